@@ -1,0 +1,106 @@
+import { rootPath } from '@stowage/rules';
+import { z } from 'zod';
+import { endpoint } from './define.js';
+import {
+	area,
+	itemPath,
+	listing,
+	message,
+	messageWithEntry,
+	owner,
+	path,
+	queryOwner,
+	searchTerm,
+	uploaded,
+} from './schemas.js';
+
+export const browse = endpoint({
+	method: 'GET',
+	path: '/api/browse',
+	audience: 'user',
+	query: z.object({ type: area.default('public'), directory: path.default(rootPath), search: searchTerm.optional() }),
+	result: listing,
+});
+
+export const browsePublic = endpoint({
+	method: 'GET',
+	path: '/api/browse/public',
+	query: z.object({ directory: path.default(rootPath), search: searchTerm.optional() }),
+	result: listing,
+});
+
+export const upload = endpoint({
+	method: 'POST',
+	path: '/api/upload',
+	audience: 'user',
+	payload: 'multipart',
+	result: uploaded,
+});
+
+export const uploadPublic = endpoint({
+	method: 'POST',
+	path: '/api/upload/public',
+	payload: 'multipart',
+	result: uploaded,
+});
+
+export const createFolder = endpoint({
+	method: 'POST',
+	path: '/api/createFolder',
+	// A visitor gets the spec's own sentence, which depends on the payload, so the service refuses.
+	payload: z.strictObject({ directory: path, folderName: z.string(), type: area }),
+	result: messageWithEntry,
+});
+
+export const deleteItem = endpoint({
+	method: 'DELETE',
+	path: '/api/deleteItem',
+	audience: 'user',
+	payload: z.strictObject({ filePath: itemPath, type: area, owner: owner.optional() }),
+	result: message,
+});
+
+export const moveItem = endpoint({
+	method: 'POST',
+	path: '/api/moveItem',
+	audience: 'user',
+	payload: z.strictObject({ fromPath: itemPath, toPath: itemPath, type: area, owner: owner.optional() }),
+	result: messageWithEntry,
+});
+
+export const copyItem = endpoint({
+	method: 'POST',
+	path: '/api/copyItem',
+	audience: 'user',
+	payload: z.strictObject({
+		fromPath: itemPath,
+		toPath: itemPath,
+		type: area,
+		fromType: area.optional(),
+		owner: owner.optional(),
+	}),
+	result: messageWithEntry,
+});
+
+export const renameItem = endpoint({
+	method: 'POST',
+	path: '/api/renameItem',
+	audience: 'user',
+	payload: z.strictObject({ oldPath: itemPath, newName: z.string(), type: area, owner: owner.optional() }),
+	result: messageWithEntry,
+});
+
+/** The path follows in the URL, each segment percent-encoded exactly once. */
+export const download = endpoint({
+	method: 'GET',
+	path: '/api/download/{path*}',
+	query: z.object({ type: area.default('public'), owner: queryOwner.optional(), inline: z.string().optional() }),
+});
+
+const selection = z.strictObject({
+	files: z.array(z.strictObject({ path, name: z.string().optional(), owner: owner.optional() })),
+	type: area,
+	directory: path,
+});
+
+export const downloadZip = endpoint({ method: 'POST', path: '/api/downloadZip', payload: selection });

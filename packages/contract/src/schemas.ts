@@ -1,0 +1,65 @@
+import { maxSearchLength, parsePath } from '@stowage/rules';
+import { z } from 'zod';
+
+/** A path relative to its area's root; parsed here once, so that no route sees an unchecked one. */
+export const path = z.string().transform((text, context) => {
+	try {
+		return parsePath(text);
+	} catch {
+		context.addIssue({ code: 'custom', message: 'is not a valid path', params: { kind: 'invalidPath' } });
+		return z.NEVER;
+	}
+});
+
+/** The path of something other than the root. */
+export const itemPath = path.refine((value) => value !== '', { message: 'must not be empty' });
+
+export const area = z.enum(['private', 'public']);
+
+/** An owner in JSON: a user name, `'anonymous'`, or `null` (or `''`) for ownerless. */
+export const owner = z
+	.string()
+	.max(64)
+	.nullable()
+	.transform((name) => (name === '' ? null : name));
+
+/** An owner in a query: the empty string is ownerless. */
+export const queryOwner = z
+	.string()
+	.max(64)
+	.transform((name) => (name === '' ? null : name));
+
+export const searchTerm = z.string().max(maxSearchLength, `must have at most ${maxSearchLength} characters`);
+
+export const settings = z.strictObject({ promptBeforeDownload: z.boolean(), enablePreview: z.boolean() });
+
+export const entry = z.object({
+	name: z.string(),
+	path: z.string(),
+	type: z.enum(['file', 'directory']),
+	size: z.number(),
+	mtime: z.number(),
+	owner: z.string().nullable().optional(),
+	count: z.number().optional(),
+	protected: z.literal(true).optional(),
+});
+
+export const listing = z.object({
+	type: area,
+	directory: z.string(),
+	entries: z.array(entry),
+	truncated: z.literal(true).optional(),
+});
+
+export const message = z.object({ message: z.string() });
+export const messageWithEntry = z.object({ message: z.string(), entry });
+export const uploaded = z.object({ message: z.string(), entries: z.array(entry) });
+
+/** Every error answer. `error` and `message` are the same sentence for people; `code` is the word for programs. */
+export const errorAnswer = z.object({
+	statusCode: z.number(),
+	code: z.string(),
+	error: z.string(),
+	message: z.string(),
+	requestId: z.string().optional(),
+});

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { endpoint } from './define.js';
+
+export const health = endpoint({
+	method: 'GET',
+	path: '/api/health',
+	result: z.object({ status: z.literal('ok'), version: z.string() }),
+});
+
+export const ready = endpoint({
+	method: 'GET',
+	path: '/api/ready',
+	result: z.object({
+		status: z.enum(['ok', 'unavailable']),
+		checks: z.record(z.string(), z.enum(['ok', 'unavailable'])),
+	}),
+});
+
+export const capabilities = endpoint({
+	method: 'GET',
+	path: '/api/capabilities',
+	result: z.object({
+		registration: z.enum(['open', 'closed']),
+		/** Bytes; 0 for no limit. */
+		maxFileSize: z.number(),
+		externalViewers: z.boolean(),
+		handbrake: z.boolean(),
+	}),
+});

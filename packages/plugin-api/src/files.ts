@@ -1,0 +1,51 @@
+import type { Area, Entry, Owner, StoragePath, Viewer } from '@stowage/rules';
+import type { OpenFile, StagedFile } from './storage.js';
+
+/** A thing in an area. `owner` names the public tree; left out, a read looks through the visible trees and a write means the viewer's own. */
+export interface ItemRef {
+	area: Area;
+	path: StoragePath;
+	owner?: Owner;
+}
+
+export interface FoundListing {
+	entries: Entry[];
+	/** Only a search that found more than it may answer. */
+	truncated?: true;
+}
+
+/** A file that is about to be published under a name in a folder. */
+export interface Arrival {
+	staged: StagedFile;
+	/** The wished name; the one in the answer may carry ` (n)`. */
+	name: string;
+	/** Milliseconds since the epoch. */
+	mtime?: number;
+}
+
+/**
+ * Files as a viewer may see and change them. Whatever touches files goes through here, so nobody can forget a permission: each call refuses with a Failure what the rules do not allow.
+ */
+export interface Files {
+	list(viewer: Viewer, folder: ItemRef): Promise<FoundListing>;
+	/** Everything below the folder whose name holds the term, without regard to case. */
+	search(viewer: Viewer, folder: ItemRef, term: string): Promise<FoundListing>;
+	/** What `ref` names. A public item may be read by anyone who names its owner. */
+	find(viewer: Viewer, ref: ItemRef): Promise<Entry>;
+	/** Opens a file for reading; the caller closes it. Throws `notFound` for a folder. */
+	open(viewer: Viewer, ref: ItemRef): Promise<{ entry: Entry; file: OpenFile }>;
+	createFolder(viewer: Viewer, folder: ItemRef, name: string): Promise<Entry>;
+	rename(viewer: Viewer, item: ItemRef, newName: string): Promise<Entry>;
+	/** Moves to a whole new path in the same area, with the parents it lacks; a taken name gets ` (n)`. */
+	move(viewer: Viewer, item: ItemRef, toPath: StoragePath): Promise<Entry>;
+	/** Copies to a whole new path, with the parents it lacks; a taken name gets ` (n)`. */
+	copy(viewer: Viewer, item: ItemRef, to: ItemRef, signal?: AbortSignal): Promise<Entry>;
+	/** Removes a file, or a folder with all it holds. */
+	remove(viewer: Viewer, item: ItemRef): Promise<void>;
+	/** Begins a file. Nothing is visible, and nobody is asked for a permission, before `publish`. */
+	stage(): Promise<StagedFile>;
+	/** Refuses a place as `publish` would, before any byte arrives. */
+	demandUpload(viewer: Viewer, folder: ItemRef): Promise<void>;
+	/** Publishes all or none; a taken name gets ` (n)`. Discards what it could not publish. */
+	publish(viewer: Viewer, folder: ItemRef, arrivals: readonly Arrival[]): Promise<Entry[]>;
+}

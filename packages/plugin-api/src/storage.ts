@@ -1,0 +1,98 @@
+import type { StoragePath } from '@stowage/rules';
+
+/** A file or folder as a storage knows it. */
+export interface StorageEntry {
+	name: string;
+	type: 'file' | 'directory';
+	/** Bytes; 0 for a folder. */
+	size: number;
+	/** Milliseconds since the epoch, whole. */
+	mtime: number;
+}
+
+/** What `stat` and `open` know beyond a listing's row. */
+export interface StorageItem extends StorageEntry {
+	/** Names the object itself: it stays through rename and move, and a new object of the same name has another. */
+	id: string;
+	/** Changes whenever the content may have changed; fit for a strong ETag once it is quoted. */
+	version: string;
+}
+
+/** Bytes `start` to `end`, both included, as in HTTP ranges. */
+export interface ByteRange {
+	start: number;
+	end: number;
+}
+
+/** A file opened for reading: what it says and what it yields belong to one object, whatever happens to its name. */
+export interface OpenFile {
+	readonly item: StorageItem;
+	/**
+	 * Yields the bytes of the range, all of them by default, in large chunks, and fails with an error if the file turns out shorter. May be called
+	 * several times, also at once. A chunk is valid until the next one is asked for.
+	 */
+	read(range?: ByteRange): AsyncIterable<Uint8Array>;
+	/** Frees the file once running reads have ended. May be called again. */
+	close(): Promise<void>;
+}
+
+/** A file in the making, invisible to readers. It survives a restart by its id until it is committed or discarded. */
+export interface StagedFile {
+	readonly id: string;
+	/** Bytes held so far. */
+	size(): Promise<number>;
+	/**
+	 * Writes the body at offset `at`, which must not be past the end; what was held from there on is dropped first. Resolves to the new size.
+	 * When the body fails, what had arrived by then is kept and the error is thrown.
+	 */
+	append(body: AsyncIterable<Uint8Array>, at: number): Promise<number>;
+	/** Resolves when every byte held would survive a power cut. */
+	sync(): Promise<void>;
+	/**
+	 * Publishes the file under `path`, durably and whole; never replaces: throws `alreadyExists`. Throws `notFound` where the folder is
+	 * missing. Tried again after a crash it finds the file it had already published under the same path and makes no second one.
+	 */
+	commit(path: StoragePath, options?: { mtime?: number }): Promise<StorageItem>;
+	/** Drops the file. Nothing happens if it was committed or discarded before. */
+	discard(): Promise<void>;
+}
+
+/**
+ * One opened root: bytes and names. It knows no users, no areas and no HTTP, and never learns who asks. All that succeeds is durable when it resolves.
+ * Everywhere: `notFound` for what is not there (or is a link or special file), `alreadyExists` for a taken name, `storageFull` and `unavailable` (root away, read only) as Failures.
+ */
+export interface StorageProvider {
+	/** The id that the root itself carries, so that an empty mount point is never taken for it. */
+	readonly rootId: string;
+	/** Rows of a folder in batches, in no order, as they are found. Throws `notFound` before the first batch; also for a file. */
+	list(path: StoragePath): AsyncIterable<StorageEntry[]>;
+	/** How many rows `list` would yield. */
+	count(path: StoragePath): Promise<number>;
+	stat(path: StoragePath): Promise<StorageItem>;
+	/** Opens a file. Throws `notFound` for a folder. The caller closes. */
+	open(path: StoragePath): Promise<OpenFile>;
+	/** Makes one folder; its parent must be there. */
+	makeDirectory(path: StoragePath): Promise<StorageItem>;
+	/** Moves a file or a whole folder in one step. Throws `invalid` for a folder into itself or below. */
+	move(from: StoragePath, to: StoragePath): Promise<StorageItem>;
+	/** Copies a file or a whole folder with its modified times; the copy appears whole or not at all. */
+	copy(from: StoragePath, to: StoragePath, signal?: AbortSignal): Promise<StorageItem>;
+	/** Removes a file or a folder with all it holds; to readers it is gone in one step. */
+	remove(path: StoragePath): Promise<void>;
+	/** Begins a file, or finds one again by the id it had. Throws `notFound` for an id that is not known. */
+	stage(id?: string): Promise<StagedFile>;
+	/** Bytes that may still be written. */
+	freeSpace(): Promise<number>;
+	/** Whether the root is really there: mounted, writable and ours. Throws `unavailable` with the reason. */
+	check(): Promise<void>;
+	close(): Promise<void>;
+}
+
+/** What a storage plugin offers: a way to open its root. */
+export interface StorageDriver {
+	/**
+	 * Opens the root that carries `rootId`. Without an id (the database knows none) a root that is there already is taken over as it is, and a new one is
+	 * made where there is nothing. Resolves also when a known root is away right now: then its calls throw `unavailable` until it is back.
+	 */
+	open(rootId: string | undefined): Promise<StorageProvider>;
+}

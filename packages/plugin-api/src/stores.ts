@@ -1,0 +1,60 @@
+import type { UserSettings } from '@stowage/rules';
+
+/** An account. `username` is as it was registered; it is unique and found without regard to case. */
+export interface UserRecord {
+	id: string;
+	username: string;
+	secret: string;
+	isDisabled: boolean;
+	createdAt: number;
+}
+
+export interface UserStore {
+	/** Throws `alreadyExists` for a name that differs from a known one only in case, also when two ask at once. */
+	add(user: { username: string; secret: string }): Promise<UserRecord>;
+	find(username: string): Promise<UserRecord | undefined>;
+	get(id: string): Promise<UserRecord | undefined>;
+	/** Sorted by name. */
+	list(): Promise<UserRecord[]>;
+	setSecret(id: string, secret: string): Promise<void>;
+	setDisabled(id: string, isDisabled: boolean): Promise<void>;
+	/** Removes the account with its sessions and settings; its files stay. */
+	remove(id: string): Promise<void>;
+	/** Whole settings, defaults filled in. */
+	settings(id: string): Promise<UserSettings>;
+	/** Changes what is named, leaves the rest; resolves to the whole. */
+	changeSettings(id: string, change: Partial<UserSettings>): Promise<UserSettings>;
+}
+
+export interface SessionRecord {
+	userId: string;
+	createdAt: number;
+	lastSeenAt: number;
+}
+
+/** Sessions by the hash of their id: the id itself is never stored. */
+export interface SessionStore {
+	add(idHash: string, userId: string): Promise<void>;
+	/** The session with its user in one look-up; nothing for an unknown, ended or disabled one. */
+	find(idHash: string, now: number): Promise<{ session: SessionRecord; user: UserRecord } | undefined>;
+	touch(idHash: string, now: number): Promise<void>;
+	remove(idHash: string): Promise<void>;
+	/** Ends all sessions of a user, but for the one named. */
+	removeAll(userId: string, exceptIdHash?: string): Promise<void>;
+	/** Forgets what is past its time. Resolves to how many. */
+	sweep(now: number): Promise<number>;
+}
+
+/** Which storage root belongs to this database. */
+export interface RootStore {
+	find(name: string): Promise<string | undefined>;
+	set(name: string, rootId: string): Promise<void>;
+}
+
+/** Counts tries in a window, shared by all processes and kept through restarts. */
+export interface LimitStore {
+	/** Counts one more and resolves to the count in the running window, which begins with the first try and lasts `windowMs`. */
+	hit(key: string, windowMs: number, now: number): Promise<{ count: number; endsAt: number }>;
+	/** Takes one try back in the running window. */
+	release(key: string): Promise<void>;
+}

@@ -1,0 +1,15 @@
+import { collator } from './nameKeys.js';
+
+/** The buttons of the alphabet filter (spec, section 2). */
+export const letterFilters = ['ALL', '#', ...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'] as const;
+
+/** `ALL`, `#` for names that start with a digit, or a letter. */
+export type LetterFilter = (typeof letterFilters)[number];
+
+/** Whether the filter lets a name through. A letter takes the case and accents of a name's first character for equal. */
+export function matchesLetter(name: string, filter: LetterFilter): boolean {
+	if (filter === 'ALL') return true;
+	if (filter === '#') return /^\p{Nd}/u.test(name);
+	const first = String.fromCodePoint(name.codePointAt(0) ?? 0);
+	return collator.compare(first, filter) === 0;
+}

@@ -1,0 +1,77 @@
+import { Failure } from './failure.js';
+import { joinPath, parsePath, type StoragePath } from './paths.js';
+
+/** What `type` says in the API: the caller's own home, or the merged view of public trees. */
+export type Area = 'private' | 'public';
+
+/** Who a public tree belongs to: a user name, `'anonymous'` for visitors' uploads, or `null` for the administrator's tree. */
+export type Owner = string | null;
+
+export const anonymousOwner = 'anonymous';
+
+/** The name of a home's public tree. */
+export const publicFolderName = 'Public';
+
+/** Top-level folders of a home that can't be cut, copied, moved, renamed, deleted or dragged (spec, section 9). */
+export const protectedFolders: readonly string[] = [publicFolderName];
+
+/** Who asks. */
+export type Viewer = { kind: 'anonymous' } | { kind: 'user'; id: string; username: string };
+
+/**
+ * Where a user's home, or the anonymous one, lies in the storage. Throws `invalidPath` for what can't be a user name.
+ */
+export function homeRoot(username: string): StoragePath {
+	// An owner may come straight from a query: `bob/private` would name the tree in a folder of Bob's home.
+	if (username !== anonymousOwner && !isValidUsername(username)) {
+		throw new Failure('invalidPath', 'That is not a valid owner.');
+	}
+	return parsePath(`users/${username}`);
+}
+
+/** Where an owner's public tree lies in the storage. */
+export function publicRoot(owner: Owner): StoragePath {
+	return owner === null ? parsePath(publicFolderName) : joinPath(homeRoot(owner), publicFolderName);
+}
+
+/** A path of the caller's own public tree or private area as the home has it: `docs` in public is `Public/docs`. */
+export function homePath(area: Area, path: StoragePath): StoragePath {
+	return area === 'private' ? path : joinPath(parsePath(publicFolderName), path);
+}
+
+/** Whether a path of the private area is one of the protected folders. Their contents are not. */
+export function isProtected(area: Area, path: StoragePath): boolean {
+	return area === 'private' && protectedFolders.includes(path);
+}
+
+/** The owner whose tree a viewer writes to in the public area. */
+export function writingOwner(viewer: Viewer): string {
+	return viewer.kind === 'user' ? viewer.username : anonymousOwner;
+}
+
+/** The public trees that a viewer sees, in the order in which a read without `owner` looks (spec, section 6). */
+export function visibleOwners(viewer: Viewer): Owner[] {
+	return viewer.kind === 'user' ? [viewer.username, null, anonymousOwner] : [null, anonymousOwner];
+}
+
+/** Whose public trees a listing shows: those of section 6, or every user's. */
+export type PublicListing = 'own' | 'everyone';
+
+/** Whether listings, searches and counts show what lies in an owner's public tree. */
+export function isVisibleOwner(viewer: Viewer, owner: Owner, publicListing: PublicListing): boolean {
+	return publicListing === 'everyone' || visibleOwners(viewer).includes(owner);
+}
+
+/** User names: 1 to 32 of `a-z A-Z 0-9 . _ -`, beginning with a letter or digit; `anonymous` and `public` are taken. */
+export function isValidUsername(username: string): boolean {
+	return (
+		/^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$/.test(username) && !['anonymous', 'public'].includes(foldUsername(username))
+	);
+}
+
+/** The form in which user names are unique and looked up. They are ASCII, so lower case is the whole of case folding. */
+export function foldUsername(username: string): string {
+	return username.toLowerCase();
+}
+
+export const passwordLength = { min: 8, max: 256 } as const;

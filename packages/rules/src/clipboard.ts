@@ -1,0 +1,112 @@
+import { type Area, homePath, type Owner, type Viewer } from './areas.js';
+import { Failure } from './failure.js';
+import type { Entry } from './listing.js';
+import { joinPath, type StoragePath } from './paths.js';
+import { type Item, itemOf, notOwnedMessage, refuseCopyTo, refuseCut, refuseMove } from './permissions.js';
+import { plural } from './plural.js';
+
+export type ClipboardItem = Pick<Entry, 'name' | 'path' | 'type' | 'owner'>;
+
+/** What was cut or copied (spec, section 3). */
+export interface Clipboard {
+	operation: 'cut' | 'copy';
+	items: readonly ClipboardItem[];
+	sourceArea: Area;
+	sourceDirectory: StoragePath;
+}
+
+/** One call of moveItem. It names both ends in one area, so a move between areas is told in paths of the home. */
+export interface MoveStep {
+	item: ClipboardItem;
+	type: Area;
+	fromPath: StoragePath;
+	toPath: StoragePath;
+}
+
+/** One call of copyItem. The server picks another name where `toPath` is taken. */
+export interface CopyStep extends MoveStep {
+	fromType: Area;
+	/** The tree of a public source. */
+	owner?: Owner | undefined;
+}
+
+export interface SkippedItem {
+	item: ClipboardItem;
+	refusal: Failure;
+}
+
+/** `refused`: nothing of it can be pasted here, for this reason. */
+export type PastePlan =
+	| { kind: 'refused'; refusal: Failure }
+	| { kind: 'move'; steps: MoveStep[]; skipped: SkippedItem[] }
+	| { kind: 'copy'; steps: CopyStep[]; skipped: SkippedItem[] };
+
+/**
+ * The calls that paste a clipboard into a folder. Items that can't go there (another's, protected, cut from this very
+ * folder, a folder that holds the target) are skipped, each with its reason.
+ */
+export function planPaste(
+	clipboard: Clipboard,
+	viewer: Viewer,
+	targetArea: Area,
+	targetDirectory: StoragePath,
+): PastePlan {
+	const skipped: SkippedItem[] = [];
+	const pairs: { item: ClipboardItem; from: Item; to: Item }[] = [];
+	for (const item of clipboard.items) {
+		const from = itemOf(clipboard.sourceArea, item);
+		const to: Item = { area: targetArea, path: joinPath(targetDirectory, item.name) };
+		const refusal =
+			clipboard.operation === 'cut'
+				? (refuseCut(viewer, from) ?? refuseMove(viewer, from, to))
+				: refuseCopyTo(viewer, from, to);
+		if (refusal) skipped.push({ item, refusal });
+		else pairs.push({ item, from, to });
+	}
+	if (pairs.length === 0) {
+		return { kind: 'refused', refusal: skipped[0]?.refusal ?? new Failure('invalid', 'Nothing to paste') };
+	}
+	return clipboard.operation === 'cut'
+		? { kind: 'move', steps: pairs.map(({ item, from, to }) => moveStep(item, from, to)), skipped }
+		: { kind: 'copy', steps: pairs.map(({ item, from, to }) => copyStep(item, from, to)), skipped };
+}
+
+function moveStep(item: ClipboardItem, from: Item, to: Item): MoveStep {
+	if (from.area === to.area) return { item, type: to.area, fromPath: from.path, toPath: to.path };
+	return { item, type: 'private', fromPath: homePath(from.area, from.path), toPath: homePath(to.area, to.path) };
+}
+
+function copyStep(item: ClipboardItem, from: Item, to: Item): CopyStep {
+	return { item, type: to.area, fromType: from.area, owner: from.owner, fromPath: from.path, toPath: to.path };
+}
+
+/** What a paste came to (spec, section 8). */
+export function pasteResult(pasted: number, failed: number): string {
+	return `Pasted ${plural(pasted, 'item')}. ${failed} failed.`;
+}
+
+export interface OwnedSplit<T> {
+	owned: T[];
+	skipped: T[];
+	/** What to say about those skipped; undefined if there are none. */
+	message: string | undefined;
+}
+
+/** Parts a selection into what the viewer owns and what is skipped (spec, section 6). Private items are one's own. */
+export function splitOwned<T extends { owner?: Owner | undefined }>(
+	items: readonly T[],
+	viewer: Viewer,
+): OwnedSplit<T> {
+	const owned: T[] = [];
+	const skipped: T[] = [];
+	for (const item of items) {
+		const isOwned = viewer.kind === 'user' && (item.owner === undefined || item.owner === viewer.username);
+		(isOwned ? owned : skipped).push(item);
+	}
+	return { owned, skipped, message: skippedMessage(owned.length, skipped.length) };
+}
+
+function skippedMessage(owned: number, skipped: number): string | undefined {
+	if (skipped === 0) return undefined;
+	return owned === 0 ? notOwnedMessage : `Skipped ${plural(skipped, 'item')} that you do not own`;
+}

@@ -1,0 +1,7 @@
+const shownPaths = 5;
+
+/** The lines by which a dialog lists what it is about: at most 5 paths, then `…and N more` (spec, section 2). */
+export function dialogPaths(paths: readonly string[]): string[] {
+	const more = paths.length - shownPaths;
+	return more > 0 ? [...paths.slice(0, shownPaths), `…and ${more} more`] : [...paths];
+}

@@ -1,0 +1,76 @@
+/**
+ * Every refusal that a caller may expect: its HTTP status and the stable word for programs (`code` in an error answer).
+ * Anything else that is thrown is a bug and is answered 500.
+ */
+export const failures = {
+	invalid: { status: 400, code: 'INVALID' },
+	invalidName: { status: 400, code: 'INVALID_NAME' },
+	invalidPath: { status: 400, code: 'INVALID_PATH' },
+	notSignedIn: { status: 401, code: 'NOT_SIGNED_IN' },
+	badCredentials: { status: 401, code: 'BAD_CREDENTIALS' },
+	forbidden: { status: 403, code: 'FORBIDDEN' },
+	notOwner: { status: 403, code: 'NOT_OWNER' },
+	protected: { status: 403, code: 'PROTECTED' },
+	crossSite: { status: 403, code: 'CROSS_SITE' },
+	notFound: { status: 404, code: 'NOT_FOUND' },
+	methodNotAllowed: { status: 405, code: 'METHOD_NOT_ALLOWED' },
+	timeout: { status: 408, code: 'TIMEOUT' },
+	alreadyExists: { status: 409, code: 'ALREADY_EXISTS' },
+	conflict: { status: 409, code: 'CONFLICT' },
+	expired: { status: 410, code: 'EXPIRED' },
+	preconditionFailed: { status: 412, code: 'PRECONDITION_FAILED' },
+	tooLarge: { status: 413, code: 'TOO_LARGE' },
+	unsupportedMediaType: { status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' },
+	badRange: { status: 416, code: 'BAD_RANGE' },
+	locked: { status: 423, code: 'LOCKED' },
+	rateLimited: { status: 429, code: 'RATE_LIMITED' },
+	checksumMismatch: { status: 460, code: 'CHECKSUM_MISMATCH' },
+	unavailable: { status: 503, code: 'UNAVAILABLE' },
+	storageFull: { status: 507, code: 'STORAGE_FULL' },
+} as const;
+
+export type FailureKind = keyof typeof failures;
+
+export interface FailureOptions {
+	cause?: unknown;
+	/** Seconds after which another try makes sense; answered as `Retry-After`. */
+	retryAfter?: number;
+	/** Further headers of the answer. */
+	headers?: Readonly<Record<string, string>>;
+}
+
+/** An expected refusal. Its message is a sentence for people and never shows a path of the host. */
+export class Failure extends Error {
+	readonly kind: FailureKind;
+	readonly retryAfter: number | undefined;
+	readonly headers: Readonly<Record<string, string>>;
+
+	constructor(kind: FailureKind, message: string, options: FailureOptions = {}) {
+		super(message, options.cause === undefined ? undefined : { cause: options.cause });
+		this.name = 'Failure';
+		this.kind = kind;
+		this.retryAfter = options.retryAfter;
+		this.headers = options.headers ?? {};
+	}
+
+	get status(): number {
+		return failures[this.kind].status;
+	}
+
+	get code(): string {
+		return failures[this.kind].code;
+	}
+}
+
+/** Whether `error` is a Failure, of that kind if one is named. */
+export function isFailure(error: unknown, kind?: FailureKind): error is Failure {
+	return error instanceof Failure && (kind === undefined || error.kind === kind);
+}
+
+/** The kind that an error answer's `code` stands for, so that a client can throw what the server threw. */
+export function failureKind(code: string): FailureKind | undefined {
+	for (const kind of Object.keys(failures) as FailureKind[]) {
+		if (failures[kind].code === code) return kind;
+	}
+	return undefined;
+}

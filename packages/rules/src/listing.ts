@@ -1,0 +1,19 @@
+import type { Owner } from './areas.js';
+
+/** A file or folder as a listing shows it (spec, section 3). */
+export interface Entry {
+	name: string;
+	/** Relative to its area's root; `parsePath` takes it. */
+	path: string;
+	type: 'file' | 'directory';
+	/** Bytes; 0 for a directory. */
+	size: number;
+	/** Milliseconds since the epoch. */
+	mtime: number;
+	/** In the public view only. */
+	owner?: Owner | undefined;
+	/** Visible direct children; directories only. */
+	count?: number | undefined;
+	/** The top-level `Public` of a home. */
+	protected?: true | undefined;
+}

@@ -1,0 +1,52 @@
+import { Failure } from './failure.js';
+import { maxNameBytes } from './paths.js';
+import { hasLoneSurrogate, truncateToBytes, utf8Length } from './text.js';
+
+/** The spec's sentence for a name that can't be given (section 5). */
+export const invalidNameMessage = 'File name cannot be empty or contain invalid characters (< > : " / \\ | ? *)';
+
+const forbiddenCharacter = /[<>:"/\\|?*\u0000-\u001F\u007F-\u009F]/;
+
+/** Whether an entry may be given this name, once `normalizeName` trimmed it. */
+export function isValidName(name: string): boolean {
+	// Looked at before trimming: a tab or line feed at the edge is a control character and is refused, not trimmed away.
+	if (forbiddenCharacter.test(name)) return false;
+	const trimmed = name.trim();
+	return (
+		trimmed !== '' &&
+		trimmed !== '.' &&
+		trimmed !== '..' &&
+		!hasLoneSurrogate(trimmed) &&
+		utf8Length(trimmed) <= maxNameBytes
+	);
+}
+
+/** The name as it is stored: outer white space trimmed, all else kept. Throws `invalidName` with the spec's sentence. */
+export function normalizeName(name: string): string {
+	if (!isValidName(name)) throw new Failure('invalidName', invalidNameMessage);
+	return name.trim();
+}
+
+/** Splits before the last dot that is not the first character: `a.tar.gz` is `a.tar` and `.gz`, `.env` has no extension. */
+export function splitName(name: string): { base: string; extension: string } {
+	const dot = name.lastIndexOf('.');
+	return dot > 0 ? { base: name.slice(0, dot), extension: name.slice(dot) } : { base: name, extension: '' };
+}
+
+/**
+ * The names to try for an entry, in order: its own, then `name (1).ext` to `name (999).ext`, then `name (copy).ext`
+ * (spec, section 5). A folder has no extension. A name that would grow past 255 bytes is shortened before its suffix.
+ */
+export function* candidateNames(name: string, type: 'file' | 'directory'): Generator<string, void> {
+	yield name;
+	for (let n = 1; n <= 999; n++) yield withSuffix(name, type, ` (${n})`);
+	yield withSuffix(name, type, ' (copy)');
+}
+
+function withSuffix(name: string, type: 'file' | 'directory', suffix: string): string {
+	const { base, extension } = type === 'file' ? splitName(name) : { base: name, extension: '' };
+	const room = maxNameBytes - utf8Length(suffix);
+	const shortened = truncateToBytes(base, room - utf8Length(extension));
+	// An extension that fills the name by itself leaves no room for a base: then it is shortened as part of the name.
+	return shortened === '' ? truncateToBytes(name, room) + suffix : shortened + suffix + extension;
+}

@@ -1,0 +1,75 @@
+import { Failure } from './failure.js';
+import { hasLoneSurrogate, utf8Length } from './text.js';
+
+declare const storagePath: unique symbol;
+
+/**
+ * A checked path: segments joined by `/`, no leading or trailing slash, `''` for the root. No segment is empty, `.`
+ * or `..`, holds a NUL, a control character, a backslash or a lone surrogate, or takes more than 255 bytes of UTF-8.
+ * Only `parsePath` and the functions here make one, so a function that takes a StoragePath need not check again.
+ */
+export type StoragePath = string & { readonly [storagePath]: true };
+
+export const rootPath = '' as StoragePath;
+
+/** Longest name in bytes of UTF-8, as ext4, XFS, Btrfs and APFS have it. */
+export const maxNameBytes = 255;
+
+/** Longest whole path in bytes. Linux refuses 4,096 in one call; opened level by level ours may be as deep as 1,000. */
+const maxPathBytes = 64 * 1024;
+
+/** Unicode's category Cc. */
+const controlCharacter = /[\u0000-\u001F\u007F-\u009F]/;
+
+/** Whether a single segment can be addressed. This is the rule for existing entries; `isValidName` holds for new ones. */
+export function isPathSegment(segment: string): boolean {
+	return (
+		segment !== '' &&
+		segment !== '.' &&
+		segment !== '..' &&
+		!segment.includes('/') &&
+		!segment.includes('\\') &&
+		!controlCharacter.test(segment) &&
+		!hasLoneSurrogate(segment) &&
+		utf8Length(segment) <= maxNameBytes
+	);
+}
+
+/** Parses a path as clients send it. Throws `invalidPath` for one that breaks the rule of StoragePath. */
+export function parsePath(text: string): StoragePath {
+	if (text === '') return rootPath;
+	if (utf8Length(text) > maxPathBytes || !text.split('/').every(isPathSegment)) {
+		throw new Failure('invalidPath', 'That is not a valid path.');
+	}
+	return text as StoragePath;
+}
+
+export function joinPath(folder: StoragePath, ...rest: string[]): StoragePath {
+	return parsePath([folder, ...rest].filter((part) => part !== '').join('/'));
+}
+
+/** The folder that holds `path`; the root holds itself. */
+export function parentPath(path: StoragePath): StoragePath {
+	return path.slice(0, Math.max(0, path.lastIndexOf('/'))) as StoragePath;
+}
+
+/** The last segment; `''` for the root. */
+export function baseName(path: StoragePath): string {
+	return path.slice(path.lastIndexOf('/') + 1);
+}
+
+export function pathSegments(path: StoragePath): string[] {
+	return path === '' ? [] : path.split('/');
+}
+
+/** Whether `path` is `folder` or lies anywhere below it. */
+export function isWithin(path: StoragePath, folder: StoragePath): boolean {
+	// Compared with a separator, or `report2` would pass as inside `report`.
+	return folder === '' || path === folder || path.startsWith(`${folder}/`);
+}
+
+/** `path` as seen from `folder`, which must hold it. */
+export function relativePath(path: StoragePath, folder: StoragePath): StoragePath {
+	if (!isWithin(path, folder)) throw new Failure('invalidPath', 'That is not a valid path.');
+	return (folder === '' ? path : path.slice(folder.length + 1)) as StoragePath;
+}

@@ -1,0 +1,183 @@
+import {
+	type Area,
+	anonymousOwner,
+	homePath,
+	isProtected,
+	isVisibleOwner,
+	type Owner,
+	type PublicListing,
+	publicFolderName,
+	type Viewer,
+} from './areas.js';
+import { Failure } from './failure.js';
+import type { Entry } from './listing.js';
+import { isWithin, parentPath, parsePath, type StoragePath } from './paths.js';
+
+/**
+ * What is asked about: a file or folder, there already or about to be. The rules need no more of it, so they can be
+ * asked before the disk is.
+ */
+export interface Item {
+	area: Area;
+	/** In the public area. Left out, a call that writes means the viewer's own tree, one that reads any visible tree. */
+	owner?: Owner | undefined;
+	path: StoragePath;
+}
+
+export function itemOf(area: Area, entry: Pick<Entry, 'path' | 'owner'>): Item {
+	return { area, owner: entry.owner, path: parsePath(entry.path) };
+}
+
+/** Throws the refusal, if there is one: `demand(refuseRename(viewer, item))`. */
+export function demand(refusal: Failure | undefined): void {
+	if (refusal) throw refusal;
+}
+
+// Each rule below answers why the viewer may not, or undefined if they may (spec, sections 5 and 6).
+
+export const notOwnedMessage = 'You do not own any of the selected items';
+
+/** Browsing or searching an area. Which trees it then shows is for `isVisibleOwner` to say. */
+export function refuseBrowse(viewer: Viewer, area: Area): Failure | undefined {
+	return area === 'private' ? refuseAnonymous(viewer) : undefined;
+}
+
+/**
+ * Reading a file or a folder with all below it. Whatever lies below a public root can be read by anyone who has its
+ * link; a root itself only by those whose listings show it.
+ */
+export function refuseRead(viewer: Viewer, item: Item, publicListing: PublicListing = 'own'): Failure | undefined {
+	if (item.area === 'private') {
+		return refuseAnonymous(viewer) ?? (isForeign(viewer, item) ? notFound(item) : undefined);
+	}
+	if (item.owner === undefined || item.path !== '') return undefined;
+	return isVisibleOwner(viewer, item.owner, publicListing) ? undefined : notFound(item);
+}
+
+/** Uploading into a folder. */
+export function refuseUpload(viewer: Viewer, folder: Item): Failure | undefined {
+	if (viewer.kind === 'user' || folder.area === 'private') return refuseForeign(viewer, folder);
+	if (folder.owner !== undefined && folder.owner !== anonymousOwner) return notOwner();
+	if (folder.path === '') return undefined;
+	return new Failure('forbidden', 'Anonymous uploads/folders are only allowed at the root public folder.');
+}
+
+/** Creating a folder in a folder. */
+export function refuseCreateFolder(viewer: Viewer, folder: Item): Failure | undefined {
+	if (viewer.kind === 'anonymous' && folder.area === 'public') {
+		return new Failure('notSignedIn', 'You must be logged in to create folders in public.');
+	}
+	return refuseForeign(viewer, folder);
+}
+
+export function refuseRename(viewer: Viewer, item: Item): Failure | undefined {
+	return refuseForeign(viewer, item) ?? refuseProtected(item, 'rename');
+}
+
+export function refuseDelete(viewer: Viewer, item: Item): Failure | undefined {
+	return refuseForeign(viewer, item) ?? refuseProtected(item, 'delete');
+}
+
+/** Putting an item on the clipboard to be moved. */
+export function refuseCut(viewer: Viewer, item: Item): Failure | undefined {
+	return refuseForeign(viewer, item, 'Cannot cut files you do not own') ?? refuseProtected(item, 'cut');
+}
+
+/** Putting an item on the clipboard to be copied; a public one of any owner can be. */
+export function refuseCopy(viewer: Viewer, item: Item): Failure | undefined {
+	const refusal = item.area === 'public' ? refuseAnonymous(viewer) : refuseForeign(viewer, item);
+	return refusal ?? refuseProtected(item, 'copy');
+}
+
+/** Moving an item to a whole new path, in the same area or the other. */
+export function refuseMove(viewer: Viewer, item: Item, target: Item): Failure | undefined {
+	const refusal = refuseForeign(viewer, item) ?? refuseForeign(viewer, target) ?? refuseProtected(item, 'move');
+	if (refusal) return refusal;
+	const from = homePath(item.area, item.path);
+	const folder = parentPath(homePath(target.area, target.path));
+	if (folder === parentPath(from)) {
+		return new Failure('invalid', 'Cannot move an item into the folder that it is in');
+	}
+	return isWithin(folder, from) ? new Failure('invalid', 'Cannot move a folder into itself') : undefined;
+}
+
+/** Copying an item to a whole new path, in the same area or the other. The same folder is fine: the copy gets a new name. */
+export function refuseCopyTo(viewer: Viewer, item: Item, target: Item): Failure | undefined {
+	const refusal = refuseCopy(viewer, item) ?? refuseForeign(viewer, target);
+	if (refusal || isForeign(viewer, item)) return refusal;
+	const folder = parentPath(homePath(target.area, target.path));
+	return isWithin(folder, homePath(item.area, item.path))
+		? new Failure('invalid', 'Cannot copy a folder into itself')
+		: undefined;
+}
+
+/** 'Move to Public', from the private view. */
+export function refuseMoveToPublic(viewer: Viewer, item: Item): Failure | undefined {
+	const refusal = refuseForeign(viewer, item);
+	if (refusal) return refusal;
+	if (item.area === 'public') return new Failure('invalid', 'Only private items can be moved to public');
+	return (
+		refuseProtected(item, 'move') ??
+		(hasPlainLink(item) ? new Failure('invalid', 'Items in Public are public already') : undefined)
+	);
+}
+
+/** 'Move back to Private', from the public view. */
+export function refuseMoveToPrivate(viewer: Viewer, item: Item): Failure | undefined {
+	const refusal = refuseForeign(viewer, item);
+	if (refusal) return refusal;
+	if (item.area === 'private') return new Failure('invalid', 'Only public items can be moved back to private');
+	return refuseProtected(item, 'move');
+}
+
+/** Making a temporary link; only private items need one. */
+export function refuseTemporaryLink(viewer: Viewer, item: Item): Failure | undefined {
+	const refusal = refuseForeign(viewer, item);
+	if (refusal) return refusal;
+	return item.path === '' || isPublic(item)
+		? new Failure('invalid', 'Temporary links are for private files')
+		: undefined;
+}
+
+/** Converting a video, which writes beside it and may delete it. */
+export function refuseConvert(viewer: Viewer, item: Item): Failure | undefined {
+	return refuseForeign(viewer, item);
+}
+
+/** Whether anyone can read the item by a link that never ends: it lies below a public root. */
+export function hasPlainLink(item: Item): boolean {
+	return isPublic(item) && !isRootOrProtected(item);
+}
+
+function isPublic(item: Item): boolean {
+	return isWithin(homePath(item.area, item.path), parsePath(publicFolderName));
+}
+
+/** The root of a public tree is the protected folder of its home. */
+function isRootOrProtected(item: Item): boolean {
+	return item.path === '' || isProtected(item.area, item.path);
+}
+
+function isForeign(viewer: Viewer, item: Item): boolean {
+	return item.owner !== undefined && (viewer.kind === 'anonymous' || item.owner !== viewer.username);
+}
+
+function refuseAnonymous(viewer: Viewer): Failure | undefined {
+	return viewer.kind === 'anonymous' ? new Failure('notSignedIn', 'You must be logged in to do that.') : undefined;
+}
+
+function refuseForeign(viewer: Viewer, item: Item, message?: string): Failure | undefined {
+	return refuseAnonymous(viewer) ?? (isForeign(viewer, item) ? notOwner(message) : undefined);
+}
+
+function refuseProtected(item: Item, verb: string): Failure | undefined {
+	return isRootOrProtected(item) ? new Failure('protected', `Cannot ${verb} protected folders`) : undefined;
+}
+
+function notOwner(message = notOwnedMessage): Failure {
+	return new Failure('notOwner', message);
+}
+
+function notFound(item: Item): Failure {
+	return new Failure('notFound', `No such file or folder: ${item.path}`);
+}

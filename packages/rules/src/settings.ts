@@ -1,0 +1,9 @@
+/** What a user chose about the app's behaviour (spec, section 3). */
+export interface UserSettings {
+	/** Every download asks first. */
+	promptBeforeDownload: boolean;
+	/** Opening a file shows its preview where there is one, instead of downloading it. */
+	enablePreview: boolean;
+}
+
+export const defaultSettings: Readonly<UserSettings> = { promptBeforeDownload: false, enablePreview: true };

@@ -1,0 +1,45 @@
+import { Failure } from './failure.js';
+import { candidateNames } from './names.js';
+import { baseName, maxNameBytes, type StoragePath } from './paths.js';
+import { truncateToBytes, utf8Length } from './text.js';
+
+/** What was chosen for an archive. */
+export interface Chosen {
+	path: StoragePath;
+	type: 'file' | 'directory';
+}
+
+/** `{folder}_{date}.zip` for one folder, else `files_{date}.zip` (spec, section 9), with the local date of `now`. */
+export function zipFileName(chosen: readonly Chosen[], now: Date): string {
+	const [first] = chosen;
+	const folder = chosen.length === 1 && first?.type === 'directory' ? baseName(first.path) : '';
+	const suffix = `_${localDate(now)}.zip`;
+	return truncateToBytes(folder || 'files', maxNameBytes - utf8Length(suffix)) + suffix;
+}
+
+function localDate(date: Date): string {
+	const month = String(date.getMonth() + 1).padStart(2, '0');
+	const day = String(date.getDate()).padStart(2, '0');
+	return `${date.getFullYear()}-${month}-${day}`;
+}
+
+/**
+ * The name of each chosen item at the top of the archive, in the same order: its own name wherever it lies, and for a
+ * twin the next free one of `candidateNames`. A root has no name (`''`): what it holds lies at the top itself.
+ */
+export function archiveNames(chosen: readonly Chosen[]): string[] {
+	const taken = new Set<string>();
+	// Twins go on where the last of them stopped, or thousands of them would each try all names again.
+	const candidates = new Map<string, Generator<string, void>>();
+	return chosen.map(({ path, type }) => {
+		if (path === '') return '';
+		const own = baseName(path);
+		const names = candidates.get(`${type}/${own}`) ?? candidateNames(own, type);
+		candidates.set(`${type}/${own}`, names);
+		let next = names.next();
+		while (!next.done && taken.has(next.value)) next = names.next();
+		if (next.done) throw new Failure('conflict', `Too many chosen items have the same name: ${own}`);
+		taken.add(next.value);
+		return next.value;
+	});
+}

@@ -1,0 +1,154 @@
+import test from 'ava';
+import {
+	type Clipboard,
+	type ClipboardItem,
+	type Owner,
+	parsePath,
+	pasteResult,
+	planPaste,
+	rootPath,
+	splitOwned,
+	type Viewer,
+} from '../src/index.js';
+
+const ann: Viewer = { kind: 'user', id: '1', username: 'ann' };
+const visitor: Viewer = { kind: 'anonymous' };
+
+function item(path: string, owner?: Owner, type: 'file' | 'directory' = 'file'): ClipboardItem {
+	return { name: path.slice(path.lastIndexOf('/') + 1), path, owner, type };
+}
+
+function clipboard(operation: 'cut' | 'copy', sourceArea: 'private' | 'public', ...items: ClipboardItem[]): Clipboard {
+	return { operation, items, sourceArea, sourceDirectory: parsePath('docs') };
+}
+
+const archive = parsePath('archive');
+
+test('Cut items become moves', (t) => {
+	const a = item('docs/a.txt');
+	t.deepEqual(planPaste(clipboard('cut', 'private', a), ann, 'private', archive), {
+		kind: 'move',
+		steps: [{ item: a, type: 'private', fromPath: parsePath('docs/a.txt'), toPath: parsePath('archive/a.txt') }],
+		skipped: [],
+	});
+});
+
+test('A move between areas is told in paths of the home', (t) => {
+	const a = item('docs/a.txt');
+	t.deepEqual(planPaste(clipboard('cut', 'private', a), ann, 'public', archive), {
+		kind: 'move',
+		steps: [{ item: a, type: 'private', fromPath: parsePath('docs/a.txt'), toPath: parsePath('Public/archive/a.txt') }],
+		skipped: [],
+	});
+	const b = item('docs/b.txt', 'ann');
+	t.deepEqual(planPaste(clipboard('cut', 'public', b), ann, 'private', rootPath), {
+		kind: 'move',
+		steps: [{ item: b, type: 'private', fromPath: parsePath('Public/docs/b.txt'), toPath: parsePath('b.txt') }],
+		skipped: [],
+	});
+});
+
+test("Copied items become copies, also another's, and name their source's tree", (t) => {
+	const a = item('docs/a.txt', 'bob');
+	t.deepEqual(planPaste(clipboard('copy', 'public', a), ann, 'private', archive), {
+		kind: 'copy',
+		steps: [
+			{
+				item: a,
+				type: 'private',
+				fromType: 'public',
+				owner: 'bob',
+				fromPath: parsePath('docs/a.txt'),
+				toPath: parsePath('archive/a.txt'),
+			},
+		],
+		skipped: [],
+	});
+});
+
+test('A copy into the same folder is left to the server to name', (t) => {
+	const plan = planPaste(clipboard('copy', 'private', item('docs/a.txt')), ann, 'private', parsePath('docs'));
+	t.is(plan.kind, 'copy');
+	if (plan.kind === 'copy') t.is<string | undefined, string>(plan.steps[0]?.toPath, 'docs/a.txt');
+});
+
+const refused = test.macro((t, plan: ReturnType<typeof planPaste>, message: string) => {
+	t.is(plan.kind, 'refused');
+	if (plan.kind === 'refused') t.is(plan.refusal.message, message);
+});
+test(
+	'A cut pasted into the same folder is refused',
+	refused,
+	planPaste(clipboard('cut', 'private', item('docs/a'), item('docs/b')), ann, 'private', parsePath('docs')),
+	'Cannot move an item into the folder that it is in',
+);
+test(
+	'A cut pasted into the same folder of the other area is refused',
+	refused,
+	planPaste(clipboard('cut', 'private', item('Public/docs/a')), ann, 'public', parsePath('docs')),
+	'Cannot move an item into the folder that it is in',
+);
+test(
+	'An empty clipboard has nothing to paste',
+	refused,
+	planPaste(clipboard('cut', 'private'), ann, 'private', archive),
+	'Nothing to paste',
+);
+test(
+	'A visitor pastes nothing',
+	refused,
+	planPaste(clipboard('copy', 'public', item('a', null)), visitor, 'public', archive),
+	'You must be logged in to do that.',
+);
+
+test('What can not be pasted is skipped with its sentence', (t) => {
+	const foreign = item('docs/a', 'bob');
+	const own = item('docs/b', 'ann');
+	const moved = planPaste(clipboard('cut', 'public', foreign, own), ann, 'private', archive);
+	t.is(moved.kind, 'move');
+	if (moved.kind !== 'move') return;
+	t.deepEqual(
+		moved.steps.map((step) => step.item),
+		[own],
+	);
+	t.deepEqual(
+		moved.skipped.map(({ item: each, refusal }) => [each, refusal.message]),
+		[[foreign, 'Cannot cut files you do not own']],
+	);
+});
+
+test('A protected folder and a folder that holds the target are skipped', (t) => {
+	const chosen = [item('Public', undefined, 'directory'), item('archive', undefined, 'directory'), item('a')];
+	const plan = planPaste(clipboard('copy', 'private', ...chosen), ann, 'private', archive);
+	t.is(plan.kind, 'copy');
+	if (plan.kind !== 'copy') return;
+	t.deepEqual(
+		plan.steps.map((step) => step.item.path),
+		['a'],
+	);
+	t.deepEqual(
+		plan.skipped.map(({ refusal }) => refusal.message),
+		['Cannot copy protected folders', 'Cannot copy a folder into itself'],
+	);
+});
+
+test('The result counts those pasted and those that failed', (t) => {
+	t.is(pasteResult(3, 2), 'Pasted 3 items. 2 failed.');
+	t.is(pasteResult(1, 0), 'Pasted 1 item. 0 failed.');
+});
+
+test('A selection is parted into what is owned and what is skipped', (t) => {
+	const [own, foreign, ownerless, home] = [item('a', 'ann'), item('b', 'bob'), item('c', null), item('d')];
+	t.deepEqual(splitOwned([own, foreign, ownerless, home], ann), {
+		owned: [own, home],
+		skipped: [foreign, ownerless],
+		message: 'Skipped 2 items that you do not own',
+	});
+	t.deepEqual(splitOwned([own], ann), { owned: [own], skipped: [], message: undefined });
+});
+
+test('A selection of nothing owned says so', (t) => {
+	const foreign = item('b', 'bob');
+	t.is(splitOwned([foreign], ann).message, 'You do not own any of the selected items');
+	t.is(splitOwned([item('c', 'anonymous')], visitor).message, 'You do not own any of the selected items');
+});

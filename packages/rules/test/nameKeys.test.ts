@@ -1,0 +1,79 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { collator, nameKeys } from '../src/nameKeys.js';
+
+const range = (first: number, last: number) =>
+	fc.integer({ min: first, max: last }).map((point) => String.fromCharCode(point));
+
+const keyed = [
+	range(0x20, 0x7e),
+	range(0x30, 0x39),
+	fc.constantFrom(
+		'0',
+		'00',
+		'1',
+		'9',
+		'10',
+		'2',
+		'-',
+		' ',
+		'.',
+		'_',
+		'a',
+		'A',
+		'e\u0301',
+		'и',
+		'и\u0306',
+		'ё',
+		'か\u3099',
+	),
+	range(0xc0, 0x17f),
+	range(0x300, 0x362),
+	range(0x386, 0x3ce),
+	range(0x400, 0x45f),
+	range(0x1ea0, 0x1ef9),
+	range(0x3041, 0x30fa),
+	range(0x4e00, 0x9fff),
+	range(0xac00, 0xd7a3),
+];
+const character = fc.oneof(...keyed, fc.constantFrom('ß', 'æ', '…', '😀', 'ー', '½', '²', '٣', '\u0000'));
+
+/** Few kinds of characters a name, so that names often share a beginning. */
+const names = fc.uniqueArray(character, { minLength: 1, maxLength: 6 }).chain((alphabet) =>
+	fc.array(
+		fc.array(fc.constantFrom(...alphabet), { maxLength: 8 }).map((characters) => characters.join('')),
+		{ minLength: 2, maxLength: 12 },
+	),
+);
+
+test('Keys compare as the collator compares the names', (t) => {
+	fc.assert(
+		fc.property(names, (list) => {
+			const keys = nameKeys(list);
+			list.forEach((a, i) => {
+				list.forEach((b, j) => {
+					const [x, y] = [keys[i], keys[j]];
+					if (x === undefined || y === undefined) return;
+					const byKey = x < y ? -1 : x > y ? 1 : 0;
+					if (byKey !== Math.sign(collator.compare(a, b))) {
+						throw new Error(`${JSON.stringify(a)} and ${JSON.stringify(b)} compare otherwise by their keys`);
+					}
+				});
+			});
+		}),
+		{ numRuns: 3000 },
+	);
+	t.pass();
+});
+
+const hasKey = test.macro((t, name: string, expected: boolean) => t.is(nameKeys([name])[0] !== undefined, expected));
+test('An ASCII name has a key', hasKey, 'IMG_2026 (1).jpg', true);
+test('A name with accents has a key', hasKey, 'Été à Paris', true);
+test('A decomposed name has a key', hasKey, 'e\u0301te\u0301', true);
+test('A Cyrillic name has a key', hasKey, 'Фото 12', true);
+test('A Greek name has a key', hasKey, 'Φωτογραφία', true);
+test('A Han name has a key', hasKey, '漢字', true);
+test('A Hangul name has a key', hasKey, '한글', true);
+test('A name with a letter that counts as two has none', hasKey, 'Straße', false);
+test('A name with an emoji has none', hasKey, '😀', false);
+test('A name with a longer number than the collator reads at once has none', hasKey, '1'.repeat(255), false);

@@ -1,0 +1,42 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { must, root } from './run.js';
+
+/** Installs the packages of package-lock.json unless they are there already. */
+export async function ensureInstalled() {
+	checkNode();
+	if (await isInstalled()) return;
+	console.error('Installing packages (once, about two minutes) ...');
+	await must('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']);
+}
+
+function checkNode() {
+	const [major, minor] = process.versions.node.split('.').map(Number);
+	if (major > 20 || (major === 20 && minor >= 19)) return;
+	console.error(`Stowage needs Node 20.19 or newer; this is ${process.versions.node}.`);
+	process.exit(1);
+}
+
+/** npm keeps the list of what it installed; a package for another platform is rightly not in it. */
+async function isInstalled() {
+	const wanted = await packagesOf(path.join(root, 'package-lock.json'));
+	const present = await packagesOf(path.join(root, 'node_modules', '.package-lock.json'));
+	if (wanted === undefined || present === undefined) return false;
+	return Object.entries(wanted).every(
+		([name, entry]) =>
+			!name.includes('node_modules/') ||
+			entry.link ||
+			entry.optional ||
+			entry.peer ||
+			present[name]?.version === entry.version,
+	);
+}
+
+async function packagesOf(file) {
+	try {
+		return JSON.parse(await readFile(file, 'utf8')).packages;
+	} catch {
+		// Not there, or cut off by an install that was interrupted: install again.
+		return undefined;
+	}
+}

@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The folder of this clone, wherever it lies. */
+export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+
+/** Runs a command in the clone and resolves to its exit code. Signals meant for us reach it. */
+export function run(command, args, options = {}) {
+	return new Promise((resolve, reject) => {
+		const child = spawn(command, args, { cwd: root, stdio: 'inherit', ...options });
+		const forward = (signal) => child.kill(signal);
+		process.on('SIGTERM', forward).on('SIGINT', ignore);
+		child.on('error', reject);
+		child.on('close', (code, signal) => {
+			process.off('SIGTERM', forward).off('SIGINT', ignore);
+			resolve(code ?? (signal === 'SIGTERM' ? 143 : 1));
+		});
+	});
+}
+
+// The terminal sends it to the whole group; we stay until the child has ended in its own way.
+function ignore() {}
+
+/** Like `run`, but a failure ends this process with the same code. */
+export async function must(command, args, options) {
+	const code = await run(command, args, options);
+	if (code !== 0) process.exit(code);
+}
+
+/** A program that came with the packages, run by this very Node. */
+export function tool(file) {
+	return path.join(root, 'node_modules', file);
+}
