@@ -1,0 +1,93 @@
+import type { AuthProvider, LimitStore, UserRecord, UserStore } from '@stowage/plugin-api';
+import { Failure, foldUsername, isValidUsername, passwordLength } from '@stowage/rules';
+import { limitTries } from './loginLimits.js';
+
+export interface Accounts {
+	/** Throws `badCredentials` in the same words and time for an unknown name and a wrong password, and `rateLimited`. */
+	signIn(username: string, password: string, address: string): Promise<UserRecord>;
+	/** Throws `invalid` for a name or password that is not allowed and `alreadyExists` for a taken name. */
+	create(username: string, password: string): Promise<UserRecord>;
+	setPassword(username: string, password: string): Promise<void>;
+	setDisabled(username: string, isDisabled: boolean): Promise<void>;
+	/** Removes the account; its files stay on disk. */
+	remove(username: string): Promise<void>;
+	list(): Promise<UserRecord[]>;
+}
+
+interface Parts {
+	users: UserStore;
+	sessions: { removeAll(userId: string): Promise<void> };
+	limits: LimitStore;
+	/** Looked up at each call. */
+	auth(): AuthProvider;
+	/** Names of homes that exist on disk. */
+	homes(): Promise<string[]>;
+	/** Makes the user's home. */
+	makeHome(username: string): Promise<void>;
+}
+
+export function createAccounts({ users, sessions, limits, auth, homes, makeHome }: Parts): Accounts {
+	const find = async (username: string) => {
+		const user = await users.find(username);
+		if (user === undefined) throw new Failure('notFound', `There is no user ${username}.`);
+		return user;
+	};
+	return {
+		async signIn(username, password, address) {
+			const user = await limitTries(limits, address, username, async () => {
+				const found = await users.find(username);
+				const fits = await auth().verify(found?.secret, password);
+				return fits && found !== undefined && !found.isDisabled ? found : undefined;
+			});
+			if (user === undefined) throw new Failure('badCredentials', 'Invalid username or password');
+			if (auth().isOutdated(user.secret)) await users.setSecret(user.id, await auth().protect(password));
+			return user;
+		},
+
+		async create(username, password) {
+			if (!isValidUsername(username)) {
+				throw new Failure(
+					'invalidName',
+					'A user name has 1 to 32 letters, digits, dots, dashes or underscores and begins with a letter or digit.',
+				);
+			}
+			checkPassword(password);
+			const taken = new Failure('alreadyExists', 'This user name is already taken.');
+			if ((await users.find(username)) !== undefined) throw taken;
+			// A home without a user holds somebody's files: who takes its name would take them too.
+			if ((await homes()).some((home) => foldUsername(home) === foldUsername(username))) throw taken;
+			const secret = await auth().protect(password);
+			const user = await users.add({ username, secret }).catch((error: unknown) => {
+				throw error instanceof Failure && error.kind === 'alreadyExists' ? taken : error;
+			});
+			await makeHome(user.username);
+			return user;
+		},
+
+		async setPassword(username, password) {
+			checkPassword(password);
+			const user = await find(username);
+			await users.setSecret(user.id, await auth().protect(password));
+			await sessions.removeAll(user.id);
+		},
+
+		async setDisabled(username, isDisabled) {
+			const user = await find(username);
+			await users.setDisabled(user.id, isDisabled);
+			if (isDisabled) await sessions.removeAll(user.id);
+		},
+
+		async remove(username) {
+			await users.remove((await find(username)).id);
+		},
+
+		list: () => users.list(),
+	};
+}
+
+function checkPassword(password: string): void {
+	const { min, max } = passwordLength;
+	if (password.length < min || password.length > max) {
+		throw new Failure('invalid', `A password has ${min} to ${max} characters.`);
+	}
+}

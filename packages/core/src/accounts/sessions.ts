@@ -1,0 +1,115 @@
+import { createHash, randomBytes } from 'node:crypto';
+import hapiCookie from '@hapi/cookie';
+import type { Request, Server, SessionStore, UserRecord } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
+import type { Config } from '../config/schema.js';
+
+/** A sign of life is written at most this often, so that reading is not writing. */
+const touchMs = 5 * 60_000;
+
+/** How long a browser keeps the cookie; the server ends idle sessions earlier. */
+const cookieTtlMs = 30 * 24 * 60 * 60_000;
+
+interface CookieAuth {
+	set(session: { id: string }): void;
+	clear(): void;
+}
+
+declare module '@hapi/hapi' {
+	interface Request {
+		secureCookie: CookieAuth;
+		plainCookie: CookieAuth;
+	}
+}
+
+export interface Sessions {
+	/** Begins a session with a new id, whatever the client had before; that one ends. */
+	begin(request: Request, user: UserRecord): Promise<void>;
+	/** Ends the request's own session. */
+	end(request: Request): Promise<void>;
+}
+
+function hashOf(id: string): string {
+	return createHash('sha256').update(id).digest('hex');
+}
+
+/**
+ * Sessions live in the database under the hash of their id; the browser holds the id, sealed. Over https the cookie is one that no other host or plain page
+ * can set (`__Host-`), over plain http an ordinary one. https is what `publicUrl` says, else what a trusted proxy reports.
+ */
+export async function registerSessions(
+	server: Server,
+	store: SessionStore,
+	config: Config,
+	secret: string,
+): Promise<Sessions> {
+	await server.register(hapiCookie);
+
+	const validate = async (request: Request, cookie: { id?: unknown } | undefined, isForHttps: boolean) => {
+		if (request.client.isHttps !== isForHttps || typeof cookie?.id !== 'string') return { isValid: false };
+		const now = Date.now();
+		const idHash = hashOf(cookie.id);
+		const found = await store.find(idHash, now);
+		if (found === undefined) return { isValid: false };
+		if (now - found.session.lastSeenAt > touchMs) await store.touch(idHash, now);
+		return { isValid: true, credentials: { user: { id: found.user.id, username: found.user.username }, idHash } };
+	};
+	const strategy = (
+		name: string,
+		cookieName: string,
+		path: string,
+		isSecure: boolean,
+		decorator: 'secureCookie' | 'plainCookie',
+	) =>
+		server.auth.strategy(name, 'cookie', {
+			cookie: {
+				name: cookieName,
+				password: secret,
+				path,
+				isSecure,
+				isHttpOnly: true,
+				isSameSite: 'Lax',
+				ttl: cookieTtlMs,
+				clearInvalid: true,
+			},
+			requestDecoratorName: decorator,
+			validate: (request: Request, cookie: { id?: unknown }) => validate(request, cookie, isSecure),
+		});
+	const base = config.basePath === '' ? '/' : config.basePath;
+	strategy('https', config.basePath === '' ? '__Host-sid' : '__Secure-sid', base, true, 'secureCookie');
+	strategy('http', 'sid', base, false, 'plainCookie');
+	server.auth.default({ strategies: ['https', 'http'], mode: 'try' });
+
+	server.decorate('request', 'viewer', { kind: 'anonymous' });
+	// Before the body: a caller who may not call is refused at once.
+	server.ext('onCredentials', (request, h) => {
+		// A database that is away must not turn a signed-in person into a visitor.
+		const cause = (request.auth.error as { data?: unknown } | null)?.data;
+		if (cause instanceof Error) throw cause;
+		if (request.auth.isAuthenticated) {
+			const { id, username } = (request.auth.credentials as { user: { id: string; username: string } }).user;
+			(request as { viewer: Request['viewer'] }).viewer = { kind: 'user', id, username };
+		} else if (request.route.settings.app?.endpoint?.audience === 'user') {
+			throw new Failure('notSignedIn', 'Please sign in first.');
+		}
+		return h.continue;
+	});
+
+	const cookieOf = (request: Request) => (request.client.isHttps ? request.secureCookie : request.plainCookie);
+	const endCurrent = async (request: Request) => {
+		const { idHash } = (request.auth.credentials ?? {}) as { idHash?: string };
+		if (idHash !== undefined) await store.remove(idHash);
+	};
+	return {
+		async begin(request, user) {
+			await endCurrent(request);
+			const id = randomBytes(32).toString('base64url');
+			await store.add(hashOf(id), user.id);
+			cookieOf(request).set({ id });
+		},
+		async end(request) {
+			await endCurrent(request);
+			cookieOf(request).clear();
+		},
+	};
+}

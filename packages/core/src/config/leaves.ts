@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { configSchema } from './schema.js';
+
+/** The dotted names of all settings, such as `uploads.maxFileSize`. */
+export const settingNames: readonly string[] = leavesOf(configSchema, '');
+
+function leavesOf(schema: z.ZodType, prefix: string): string[] {
+	const inner = unwrap(schema);
+	if (!(inner instanceof z.ZodObject)) return [prefix];
+	return Object.entries(inner.shape).flatMap(([key, child]) =>
+		leavesOf(child as z.ZodType, prefix === '' ? key : `${prefix}.${key}`),
+	);
+}
+
+function unwrap(schema: z.ZodType): z.ZodType {
+	return schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional
+		? unwrap(schema.unwrap() as z.ZodType)
+		: schema;
+}
+
+/** `uploads.maxFileSize` as a word in pieces: uploads, max, file, size. */
+function words(name: string): string[] {
+	return name.split('.').flatMap((part) => part.replace(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`).split(' '));
+}
+
+/** The setting's variable: `a.bC` is `STOWAGE_A_B_C`. */
+export function variableOf(name: string): string {
+	return `STOWAGE_${words(name).join('_').toUpperCase()}`;
+}
+
+/** The setting's flag: `a.bC` is `--a-b-c`. */
+export function flagOf(name: string): string {
+	return `--${words(name).join('-')}`;
+}

@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parse } from 'yaml';
+import type { z } from 'zod';
+import { flagOf, settingNames, variableOf } from './leaves.js';
+import { type Config, completeConfig, configSchema } from './schema.js';
+
+/** A mistake in the configuration. The message names the setting, where it stands, its value and what is allowed. */
+export class ConfigError extends Error {
+	override name = 'ConfigError';
+}
+
+export interface ConfigSources {
+	/** Flags without their dashes' meaning: `{'--port': '8080'}`. */
+	flags?: Readonly<Record<string, string>>;
+	env?: Readonly<Record<string, string | undefined>>;
+	/** The working directory: relative paths begin here, unless a file is read: then in the file's folder. */
+	cwd?: string;
+}
+
+type Tree = { [key: string]: unknown };
+
+/** Variables of ours that are no settings. */
+const otherVariables = ['STOWAGE_CONFIG'];
+
+/** Reads the configuration: flags first, then `STOWAGE_*`, then the file, then the defaults. Throws ConfigError. */
+export function loadConfig({ flags = {}, env = {}, cwd = process.cwd() }: ConfigSources = {}): Config {
+	const file = flags['--config'] ?? env.STOWAGE_CONFIG;
+	const filePath = file === undefined || file === '' ? undefined : path.resolve(cwd, file);
+	const settings = filePath === undefined ? {} : readConfigFile(filePath);
+	const origins = new Map<string, string>();
+	const unknownVariable = Object.keys(env).find(
+		(name) =>
+			name.startsWith('STOWAGE_') &&
+			!otherVariables.includes(name) &&
+			!settingNames.some((key) => variableOf(key) === name),
+	);
+	if (unknownVariable !== undefined) {
+		throw new ConfigError(
+			`There is no setting ${unknownVariable} (${quote(env[unknownVariable])}). Known: ${settingNames.map(variableOf).join(', ')}`,
+		);
+	}
+	for (const [flag, value] of Object.entries(flags)) {
+		if (flag !== '--config' && !settingNames.some((key) => flagOf(key) === flag)) {
+			throw new ConfigError(
+				`There is no setting ${flag} (${quote(value)}). Known: ${settingNames.map(flagOf).join(', ')}`,
+			);
+		}
+	}
+	for (const name of settingNames) {
+		const variable = env[variableOf(name)];
+		if (variable !== undefined && variable !== '') set(settings, origins, name, variable, variableOf(name));
+		const flag = flags[flagOf(name)];
+		if (flag !== undefined) set(settings, origins, name, flag, flagOf(name));
+	}
+	const result = configSchema.safeParse(settings);
+	if (!result.success) throw new ConfigError(explain(result.error.issues, settings, origins, filePath));
+	// A path from a flag or variable is meant from where the command was given; one in the file from where the file is.
+	const isFromFile = filePath !== undefined && !origins.has('dataDir');
+	return completeConfig(result.data, isFromFile ? path.dirname(filePath) : cwd);
+}
+
+function readConfigFile(filePath: string): Tree {
+	let text: string;
+	try {
+		text = readFileSync(filePath, 'utf8');
+	} catch (cause) {
+		throw new ConfigError(`The configuration file ${filePath} can't be read.`, { cause });
+	}
+	let tree: unknown;
+	try {
+		tree = parse(text);
+	} catch (cause) {
+		throw new ConfigError(`The configuration file ${filePath} is not valid YAML: ${(cause as Error).message}`, {
+			cause,
+		});
+	}
+	if (tree === null) return {};
+	if (typeof tree !== 'object' || Array.isArray(tree))
+		throw new ConfigError(`The configuration file ${filePath} must hold a map of settings.`);
+	return tree as Tree;
+}
+
+function set(tree: Tree, origins: Map<string, string>, name: string, value: unknown, origin: string): void {
+	const keys = name.split('.');
+	const last = keys.pop() as string;
+	let node = tree;
+	for (const key of keys) {
+		const next = node[key];
+		if (next === undefined || next === null) node[key] = {};
+		// A wrong shape in the file is left for the schema to name.
+		else if (typeof next !== 'object') return;
+		node = node[key] as Tree;
+	}
+	node[last] = value;
+	origins.set(name, origin);
+}
+
+function explain(
+	issues: readonly z.core.$ZodIssue[],
+	tree: Tree,
+	origins: Map<string, string>,
+	filePath: string | undefined,
+): string {
+	return issues
+		.map((issue) => {
+			if (issue.code === 'unrecognized_keys') {
+				const names = issue.keys.map((key) => [...issue.path, key].join('.'));
+				const values = names.map((name) => quote(valueAt(tree, name)));
+				return `There is no setting ${names.join(', ')} (${values.join(', ')})${filePath ? ` in ${filePath}` : ''}. Known: ${settingNames.join(', ')}`;
+			}
+			const name = issue.path.join('.');
+			const origin = origins.get(name) ?? filePath ?? 'default';
+			return `The setting ${name} (${origin}) has the value ${quote(valueAt(tree, name))}: ${issue.message}`;
+		})
+		.join('\n');
+}
+
+function valueAt(tree: Tree, name: string): unknown {
+	return name.split('.').reduce<unknown>((node, key) => (node as Tree | undefined)?.[key], tree);
+}
+
+function quote(value: unknown): string {
+	return value === undefined ? 'nothing' : JSON.stringify(value);
+}

@@ -1,0 +1,133 @@
+import path from 'node:path';
+import { z } from 'zod';
+
+/** What may stand in the configuration as a size: whole bytes, or a number with a unit of base 1024. */
+const sizeUnits: Record<string, number> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3, tb: 1024 ** 4 };
+
+const byteSize = z.union([z.number(), z.string()]).transform((value, context) => {
+	const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?b)?$/i.exec(String(value).trim());
+	const bytes = match ? Math.floor(Number(match[1]) * (sizeUnits[(match[2] ?? 'b').toLowerCase()] ?? 1)) : Number.NaN;
+	if (Number.isSafeInteger(bytes)) return bytes;
+	context.addIssue({ code: 'custom', message: "must be a size such as 0, 1048576, '500 MB' or '2 GB'" });
+	return z.NEVER;
+});
+
+const wholeNumber = (min: number, max: number) =>
+	z.preprocess(
+		(value) => (typeof value === 'string' && /^\d+$/.test(value.trim()) ? Number(value) : value),
+		z
+			.int(`must be a whole number from ${min} to ${max}`)
+			.min(min, `must be at least ${min}`)
+			.max(max, `must be at most ${max}`),
+	);
+
+const flag = z.preprocess(
+	(value) => (value === 'true' ? true : value === 'false' ? false : value),
+	z.boolean('must be true or false'),
+);
+
+const choice = <const Values extends readonly string[]>(...values: Values) =>
+	z.enum(values, `must be one of ${values.join(', ')}`);
+
+/** A list; as a flag or variable its parts are separated by commas. */
+const list = z.preprocess(
+	(value) =>
+		typeof value === 'string'
+			? value
+					.split(',')
+					.map((part) => part.trim())
+					.filter(Boolean)
+			: value,
+	z.array(z.string(), 'must be a list'),
+);
+
+const basePath = z
+	.string()
+	.regex(/^(\/[A-Za-z0-9._~-]+)*$/, "must be empty or begin with '/' and not end with one, such as /files");
+
+const publicUrl = z
+	.string()
+	.refine(
+		(text) => text === '' || isWebOrigin(text),
+		'must be empty or a web address such as https://files.example.org',
+	);
+
+function isWebOrigin(text: string): boolean {
+	const url = URL.canParse(text) ? new URL(text) : undefined;
+	return url !== undefined && ['http:', 'https:'].includes(url.protocol) && url.search === '' && url.hash === '';
+}
+
+/** A map of plugins: the package's name and its options; `false` leaves one out that is on by default. */
+const plugins = z.preprocess(
+	(value) => (typeof value === 'string' ? parseJson(value) : value),
+	z.record(
+		z.string().min(1),
+		z.union([z.literal(false), z.record(z.string(), z.unknown())], 'must be a map of options, or false'),
+		'must be a map of package names to options',
+	),
+);
+
+function parseJson(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return text;
+	}
+}
+
+/** Every setting, with its default. `config/default.yaml` documents each. */
+export const configSchema = z.strictObject({
+	host: z.string().min(1).default('127.0.0.1'),
+	port: wholeNumber(0, 65535).default(7420),
+	dataDir: z.string().min(1).default('./data'),
+	databaseUrl: z
+		.string()
+		.regex(/^(sqlite:|mysql:\/\/).+/, "must begin with 'sqlite:' or 'mysql://'")
+		.optional(),
+	basePath: basePath.default(''),
+	publicUrl: publicUrl.default(''),
+	trustedProxies: list.default([]),
+	registration: choice('open', 'closed').default('open'),
+	publicListing: choice('own', 'everyone').default('own'),
+	sessionKey: z.string().min(32, 'must have at least 32 characters').optional(),
+	storage: z.string().min(1).default('local'),
+	auth: z.string().min(1).default('password'),
+	uploads: z
+		.strictObject({
+			maxFileSize: byteSize.default(0),
+			freeSpaceReserve: byteSize.default(0),
+		})
+		.prefault({}),
+	externalViewers: flag.default(false),
+	log: z.strictObject({ level: choice('debug', 'info', 'warn', 'error').default('info') }).prefault({}),
+	plugins: plugins.default({}),
+});
+
+/** Turned on unless the configuration says `false`. */
+export const defaultPlugins = ['@stowage/storage-local', '@stowage/auth-password'] as const;
+
+type Parsed = z.output<typeof configSchema>;
+
+export type Config = Omit<Parsed, 'databaseUrl' | 'plugins'> & {
+	databaseUrl: string;
+	/** Names with their options, in the order of loading. */
+	plugins: ReadonlyMap<string, Record<string, unknown>>;
+	/** Where relative paths and the names of plugins are looked up. */
+	baseDir: string;
+};
+
+/** Fills in what depends on other settings. */
+export function completeConfig(parsed: Parsed, baseDir: string): Config {
+	const dataDir = path.resolve(baseDir, parsed.dataDir);
+	const plugins = new Map<string, Record<string, unknown>>();
+	for (const name of new Set([...defaultPlugins, ...Object.keys(parsed.plugins)])) {
+		const options = parsed.plugins[name] ?? {};
+		if (options !== false) plugins.set(name, options);
+	}
+	const databaseUrl = parsed.databaseUrl ?? `sqlite:${path.join(dataDir, 'stowage.db')}`;
+	return { ...parsed, dataDir, databaseUrl: absoluteDatabase(databaseUrl, baseDir), plugins, baseDir };
+}
+
+function absoluteDatabase(url: string, baseDir: string): string {
+	return url.startsWith('sqlite:') ? `sqlite:${path.resolve(baseDir, url.slice('sqlite:'.length))}` : url;
+}

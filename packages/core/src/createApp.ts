@@ -1,0 +1,124 @@
+import { mkdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { Server as HapiServer } from '@hapi/hapi';
+import inert from '@hapi/inert';
+import { type Database, openDatabase } from '@stowage/database';
+import type { Providers, StorageProvider } from '@stowage/plugin-api';
+import { createAccounts } from './accounts/accounts.js';
+import { registerSessions } from './accounts/sessions.js';
+import type { Config } from './config/schema.js';
+import { createFiles } from './files/createFiles.js';
+import { homesOnDisk, makeHome } from './files/homes.js';
+import { createServer } from './http/createServer.js';
+import { loadPlugins } from './loadPlugins.js';
+import { createLog, type Log } from './log.js';
+import { openStorage } from './openStorage.js';
+import { createRegistry } from './registry.js';
+import { accountRoutes } from './routes/accounts.js';
+import { downloadRoutes } from './routes/downloads.js';
+import { fileRoutes } from './routes/files.js';
+import { pageRoutes } from './routes/page.js';
+import { serviceRoutes } from './routes/service.js';
+import { uploadRoutes } from './routes/uploads.js';
+import { readOrMakeSecret } from './secret.js';
+import type { Services } from './services.js';
+
+export interface App {
+	server: HapiServer;
+	services: Services;
+	/** Begins to listen. Resolves to the address, such as `http://127.0.0.1:7420`. */
+	start(): Promise<string>;
+	/** Takes no new work, lets running transfers end for a while, then closes everything. */
+	stop(): Promise<void>;
+}
+
+export interface AppOptions {
+	/** The folder of the built page; without it only the API answers. */
+	webRoot?: string;
+	log?: Log;
+}
+
+/** Both src and dist lie beside package.json. */
+const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
+
+const drainMs = 10_000;
+
+/** Builds the server with its database, storage and plugins. What is wrong with the configuration or a plugin is thrown here, before it listens. */
+export async function createApp(
+	config: Config,
+	{ webRoot, log = createLog(config.log.level) }: AppOptions = {},
+): Promise<App> {
+	await mkdir(config.dataDir, { recursive: true, mode: 0o750 });
+	const database = await openDatabase(config.databaseUrl);
+	try {
+		return await assemble(config, database, webRoot, log);
+	} catch (error) {
+		await database.close();
+		throw error;
+	}
+}
+
+async function assemble(config: Config, database: Database, webRoot: string | undefined, log: Log): Promise<App> {
+	const server = createServer(config, log);
+	const providers: Providers = { storage: createRegistry('storage'), auth: createRegistry('auth provider') };
+	server.decorate('server', 'providers', providers);
+	server.decorate('server', 'dataDir', config.dataDir);
+	await server.register(inert);
+	const secret = config.sessionKey ?? (await readOrMakeSecret(config.dataDir));
+	const sessions = await registerSessions(server, database.sessions, config, secret);
+
+	// Plugins may take `server.files` for later, but the storage opens only when all of them have offered what they have.
+	let opened: StorageProvider | undefined;
+	const files = createFiles(() => {
+		if (opened === undefined) throw new Error('server.files can be used once the server has started.');
+		return opened;
+	}, config);
+	server.decorate('server', 'files', files);
+	await loadPlugins(server, config);
+	providers.auth.get(config.auth);
+	const storage = await openStorage(server, config, database, log);
+	opened = storage;
+
+	const accounts = createAccounts({
+		users: database.users,
+		sessions: database.sessions,
+		limits: database.limits,
+		auth: () => providers.auth.get(config.auth),
+		homes: () => homesOnDisk(storage),
+		makeHome: (username) => makeHome(storage, username),
+	});
+	const services: Services = { config, version, log, database, storage, accounts, sessions, files };
+	const routes = [accountRoutes, fileRoutes, uploadRoutes, downloadRoutes, serviceRoutes].flatMap((make) =>
+		make(services),
+	);
+	if (webRoot !== undefined) routes.push(...(await pageRoutes(config, webRoot)));
+	await server.register(
+		{ name: 'stowage', register: (own) => own.route(routes) },
+		config.basePath === '' ? {} : { routes: { prefix: config.basePath } },
+	);
+
+	const sweeping = setInterval(() => void sweepSessions(services), 60 * 60_000);
+	sweeping.unref();
+	return {
+		server,
+		services,
+		async start() {
+			await server.start();
+			return server.info.uri;
+		},
+		async stop() {
+			clearInterval(sweeping);
+			await server.stop({ timeout: drainMs });
+			await storage.close();
+			await database.close();
+		},
+	};
+}
+
+async function sweepSessions({ database, log }: Services): Promise<void> {
+	try {
+		await database.sessions.sweep(Date.now());
+	} catch (error) {
+		log.warn({ err: error }, 'ended sessions could not be swept');
+	}
+}

@@ -1,0 +1,42 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** What a client can compare with: a strong ETag with its quotes, and the modified time in milliseconds. */
+export interface Validators {
+	etag: string;
+	mtime: number;
+}
+
+/** The outcome of the conditional headers, in the order of RFC 9110, section 13.2.2. */
+export function checkPreconditions(
+	headers: IncomingHttpHeaders,
+	{ etag, mtime }: Validators,
+): 'go' | 'notModified' | 'failed' {
+	const seconds = Math.floor(mtime / 1000);
+	const ifMatch = headers['if-match'];
+	if (ifMatch !== undefined) {
+		if (!listsTag(ifMatch, etag, 'strong')) return 'failed';
+	} else if (dateOf(headers['if-unmodified-since']) < seconds) return 'failed';
+	const ifNoneMatch = headers['if-none-match'];
+	if (ifNoneMatch !== undefined) return listsTag(ifNoneMatch, etag, 'weak') ? 'notModified' : 'go';
+	return dateOf(headers['if-modified-since']) >= seconds ? 'notModified' : 'go';
+}
+
+/** Whether the ranges of a request still mean this version (RFC 9110, section 13.1.5). */
+export function mayUseRange(headers: IncomingHttpHeaders, { etag, mtime }: Validators): boolean {
+	const ifRange = headers['if-range'];
+	if (ifRange === undefined) return true;
+	const condition = String(ifRange);
+	return condition.startsWith('"') ? condition === etag : dateOf(condition) === Math.floor(mtime / 1000);
+}
+
+function listsTag(header: string, etag: string, comparison: 'strong' | 'weak'): boolean {
+	return header.split(',').some((part) => {
+		const tag = part.trim();
+		return tag === '*' || tag === etag || (comparison === 'weak' && tag === `W/${etag}`);
+	});
+}
+
+/** Whole seconds; NaN, which no comparison holds for, where there is no date. */
+function dateOf(header: string | undefined): number {
+	return header === undefined ? Number.NaN : Math.floor(Date.parse(header) / 1000);
+}

@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { ResponseToolkit } from '@hapi/hapi';
+import type { ByteRange, OpenFile, Request } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
+import type { Log } from '../log.js';
+import { checkPreconditions, mayUseRange, type Validators } from './preconditions.js';
+import { parseRanges } from './ranges.js';
+import { userFileHeaders } from './userFileHeaders.js';
+import { ClientGone, writeBody, writeChunk } from './writeBody.js';
+
+export interface SendOptions {
+	/** The name under which the client saves it. */
+	name: string;
+	isInline: boolean;
+	log: Log;
+}
+
+/**
+ * Answers a GET or HEAD with a file: whole, in one or several ranges, or not at all where a condition says so. Bytes go past hapi, straight to the socket.
+ * Closes the file. Throws only before the first byte; a failure after it breaks the connection, so that nobody takes a part for the whole.
+ */
+export async function sendFile(
+	request: Request,
+	h: ResponseToolkit,
+	file: OpenFile,
+	{ name, isInline, log }: SendOptions,
+) {
+	const { res: response, req } = request.raw;
+	try {
+		const { size, mtime, version } = file.item;
+		const validators: Validators = { etag: `"${version}"`, mtime };
+		const outcome = checkPreconditions(req.headers, validators);
+		if (outcome === 'failed') throw new Failure('preconditionFailed', 'The file has changed.');
+		const isPdf = isInline && (await beginsAsPdf(file));
+		const headers: Record<string, string> = {
+			...userFileHeaders({ name, isInline, isPdf }),
+			etag: validators.etag,
+			'last-modified': new Date(mtime).toUTCString(),
+		};
+		if (outcome === 'notModified') {
+			response.writeHead(304, headers).end();
+			return h.abandon;
+		}
+		const ranges =
+			req.method === 'GET' && mayUseRange(req.headers, validators) ? parseRanges(req.headers.range, size) : 'whole';
+		if (ranges === 'unsatisfiable') {
+			throw new Failure('badRange', 'The file has no such range.', { headers: { 'content-range': `bytes */${size}` } });
+		}
+		await (ranges === 'whole'
+			? sendWhole(response, file, headers, req.method === 'HEAD')
+			: sendRanges(response, file, headers, ranges));
+	} catch (error) {
+		if (!response.headersSent) throw error;
+		if (!(error instanceof ClientGone)) log.warn({ err: error, requestId: request.info.id }, 'a download broke off');
+		response.destroy();
+	} finally {
+		await file.close();
+	}
+	return h.abandon;
+}
+
+async function sendWhole(
+	response: ServerResponse,
+	file: OpenFile,
+	headers: Record<string, string>,
+	isHead: boolean,
+): Promise<void> {
+	response.writeHead(200, { ...headers, 'content-length': file.item.size });
+	if (!isHead) await writeBody(response, file.read());
+	response.end();
+}
+
+async function sendRanges(
+	response: ServerResponse,
+	file: OpenFile,
+	headers: Record<string, string>,
+	ranges: readonly ByteRange[],
+): Promise<void> {
+	const [first] = ranges;
+	if (ranges.length === 1 && first !== undefined) {
+		response.writeHead(206, {
+			...headers,
+			'content-range': contentRange(first, file),
+			'content-length': lengthOf(first),
+		});
+		await writeBody(response, file.read(first));
+	} else {
+		await sendSeveralRanges(response, file, headers, ranges);
+	}
+	response.end();
+}
+
+/** RFC 9110, section 14.6: each range is a part with its own header. */
+async function sendSeveralRanges(
+	response: ServerResponse,
+	file: OpenFile,
+	headers: Record<string, string>,
+	ranges: readonly ByteRange[],
+): Promise<void> {
+	const boundary = randomBytes(18).toString('base64url');
+	const partHeader = (range: ByteRange) =>
+		Buffer.from(
+			`\r\n--${boundary}\r\nContent-Type: ${headers['content-type']}\r\nContent-Range: ${contentRange(range, file)}\r\n\r\n`,
+		);
+	const end = Buffer.from(`\r\n--${boundary}--\r\n`);
+	const length = ranges.reduce((sum, range) => sum + partHeader(range).length + lengthOf(range), end.length);
+	response.writeHead(206, {
+		...headers,
+		'content-type': `multipart/byteranges; boundary=${boundary}`,
+		'content-length': length,
+	});
+	for (const range of ranges) {
+		await writeChunk(response, partHeader(range));
+		await writeBody(response, file.read(range));
+	}
+	await writeChunk(response, end);
+}
+
+const lengthOf = ({ start, end }: ByteRange) => end - start + 1;
+
+const contentRange = ({ start, end }: ByteRange, file: OpenFile) => `bytes ${start}-${end}/${file.item.size}`;
+
+async function beginsAsPdf(file: OpenFile): Promise<boolean> {
+	if (file.item.size < 5) return false;
+	let head = '';
+	for await (const chunk of file.read({ start: 0, end: 4 })) head += Buffer.from(chunk).toString('latin1');
+	return head === '%PDF-';
+}

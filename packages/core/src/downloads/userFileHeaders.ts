@@ -1,0 +1,38 @@
+import { contentType, mayShowInline } from '@stowage/rules';
+
+/** How a user's bytes are handed to a browser: as what they are only where that is harmless, else to be saved. */
+export interface Presentation {
+	name: string;
+	isInline: boolean;
+	/** The bytes begin as a PDF's do: browsers show a PDF only outside a sandbox. */
+	isPdf: boolean;
+}
+
+/** Headers of every answer that carries a user's bytes: they never run, whatever they are. */
+export function userFileHeaders({ name, isInline, isPdf }: Presentation): Record<string, string> {
+	const showsInline = isInline && mayShowInline(name);
+	const type = contentType(name);
+	const isShownPdf = showsInline && isPdf && type === 'application/pdf';
+	return {
+		'content-type': type,
+		'content-disposition': contentDisposition(showsInline ? 'inline' : 'attachment', name),
+		'content-security-policy': `${isShownPdf ? '' : 'sandbox; '}default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'`,
+		'x-content-type-options': 'nosniff',
+		'cross-origin-resource-policy': 'same-origin',
+		'referrer-policy': 'no-referrer',
+		'x-robots-tag': 'noindex',
+		'cache-control': 'private, no-cache',
+		vary: 'Cookie',
+		'accept-ranges': 'bytes',
+	};
+}
+
+/** RFC 6266: an ASCII name for old clients and the true one, percent-encoded as RFC 8187 says. */
+export function contentDisposition(kind: 'inline' | 'attachment', name: string): string {
+	const ascii = name.replace(/[^\x20-\x7E]/gu, '_').replace(/["\\%]/g, '_');
+	const encoded = encodeURIComponent(name).replace(
+		/['()*!]/g,
+		(character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+	);
+	return `${kind}; filename="${ascii}"; filename*=UTF-8''${encoded}`;
+}

@@ -1,0 +1,33 @@
+import type { ServerResponse } from 'node:http';
+
+/** A client that takes nothing for this long has gone; whoever paused a download goes on by a range. */
+const stallMs = 5 * 60_000;
+
+/**
+ * Writes chunks one by one, each only after the one before has left the process, so that their buffers can be used again and a slow reader costs a socket
+ * and no memory. Throws when the client goes away.
+ */
+export async function writeBody(response: ServerResponse, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+	response.setTimeout(stallMs, () => response.destroy());
+	for await (const chunk of chunks) await writeChunk(response, chunk);
+}
+
+export function writeChunk(response: ServerResponse, chunk: Uint8Array): Promise<void> {
+	return new Promise((resolve, reject) => {
+		const onClose = () => reject(new ClientGone());
+		if (response.destroyed) return onClose();
+		response.once('close', onClose);
+		response.write(chunk, (error) => {
+			response.off('close', onClose);
+			if (error) reject(new ClientGone({ cause: error }));
+			else resolve();
+		});
+	});
+}
+
+/** The other end closed the connection: nobody is left to tell. */
+export class ClientGone extends Error {
+	constructor(options?: ErrorOptions) {
+		super('The client closed the connection.', options);
+	}
+}

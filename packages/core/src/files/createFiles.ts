@@ -1,0 +1,187 @@
+import type { Files, ItemRef, StorageItem, StorageProvider } from '@stowage/plugin-api';
+import {
+	anonymousOwner,
+	baseName,
+	demand,
+	type Entry,
+	Failure,
+	isFailure,
+	isValidUsername,
+	joinPath,
+	normalizeName,
+	type Owner,
+	parentPath,
+	refuseBrowse,
+	refuseCopyTo,
+	refuseCreateFolder,
+	refuseDelete,
+	refuseMove,
+	refuseRead,
+	refuseRename,
+	refuseUpload,
+	type StoragePath,
+	type Viewer,
+} from '@stowage/rules';
+import type { Config } from '../config/schema.js';
+import { entryIn } from './entries.js';
+import { ensureParent } from './folders.js';
+import { homesOnDisk, makeHome } from './homes.js';
+import { listMerged, listPlace } from './listFolder.js';
+import { notThere, ownPlace, type Place, privatePlace, publicPlace, readPlace } from './places.js';
+import { publishAll, underFreeName } from './publish.js';
+import { searchPlaces } from './searchFolder.js';
+
+/** The service of plugin-api's `Files` over one storage. The rules are asked before the disk is. */
+export function createFiles(
+	storage: () => StorageProvider,
+	{ publicListing, uploads }: Pick<Config, 'publicListing' | 'uploads'>,
+): Files {
+	const visibleTrees = async (viewer: Viewer): Promise<Owner[]> => {
+		const own = viewer.kind === 'user' ? [viewer.username] : [];
+		const others = publicListing === 'everyone' ? (await homesOnDisk(storage())).filter(isValidUsername) : [];
+		return [...new Set<Owner>([...own, null, anonymousOwner, ...others])];
+	};
+
+	/** The places that a listing of the folder shows. */
+	const shownPlaces = async (viewer: Viewer, { area, path }: ItemRef): Promise<Place[]> => {
+		demand(refuseBrowse(viewer, area));
+		if (area === 'private') return [privatePlace(viewer, path)];
+		return (await visibleTrees(viewer)).map((owner) => publicPlace(owner, path));
+	};
+
+	const place = async (viewer: Viewer, ref: ItemRef): Promise<Place> => {
+		demand(refuseRead(viewer, ref, publicListing));
+		return readPlace(storage(), viewer, ref, await visibleTrees(viewer));
+	};
+
+	/** Runs what writes into the viewer's tree, making the tree first where nobody has yet. */
+	const inTree = async <T>(viewer: Viewer, write: () => Promise<T>): Promise<T> => {
+		try {
+			return await write();
+		} catch (error) {
+			if (!isFailure(error, 'notFound')) throw error;
+			await makeHome(storage(), viewer.kind === 'user' ? viewer.username : anonymousOwner);
+			return write();
+		}
+	};
+
+	const demandFolder = async ({ at }: Place): Promise<void> => {
+		const found = await storage().stat(at);
+		if (found.type !== 'directory') throw new Failure('notFound', 'There is no such folder.');
+	};
+
+	const files: Files = {
+		async list(viewer, folder) {
+			const places = await shownPlaces(viewer, folder);
+			const [only] = places;
+			if (folder.area === 'public' || only === undefined) return { entries: await listMerged(storage(), places) };
+			return {
+				entries: await (folder.path === ''
+					? inTree(viewer, () => listPlace(storage(), only))
+					: listPlace(storage(), only)),
+			};
+		},
+
+		async search(viewer, folder, term) {
+			return searchPlaces(storage(), await shownPlaces(viewer, folder), term);
+		},
+
+		async find(viewer, ref) {
+			const found = await place(viewer, ref);
+			return entryOf(found, await storage().stat(found.at));
+		},
+
+		async open(viewer, ref) {
+			const found = await place(viewer, ref);
+			const file = await storage().open(found.at);
+			return { entry: entryOf(found, file.item), file };
+		},
+
+		async createFolder(viewer, folder, name) {
+			demand(refuseCreateFolder(viewer, folder));
+			if (name.trim() === '') throw new Failure('invalidName', 'Please enter a folder name');
+			const parent = ownPlace(viewer, folder);
+			const at = joinPath(parent.at, normalizeName(name));
+			return entryIn(parent, await inTree(viewer, () => storage().makeDirectory(at)), 0);
+		},
+
+		async rename(viewer, item, newName) {
+			demand(refuseRename(viewer, item));
+			const name = normalizeName(newName);
+			const from = ownPlace(viewer, item);
+			// A rename to the same name changes nothing and is a success, if there is such a thing at all.
+			if (name === baseName(item.path)) return entryOf(from, await storage().stat(from.at));
+			const renamed = await storage().move(from.at, joinPath(parentPath(from.at), name));
+			return entryIn(parentOf(from), renamed);
+		},
+
+		async move(viewer, item, toPath) {
+			const target = { area: item.area, path: normalTarget(toPath) };
+			demand(refuseMove(viewer, item, target));
+			const from = ownPlace(viewer, item);
+			return arrive(viewer, from, ownPlace(viewer, target), (path) => storage().move(from.at, path));
+		},
+
+		async copy(viewer, item, to, signal) {
+			const target = { ...to, path: normalTarget(to.path) };
+			demand(refuseCopyTo(viewer, item, target));
+			const from = await place(viewer, item);
+			return arrive(viewer, from, ownPlace(viewer, target), (path) => storage().copy(from.at, path, signal));
+		},
+
+		async remove(viewer, item) {
+			demand(refuseDelete(viewer, item));
+			await storage().remove(ownPlace(viewer, item).at);
+		},
+
+		async stage() {
+			if (uploads.freeSpaceReserve > 0 && (await storage().freeSpace()) <= uploads.freeSpaceReserve) {
+				throw new Failure('storageFull', 'There is not enough free space.');
+			}
+			return storage().stage();
+		},
+
+		async demandUpload(viewer, folder) {
+			demand(refuseUpload(viewer, folder));
+			await inTree(viewer, () => demandFolder(ownPlace(viewer, folder)));
+		},
+
+		async publish(viewer, folder, arrivals) {
+			await files.demandUpload(viewer, folder);
+			const parent = ownPlace(viewer, folder);
+			const items = await publishAll(storage(), parent.at, arrivals);
+			return items.map((item) => entryIn(parent, item));
+		},
+	};
+
+	/** Brings `from` to the wished path or the next free name beside it. The parents are made only once there is something to bring. */
+	async function arrive(
+		viewer: Viewer,
+		from: Place,
+		to: Place,
+		bring: (path: StoragePath) => Promise<StorageItem>,
+	): Promise<Entry> {
+		const { type } = await storage().stat(from.at);
+		await makeHome(storage(), viewer.kind === 'user' ? viewer.username : anonymousOwner);
+		await ensureParent(storage(), to.at);
+		const item = await underFreeName(parentPath(to.at), baseName(to.at), type, bring);
+		return entryIn(parentOf(to), item);
+	}
+
+	return files;
+}
+
+/** The name at the end of a given path is a given name, its folders may be there already under any name. */
+function normalTarget(path: StoragePath): StoragePath {
+	const parent = parentPath(path);
+	return joinPath(parent, normalizeName(baseName(path)));
+}
+
+function parentOf({ area, owner, path, at }: Place): Place {
+	return { area, owner, path: parentPath(path), at: parentPath(at) };
+}
+
+function entryOf(place: Place, item: StorageItem): Entry {
+	if (place.path === '') throw notThere();
+	return entryIn(parentOf(place), item);
+}

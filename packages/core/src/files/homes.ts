@@ -1,0 +1,20 @@
+import type { StorageProvider } from '@stowage/plugin-api';
+import { homeRoot, isFailure, parsePath, publicRoot } from '@stowage/rules';
+import { ensureFolder } from './folders.js';
+
+/** Names of the homes on disk, also of those whose user is gone. */
+export async function homesOnDisk(storage: StorageProvider): Promise<string[]> {
+	const names: string[] = [];
+	try {
+		for await (const batch of storage.list(parsePath('users'))) names.push(...batch.map(({ name }) => name));
+	} catch (error) {
+		if (!isFailure(error, 'notFound')) throw error;
+	}
+	return names;
+}
+
+/** Makes a user's home with its public tree, or what of it is missing. */
+export async function makeHome(storage: StorageProvider, username: string): Promise<void> {
+	await ensureFolder(storage, homeRoot(username));
+	await ensureFolder(storage, publicRoot(username));
+}

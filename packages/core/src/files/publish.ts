@@ -1,0 +1,51 @@
+import type { Arrival, StorageItem, StorageProvider } from '@stowage/plugin-api';
+import { candidateNames, Failure, isFailure, joinPath, type StoragePath } from '@stowage/rules';
+
+/**
+ * Tries the names for an entry one after another until one is free, and resolves to what `place` made of it. Nothing is looked up before: whoever asks the
+ * disk first and writes then can be overtaken.
+ */
+export async function underFreeName(
+	folder: StoragePath,
+	name: string,
+	type: 'file' | 'directory',
+	place: (path: StoragePath) => Promise<StorageItem>,
+): Promise<StorageItem> {
+	for (const candidate of candidateNames(name, type)) {
+		try {
+			return await place(joinPath(folder, candidate));
+		} catch (error) {
+			if (!isFailure(error, 'alreadyExists')) throw error;
+		}
+	}
+	throw new Failure('alreadyExists', `There are too many files named ${name} already.`);
+}
+
+/** Publishes all or none: if one is refused, those before it are taken back and all that is left is discarded. */
+export async function publishAll(
+	storage: StorageProvider,
+	folder: StoragePath,
+	arrivals: readonly Arrival[],
+): Promise<StorageItem[]> {
+	const published: StorageItem[] = [];
+	try {
+		for (const { staged, name, mtime } of arrivals) {
+			const options = mtime === undefined ? {} : { mtime };
+			published.push(await underFreeName(folder, name, 'file', (path) => staged.commit(path, options)));
+		}
+		return published;
+	} catch (error) {
+		for (const item of published) await takeBack(storage, joinPath(folder, item.name), item.id);
+		await Promise.all(arrivals.map(({ staged }) => staged.discard()));
+		throw error;
+	}
+}
+
+async function takeBack(storage: StorageProvider, path: StoragePath, id: string): Promise<void> {
+	try {
+		// Somebody may have put another thing in its place since.
+		if ((await storage.stat(path)).id === id) await storage.remove(path);
+	} catch (error) {
+		if (!isFailure(error, 'notFound')) throw error;
+	}
+}

@@ -1,0 +1,79 @@
+import { server as createHapi, type Server as HapiServer } from '@hapi/hapi';
+import { Failure } from '@stowage/rules';
+import type { Config } from '../config/schema.js';
+import type { Log } from '../log.js';
+import { refuseCrossSite } from './crossSite.js';
+import { answerError } from './errors.js';
+import { createListener } from './listener.js';
+import { type ClientInfo, createClientReader } from './proxy.js';
+import { checkRawPath } from './rawPath.js';
+import { hasUnreadBody, leaveBodyUnread } from './unreadBody.js';
+
+declare module '@hapi/hapi' {
+	interface Request {
+		/** Who is at the other end, as far as proxies can be trusted. */
+		client: ClientInfo;
+	}
+}
+
+/** The hapi server with what holds for every route: refusals before the body, one shape of errors, safe headers. */
+export function createServer(config: Config, log: Log): HapiServer {
+	const server = createHapi({
+		listener: createListener(),
+		host: config.host,
+		port: config.port,
+		compression: { minBytes: 1024 },
+		// A user's text file must keep its length and ranges, so only our own answers are compressed.
+		mime: { override: { 'text/plain': { compressible: false } } },
+		router: { stripTrailingSlash: false },
+		routes: {
+			cors: false,
+			// Another program on this host may have left a cookie that hapi can't parse; that is no reason to lock anyone out.
+			state: { parse: true, failAction: 'ignore' },
+			// Ranges, several of them too, are answered by the downloads themselves.
+			response: { ranges: false, emptyStatusCode: 204 },
+			payload: {
+				output: 'stream',
+				parse: false,
+				maxBytes: Number.MAX_SAFE_INTEGER,
+				timeout: false,
+				defaultContentType: 'application/octet-stream',
+			},
+			timeout: { server: false, socket: false },
+		},
+	});
+	const readClient = createClientReader(config.trustedProxies, config.publicUrl);
+	server.decorate('request', 'client', { address: '', isHttps: false, host: '' });
+
+	server.ext('onRequest', (request, h) => {
+		request.client = readClient(request);
+		checkRawPath(request.raw.req.url ?? '/');
+		return h.continue;
+	});
+	server.ext('onPreAuth', (request, h) => {
+		refuseCrossSite(request, request.client, config.publicUrl);
+		return h.continue;
+	});
+	server.ext('onPreResponse', (request, h) => {
+		const response =
+			request.response instanceof Error ? answerError(request.response, request, h, log) : request.response;
+		if (typeof response === 'symbol') return h.continue;
+		response.header('x-content-type-options', 'nosniff');
+		if (response.headers['cache-control'] === undefined) response.header('cache-control', 'private, no-store');
+		if (hasUnreadBody(request.raw.req)) leaveBodyUnread(request.raw.req, request.raw.res);
+		return response;
+	});
+	// hapi's own answer to an unknown route reads the body first.
+	server.route({
+		method: '*',
+		path: '/{any*}',
+		options: { auth: false },
+		handler: () => {
+			throw new Failure('notFound', 'There is nothing here.');
+		},
+	});
+	server.events.on({ name: 'request', channels: 'error' }, (_request, event) =>
+		log.error({ err: event.error }, 'request failed'),
+	);
+	return server;
+}

@@ -1,0 +1,36 @@
+import type { Request } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
+import type { ClientInfo } from './proxy.js';
+
+const safeMethods = ['get', 'head', 'options'];
+
+/** Whether the request may change something, so that another site must not be able to send it in a person's name. */
+function changesState(request: Request): boolean {
+	return request.route.settings.app?.endpoint?.changesState ?? !safeMethods.includes(request.method);
+}
+
+/**
+ * Throws `crossSite` for a state-changing request that another site sent. Programs send neither header; browsers on plain http send no `Sec-Fetch-Site`, so
+ * there `Origin` and the cookie's `SameSite` carry the weight.
+ */
+export function refuseCrossSite(request: Request, client: ClientInfo, publicUrl: string): void {
+	if (!changesState(request)) return;
+	const { 'sec-fetch-site': site, origin } = request.raw.req.headers;
+	const isOwnSite = site === undefined || site === 'same-origin' || site === 'none';
+	if (!isOwnSite || (origin !== undefined && !isOwnOrigin(origin, client, publicUrl))) {
+		throw new Failure('crossSite', 'This request came from another site.');
+	}
+}
+
+function isOwnOrigin(origin: string, client: ClientInfo, publicUrl: string): boolean {
+	if (!URL.canParse(origin)) return false;
+	const { host, protocol } = new URL(origin);
+	if (publicUrl !== '' && new URL(publicUrl).origin === origin) return true;
+	return ['http:', 'https:'].includes(protocol) && host === normalHost(client.host, protocol);
+}
+
+/** The host of a URL leaves out its scheme's own port, a Host header may carry it. */
+function normalHost(host: string, protocol: string): string {
+	const text = `${protocol}//${host}`;
+	return URL.canParse(text) ? new URL(text).host : '';
+}

@@ -1,0 +1,16 @@
+import http from 'node:http';
+
+/** Node's own server with timers that fit long transfers: hapi gets it as its listener. */
+export function createListener(): http.Server {
+	const listener = http.createServer({
+		// Kills every honest upload that takes longer; bodies have idle timers of their own.
+		requestTimeout: 0,
+		headersTimeout: 20_000,
+		connectionsCheckingInterval: 5_000,
+		// Longer than the 60 s of common proxies, so that they close first and no request meets a closing connection.
+		keepAliveTimeout: 65_000,
+		maxHeaderSize: 32 * 1024,
+	});
+	listener.maxConnections = 10_000;
+	return listener;
+}

@@ -1,0 +1,83 @@
+import { BlockList, isIP } from 'node:net';
+import type { Request } from '@stowage/plugin-api';
+import { ConfigError } from '../config/load.js';
+
+export interface ClientInfo {
+	/** The address of the client: the socket's, or the rightmost hop that no trusted proxy stands for. */
+	address: string;
+	isHttps: boolean;
+	/** Host and port by which the client called. */
+	host: string;
+}
+
+/** Reads who is at the other end, believing forwarded headers only from trusted proxies. */
+export function createClientReader(
+	trustedProxies: readonly string[],
+	publicUrl: string,
+): (request: Request) => ClientInfo {
+	const trusted = new BlockList();
+	for (const proxy of trustedProxies) addTrusted(trusted, proxy);
+	const isTrusted = (address: string) => {
+		const family = isIP(address);
+		return family !== 0 && trusted.check(address, family === 6 ? 'ipv6' : 'ipv4');
+	};
+	return (request) => {
+		const peer = plainAddress(request.raw.req.socket.remoteAddress ?? '');
+		const host = request.raw.req.headers.host ?? '';
+		const isPublicHttps = publicUrl.startsWith('https:');
+		if (!isTrusted(peer)) return { address: peer, isHttps: isPublicHttps, host };
+		const hops = header(request, 'x-forwarded-for')
+			.split(',')
+			.map((hop) => plainAddress(hop.trim()))
+			.filter((hop) => isIP(hop) !== 0);
+		const address = hops.findLast((hop) => !isTrusted(hop)) ?? hops[0] ?? peer;
+		const scheme = lastValue(header(request, 'x-forwarded-proto'));
+		return {
+			address,
+			isHttps: publicUrl === '' ? scheme === 'https' : isPublicHttps,
+			host: lastValue(header(request, 'x-forwarded-host')) || host,
+		};
+	};
+}
+
+function addTrusted(list: BlockList, proxy: string): void {
+	const [address = '', prefix] = proxy.split('/');
+	const family = isIP(address);
+	const longest = family === 6 ? 128 : 32;
+	const length = prefix === undefined ? longest : Number(prefix);
+	if (family === 0 || !Number.isInteger(length) || length < 0 || length > longest) {
+		throw new ConfigError(
+			`The setting trustedProxies has the value ${JSON.stringify(proxy)}: must be an address or a network such as 10.0.0.0/8`,
+		);
+	}
+	list.addSubnet(address, length, family === 6 ? 'ipv6' : 'ipv4');
+}
+
+function header(request: Request, name: string): string {
+	const value = request.raw.req.headers[name];
+	return Array.isArray(value) ? value.join(',') : (value ?? '');
+}
+
+function lastValue(text: string): string {
+	return text.split(',').at(-1)?.trim() ?? '';
+}
+
+/** IPv4 addresses arrive as `::ffff:a.b.c.d` on a socket that takes both families. */
+function plainAddress(address: string): string {
+	return address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address;
+}
+
+/** What limits count by: an IPv6 customer has a whole /64 of addresses. */
+export function limitAddress(address: string): string {
+	if (isIP(address) !== 6) return address;
+	const [head = '', tail] = address.split('::');
+	const groups = head === '' ? [] : head.split(':');
+	if (tail !== undefined) {
+		const rest = tail === '' ? [] : tail.split(':');
+		while (groups.length + rest.length < 8) groups.push('0');
+	}
+	return `${groups
+		.slice(0, 4)
+		.map((group) => Number.parseInt(group, 16).toString(16))
+		.join(':')}::/64`;
+}

@@ -1,0 +1,28 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** Time for a client to read an answer that came before its body was taken; closing at once turns it into a reset (behind nginx: a 502). */
+const lingerMs = 1_500;
+
+/** Whether a body was announced and has not arrived whole. */
+export function hasUnreadBody(request: IncomingMessage): boolean {
+	const announced =
+		request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
+	return announced && !request.complete;
+}
+
+/**
+ * Answers without reading what is left of the body: the connection takes no more bytes, says `Connection: close`, and is destroyed once the client had
+ * time to read the answer. Left alone, Node would read the body to its end, however long, to keep the connection.
+ */
+export function leaveBodyUnread(request: IncomingMessage, response: ServerResponse): void {
+	const { socket } = request;
+	response.setHeader('connection', 'close');
+	request.pause();
+	// Node discards a body that nobody began to read as soon as the answer is out; one that counts as begun stays where it is.
+	(request as IncomingMessage & { _consumed: boolean })._consumed = true;
+	// Node would close at once after the last byte of the answer.
+	socket.destroySoon = () => {
+		socket.pause();
+		setTimeout(() => socket.destroy(), lingerMs).unref();
+	};
+}

@@ -1,0 +1,43 @@
+import * as contract from '@stowage/contract';
+import type { UserRecord } from '@stowage/plugin-api';
+import { route } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
+import type { Services } from '../services.js';
+
+/** Who somebody is: sign up, sign in and out, and the settings that go with a person. */
+export function accountRoutes({ config, accounts, sessions, database }: Services) {
+	const answer = async (user: UserRecord) => ({
+		username: user.username,
+		settings: await database.users.settings(user.id),
+	});
+	return [
+		route(contract.checkLoginStatus, async ({ viewer }) => {
+			if (viewer.kind === 'anonymous') return { isLoggedIn: false, username: null, settings: null };
+			return { isLoggedIn: true, username: viewer.username, settings: await database.users.settings(viewer.id) };
+		}),
+
+		route(contract.register, async ({ payload, request }) => {
+			if (config.registration === 'closed') throw new Failure('forbidden', 'Registration is closed.');
+			if (payload.password !== payload.passwordConfirm) throw new Failure('invalid', 'Passwords do not match');
+			const user = await accounts.create(payload.username, payload.password);
+			await sessions.begin(request, user);
+			return answer(user);
+		}),
+
+		route(contract.login, async ({ payload, request }) => {
+			const user = await accounts.signIn(payload.username, payload.password, request.client.address);
+			await sessions.begin(request, user);
+			return answer(user);
+		}),
+
+		route(contract.logout, async ({ request }) => {
+			await sessions.end(request);
+			return { message: 'You are signed out.' };
+		}),
+
+		route(contract.changeSettings, async ({ viewer, payload }) => {
+			if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in first.');
+			return { settings: await database.users.changeSettings(viewer.id, payload.settings) };
+		}),
+	];
+}

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { ServerRoute } from '@hapi/hapi';
+import type { Config } from '../config/schema.js';
+
+const viewerHosts = 'https://view.officeapps.live.com https://docs.google.com';
+
+/**
+ * The page for every address of the app, rendered for each request: its policy admits only scripts that carry this answer's nonce, so an uploaded file
+ * never runs although it comes from the same origin.
+ */
+export async function pageRoutes(config: Config, webRoot: string): Promise<ServerRoute[]> {
+	const template = await readFile(path.join(webRoot, 'index.html'), 'utf8');
+	const page = (route: string): ServerRoute => ({
+		method: 'GET',
+		path: route,
+		options: { auth: false },
+		handler(_request, h) {
+			const nonce = randomBytes(18).toString('base64');
+			const html = template.replaceAll('__NONCE__', nonce).replaceAll('__BASE_HREF__', `${config.basePath}/`);
+			const response = h.response(html).type('text/html').header('cache-control', 'no-store');
+			for (const [name, value] of Object.entries(pageHeaders(config, nonce))) response.header(name, value);
+			return response;
+		},
+	});
+	return [
+		page('/'),
+		page('/browser'),
+		page('/browser/{path*}'),
+		{
+			method: 'GET',
+			path: '/assets/{file*}',
+			options: { auth: false, cache: { otherwise: 'public, max-age=31536000, immutable' } },
+			handler: { directory: { path: path.join(webRoot, 'assets'), index: false, etagMethod: false } },
+		},
+	];
+}
+
+function pageHeaders({ externalViewers, publicUrl }: Config, nonce: string): Record<string, string> {
+	const viewers = externalViewers ? ` ${viewerHosts}` : '';
+	const fullscreen = externalViewers ? '(self "https://view.officeapps.live.com" "https://docs.google.com")' : '(self)';
+	return {
+		'content-security-policy': [
+			"default-src 'none'",
+			`script-src 'nonce-${nonce}' 'strict-dynamic'`,
+			`style-src-elem 'self' 'nonce-${nonce}'`,
+			"style-src-attr 'unsafe-inline'",
+			"img-src 'self' blob: data:",
+			"media-src 'self' blob:",
+			"font-src 'self'",
+			"connect-src 'self'",
+			"worker-src 'self' blob:",
+			`frame-src blob:${viewers}`,
+			"object-src 'none'",
+			"base-uri 'self'",
+			"form-action 'self'",
+			"frame-ancestors 'none'",
+		].join('; '),
+		'referrer-policy': 'no-referrer',
+		'cross-origin-opener-policy': 'same-origin',
+		'cross-origin-resource-policy': 'same-origin',
+		'origin-agent-cluster': '?1',
+		'x-frame-options': 'DENY',
+		'permissions-policy': `camera=(), microphone=(), geolocation=(), usb=(), fullscreen=${fullscreen}`,
+		...(publicUrl.startsWith('https:') ? { 'strict-transport-security': 'max-age=31536000' } : {}),
+	};
+}

@@ -1,0 +1,37 @@
+import * as contract from '@stowage/contract';
+import { route } from '@stowage/plugin-api';
+import type { Services } from '../services.js';
+
+/** What the page and a supervisor ask of the server itself. */
+export function serviceRoutes({ config, database, storage, version }: Services) {
+	const check = async (probe: () => Promise<unknown>) => {
+		try {
+			await probe();
+			return 'ok' as const;
+		} catch {
+			// Why is in the log of the part that failed; a probe only needs to know that.
+			return 'unavailable' as const;
+		}
+	};
+	return [
+		route(contract.health, () => ({ status: 'ok' as const, version })),
+
+		route(contract.ready, async ({ h }) => {
+			const checks = {
+				database: await check(() => database.ping()),
+				storage: await check(() => storage.check()),
+			};
+			const status = Object.values(checks).every((state) => state === 'ok')
+				? ('ok' as const)
+				: ('unavailable' as const);
+			return h.response({ status, checks }).code(status === 'ok' ? 200 : 503);
+		}),
+
+		route(contract.capabilities, () => ({
+			registration: config.registration,
+			maxFileSize: config.uploads.maxFileSize,
+			externalViewers: config.externalViewers,
+			handbrake: false,
+		})),
+	];
+}

@@ -1,0 +1,96 @@
+import * as contract from '@stowage/contract';
+import { type Call, type ItemRef, parseInput, route, z } from '@stowage/plugin-api';
+import { type Area, Failure, normalizeName } from '@stowage/rules';
+import type { Services } from '../services.js';
+import { type FormFields, type ReceivedForm, receiveForm } from '../uploads/receiveForm.js';
+
+const { schemas } = contract;
+
+const one = <Schema extends z.ZodType>(schema: Schema) => z.array(schema).max(1, 'must be given once').optional();
+
+const fieldsSchema = z.object({
+	directory: one(schemas.path),
+	type: one(schemas.area),
+	isPublic: one(z.enum(['true', 'false'], 'must be true or false')),
+	fileName: one(z.string()),
+	lastModified: z.array(z.string().regex(/^\d{1,15}$/, 'must be milliseconds since the epoch')).optional(),
+});
+
+const publicFields = ['directory', 'fileName', 'lastModified'];
+const allFields = [...publicFields, 'type', 'isPublic'];
+
+/** Whole files by multipart form. The answer comes after the bytes are durable and published. */
+export function uploadRoutes({ config, files, storage }: Services) {
+	type UploadCall = Call<typeof contract.upload> | Call<typeof contract.uploadPublic>;
+
+	const receive = async (
+		{ viewer, request }: UploadCall,
+		allowed: string[],
+		areaOf: (fields: z.output<typeof fieldsSchema>) => Area,
+	) => {
+		const announced = Number(request.headers['content-length'] ?? 0);
+		if (announced > (await storage.freeSpace()) - config.uploads.freeSpaceReserve) {
+			throw new Failure('storageFull', 'There is not enough free space for this upload.');
+		}
+		const folderOf = (fields: FormFields): ItemRef => {
+			const parsed = parseFields(fields);
+			return { area: areaOf(parsed), path: parsed.directory?.[0] ?? schemas.path.parse('') };
+		};
+		const isPlaceKnown = (fields: FormFields) =>
+			fields.has('directory') && (!allowed.includes('type') || fields.has('type') || fields.has('isPublic'));
+
+		const form = await receiveForm(request.raw.req, {
+			fields: allowed,
+			maxFileSize: config.uploads.maxFileSize,
+			stage: () => files.stage(),
+			async beforeFile(fields) {
+				// Whoever says first where it goes hears at once that it can't go there.
+				if (isPlaceKnown(fields)) await files.demandUpload(viewer, folderOf(fields));
+			},
+		});
+		try {
+			const arrivals = arrivalsOf(form);
+			const entries = await files.publish(viewer, folderOf(form.fields), arrivals);
+			return { message: entries.length === 1 ? 'File uploaded.' : `${entries.length} files uploaded.`, entries };
+		} catch (error) {
+			await Promise.all(form.files.map(({ staged }) => staged.discard()));
+			throw error;
+		}
+	};
+
+	return [
+		route(contract.upload, (call) =>
+			receive(call, allFields, ({ type, isPublic }) => {
+				const asked: Area | undefined =
+					isPublic === undefined ? undefined : isPublic[0] === 'true' ? 'public' : 'private';
+				const area = type?.[0];
+				if (area !== undefined && asked !== undefined && area !== asked) {
+					throw new Failure('invalid', 'isPublic: contradicts type');
+				}
+				return area ?? asked ?? 'private';
+			}),
+		),
+		route(contract.uploadPublic, (call) => receive(call, publicFields, () => 'public')),
+	];
+}
+
+function parseFields(fields: FormFields): z.output<typeof fieldsSchema> {
+	return parseInput(fieldsSchema, Object.fromEntries(fields));
+}
+
+function arrivalsOf({ fields, files }: ReceivedForm) {
+	const { fileName, lastModified } = parseFields(fields);
+	if (files.length === 0) throw new Failure('invalid', 'file: is missing');
+	if (fileName !== undefined && files.length > 1) throw new Failure('invalid', 'fileName: is for a single file');
+	if (lastModified !== undefined && lastModified.length !== 1 && lastModified.length !== files.length) {
+		throw new Failure('invalid', 'lastModified: must be given once, or once for each file');
+	}
+	return files.map(({ staged, name }, index) => {
+		const mtime = lastModified?.[lastModified.length === 1 ? 0 : index];
+		return {
+			staged,
+			name: normalizeName(fileName?.[0] ?? name),
+			...(mtime === undefined ? {} : { mtime: Number(mtime) }),
+		};
+	});
+}

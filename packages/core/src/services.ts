@@ -1,0 +1,18 @@
+import type { Database } from '@stowage/database';
+import type { Files, StorageProvider } from '@stowage/plugin-api';
+import type { Accounts } from './accounts/accounts.js';
+import type { Sessions } from './accounts/sessions.js';
+import type { Config } from './config/schema.js';
+import type { Log } from './log.js';
+
+/** What routes may use. */
+export interface Services {
+	config: Config;
+	version: string;
+	log: Log;
+	database: Database;
+	storage: StorageProvider;
+	accounts: Accounts;
+	sessions: Sessions;
+	files: Files;
+}

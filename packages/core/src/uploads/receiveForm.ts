@@ -1,0 +1,147 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { StagedFile } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
+import busboy from 'busboy';
+import { watchForStall } from './stall.js';
+
+/** A file of a form, on disk but not yet published. */
+export interface ReceivedFile {
+	staged: StagedFile;
+	/** As the part's header says it, whole. */
+	name: string;
+}
+
+export type FormFields = ReadonlyMap<string, readonly string[]>;
+
+export interface ReceivedForm {
+	fields: FormFields;
+	files: readonly ReceivedFile[];
+}
+
+export interface FormRules {
+	/** Names of the fields that may come beside `file`. */
+	fields: readonly string[];
+	/** Bytes; 0 for no limit. */
+	maxFileSize: number;
+	stage(): Promise<StagedFile>;
+	/** Asked before the first byte of each file, with the fields that came before it; what it throws ends the upload. */
+	beforeFile(fields: FormFields, name: string): Promise<void>;
+}
+
+const limits = {
+	fileSize: Number.POSITIVE_INFINITY,
+	files: 1000,
+	fields: 2100,
+	fieldSize: 64 * 1024,
+	headerPairs: 100,
+};
+
+/**
+ * Streams a multipart form to staged files, in the order in which it comes and never whole in memory. When it fails, every staged file is discarded and the
+ * rest of the body stays unread.
+ */
+export async function receiveForm(request: IncomingMessage, rules: FormRules): Promise<ReceivedForm> {
+	const fields = new Map<string, string[]>();
+	const files: ReceivedFile[] = [];
+	try {
+		await readParts(request, rules, fields, files);
+		return { fields, files };
+	} catch (error) {
+		await Promise.all(files.map(({ staged }) => staged.discard()));
+		throw error;
+	}
+}
+
+async function readParts(
+	request: IncomingMessage,
+	rules: FormRules,
+	fields: Map<string, string[]>,
+	files: ReceivedFile[],
+): Promise<void> {
+	const parser = createParser(request);
+	// The parser gives the next part only once the last one was consumed, so this chain never grows.
+	let work: Promise<void> = Promise.resolve();
+	const stopWatching = new AbortController();
+	const finished = new Promise<void>((resolve, reject) => {
+		const fail = (error: unknown) => reject(error);
+		parser.on('field', (name, value, info) => {
+			if (!rules.fields.includes(name)) return fail(new Failure('invalid', `Unknown field: ${name}`));
+			if (info.nameTruncated || info.valueTruncated) return fail(new Failure('invalid', `${name}: is too long`));
+			fields.set(name, [...(fields.get(name) ?? []), value]);
+		});
+		parser.on('file', (field, stream, info) => {
+			// An error of the stream reaches us through the loop that reads it; without a listener it would end the process.
+			stream.on('error', fail);
+			work = work.then(() => receiveFile(field, stream, info.filename, rules, fields, files)).catch(fail);
+		});
+		for (const event of ['filesLimit', 'fieldsLimit', 'partsLimit'] as const) {
+			parser.on(event, () => fail(new Failure('invalid', 'The form has too many parts.')));
+		}
+		parser.on('error', (cause: unknown) =>
+			fail(new Failure('invalid', 'The form is not valid multipart/form-data.', { cause })),
+		);
+		parser.on('close', () => void work.then(resolve));
+		request.on('error', (cause) => fail(new Failure('invalid', 'The upload was cut off.', { cause })));
+		request.on('close', () => {
+			if (!request.complete) fail(new Failure('invalid', 'The upload was cut off.'));
+		});
+		watchForStall(request, stopWatching.signal, () => fail(new Failure('timeout', 'The upload stalled.')));
+		request.pipe(parser);
+	});
+	try {
+		await finished;
+	} catch (error) {
+		request.unpipe(parser);
+		parser.destroy();
+		// The file under way still holds its staged file: it has to let go before that is discarded.
+		await work;
+		throw error;
+	} finally {
+		stopWatching.abort();
+	}
+}
+
+function createParser(request: IncomingMessage): busboy.Busboy {
+	if (!/^multipart\/form-data\s*;/i.test(request.headers['content-type'] ?? '')) {
+		throw new Failure('unsupportedMediaType', 'Send the files as multipart/form-data.');
+	}
+	try {
+		// Names are UTF-8 and taken whole: what looks like a path is refused later, never cut.
+		return busboy({
+			headers: request.headers,
+			preservePath: true,
+			defParamCharset: 'utf8',
+			highWaterMark: 1024 * 1024,
+			fileHwm: 1024 * 1024,
+			limits,
+		});
+	} catch (cause) {
+		throw new Failure('invalid', 'The form is not valid multipart/form-data.', { cause });
+	}
+}
+
+async function receiveFile(
+	field: string,
+	stream: Readable,
+	name: string | undefined,
+	rules: FormRules,
+	fields: FormFields,
+	files: ReceivedFile[],
+): Promise<void> {
+	if (field !== 'file') throw new Failure('invalid', `Unknown field: ${field}`);
+	const wholeName = name ?? '';
+	await rules.beforeFile(fields, wholeName);
+	const staged = await rules.stage();
+	files.push({ staged, name: wholeName });
+	await staged.append(rules.maxFileSize === 0 ? stream : limitSize(stream, rules.maxFileSize), 0);
+}
+
+async function* limitSize(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
+	let size = 0;
+	for await (const chunk of body) {
+		size += chunk.length;
+		if (size > maxBytes) throw new Failure('tooLarge', `The file is larger than ${maxBytes} bytes.`);
+		yield chunk;
+	}
+}

@@ -1,0 +1,123 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import test from 'ava';
+import { parse } from 'yaml';
+import { flagOf, settingNames, variableOf } from '../src/config/leaves.js';
+import { ConfigError, loadConfig } from '../src/config/load.js';
+
+async function fileWith(t: { teardown(end: () => Promise<void>): void }, text: string): Promise<string> {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-config-'));
+	t.teardown(() => rm(folder, { recursive: true }));
+	const file = path.join(folder, 'stowage.yaml');
+	await writeFile(file, text);
+	return file;
+}
+
+const defaultFile = new URL('../../../config/default.yaml', import.meta.url);
+
+test('config/default.yaml documents every setting with its default', async (t) => {
+	const text = await readFile(defaultFile, 'utf8');
+	for (const name of settingNames) t.regex(text, new RegExp(`^\\s*(# )?${name.split('.').at(-1)}:`, 'm'), name);
+	const file = await fileWith(t, text);
+	const { plugins, ...documented } = loadConfig({ flags: { '--config': file } });
+	const { plugins: defaultPlugins, ...defaults } = loadConfig({ cwd: path.dirname(file) });
+	t.deepEqual(documented, defaults);
+	t.deepEqual([...plugins], [...defaultPlugins]);
+	t.truthy(parse(text));
+});
+
+test('names follow from the setting: a.bC is STOWAGE_A_B_C and --a-b-c', (t) => {
+	t.is(variableOf('uploads.maxFileSize'), 'STOWAGE_UPLOADS_MAX_FILE_SIZE');
+	t.is(flagOf('uploads.maxFileSize'), '--uploads-max-file-size');
+	t.is(flagOf('dataDir'), '--data-dir');
+});
+
+test('a flag beats a variable, a variable the file, the file the default', async (t) => {
+	const file = await fileWith(t, 'port: 1\nhost: 10.0.0.1\nregistration: closed\n');
+	const config = loadConfig({
+		flags: { '--config': file, '--port': '3' },
+		env: { STOWAGE_PORT: '2', STOWAGE_HOST: '10.0.0.2' },
+	});
+	t.is(config.port, 3);
+	t.is(config.host, '10.0.0.2');
+	t.is(config.registration, 'closed');
+	t.is(config.publicListing, 'own');
+});
+
+test('a relative path in the file begins at the file, one from a flag at the working directory', async (t) => {
+	const file = await fileWith(t, 'dataDir: ./inside\n');
+	t.is(loadConfig({ flags: { '--config': file }, cwd: '/srv' }).dataDir, path.join(path.dirname(file), 'inside'));
+	t.is(loadConfig({ flags: { '--config': file, '--data-dir': 'here' }, cwd: '/srv' }).dataDir, '/srv/here');
+});
+
+test('the database lies in the data folder unless it is named', (t) => {
+	t.is(loadConfig({ cwd: '/srv' }).databaseUrl, 'sqlite:/srv/data/stowage.db');
+	t.is(loadConfig({ flags: { '--database-url': 'mysql://a:b@c:3306/d' } }).databaseUrl, 'mysql://a:b@c:3306/d');
+});
+
+test('sizes take a unit', (t) => {
+	t.is(loadConfig({ env: { STOWAGE_UPLOADS_MAX_FILE_SIZE: '2 GB' } }).uploads.maxFileSize, 2 * 1024 ** 3);
+});
+
+const refused = (t: import('ava').ExecutionContext, sources: Parameters<typeof loadConfig>[0], ...said: string[]) => {
+	const error = t.throws(() => loadConfig(sources), { instanceOf: ConfigError });
+	for (const part of said) t.true(error?.message.includes(part), `${error?.message} says ${part}`);
+};
+test(
+	'a wrong port is refused with its flag and value',
+	refused,
+	{ flags: { '--port': 'http' } },
+	'port',
+	'--port',
+	'"http"',
+	'whole number',
+);
+test('a port out of range is refused', refused, { flags: { '--port': '70000' } }, 'port', '65535');
+test(
+	'a wrong choice is refused with what is allowed',
+	refused,
+	{ env: { STOWAGE_REGISTRATION: 'maybe' } },
+	'registration',
+	'STOWAGE_REGISTRATION',
+	'"maybe"',
+	'open, closed',
+);
+test('an unknown variable is refused', refused, { env: { STOWAGE_PROT: '1' } }, 'STOWAGE_PROT', 'STOWAGE_PORT');
+test('an unknown flag is refused', refused, { flags: { '--prot': '1' } }, '--prot', '--port');
+test(
+	'a wrong size is refused',
+	refused,
+	{ flags: { '--uploads-max-file-size': 'big' } },
+	'uploads.maxFileSize',
+	'"big"',
+);
+test('a wrong public address is refused', refused, { flags: { '--public-url': 'files' } }, 'publicUrl', 'https://');
+test('a base path that ends with a slash is refused', refused, { flags: { '--base-path': '/a/' } }, 'basePath');
+test(
+	'a file that is not there is refused by name',
+	refused,
+	{ flags: { '--config': '/nowhere/a.yaml' } },
+	'/nowhere/a.yaml',
+);
+
+test('an unknown key in the file is refused with its name and value', async (t) => {
+	const file = await fileWith(t, 'uploads:\n  maxSize: 5\n');
+	refused(t, { flags: { '--config': file } }, 'uploads.maxSize', '5', 'uploads.maxFileSize', file);
+});
+
+test('a wrong shape in the file is refused by name', async (t) => {
+	const file = await fileWith(t, 'uploads: 5\n');
+	refused(t, { flags: { '--config': file, '--uploads-max-file-size': '1' } }, 'uploads', '5');
+});
+
+test('plugins that are on by default stay on beside others, and false turns one off', async (t) => {
+	const file = await fileWith(t, "plugins:\n  other: {a: 1}\n  '@stowage/auth-password': false\n");
+	t.deepEqual(
+		[...loadConfig({ flags: { '--config': file } }).plugins],
+		[
+			['@stowage/storage-local', {}],
+			['other', { a: 1 }],
+		],
+	);
+});

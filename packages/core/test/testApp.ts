@@ -1,0 +1,107 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type { ServerInjectOptions, ServerInjectResponse } from '@hapi/hapi';
+import { pino } from 'pino';
+import { type App, createApp, loadConfig } from '../src/index.js';
+
+export interface TestApp extends App {
+	dataDir: string;
+	/** The folder that holds `Public` and `users`. */
+	filesDir: string;
+}
+
+type Teardown = { teardown(end: () => Promise<void>): void };
+
+/** A whole server on a temporary folder, with the real storage and database; argon2id costs as little as it may. */
+export async function testApp(t: Teardown, flags: Record<string, string> = {}): Promise<TestApp> {
+	const dataDir = await mkdtemp(path.join(os.tmpdir(), 'stowage-core-'));
+	const plugins = JSON.stringify({ '@stowage/auth-password': { memoryKiB: 8192, iterations: 1, parallelism: 1 } });
+	const config = loadConfig({ flags: { '--data-dir': dataDir, '--port': '0', '--plugins': plugins, ...flags } });
+	const app = await createApp(config, { log: pino({ level: 'silent' }) });
+	t.teardown(async () => {
+		await app.stop();
+		await rm(dataDir, { recursive: true, force: true });
+	});
+	return { ...app, dataDir, filesDir: path.join(dataDir, 'files') };
+}
+
+/** One person with a cookie, calling through hapi without a socket. */
+export class Client {
+	cookie: string | undefined;
+
+	constructor(readonly app: App) {}
+
+	async call(
+		method: string,
+		url: string,
+		payload?: unknown,
+		headers: Record<string, string> = {},
+	): Promise<ServerInjectResponse> {
+		const options: ServerInjectOptions = { method, url, headers: { ...headers } };
+		if (this.cookie !== undefined) options.headers = { cookie: this.cookie, ...options.headers };
+		if (payload !== undefined) {
+			const body = Buffer.isBuffer(payload) || typeof payload === 'string' ? payload : JSON.stringify(payload);
+			options.payload = body;
+			options.headers = {
+				'content-type': 'application/json',
+				'content-length': String(Buffer.byteLength(body)),
+				...options.headers,
+			};
+		}
+		const response = await this.app.server.inject(options);
+		const set = response.headers['set-cookie'];
+		for (const line of set === undefined ? [] : [set].flat()) {
+			const [pair = ''] = line.split(';');
+			this.cookie = /Max-Age=0/i.test(line) ? undefined : pair;
+		}
+		return response;
+	}
+
+	get(url: string, headers?: Record<string, string>) {
+		return this.call('GET', url, undefined, headers);
+	}
+
+	post(url: string, payload: unknown, headers?: Record<string, string>) {
+		return this.call('POST', url, payload, headers);
+	}
+
+	upload(url: string, parts: readonly Part[], headers: Record<string, string> = {}) {
+		const { body, type } = form(parts);
+		return this.call('POST', url, body, { 'content-type': type, ...headers });
+	}
+
+	async register(username: string, password = 'correct horse'): Promise<this> {
+		const response = await this.post('/api/register', { username, password, passwordConfirm: password });
+		if (response.statusCode !== 200) throw new Error(`${username} was not registered: ${response.payload}`);
+		return this;
+	}
+}
+
+export interface Part {
+	name: string;
+	value: string | Buffer;
+	fileName?: string;
+}
+
+/** A multipart body. */
+export function form(parts: readonly Part[], boundary = 'stowage-test-boundary'): { body: Buffer; type: string } {
+	const chunks = parts.flatMap(({ name, value, fileName }) => [
+		Buffer.from(
+			`--${boundary}\r\nContent-Disposition: form-data; name="${name}"${fileName === undefined ? '' : `; filename="${fileName}"`}\r\n${
+				fileName === undefined ? '' : 'Content-Type: application/octet-stream\r\n'
+			}\r\n`,
+		),
+		Buffer.from(value),
+		Buffer.from('\r\n'),
+	]);
+	return {
+		body: Buffer.concat([...chunks, Buffer.from(`--${boundary}--\r\n`)]),
+		type: `multipart/form-data; boundary=${boundary}`,
+	};
+}
+
+export const file = (fileName: string, value: string | Buffer): Part => ({ name: 'file', value, fileName });
+export const field = (name: string, value: string): Part => ({ name, value });
+
+export const json = (response: ServerInjectResponse) => JSON.parse(response.payload);

@@ -1,0 +1,139 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import test from 'ava';
+import { glob } from './glob.js';
+
+/** Who may import whom. A room is the folder that a file lies in; what is not named here is refused. */
+interface Room {
+	/** Packages of ours and of others; `node:` stands for all that Node brings. Types only where the name begins with `type `. */
+	may: readonly string[];
+}
+
+const ourPure = ['@stowage/rules', '@stowage/contract'];
+const forPlugins = [...ourPure, '@stowage/plugin-api'];
+
+const rooms: Readonly<Record<string, Room>> = {
+	'packages/rules/src': { may: [] },
+	'packages/contract/src': { may: ['@stowage/rules', 'zod'] },
+	'packages/plugin-api/src': { may: [...ourPure, 'zod', 'node:', 'type @hapi/hapi'] },
+	'packages/conformance/src': { may: [...forPlugins, 'node:', 'type ava'] },
+	'packages/database/src': { may: ['@stowage/rules', 'type @stowage/plugin-api', 'knex', 'libsql', 'mysql2', 'node:'] },
+	'packages/core/src': {
+		may: [
+			...forPlugins,
+			'@stowage/database',
+			'@hapi/',
+			'busboy',
+			'import-meta-resolve',
+			'pino',
+			'yaml',
+			'zod',
+			'node:',
+		],
+	},
+	'plugins/storage-local/src': { may: [...forPlugins, 'koffi', 'node:'] },
+	'plugins/auth-password/src': { may: [...forPlugins, '@node-rs/argon2', 'node:'] },
+	'cli/src': { may: ['@stowage/core', '@stowage/rules', 'commander', 'yaml', 'node:'] },
+	'web/src': {
+		may: [
+			...ourPure,
+			'zod',
+			'react',
+			'react-dom',
+			'react-router',
+			'@blueprintjs/',
+			'@tanstack/',
+			'@fontsource-variable/lexend',
+			'@noble/hashes',
+		],
+	},
+};
+
+/** Inside the page: app, then pages, then features, then api and ui. A feature never imports another. */
+const webLayers: Readonly<Record<string, readonly string[]>> = {
+	app: ['app', 'pages', 'features', 'api', 'ui', 'messages'],
+	pages: ['pages', 'features', 'api', 'ui', 'messages'],
+	features: ['features', 'api', 'ui', 'messages'],
+	api: ['api', 'messages'],
+	ui: ['ui', 'api', 'messages'],
+};
+
+interface ImportLine {
+	file: string;
+	specifier: string;
+	isTypeOnly: boolean;
+}
+
+async function importsOf(folder: string): Promise<ImportLine[]> {
+	const files = await glob(folder, /\.tsx?$/);
+	const found = await Promise.all(
+		files.map(async (file) => {
+			const text = await readFile(file, 'utf8');
+			const lines = text.matchAll(
+				/^\s*(?:import\s+(type\s)?(?:[^'"`;]*?\sfrom\s+)?|export\s+(type\s)?(?:\*|\{)[^'"`;]*?\sfrom\s+)['"]([^'"]+)['"]/gm,
+			);
+			const dynamic = text.matchAll(/\bimport\(\s*['"]([^'"]+)['"]\s*\)/g);
+			return [
+				...[...lines].map((match) => ({
+					file,
+					specifier: match[3] ?? '',
+					isTypeOnly: (match[1] ?? match[2]) !== undefined,
+				})),
+				...[...dynamic].map((match) => ({ file, specifier: match[1] ?? '', isTypeOnly: false })),
+			];
+		}),
+	);
+	return found.flat();
+}
+
+function isAllowed({ specifier, isTypeOnly }: ImportLine, may: readonly string[]): boolean {
+	return may.some((entry) => {
+		const name = entry.replace(/^type /, '');
+		if (entry.startsWith('type ') && !isTypeOnly) return false;
+		return specifier === name || specifier.startsWith(name.endsWith('/') || name.endsWith(':') ? name : `${name}/`);
+	});
+}
+
+for (const [folder, { may }] of Object.entries(rooms)) {
+	test(`${folder} imports only what it may`, async (t) => {
+		const lines = await importsOf(folder);
+		t.true(folder === 'packages/rules/src' || lines.length > 0, 'no import was read');
+		for (const line of lines) {
+			if (line.specifier.startsWith('.')) {
+				const target = path.resolve(path.dirname(line.file), line.specifier);
+				t.true(
+					target.startsWith(path.resolve(folder) + path.sep),
+					`${line.file} reaches out of its room: ${line.specifier}`,
+				);
+			} else
+				t.true(isAllowed(line, may), `${line.file} may not import ${line.isTypeOnly ? 'type ' : ''}${line.specifier}`);
+		}
+	});
+}
+
+test('every package, plugin and program has its row', async (t) => {
+	const sources = await glob('.', /^src$/, ['packages', 'plugins', 'cli', 'web']);
+	t.deepEqual(sources.map((folder) => path.relative('.', folder)).sort(), Object.keys(rooms).sort());
+});
+
+test('inside the page imports go down only, and no feature imports another', async (t) => {
+	for (const { file, specifier } of await importsOf('web/src')) {
+		if (!specifier.startsWith('.')) continue;
+		const from = path.relative('web/src', file).split(path.sep);
+		const to = path.relative('web/src', path.resolve(path.dirname(file), specifier)).split(path.sep);
+		const [layer = '', feature] = from;
+		const [target = '', targetFeature] = to;
+		if (from.length === 1) continue;
+		const targetLayer = target.replace(/\.(js|css)$/, '');
+		t.true(webLayers[layer]?.includes(targetLayer), `${file} may not import ${specifier}`);
+		if (layer === 'features' && target === 'features')
+			t.is(targetFeature, feature, `${file} imports another feature: ${specifier}`);
+	}
+});
+
+test('only the page’s api folder talks to the server', async (t) => {
+	for (const file of await glob('web/src', /\.tsx?$/)) {
+		if (file.startsWith(path.join('web', 'src', 'api'))) continue;
+		t.notRegex(await readFile(file, 'utf8'), /\bfetch\(|new XMLHttpRequest|new EventSource/, file);
+	}
+});
