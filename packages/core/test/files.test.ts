@@ -350,7 +350,7 @@ test('ranges: one, from the end, several, none of them, and only while the file 
 	t.is((await get('bytes=8-99')).payload, '89');
 	const several = await get('bytes=0-1,8-');
 	t.regex(String(several.headers['content-type']), /^multipart\/byteranges; boundary=/);
-	t.is(Number(several.headers['content-length']), several.rawPayload.length);
+	t.is(Number(several.headers['content-length']), several.bytes.length);
 	t.regex(several.payload, /Content-Range: bytes 0-1\/10\r\n\r\n01\r\n/);
 	t.regex(several.payload, /Content-Range: bytes 8-9\/10\r\n\r\n89\r\n/);
 	t.is((await get('bytes=0-,0-,0-')).payload, '0123456789', 'overlaps are joined');
@@ -366,7 +366,7 @@ test('ranges: one, from the end, several, none of them, and only while the file 
 	t.is((await new Client(app).get('/api/download/a.bin', { 'if-none-match': etag })).statusCode, 304);
 	t.is((await new Client(app).get('/api/download/a.bin', { 'if-match': '"other"' })).statusCode, 412);
 	const head = await new Client(app).call('HEAD', '/api/download/a.bin');
-	t.is(head.headers['content-length'], 10 as never);
+	t.is(head.headers['content-length'], '10');
 	t.is(head.payload, '');
 });
 
@@ -381,7 +381,7 @@ test('public files are read by whoever knows the owner, private ones by nobody e
 	t.is((await visitor.get('/api/download/secret.txt?type=private')).statusCode, 401);
 	t.is((await ada.get('/api/download/secret.txt?type=private')).payload, 'S');
 	t.is((await ada.get('/api/download/open.txt')).payload, 'O');
-	for (const owner of ['../ada', 'ada/docs', 'nobody', '.', 'ADA', '%00']) {
+	for (const owner of ['../ada', 'ada/docs', 'nobody', '.', 'ADA', '\0']) {
 		t.is((await visitor.get(`/api/download/open.txt?owner=${encodeURIComponent(owner)}`)).statusCode, 404, owner);
 	}
 });

@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
-import type { ServerInjectOptions, ServerInjectResponse } from '@hapi/hapi';
+import { buffer } from 'node:stream/consumers';
 import { pino } from 'pino';
 import { type App, createApp, loadConfig } from '../src/index.js';
 
@@ -16,9 +18,10 @@ type Teardown = { teardown(end: () => Promise<void>): void };
 /** A whole server on a temporary folder, with the real storage and database; argon2id costs as little as it may. */
 export async function testApp(t: Teardown, flags: Record<string, string> = {}): Promise<TestApp> {
 	const dataDir = await mkdtemp(path.join(os.tmpdir(), 'stowage-core-'));
-	const plugins = JSON.stringify({ '@stowage/auth-password': { memoryKiB: 8192, iterations: 1, parallelism: 1 } });
+	const plugins = JSON.stringify({ '@stowage/auth-password': { memoryKiB: 19456, iterations: 2, parallelism: 1 } });
 	const config = loadConfig({ flags: { '--data-dir': dataDir, '--port': '0', '--plugins': plugins, ...flags } });
 	const app = await createApp(config, { log: pino({ level: 'silent' }) });
+	await app.start();
 	t.teardown(async () => {
 		await app.stop();
 		await rm(dataDir, { recursive: true, force: true });
@@ -26,36 +29,44 @@ export async function testApp(t: Teardown, flags: Record<string, string> = {}): 
 	return { ...app, dataDir, filesDir: path.join(dataDir, 'files') };
 }
 
-/** One person with a cookie, calling through hapi without a socket. */
+/** An answer as it came over the wire. */
+export interface Answer {
+	statusCode: number;
+	headers: IncomingHttpHeaders;
+	payload: string;
+	bytes: Buffer;
+}
+
+/** One person with a cookie, calling over a real connection. */
 export class Client {
 	cookie: string | undefined;
 
 	constructor(readonly app: App) {}
 
-	async call(
-		method: string,
-		url: string,
-		payload?: unknown,
-		headers: Record<string, string> = {},
-	): Promise<ServerInjectResponse> {
-		const options: ServerInjectOptions = { method, url, headers: { ...headers } };
-		if (this.cookie !== undefined) options.headers = { cookie: this.cookie, ...options.headers };
-		if (payload !== undefined) {
-			const body = Buffer.isBuffer(payload) || typeof payload === 'string' ? payload : JSON.stringify(payload);
-			options.payload = body;
-			options.headers = {
-				'content-type': 'application/json',
-				'content-length': String(Buffer.byteLength(body)),
-				...options.headers,
-			};
-		}
-		const response = await this.app.server.inject(options);
-		const set = response.headers['set-cookie'];
-		for (const line of set === undefined ? [] : [set].flat()) {
+	async call(method: string, url: string, payload?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+		const body =
+			payload === undefined || Buffer.isBuffer(payload) || typeof payload === 'string'
+				? payload
+				: JSON.stringify(payload);
+		const sent = request(`${this.app.server.info.uri}${url}`, {
+			method,
+			agent: false,
+			headers: {
+				...(this.cookie === undefined ? {} : { cookie: this.cookie }),
+				...(body === undefined
+					? {}
+					: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+				...headers,
+			},
+		});
+		sent.end(body);
+		const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+		const bytes = await buffer(answer);
+		for (const line of answer.headers['set-cookie'] ?? []) {
 			const [pair = ''] = line.split(';');
 			this.cookie = /Max-Age=0/i.test(line) ? undefined : pair;
 		}
-		return response;
+		return { statusCode: answer.statusCode ?? 0, headers: answer.headers, payload: bytes.toString(), bytes };
 	}
 
 	get(url: string, headers?: Record<string, string>) {
@@ -104,4 +115,4 @@ export function form(parts: readonly Part[], boundary = 'stowage-test-boundary')
 export const file = (fileName: string, value: string | Buffer): Part => ({ name: 'file', value, fileName });
 export const field = (name: string, value: string): Part => ({ name, value });
 
-export const json = (response: ServerInjectResponse) => JSON.parse(response.payload);
+export const json = (response: Answer) => JSON.parse(response.payload);

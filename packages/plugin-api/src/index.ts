@@ -1,3 +1,16 @@
+export {
+	type Area,
+	baseName,
+	type Entry,
+	Failure,
+	isFailure,
+	joinPath,
+	type Owner,
+	parentPath,
+	parsePath,
+	type StoragePath,
+	type Viewer,
+} from '@stowage/rules';
 export { z } from 'zod';
 export * from './auth.js';
 export * from './files.js';

@@ -42,8 +42,9 @@ export interface StagedFile {
 	/** Bytes held so far. */
 	size(): Promise<number>;
 	/**
-	 * Writes the body at offset `at`, which must not be past the end; what was held from there on is dropped first. Resolves to the new size.
-	 * When the body fails, what had arrived by then is kept and the error is thrown.
+	 * Writes the body at offset `at`; what was held from there on is dropped first. Resolves to the new size. Throws `conflict` for an offset past the end
+	 * and `locked` while somebody else appends or commits. When the body fails, what had arrived by then is kept and the error is thrown. A chunk may be
+	 * written after the next one is asked for, so the body must not use its memory again.
 	 */
 	append(body: AsyncIterable<Uint8Array>, at: number): Promise<number>;
 	/** Resolves when every byte held would survive a power cut. */
@@ -79,7 +80,10 @@ export interface StorageProvider {
 	copy(from: StoragePath, to: StoragePath, signal?: AbortSignal): Promise<StorageItem>;
 	/** Removes a file or a folder with all it holds; to readers it is gone in one step. */
 	remove(path: StoragePath): Promise<void>;
-	/** Begins a file, or finds one again by the id it had. Throws `notFound` for an id that is not known. */
+	/**
+	 * Begins a file, or finds one again by the id it had. Throws `notFound` for an id that was never given. Of a file that was committed or discarded all
+	 * calls but `discard` throw that, and `commit` only after it looked for what it had published.
+	 */
 	stage(id?: string): Promise<StagedFile>;
 	/** Bytes that may still be written. */
 	freeSpace(): Promise<number>;

@@ -4,6 +4,7 @@ import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
 import { refuseCrossSite } from './crossSite.js';
 import { answerError } from './errors.js';
+import { inviteBodiesLate } from './expectContinue.js';
 import { createListener } from './listener.js';
 import { type ClientInfo, createClientReader } from './proxy.js';
 import { checkRawPath } from './rawPath.js';
@@ -18,8 +19,9 @@ declare module '@hapi/hapi' {
 
 /** The hapi server with what holds for every route: refusals before the body, one shape of errors, safe headers. */
 export function createServer(config: Config, log: Log): HapiServer {
+	const listener = createListener();
 	const server = createHapi({
-		listener: createListener(),
+		listener,
 		host: config.host,
 		port: config.port,
 		compression: { minBytes: 1024 },
@@ -42,6 +44,7 @@ export function createServer(config: Config, log: Log): HapiServer {
 			timeout: { server: false, socket: false },
 		},
 	});
+	inviteBodiesLate(server, listener);
 	const readClient = createClientReader(config.trustedProxies, config.publicUrl);
 	server.decorate('request', 'client', { address: '', isHttps: false, host: '' });
 

@@ -18,11 +18,11 @@ export function leaveBodyUnread(request: IncomingMessage, response: ServerRespon
 	const { socket } = request;
 	response.setHeader('connection', 'close');
 	request.pause();
-	// Node discards a body that nobody began to read as soon as the answer is out; one that counts as begun stays where it is.
-	(request as IncomingMessage & { _consumed: boolean })._consumed = true;
+	socket.pause();
+	// Node reads and drops a body that nobody began to read as soon as the answer is out; one that counts as begun stays where it is.
+	(request as IncomingMessage & { _consuming: boolean })._consuming = true;
 	// Node would close at once after the last byte of the answer.
 	socket.destroySoon = () => {
-		socket.pause();
 		setTimeout(() => socket.destroy(), lingerMs).unref();
 	};
 }

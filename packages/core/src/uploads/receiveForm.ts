@@ -84,7 +84,7 @@ async function readParts(
 		parser.on('close', () => void work.then(resolve));
 		request.on('error', (cause) => fail(new Failure('invalid', 'The upload was cut off.', { cause })));
 		request.on('close', () => {
-			if (!request.complete) fail(new Failure('invalid', 'The upload was cut off.'));
+			if (!request.readableEnded) fail(new Failure('invalid', 'The upload was cut off.'));
 		});
 		watchForStall(request, stopWatching.signal, () => fail(new Failure('timeout', 'The upload stalled.')));
 		request.pipe(parser);

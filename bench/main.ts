@@ -1,0 +1,45 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { startServer } from '../test/serverProcess.js';
+import { listingRows } from './listing.js';
+import { Processes } from './processes.js';
+import { transferRows } from './transfer.js';
+
+/** One line of the report. A ratio is ours by the floor's; what `better` says is the way to go. */
+export interface Row {
+	work: string;
+	ours: string;
+	floor: string;
+	ratio: number;
+	better: 'higher' | 'lower';
+	note?: string;
+}
+
+const folder = await mkdtemp(path.join(process.env.BENCH_DIR ?? os.tmpdir(), 'stowage-bench-'));
+const processes = new Processes();
+try {
+	const dataDir = path.join(folder, 'data');
+	const server = await startServer(processes, {
+		args: ['cli/bin/stowage.js', 'serve', '--port', '0', '--data-dir', dataDir, '--log-level', 'warn'],
+	});
+	const cookie = await server.register('bench');
+	const target = { url: server.url, pid: server.pid, cookie, home: path.join(dataDir, 'files/users/bench'), folder };
+	const rows = [...(await transferRows(target)), ...(await listingRows(target))];
+	print(rows);
+} finally {
+	await processes.end();
+	await rm(folder, { recursive: true, force: true });
+}
+
+function print(rows: readonly Row[]): void {
+	console.log(`\nNode ${process.versions.node}, ${os.cpus().length} cores, ${os.cpus()[0]?.model ?? 'unknown'}`);
+	console.table(
+		Object.fromEntries(
+			rows.map(({ work, ours, floor, ratio, better, note }) => [
+				work,
+				{ ours, floor, ratio: ratio.toFixed(2), 'better is': better, note: note ?? '' },
+			]),
+		),
+	);
+}

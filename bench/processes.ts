@@ -1,0 +1,12 @@
+/** Ends what a run started, in reverse order; stands in for a test's teardown. */
+export class Processes {
+	readonly #ends: (() => Promise<void>)[] = [];
+
+	teardown(end: () => Promise<void>): void {
+		this.#ends.push(end);
+	}
+
+	async end(): Promise<void> {
+		for (const end of this.#ends.reverse()) await end();
+	}
+}

@@ -1,0 +1,218 @@
+import type { Socket } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import { rawRequest } from './rawRequest.js';
+import { Client, json, testApp } from './testApp.js';
+
+const gigabyte = 1024 ** 3;
+const chunk = Buffer.alloc(256 * 1024);
+
+const leavesUnread = async (
+	t: ExecutionContext,
+	request: string,
+	status: number,
+	flags: Record<string, string> = {},
+) => {
+	const app = await testApp(t, flags);
+	const sockets: Socket[] = [];
+	app.server.listener.on('connection', (socket: Socket) => sockets.push(socket));
+	const head = `${request}\r\nHost: x\r\nContent-Length: ${2 * gigabyte}\r\n\r\n`;
+	const answer = await rawRequest(app, head, { chunk, most: 2 * gigabyte });
+	t.is(answer.status, status, answer.text);
+	t.true(answer.answeredAfter < 1000, `answered after ${answer.answeredAfter} ms`);
+	t.regex(answer.text, /connection: close/i);
+	const read = sockets[0]?.bytesRead ?? Number.NaN;
+	t.true(read < 1024 * 1024, `${read} bytes were read`);
+};
+test('a body sent to an unknown address is not read', leavesUnread, 'POST /nowhere HTTP/1.1', 404);
+test('a body sent to an unknown method is not read', leavesUnread, 'PATCH /api/login HTTP/1.1', 404);
+test('a body with a GET is not read', leavesUnread, 'GET /api/health HTTP/1.1', 200);
+test(
+	'an upload without a session is not read',
+	leavesUnread,
+	'POST /api/upload HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x',
+	401,
+);
+test(
+	'a JSON body that is too long is not read',
+	leavesUnread,
+	'POST /api/login HTTP/1.1\r\nContent-Type: application/json',
+	413,
+);
+test(
+	'an upload from another site is not read',
+	leavesUnread,
+	'POST /api/upload/public HTTP/1.1\r\nSec-Fetch-Site: cross-site\r\nContent-Type: multipart/form-data; boundary=x',
+	403,
+);
+test(
+	'an upload that the disk has no room for is not read',
+	leavesUnread,
+	'POST /api/upload/public HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x',
+	507,
+	{ '--uploads-free-space-reserve': '8000 TB' },
+);
+test('a body behind a path that does not decode is not read', leavesUnread, 'POST /api/%zz HTTP/1.1', 400);
+
+test('the connection of a refused body stays open long enough to read the answer, and is closed then', async (t) => {
+	const app = await testApp(t);
+	const started = Date.now();
+	await rawRequest(app, 'POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n');
+	const lasted = Date.now() - started;
+	t.true(lasted > 1000 && lasted < 4000, `closed after ${lasted} ms`);
+});
+
+test('a refused upload is never invited to send its body', async (t) => {
+	const app = await testApp(t);
+	const answer = await rawRequest(
+		app,
+		'POST /api/upload HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n',
+		undefined,
+		1000,
+	);
+	t.regex(answer.text, /^HTTP\/1\.1 401 /);
+});
+
+test('a JSON body that stalls is answered', async (t) => {
+	const app = await testApp(t);
+	const head =
+		'POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"user';
+	const answer = await rawRequest(app, head, undefined, 15_000);
+	t.is(answer.status, 408);
+});
+
+test('an upload that was cut off leaves nothing behind', async (t) => {
+	const { readdir } = await import('node:fs/promises');
+	const app = await testApp(t);
+	const part = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nhalf of it';
+	const head = `POST /api/upload/public HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 5000\r\n\r\n${part}`;
+	await rawRequest(app, head, undefined, 500);
+	for (let tries = 0; tries < 50 && (await readdir(`${app.filesDir}/.stowage/staging`)).length > 0; tries++) {
+		await new Promise((resolve) => setTimeout(resolve, 50));
+	}
+	t.deepEqual(await readdir(`${app.filesDir}/.stowage/staging`), []);
+	t.deepEqual(await readdir(`${app.filesDir}/users/anonymous/Public`), []);
+});
+
+const crossSite = async (t: ExecutionContext, headers: Record<string, string>, status: number) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const make = await ada.post('/api/createFolder', { directory: '', folderName: 'made', type: 'private' }, headers);
+	t.is(make.statusCode, status);
+	if (status === 403) t.is(json(make).code, 'CROSS_SITE');
+	const listed = json(await ada.get('/api/browse?type=private')).entries.some(
+		({ name }: { name: string }) => name === 'made',
+	);
+	t.is(listed, status === 200);
+	t.is((await ada.get('/api/logout', headers)).statusCode, status);
+	t.is((await ada.get('/api/health', headers)).statusCode, 200);
+};
+test('a program sends neither header', crossSite, {}, 200);
+test(
+	'our own page may change things',
+	crossSite,
+	{ host: 'nas:7420', origin: 'http://nas:7420', 'sec-fetch-site': 'same-origin' },
+	200,
+);
+test('a typed address may', crossSite, { 'sec-fetch-site': 'none' }, 200);
+test('another site may not', crossSite, { 'sec-fetch-site': 'cross-site' }, 403);
+test('a sibling site may not', crossSite, { 'sec-fetch-site': 'same-site' }, 403);
+test('another origin on plain http may not', crossSite, { host: 'nas:7420', origin: 'http://evil.example' }, 403);
+test('another port may not', crossSite, { host: 'nas:7420', origin: 'http://nas:8080' }, 403);
+test('an opaque origin may not', crossSite, { host: 'nas:7420', origin: 'null' }, 403);
+
+test('a form of another site is no JSON', async (t) => {
+	const app = await testApp(t);
+	for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', '']) {
+		const answer = await new Client(app).post('/api/login', { username: 'a', password: 'b' }, { 'content-type': type });
+		t.is(answer.statusCode, 415, type);
+	}
+});
+
+test('every error has one shape and tells nothing of the host', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const answers = await Promise.all([
+		ada.get('/api/browse?type=private&directory=nowhere'),
+		ada.get('/nothing/here'),
+		ada.call('POST', '/api/login', '{"username":', { 'content-type': 'application/json' }),
+		ada.call('POST', '/api/login', '[]', { 'content-type': 'application/json' }),
+		ada.call('POST', '/api/login', `${'['.repeat(5000)}${']'.repeat(5000)}`, { 'content-type': 'application/json' }),
+		ada.call('POST', '/api/login', Buffer.from([0x22, 0xff, 0x22]), { 'content-type': 'application/json' }),
+		ada.get('/api/download/a?type=other'),
+		ada.get('/api/download/..%2f..%2fetc%2fpasswd'),
+	]);
+	for (const answer of answers) {
+		const body = json(answer);
+		t.true(answer.statusCode >= 400 && answer.statusCode < 500, answer.payload);
+		t.is(body.statusCode, answer.statusCode);
+		t.is(body.error, body.message);
+		t.regex(body.code, /^[A-Z_]+$/);
+		t.false(answer.payload.includes(app.dataDir));
+		t.is(answer.headers['cache-control'], 'private, no-store');
+		t.is(answer.headers['x-content-type-options'], 'nosniff');
+	}
+});
+
+test('health, readiness and capabilities answer anyone', async (t) => {
+	const app = await testApp(t);
+	const visitor = new Client(app);
+	t.like(json(await visitor.get('/api/health')), { status: 'ok' });
+	t.deepEqual(json(await visitor.get('/api/ready')), { status: 'ok', checks: { database: 'ok', storage: 'ok' } });
+	t.deepEqual(json(await visitor.get('/api/capabilities')), {
+		registration: 'open',
+		maxFileSize: 0,
+		externalViewers: false,
+		handbrake: false,
+	});
+});
+
+test('addresses of other hosts’ proxies are not believed', async (t) => {
+	const app = await testApp(t);
+	const answers = [];
+	for (let n = 0; n < 12; n++) {
+		answers.push(
+			await new Client(app).post(
+				'/api/login',
+				{ username: 'ada', password: 'wrong guess' },
+				{ 'x-forwarded-for': `198.51.100.${n}` },
+			),
+		);
+	}
+	t.is(answers.at(-1)?.statusCode, 429);
+});
+
+test('the app works below a base path, and nowhere else', async (t) => {
+	const app = await testApp(t, { '--base-path': '/files' });
+	const ada = new Client(app);
+	t.is((await ada.get('/files/api/health')).statusCode, 200);
+	t.is((await ada.get('/api/health')).statusCode, 404);
+	const body = { username: 'ada', password: 'correct horse', passwordConfirm: 'correct horse' };
+	t.is((await ada.post('/files/api/register', body)).statusCode, 200);
+	await ada.post('/files/api/createFolder', { directory: '', folderName: 'x', type: 'private' });
+	t.is((await ada.get('/files/api/download/x?type=private')).statusCode, 503);
+});
+
+const wrongPlugin = async (t: ExecutionContext, plugins: object, said: RegExp) => {
+	const error = await t.throwsAsync(testApp(t, { '--plugins': JSON.stringify(plugins) }));
+	t.regex(error?.message ?? '', said);
+};
+test(
+	'a missing plugin stops the start with its name',
+	wrongPlugin,
+	{ 'stowage-plugin-nowhere': {} },
+	/stowage-plugin-nowhere/,
+);
+test(
+	'a wrong option stops the start with its name',
+	wrongPlugin,
+	{ '@stowage/auth-password': { rounds: 3 } },
+	/auth-password.*rounds/,
+);
+test(
+	'without the auth plugin nothing starts',
+	wrongPlugin,
+	{ '@stowage/auth-password': false },
+	/auth provider 'password'/,
+);
+test('without the storage plugin nothing starts', wrongPlugin, { '@stowage/storage-local': false }, /storage 'local'/);
+test('a package that is no plugin stops the start', wrongPlugin, { zod: {} }, /zod.*plugin/);

@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+export interface ServerProcess {
+	/** Such as `http://127.0.0.1:41234`. */
+	url: string;
+	/** The process that serves, not one that started it. */
+	pid: number;
+	/** Signs somebody up; resolves to their cookie. */
+	register(username: string, password?: string): Promise<string>;
+	/** Ends it and waits until it has ended. */
+	stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+export interface ServerOptions {
+	/** By default the built program of this clone. */
+	command?: string;
+	args: readonly string[];
+	cwd?: string;
+	env?: Record<string, string>;
+}
+
+type Teardown = { teardown(end: () => Promise<void>): void };
+
+/** How long a server may take until it says that it is ready. */
+const startMs = 60_000;
+
+export const serveArgs = (dataDir: string, ...rest: string[]): string[] => [
+	'cli/bin/stowage.js',
+	'serve',
+	'--port',
+	'0',
+	'--data-dir',
+	dataDir,
+	...rest,
+];
+
+/** Starts a server as a process of its own and waits until it says where it listens. It ends with the test. */
+export async function startServer(
+	t: Teardown,
+	{ command = process.execPath, args, cwd, env }: ServerOptions,
+): Promise<ServerProcess> {
+	// A group of its own: what the command starts in turn ends with it.
+	const child = spawn(command, args, {
+		cwd,
+		env: { ...process.env, NODE_OPTIONS: '', ...env },
+		stdio: ['ignore', 'pipe', 'pipe'],
+		detached: true,
+	});
+	const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+		if (child.exitCode !== null || child.signalCode !== null) return;
+		const closed = once(child, 'close');
+		process.kill(-(child.pid as number), signal);
+		await closed;
+	};
+	t.teardown(() => stop('SIGKILL'));
+	const url = await readyAddress(child);
+	return {
+		url,
+		pid: child.pid as number,
+		stop,
+		async register(username, password = 'correct horse') {
+			const answer = await fetch(`${url}/api/register`, {
+				method: 'POST',
+				headers: { 'content-type': 'application/json' },
+				body: JSON.stringify({ username, password, passwordConfirm: password }),
+			});
+			if (!answer.ok) throw new Error(`${username} was not registered: ${await answer.text()}`);
+			return (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+		},
+	};
+}
+
+function readyAddress(child: ChildProcess): Promise<string> {
+	const { stdout, stderr } = child;
+	if (stdout === null || stderr === null) throw new Error('The server has no output.');
+	return new Promise((resolve, reject) => {
+		let said = '';
+		const timer = setTimeout(() => reject(new Error(`The server did not start in time: ${said}`)), startMs);
+		stderr.on('data', (chunk: Buffer) => {
+			said += chunk.toString();
+		});
+		createInterface({ input: stdout }).on('line', (line) => {
+			const [, address] = /ready at (\S+)/.exec(line) ?? [];
+			if (address === undefined) return;
+			clearTimeout(timer);
+			resolve(address);
+		});
+		child.on('error', reject);
+		child.on('exit', (code) => {
+			clearTimeout(timer);
+			reject(new Error(`The server ended with ${code}: ${said}`));
+		});
+	});
+}
