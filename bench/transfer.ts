@@ -68,10 +68,7 @@ async function writeSource(file: string): Promise<void> {
 
 async function copyDurably(from: string, to: string): Promise<void> {
 	const target = await open(to, 'w');
-	await pipeline(
-		createReadStream(from, { highWaterMark: megabyte }),
-		target.createWriteStream({ autoClose: false, highWaterMark: 4 * megabyte }),
-	);
+	for await (const chunk of createReadStream(from, { highWaterMark: megabyte })) await target.write(chunk);
 	await target.sync();
 	await target.close();
 }

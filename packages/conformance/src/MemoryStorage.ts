@@ -1,0 +1,164 @@
+import type {
+	ByteRange,
+	OpenFile,
+	StagedFile,
+	StorageDriver,
+	StorageEntry,
+	StorageItem,
+	StorageProvider,
+} from '@stowage/plugin-api';
+import { baseName, Failure, isWithin, parentPath, pathSegments, rootPath, type StoragePath } from '@stowage/rules';
+import { entryOf, type FileNode, FolderNode, itemOf, MemoryRoot, type Node } from './memoryTree.js';
+import { StagedMemoryFile } from './StagedMemoryFile.js';
+
+/** Rows a batch. */
+const batchSize = 100;
+const chunkBytes = 64 * 1024;
+const capacity = 2 ** 40;
+
+/** A driver for one root that lives as long as the driver. */
+export function memoryStorageDriver(): StorageDriver {
+	const root = new MemoryRoot();
+	return { open: async (rootId) => new MemoryStorage(root, rootId) };
+}
+
+/** A storage that keeps everything in memory, for tests: quick, and gone with the last reference to it. */
+export class MemoryStorage implements StorageProvider {
+	readonly rootId: string;
+	readonly #root: MemoryRoot;
+
+	constructor(root = new MemoryRoot(), rootId = root.id) {
+		this.#root = root;
+		this.rootId = rootId;
+	}
+
+	async *list(path: StoragePath): AsyncGenerator<StorageEntry[]> {
+		const rows = [...this.#folder(path).children].map(([name, node]) => entryOf(name, node));
+		for (let at = 0; at < rows.length; at += batchSize) yield rows.slice(at, at + batchSize);
+	}
+
+	async count(path: StoragePath): Promise<number> {
+		return this.#folder(path).children.size;
+	}
+
+	async stat(path: StoragePath): Promise<StorageItem> {
+		return itemOf(baseName(path), this.#node(path));
+	}
+
+	async open(path: StoragePath): Promise<OpenFile> {
+		const node = this.#node(path);
+		if (node.type !== 'file') throw noSuchEntry(path);
+		return new OpenMemoryFile(itemOf(baseName(path), node), node);
+	}
+
+	async makeDirectory(path: StoragePath): Promise<StorageItem> {
+		const node = new FolderNode();
+		this.#publish(node, path);
+		return itemOf(baseName(path), node);
+	}
+
+	async move(from: StoragePath, to: StoragePath): Promise<StorageItem> {
+		const node = this.#apart(from, to);
+		this.#publish(node, to);
+		this.#folder(parentPath(from)).delete(baseName(from));
+		return itemOf(baseName(to), node);
+	}
+
+	async copy(from: StoragePath, to: StoragePath, signal?: AbortSignal): Promise<StorageItem> {
+		signal?.throwIfAborted();
+		const copy = this.#apart(from, to).copy();
+		this.#publish(copy, to);
+		return itemOf(baseName(to), copy);
+	}
+
+	async remove(path: StoragePath): Promise<void> {
+		if (path === rootPath) throw new Failure('invalid', 'The root itself cannot be removed.');
+		this.#node(path);
+		this.#folder(parentPath(path)).delete(baseName(path));
+	}
+
+	async stage(id?: string): Promise<StagedFile> {
+		this.#demandHere();
+		return new StagedMemoryFile(this.#root, id ?? this.#root.begin(), {
+			publish: (node, path) => this.#publish(node, path),
+			holds: (node, path) => this.#folder(parentPath(path)).children.get(baseName(path)) === node,
+		});
+	}
+
+	async freeSpace(): Promise<number> {
+		this.#demandHere();
+		return capacity;
+	}
+
+	async check(): Promise<void> {
+		this.#demandHere();
+	}
+
+	async close(): Promise<void> {}
+
+	#demandHere(): void {
+		if (this.rootId !== this.#root.id) throw new Failure('unavailable', 'The storage is not available right now.');
+	}
+
+	#node(path: StoragePath): Node {
+		this.#demandHere();
+		let node: Node = this.#root.tree;
+		for (const segment of pathSegments(path)) {
+			const next: Node | undefined = node.type === 'directory' ? node.children.get(segment) : undefined;
+			if (next === undefined) throw noSuchEntry(path);
+			node = next;
+		}
+		return node;
+	}
+
+	#folder(path: StoragePath): FolderNode {
+		const node = this.#node(path);
+		if (node.type !== 'directory') throw noSuchEntry(path);
+		return node;
+	}
+
+	/** The node at `from`, which may go to `to`. */
+	#apart(from: StoragePath, to: StoragePath): Node {
+		if (from === to || to === rootPath) throw nameTaken(to);
+		const node = this.#node(from);
+		if (node.type === 'directory' && isWithin(to, from)) {
+			throw new Failure('invalid', 'A folder cannot be put into itself.');
+		}
+		return node;
+	}
+
+	#publish(node: Node, path: StoragePath): void {
+		const folder = this.#folder(parentPath(path));
+		if (path === rootPath || folder.children.has(baseName(path))) throw nameTaken(path);
+		folder.set(baseName(path), node);
+	}
+}
+
+class OpenMemoryFile implements OpenFile {
+	readonly #bytes: Uint8Array;
+
+	constructor(
+		readonly item: StorageItem,
+		node: FileNode,
+	) {
+		this.#bytes = node.bytes;
+	}
+
+	async *read(range?: ByteRange): AsyncGenerator<Uint8Array> {
+		const end = (range?.end ?? this.#bytes.length - 1) + 1;
+		if (end > this.#bytes.length) throw new Error('The file became shorter while it was read.');
+		for (let at = range?.start ?? 0; at < end; at += chunkBytes) {
+			yield this.#bytes.slice(at, Math.min(end, at + chunkBytes));
+		}
+	}
+
+	async close(): Promise<void> {}
+}
+
+function noSuchEntry(path: StoragePath): Failure {
+	return new Failure('notFound', `No such file or folder: ${baseName(path)}`);
+}
+
+function nameTaken(path: StoragePath): Failure {
+	return new Failure('alreadyExists', `There is already a file or folder named ${baseName(path)}`);
+}

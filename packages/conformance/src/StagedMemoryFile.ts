@@ -1,0 +1,95 @@
+import type { StagedFile, StorageItem } from '@stowage/plugin-api';
+import { baseName, Failure, type StoragePath } from '@stowage/rules';
+import { type FileNode, itemOf, type MemoryRoot, type StagedNode } from './memoryTree.js';
+
+/** What a staged file needs of the storage that it is published in. */
+export interface PublishingTree {
+	/** Throws `notFound` where the folder is missing and `alreadyExists` for a taken name. */
+	publish(node: FileNode, path: StoragePath): void;
+	/** Whether this very node lies at the path. Throws `notFound` where the folder is missing. */
+	holds(node: FileNode, path: StoragePath): boolean;
+}
+
+export class StagedMemoryFile implements StagedFile {
+	readonly #staged: StagedNode;
+
+	/** Throws `notFound` for an id that was never given. */
+	constructor(
+		root: MemoryRoot,
+		readonly id: string,
+		readonly tree: PublishingTree,
+	) {
+		const staged = root.staged.get(id);
+		if (staged === undefined) throw noSuchUpload();
+		this.#staged = staged;
+	}
+
+	async size(): Promise<number> {
+		return this.#open().bytes.length;
+	}
+
+	append(body: AsyncIterable<Uint8Array>, at: number): Promise<number> {
+		return this.#alone(async () => {
+			const node = this.#open();
+			if (!Number.isSafeInteger(at) || at < 0 || at > node.bytes.length) {
+				throw new Failure('conflict', `The upload holds ${node.bytes.length} bytes so far.`);
+			}
+			const chunks: Uint8Array[] = [node.bytes.slice(0, at)];
+			try {
+				for await (const chunk of body) chunks.push(chunk);
+			} finally {
+				node.setBytes(concat(chunks));
+			}
+			return node.bytes.length;
+		});
+	}
+
+	async sync(): Promise<void> {
+		this.#open();
+	}
+
+	commit(path: StoragePath, options: { mtime?: number } = {}): Promise<StorageItem> {
+		return this.#alone(async () => {
+			const { node } = this.#staged;
+			if (this.#staged.state === 'open') {
+				this.tree.publish(node, path);
+				this.#staged.state = 'published';
+				if (options.mtime !== undefined) node.mtime = options.mtime;
+			} else if (!this.tree.holds(node, path)) throw noSuchUpload();
+			return itemOf(baseName(path), node);
+		});
+	}
+
+	async discard(): Promise<void> {
+		if (this.#staged.state === 'open') this.#staged.state = 'discarded';
+	}
+
+	#open(): FileNode {
+		if (this.#staged.state !== 'open') throw noSuchUpload();
+		return this.#staged.node;
+	}
+
+	async #alone<T>(work: () => Promise<T>): Promise<T> {
+		if (this.#staged.isBusy) throw new Failure('locked', 'Somebody else is writing to this upload.');
+		this.#staged.isBusy = true;
+		try {
+			return await work();
+		} finally {
+			this.#staged.isBusy = false;
+		}
+	}
+}
+
+function noSuchUpload(): Failure {
+	return new Failure('notFound', 'That upload is not known.');
+}
+
+function concat(chunks: readonly Uint8Array[]): Uint8Array {
+	const bytes = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.length, 0));
+	let at = 0;
+	for (const chunk of chunks) {
+		bytes.set(chunk, at);
+		at += chunk.length;
+	}
+	return bytes;
+}

@@ -1,0 +1,85 @@
+import type { StorageEntry, StorageItem } from '@stowage/plugin-api';
+
+export type Node = FileNode | FolderNode;
+
+let revisions = 0;
+
+abstract class MemoryNode {
+	readonly id: string = crypto.randomUUID();
+	mtime = Date.now();
+	revision = ++revisions;
+
+	protected changed(): void {
+		this.mtime = Date.now();
+		this.revision = ++revisions;
+	}
+}
+
+export class FileNode extends MemoryNode {
+	readonly type = 'file';
+	bytes: Uint8Array = new Uint8Array(0);
+
+	/** Replaced, never written into: whoever opened the file keeps what it held. */
+	setBytes(bytes: Uint8Array): void {
+		this.bytes = bytes;
+		this.changed();
+	}
+
+	copy(): FileNode {
+		const copy = new FileNode();
+		copy.bytes = this.bytes;
+		copy.mtime = this.mtime;
+		return copy;
+	}
+}
+
+export class FolderNode extends MemoryNode {
+	readonly type = 'directory';
+	readonly children = new Map<string, Node>();
+
+	set(name: string, node: Node): void {
+		this.children.set(name, node);
+		this.changed();
+	}
+
+	delete(name: string): void {
+		this.children.delete(name);
+		this.changed();
+	}
+
+	copy(): FolderNode {
+		const copy = new FolderNode();
+		for (const [name, node] of this.children) copy.children.set(name, node.copy());
+		copy.mtime = this.mtime;
+		return copy;
+	}
+}
+
+/** What outlives a storage that is closed and opened again: the tree and the files in the making. */
+export class MemoryRoot {
+	readonly id: string = crypto.randomUUID();
+	readonly tree = new FolderNode();
+	/** By id. It stays here once it is published, so that a commit can be tried again. */
+	readonly staged = new Map<string, StagedNode>();
+
+	/** Begins a staged file and answers its id. */
+	begin(): string {
+		const id = crypto.randomUUID();
+		this.staged.set(id, { node: new FileNode(), state: 'open', isBusy: false });
+		return id;
+	}
+}
+
+export interface StagedNode {
+	readonly node: FileNode;
+	state: 'open' | 'published' | 'discarded';
+	isBusy: boolean;
+}
+
+export function entryOf(name: string, node: Node): StorageEntry {
+	return { name, type: node.type, size: node.type === 'file' ? node.bytes.length : 0, mtime: node.mtime };
+}
+
+export function itemOf(name: string, node: Node): StorageItem {
+	return { ...entryOf(name, node), id: node.id, version: `${node.id}-${node.revision}` };
+}

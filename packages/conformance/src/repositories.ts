@@ -1,0 +1,357 @@
+import type { LimitStore, RootStore, SessionStore, UserStore } from '@stowage/plugin-api';
+import { defaultSettings, isFailure } from '@stowage/rules';
+import type { ExecutionContext, TestFn } from 'ava';
+
+/** The stores of one empty database. */
+export interface Repositories {
+	users: UserStore;
+	sessions: SessionStore;
+	roots: RootStore;
+	limits: LimitStore;
+}
+
+export interface OpenedRepositories {
+	/** The database, whose clock for what is made now is `clock`. */
+	db: Repositories;
+	close(): Promise<void>;
+}
+
+/** What time it is to the database under test. */
+export interface Clock {
+	now: number;
+}
+
+const second = 1000;
+const day = 24 * 60 * 60 * second;
+
+/** Names that try to be more than a name. All are different names, without regard to case too. */
+const hostileTexts = [
+	`' or '1'='1`,
+	`"; drop table users; --`,
+	'%',
+	'_',
+	'al%ce',
+	'\\',
+	`\\' or 1=1 -- `,
+	'`users`',
+	'?',
+	'??',
+	':name',
+	'$1',
+	'😀',
+	'e\u0301',
+	'\u00e9',
+	'\u202egpj.exe',
+	'alice',
+	'alice ',
+	' alice',
+	'alicé',
+	'null',
+	'0',
+	'00',
+	'__proto__',
+	'constructor',
+	'line\nbreak\r\t',
+];
+
+/** Values that a careless caller could pass for a text. */
+const foreignValues: [string, unknown][] = [
+	['an object', { username: 1 }],
+	['an array', ['alice']],
+	['a nested array', [['alice', 'bob']]],
+	['an empty object', {}],
+	['a date', new Date(0)],
+	['NaN', Number.NaN],
+	['a text with NUL', 'alice\0'],
+];
+
+/** One test a rule of the stores. `open` makes an empty database for each. */
+export function repositoriesSuite(
+	test: TestFn,
+	name: string,
+	open: (clock: Clock) => Promise<OpenedRepositories>,
+): void {
+	const rule = (title: string, check: (t: ExecutionContext, db: Repositories, clock: Clock) => Promise<void>) =>
+		test(`${name}: ${title}`, async (t) => {
+			const clock = { now: Date.UTC(2030, 0, 1) };
+			const { db, close } = await open(clock);
+			try {
+				await check(t, db, clock);
+			} finally {
+				await close();
+			}
+		});
+
+	rule('a user is found by name and by id as it was added', async (t, { users }, clock) => {
+		const added = await users.add({ username: 'Alice', secret: '$argon2id$secret' });
+		t.regex(added.id, /^[0-9a-f-]{36}$/);
+		t.deepEqual(added, {
+			id: added.id,
+			username: 'Alice',
+			secret: '$argon2id$secret',
+			isDisabled: false,
+			createdAt: clock.now,
+		});
+		t.deepEqual(await users.find('Alice'), added);
+		t.deepEqual(await users.get(added.id), added);
+	});
+
+	rule('nobody is found who was not added', async (t, { users }) => {
+		await users.add({ username: 'alice', secret: 's' });
+		t.is(await users.find('bob'), undefined);
+		t.is(await users.find(''), undefined);
+		t.is(await users.get('00000000-0000-0000-0000-000000000000'), undefined);
+	});
+
+	rule('a name is found, and taken, without regard to case', async (t, { users }) => {
+		const alice = await users.add({ username: 'Alice', secret: 's' });
+		t.is((await users.find('aLICE'))?.id, alice.id);
+		await refuses(t, 'alreadyExists', () => users.add({ username: 'ALICE', secret: 'other' }));
+		t.is((await users.find('alice'))?.secret, 's');
+	});
+
+	rule('of many who ask for one name at once, one gets it', async (t, { users }) => {
+		const names = ['alice', 'Alice', 'ALICE', 'aLiCe', 'alicE', 'AlIcE', 'alIce', 'ALice'];
+		const results = await Promise.allSettled(names.map((username) => users.add({ username, secret: username })));
+		t.is(results.filter((result) => result.status === 'fulfilled').length, 1);
+		for (const result of results) {
+			if (result.status === 'rejected') t.true(isFailure(result.reason, 'alreadyExists'), String(result.reason));
+		}
+		t.is((await users.list()).length, 1);
+	});
+
+	rule('users are listed by name', async (t, { users }) => {
+		for (const username of ['bob', 'Carol', 'alice', '0zero']) await users.add({ username, secret: 's' });
+		const listed = await users.list();
+		t.deepEqual(
+			listed.map((user) => user.username),
+			['0zero', 'alice', 'bob', 'Carol'],
+		);
+	});
+
+	rule('hostile texts are names like any other', async (t, { users }) => {
+		const added = new Map<string, string>();
+		for (const username of hostileTexts) added.set(username, (await users.add({ username, secret: username })).id);
+		for (const [username, id] of added) {
+			const found = await users.find(username);
+			t.deepEqual([found?.id, found?.username, found?.secret], [id, username, username]);
+		}
+		t.is((await users.list()).length, hostileTexts.length);
+	});
+
+	for (const [kind, value] of foreignValues) {
+		rule(`${kind} in place of a text is refused and changes nothing`, async (t, { users, sessions, roots }) => {
+			const alice = await users.add({ username: 'alice', secret: 's' });
+			await sessions.add('hash', alice.id);
+			const text = value as string;
+			await t.throwsAsync(async () => users.add({ username: text, secret: 's' }));
+			await t.throwsAsync(async () => users.add({ username: 'bob', secret: text }));
+			await t.throwsAsync(async () => users.find(text));
+			await t.throwsAsync(async () => users.get(text));
+			await t.throwsAsync(async () => users.setSecret(alice.id, text));
+			await t.throwsAsync(async () => users.setSecret(text, 'stolen'));
+			await t.throwsAsync(async () => users.remove(text));
+			await t.throwsAsync(async () => sessions.find(text, 0));
+			await t.throwsAsync(async () => sessions.remove(text));
+			await t.throwsAsync(async () => sessions.removeAll(text));
+			await t.throwsAsync(async () => roots.set('default', text));
+			t.deepEqual(await users.list(), [alice]);
+			t.is(await roots.find('default'), undefined);
+		});
+	}
+
+	rule('a new secret takes the place of the old one', async (t, { users }) => {
+		const alice = await users.add({ username: 'alice', secret: 'old' });
+		const bob = await users.add({ username: 'bob', secret: 'old' });
+		const long = '\\\'"%🔑'.repeat(200);
+		await users.setSecret(alice.id, long);
+		t.is((await users.get(alice.id))?.secret, long);
+		t.is((await users.get(bob.id))?.secret, 'old');
+	});
+
+	rule('changing a user who is not there is refused', async (t, { users, sessions }) => {
+		await refuses(t, 'notFound', () => users.setSecret('nobody', 's'));
+		await refuses(t, 'notFound', () => users.setDisabled('nobody', true));
+		await refuses(t, 'notFound', () => users.changeSettings('nobody', { enablePreview: false }));
+		await refuses(t, 'notFound', () => sessions.add('hash', 'nobody'));
+	});
+
+	rule('removing a user takes the sessions and settings along and frees the name', async (t, db, clock) => {
+		const alice = await db.users.add({ username: 'alice', secret: 's' });
+		const bob = await db.users.add({ username: 'bob', secret: 's' });
+		await db.sessions.add('alice-1', alice.id);
+		await db.sessions.add('bob-1', bob.id);
+		await db.users.changeSettings(alice.id, { enablePreview: false });
+		await db.users.remove(alice.id);
+		await db.users.remove(alice.id);
+		t.is(await db.users.find('alice'), undefined);
+		t.is(await db.sessions.find('alice-1', clock.now), undefined);
+		t.truthy(await db.sessions.find('bob-1', clock.now));
+		const again = await db.users.add({ username: 'ALICE', secret: 's' });
+		t.not(again.id, alice.id);
+		t.deepEqual(await db.users.settings(again.id), defaultSettings);
+	});
+
+	rule('settings are the defaults until they are changed, each on its own', async (t, { users }) => {
+		const alice = await users.add({ username: 'alice', secret: 's' });
+		const bob = await users.add({ username: 'bob', secret: 's' });
+		t.deepEqual(await users.settings(alice.id), defaultSettings);
+		t.deepEqual(await users.changeSettings(alice.id, {}), defaultSettings);
+		const preview = !defaultSettings.enablePreview;
+		const prompt = !defaultSettings.promptBeforeDownload;
+		t.deepEqual(await users.changeSettings(alice.id, { enablePreview: preview }), {
+			...defaultSettings,
+			enablePreview: preview,
+		});
+		const both = { enablePreview: preview, promptBeforeDownload: prompt };
+		t.deepEqual(await users.changeSettings(alice.id, { promptBeforeDownload: prompt }), both);
+		t.deepEqual(await users.settings(alice.id), both);
+		t.deepEqual(await users.settings(bob.id), defaultSettings);
+	});
+
+	rule('two changes of settings at once both hold', async (t, { users }) => {
+		const alice = await users.add({ username: 'alice', secret: 's' });
+		const wanted = {
+			enablePreview: !defaultSettings.enablePreview,
+			promptBeforeDownload: !defaultSettings.promptBeforeDownload,
+		};
+		await Promise.all([
+			users.changeSettings(alice.id, { enablePreview: wanted.enablePreview }),
+			users.changeSettings(alice.id, { promptBeforeDownload: wanted.promptBeforeDownload }),
+		]);
+		t.deepEqual(await users.settings(alice.id), wanted);
+	});
+
+	rule('a session is found with its user', async (t, { users, sessions }, clock) => {
+		const alice = await users.add({ username: 'alice', secret: 's' });
+		await sessions.add('hash', alice.id);
+		t.deepEqual(await sessions.find('hash', clock.now), {
+			session: { userId: alice.id, createdAt: clock.now, lastSeenAt: clock.now },
+			user: alice,
+		});
+		t.is(await sessions.find('HASH', clock.now), undefined);
+		t.is(await sessions.find('hash ', clock.now), undefined);
+		t.is(await sessions.find('', clock.now), undefined);
+	});
+
+	rule('a session ends after 7 days without use', async (t, { users, sessions }, clock) => {
+		const alice = await users.add({ username: 'alice', secret: 's' });
+		await sessions.add('hash', alice.id);
+		t.truthy(await sessions.find('hash', clock.now + 7 * day - second));
+		t.is(await sessions.find('hash', clock.now + 7 * day), undefined);
+		await sessions.touch('hash', clock.now + 6 * day);
+		t.is((await sessions.find('hash', clock.now + 12 * day))?.session.lastSeenAt, clock.now + 6 * day);
+		t.is(await sessions.find('hash', clock.now + 13 * day), undefined);
+	});
+
+	rule('a session ends after 30 days however busy it is', async (t, { users, sessions }, clock) => {
+		const alice = await users.add({ username: 'alice', secret: 's' });
+		await sessions.add('hash', alice.id);
+		for (let days = 1; days < 30; days++) await sessions.touch('hash', clock.now + days * day);
+		t.truthy(await sessions.find('hash', clock.now + 30 * day - second));
+		t.is(await sessions.find('hash', clock.now + 30 * day), undefined);
+	});
+
+	rule('a session is never seen earlier than it was', async (t, { users, sessions }, clock) => {
+		const alice = await users.add({ username: 'alice', secret: 's' });
+		await sessions.add('hash', alice.id);
+		await sessions.touch('hash', clock.now + 2 * second);
+		await sessions.touch('hash', clock.now + second);
+		t.is((await sessions.find('hash', clock.now))?.session.lastSeenAt, clock.now + 2 * second);
+	});
+
+	rule('a disabled user has no session, and none comes back', async (t, { users, sessions }, clock) => {
+		const alice = await users.add({ username: 'alice', secret: 's' });
+		await sessions.add('before', alice.id);
+		await users.setDisabled(alice.id, true);
+		t.true((await users.find('alice'))?.isDisabled);
+		t.is(await sessions.find('before', clock.now), undefined);
+		await sessions.add('while', alice.id);
+		t.is(await sessions.find('while', clock.now), undefined);
+		await users.setDisabled(alice.id, true);
+		await users.setDisabled(alice.id, false);
+		t.false((await users.find('alice'))?.isDisabled);
+		t.is(await sessions.find('before', clock.now), undefined);
+	});
+
+	rule('sessions are ended one by one, or all but one', async (t, { users, sessions }, clock) => {
+		const alice = await users.add({ username: 'alice', secret: 's' });
+		const bob = await users.add({ username: 'bob', secret: 's' });
+		for (const hash of ['a1', 'a2', 'a3', 'a4']) await sessions.add(hash, alice.id);
+		await sessions.add('b1', bob.id);
+		const living = async () => {
+			const found = await Promise.all(
+				['a1', 'a2', 'a3', 'a4', 'b1'].map(async (hash) => ((await sessions.find(hash, clock.now)) ? hash : '')),
+			);
+			return found.filter(Boolean).join(' ');
+		};
+		await sessions.remove('a1');
+		await sessions.remove('a1');
+		t.is(await living(), 'a2 a3 a4 b1');
+		await sessions.removeAll(alice.id, 'a3');
+		t.is(await living(), 'a3 b1');
+		await sessions.removeAll(alice.id);
+		t.is(await living(), 'b1');
+	});
+
+	rule('sweeping forgets what is past its time and nothing else', async (t, { users, sessions }, clock) => {
+		const alice = await users.add({ username: 'alice', secret: 's' });
+		const start = clock.now;
+		await sessions.add('idle', alice.id);
+		await sessions.add('old', alice.id);
+		await sessions.touch('old', start + 30 * day);
+		clock.now = start + 29 * day;
+		await sessions.add('young', alice.id);
+		t.is(await sessions.sweep(start + 30 * day), 2);
+		t.is(await sessions.sweep(start + 30 * day), 0);
+		t.truthy(await sessions.find('young', start + 30 * day));
+	});
+
+	rule('a storage root is known by the id that was set last', async (t, { roots }) => {
+		t.is(await roots.find('default'), undefined);
+		await roots.set('default', 'one');
+		await roots.set('archive', 'other');
+		t.is(await roots.find('default'), 'one');
+		await roots.set('default', 'two');
+		t.is(await roots.find('default'), 'two');
+		t.is(await roots.find('archive'), 'other');
+		t.is(await roots.find('Default'), undefined);
+	});
+
+	rule('tries are counted in a window that begins with the first', async (t, { limits }) => {
+		t.deepEqual(await limits.hit('key', 60 * second, 1000), { count: 1, endsAt: 61_000 });
+		t.deepEqual(await limits.hit('key', 60 * second, 30_000), { count: 2, endsAt: 61_000 });
+		t.deepEqual(await limits.hit('Key', 60 * second, 30_000), { count: 1, endsAt: 90_000 });
+		t.deepEqual(await limits.hit('key', 60 * second, 60_999), { count: 3, endsAt: 61_000 });
+		t.deepEqual(await limits.hit('key', 60 * second, 61_000), { count: 1, endsAt: 121_000 });
+	});
+
+	rule('of many tries at once each is counted', async (t, { limits }) => {
+		const results = await Promise.all(Array.from({ length: 40 }, () => limits.hit('key', 60 * second, 1000)));
+		const counts = results.map((result) => result.count).sort((a, b) => a - b);
+		t.deepEqual(
+			counts,
+			Array.from({ length: 40 }, (_, index) => index + 1),
+		);
+	});
+
+	rule('a try that was taken back does not count', async (t, { limits }) => {
+		await limits.release('key');
+		await limits.hit('key', 60 * second, 1000);
+		await limits.hit('key', 60 * second, 1000);
+		await limits.release('key');
+		t.is((await limits.hit('key', 60 * second, 2000)).count, 2);
+		for (let times = 0; times < 5; times++) await limits.release('key');
+		t.deepEqual(await limits.hit('key', 60 * second, 3000), { count: 1, endsAt: 61_000 });
+	});
+
+	rule('any text is a key of its own', async (t, { limits }) => {
+		const keys = [...hostileTexts, 'a'.repeat(100_000), `${'a'.repeat(99_999)}b`, 'a\0b', 'a\0c', ''];
+		for (const key of keys) t.is((await limits.hit(key, 60 * second, 1000)).count, 1, key.slice(0, 40));
+	});
+}
+
+async function refuses(t: ExecutionContext, kind: 'alreadyExists' | 'notFound', call: () => Promise<unknown>) {
+	const error = await t.throwsAsync(call);
+	t.true(isFailure(error, kind), `${error}`);
+}

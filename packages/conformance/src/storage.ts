@@ -1,0 +1,36 @@
+import type { StorageDriver } from '@stowage/plugin-api';
+import type { ExecutionContext, TestFn } from 'ava';
+import { changingRules } from './storage/changing.js';
+import { copyingRules } from './storage/copying.js';
+import { namingRules } from './storage/naming.js';
+import { readingRules } from './storage/reading.js';
+import { stagingRules } from './storage/staging.js';
+import type { Rule } from './storage/tools.js';
+
+export interface StorageUnderTest {
+	/** A driver for an empty root of its own; what it takes is given back by `t.teardown`. */
+	driver: StorageDriver;
+}
+
+export type MakeStorageDriver = (t: ExecutionContext) => Promise<StorageUnderTest>;
+
+/** What every storage must do, one test a rule. `name` begins the titles. */
+export function storageSuite(test: TestFn, name: string, makeDriver: MakeStorageDriver): void {
+	const rule: Rule = (title, check) => {
+		test(`${name}: ${title}`, async (t) => {
+			const { driver } = await makeDriver(t);
+			const open = async (rootId?: string) => {
+				const storage = await driver.open(rootId);
+				t.teardown(() => storage.close());
+				return storage;
+			};
+			const storage = await open();
+			await check(t, storage, () => open(storage.rootId));
+		});
+	};
+	readingRules(rule);
+	stagingRules(rule);
+	changingRules(rule);
+	copyingRules(rule);
+	namingRules(rule);
+}

@@ -1,0 +1,118 @@
+import { names, outcomes, p, put, putFolders, type Rule, readText, refused } from './tools.js';
+
+/** Making folders, moving and removing. */
+export function changingRules(rule: Rule): void {
+	rule('a folder is made in a folder that is there', async (t, storage) => {
+		const item = await storage.makeDirectory(p('docs'));
+		t.like(item, { name: 'docs', type: 'directory', size: 0 });
+		t.deepEqual(await storage.stat(p('docs')), item);
+		await storage.makeDirectory(p('docs/2024'));
+		t.deepEqual(await names(storage, 'docs'), ['2024']);
+	});
+
+	rule('a folder is not made over anything', async (t, storage) => {
+		await putFolders(storage, 'folder', 'folder/kept');
+		await put(storage, 'file', 'mine');
+		for (const path of ['folder', 'file', '']) await refused(t, 'alreadyExists', () => storage.makeDirectory(p(path)));
+		t.deepEqual(await names(storage, 'folder'), ['kept']);
+		t.is(await readText(storage, 'file'), 'mine');
+	});
+
+	rule('of many who make one folder one wins', async (t, storage) => {
+		const results = await outcomes(Array.from({ length: 8 }, () => storage.makeDirectory(p('wanted'))));
+		t.is(results.filter((result) => result === 'done').length, 1);
+		t.is(results.filter((result) => result === 'alreadyExists').length, 7);
+	});
+
+	rule('a file is renamed and moved with its time', async (t, storage) => {
+		await putFolders(storage, 'folder');
+		await put(storage, 'a', 'content', { mtime: 1_500_000_000_000 });
+		t.like(await storage.move(p('a'), p('b')), { name: 'b', type: 'file', size: 7, mtime: 1_500_000_000_000 });
+		const item = await storage.move(p('b'), p('folder/c'));
+		t.deepEqual(await storage.stat(p('folder/c')), item);
+		t.deepEqual(await names(storage, ''), ['folder']);
+		t.is(await readText(storage, 'folder/c'), 'content');
+	});
+
+	rule('a folder is moved with all it holds', async (t, storage) => {
+		await putFolders(storage, 'from', 'from/sub', 'to');
+		await put(storage, 'from/sub/a', 'deep');
+		await storage.move(p('from'), p('to/moved'));
+		t.deepEqual(await names(storage, ''), ['to']);
+		t.is(await readText(storage, 'to/moved/sub/a'), 'deep');
+	});
+
+	rule('moving never replaces anything, not even an empty folder', async (t, storage) => {
+		await putFolders(storage, 'folder', 'empty');
+		await put(storage, 'file', 'mine');
+		await put(storage, 'other', 'theirs');
+		for (const [from, to] of [
+			['other', 'file'],
+			['other', 'empty'],
+			['folder', 'empty'],
+			['folder', 'file'],
+			['file', 'file'],
+			['folder', 'folder'],
+			['file', ''],
+		] as const) {
+			await refused(t, 'alreadyExists', () => storage.move(p(from), p(to)));
+		}
+		t.deepEqual(await names(storage, ''), ['empty', 'file', 'folder', 'other']);
+		t.is(await readText(storage, 'file'), 'mine');
+	});
+
+	rule('a folder cannot be moved into itself or below', async (t, storage) => {
+		await putFolders(storage, 'a', 'a/b', 'ab');
+		await refused(t, 'invalid', () => storage.move(p('a'), p('a/c')));
+		await refused(t, 'invalid', () => storage.move(p('a'), p('a/b/c')));
+		await refused(t, 'invalid', () => storage.move(p(''), p('a/c')));
+		await storage.move(p('a'), p('ab/a'));
+		t.deepEqual(await names(storage, 'ab/a'), ['b']);
+	});
+
+	rule('of many who move to one name one wins and nothing is lost', async (t, storage) => {
+		await putFolders(storage, 'target');
+		for (let n = 0; n < 8; n++) await put(storage, `file ${n}`, `content ${n}`);
+		const moves = Array.from({ length: 8 }, (_, n) => storage.move(p(`file ${n}`), p('target/wanted')));
+		const results = await outcomes(moves);
+		t.is(results.filter((result) => result === 'done').length, 1);
+		t.is(results.filter((result) => result === 'alreadyExists').length, 7);
+		t.is(await readText(storage, 'target/wanted'), `content ${results.indexOf('done')}`);
+		for (let n = 0; n < 8; n++) {
+			if (results[n] !== 'done') t.is(await readText(storage, `file ${n}`), `content ${n}`);
+		}
+	});
+
+	rule('of many who move one thing one wins and it is there once', async (t, storage) => {
+		await put(storage, 'one', 'only');
+		const results = await outcomes(Array.from({ length: 8 }, (_, n) => storage.move(p('one'), p(`to ${n}`))));
+		t.is(results.filter((result) => result === 'done').length, 1);
+		t.is(results.filter((result) => result === 'notFound').length, 7);
+		t.deepEqual(await names(storage, ''), [`to ${results.indexOf('done')}`]);
+	});
+
+	rule('what is removed is gone and its name is free', async (t, storage) => {
+		await putFolders(storage, 'folder', 'folder/sub');
+		await put(storage, 'folder/sub/a', 'x');
+		await put(storage, 'file', 'y');
+		await storage.remove(p('file'));
+		await storage.remove(p('folder'));
+		t.deepEqual(await names(storage, ''), []);
+		await refused(t, 'notFound', () => storage.stat(p('folder/sub/a')));
+		await putFolders(storage, 'folder');
+		t.is(await storage.count(p('folder')), 0);
+	});
+
+	rule('the root cannot be removed', async (t, storage) => {
+		await put(storage, 'a', 'x');
+		await refused(t, 'invalid', () => storage.remove(p('')));
+		t.is(await readText(storage, 'a'), 'x');
+	});
+
+	rule('of many who remove one thing one wins', async (t, storage) => {
+		await putFolders(storage, 'folder');
+		const results = await outcomes(Array.from({ length: 8 }, () => storage.remove(p('folder'))));
+		t.is(results.filter((result) => result === 'done').length, 1);
+		t.is(results.filter((result) => result === 'notFound').length, 7);
+	});
+}

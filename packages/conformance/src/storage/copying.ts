@@ -1,0 +1,88 @@
+import { names, outcomes, p, put, putFolders, type Rule, readText, refused } from './tools.js';
+
+/** Copies appear whole or not at all. */
+export function copyingRules(rule: Rule): void {
+	rule('a file is copied with its time', async (t, storage) => {
+		await putFolders(storage, 'folder');
+		const original = await put(storage, 'a', 'content', { mtime: 1_500_000_000_123 });
+		const copy = await storage.copy(p('a'), p('folder/b'));
+		t.like(copy, { name: 'b', type: 'file', size: 7, mtime: 1_500_000_000_123 });
+		t.deepEqual(await storage.stat(p('folder/b')), copy);
+		t.is(await readText(storage, 'folder/b'), 'content');
+		t.deepEqual(await storage.stat(p('a')), original);
+	});
+
+	rule('a folder is copied with all it holds and all times', async (t, storage) => {
+		await putFolders(storage, 'from', 'from/sub', 'from/sub/deep', 'from/empty');
+		await put(storage, 'from/a', 'one', { mtime: 1_000_000_000_000 });
+		await put(storage, 'from/sub/deep/b', 'two', { mtime: 1_100_000_000_000 });
+		const before = await Promise.all(['from', 'from/sub', 'from/empty'].map((path) => storage.stat(p(path))));
+		await new Promise((resolve) => setTimeout(resolve, 20));
+		await storage.copy(p('from'), p('to'));
+		const after = await Promise.all(['to', 'to/sub', 'to/empty'].map((path) => storage.stat(p(path))));
+		t.deepEqual(
+			after.map((item) => item.mtime),
+			before.map((item) => item.mtime),
+		);
+		t.deepEqual(await names(storage, 'to'), ['a', 'empty', 'sub']);
+		t.is(await readText(storage, 'to/sub/deep/b'), 'two');
+		t.is((await storage.stat(p('to/sub/deep/b'))).mtime, 1_100_000_000_000);
+		await storage.remove(p('from'));
+		t.is(await readText(storage, 'to/a'), 'one');
+	});
+
+	rule('copying never replaces anything', async (t, storage) => {
+		await putFolders(storage, 'folder', 'empty');
+		await put(storage, 'file', 'mine');
+		await put(storage, 'other', 'theirs');
+		for (const [from, to] of [
+			['other', 'file'],
+			['folder', 'empty'],
+			['folder', 'file'],
+			['file', 'file'],
+			['file', ''],
+		] as const) {
+			await refused(t, 'alreadyExists', () => storage.copy(p(from), p(to)));
+		}
+		t.is(await readText(storage, 'file'), 'mine');
+		t.deepEqual(await names(storage, ''), ['empty', 'file', 'folder', 'other']);
+	});
+
+	rule('a folder cannot be copied into itself or below', async (t, storage) => {
+		await putFolders(storage, 'a', 'a/b');
+		await refused(t, 'invalid', () => storage.copy(p('a'), p('a/c')));
+		await refused(t, 'invalid', () => storage.copy(p('a'), p('a/b/c')));
+		t.deepEqual(await names(storage, 'a'), ['b']);
+	});
+
+	rule('of many copies to one name one wins', async (t, storage) => {
+		await putFolders(storage, 'from');
+		await put(storage, 'from/a', 'x');
+		const results = await outcomes(Array.from({ length: 4 }, () => storage.copy(p('from'), p('to'))));
+		t.is(results.filter((result) => result === 'done').length, 1);
+		t.is(results.filter((result) => result === 'alreadyExists').length, 3);
+		t.deepEqual(await names(storage, ''), ['from', 'to']);
+		t.is(await readText(storage, 'to/a'), 'x');
+	});
+
+	rule('a copy that is given up leaves nothing', async (t, storage) => {
+		await putFolders(storage, 'from');
+		for (let n = 0; n < 40; n++) await put(storage, `from/file ${n}`, 'x'.repeat(1000));
+		await t.throwsAsync(storage.copy(p('from'), p('to'), AbortSignal.abort()), { any: true, name: 'AbortError' });
+		t.deepEqual(await names(storage, ''), ['from']);
+		for (const delay of [0, 1, 2, 4]) {
+			const controller = new AbortController();
+			const copying = storage.copy(p('from'), p('to'), controller.signal);
+			setTimeout(() => controller.abort(), delay);
+			const wasCopied = await copying.then(
+				() => true,
+				() => false,
+			);
+			t.deepEqual(await names(storage, ''), wasCopied ? ['from', 'to'] : ['from']);
+			if (!wasCopied) continue;
+			t.is(await storage.count(p('to')), 40);
+			await storage.remove(p('to'));
+		}
+		t.is(await storage.count(p('from')), 40);
+	});
+}

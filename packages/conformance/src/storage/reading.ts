@@ -1,0 +1,202 @@
+import type { StorageProvider } from '@stowage/plugin-api';
+import type { ExecutionContext } from 'ava';
+import { names, p, patternBytes, put, putFolders, type Rule, readBytes, readText, refused, rows } from './tools.js';
+
+const megabyte = 1024 * 1024;
+
+/** Listing, looking and reading. */
+export function readingRules(rule: Rule): void {
+	rule('a new root is empty', async (t, storage) => {
+		t.deepEqual(await rows(storage, ''), []);
+		t.is(await storage.count(p('')), 0);
+		t.like(await storage.stat(p('')), { name: '', type: 'directory', size: 0 });
+	});
+
+	rule('a root keeps its id and what it holds when it is opened again', async (t, storage, again) => {
+		await put(storage, 'a.txt', 'here');
+		const reopened = await again();
+		t.is(reopened.rootId, storage.rootId);
+		t.is(await readText(reopened, 'a.txt'), 'here');
+	});
+
+	rule('a row tells name, type, size and modified time', async (t, storage) => {
+		await putFolders(storage, 'docs');
+		await put(storage, 'docs/a.txt', 'four', { mtime: 1_600_000_000_123 });
+		await putFolders(storage, 'docs/b');
+		const [file, folder] = await rows(storage, 'docs');
+		t.deepEqual(file, { name: 'a.txt', type: 'file', size: 4, mtime: 1_600_000_000_123 });
+		t.like(folder, { name: 'b', type: 'directory', size: 0 });
+		t.true(Number.isInteger(folder?.mtime));
+	});
+
+	rule('stat and open say what the listing says', async (t, storage) => {
+		await put(storage, 'a.txt', 'content', { mtime: 1_234_567_890_001 });
+		const [row] = await rows(storage, '');
+		const item = await storage.stat(p('a.txt'));
+		const file = await storage.open(p('a.txt'));
+		await file.close();
+		t.like(item, { ...row });
+		t.deepEqual(file.item, item);
+	});
+
+	rule('count says how many rows there are', async (t, storage) => {
+		await putFolders(storage, 'many');
+		await Promise.all(Array.from({ length: 150 }, (_, n) => storage.makeDirectory(p(`many/folder ${n}`))));
+		await Promise.all(Array.from({ length: 150 }, (_, n) => put(storage, `many/file ${n}`, '')));
+		const found = await names(storage, 'many');
+		t.is(found.length, 300);
+		t.is(new Set(found).size, 300);
+		t.is(await storage.count(p('many')), 300);
+	});
+
+	rule('a listing may be given up', async (t, storage) => {
+		for (let n = 0; n < 5; n++) await storage.makeDirectory(p(`folder ${n}`));
+		for await (const batch of storage.list(p(''))) {
+			t.true(batch.length > 0);
+			break;
+		}
+		t.is(await storage.count(p('')), 5);
+	});
+
+	rule('what is not there is notFound in every call', async (t, storage) => {
+		await put(storage, 'file', 'x');
+		for (const path of ['gone', 'gone/deeper', 'file/below', 'file/below/deeper'])
+			await everythingRefused(t, storage, path);
+		t.is(await readText(storage, 'file'), 'x');
+	});
+
+	rule('nothing can be put where there is no folder', async (t, storage) => {
+		await put(storage, 'file', 'x');
+		await putFolders(storage, 'folder');
+		for (const path of ['gone/new', 'file/new', 'gone/deeper/new']) {
+			const staged = await storage.stage();
+			await refused(t, 'notFound', () => staged.commit(p(path)));
+			await refused(t, 'notFound', () => storage.makeDirectory(p(path)));
+			await refused(t, 'notFound', () => storage.move(p('folder'), p(path)));
+			await refused(t, 'notFound', () => storage.copy(p('folder'), p(path)));
+			t.is((await staged.commit(p(`kept ${path.replaceAll('/', ' ')}`))).size, 0);
+		}
+	});
+
+	rule('a folder cannot be opened and a file not listed', async (t, storage) => {
+		await putFolders(storage, 'folder');
+		await put(storage, 'file', 'x');
+		await refused(t, 'notFound', () => storage.open(p('folder')));
+		await refused(t, 'notFound', () => storage.open(p('')));
+		await refused(t, 'notFound', () => rows(storage, 'file'));
+		await refused(t, 'notFound', () => storage.count(p('file')));
+	});
+
+	rule('ranges include both their ends', async (t, storage) => {
+		await put(storage, 'digits', '0123456789');
+		t.is(await readText(storage, 'digits'), '0123456789');
+		t.is(await readText(storage, 'digits', { start: 0, end: 0 }), '0');
+		t.is(await readText(storage, 'digits', { start: 3, end: 5 }), '345');
+		t.is(await readText(storage, 'digits', { start: 9, end: 9 }), '9');
+		t.is(await readText(storage, 'digits', { start: 0, end: 9 }), '0123456789');
+	});
+
+	rule('an empty file yields nothing', async (t, storage) => {
+		t.is((await put(storage, 'empty', '')).size, 0);
+		t.is(await readText(storage, 'empty'), '');
+	});
+
+	rule('large files come in order, also for a slow reader and in ranges', async (t, storage) => {
+		const bytes = patternBytes(5 * megabyte + 17);
+		await put(storage, 'large', bytes);
+		const file = await storage.open(p('large'));
+		let at = 0;
+		for await (const chunk of file.read()) {
+			await new Promise((resolve) => setTimeout(resolve, 2));
+			t.true(Buffer.from(bytes.subarray(at, at + chunk.length)).equals(chunk));
+			at += chunk.length;
+		}
+		t.is(at, bytes.length);
+		for (const [start, end] of [
+			[megabyte - 1, megabyte],
+			[1, 3 * megabyte],
+			[2 * megabyte, bytes.length - 1],
+		] as const) {
+			t.true(Buffer.from(bytes.subarray(start, end + 1)).equals(await readBytes(file, { start, end })));
+		}
+		await file.close();
+	});
+
+	rule('an open file may be read several times at once', async (t, storage) => {
+		const bytes = patternBytes(3 * megabyte);
+		await put(storage, 'large', bytes);
+		const file = await storage.open(p('large'));
+		const reads = await Promise.all([readBytes(file), readBytes(file), readBytes(file, { start: 5, end: 9 })]);
+		await file.close();
+		t.true(Buffer.from(bytes).equals(reads[0]));
+		t.true(Buffer.from(bytes).equals(reads[1]));
+		t.true(Buffer.from(bytes.subarray(5, 10)).equals(reads[2]));
+	});
+
+	rule('closing lets running reads end and may be done twice', async (t, storage) => {
+		const bytes = patternBytes(3 * megabyte);
+		await put(storage, 'large', bytes);
+		const file = await storage.open(p('large'));
+		const reading = readBytes(file);
+		await Promise.all([reading, file.close(), file.close()]);
+		t.true(Buffer.from(bytes).equals(await reading));
+	});
+
+	rule('a read may be given up', async (t, storage) => {
+		await put(storage, 'large', patternBytes(3 * megabyte));
+		const file = await storage.open(p('large'));
+		for await (const chunk of file.read()) {
+			t.true(chunk.length > 0);
+			break;
+		}
+		await file.close();
+	});
+
+	rule('an open file stays what it was, whatever becomes of its name', async (t, storage) => {
+		await put(storage, 'a', 'the first');
+		const file = await storage.open(p('a'));
+		await storage.remove(p('a'));
+		await put(storage, 'a', 'another');
+		t.is(new TextDecoder().decode(await readBytes(file)), 'the first');
+		await file.close();
+	});
+
+	rule('an id stays through rename and move, a new object has another', async (t, storage) => {
+		await putFolders(storage, 'one', 'two', 'one/sub');
+		const made = await put(storage, 'one/sub/a', 'x');
+		const folder = await storage.stat(p('one/sub'));
+		t.is((await storage.stat(p('one/sub/a'))).id, made.id);
+		t.is((await storage.move(p('one/sub/a'), p('one/sub/b'))).id, made.id);
+		t.is((await storage.move(p('one/sub'), p('two/moved'))).id, folder.id);
+		t.is((await storage.stat(p('two/moved/b'))).id, made.id);
+		t.not((await storage.copy(p('two/moved/b'), p('two/moved/c'))).id, made.id);
+		await storage.remove(p('two/moved/b'));
+		t.not((await put(storage, 'two/moved/b', 'x')).id, made.id);
+	});
+
+	rule('another content has another version, the same object always the same', async (t, storage) => {
+		const first = await put(storage, 'a', 'content 1', { mtime: 1000 });
+		t.is((await storage.stat(p('a'))).version, first.version);
+		t.regex(first.version, /^[\x21\x23-\x7e]+$/);
+		await storage.remove(p('a'));
+		const second = await put(storage, 'a', 'content 2', { mtime: 1000 });
+		t.not(second.version, first.version);
+	});
+
+	rule('there is a place to write to and the root is there', async (t, storage) => {
+		await storage.check();
+		t.true((await storage.freeSpace()) > 0);
+		t.is(await storage.count(p('')), 0);
+	});
+}
+
+async function everythingRefused(t: ExecutionContext, storage: StorageProvider, path: string): Promise<void> {
+	await refused(t, 'notFound', () => rows(storage, path));
+	await refused(t, 'notFound', () => storage.count(p(path)));
+	await refused(t, 'notFound', () => storage.stat(p(path)));
+	await refused(t, 'notFound', () => storage.open(p(path)));
+	await refused(t, 'notFound', () => storage.move(p(path), p('elsewhere')));
+	await refused(t, 'notFound', () => storage.copy(p(path), p('elsewhere')));
+	await refused(t, 'notFound', () => storage.remove(p(path)));
+	await refused(t, 'notFound', () => storage.stat(p('elsewhere')));
+}

@@ -1,0 +1,245 @@
+import {
+	body,
+	brokenBody,
+	names,
+	outcomes,
+	p,
+	patternBytes,
+	put,
+	putFolders,
+	type Rule,
+	readText,
+	refused,
+} from './tools.js';
+
+/** Files in the making. */
+export function stagingRules(rule: Rule): void {
+	rule('a staged file is invisible until it is committed', async (t, storage) => {
+		const staged = await storage.stage();
+		await staged.append(body('some', ' bytes'), 0);
+		t.deepEqual(await names(storage, ''), []);
+		t.is(await storage.count(p('')), 0);
+		const item = await staged.commit(p('a'));
+		t.like(item, { name: 'a', type: 'file', size: 10 });
+		t.deepEqual(await storage.stat(p('a')), item);
+		t.is(await readText(storage, 'a'), 'some bytes');
+	});
+
+	rule('bytes are appended and counted', async (t, storage) => {
+		const staged = await storage.stage();
+		t.is(await staged.size(), 0);
+		t.is(await staged.append(body(), 0), 0);
+		t.is(await staged.append(body('ab', '', 'c'), 0), 3);
+		t.is(await staged.append(body('de'), 3), 5);
+		t.is(await staged.size(), 5);
+		await staged.commit(p('a'));
+		t.is(await readText(storage, 'a'), 'abcde');
+	});
+
+	rule('appending before the end drops what was held from there on', async (t, storage) => {
+		const staged = await storage.stage();
+		await staged.append(body('0123456789'), 0);
+		t.is(await staged.append(body('x'), 4), 5);
+		t.is(await staged.append(body(), 2), 2);
+		t.is(await staged.append(body('yz'), 2), 4);
+		await staged.commit(p('a'));
+		t.is(await readText(storage, 'a'), '01yz');
+	});
+
+	rule('appending past the end is refused and changes nothing', async (t, storage) => {
+		const staged = await storage.stage();
+		await staged.append(body('abc'), 0);
+		await refused(t, 'conflict', () => staged.append(body('x'), 4));
+		await refused(t, 'conflict', () => staged.append(body('x'), -1));
+		t.is(await staged.size(), 3);
+	});
+
+	rule('many chunks of many sizes arrive in order', async (t, storage) => {
+		const bytes = patternBytes(6 * 1024 * 1024 + 5);
+		async function* pieces() {
+			for (let at = 0, size = 1; at < bytes.length; at += size, size = (size * 3) % 200_003) {
+				yield bytes.slice(at, at + size);
+			}
+		}
+		const staged = await storage.stage();
+		t.is(await staged.append(pieces(), 0), bytes.length);
+		await staged.commit(p('large'));
+		const file = await storage.open(p('large'));
+		let at = 0;
+		for await (const chunk of file.read()) {
+			t.true(Buffer.from(bytes.subarray(at, at + chunk.length)).equals(chunk));
+			at += chunk.length;
+		}
+		await file.close();
+	});
+
+	rule('when the body fails, what had come is kept and its error is thrown', async (t, storage) => {
+		const staged = await storage.stage();
+		await staged.append(body('before '), 0);
+		const broken = new Error('the line went dead');
+		t.is(await t.throwsAsync(staged.append(brokenBody(broken, 'the', ' cut'), 7)), broken);
+		t.is(await staged.size(), 14);
+		t.deepEqual(await names(storage, ''), []);
+		await staged.append(body(', after'), 14);
+		await staged.commit(p('a'));
+		t.is(await readText(storage, 'a'), 'before the cut, after');
+	});
+
+	rule('a staged file is found again by its id after a restart', async (t, storage, again) => {
+		const staged = await storage.stage();
+		await staged.append(body('first '), 0);
+		await staged.sync();
+		const reopened = await again();
+		const found = await reopened.stage(staged.id);
+		t.is(found.id, staged.id);
+		t.is(await found.size(), 6);
+		await found.append(body('second'), 6);
+		await found.commit(p('a'));
+		t.is(await readText(storage, 'a'), 'first second');
+	});
+
+	rule('an id that was never given is not known', async (t, storage) => {
+		for (const id of ['', 'nobody', '../../etc/passwd', '.', '..', '__proto__', 'a'.repeat(5000)]) {
+			await refused(t, 'notFound', () => storage.stage(id));
+		}
+	});
+
+	rule('commit keeps the modified time it is given', async (t, storage) => {
+		const times = [0, 1, 999, 1_600_000_000_000, 1_700_000_000_001, 1_700_000_000_999, 4_000_000_000_123];
+		for (const mtime of times) {
+			t.is((await put(storage, `at ${mtime}`, 'x', { mtime })).mtime, mtime);
+			t.is((await storage.stat(p(`at ${mtime}`))).mtime, mtime);
+		}
+		const before = Date.now();
+		const { mtime } = await put(storage, 'now', 'x');
+		t.true(mtime > before - 2000 && mtime < Date.now() + 2000);
+	});
+
+	rule('commit never replaces anything', async (t, storage) => {
+		await put(storage, 'file', 'mine');
+		await putFolders(storage, 'folder');
+		const staged = await storage.stage();
+		await staged.append(body('theirs'), 0);
+		for (const path of ['file', 'folder', '']) await refused(t, 'alreadyExists', () => staged.commit(p(path)));
+		t.is(await readText(storage, 'file'), 'mine');
+		t.is(await storage.count(p('folder')), 0);
+		await staged.commit(p('free'));
+		t.is(await readText(storage, 'free'), 'theirs');
+	});
+
+	rule('commit tried again answers the same file and makes no second one', async (t, storage, again) => {
+		await putFolders(storage, 'folder');
+		const staged = await storage.stage();
+		await staged.append(body('once'), 0);
+		const item = await staged.commit(p('folder/a'));
+		t.deepEqual(await staged.commit(p('folder/a')), item);
+		const found = await (await again()).stage(staged.id);
+		t.deepEqual(await found.commit(p('folder/a')), item);
+		t.deepEqual(await names(storage, 'folder'), ['a']);
+	});
+
+	rule('a committed file cannot be committed elsewhere, appended to or taken back', async (t, storage) => {
+		const staged = await storage.stage();
+		await staged.append(body('final'), 0);
+		await staged.commit(p('a'));
+		await refused(t, 'notFound', () => staged.commit(p('b')));
+		await refused(t, 'notFound', () => staged.append(body('more'), 5));
+		await refused(t, 'notFound', () => staged.size());
+		await staged.discard();
+		t.is(await readText(storage, 'a'), 'final');
+		t.deepEqual(await names(storage, ''), ['a']);
+	});
+
+	rule('commit does not take for its own what others put in its place', async (t, storage) => {
+		const staged = await storage.stage();
+		await staged.commit(p('a'));
+		await storage.remove(p('a'));
+		await refused(t, 'notFound', () => staged.commit(p('a')));
+		await put(storage, 'a', 'theirs');
+		await refused(t, 'notFound', () => staged.commit(p('a')));
+		t.is(await readText(storage, 'a'), 'theirs');
+	});
+
+	rule('a discarded file is gone', async (t, storage) => {
+		const staged = await storage.stage();
+		await staged.append(body('unwanted'), 0);
+		await staged.discard();
+		await staged.discard();
+		await refused(t, 'notFound', () => staged.size());
+		await refused(t, 'notFound', () => staged.append(body('x'), 0));
+		await refused(t, 'notFound', () => staged.sync());
+		await refused(t, 'notFound', () => staged.commit(p('a')));
+		t.deepEqual(await names(storage, ''), []);
+	});
+
+	rule('a second writer is refused while one is at work', async (t, storage) => {
+		const staged = await storage.stage();
+		const rival = await storage.stage(staged.id);
+		let goOn = () => {};
+		const pause = new Promise<void>((resolve) => {
+			goOn = resolve;
+		});
+		let begun = () => {};
+		const beginning = new Promise<void>((resolve) => {
+			begun = resolve;
+		});
+		async function* slowBody() {
+			begun();
+			await pause;
+			yield* body('slow');
+		}
+		const appending = staged.append(slowBody(), 0);
+		await beginning;
+		await refused(t, 'locked', () => rival.append(body('quick'), 0));
+		await refused(t, 'locked', () => rival.commit(p('a')));
+		goOn();
+		t.is(await appending, 4);
+		await rival.commit(p('a'));
+		t.is(await readText(storage, 'a'), 'slow');
+	});
+
+	rule('of many uploads for one name one wins and the others lose nothing', async (t, storage) => {
+		const uploads = await Promise.all(
+			Array.from({ length: 8 }, async (_, n) => {
+				const staged = await storage.stage();
+				await staged.append(body(`upload ${n}`), 0);
+				return staged;
+			}),
+		);
+		const results = await outcomes(uploads.map((staged) => staged.commit(p('wanted'))));
+		t.is(results.filter((result) => result === 'done').length, 1);
+		t.is(results.filter((result) => result === 'alreadyExists').length, 7);
+		t.is(await readText(storage, 'wanted'), `upload ${results.indexOf('done')}`);
+		for (const [n, staged] of uploads.entries()) {
+			if (results[n] === 'done') continue;
+			await staged.commit(p(`other ${n}`));
+			t.is(await readText(storage, `other ${n}`), `upload ${n}`);
+		}
+	});
+
+	rule('readers see a whole file or none', async (t, storage) => {
+		const content = 'whole '.repeat(50_000);
+		let isOver = false;
+		const reading = (async () => {
+			let seen = 0;
+			while (!isOver) {
+				for await (const batch of storage.list(p(''))) {
+					for (const row of batch) {
+						t.is(row.size, content.length);
+						const found = await readText(storage, row.name);
+						t.is(found.length, content.length);
+						seen++;
+					}
+				}
+				await new Promise((resolve) => setImmediate(resolve));
+			}
+			return seen;
+		})();
+		for (let n = 0; n < 20; n++) {
+			await put(storage, `file ${n}`, content);
+			await new Promise((resolve) => setImmediate(resolve));
+		}
+		isOver = true;
+		t.true((await reading) > 0);
+	});
+}

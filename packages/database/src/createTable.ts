@@ -1,0 +1,39 @@
+import type { Knex } from 'knex';
+
+/**
+ * Makes a table unless it is there, whole or not at all. Texts compare byte for byte on every database. Name indexes and foreign keys:
+ * MySQL wants the keys' names unique in the whole database.
+ */
+export async function createTable(
+	knex: Knex,
+	name: string,
+	build: (table: Knex.CreateTableBuilder) => void,
+): Promise<void> {
+	if (await knex.schema.hasTable(name)) return;
+	if (!isMysql(knex)) {
+		await knex.schema.createTable(name, build);
+		return;
+	}
+	// knex adds indexes and keys by further statements, and MySQL commits each: a cut between them would leave half a table behind.
+	const unfinished = `${name}_unfinished`;
+	const collation = await exactCollation(knex);
+	await knex.schema.dropTableIfExists(unfinished);
+	await knex.schema.createTable(unfinished, (table) => {
+		table.engine('InnoDB');
+		table.charset('utf8mb4');
+		table.collate(collation);
+		build(table);
+	});
+	await knex.schema.renameTable(unfinished, name);
+}
+
+/** Whether the database is MySQL or MariaDB rather than SQLite. */
+function isMysql(knex: Knex): boolean {
+	return (knex.client as Knex.Client).dialect === 'mysql';
+}
+
+/** The collation that tells apart all that differs, trailing spaces too: utf8mb4_bin does not. */
+async function exactCollation(knex: Knex): Promise<string> {
+	const [[row]] = await knex.raw('select version() as version');
+	return String(row.version).includes('MariaDB') ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin';
+}

@@ -1,0 +1,91 @@
+import { Failure } from '@stowage/rules';
+import knex from 'knex';
+
+/**
+ * The database cannot be used as it is: damaged, written by a newer program, unsafe or wrongly named. Trying again does not help, so
+ * the server does not start; the message tells the administrator what is wrong.
+ */
+export class DatabaseError extends Error {
+	override readonly name = 'DatabaseError';
+}
+
+const uniqueViolations = new Set([
+	'SQLITE_CONSTRAINT_UNIQUE',
+	'SQLITE_CONSTRAINT_PRIMARYKEY',
+	'ER_DUP_ENTRY',
+	'ER_DUP_ENTRY_WITH_KEY_NAME',
+]);
+const missingReferences = new Set(['SQLITE_CONSTRAINT_FOREIGNKEY', 'ER_NO_REFERENCED_ROW', 'ER_NO_REFERENCED_ROW_2']);
+const fullDisks = new Set(['SQLITE_FULL', 'ER_DISK_FULL', 'ER_RECORD_FILE_FULL']);
+const locked = new Set(['SQLITE_BUSY', 'SQLITE_LOCKED']);
+const deadlocked = new Set(['ER_LOCK_DEADLOCK']);
+const away = new Set([
+	'SQLITE_CANTOPEN',
+	'SQLITE_IOERR',
+	'SQLITE_READONLY',
+	'ER_CON_COUNT_ERROR',
+	'ER_CONNECTION_KILLED',
+	'ER_LOCK_WAIT_TIMEOUT',
+	'ER_OPTION_PREVENTS_STATEMENT',
+	'ER_QUERY_INTERRUPTED',
+	'ER_SERVER_SHUTDOWN',
+	'ER_TOO_MANY_USER_CONNECTIONS',
+	'ER_UNKNOWN_COM_ERROR', // a Galera node that has left its cluster
+	'ECONNREFUSED',
+	'ECONNRESET',
+	'EPIPE',
+	'ETIMEDOUT',
+	'EHOSTUNREACH',
+	'ENETUNREACH',
+	'ENOTFOUND',
+	'EAI_AGAIN',
+	'ENOENT', // the socket of a server that is not running
+	'PROTOCOL_CONNECTION_LOST',
+	'PROTOCOL_SEQUENCE_TIMEOUT',
+]);
+
+/** What a driver's error means to callers, for both dialects: a Failure where it is one, else the error itself. */
+export function translated(error: unknown): unknown {
+	if (error instanceof Failure || error instanceof DatabaseError) return error;
+	if (hasCode(error, uniqueViolations)) return new Failure('alreadyExists', 'It exists already.', { cause: error });
+	if (hasCode(error, missingReferences)) return new Failure('notFound', 'It is no longer there.', { cause: error });
+	if (hasCode(error, fullDisks))
+		return new Failure('storageFull', 'The disk of the database is full.', { cause: error });
+	if (isUnavailable(error)) {
+		return new Failure('unavailable', 'The database is not available right now.', { cause: error, retryAfter: 5 });
+	}
+	return error;
+}
+
+export function isUniqueViolation(error: unknown): boolean {
+	return hasCode(error, uniqueViolations);
+}
+
+/** Whether another process is writing to the file right now. */
+export function isLocked(error: unknown): boolean {
+	return hasCode(error, locked);
+}
+
+/** Whether the database undid the whole transaction so that another could go on; it may be tried again at once. */
+export function isDeadlock(error: unknown): boolean {
+	return hasCode(error, deadlocked);
+}
+
+function isUnavailable(error: unknown): boolean {
+	// mysql2 marks whatever ended a connection as fatal, also where it has no code for it.
+	const isFatal = error instanceof Error && 'fatal' in error && error.fatal === true;
+	return (
+		isFatal || error instanceof knex.KnexTimeoutError || isLocked(error) || isDeadlock(error) || hasCode(error, away)
+	);
+}
+
+function hasCode(error: unknown, codes: ReadonlySet<string>): boolean {
+	const code = codeOf(error);
+	// SQLite refines its codes at the end: SQLITE_IOERR_FSYNC, SQLITE_BUSY_RECOVERY.
+	return code !== undefined && (codes.has(code) || codes.has(code.split('_').slice(0, 2).join('_')));
+}
+
+/** The driver's word for an error, such as `SQLITE_NOTADB` or `ER_ACCESS_DENIED_ERROR`. */
+export function codeOf(error: unknown): string | undefined {
+	return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}

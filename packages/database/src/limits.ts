@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import type { LimitStore } from '@stowage/plugin-api';
+import type { Knex } from 'knex';
+import { plainRow } from './plainValues.js';
+import { transact } from './transact.js';
+
+interface LimitRow {
+	key_hash: string;
+	count: number;
+	ends_at: number;
+}
+
+export function limitStore(knex: Knex): LimitStore {
+	return {
+		async hit(key, windowMs, now) {
+			const row = await transact(knex, (transaction) => countOne(transaction, hashed(key), now + windowMs, now));
+			// Whoever begins a window clears those that are over, so what strangers can make us keep stays small.
+			if (row.count === 1) await transact(knex, (transaction) => forgetEnded(transaction, now));
+			return { count: row.count, endsAt: row.ends_at };
+		},
+		async release(key) {
+			await knex<LimitRow>('limits')
+				.where({ key_hash: hashed(key) })
+				.where('count', '>', 0)
+				.decrement('count', 1);
+		},
+	};
+}
+
+/** The upsert locks the row, so the count that is read in the same transaction is the one that this try made. */
+async function countOne(
+	transaction: Knex.Transaction,
+	keyHash: string,
+	endsAt: number,
+	now: number,
+): Promise<LimitRow> {
+	const limits = () => transaction<LimitRow>('limits');
+	await limits()
+		.insert(plainRow({ key_hash: keyHash, count: 1, ends_at: endsAt }))
+		.onConflict('key_hash')
+		.merge({
+			// `ends_at` comes last: MySQL assigns from left to right and would compare with the new value.
+			count: transaction.raw('case when limits.ends_at <= ? then 1 else limits.count + 1 end', [now]),
+			ends_at: transaction.raw('case when limits.ends_at <= ? then ? else limits.ends_at end', [now, endsAt]),
+		});
+	const row = await limits().where({ key_hash: keyHash }).first();
+	if (row === undefined) throw new Error('A limit vanished while it was locked.');
+	return row;
+}
+
+async function forgetEnded(transaction: Knex.Transaction, now: number): Promise<void> {
+	await transaction<LimitRow>('limits').where('ends_at', '<=', now).delete();
+}
+
+/** Keys hold what people typed and where they are: of any length, and nobody else's business. */
+function hashed(key: string): string {
+	return createHash('sha256').update(key).digest('hex');
+}

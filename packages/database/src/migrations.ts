@@ -1,0 +1,15 @@
+import type { Knex } from 'knex';
+import { addAccounts } from './migrations/0001-accounts.js';
+
+/** One step of the tables. Once released it never changes: a later step corrects it. */
+export interface Migration {
+	name: string;
+	/**
+	 * Runs in a transaction on SQLite. MySQL commits each statement on its own, so there a step that was cut off is run again from its
+	 * beginning: it must find its way over what is already there, as `createTable` does.
+	 */
+	up(knex: Knex): Promise<void>;
+}
+
+/** All steps in the order in which they were released. */
+export const allMigrations: readonly Migration[] = [{ name: '0001-accounts', up: addAccounts }];

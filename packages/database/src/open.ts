@@ -1,0 +1,68 @@
+import type { LimitStore, RootStore, SessionStore, UserStore } from '@stowage/plugin-api';
+import type { Knex } from 'knex';
+import { translated } from './errors.js';
+import { guarded } from './guarded.js';
+import { limitStore } from './limits.js';
+import { allMigrations, type Migration } from './migrations.js';
+import { openMysql } from './mysql.js';
+import { rootStore } from './roots.js';
+import { sessionStore } from './sessions.js';
+import { openSqlite } from './sqlite.js';
+import { parseDatabaseUrl } from './target.js';
+import { userStore } from './users.js';
+
+/** What the server remembers beside the files. All that succeeds is durable when it resolves. */
+export interface Database {
+	readonly users: UserStore;
+	readonly sessions: SessionStore;
+	readonly roots: RootStore;
+	readonly limits: LimitStore;
+	/** Whether the database answers. Throws `unavailable` if not. */
+	ping(): Promise<void>;
+	/** Waits for running statements. May be called again. */
+	close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+	/** The clock for what is made now; milliseconds since the epoch. */
+	now?: () => number;
+	/** The steps that make the tables, all of them by default. */
+	migrations?: readonly Migration[];
+}
+
+/**
+ * Opens `sqlite:<path>` or `mysql://user:password@host:port/name` (with `?socket=<path>` through that socket) and brings its tables up
+ * to date. Throws a DatabaseError for what only the administrator can mend, and the Failure `unavailable` for a server that is away or
+ * a file that stays locked. Once open, the stores throw `unavailable` while the database is away and work again when it is back.
+ */
+export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
+	const { now = Date.now, migrations = allMigrations } = options;
+	try {
+		return database(await connect(url, migrations, now), now);
+	} catch (error) {
+		throw translated(error);
+	}
+}
+
+function connect(url: string, migrations: readonly Migration[], now: () => number): Promise<Knex> {
+	const target = parseDatabaseUrl(url);
+	return target.kind === 'sqlite'
+		? openSqlite(target.path, migrations, now)
+		: openMysql(target.address, migrations, now);
+}
+
+function database(knex: Knex, now: () => number): Database {
+	const { ping } = guarded({
+		async ping() {
+			await knex.raw('select 1');
+		},
+	});
+	return {
+		users: guarded(userStore(knex, now)),
+		sessions: guarded(sessionStore(knex, now)),
+		roots: guarded(rootStore(knex, now)),
+		limits: guarded(limitStore(knex)),
+		ping,
+		close: () => knex.destroy(),
+	};
+}

@@ -1,0 +1,61 @@
+import type { SessionStore } from '@stowage/plugin-api';
+import type { Knex } from 'knex';
+import { plainRow } from './plainValues.js';
+import { toUser, type UserRow } from './users.js';
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** A session ends this long after it was last seen. */
+export const sessionIdleMs = 7 * dayMs;
+
+/** A session ends this long after it began, however busy it is. */
+export const sessionAbsoluteMs = 30 * dayMs;
+
+interface SessionRow {
+	id_hash: string;
+	user_id: string;
+	created_at: number;
+	last_seen_at: number;
+}
+
+export function sessionStore(knex: Knex, now: () => number): SessionStore {
+	const sessions = () => knex<SessionRow>('sessions');
+	return {
+		async add(idHash, userId) {
+			const time = now();
+			await sessions().insert(plainRow({ id_hash: idHash, user_id: userId, created_at: time, last_seen_at: time }));
+		},
+		async find(idHash, time) {
+			const row: (UserRow & { session_created_at: number; last_seen_at: number }) | undefined = await knex('sessions')
+				.join('users', 'users.id', 'sessions.user_id')
+				.where('sessions.id_hash', idHash)
+				.where('sessions.last_seen_at', '>', time - sessionIdleMs)
+				.where('sessions.created_at', '>', time - sessionAbsoluteMs)
+				.where('users.is_disabled', false)
+				.first('users.*', 'sessions.last_seen_at', { session_created_at: 'sessions.created_at' });
+			if (row === undefined) return undefined;
+			const session = { userId: row.id, createdAt: row.session_created_at, lastSeenAt: row.last_seen_at };
+			return { session, user: toUser(row) };
+		},
+		async touch(idHash, time) {
+			// Never back: another process may have seen it later.
+			await sessions()
+				.where({ id_hash: idHash })
+				.where('last_seen_at', '<', time)
+				.update(plainRow({ last_seen_at: time }));
+		},
+		async remove(idHash) {
+			await sessions().where({ id_hash: idHash }).delete();
+		},
+		async removeAll(userId, exceptIdHash) {
+			const all = sessions().where({ user_id: userId });
+			await (exceptIdHash === undefined ? all : all.whereNot({ id_hash: exceptIdHash })).delete();
+		},
+		sweep(time) {
+			return sessions()
+				.where('last_seen_at', '<=', time - sessionIdleMs)
+				.orWhere('created_at', '<=', time - sessionAbsoluteMs)
+				.delete();
+		},
+	};
+}

@@ -1,0 +1,73 @@
+import { resolve } from 'node:path';
+import knex, { type Knex } from 'knex';
+import { codeOf, DatabaseError } from './errors.js';
+import { silentLog } from './log.js';
+import { applyMigrations, migrationState } from './migrate.js';
+import type { Migration } from './migrations.js';
+import { makeSnapshot } from './snapshot.js';
+import { LibsqlClient } from './sqliteClient.js';
+import { prepareFile } from './sqliteFile.js';
+
+/** Opens the file, makes sure that it is whole, and brings its tables up to date. */
+export async function openSqlite(path: string, migrations: readonly Migration[], now: () => number): Promise<Knex> {
+	const file = resolve(path);
+	prepareFile(file);
+	const database = connect(file);
+	try {
+		await demandWhole(database);
+		await migrate(database, file, migrations, now);
+		return database;
+	} catch (error) {
+		await database.destroy();
+		throw named(error, file);
+	}
+}
+
+function connect(filename: string): Knex {
+	return knex({
+		client: LibsqlClient,
+		connection: { filename },
+		useNullAsDefault: true,
+		// libsql works on the main thread: a second connection would gain nothing, and could wait for a lock that the first one holds.
+		pool: { min: 1, max: 1 },
+		// Values may be secrets, and errors are logged.
+		compileSqlOnError: false,
+		log: silentLog,
+	});
+}
+
+/** Damage that is found now is one clear sentence; found later it is a wrong answer to somebody. */
+async function demandWhole(database: Knex): Promise<void> {
+	const rows: { quick_check: string }[] = await database.raw('PRAGMA quick_check(1)');
+	const finding = rows[0]?.quick_check;
+	if (finding !== 'ok') throw new DatabaseError(`The database is damaged: ${finding}`);
+}
+
+async function migrate(
+	database: Knex,
+	file: string,
+	migrations: readonly Migration[],
+	now: () => number,
+): Promise<void> {
+	// With foreign keys on, a step that makes a table anew would delete the rows that refer to it. Inside a transaction it cannot be set.
+	await database.raw('PRAGMA foreign_keys = OFF');
+	await database.transaction(async (transaction) => {
+		const { applied, pending } = await migrationState(transaction, migrations);
+		const [first] = pending;
+		if (first === undefined) return;
+		if (applied.length > 0) makeSnapshot(file, first.name, new Date(now()));
+		await applyMigrations(transaction, pending, now());
+		const orphans: unknown[] = await transaction.raw('PRAGMA foreign_key_check');
+		if (orphans.length > 0) throw new Error(`The migration left ${orphans.length} rows that refer to nothing.`);
+	});
+	await database.raw('PRAGMA foreign_keys = ON');
+}
+
+/** The error with the file's name where the administrator has to do something about the file. */
+function named(error: unknown, file: string): unknown {
+	const code = codeOf(error);
+	if (code === 'SQLITE_NOTADB' || code?.startsWith('SQLITE_CORRUPT')) {
+		return new DatabaseError(`The database is damaged, or is no database: ${file}`, { cause: error });
+	}
+	return error instanceof DatabaseError ? new DatabaseError(`${error.message} (${file})`, { cause: error }) : error;
+}

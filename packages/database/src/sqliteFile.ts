@@ -1,0 +1,15 @@
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseError } from './errors.js';
+
+/** Makes the file and its folder where they are missing, and sees to it that nobody else may read the secrets inside. */
+export function prepareFile(path: string): void {
+	try {
+		mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+		// Made before SQLite opens it: SQLite would take the umask's mode, and gives its -wal and -shm the mode of this file.
+		closeSync(openSync(path, 'a', 0o600));
+		for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600);
+	} catch (cause) {
+		throw new DatabaseError(`The database file cannot be used: ${(cause as Error).message}`, { cause });
+	}
+}

@@ -1,0 +1,55 @@
+import { DatabaseError } from './errors.js';
+
+export interface MysqlAddress {
+	host: string;
+	port: number;
+	socketPath: string | undefined;
+	user: string;
+	password: string;
+	database: string;
+}
+
+export type DatabaseTarget = { kind: 'sqlite'; path: string } | { kind: 'mysql'; address: MysqlAddress };
+
+const forms = 'sqlite:<path> or mysql://user:password@host:port/name';
+
+/** What a database URL names. Throws a DatabaseError that never repeats the URL, since it may hold a password. */
+export function parseDatabaseUrl(url: string): DatabaseTarget {
+	if (url.startsWith('sqlite:')) return { kind: 'sqlite', path: parsePath(url.slice('sqlite:'.length)) };
+	if (url.startsWith('mysql://')) return { kind: 'mysql', address: parseAddress(url) };
+	throw new DatabaseError(`The database URL must be ${forms}.`);
+}
+
+function parsePath(path: string): string {
+	// SQLite reads these as a database in memory or on a temporary file, which would forget every account.
+	if (path === '' || path.startsWith(':') || path.startsWith('file:') || path.includes('\0')) {
+		throw new DatabaseError('The database URL must name a file: sqlite:<path>');
+	}
+	return path;
+}
+
+function parseAddress(url: string): MysqlAddress {
+	if (!URL.canParse(url)) throw new DatabaseError(`The database URL is not valid; it must be ${forms}.`);
+	const { hostname, port, username, password, pathname, searchParams } = new URL(url);
+	for (const key of searchParams.keys()) {
+		if (key !== 'socket') throw new DatabaseError(`The database URL has an unknown option: ${key}`);
+	}
+	const database = decoded(pathname.slice(1));
+	if (database === '' || username === '') throw new DatabaseError(`The database URL needs a user and a name: ${forms}`);
+	return {
+		host: hostname.replace(/^\[|\]$/g, '') || 'localhost',
+		port: port === '' ? 3306 : Number(port),
+		socketPath: searchParams.get('socket') ?? undefined,
+		user: decoded(username),
+		password: decoded(password),
+		database,
+	};
+}
+
+function decoded(part: string): string {
+	try {
+		return decodeURIComponent(part);
+	} catch (cause) {
+		throw new DatabaseError('The database URL has a percent sign that is not followed by two digits.', { cause });
+	}
+}

@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import type { UserRecord, UserStore } from '@stowage/plugin-api';
+import { Failure, foldUsername } from '@stowage/rules';
+import type { Knex } from 'knex';
+import { isUniqueViolation } from './errors.js';
+import { plainRow } from './plainValues.js';
+import { changeSettings, settingsOf } from './settings.js';
+import { transact } from './transact.js';
+
+export interface UserRow {
+	id: string;
+	username: string;
+	username_folded: string;
+	secret: string;
+	is_disabled: boolean | number;
+	created_at: number;
+}
+
+export function userStore(knex: Knex, now: () => number): UserStore {
+	const users = () => knex<UserRow>('users');
+	return {
+		async add({ username, secret }) {
+			const user: UserRecord = { id: randomUUID(), username, secret, isDisabled: false, createdAt: now() };
+			try {
+				await users().insert(plainRow(toRow(user)));
+			} catch (cause) {
+				if (!isUniqueViolation(cause)) throw cause;
+				throw new Failure('alreadyExists', `The user name is taken: ${username}`, { cause });
+			}
+			return user;
+		},
+		async find(username) {
+			const row = await users()
+				.where({ username_folded: foldUsername(username) })
+				.first();
+			return row && toUser(row);
+		},
+		async get(id) {
+			const row = await users().where({ id }).first();
+			return row && toUser(row);
+		},
+		async list() {
+			const rows = await users().orderBy('username_folded');
+			return rows.map(toUser);
+		},
+		async setSecret(id, secret) {
+			demandFound(await users().where({ id }).update(plainRow({ secret })));
+		},
+		async setDisabled(id, isDisabled) {
+			await transact(knex, async (transaction) => {
+				demandFound(
+					await transaction<UserRow>('users')
+						.where({ id })
+						.update(plainRow({ is_disabled: isDisabled })),
+				);
+				// Or they would live again once the account is enabled.
+				if (isDisabled) await transaction('sessions').where({ user_id: id }).delete();
+			});
+		},
+		async remove(id) {
+			await users().where({ id }).delete();
+		},
+		settings: (id) => settingsOf(knex, id),
+		changeSettings: (id, change) => changeSettings(knex, id, change),
+	};
+}
+
+export function toUser(row: UserRow): UserRecord {
+	return {
+		id: row.id,
+		username: row.username,
+		secret: row.secret,
+		isDisabled: Boolean(row.is_disabled),
+		createdAt: row.created_at,
+	};
+}
+
+function toRow(user: UserRecord): UserRow {
+	return {
+		id: user.id,
+		username: user.username,
+		username_folded: foldUsername(user.username),
+		secret: user.secret,
+		is_disabled: user.isDisabled,
+		created_at: user.createdAt,
+	};
+}
+
+function demandFound(changedRows: number): void {
+	if (changedRows === 0) throw new Failure('notFound', 'There is no such user.');
+}

@@ -1,0 +1,72 @@
+import { chmod, stat } from 'node:fs/promises';
+import { openDatabase } from '@stowage/database';
+import test from 'ava';
+import { allMigrations } from '../src/migrations.js';
+import { openSqlite } from '../src/sqlite.js';
+import { runProgram } from './program.js';
+import { temporaryFolder } from './temporaryFolder.js';
+
+test('SQLite syncs each commit to the disk, keeps a write-ahead log and checks references', async (t) => {
+	const folder = await temporaryFolder();
+	t.teardown(folder.remove);
+	const knex = await openSqlite(`${folder.path}/stowage.db`, allMigrations, Date.now);
+	t.teardown(() => knex.destroy());
+	t.deepEqual(await knex.raw('PRAGMA synchronous'), [{ synchronous: 2 }]);
+	t.deepEqual(await knex.raw('PRAGMA journal_mode'), [{ journal_mode: 'wal' }]);
+	t.deepEqual(await knex.raw('PRAGMA foreign_keys'), [{ foreign_keys: 1 }]);
+});
+
+test('a transaction takes the write lock when it begins', async (t) => {
+	const folder = await temporaryFolder();
+	t.teardown(folder.remove);
+	const knex = await openSqlite(`${folder.path}/stowage.db`, allMigrations, Date.now);
+	t.teardown(() => knex.destroy());
+	const asked: string[] = [];
+	knex.on('query', ({ sql }: { sql: string }) => asked.push(sql));
+	await knex.transaction((transaction) => transaction('users'));
+	t.is(asked[0], 'BEGIN IMMEDIATE;');
+});
+
+test('nothing that was acknowledged is lost when the process is killed', async (t) => {
+	const folder = await temporaryFolder();
+	t.teardown(folder.remove);
+	const url = `sqlite:${folder.path}/stowage.db`;
+	const end = await runProgram('addAndDie', url, '25');
+	t.is(end.signal, 'SIGKILL', end.errors);
+	const db = await openDatabase(url);
+	t.teardown(db.close);
+	const users = await db.users.list();
+	t.deepEqual(users.map((user) => user.username).sort(), end.lines.sort());
+	t.is(users.length, 25);
+});
+
+test('the files of the database are for its owner only, also where they were not', async (t) => {
+	const folder = await temporaryFolder();
+	t.teardown(folder.remove);
+	const path = `${folder.path}/deep/er/stowage.db`;
+	const before = process.umask(0);
+	t.teardown(() => process.umask(before));
+	const first = await openDatabase(`sqlite:${path}`);
+	const modes = () => Promise.all(['', '-wal', '-shm'].map(async (end) => (await stat(path + end)).mode & 0o777));
+	t.deepEqual(await modes(), [0o600, 0o600, 0o600]);
+	t.is((await stat(`${folder.path}/deep`)).mode & 0o777, 0o700);
+	for (const end of ['', '-wal', '-shm']) await chmod(path + end, 0o666);
+	const second = await openDatabase(`sqlite:${path}`);
+	t.deepEqual(await modes(), [0o600, 0o600, 0o600]);
+	await first.close();
+	await second.close();
+});
+
+test('the write-ahead log does not grow with the number of writes', async (t) => {
+	const folder = await temporaryFolder();
+	t.teardown(folder.remove);
+	const db = await openDatabase(`sqlite:${folder.path}/stowage.db`);
+	t.teardown(db.close);
+	const alice = await db.users.add({ username: 'alice', secret: 's' });
+	for (let time = 1; time <= 3000; time++) {
+		await db.users.setSecret(alice.id, `secret ${time}`);
+		await db.users.find('alice');
+	}
+	const { size } = await stat(`${folder.path}/stowage.db-wal`);
+	t.true(size < 5_000_000, `${size} bytes`);
+});

@@ -1,0 +1,176 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import mysql from 'mysql2/promise';
+
+const install = '/usr/bin/mariadb-install-db';
+const server = '/usr/sbin/mariadbd';
+
+/**
+ * Runs the server and waits for a word on standard input. When the test process is gone, however it ended, the input is closed: then the
+ * server ends too and its files go.
+ */
+const keeper = `
+	folder=$1; shift
+	"$@" & server=$!
+	echo "$server"
+	read -r word
+	case $word in
+		stop) kill -TERM "$server"; wait "$server" ;;
+		kill) kill -KILL "$server"; wait "$server" ;;
+		*) kill -KILL "$server"; wait "$server"; rm -rf -- "$folder" ;;
+	esac
+`;
+
+/** A real MariaDB on a temporary folder, with its own socket and a free port on 127.0.0.1. */
+export interface MariaDb {
+	/** Makes an empty database and resolves to its URL. */
+	createDatabase(options?: { socket?: boolean }): Promise<string>;
+	/** Runs statements as the administrator. */
+	run(sql: string): Promise<void>;
+	/** Ends it as a service manager would. */
+	stop(): Promise<void>;
+	/** Ends it as a power cut would. */
+	kill(): Promise<void>;
+	start(): Promise<void>;
+	/** Stops it from answering; its connections stay open. */
+	freeze(): void;
+	thaw(): void;
+	/** Ends it and removes its files. */
+	close(): Promise<void>;
+}
+
+export async function startMariadb(): Promise<MariaDb> {
+	if (!existsSync(server) || !existsSync(install)) {
+		throw new Error(`These tests need a real MariaDB: apt-get install mariadb-server (${server}, ${install})`);
+	}
+	const folder = await mkdtemp(join(tmpdir(), 'stowage-mariadb-'));
+	const asRoot = process.getuid?.() === 0 ? ['--user=root'] : [];
+	try {
+		await installDatabase(folder, asRoot);
+	} catch (error) {
+		await rm(folder, { recursive: true, force: true });
+		throw error;
+	}
+	const port = await freePort();
+	let running: { keeper: ChildProcess; pid: number } | undefined;
+	let databases = 0;
+
+	async function start(): Promise<void> {
+		running = await launch(folder, port, asRoot);
+		await answering(folder, port);
+	}
+
+	async function end(word: 'stop' | 'kill' | 'remove'): Promise<void> {
+		if (running === undefined) return;
+		const { keeper } = running;
+		running = undefined;
+		keeper.ref();
+		const ended = new Promise((resolve) => keeper.once('exit', resolve));
+		keeper.stdin?.end(`${word}\n`);
+		await ended;
+	}
+
+	async function run(sql: string): Promise<void> {
+		const connection = await mysql.createConnection({
+			host: '127.0.0.1',
+			port,
+			user: 'root',
+			multipleStatements: true,
+		});
+		await connection.query(sql);
+		await connection.end();
+	}
+
+	await start();
+	await run(`create user stowage@'%' identified by 'pa:ss@w/rd%'; grant all on *.* to stowage@'%'`);
+	return {
+		async createDatabase({ socket = false } = {}) {
+			const name = `stowage_${++databases}`;
+			await run(`create database ${name}`);
+			const query = socket ? `?socket=${encodeURIComponent(`${folder}/socket`)}` : '';
+			return `mysql://stowage:${encodeURIComponent('pa:ss@w/rd%')}@127.0.0.1:${port}/${name}${query}`;
+		},
+		run,
+		start,
+		stop: () => end('stop'),
+		kill: () => end('kill'),
+		freeze: () => signal(running?.pid, 'SIGSTOP'),
+		thaw: () => signal(running?.pid, 'SIGCONT'),
+		async close() {
+			await end('remove');
+			await rm(folder, { recursive: true, force: true });
+		},
+	};
+}
+
+async function installDatabase(folder: string, asRoot: string[]): Promise<void> {
+	// A server that starts clears the temporary folder of what looks like its own, and so takes it from another that runs.
+	await mkdir(join(folder, 'tmp'));
+	await promisify(execFile)(install, [
+		'--no-defaults',
+		`--datadir=${folder}/data`,
+		`--tmpdir=${folder}/tmp`,
+		'--auth-root-authentication-method=normal',
+		'--skip-test-db',
+		...asRoot,
+	]);
+}
+
+async function launch(folder: string, port: number, asRoot: string[]): Promise<{ keeper: ChildProcess; pid: number }> {
+	const options = [
+		'--no-defaults',
+		`--datadir=${folder}/data`,
+		`--tmpdir=${folder}/tmp`,
+		`--socket=${folder}/socket`,
+		`--pid-file=${folder}/pid`,
+		`--log-error=${folder}/log`,
+		'--bind-address=127.0.0.1',
+		`--port=${port}`,
+		'--innodb-buffer-pool-size=32M',
+		'--innodb-log-file-size=16M',
+		...asRoot,
+	];
+	// In a session of its own, so that Ctrl+C reaches only the tests.
+	const child = spawn('/bin/sh', ['-c', keeper, 'keeper', folder, server, ...options], {
+		detached: true,
+		stdio: ['pipe', 'pipe', 'ignore'],
+	});
+	for await (const line of createInterface({ input: child.stdout })) {
+		child.unref();
+		return { keeper: child, pid: Number(line) };
+	}
+	throw new Error('MariaDB was not started.');
+}
+
+async function answering(folder: string, port: number): Promise<void> {
+	for (let tries = 0; tries < 150; tries++) {
+		try {
+			const connection = await mysql.createConnection({ host: '127.0.0.1', port, user: 'root' });
+			await connection.end();
+			return;
+		} catch {
+			await wait(100);
+		}
+	}
+	throw new Error(`MariaDB does not answer:\n${await readFile(`${folder}/log`, 'utf8')}`);
+}
+
+async function freePort(): Promise<number> {
+	const probe = createServer();
+	await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+	const address = probe.address();
+	await new Promise((resolve) => probe.close(resolve));
+	if (address === null || typeof address === 'string') throw new Error('There is no free port.');
+	return address.port;
+}
+
+function signal(pid: number | undefined, name: NodeJS.Signals): void {
+	if (pid !== undefined) process.kill(pid, name);
+}

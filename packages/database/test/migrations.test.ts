@@ -1,0 +1,127 @@
+import { readdir, stat } from 'node:fs/promises';
+import { DatabaseError, type Migration, openDatabase } from '@stowage/database';
+import test, { type ExecutionContext } from 'ava';
+import Libsql from 'libsql';
+import { createTable } from '../src/createTable.js';
+import { allMigrations } from '../src/migrations.js';
+import { runProgram } from './program.js';
+import { temporaryFolder } from './temporaryFolder.js';
+
+const addBoats: Migration = {
+	name: '9001-boats',
+	up: (knex) => createTable(knex, 'boats', (table) => table.string('name', 100).primary()),
+};
+
+const sinkBoats: Migration = {
+	name: '9002-sink',
+	async up(knex) {
+		await knex('boats').insert({ name: 'Argo' });
+		await knex('users').delete();
+		throw new Error('The boats sank.');
+	},
+};
+
+test('a file that is up to date is not copied', async (t) => {
+	const { url, snapshots } = await database(t);
+	await reopen(url, allMigrations);
+	t.deepEqual(await snapshots(), []);
+});
+
+test('before an older file is brought up to date it is copied, whole and for its owner only', async (t) => {
+	const { url, path, snapshots } = await database(t);
+	await reopen(url, [...allMigrations, addBoats], Date.UTC(2031, 1, 2, 3, 4, 5));
+	t.deepEqual(await snapshots(), ['stowage.db.2031-02-02T03-04-05.000Z.before-9001-boats']);
+	const [name] = await snapshots();
+	const copy = `${path}/${name}`;
+	t.is((await stat(copy)).mode & 0o777, 0o600);
+	const restored = await openDatabase(`sqlite:${copy}`);
+	t.teardown(restored.close);
+	t.truthy(await restored.users.find('alice'));
+	t.deepEqual(tables(copy).includes('boats'), false);
+	t.deepEqual(tables(`${path}/stowage.db`).includes('boats'), true);
+});
+
+test('the last three copies stay', async (t) => {
+	const { url, snapshots } = await database(t);
+	const steps: Migration[] = [];
+	for (const number of [1, 2, 3, 4, 5]) {
+		steps.push({ ...addBoats, name: `900${number}-boats` });
+		await reopen(url, [...allMigrations, ...steps], Date.UTC(2031, 0, number));
+	}
+	const names = await snapshots();
+	t.deepEqual(
+		names.map((name) => name.split('.').at(-1)),
+		['before-9003-boats', 'before-9004-boats', 'before-9005-boats'],
+	);
+});
+
+test('a migration that fails changes nothing, and the error is told', async (t) => {
+	const { url, path } = await database(t);
+	const error = await t.throwsAsync(() => reopen(url, [...allMigrations, addBoats, sinkBoats]));
+	t.is(error?.message, 'The boats sank.');
+	t.false(tables(`${path}/stowage.db`).includes('boats'));
+	const db = await openDatabase(url);
+	t.teardown(db.close);
+	t.truthy(await db.users.find('alice'));
+});
+
+test('a migration that leaves rows which refer to nothing is undone', async (t) => {
+	const { url } = await database(t);
+	const orphan: Migration = {
+		name: '9001-orphan',
+		up: (knex) =>
+			knex('sessions')
+				.insert({ id_hash: 'h', user_id: 'nobody', created_at: 1, last_seen_at: 1 })
+				.then(() => {}),
+	};
+	await t.throwsAsync(() => reopen(url, [...allMigrations, orphan]), { message: /refer to nothing/ });
+	await reopen(url, allMigrations);
+});
+
+test('a database of a newer program is refused with a sentence that says so, and stays as it is', async (t) => {
+	const { url } = await database(t);
+	await reopen(url, [...allMigrations, addBoats]);
+	const error = await t.throwsAsync(() => reopen(url, allMigrations), { instanceOf: DatabaseError });
+	t.regex(error?.message ?? '', /^This database was written by a newer Stowage: it has 9001-boats\./);
+	await reopen(url, [...allMigrations, addBoats]);
+});
+
+test('a first start that is killed in the middle is made up for by the next', async (t) => {
+	const folder = await temporaryFolder();
+	t.teardown(folder.remove);
+	const statements = [1, 2, 5, 10];
+	await Promise.all(
+		statements.map(async (statement) => {
+			const url = `sqlite:${folder.path}/${statement}.db`;
+			const end = await runProgram('migrateAndDie', url, String(statement));
+			t.is(end.signal, 'SIGKILL', end.errors);
+			const db = await openDatabase(url);
+			t.truthy(await db.users.add({ username: 'alice', secret: 's' }));
+			await db.close();
+		}),
+	);
+});
+
+/** A folder with a database of today that knows Alice. */
+async function database(t: ExecutionContext) {
+	const folder = await temporaryFolder();
+	t.teardown(folder.remove);
+	const url = `sqlite:${folder.path}/stowage.db`;
+	const db = await openDatabase(url);
+	await db.users.add({ username: 'alice', secret: 's' });
+	await db.close();
+	const snapshots = async () => (await readdir(folder.path)).filter((name) => name.includes('before')).sort();
+	return { url, path: folder.path, snapshots };
+}
+
+async function reopen(url: string, migrations: readonly Migration[], now = Date.now()): Promise<void> {
+	const db = await openDatabase(url, { migrations, now: () => now });
+	await db.close();
+}
+
+function tables(path: string): string[] {
+	const connection = new Libsql(path);
+	const rows = connection.prepare("select name from sqlite_master where type = 'table'").all() as { name: string }[];
+	connection.close();
+	return rows.map((row) => row.name);
+}

@@ -1,0 +1,114 @@
+import { repositoriesSuite } from '@stowage/conformance';
+import { DatabaseError, openDatabase } from '@stowage/database';
+import test from 'ava';
+import type { Knex } from 'knex';
+import mysql from 'mysql2/promise';
+import { allMigrations } from '../src/migrations.js';
+import { type MariaDb, startMariadb } from './mariadb.js';
+
+let mariadb: MariaDb;
+
+test.before(async () => {
+	mariadb = await startMariadb();
+	// Defaults of a server that would turn our statements into others, were they not set for each connection.
+	await mariadb.run(`
+		set global sql_mode = 'NO_BACKSLASH_ESCAPES,ANSI_QUOTES,PIPES_AS_CONCAT';
+		set global character_set_server = 'latin1';
+		set global default_storage_engine = 'MyISAM';
+	`);
+});
+
+test.after.always(() => mariadb?.close());
+
+repositoriesSuite(test, 'MariaDB', async (clock) => {
+	const db = await openDatabase(await mariadb.createDatabase(), { now: () => clock.now });
+	return { db, close: () => db.close() };
+});
+
+test('the tables are InnoDB, in four-byte UTF-8 that compares byte for byte', async (t) => {
+	const url = await mariadb.createDatabase();
+	await (await openDatabase(url)).close();
+	const rows = await asked(
+		url,
+		'select distinct engine, table_collation as collation from information_schema.tables where table_schema = database()',
+	);
+	t.deepEqual(rows, [{ engine: 'InnoDB', collation: 'utf8mb4_nopad_bin' }]);
+});
+
+test('a text that is too long is refused, not cut', async (t) => {
+	const db = await openDatabase(await mariadb.createDatabase());
+	t.teardown(db.close);
+	await t.throwsAsync(() => db.users.add({ username: 'a'.repeat(256), secret: 's' }));
+	t.deepEqual(await db.users.list(), []);
+});
+
+test('an error holds no values, which may be secrets', async (t) => {
+	const db = await openDatabase(await mariadb.createDatabase());
+	t.teardown(db.close);
+	const error = await t.throwsAsync(() => db.users.add({ username: 'a'.repeat(256), secret: 'hunter2' }));
+	t.false(JSON.stringify(error, Object.getOwnPropertyNames(error)).includes('hunter2'));
+});
+
+test('several starts at once migrate once', async (t) => {
+	const url = await mariadb.createDatabase();
+	const opened = await Promise.all([1, 2, 3, 4].map(() => openDatabase(url)));
+	await Promise.all(opened.map((db, number) => db.users.add({ username: `user${number}`, secret: 's' })));
+	for (const db of opened) await db.close();
+	t.is((await asked(url, 'select name from migrations')).length, allMigrations.length);
+});
+
+test('a first start that is cut off at any statement is made up for by the next', async (t) => {
+	let cuts = 0;
+	for (let last = 1; ; last++) {
+		const url = await mariadb.createDatabase();
+		const isCut = await openDatabase(url, { migrations: cutAt(last) }).then(
+			(db) => db.close().then(() => false),
+			(error) => error.message === 'cut',
+		);
+		const db = await openDatabase(url);
+		const alice = await db.users.add({ username: 'alice', secret: 's' });
+		await db.sessions.add('hash', alice.id);
+		await db.users.remove(alice.id);
+		t.is(await db.sessions.find('hash', Date.now()), undefined);
+		await t.throwsAsync(() => db.sessions.add('hash', alice.id), { message: /no longer there/ });
+		await db.close();
+		if (!isCut) break;
+		cuts++;
+	}
+	t.true(cuts > 20, `${cuts} cuts`);
+});
+
+test('a wrong password, user or name is told without the password', async (t) => {
+	const url = new URL(await mariadb.createDatabase());
+	for (const [change, reason] of [
+		[{ password: 'hunter2' }, /refuses this user or password: stowage/],
+		[{ username: 'nobody' }, /refuses this user or password: nobody/],
+		[{ pathname: '/elsewhere' }, /has no database of this name: stowage, elsewhere/],
+	] as const) {
+		const wrong = new URL(url);
+		Object.assign(wrong, change);
+		const error = await t.throwsAsync(() => openDatabase(wrong.href), { instanceOf: DatabaseError, message: reason });
+		t.false(error?.message.includes('hunter2'));
+	}
+});
+
+/** The migrations, but the n-th statement that they ask fails. */
+function cutAt(last: number): typeof allMigrations {
+	let count = 0;
+	return allMigrations.map((migration) => ({
+		...migration,
+		async up(knex: Knex) {
+			knex.on('query', () => {
+				if (++count === last) throw new Error('cut');
+			});
+			await migration.up(knex);
+		},
+	}));
+}
+
+async function asked(url: string, sql: string): Promise<unknown[]> {
+	const connection = await mysql.createConnection(url);
+	const [rows] = await connection.query(sql);
+	await connection.end();
+	return rows as unknown[];
+}

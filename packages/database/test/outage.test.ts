@@ -1,0 +1,91 @@
+import { openDatabase } from '@stowage/database';
+import { isFailure } from '@stowage/rules';
+import test, { type ExecutionContext } from 'ava';
+import { type MariaDb, startMariadb } from './mariadb.js';
+
+let mariadb: MariaDb;
+
+test.before(async () => {
+	mariadb = await startMariadb();
+});
+
+test.after.always(() => mariadb?.close());
+
+for (const [how, end] of [
+	['stopped', () => mariadb.stop()],
+	['killed', () => mariadb.kill()],
+] as const) {
+	for (const way of ['TCP', 'a socket']) {
+		test.serial(
+			`a server that was ${how} is unavailable through ${way}, and works again once it is back`,
+			async (t) => {
+				const url = await mariadb.createDatabase({ socket: way === 'a socket' });
+				const db = await openDatabase(url);
+				t.teardown(db.close);
+				await db.users.add({ username: 'alice', secret: 's' });
+				await end();
+				await unavailable(t, () => db.ping());
+				await unavailable(t, () => db.users.find('alice'));
+				await unavailable(t, () => db.users.add({ username: 'bob', secret: 's' }));
+				await unavailable(t, () => db.limits.hit('key', 1000, 1));
+				await unavailable(t, () => openDatabase(url));
+				await mariadb.start();
+				await db.ping();
+				t.truthy(await db.users.find('alice'));
+				await db.users.add({ username: 'bob', secret: 's' });
+				t.is((await db.users.list()).length, 2);
+			},
+		);
+	}
+}
+
+test.serial(
+	'what was acknowledged is there after the server was killed under load, and nothing fails otherwise',
+	async (t) => {
+		const db = await openDatabase(await mariadb.createDatabase());
+		t.teardown(db.close);
+		const acknowledged: string[] = [];
+		let isOver = false;
+		const writer = async (number: number) => {
+			for (let count = 0; !isOver; count++) {
+				const username = `user${number}-${count}`;
+				try {
+					await db.users.add({ username, secret: 's' });
+					acknowledged.push(username);
+				} catch (error) {
+					t.true(isFailure(error, 'unavailable'), String(error));
+				}
+			}
+		};
+		const writers = [1, 2, 3, 4].map(writer);
+		while (acknowledged.length < 100) await db.ping();
+		await mariadb.kill();
+		await mariadb.start();
+		await db.ping();
+		isOver = true;
+		await Promise.all(writers);
+		const names = new Set((await db.users.list()).map((user) => user.username));
+		t.deepEqual(
+			acknowledged.filter((name) => !names.has(name)),
+			[],
+		);
+	},
+);
+
+test.serial('a server that does not answer any more is unavailable after a while', async (t) => {
+	const db = await openDatabase(await mariadb.createDatabase());
+	t.teardown(db.close);
+	await db.users.add({ username: 'alice', secret: 's' });
+	mariadb.freeze();
+	try {
+		await unavailable(t, () => db.users.find('alice'));
+	} finally {
+		mariadb.thaw();
+	}
+	t.truthy(await db.users.find('alice'));
+});
+
+async function unavailable(t: ExecutionContext, call: () => Promise<unknown>): Promise<void> {
+	const error = await t.throwsAsync(call);
+	t.true(isFailure(error, 'unavailable'), String(error));
+}

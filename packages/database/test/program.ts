@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+export interface ProgramEnd {
+	/** Lines that it wrote. */
+	lines: string[];
+	errors: string;
+	code: number | null;
+	signal: NodeJS.Signals | null;
+}
+
+export interface Program {
+	/** Resolves when it has written something. */
+	spoke: Promise<void>;
+	end: Promise<ProgramEnd>;
+}
+
+/** Runs one of the programs beside the tests as a process of its own, and resolves when it has ended. */
+export function runProgram(name: string, ...args: string[]): Promise<ProgramEnd> {
+	return startProgram(name, ...args).end;
+}
+
+export function startProgram(name: string, ...args: string[]): Program {
+	const file = fileURLToPath(new URL(`./programs/${name}.ts`, import.meta.url));
+	const child = spawn(process.execPath, ['--import=tsx', '--conditions=source', file, ...args], {
+		stdio: ['ignore', 'pipe', 'pipe'],
+	});
+	let output = '';
+	let errors = '';
+	child.stderr.setEncoding('utf8').on('data', (text: string) => {
+		errors += text;
+	});
+	const spoke = new Promise<void>((resolve) => {
+		child.stdout.setEncoding('utf8').on('data', (text: string) => {
+			output += text;
+			resolve();
+		});
+	});
+	const end = new Promise<ProgramEnd>((resolve, reject) => {
+		child.once('error', reject);
+		child.once('close', (code, signal) => {
+			resolve({ lines: output.split('\n').filter(Boolean), errors, code, signal });
+		});
+	});
+	return { spoke, end };
+}

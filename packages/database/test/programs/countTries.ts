@@ -1,0 +1,11 @@
+import { writeSync } from 'node:fs';
+import { openDatabase } from '@stowage/database';
+
+/** One of several processes that count tries under the same key at the same time, and say what they counted. */
+const [url = '', tries = '0'] = process.argv.slice(2);
+const db = await openDatabase(url);
+for (let number = 0; number < Number(tries); number++) {
+	const { count } = await db.limits.hit('key', 60_000, 1000);
+	writeSync(1, `${count}\n`);
+}
+await db.close();

@@ -1,0 +1,57 @@
+import { DatabaseError } from '@stowage/database';
+import test from 'ava';
+import { parseDatabaseUrl } from '../src/target.js';
+
+test('a path follows sqlite:', (t) => {
+	t.deepEqual(parseDatabaseUrl('sqlite:/srv/my data/stowage%20.db'), {
+		kind: 'sqlite',
+		path: '/srv/my data/stowage%20.db',
+	});
+	t.deepEqual(parseDatabaseUrl('sqlite:./data/stowage.db'), { kind: 'sqlite', path: './data/stowage.db' });
+});
+
+test('a server, a user and a name follow mysql:', (t) => {
+	t.deepEqual(parseDatabaseUrl('mysql://sto:p%40%3A%2F%25@db.example:3307/files'), {
+		kind: 'mysql',
+		address: {
+			host: 'db.example',
+			port: 3307,
+			socketPath: undefined,
+			user: 'sto',
+			password: 'p@:/%',
+			database: 'files',
+		},
+	});
+	t.deepEqual(parseDatabaseUrl('mysql://sto@[::1]/files?socket=%2Frun%2Fmysqld%2Fmysqld.sock'), {
+		kind: 'mysql',
+		address: {
+			host: '::1',
+			port: 3306,
+			socketPath: '/run/mysqld/mysqld.sock',
+			user: 'sto',
+			password: '',
+			database: 'files',
+		},
+	});
+});
+
+for (const url of [
+	'',
+	'stowage.db',
+	'sqlite',
+	'sqlite:',
+	'sqlite::memory:',
+	'sqlite:file:stowage.db?mode=memory',
+	'postgres://user:hunter2@host/name',
+	'mysql://user:hunter2@host',
+	'mysql://user:hunter2@host/',
+	'mysql://host/hunter2',
+	'mysql://user:hunter2@host:port/name',
+	'mysql://user:hunter2%@host/name',
+	'mysql://user:hunter2@host/name?multipleStatements=true',
+]) {
+	test(`"${url}" is refused without repeating the password`, (t) => {
+		const error = t.throws(() => parseDatabaseUrl(url), { instanceOf: DatabaseError });
+		t.false(error?.message.includes('hunter2'));
+	});
+}

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { type Algorithm, hash, type ParsedHashOptions, parseOptions, verify } from '@node-rs/argon2';
+import type { AuthProvider } from '@stowage/plugin-api';
+import { Failure, passwordLength } from '@stowage/rules';
+import { createGate, type GateLimits } from './gate.js';
+
+/** What one hash costs. */
+export interface Argon2Cost {
+	memoryKiB: number;
+	iterations: number;
+	parallelism: number;
+}
+
+/** Each hash takes a thread of four that the whole process shares with its file reads, and all of its memory at once. */
+const defaultGate: GateLimits = { running: 2, waiting: 64 };
+
+const argon2id: Algorithm.Argon2id = 2;
+
+/** Passwords kept as argon2id hashes. Hashing never runs on the main thread, and only a few at a time. */
+export async function argon2Provider(cost: Argon2Cost, limits: GateLimits = defaultGate): Promise<AuthProvider> {
+	const gate = createGate(limits);
+	const options = {
+		algorithm: argon2id,
+		memoryCost: cost.memoryKiB,
+		timeCost: cost.iterations,
+		parallelism: cost.parallelism,
+	};
+	const protect = (password: string) => gate.run(() => hash(normalized(password), options));
+	/** What a password is compared with where there is nobody, so that the comparison takes as long. */
+	const nobody = await protect(randomUUID());
+
+	return {
+		async protect(password) {
+			if (isTooLong(password)) {
+				throw new Failure('invalid', `A password has at most ${passwordLength.max} characters.`);
+			}
+			return protect(password);
+		},
+		async verify(secret, password) {
+			// For known and unknown users alike, and before the hash: a long text is work for whoever is asked to hash it.
+			if (isTooLong(password)) return false;
+			const isKnown = secret !== undefined && parametersOf(secret) !== undefined;
+			const fits = await gate.run(() => verify(isKnown ? secret : nobody, normalized(password)));
+			return isKnown && fits;
+		},
+		isOutdated(secret) {
+			const made = parametersOf(secret);
+			if (made === undefined) return true;
+			return made.memoryCost < cost.memoryKiB || made.timeCost < cost.iterations || made.parallelism < cost.parallelism;
+		},
+	};
+}
+
+function isTooLong(password: string): boolean {
+	return password.length > passwordLength.max;
+}
+
+/** One form for letters that keyboards and systems compose differently, or `é` typed on a Mac would not be `é` from elsewhere. */
+function normalized(password: string): string {
+	return password.normalize('NFC');
+}
+
+/** The parameters of a secret; nothing for a text that no argon2id password can fit, such as that of another provider. */
+function parametersOf(secret: string): ParsedHashOptions | undefined {
+	if (!secret.startsWith('$argon2id$')) return undefined;
+	try {
+		return parseOptions(secret);
+	} catch {
+		return undefined;
+	}
+}

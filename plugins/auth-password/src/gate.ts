@@ -1,0 +1,50 @@
+import { Failure } from '@stowage/rules';
+
+export interface GateLimits {
+	/** How many may run at once. */
+	running: number;
+	/** How many may wait for their turn. */
+	waiting: number;
+}
+
+/** Lets work in, in the order in which it came. */
+export interface Gate {
+	/** Runs the work when its turn comes and resolves as it does. Throws `unavailable` at once if too many wait already. */
+	run<T>(work: () => Promise<T>): Promise<T>;
+}
+
+export function createGate(limits: GateLimits): Gate {
+	const queue: (() => void)[] = [];
+	let running = 0;
+
+	async function enter(): Promise<void> {
+		if (running < limits.running) {
+			running++;
+			return;
+		}
+		if (queue.length >= limits.waiting) {
+			throw new Failure('unavailable', 'Too many people are signing in right now. Please try again in a moment.', {
+				retryAfter: 2,
+			});
+		}
+		// Whoever leaves hands over the place, so `running` stays as it is and no newcomer slips in between.
+		await new Promise<void>((resolve) => queue.push(resolve));
+	}
+
+	function leave(): void {
+		const next = queue.shift();
+		if (next === undefined) running--;
+		else next();
+	}
+
+	return {
+		async run(work) {
+			await enter();
+			try {
+				return await work();
+			} finally {
+				leave();
+			}
+		},
+	};
+}

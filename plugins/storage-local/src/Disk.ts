@@ -1,0 +1,77 @@
+import { constants } from 'node:fs';
+import { parentPath, pathSegments, type StoragePath } from '@stowage/rules';
+import { fstat, lstat } from './descriptors.js';
+import { Folder } from './Folder.js';
+import { FolderLocks } from './FolderLocks.js';
+import { FolderSyncs } from './FolderSyncs.js';
+import { type Facts, factsOfStats } from './facts.js';
+import { noSuchEntry } from './faults.js';
+import { isPrivateName, privateFolder, type stagingFolder, type trashFolder } from './names.js';
+import { type Access, folderFlags, openFolder, placeOnly } from './opening.js';
+import type { Root } from './Root.js';
+import type { SystemCalls } from './systemCalls.js';
+
+/** The root of a storage with the ways to open what lies in it. Each call begins at the root itself, newly opened. */
+export class Disk {
+	readonly syncs: FolderSyncs;
+	readonly locks: FolderLocks;
+	/** Names of the staged files that somebody in this process works on. */
+	readonly busyUploads = new Set<string>();
+	/** Set when work in the background shall come to an end. */
+	isClosing = false;
+
+	constructor(
+		readonly root: Root,
+		readonly calls: SystemCalls,
+	) {
+		this.syncs = new FolderSyncs(calls);
+		this.locks = new FolderLocks(calls);
+	}
+
+	/** Whether cached knowledge may be asked for at once, on the thread that answers requests. */
+	get isLocal(): boolean {
+		return !this.root.isRemote;
+	}
+
+	async folder(path: StoragePath, access: Access): Promise<Folder> {
+		demandPublic(path);
+		return this.#open(pathSegments(path), access);
+	}
+
+	/** The folder that `path` lies in. Throws `notFound` for the private folder and what is in it. */
+	parentOf(path: StoragePath, access: Access): Promise<Folder> {
+		demandPublic(path);
+		return this.folder(parentPath(path), access);
+	}
+
+	privateFolder(name: typeof stagingFolder | typeof trashFolder, access: Access): Promise<Folder> {
+		return this.#open([privateFolder, name], access);
+	}
+
+	/** What is known of the object of that name in an open folder, which may also be a link. */
+	async factsAt(folder: Folder, name: string): Promise<Facts> {
+		const fd = this.openCached(folder, name, placeOnly | constants.O_NOFOLLOW);
+		if (fd === undefined) return factsOfStats(await lstat(folder.at(name), { bigint: true }));
+		using place = new Folder(fd);
+		return await this.factsOf(place.fd);
+	}
+
+	async factsOf(fd: number): Promise<Facts> {
+		return (this.isLocal ? this.calls.factsCached(fd) : undefined) ?? factsOfStats(await fstat(fd));
+	}
+
+	openCached(folder: Folder, path: string, flags: number): number | undefined {
+		return this.isLocal ? this.calls.openCached(folder.fd, path, flags) : undefined;
+	}
+
+	async #open(segments: readonly string[], access: Access): Promise<Folder> {
+		using root = await this.root.open();
+		const fd = this.openCached(root, segments.join('/') || '.', folderFlags(access));
+		return fd === undefined ? await openFolder(root, segments, access) : new Folder(fd);
+	}
+}
+
+/** Refuses what only the storage itself may touch, in the words for what is not there. */
+function demandPublic(path: StoragePath): void {
+	if (isPrivateName(pathSegments(path)[0] ?? '')) throw noSuchEntry(path);
+}

@@ -1,0 +1,31 @@
+import { closeSync } from './descriptors.js';
+
+/**
+ * An open folder. On Linux all in it is named through the descriptor, so nobody can swap the way to it for a link while we
+ * use it. Whoever opens one disposes of it.
+ */
+export class Folder implements Disposable {
+	readonly path: string;
+	readonly isNamedByDescriptor: boolean;
+
+	/** `realPath` is only for where a descriptor has no path of its own. */
+	constructor(
+		readonly fd: number,
+		realPath?: string,
+	) {
+		this.path = realPath ?? `/proc/self/fd/${fd}`;
+		this.isNamedByDescriptor = realPath === undefined;
+	}
+
+	/** The way to the object of that name in here. A single name, as bytes if it may not be UTF-8. */
+	at(name: string): string;
+	at(name: string | Buffer): string | Buffer;
+	at(name: string | Buffer): string | Buffer {
+		if (typeof name === 'string') return `${this.path}/${name}`;
+		return Buffer.concat([Buffer.from(`${this.path}/`), name]);
+	}
+
+	[Symbol.dispose](): void {
+		closeSync(this.fd);
+	}
+}

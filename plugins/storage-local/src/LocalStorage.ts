@@ -1,0 +1,99 @@
+import type { OpenFile, StagedFile, StorageEntry, StorageItem, StorageProvider } from '@stowage/plugin-api';
+import { Failure, isFailure, rootPath, type StoragePath } from '@stowage/rules';
+import { checkDisk, freeBytes } from './checking.js';
+import { copyItem } from './copying.js';
+import type { Disk } from './Disk.js';
+import { refusing } from './faults.js';
+import { openItem, statItem } from './items.js';
+import { countFolder, listFolder } from './listing.js';
+import { makeFolder } from './making.js';
+import { moveItem } from './moving.js';
+import { removeItem } from './removing.js';
+import { StagedLocalFile } from './StagedLocalFile.js';
+import { sweepLeftovers } from './sweeping.js';
+
+/** Files as plain files below one folder. Each call looks first whether the folder is still the one that is ours. */
+export class LocalStorage implements StorageProvider {
+	readonly #background = new Set<Promise<void>>();
+
+	constructor(readonly disk: Disk) {
+		disk.root.onVerified(() => this.#later(() => sweepLeftovers(disk)));
+	}
+
+	/** Looks for the root for the first time. One that is away is no failure: it may come. */
+	async prepare(): Promise<void> {
+		try {
+			using _root = await this.disk.root.open();
+		} catch (error) {
+			if (!isFailure(error, 'unavailable')) throw error;
+		}
+	}
+
+	get rootId(): string {
+		return this.disk.root.id;
+	}
+
+	list(path: StoragePath): AsyncIterable<StorageEntry[]> {
+		return listFolder(this.disk, path);
+	}
+
+	count(path: StoragePath): Promise<number> {
+		return refusing(path, () => countFolder(this.disk, path));
+	}
+
+	stat(path: StoragePath): Promise<StorageItem> {
+		return refusing(path, () => statItem(this.disk, path));
+	}
+
+	open(path: StoragePath): Promise<OpenFile> {
+		return refusing(path, () => openItem(this.disk, path));
+	}
+
+	makeDirectory(path: StoragePath): Promise<StorageItem> {
+		return refusing(path, () => makeFolder(this.disk, path));
+	}
+
+	move(from: StoragePath, to: StoragePath): Promise<StorageItem> {
+		return refusing(from, () => moveItem(this.disk, from, to));
+	}
+
+	copy(from: StoragePath, to: StoragePath, signal?: AbortSignal): Promise<StorageItem> {
+		return refusing(from, () => copyItem(this.disk, from, to, signal));
+	}
+
+	async remove(path: StoragePath): Promise<void> {
+		const freeSpace = await refusing(path, () => removeItem(this.disk, path));
+		this.#later(freeSpace);
+	}
+
+	async stage(id?: string): Promise<StagedFile> {
+		return id === undefined ? StagedLocalFile.begin(this.disk) : new StagedLocalFile(this.disk, id);
+	}
+
+	freeSpace(): Promise<number> {
+		return refusing(rootPath, () => freeBytes(this.disk));
+	}
+
+	async check(): Promise<void> {
+		try {
+			await refusing(rootPath, () => checkDisk(this.disk));
+		} catch (error) {
+			if (!isFailure(error, 'forbidden')) throw error;
+			throw new Failure('unavailable', 'The storage cannot be written to.', { cause: error });
+		}
+	}
+
+	/** Resolves when nothing runs in the background any more. What is cut short there goes on at the next start. */
+	async close(): Promise<void> {
+		this.disk.isClosing = true;
+		await Promise.all(this.#background);
+	}
+
+	#later(work: () => Promise<void>): void {
+		// Nobody waits for it, and what fails is tried again at the next start.
+		const running = work()
+			.catch(() => {})
+			.finally(() => this.#background.delete(running));
+		this.#background.add(running);
+	}
+}

@@ -1,0 +1,90 @@
+import { Failure } from '@stowage/rules';
+import { fstat, statfs } from './descriptors.js';
+import { Folder } from './Folder.js';
+import { factsOfStats } from './facts.js';
+import { faultCode } from './faults.js';
+import { makePrivateFolders, openRootFolder, readMarker, rootFlags } from './marker.js';
+
+import { isRemoteFileSystem } from './remoteFileSystems.js';
+import type { SystemCalls } from './systemCalls.js';
+
+/** A way to open the root again and again, each time only if it is still the one that carries our id. */
+export class Root {
+	/** Whether files come over a network, so that nothing about them is known without waiting. */
+	isRemote = false;
+	#verified: string | undefined;
+	#onVerified: () => void = () => {};
+
+	constructor(
+		readonly path: string,
+		readonly id: string,
+		readonly calls: SystemCalls,
+	) {}
+
+	/** Runs `work` each time the root turned out to be there: at first and whenever it comes back. */
+	onVerified(work: () => void): void {
+		this.#onVerified = work;
+	}
+
+	/** Opens the root. Throws `unavailable` if it is away or not ours; then nothing was written to whatever is there. */
+	async open(): Promise<Folder> {
+		const folder = await this.#openFolder();
+		try {
+			const identity = await this.#identify(folder.fd);
+			if (identity !== this.#verified) await this.#verify(folder, identity);
+			return folder;
+		} catch (error) {
+			folder[Symbol.dispose]();
+			throw this.#unavailable(error);
+		}
+	}
+
+	/** Reads the marker again, whatever was known before. */
+	async demandMarker(folder: Folder): Promise<void> {
+		try {
+			if ((await readMarker(folder)) !== this.id) throw otherRoot();
+		} catch (error) {
+			throw this.#unavailable(error);
+		}
+	}
+
+	async #openFolder(): Promise<Folder> {
+		try {
+			const fd = this.#openCached();
+			return fd === undefined ? await openRootFolder(this.path, this.calls) : new Folder(fd);
+		} catch (error) {
+			throw this.#unavailable(error);
+		}
+	}
+
+	#openCached(): number | undefined {
+		return this.isRemote ? undefined : this.calls.openRootCached(this.path, rootFlags);
+	}
+
+	/** With its time of birth: another disk put in the place of this one has the same device and first inode. */
+	async #identify(fd: number): Promise<string> {
+		const known = this.calls.factsCached(fd);
+		if (known !== undefined) return `${known.device}/${known.inode}/${known.birthtimeNs}`;
+		const stats = await fstat(fd);
+		return `${stats.dev}/${stats.ino}/${factsOfStats(stats).birthtimeNs}`;
+	}
+
+	async #verify(folder: Folder, identity: string): Promise<void> {
+		await this.demandMarker(folder);
+		await makePrivateFolders(folder);
+		this.isRemote = isRemoteFileSystem((await statfs(folder.path)).type);
+		this.#verified = identity;
+		this.#onVerified();
+	}
+
+	#unavailable(error: unknown): unknown {
+		if (error instanceof Failure) return error;
+		return faultCode(error) === undefined
+			? error
+			: new Failure('unavailable', 'The storage is not available right now.', { cause: error });
+	}
+}
+
+function otherRoot(): Failure {
+	return new Failure('unavailable', 'The storage is not available right now: what is in its place is not ours.');
+}

@@ -1,0 +1,135 @@
+import * as fs from 'node:fs';
+import type { StagedFile, StorageItem } from '@stowage/plugin-api';
+import { Failure, rootPath, type StoragePath } from '@stowage/rules';
+import { appendTo } from './appending.js';
+import { commitStaged } from './committing.js';
+import type { Disk } from './Disk.js';
+import { close, closeSync, fdatasync, open, unlink } from './descriptors.js';
+import { objectId } from './facts.js';
+import { isFault, refusing } from './faults.js';
+import { stagingFolder } from './names.js';
+import { formatStagedId, noSuchUpload, parseStagedId, randomName, type StagedId } from './stagedIds.js';
+
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = fs.constants;
+
+/** A file in the private folder. Nothing of it is kept open between calls, so it costs nothing to hold one for days. */
+export class StagedLocalFile implements StagedFile {
+	readonly #staged: StagedId;
+
+	/** Throws `notFound` for an id that was never given. */
+	constructor(
+		readonly disk: Disk,
+		readonly id: string,
+	) {
+		this.#staged = parseStagedId(id);
+	}
+
+	/** Begins a new one. It has its final mode from the start: the folder that it lies in keeps others away from it. */
+	static begin(disk: Disk): Promise<StagedLocalFile> {
+		return refusing(rootPath, async () => {
+			using staging = await disk.privateFolder(stagingFolder, 'pass');
+			const name = randomName();
+			const fd = await open(staging.at(name), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR, 0o666);
+			try {
+				return new StagedLocalFile(disk, formatStagedId(name, await disk.factsOf(fd)));
+			} finally {
+				closeSync(fd);
+			}
+		});
+	}
+
+	size(): Promise<number> {
+		return this.#withFile(async (fd) => (await this.disk.factsOf(fd)).size);
+	}
+
+	append(body: AsyncIterable<Uint8Array>, at: number): Promise<number> {
+		return this.#alone(() =>
+			this.#withFile(async (fd) => {
+				this.#demandLock(fd);
+				return appendTo(this.disk, fd, body, at);
+			}),
+		);
+	}
+
+	sync(): Promise<void> {
+		return this.#withFile((fd) =>
+			refusing(rootPath, async () => {
+				await fdatasync(fd);
+				using staging = await this.disk.privateFolder(stagingFolder, 'read');
+				await this.disk.syncs.sync(staging);
+			}),
+		);
+	}
+
+	commit(path: StoragePath, options: { mtime?: number } = {}): Promise<StorageItem> {
+		return this.#alone(() =>
+			refusing(path, async () => {
+				const fd = await this.#open();
+				try {
+					if (fd !== undefined) this.#demandLock(fd);
+					return await commitStaged(this.disk, this.#staged, fd, path, options.mtime);
+				} finally {
+					if (fd !== undefined) closeSync(fd);
+				}
+			}),
+		);
+	}
+
+	discard(): Promise<void> {
+		return refusing(rootPath, async () => {
+			using staging = await this.disk.privateFolder(stagingFolder, 'pass');
+			try {
+				await unlink(staging.at(this.#staged.name));
+			} catch (error) {
+				if (!isFault(error, 'ENOENT')) throw error;
+			}
+		});
+	}
+
+	/** Opens the file; nothing if it is not in staging any more. */
+	async #open(): Promise<number | undefined> {
+		using staging = await this.disk.privateFolder(stagingFolder, 'pass');
+		const flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK;
+		try {
+			const name = this.#staged.name;
+			const fd = this.disk.openCached(staging, name, flags) ?? (await open(staging.at(name), flags));
+			if (objectId(await this.disk.factsOf(fd)) === this.#staged.object) return fd;
+			closeSync(fd);
+		} catch (error) {
+			if (!isFault(error, 'ENOENT')) throw error;
+		}
+		return undefined;
+	}
+
+	async #withFile<T>(work: (fd: number) => Promise<T>): Promise<T> {
+		const fd = await refusing(rootPath, () => this.#open());
+		if (fd === undefined) throw noSuchUpload();
+		try {
+			return await work(fd);
+		} finally {
+			// Over a network closing may mean to wait until all is written.
+			if (this.disk.isLocal) closeSync(fd);
+			else await close(fd);
+		}
+	}
+
+	/** Runs `work` unless somebody works on this file in this process; others are kept away by the lock on the file. */
+	async #alone<T>(work: () => Promise<T>): Promise<T> {
+		const { busyUploads } = this.disk;
+		if (busyUploads.has(this.#staged.name)) throw uploadInUse();
+		busyUploads.add(this.#staged.name);
+		try {
+			return await work();
+		} finally {
+			busyUploads.delete(this.#staged.name);
+		}
+	}
+
+	#demandLock(fd: number): void {
+		if (this.disk.calls.tryLock(fd) === false) throw uploadInUse();
+	}
+}
+
+function uploadInUse(): Failure {
+	return new Failure('locked', 'Somebody else is writing to this upload.');
+}

@@ -1,0 +1,141 @@
+import * as fs from 'node:fs';
+import { atOnce } from './atOnce.js';
+import type { Disk } from './Disk.js';
+import {
+	closeSync,
+	copyFile,
+	fchmod,
+	fstat,
+	fsync,
+	futimes,
+	mkdir,
+	open,
+	readFully,
+	writeFully,
+} from './descriptors.js';
+import type { Folder } from './Folder.js';
+import { isFault } from './faults.js';
+import { readFileFlags, stepInto } from './opening.js';
+import { pathPart, type RawEntry, type RawName } from './rawNames.js';
+
+/** Files copied at once in one folder. */
+const copiesAtOnce = 8;
+
+/** Up to here a file is copied by one call, which nobody can interrupt. */
+const smallFile = 8 * 1024 * 1024;
+const chunkBytes = 1024 * 1024;
+
+const { COPYFILE_FICLONE, COPYFILE_FICLONE_FORCE, O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;
+
+/** A file or folder to copy, and where to; `to` is nobody else's yet. */
+export interface CopyPlan {
+	from: Folder;
+	name: RawName;
+	to: Folder;
+	newName: RawName;
+}
+
+/** Copies a whole folder. Links and special files in it are left out, and so is what vanishes meanwhile. */
+export async function copyFolder(disk: Disk, plan: CopyPlan, signal: AbortSignal | undefined): Promise<void> {
+	using from = await stepInto(plan.from, pathPart(plan.name), 'read');
+	await mkdir(plan.to.at(pathPart(plan.newName)));
+	using to = await stepInto(plan.to, pathPart(plan.newName), 'read');
+	for await (const batch of disk.calls.readNames(from)) {
+		const folders: RawName[] = [];
+		await atOnce(copiesAtOnce, batch, async ({ name, type }: RawEntry) => {
+			signal?.throwIfAborted();
+			if (type === 'directory') folders.push(name);
+			else if (type !== 'other') await copyInside({ from, name, to, newName: name }, folders, signal);
+		});
+		// One after another: side by side, a wide tree would hold more folders open than a process may.
+		for (const name of folders) await unlessGone(copyFolder(disk, { from, name, to, newName: name }, signal));
+	}
+	// Last, since each new name in a folder sets its time.
+	await keepTime(from.fd, to.fd);
+}
+
+/** Copies what is perhaps a file; adds it to `folders` if it turns out to be one of them. */
+async function copyInside(plan: CopyPlan, folders: RawName[], signal: AbortSignal | undefined): Promise<void> {
+	if ((await unlessGone(copyRegularFile(plan, signal))) === 'folder') folders.push(plan.name);
+}
+
+/** Copies a file with its time. Resolves to what it is instead if it is none, and then nothing was made. */
+export async function copyRegularFile(
+	plan: CopyPlan,
+	signal: AbortSignal | undefined,
+): Promise<'copied' | 'folder' | 'special'> {
+	const source = await open(plan.from.at(pathPart(plan.name)), readFileFlags);
+	try {
+		const stats = await fstat(source);
+		if (!stats.isFile()) return stats.isDirectory() ? 'folder' : 'special';
+		const flags = O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY;
+		const target = await open(plan.to.at(pathPart(plan.newName)), flags, 0o666);
+		try {
+			await copyBytes(source, target, Number(stats.size), signal);
+			await keepTime(source, target);
+		} finally {
+			closeSync(target);
+		}
+		return 'copied';
+	} finally {
+		closeSync(source);
+	}
+}
+
+/** Shares the blocks where the file system can; else a large file goes in chunks, so that it can be given up between them. */
+async function copyBytes(source: number, target: number, size: number, signal: AbortSignal | undefined): Promise<void> {
+	const isSmall = size <= smallFile;
+	const canClone = process.platform === 'linux';
+	if (canClone && (await clone(source, target, isSmall ? COPYFILE_FICLONE : COPYFILE_FICLONE_FORCE))) return;
+	const buffer = Buffer.allocUnsafe(chunkBytes);
+	for (let at = 0; ; at += buffer.length) {
+		signal?.throwIfAborted();
+		const bytes = await readFully(source, buffer, at);
+		await writeFully(target, [buffer.subarray(0, bytes)], at);
+		if (bytes < buffer.length) return;
+	}
+}
+
+async function clone(source: number, target: number, mode: number): Promise<boolean> {
+	const own = await fstat(target);
+	try {
+		await copyFile(`/proc/self/fd/${source}`, `/proc/self/fd/${target}`, mode);
+	} catch (error) {
+		if (mode === COPYFILE_FICLONE) throw error;
+		return false;
+	}
+	// The call gives the source's mode too: somebody's set-user-id program would become one of ours.
+	await fchmod(target, Number(own.mode) & 0o7777);
+	return true;
+}
+
+async function keepTime(source: number, target: number): Promise<void> {
+	await futimes(target, Date.now() / 1000, Number((await fstat(source)).mtimeNs) / 1e9);
+}
+
+async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
+	try {
+		return await work;
+	} catch (error) {
+		// ELOOP: it became a link meanwhile. ENXIO: a socket.
+		if (isFault(error, 'ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO')) return undefined;
+		throw error;
+	}
+}
+
+/** Makes a whole copied tree durable, one object after another. */
+export async function syncTree(disk: Disk, folder: Folder): Promise<void> {
+	for await (const batch of disk.calls.readNames(folder)) {
+		for (const { name } of batch) {
+			const fd = await open(folder.at(pathPart(name)), readFileFlags);
+			try {
+				await fsync(fd);
+				if (!(await fstat(fd)).isDirectory()) continue;
+			} finally {
+				closeSync(fd);
+			}
+			using inner = await stepInto(folder, pathPart(name), 'read');
+			await syncTree(disk, inner);
+		}
+	}
+}

@@ -1,0 +1,85 @@
+import type { StorageItem } from '@stowage/plugin-api';
+import { baseName, isWithin, type StoragePath } from '@stowage/rules';
+import { copyFolder, copyRegularFile, syncTree } from './copyTree.js';
+import type { Disk } from './Disk.js';
+import { closeSync, fsync, mkdir, open } from './descriptors.js';
+import type { Folder } from './Folder.js';
+import { isFault, nameTaken, noSuchEntry } from './faults.js';
+import { itemAt } from './items.js';
+import { demandApart, intoItself } from './moving.js';
+import { scratchPrefix, stagingFolder } from './names.js';
+import { readFileFlags, stepInto } from './opening.js';
+import { renameAny } from './publishing.js';
+import { rawName } from './rawNames.js';
+import { removeTree } from './removeTree.js';
+import { randomName } from './stagedIds.js';
+
+/** What the copy is called until it is whole. Short, whatever the length of its final name. */
+const copyName = 'copy';
+
+/** Copies a file or a whole folder out of sight, makes it durable and publishes it in one step. */
+export async function copyItem(
+	disk: Disk,
+	from: StoragePath,
+	to: StoragePath,
+	signal: AbortSignal | undefined,
+): Promise<StorageItem> {
+	demandApart(from, to);
+	signal?.throwIfAborted();
+	using source = await disk.parentOf(from, 'pass');
+	const item = await itemAt(disk, source, from);
+	if (item.type === 'directory' && isWithin(to, from)) throw intoItself();
+	using target = await disk.parentOf(to, 'read');
+	await demandFree(disk, target, to);
+	// Awaited here: what `using` holds is given back when the function returns.
+	return await withScratch(disk, async (scratch) => {
+		const plan = { from: source, name: rawName(baseName(from)), to: scratch, newName: rawName(copyName) };
+		if (item.type === 'directory') await copyFolder(disk, plan, signal);
+		else if ((await copyRegularFile(plan, signal)) !== 'copied') throw noSuchEntry(from);
+		await syncCopy(disk, scratch, item.type);
+		signal?.throwIfAborted();
+		const renaming = { from: scratch, fromName: copyName, to: target, toName: baseName(to) };
+		await renameAny(disk, item.type, renaming);
+		await disk.syncs.sync(target);
+		return itemAt(disk, target, to);
+	});
+}
+
+/** Refuses a taken name before all is copied for nothing; the last word has the rename. */
+async function demandFree(disk: Disk, folder: Folder, path: StoragePath): Promise<void> {
+	try {
+		await disk.factsAt(folder, baseName(path));
+	} catch (error) {
+		if (isFault(error, 'ENOENT')) return;
+		throw error;
+	}
+	throw nameTaken(path);
+}
+
+/** Gives `work` an empty folder out of sight, locked so that no other process sweeps it, and removes it afterwards. */
+async function withScratch<T>(disk: Disk, work: (scratch: Folder) => Promise<T>): Promise<T> {
+	using staging = await disk.privateFolder(stagingFolder, 'pass');
+	const name = scratchPrefix + randomName();
+	await mkdir(staging.at(name), 0o700);
+	try {
+		using scratch = await stepInto(staging, name, 'read');
+		disk.calls.tryLock(scratch.fd);
+		return await work(scratch);
+	} finally {
+		// What can't be removed now is swept at the next start; the answer does not depend on it.
+		await removeTree(disk, staging, rawName(name)).catch(() => {});
+	}
+}
+
+async function syncCopy(disk: Disk, scratch: Folder, type: 'file' | 'directory'): Promise<void> {
+	if (type === 'directory') {
+		if (!(await disk.calls.syncFileSystem(scratch.fd))) await syncTree(disk, scratch);
+		return;
+	}
+	const fd = await open(scratch.at(copyName), readFileFlags);
+	try {
+		await fsync(fd);
+	} finally {
+		closeSync(fd);
+	}
+}

@@ -1,0 +1,24 @@
+import type { StorageDriver } from '@stowage/plugin-api';
+import { Disk } from './Disk.js';
+import { LocalStorage } from './LocalStorage.js';
+import { claimRoot } from './marker.js';
+import { Root } from './Root.js';
+import { loadSystemCalls, type SystemCalls } from './systemCalls.js';
+
+export interface LocalStorageOptions {
+	/** The operating system's calls to use; by default the best that work here. */
+	calls?: SystemCalls;
+}
+
+/** A storage in the folder `path` of this machine, which must be absolute. */
+export function localStorageDriver(path: string, options: LocalStorageOptions = {}): StorageDriver {
+	return {
+		async open(knownId) {
+			const calls = options.calls ?? (await loadSystemCalls());
+			const rootId = knownId ?? (await claimRoot(path, calls));
+			const storage = new LocalStorage(new Disk(new Root(path, rootId, calls), calls));
+			await storage.prepare();
+			return storage;
+		},
+	};
+}

@@ -1,0 +1,56 @@
+import type { BigIntStats, Stats } from 'node:fs';
+import type { StorageEntry, StorageItem } from '@stowage/plugin-api';
+
+export type ObjectType = 'file' | 'directory' | 'other';
+
+/** What the file system says of one object. */
+export interface Facts {
+	type: ObjectType;
+	inode: bigint;
+	size: number;
+	mtimeNs: bigint;
+	ctimeNs: bigint;
+	/** 0 where the file system keeps none. */
+	birthtimeNs: bigint;
+}
+
+const typeMask = 0o170000;
+
+export function typeOfMode(mode: number): ObjectType {
+	const bits = mode & typeMask;
+	return bits === 0o100000 ? 'file' : bits === 0o040000 ? 'directory' : 'other';
+}
+
+export function factsOfStats(stats: BigIntStats): Facts {
+	return {
+		type: typeOfMode(Number(stats.mode)),
+		inode: stats.ino,
+		size: Number(stats.size),
+		mtimeNs: stats.mtimeNs,
+		ctimeNs: stats.ctimeNs,
+		birthtimeNs: stats.birthtimeNs,
+	};
+}
+
+/** The row of a listing; nothing for what is neither file nor folder. */
+export function entryOfStats(name: string, stats: Stats): StorageEntry | undefined {
+	const type = typeOfMode(stats.mode);
+	if (type === 'other') return undefined;
+	return { name, type, size: type === 'file' ? stats.size : 0, mtime: Math.round(stats.mtimeMs) };
+}
+
+export function itemOf(name: string, facts: Facts & { type: 'file' | 'directory' }): StorageItem {
+	const size = facts.type === 'file' ? facts.size : 0;
+	const version = [facts.inode, BigInt(facts.size), facts.mtimeNs, facts.ctimeNs].map((part) => part.toString(36));
+	return { name, type: facts.type, size, mtime: toMs(facts.mtimeNs), id: objectId(facts), version: version.join('-') };
+}
+
+/** An inode's number is given again after its object is gone, its time of birth is not. */
+export function objectId(facts: Facts): string {
+	return `${facts.inode.toString(36)}-${facts.birthtimeNs.toString(36)}`;
+}
+
+/** Rounded: times are set through floating-point seconds, which may fall short of the whole millisecond by a hair. */
+function toMs(ns: bigint): number {
+	return Math.round(Number(ns / 1_000_000_000n) * 1000 + Number(ns % 1_000_000_000n) / 1e6);
+}

@@ -1,0 +1,19 @@
+import { join, resolve } from 'node:path';
+import { definePlugin, z } from '@stowage/plugin-api';
+import { localStorageDriver } from './driver.js';
+
+export { localStorageDriver } from './driver.js';
+
+/** Keeps files as plain files below one folder of this machine. */
+export const plugin = definePlugin({
+	name: '@stowage/storage-local',
+	version: '0.1.0',
+	options: z.strictObject({
+		/** The folder that holds the files; a relative one lies in the data folder. `files` in the data folder if left out. */
+		root: z.string().min(1).optional(),
+	}),
+	start(server, options) {
+		const root = resolve(server.dataDir, options.root ?? join(server.dataDir, 'files'));
+		server.providers.storage.offer('local', localStorageDriver(root));
+	},
+});

@@ -1,0 +1,18 @@
+/** The root's own folder: it proves whose root this is and holds what is not yet, or no longer, visible. */
+export const privateFolder = '.stowage';
+
+export const stagingFolder = 'staging';
+export const trashFolder = 'trash-in-progress';
+
+/** Begins the names of what may be swept from staging when nobody works on it any more. Uploads have no such beginning. */
+export const scratchPrefix = 'scratch-';
+
+/** Whether a name at the root could reach the private folder, also on a disk that ignores case, width or trailing dots. */
+export function isPrivateName(segment: string): boolean {
+	return (
+		segment
+			.normalize('NFKC')
+			.toUpperCase()
+			.replace(/[. ]+$/, '') === privateFolder.toUpperCase()
+	);
+}

@@ -1,0 +1,33 @@
+import { constants } from 'node:os';
+import { fdatasync, readdir } from './descriptors.js';
+import { systemFault } from './faults.js';
+import type { RawName } from './rawNames.js';
+import type { SystemCalls } from './systemCalls.js';
+
+/** Names a batch when a folder can only be read as a whole. */
+const batchSize = 1000;
+
+/** What node:fs alone can do. */
+export const nodeCalls: SystemCalls = {
+	namesByDescriptor: process.platform === 'linux',
+	async renameNoReplace() {
+		throw systemFault('renameat2', constants.errno.ENOSYS);
+	},
+	tryLock: () => undefined,
+	syncFileSystem: async () => false,
+	async startWriteback(fd) {
+		await fdatasync(fd);
+	},
+	async *readNames(folder) {
+		// As bytes and without types: Node asks for a type that it does not know by the decoded name, which may be no name at all.
+		const names = await readdir(folder.path, { encoding: 'buffer' });
+		for (let at = 0; at < names.length; at += batchSize) {
+			yield names
+				.slice(at, at + batchSize)
+				.map((name) => ({ name: name.toString('latin1') as RawName, type: 'unknown' as const }));
+		}
+	},
+	openCached: () => undefined,
+	openRootCached: () => undefined,
+	factsCached: () => undefined,
+};

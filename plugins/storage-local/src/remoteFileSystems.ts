@@ -1,0 +1,9 @@
+/** NFS, SMB (three generations), FUSE, Ceph, 9P, AFS and OCFS2, by the number that statfs gives. */
+const remoteTypes = new Set([
+	0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x65735546, 0x00c36400, 0x01021997, 0x5346414f, 0x7461636f,
+]);
+
+/** Whether asking this kind of file system may mean waiting for another machine or program, even for what is in the cache. */
+export function isRemoteFileSystem(type: number): boolean {
+	return remoteTypes.has(type);
+}

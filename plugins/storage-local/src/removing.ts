@@ -1,0 +1,33 @@
+import { baseName, Failure, rootPath, type StoragePath } from '@stowage/rules';
+import type { Disk } from './Disk.js';
+import { rename, unlink } from './descriptors.js';
+import { noSuchEntry } from './faults.js';
+import { trashFolder } from './names.js';
+import { rawName } from './rawNames.js';
+import { removeTree } from './removeTree.js';
+import { randomName } from './stagedIds.js';
+
+/**
+ * Takes a file or folder away in one step. Resolves, when it is durably gone, to what is left to do in the background: to
+ * free what a folder held.
+ */
+export async function removeItem(disk: Disk, path: StoragePath): Promise<() => Promise<void>> {
+	if (path === rootPath) throw new Failure('invalid', 'The root itself cannot be removed.');
+	using folder = await disk.parentOf(path, 'read');
+	const name = baseName(path);
+	const { type } = await disk.factsAt(folder, name);
+	if (type === 'other') throw noSuchEntry(path);
+	if (type === 'file') {
+		await disk.locks.hold([folder], () => unlink(folder.at(name)));
+		await disk.syncs.sync(folder);
+		return async () => {};
+	}
+	using trash = await disk.privateFolder(trashFolder, 'pass');
+	const discarded = randomName();
+	await disk.locks.hold([folder], () => rename(folder.at(name), trash.at(discarded)));
+	await disk.syncs.sync(folder);
+	return async () => {
+		using again = await disk.privateFolder(trashFolder, 'pass');
+		await removeTree(disk, again, rawName(discarded));
+	};
+}

@@ -1,0 +1,44 @@
+import type { StorageEntry } from '@stowage/plugin-api';
+import { typeOfMode } from './facts.js';
+import type { FactsOnDevice } from './systemCalls.js';
+
+// Offsets of `struct statx`, which is the same on every processor.
+const offset = {
+	mode: 28,
+	inode: 32,
+	size: 40,
+	birth: 80,
+	change: 96,
+	modify: 112,
+	deviceMajor: 136,
+	deviceMinor: 140,
+};
+
+/** The row of a listing; nothing for what is neither file nor folder. */
+export function readEntry(fields: DataView, name: string): StorageEntry | undefined {
+	const type = typeOfMode(fields.getUint16(offset.mode, true));
+	if (type === 'other') return undefined;
+	const seconds = fields.getInt32(offset.modify + 4, true) * 2 ** 32 + fields.getUint32(offset.modify, true);
+	const mtime = Math.round(seconds * 1000 + fields.getUint32(offset.modify + 8, true) / 1e6);
+	return { name, type, size: type === 'file' ? readSize(fields) : 0, mtime };
+}
+
+export function readFacts(fields: DataView): FactsOnDevice {
+	return {
+		type: typeOfMode(fields.getUint16(offset.mode, true)),
+		device: `${fields.getUint32(offset.deviceMajor, true)}:${fields.getUint32(offset.deviceMinor, true)}`,
+		inode: fields.getBigUint64(offset.inode, true),
+		size: readSize(fields),
+		mtimeNs: readTime(fields, offset.modify),
+		ctimeNs: readTime(fields, offset.change),
+		birthtimeNs: readTime(fields, offset.birth),
+	};
+}
+
+function readSize(fields: DataView): number {
+	return fields.getUint32(offset.size + 4, true) * 2 ** 32 + fields.getUint32(offset.size, true);
+}
+
+function readTime(fields: DataView, at: number): bigint {
+	return fields.getBigInt64(at, true) * 1_000_000_000n + BigInt(fields.getUint32(at + 8, true));
+}

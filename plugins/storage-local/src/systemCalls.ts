@@ -1,0 +1,46 @@
+import type { StorageEntry } from '@stowage/plugin-api';
+import type { Folder } from './Folder.js';
+import type { Facts } from './facts.js';
+import type { RawEntry } from './rawNames.js';
+
+/** What we ask of the operating system beyond node:fs. `nodeCalls` does what can be done without, so that all runs anywhere. */
+export interface SystemCalls {
+	/** Whether what lies in an open folder can be named through its descriptor, as `/proc` allows on Linux. */
+	readonly namesByDescriptor: boolean;
+	/** Renames unless the new name is taken (EEXIST). Rejects with ENOSYS or EINVAL where there is no such call. */
+	renameNoReplace(from: Folder, fromName: string, to: Folder, toName: string): Promise<void>;
+	/** Locks an open file against other processes until it is closed. False if it is locked; nothing where no lock can be had. */
+	tryLock(fd: number): boolean | undefined;
+	/** Makes everything on the file system durable. False where that can't be asked for. */
+	syncFileSystem(fd: number): Promise<boolean>;
+	/** Begins to bring written bytes to the disk, so that less is left for the sync that somebody waits for. */
+	startWriteback(fd: number, position: number, length: number): Promise<void>;
+	/** All in a folder that was opened for reading, in batches, the first one small. */
+	readNames(folder: Folder): AsyncIterable<RawEntry[]>;
+	/**
+	 * Opens what lies below a folder if that takes no disk access and meets no link; nothing in any other case, and
+	 * then the slow way tells why.
+	 */
+	openCached(fd: number, path: string, flags: number): number | undefined;
+	/** The same for the administrator's own absolute path, links on the way included. */
+	openRootCached(path: string, flags: number): number | undefined;
+	/** What is known of an open object without asking a disk or network for it. */
+	factsCached(fd: number): FactsOnDevice | undefined;
+	/** The row of a listing, at once; nothing if it vanished or is neither file nor folder. Left out where it can't be had so. */
+	readonly entryNow?: ((fd: number, name: string) => StorageEntry | undefined) | undefined;
+}
+
+export interface FactsOnDevice extends Facts {
+	device: string;
+}
+
+/** The best calls that work on this machine. */
+export async function loadSystemCalls(): Promise<SystemCalls> {
+	if (process.platform === 'linux') {
+		const { loadLinuxCalls } = await import('./linuxCalls.js');
+		const calls = await loadLinuxCalls();
+		if (calls !== undefined) return calls;
+	}
+	const { nodeCalls } = await import('./nodeCalls.js');
+	return nodeCalls;
+}

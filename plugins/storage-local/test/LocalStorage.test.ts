@@ -1,0 +1,33 @@
+import { storageSuite } from '@stowage/conformance';
+import test from 'ava';
+import { localDriver, localStorage, p, put, readText } from './tools.js';
+
+storageSuite(test, 'LocalStorage', (t) => localDriver(t));
+
+test('a path may be longer than one call of the operating system takes', async (t) => {
+	const { storage } = await localStorage(t);
+	let path = 'n'.repeat(200);
+	for (let level = 1; level < 30; level++) {
+		await storage.makeDirectory(p(path));
+		path = `${path}/${'n'.repeat(200)}`;
+	}
+	await put(storage, path, 'far');
+	t.is(await readText(storage, path), 'far');
+	await storage.move(p('n'.repeat(200)), p('moved'));
+	await storage.copy(p('moved'), p('copied'));
+	t.is(await readText(storage, `copied${path.slice(200)}`), 'far');
+	await storage.remove(p('moved'));
+});
+
+test('a tree may be 1,000 levels deep', async (t) => {
+	const { storage } = await localStorage(t);
+	let path = '0';
+	for (let level = 1; level < 1000; level++) {
+		await storage.makeDirectory(p(path));
+		path = `${path}/${level}`;
+	}
+	await put(storage, path, 'deep');
+	await storage.copy(p('0'), p('copy'));
+	t.is(await readText(storage, `copy${path.slice(1)}`), 'deep');
+	await storage.remove(p('0'));
+});

@@ -1,0 +1,51 @@
+/**
+ * A process of its own for tests: `child.ts <root> <root's id> <what to do> ...`. Prints `ready` once the storage is open, and
+ * at the end `answer: done` or the kind of the Failure.
+ */
+import { writeSync } from 'node:fs';
+import { isFailure, parsePath } from '@stowage/rules';
+import { localStorageDriver } from '@stowage/storage-local';
+
+const [root = '', rootId = '', task = '', first = '', second = ''] = process.argv.slice(2);
+const storage = await localStorageDriver(root).open(rootId);
+writeSync(1, 'ready\n');
+
+const tasks: Record<string, () => Promise<unknown>> = {
+	copy: () => storage.copy(parsePath(first), parsePath(second)),
+	commit: async () => (await storage.stage(first)).commit(parsePath(second)),
+	put: async () => {
+		const staged = await storage.stage();
+		await staged.append(
+			(async function* () {
+				yield Buffer.from('content');
+			})(),
+			0,
+		);
+		return staged.commit(parsePath(first));
+	},
+	move: () => storage.move(parsePath(first), parsePath(second)),
+	remove: () => storage.remove(parsePath(first)),
+	makeDirectory: () => storage.makeDirectory(parsePath(first)),
+	/** Appends, and keeps at it until its input ends. */
+	hold: async () => {
+		const staged = await storage.stage(first);
+		await staged.append(
+			(async function* () {
+				yield Buffer.from('held');
+				writeSync(1, 'holding\n');
+				for await (const _ of process.stdin);
+			})(),
+			0,
+		);
+	},
+};
+
+try {
+	await tasks[task]?.();
+	writeSync(1, 'answer: done\n');
+} catch (error) {
+	if (!isFailure(error)) throw error;
+	writeSync(1, `answer: ${error.kind}\n`);
+}
+await storage.close();
+process.exit(0);

@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { link, mkdir, readdir, rename, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test from 'ava';
+import { nodeCalls } from '../src/nodeCalls.js';
+import { startChild } from './children.js';
+import { body, eventually, localStorage, names, p, plant, readText } from './tools.js';
+
+test('what a removal left behind is gone after the next start, links are not followed', async (t) => {
+	const { storage, driver, root, folder } = await localStorage(t);
+	const trash = join(root, '.stowage/trash-in-progress');
+	await plant(trash, { 'a/deep/er/file': 'x', 'b/file': 'y', 'single file': 'z' });
+	await plant(folder, { 'outside/secret': 'stays' });
+	await symlink(join(folder, 'outside'), join(trash, 'a/link'));
+	await symlink(join(folder, 'outside'), join(trash, 'link'));
+	const again = await driver.open(storage.rootId);
+	await eventually(t, async () => (await readdir(trash)).length === 0);
+	t.deepEqual(await readdir(join(folder, 'outside')), ['secret']);
+	await again.close();
+});
+
+test('what a copy left behind is gone after the next start, uploads go on', async (t) => {
+	const { storage, driver, root } = await localStorage(t);
+	const staging = join(root, '.stowage/staging');
+	const staged = await storage.stage();
+	await staged.append(body('half '), 0);
+	await plant(staging, { 'scratch-0123/copy/deep/file': 'x', 'scratch-4567/copy': 'y', 'scratch-89ab': 'z' });
+	const again = await driver.open(storage.rootId);
+	await eventually(t, async () => (await readdir(staging)).length === 1);
+	const found = await again.stage(staged.id);
+	await found.append(body('whole'), await found.size());
+	await found.commit(p('a'));
+	t.is(await readText(storage, 'a'), 'half whole');
+	await again.close();
+});
+
+test('a copy that another process is working on is not swept', async (t) => {
+	const { storage, driver, root } = await localStorage(t);
+	await mkdir(join(root, 'from'));
+	for (let n = 0; n < 400; n++) await writeFile(join(root, `from/${n}`), 'x'.repeat(10_000));
+	const copying = await startChild(t, root, storage.rootId, 'copy', 'from', 'to');
+	for (let n = 0; n < 10; n++) await (await driver.open(storage.rootId)).close();
+	const [code] = await once(copying, 'exit');
+	t.is(code, 0);
+	t.is(await storage.count(p('to')), 400);
+});
+
+test('a copy whose process is killed leaves nothing to see and is swept', async (t) => {
+	const { storage, driver, root } = await localStorage(t);
+	await mkdir(join(root, 'from'));
+	for (let n = 0; n < 2000; n++) await writeFile(join(root, `from/${n}`), 'x'.repeat(1000));
+	const copying = await startChild(t, root, storage.rootId, 'copy', 'from', 'to');
+	const staging = join(root, '.stowage/staging');
+	await eventually(t, async () => (await readdir(staging)).length > 0);
+	copying.kill('SIGKILL');
+	await once(copying, 'exit');
+	t.deepEqual(await names(storage, ''), ['from']);
+	t.is((await readdir(staging)).length, 1);
+	const again = await driver.open(storage.rootId);
+	await eventually(t, async () => (await readdir(staging)).length === 0);
+	t.is(await again.count(p('from')), 2000);
+	await again.close();
+});
+
+test('a commit whose answer was lost answers the same file after a restart', async (t) => {
+	const { storage, driver, root } = await localStorage(t);
+	const staged = await storage.stage();
+	await staged.append(body('published'), 0);
+	// The crash came right after the rename.
+	await rename(join(root, '.stowage/staging', staged.id.slice(0, 32)), join(root, 'a'));
+	const again = await driver.open(storage.rootId);
+	const item = await (await again.stage(staged.id)).commit(p('a'));
+	t.deepEqual(item, await storage.stat(p('a')));
+	t.deepEqual(await names(storage, ''), ['a']);
+	await again.close();
+});
+
+test('a crash between the two steps of the weaker path leaves one file in the end', async (t) => {
+	const { driver, root, storage } = await localStorage(t, { calls: nodeCalls });
+	const staged = await storage.stage();
+	await staged.append(body('published'), 0);
+	const name = join(root, '.stowage/staging', staged.id.slice(0, 32));
+	await link(name, join(root, 'a'));
+	const again = await driver.open(storage.rootId);
+	t.is((await (await again.stage(staged.id)).commit(p('a'))).name, 'a');
+	t.deepEqual(await readdir(join(root, '.stowage/staging')), []);
+	t.is(await readText(storage, 'a'), 'published');
+	await again.close();
+});

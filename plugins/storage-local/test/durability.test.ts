@@ -1,0 +1,95 @@
+import test, { type ExecutionContext } from 'ava';
+import { startChild, type TracedCall, traceChild } from './children.js';
+import { body, localStorage, p, plant, put, readText, refused } from './tools.js';
+
+const traced = ['-e', 'trace=fsync,fdatasync,syncfs,rename,renameat,renameat2,mkdir,mkdirat,unlink,unlinkat,write'];
+
+/** The first of these calls that names what the pattern says. */
+function find(calls: readonly TracedCall[], name: RegExp, text: RegExp): TracedCall {
+	const found = calls.find((call) => name.test(call.name) && text.test(call.text));
+	if (found === undefined) throw new Error(`no ${name} of ${text}:\n${calls.map((call) => call.text).join('\n')}`);
+	return found;
+}
+
+const sync = /^(fsync|fdatasync)$/;
+const answered = /"answer: done/;
+
+test('commit syncs the bytes, then takes the name, then syncs the folder, then answers', async (t) => {
+	const { storage, root } = await localStorage(t);
+	await storage.makeDirectory(p('docs'));
+	const { answer, calls } = await traceChild(t, traced, root, storage.rootId, 'put', 'docs/a.txt');
+	t.is(answer, 'done');
+	const order = [
+		find(calls, sync, /\.stowage\/staging\/[0-9a-f]{32}>/),
+		find(calls, /^renameat2$/, /"a\.txt".*RENAME_NOREPLACE.*= 0/),
+		find(calls, sync, /files\/docs>/),
+		find(calls, /^write$/, answered),
+	];
+	demandOrder(t, order);
+	t.is(await readText(storage, 'docs/a.txt'), 'content');
+});
+
+test('a folder, a move and a removal are durable before they are answered', async (t) => {
+	const { storage, root } = await localStorage(t);
+	await plant(root, { 'from/a': 'x', 'to/b': 'y', 'gone/c': 'z' });
+	const child = (...task: string[]) => traceChild(t, traced, root, storage.rootId, ...task);
+
+	const made = (await child('makeDirectory', 'to/new')).calls;
+	demandOrder(t, [find(made, /^mkdir/, /new/), find(made, sync, /files\/to>/), find(made, /^write$/, answered)]);
+
+	const moved = (await child('move', 'from/a', 'to/a')).calls;
+	const rename = find(moved, /^renameat2$/, /"a".*RENAME_NOREPLACE.*= 0/);
+	demandOrder(t, [rename, find(moved, sync, /files\/to>/), find(moved, /^write$/, answered)]);
+	demandOrder(t, [rename, find(moved, sync, /files\/from>/), find(moved, /^write$/, answered)]);
+
+	const removed = (await child('remove', 'gone')).calls;
+	demandOrder(t, [find(removed, /^rename/, /gone/), find(removed, sync, /files>/), find(removed, /^write$/, answered)]);
+});
+
+test('a copied tree is synced before it takes its name', async (t) => {
+	const { storage, root } = await localStorage(t);
+	await plant(root, { 'from/a': 'x', 'from/deep/b': 'y' });
+	const { calls } = await traceChild(t, traced, root, storage.rootId, 'copy', 'from', 'to');
+	demandOrder(t, [
+		find(calls, /^syncfs$/, /staging\/scratch-/),
+		find(calls, /^renameat2$/, /"to".*RENAME_NOREPLACE.*= 0/),
+		find(calls, sync, /files>/),
+		find(calls, /^write$/, answered),
+	]);
+});
+
+test('after a disk fault the file is refused, dropped and not synced again', async (t) => {
+	const { storage, root } = await localStorage(t);
+	await put(storage, 'older', 'stays');
+	const staged = await storage.stage();
+	await staged.append(body('lost'), 0);
+	const inject = ['-e', 'trace=fsync,write', '-e', 'inject=fsync:error=EIO:when=1'];
+	const { answer, calls } = await traceChild(t, inject, root, storage.rootId, 'commit', staged.id, 'a');
+	t.is(answer, 'unavailable');
+	console.log(calls.map(c=>c.text).join('\n')); t.is(calls.filter((call) => call.name === 'fsync').length, 1);
+	await refused(t, 'notFound', () => staged.size());
+	await refused(t, 'notFound', () => storage.stat(p('a')));
+	t.is(await readText(storage, 'older'), 'stays');
+});
+
+test('a second process is refused while one writes to an upload', async (t) => {
+	const { storage, root } = await localStorage(t);
+	const staged = await storage.stage();
+	const child = await startChild(t, root, storage.rootId, 'hold', staged.id);
+	await new Promise<void>((resolve) => child.stdout?.once('data', () => resolve()));
+	await refused(t, 'locked', () => staged.append(body('x'), 0));
+	await refused(t, 'locked', () => staged.commit(p('a')));
+	const ended = new Promise((resolve) => child.once('exit', resolve));
+	child.stdin?.end();
+	t.is(await ended, 0);
+	t.is(await staged.append(body(' on'), 4), 7);
+	await staged.commit(p('a'));
+	t.is(await readText(storage, 'a'), 'held on');
+});
+
+function demandOrder(t: ExecutionContext, calls: readonly TracedCall[]): void {
+	for (const [n, call] of calls.entries()) {
+		const before = calls[n - 1];
+		if (before !== undefined) t.true(before.ended < call.begun, `${before.text}\nmust end before\n${call.text}`);
+	}
+}

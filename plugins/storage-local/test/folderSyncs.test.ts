@@ -1,0 +1,47 @@
+import * as fs from 'node:fs';
+import test from 'ava';
+import { Folder } from '../src/Folder.js';
+import { FolderSyncs } from '../src/FolderSyncs.js';
+import { nodeCalls } from '../src/nodeCalls.js';
+import { temporaryFolder } from './tools.js';
+
+/** Counts the syncs that are begun, which all take until `finish`. */
+class CountedSyncs extends FolderSyncs {
+	begun = 0;
+	#finish: (() => void)[] = [];
+
+	protected override syncNow(): Promise<void> {
+		this.begun++;
+		return new Promise((resolve) => this.#finish.push(resolve));
+	}
+
+	async finish(): Promise<void> {
+		this.#finish.shift()?.();
+		await new Promise((resolve) => setImmediate(resolve));
+	}
+}
+
+test('all who ask while a sync runs share the next one, which begins after they asked', async (t) => {
+	using folder = new Folder(fs.openSync(await temporaryFolder(t), fs.constants.O_RDONLY));
+	using same = new Folder(fs.openSync(folder.path, fs.constants.O_RDONLY));
+	using other = new Folder(fs.openSync(await temporaryFolder(t), fs.constants.O_RDONLY));
+	const syncs = new CountedSyncs(nodeCalls);
+	const ended: string[] = [];
+	const ask = (name: string, of: Folder) => syncs.sync(of).then(() => ended.push(name));
+	void ask('first', folder);
+	for (const name of ['second', 'third', 'fourth']) void ask(name, name === 'third' ? same : folder);
+	t.is(syncs.begun, 1);
+	void ask('elsewhere', other);
+	t.is(syncs.begun, 2);
+	await syncs.finish();
+	t.deepEqual(ended, ['first']);
+	t.is(syncs.begun, 3);
+	void ask('fifth', folder);
+	await syncs.finish();
+	t.deepEqual(ended, ['first', 'elsewhere']);
+	await syncs.finish();
+	t.deepEqual(ended.slice(2), ['second', 'third', 'fourth']);
+	t.is(syncs.begun, 4);
+	await syncs.finish();
+	t.is(ended.at(-1), 'fifth');
+});

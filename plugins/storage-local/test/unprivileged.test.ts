@@ -1,0 +1,118 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { storageSuite } from '@stowage/conformance';
+import { localStorageDriver } from '@stowage/storage-local';
+import test from 'ava';
+import { loadSystemCalls } from '../src/systemCalls.js';
+import { isRoot, localDriver, names, p, put, readText, refused } from './tools.js';
+
+const nobody = 65534;
+
+/** Loaded while all may be read: this process gives up being root, and the tests after it run as somebody without rights. */
+await loadSystemCalls();
+const folder = mkdtempSync(join(tmpdir(), 'stowage-unprivileged-'));
+const root = join(folder, 'files');
+mkdirSync(root);
+if (isRoot) {
+	plantForeignFiles();
+	chownSync(folder, nobody, nobody);
+	chownSync(root, nobody, nobody);
+	process.setgroups?.([]);
+	process.setgid?.(nobody);
+	process.setuid?.(nobody);
+}
+process.umask(0o027);
+
+/** What root made in the tree, as another program's user would: readable, unreadable, in folders of its own and in ours. */
+function plantForeignFiles(): void {
+	mkdirSync(join(root, 'ours'));
+	chownSync(join(root, 'ours'), nobody, nobody);
+	for (const place of ['ours', 'theirs', 'theirs/closed']) {
+		mkdirSync(join(root, place), { recursive: true });
+		writeFileSync(join(root, place, 'readable'), 'theirs', { mode: 0o644 });
+		writeFileSync(join(root, place, 'unreadable'), 'theirs', { mode: 0o600 });
+	}
+	chmodSync(join(root, 'theirs/closed'), 0o700);
+}
+
+test.after.always(() => {
+	// What root planted can only be removed by root; then this is left to the folder for temporary files.
+	try {
+		rmSync(folder, { recursive: true, force: true });
+	} catch {
+		execFileSync('true');
+	}
+});
+
+storageSuite(test, 'LocalStorage without rights', (t) => localDriver(t));
+
+test('files of another owner are read as far as they may be', async (t) => {
+	if (!isRoot) {
+		t.log('not run as root: nobody else to own a file');
+		t.not(process.getuid?.(), 0);
+		return;
+	}
+	t.is(process.getuid?.(), nobody);
+	const storage = await localStorageDriver(root).open(undefined);
+	t.deepEqual(await names(storage, 'theirs'), ['closed', 'readable', 'unreadable']);
+	t.is(await readText(storage, 'theirs/readable'), 'theirs');
+	await refused(t, 'forbidden', () => storage.open(p('theirs/unreadable')));
+	await refused(t, 'forbidden', () => names(storage, 'theirs/closed'));
+	await refused(t, 'forbidden', () => storage.count(p('theirs/closed')));
+	await refused(t, 'forbidden', () => storage.stat(p('theirs/closed/readable')));
+	await refused(t, 'forbidden', () => storage.move(p('theirs/readable'), p('mine')));
+	await refused(t, 'forbidden', () => storage.remove(p('theirs/readable')));
+	await refused(t, 'forbidden', () => storage.remove(p('theirs')));
+	await refused(t, 'forbidden', () => storage.makeDirectory(p('theirs/new')));
+	await refused(t, 'forbidden', () => put(storage, 'theirs/new', 'x'));
+	await refused(t, 'forbidden', () => storage.copy(p('theirs'), p('copy')));
+	t.deepEqual(await names(storage, ''), ['ours', 'theirs']);
+	t.deepEqual(await names(storage, 'theirs'), ['closed', 'readable', 'unreadable']);
+
+	// In a folder of ours they may be moved and removed, whoever owns them.
+	await storage.move(p('ours/unreadable'), p('ours/moved'));
+	t.is((await storage.stat(p('ours/moved'))).size, 6);
+	await storage.copy(p('ours/readable'), p('copy'));
+	t.is(await readText(storage, 'copy'), 'theirs');
+	await storage.remove(p('ours/moved'));
+	t.deepEqual(await names(storage, 'ours'), ['readable']);
+	t.deepEqual(
+		readdirSync(join(root, '.stowage/staging')).filter((name) => name.startsWith('scratch-')),
+		[],
+	);
+	await storage.close();
+});
+
+test('files and folders are made as the umask says, the private folder for nobody else', async (t) => {
+	const { driver, root: own } = await localDriver(t);
+	const storage = await driver.open(undefined);
+	await storage.makeDirectory(p('folder'));
+	await put(storage, 'folder/file', 'x');
+	await storage.copy(p('folder'), p('copy'));
+	await storage.copy(p('folder/file'), p('file'));
+	const modes = execFileSync('find', ['.', '-printf', '%P %m\n'], { cwd: own, encoding: 'utf8' });
+	t.deepEqual(modes.trim().split('\n').slice(1).sort(), [
+		'.stowage 700',
+		'.stowage/root.json 600',
+		'.stowage/staging 700',
+		'.stowage/trash-in-progress 700',
+		'copy 750',
+		'copy/file 640',
+		'file 640',
+		'folder 750',
+		'folder/file 640',
+	]);
+	await storage.close();
+});
+
+test('a copy of a program with set-user-id is no such program', async (t) => {
+	const { driver, root: own } = await localDriver(t);
+	const storage = await driver.open(undefined);
+	writeFileSync(join(own, 'program'), 'x');
+	chmodSync(join(own, 'program'), 0o4755);
+	await storage.copy(p('program'), p('copy'));
+	t.is(execFileSync('stat', ['-c', '%a', join(own, 'copy')], { encoding: 'utf8' }).trim(), '640');
+	await storage.close();
+});

@@ -1,0 +1,107 @@
+import { logout } from '@stowage/contract';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { lazy, Suspense, useCallback, useMemo, useState } from 'react';
+import { Outlet, useLocation, useNavigate } from 'react-router';
+import { call } from '../api/client.js';
+import { capabilitiesQuery, sessionQuery } from '../api/queries.js';
+import { useSession } from '../api/useSession.js';
+import type { AuthMode } from '../features/account/authForm.js';
+import { useUploadQueue } from '../features/uploadQueue/useUploadQueue.js';
+import { messages } from '../messages.js';
+import { AppHeader } from '../ui/AppHeader.js';
+import { FrameContext, type Frame as FrameServices } from '../ui/frame.js';
+import { useNotify } from '../ui/notifications/useNotify.js';
+import styles from './Frame.module.css';
+import { PageErrorBoundary } from './PageErrorBoundary.js';
+
+const AuthDialog = lazy(async () => ({ default: (await import('../features/account/AuthDialog.js')).AuthDialog }));
+const SettingsDialog = lazy(async () => ({
+	default: (await import('../features/settings/SettingsDialog.js')).SettingsDialog,
+}));
+
+type OpenDialog = { kind: 'none' } | { kind: 'auth'; mode: AuthMode } | { kind: 'settings' };
+
+/** What surrounds every page: the header, and the dialogs that can be opened from anywhere. */
+export function Frame() {
+	const navigate = useNavigate();
+	const { pathname, search } = useLocation();
+	const queryClient = useQueryClient();
+	const session = useSession();
+	const capabilities = useQuery(capabilitiesQuery);
+	const { notify } = useNotify();
+	const queue = useUploadQueue();
+	const [dialog, setDialog] = useState<OpenDialog>({ kind: 'none' });
+	// The last dialog stays mounted while it fades out.
+	const [shown, setShown] = useState<OpenDialog>(dialog);
+	if (dialog.kind !== 'none' && dialog !== shown) setShown(dialog);
+
+	const frame = useMemo<FrameServices>(
+		() => ({
+			openSignIn: () => setDialog({ kind: 'auth', mode: 'login' }),
+			openSignUp: () => setDialog({ kind: 'auth', mode: 'register' }),
+			openSettings: () => setDialog({ kind: 'settings' }),
+		}),
+		[],
+	);
+	const close = useCallback(() => setDialog({ kind: 'none' }), []);
+
+	const leave = useMutation({
+		mutationFn: () => call(logout),
+		onSuccess: () => {
+			queryClient.setQueryData(sessionQuery.queryKey, { isLoggedIn: false, username: null, settings: null });
+			queryClient.removeQueries({ queryKey: ['listing'] });
+			queue.signedOut();
+		},
+		onError: (error) => notify({ intent: 'danger', message: messages.logoutFailed, detail: error.message }),
+	});
+
+	const isBrowser = pathname === '/browser' || pathname.startsWith('/browser/');
+	const area = new URLSearchParams(search).get('type') === 'private' ? 'private' : 'public';
+	const isRegistrationOpen = capabilities.data?.registration !== 'closed';
+	// A visitor's buttons come together, once it is known which ones there are.
+	const isVisitor = session.status === 'signedOut' && !capabilities.isPending;
+	const username = session.status === 'signedIn' ? session.username : isVisitor ? null : undefined;
+
+	return (
+		<FrameContext value={frame}>
+			<button type="button" className={styles.skip} onClick={() => document.getElementById('content')?.focus()}>
+				{messages.skipToContent}
+			</button>
+			<AppHeader
+				username={username}
+				area={isBrowser ? area : undefined}
+				isRegistrationOpen={isRegistrationOpen}
+				onArea={(target) => navigate(`/browser?type=${target}`)}
+				onSignIn={frame.openSignIn}
+				onSignUp={frame.openSignUp}
+				onSettings={frame.openSettings}
+				onLogout={() => leave.mutate()}
+			/>
+			<main id="content" className={styles.main} tabIndex={-1}>
+				<PageErrorBoundary key={isBrowser ? 'browser' : pathname}>
+					<Suspense>
+						<Outlet />
+					</Suspense>
+				</PageErrorBoundary>
+			</main>
+			<Suspense>
+				{shown.kind === 'auth' && (
+					<AuthDialog
+						isOpen={dialog.kind === 'auth'}
+						mode={shown.mode}
+						isRegistrationOpen={isRegistrationOpen}
+						onMode={(mode) => setDialog({ kind: 'auth', mode })}
+						onClose={close}
+						onSignedIn={() => {
+							queue.signedIn();
+							close();
+						}}
+					/>
+				)}
+				{shown.kind === 'settings' && session.status === 'signedIn' && (
+					<SettingsDialog isOpen={dialog.kind === 'settings'} settings={session.settings} onClose={close} />
+				)}
+			</Suspense>
+		</FrameContext>
+	);
+}

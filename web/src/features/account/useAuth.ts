@@ -1,0 +1,43 @@
+import { login, register } from '@stowage/contract';
+import { isFailure } from '@stowage/rules';
+import { useQueryClient } from '@tanstack/react-query';
+import { useReducer } from 'react';
+import { call } from '../../api/client.js';
+import { sessionQuery } from '../../api/queries.js';
+import { messages } from '../../messages.js';
+import { type AuthMode, authFormReducer, emptyAuthForm, formError, maySubmit, serverError } from './authForm.js';
+
+/** The form of the auth dialog; `onSignedIn` comes once the session is known to the whole page. */
+export function useAuth(mode: AuthMode, onSignedIn: () => void) {
+	const queryClient = useQueryClient();
+	const [form, dispatch] = useReducer(authFormReducer, emptyAuthForm);
+
+	async function submit(): Promise<void> {
+		if (!maySubmit(form, mode)) return;
+		const error = formError(form, mode);
+		if (error !== undefined) {
+			dispatch({ type: 'failed', error });
+			return;
+		}
+		dispatch({ type: 'submitted' });
+		try {
+			const { username, password, confirm: passwordConfirm } = form;
+			const signedIn =
+				mode === 'login'
+					? await call(login, { payload: { username, password } })
+					: await call(register, { payload: { username, password, passwordConfirm } });
+			// A check that is still under way was asked before there was a session.
+			await queryClient.cancelQueries({ queryKey: sessionQuery.queryKey });
+			queryClient.setQueryData(sessionQuery.queryKey, { isLoggedIn: true, ...signedIn });
+			void queryClient.invalidateQueries({ queryKey: ['listing'] });
+			dispatch({ type: 'reset' });
+			onSignedIn();
+		} catch (error) {
+			const reason = isFailure(error) ? error.message : messages.networkError;
+			dispatch({ type: 'failed', error: serverError(mode, reason) });
+			if (!isFailure(error)) throw error;
+		}
+	}
+
+	return { form, dispatch, submit, maySubmit: maySubmit(form, mode) };
+}

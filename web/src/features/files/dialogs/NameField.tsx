@@ -1,0 +1,51 @@
+import { FormGroup, InputGroup } from '@blueprintjs/core';
+import { useEffect, useId, useRef } from 'react';
+
+export interface NameFieldProps {
+	label: string;
+	value: string;
+	onChange: (value: string) => void;
+	/** What is wrong with it, if anything. */
+	error: string | undefined;
+	placeholder?: string;
+	/** How much of the name is selected at first: the part that people want to change. */
+	selected: number;
+}
+
+export function NameField({ label, value, onChange, error, placeholder, selected }: NameFieldProps) {
+	const id = useId();
+	const errorId = useId();
+	const input = useRef<HTMLInputElement>(null);
+	const initial = useRef(selected);
+	useEffect(() => input.current?.setSelectionRange(0, initial.current), []);
+	return (
+		<FormGroup
+			label={label}
+			labelFor={id}
+			intent={error === undefined ? 'none' : 'danger'}
+			helperText={
+				error !== undefined && (
+					<span id={errorId} role="alert">
+						{error}
+					</span>
+				)
+			}
+		>
+			<InputGroup
+				id={id}
+				value={value}
+				size="large"
+				fill
+				autoFocus
+				autoComplete="off"
+				autoCapitalize="off"
+				spellCheck={false}
+				placeholder={placeholder}
+				aria-invalid={error !== undefined}
+				aria-describedby={error === undefined ? undefined : errorId}
+				inputRef={input}
+				onValueChange={onChange}
+			/>
+		</FormGroup>
+	);
+}

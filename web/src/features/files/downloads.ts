@@ -1,0 +1,22 @@
+/** Between two downloads that are started at once (spec, section 9). */
+export const downloadInterval = 100;
+
+/** Starts the browser's own downloads, one after another. */
+export async function startDownloads(urls: readonly string[]): Promise<void> {
+	for (const [index, url] of urls.entries()) {
+		if (index > 0) await new Promise((resolve) => setTimeout(resolve, downloadInterval));
+		clickLink(url);
+	}
+}
+
+function clickLink(url: string): void {
+	const link = document.createElement('a');
+	link.href = url;
+	// The answer is an attachment; the attribute keeps the page where it is if the server answers an error instead.
+	link.download = '';
+	link.rel = 'noopener';
+	link.style.display = 'none';
+	document.body.append(link);
+	link.click();
+	link.remove();
+}

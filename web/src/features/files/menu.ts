@@ -1,0 +1,127 @@
+import {
+	type Area,
+	type Clipboard,
+	type Entry,
+	type Failure,
+	hasPlainLink,
+	type Item,
+	itemOf,
+	planPaste,
+	refuseCopy,
+	refuseCreateFolder,
+	refuseCut,
+	refuseDelete,
+	refuseMoveToPrivate,
+	refuseMoveToPublic,
+	refuseRename,
+	refuseUpload,
+	type StoragePath,
+	type Viewer,
+} from '@stowage/rules';
+
+/** Everything that can be done from a menu. */
+export type Action =
+	| 'createFolder'
+	| 'uploadFiles'
+	| 'paste'
+	| 'selectAll'
+	| 'refresh'
+	| 'open'
+	| 'download'
+	| 'copyLink'
+	| 'rename'
+	| 'cut'
+	| 'copy'
+	| 'moveToPublic'
+	| 'moveToPrivate'
+	| 'delete';
+
+export interface MenuItem {
+	action: Action;
+	label: string;
+	/** The key that does the same, as a person reads it. */
+	shortcut?: string;
+	/** It applies here but can't be done now. */
+	isDisabled?: boolean;
+}
+
+/** Where a menu is opened. */
+export interface Place {
+	viewer: Viewer;
+	area: Area;
+	directory: StoragePath;
+	/** The list shows what a search found, in this folder and below. */
+	isSearch: boolean;
+	/** How many entries the list shows. */
+	shown: number;
+	clipboard: Clipboard | undefined;
+}
+
+export type MenuKind = 'global' | 'single' | 'multi';
+
+export function menuKind(entries: readonly Entry[]): MenuKind {
+	if (entries.length === 0) return 'global';
+	return entries.length === 1 ? 'single' : 'multi';
+}
+
+/**
+ * The menu for these entries, or for the folder on screen if there are none, in groups. What does not apply is left
+ * out; what applies but can't be done now is disabled.
+ */
+export function menuFor(place: Place, entries: readonly Entry[]): MenuItem[][] {
+	const groups = entries.length === 0 ? folderGroups(place) : entryGroups(place, entries);
+	return groups.map((group) => group.filter((item) => item !== undefined)).filter((group) => group.length > 0);
+}
+
+type Offer = MenuItem | undefined;
+
+function folderGroups(place: Place): Offer[][] {
+	const { viewer, area, directory, isSearch, shown } = place;
+	const folder: Item = { area, path: directory };
+	const mayWrite = (refusal: Failure | undefined) => !isSearch && refusal === undefined;
+	return [
+		[
+			mayWrite(refuseCreateFolder(viewer, folder)) ? { action: 'createFolder', label: 'Create Folder' } : undefined,
+			mayWrite(refuseUpload(viewer, folder)) ? { action: 'uploadFiles', label: 'Upload Files' } : undefined,
+		],
+		[
+			mayWrite(refuseCreateFolder(viewer, folder))
+				? { action: 'paste', label: 'Paste', shortcut: 'Ctrl+V', isDisabled: !canPaste(place) }
+				: undefined,
+			{ action: 'selectAll', label: 'Select All', shortcut: 'Ctrl+A', isDisabled: shown === 0 },
+		],
+		[{ action: 'refresh', label: 'Refresh' }],
+	];
+}
+
+function canPaste({ clipboard, viewer, area, directory }: Place): boolean {
+	return clipboard !== undefined && planPaste(clipboard, viewer, area, directory).kind !== 'refused';
+}
+
+function entryGroups({ viewer, area }: Place, entries: readonly Entry[]): Offer[][] {
+	const items = entries.map((entry) => itemOf(area, entry));
+	const [entry] = entries;
+	const single = entries.length === 1 ? entry : undefined;
+	// Of several, those that may not be cut, copied, moved or deleted are skipped with a message.
+	const some = (refuse: Refuse) => items.some((item) => refuse(viewer, item) === undefined);
+	const every = (refuse: Refuse) => items.every((item) => refuse(viewer, item) === undefined);
+	return [
+		[
+			single?.type === 'directory' ? { action: 'open', label: 'Open', shortcut: 'Enter' } : undefined,
+			entries.every(({ type }) => type === 'file') ? { action: 'download', label: 'Download' } : undefined,
+			single?.type === 'file' && items.every(hasPlainLink) ? { action: 'copyLink', label: 'Copy Link' } : undefined,
+		],
+		[
+			some(refuseCut) ? { action: 'cut', label: 'Cut', shortcut: 'Ctrl+X' } : undefined,
+			some(refuseCopy) ? { action: 'copy', label: 'Copy', shortcut: 'Ctrl+C' } : undefined,
+			single && some(refuseRename) ? { action: 'rename', label: 'Rename', shortcut: 'F2' } : undefined,
+		],
+		[
+			some(refuseMoveToPublic) ? { action: 'moveToPublic', label: 'Move to Public' } : undefined,
+			every(refuseMoveToPrivate) ? { action: 'moveToPrivate', label: 'Move back to Private' } : undefined,
+		],
+		[some(refuseDelete) ? { action: 'delete', label: 'Delete', shortcut: 'Del' } : undefined],
+	];
+}
+
+type Refuse = (viewer: Viewer, item: Item) => Failure | undefined;

@@ -1,0 +1,47 @@
+import { isFailure } from '@stowage/rules';
+
+export interface Outcome<T> {
+	done: T[];
+	failed: T[];
+	/** Why the first one failed. */
+	reason: unknown;
+	/** Whether it was stopped before the last. */
+	isCancelled: boolean;
+}
+
+export interface RunEachOptions {
+	signal: AbortSignal;
+	/** How many have ended, well or not. */
+	onProgress: (ended: number) => void;
+}
+
+/** Does the work for one item after another; one that fails does not stop the others, a lost session does. */
+export async function runEach<T>(
+	items: readonly T[],
+	work: (item: T, signal: AbortSignal) => Promise<unknown>,
+	{ signal, onProgress }: RunEachOptions,
+): Promise<Outcome<T>> {
+	const outcome: Outcome<T> = { done: [], failed: [], reason: undefined, isCancelled: false };
+	for (const [index, item] of items.entries()) {
+		if (signal.aborted) break;
+		try {
+			await work(item, signal);
+			outcome.done.push(item);
+		} catch (error) {
+			if (signal.aborted) break;
+			outcome.reason ??= error;
+			if (isFailure(error, 'notSignedIn')) {
+				outcome.failed.push(...items.slice(index));
+				break;
+			}
+			outcome.failed.push(item);
+		}
+		onProgress(index + 1);
+	}
+	return { ...outcome, isCancelled: signal.aborted };
+}
+
+/** The second line of a message: what the server said. */
+export function reasonOf(error: unknown): string | undefined {
+	return error instanceof Error ? error.message : undefined;
+}

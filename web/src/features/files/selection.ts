@@ -1,0 +1,92 @@
+/** Names a row within one listing. */
+export type RowKey = string;
+
+/** The rows as they are shown: their keys in order, and back. */
+export interface RowOrder {
+	keys: readonly RowKey[];
+	indexOf: (key: RowKey) => number | undefined;
+	/** How many rows at the top can't be selected: the Up Directory row. */
+	pinned: number;
+}
+
+/** Where the keyboard is. The index says where to go on when the row itself has gone. */
+export interface Cursor {
+	key: RowKey;
+	index: number;
+}
+
+export interface Selection {
+	/** May hold keys of rows that are filtered out or gone; `selectedRows` of the rows decides what counts. */
+	selected: ReadonlySet<RowKey>;
+	cursor: Cursor | undefined;
+	/** Where a range begins. */
+	anchor: RowKey | undefined;
+}
+
+export const emptySelection: Selection = { selected: new Set(), cursor: undefined, anchor: undefined };
+
+export type SelectionAction =
+	/** The focus came to a row by itself; a range still begins where it did. */
+	| { type: 'focused'; at: Cursor }
+	| { type: 'moved'; to: Cursor }
+	| { type: 'opened'; at: Cursor }
+	| { type: 'only'; at: Cursor }
+	| { type: 'toggled'; at: Cursor }
+	| { type: 'extended'; to: Cursor; order: RowOrder; keep: boolean }
+	| { type: 'banded'; keys: readonly RowKey[]; kept: ReadonlySet<RowKey> }
+	| { type: 'all'; order: RowOrder }
+	| { type: 'cleared' };
+
+export function reduceSelection(state: Selection, action: SelectionAction): Selection {
+	switch (action.type) {
+		case 'focused':
+			return isSame(state.cursor, action.at) ? state : { ...state, cursor: action.at };
+		case 'moved':
+			return { ...state, cursor: action.to, anchor: action.to.key };
+		case 'opened':
+			return { selected: nothing(state), cursor: action.at, anchor: action.at.key };
+		case 'only':
+			return { selected: new Set([action.at.key]), cursor: action.at, anchor: action.at.key };
+		case 'toggled':
+			return { selected: toggled(state.selected, action.at.key), cursor: action.at, anchor: action.at.key };
+		case 'extended':
+			return extended(state, action.to, action.order, action.keep);
+		case 'banded':
+			return { ...state, selected: new Set([...action.kept, ...action.keys]) };
+		case 'all':
+			return { ...state, selected: new Set(action.order.keys.slice(action.order.pinned)) };
+		case 'cleared':
+			return { ...state, selected: nothing(state) };
+	}
+}
+
+function isSame(a: Cursor | undefined, b: Cursor): boolean {
+	return a?.key === b.key && a.index === b.index;
+}
+
+/** The same empty set again, so that clearing what is clear changes nothing. */
+function nothing(state: Selection): ReadonlySet<RowKey> {
+	return state.selected.size === 0 ? state.selected : emptySelection.selected;
+}
+
+function toggled(selected: ReadonlySet<RowKey>, key: RowKey): ReadonlySet<RowKey> {
+	const next = new Set(selected);
+	if (!next.delete(key)) next.add(key);
+	return next;
+}
+
+/** The range from the anchor to `to` replaces the selection, or joins it if that is kept. The anchor stays. */
+function extended(state: Selection, to: Cursor, order: RowOrder, keep: boolean): Selection {
+	const anchor = state.anchor ?? state.cursor?.key ?? to.key;
+	const from = order.indexOf(anchor) ?? to.index;
+	const first = Math.max(order.pinned, Math.min(from, to.index));
+	const range = order.keys.slice(first, Math.max(from, to.index) + 1);
+	return { selected: new Set(keep ? [...state.selected, ...range] : range), cursor: to, anchor };
+}
+
+/** The cursor's row as it is now: where its key went, or else the row that took its place. */
+export function cursorIndex(cursor: Cursor | undefined, order: RowOrder): number | undefined {
+	if (order.keys.length === 0) return undefined;
+	if (!cursor) return 0;
+	return order.indexOf(cursor.key) ?? Math.min(cursor.index, order.keys.length - 1);
+}

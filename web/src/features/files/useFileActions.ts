@@ -1,0 +1,103 @@
+import type { Area, Clipboard, Entry, StoragePath, Viewer } from '@stowage/rules';
+import { useEffect, useMemo, useRef } from 'react';
+import { useNotify } from '../../ui/notifications/useNotify.js';
+import { type FileDialog, nameItems } from './dialogs/fileDialog.js';
+import type { Action } from './menu.js';
+import { filesMessages as messages } from './messages.js';
+import { type GuardedAction, permittedFor } from './permitted.js';
+import type { FileOperations } from './useFileOperations.js';
+
+export interface ActionContext {
+	viewer: Viewer;
+	area: Area;
+	directory: StoragePath;
+	/** Every download asks first. */
+	asksBeforeDownload: boolean;
+	operations: FileOperations;
+	clipboard: Clipboard | undefined;
+	onClipboard: (clipboard: Clipboard | undefined) => void;
+	onDialog: (dialog: FileDialog) => void;
+	onOpenFolder: (entry: Entry) => void;
+	onUploadFiles: () => void;
+	onSelectAll: () => void;
+	onRefresh: () => void;
+}
+
+/** Does an action of a menu or a key with these entries: at once, by a dialog, or not, with a sentence that says why. */
+export type Perform = (action: Action, entries: readonly Entry[]) => void;
+
+/** The answer stays the same function; it acts on what is on screen when it is called. */
+export function useFileActions(context: ActionContext): Perform {
+	const { notify } = useNotify();
+	const latest = useRef(context);
+	useEffect(() => {
+		latest.current = context;
+	});
+
+	return useMemo(() => {
+		/** Those the rules allow it for; the bar says what is skipped. */
+		const permitted = (action: GuardedAction, entries: readonly Entry[]): Entry[] => {
+			const { viewer, area } = latest.current;
+			const { entries: allowed, message } = permittedFor(action, viewer, area, entries);
+			if (message !== undefined) notify({ intent: allowed.length === 0 ? 'danger' : 'warning', message });
+			return allowed;
+		};
+		const keep = (operation: Clipboard['operation'], entries: readonly Entry[]) => {
+			if (entries.length === 0) return notify({ intent: 'warning', message: messages.nothingToCut });
+			const items = permitted(operation, entries);
+			if (items.length === 0) return;
+			const { area, directory, onClipboard } = latest.current;
+			onClipboard({ operation, items, sourceArea: area, sourceDirectory: directory });
+			notify({ message: (operation === 'cut' ? messages.cut : messages.copied)(nameItems(items)) });
+		};
+		const download = (entries: readonly Entry[]) => {
+			const { asksBeforeDownload, onDialog, operations } = latest.current;
+			const files = entries.filter(({ type }) => type === 'file');
+			if (files.length === 0) return notify({ intent: 'warning', message: messages.noFilesToDownload });
+			if (asksBeforeDownload) onDialog({ kind: 'download', entries: files });
+			else void operations.download(files);
+		};
+		const ask = (action: GuardedAction, entries: readonly Entry[], dialog: (entries: Entry[]) => FileDialog) => {
+			const allowed = permitted(action, entries);
+			if (allowed.length > 0) latest.current.onDialog(dialog(allowed));
+		};
+
+		return (action, entries) => {
+			const { operations, clipboard, onClipboard, onDialog, ...on } = latest.current;
+			const [first] = entries;
+			switch (action) {
+				case 'createFolder':
+					return onDialog({ kind: 'createFolder' });
+				case 'uploadFiles':
+					return on.onUploadFiles();
+				case 'paste':
+					if (!clipboard) return void notify({ intent: 'warning', message: messages.nothingToPaste });
+					return void operations.paste(clipboard, on.directory).then(onClipboard);
+				case 'selectAll':
+					return on.onSelectAll();
+				case 'refresh':
+					return on.onRefresh();
+				case 'open':
+					if (first?.type === 'directory') return on.onOpenFolder(first);
+					return void download(entries);
+				case 'download':
+					return void download(entries);
+				case 'copyLink':
+					return void (first && operations.copyLink(first));
+				case 'rename':
+					return ask('rename', entries.slice(0, 1), ([entry]) => ({ kind: 'rename', entry: entry as Entry }));
+				case 'cut':
+				case 'copy':
+					return void keep(action, entries);
+				case 'moveToPublic':
+					return ask(action, entries, (allowed) => ({ kind: 'move', direction: 'toPublic', entries: allowed }));
+				case 'moveToPrivate':
+					return ask(action, entries, (allowed) => ({ kind: 'move', direction: 'toPrivate', entries: allowed }));
+				case 'delete':
+					return ask('delete', entries, (allowed) => ({ kind: 'delete', entries: allowed }));
+				default:
+					return action satisfies never;
+			}
+		};
+	}, [notify]);
+}

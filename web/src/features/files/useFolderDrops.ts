@@ -1,0 +1,84 @@
+import { useEffect, useRef, useState } from 'react';
+
+/** What a drop would do: bring files from outside, or move entries of the list. */
+export type DropEffect = 'copy' | 'move' | 'none';
+
+/** Where something is dropped: on an element that stands for a folder, or anywhere else on the page. */
+export type DropTarget = { kind: 'element'; element: HTMLElement } | { kind: 'page' };
+
+export interface FolderDropOptions {
+	/** The elements that stand for folders of their own. */
+	folderSelector: string;
+	effectOf: (transfer: DataTransfer, target: DropTarget) => DropEffect;
+	onDrop: (transfer: DataTransfer, target: DropTarget) => void;
+}
+
+/**
+ * Takes what is dropped on a folder or anywhere on the page: a drop of files that nobody takes would make the browser
+ * leave the page for the file. The folder under the pointer carries `data-drop`. Answers whether files are held over the
+ * page itself.
+ */
+export function useFolderDrops(options: FolderDropOptions): boolean {
+	const latest = useRef(options);
+	useEffect(() => {
+		latest.current = options;
+	});
+	const [isOverPage, setOverPage] = useState(false);
+
+	useEffect(() => {
+		let marked: HTMLElement | undefined;
+		const mark = (element: HTMLElement | undefined) => {
+			if (element === marked) return;
+			marked?.removeAttribute('data-drop');
+			element?.setAttribute('data-drop', '');
+			marked = element;
+		};
+		const find = (event: DragEvent): { target: DropTarget; effect: DropEffect } => {
+			const { folderSelector, effectOf } = latest.current;
+			const transfer = event.dataTransfer;
+			if (!transfer) return { target: { kind: 'page' }, effect: 'none' };
+			const element = event.target instanceof Element ? event.target.closest<HTMLElement>(folderSelector) : null;
+			const onElement: DropTarget | undefined = element ? { kind: 'element', element } : undefined;
+			const effect = onElement ? effectOf(transfer, onElement) : 'none';
+			// A row that is no folder lets a drop through to the folder on screen.
+			if (onElement && effect !== 'none') return { target: onElement, effect };
+			return { target: { kind: 'page' }, effect: effectOf(transfer, { kind: 'page' }) };
+		};
+		const over = (event: DragEvent) => {
+			const { target, effect } = find(event);
+			const isFiles = event.dataTransfer?.types.includes('Files') ?? false;
+			// Also where files are refused the browser must not open them.
+			if (effect !== 'none' || isFiles) event.preventDefault();
+			if (event.dataTransfer) event.dataTransfer.dropEffect = effect;
+			mark(target.kind === 'element' ? target.element : undefined);
+			setOverPage(isFiles && target.kind === 'page' && effect !== 'none');
+		};
+		const end = () => {
+			mark(undefined);
+			setOverPage(false);
+		};
+		const leave = (event: DragEvent) => {
+			if (event.relatedTarget === null) end();
+		};
+		const drop = (event: DragEvent) => {
+			const { target, effect } = find(event);
+			end();
+			if (event.dataTransfer?.types.includes('Files')) event.preventDefault();
+			if (!event.dataTransfer || effect === 'none') return;
+			event.preventDefault();
+			latest.current.onDrop(event.dataTransfer, target);
+		};
+		const controller = new AbortController();
+		const { signal } = controller;
+		window.addEventListener('dragenter', over, { signal });
+		window.addEventListener('dragover', over, { signal });
+		window.addEventListener('dragleave', leave, { signal });
+		window.addEventListener('dragend', end, { signal });
+		window.addEventListener('drop', drop, { signal });
+		return () => {
+			controller.abort();
+			mark(undefined);
+		};
+	}, []);
+	return isOverPage;
+}

@@ -1,0 +1,46 @@
+import { changeSettings } from '@stowage/contract';
+import { isFailure, type UserSettings } from '@stowage/rules';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { call, NetworkFailure } from '../../api/client.js';
+import { sessionQuery } from '../../api/queries.js';
+import { messages } from '../../messages.js';
+import { changedSettings } from './settingsDraft.js';
+
+/** How long the success stays before the dialog closes. */
+const closeMilliseconds = 1000;
+
+/** The settings as they are being edited; `onDone` comes a second after they were saved. */
+export function useSettingsDraft(saved: UserSettings, onDone: () => void) {
+	const queryClient = useQueryClient();
+	const [draft, setDraft] = useState<Partial<UserSettings>>({});
+	const changes = changedSettings(saved, draft);
+	const { mutate, isPending, isSuccess, error } = useMutation({
+		mutationFn: (settings: Partial<UserSettings>) => call(changeSettings, { payload: { settings } }),
+		onSuccess: ({ settings }) => {
+			queryClient.setQueryData(sessionQuery.queryKey, (session) => session && { ...session, settings });
+			setDraft({});
+		},
+	});
+
+	useEffect(() => {
+		if (!isSuccess) return;
+		const timer = setTimeout(onDone, closeMilliseconds);
+		return () => clearTimeout(timer);
+	}, [isSuccess, onDone]);
+
+	return {
+		settings: { ...saved, ...draft },
+		change: (change: Partial<UserSettings>) => setDraft((before) => ({ ...before, ...change })),
+		save: () => changes && mutate(changes),
+		maySave: changes !== undefined && !isPending,
+		isSaving: isPending,
+		isSaved: isSuccess,
+		error: error ? describe(error) : undefined,
+	};
+}
+
+function describe(error: Error): string {
+	if (error instanceof NetworkFailure) return messages.networkError;
+	return isFailure(error) ? error.message || messages.updateSettingsFailed : messages.saveSettingsFailed;
+}

@@ -1,0 +1,57 @@
+import { joinPath, pathSegments, rootPath, type StoragePath } from '@stowage/rules';
+import { useLayoutEffect, useRef } from 'react';
+import { Link } from 'react-router';
+import { toolbarMessages as messages } from './messages.js';
+import styles from './Toolbar.module.css';
+
+export interface PathBreadcrumbsProps {
+	directory: StoragePath;
+	hrefOf: (directory: StoragePath) => string;
+	/** Whether the last one is shown as it is, or leads out of a search in it. */
+	isSearch: boolean;
+}
+
+/** The way from the root to the folder on screen. Each step says by `data-directory` which folder it stands for. */
+export function PathBreadcrumbs({ directory, hrefOf, isSearch }: PathBreadcrumbsProps) {
+	const list = useRef<HTMLOListElement>(null);
+	const steps = stepsTo(directory);
+	// A path that is too long shows its end.
+	useLayoutEffect(() => {
+		if (list.current && directory !== undefined) list.current.scrollLeft = list.current.scrollWidth;
+	}, [directory]);
+	return (
+		<nav aria-label={messages.breadcrumbs} className={styles.breadcrumbs}>
+			<ol ref={list}>
+				{steps.map(({ name, path }) => (
+					<li key={path}>
+						<Link
+							to={hrefOf(path)}
+							className={styles.breadcrumb}
+							data-directory={path}
+							draggable={false}
+							aria-current={path === directory && !isSearch ? 'page' : undefined}
+							title={name.length > 24 ? name : undefined}
+						>
+							{name}
+						</Link>
+					</li>
+				))}
+			</ol>
+		</nav>
+	);
+}
+
+interface Step {
+	name: string;
+	path: StoragePath;
+}
+
+function stepsTo(directory: StoragePath): Step[] {
+	const steps: Step[] = [{ name: messages.home, path: rootPath }];
+	let path = rootPath;
+	for (const name of pathSegments(directory)) {
+		path = joinPath(path, name);
+		steps.push({ name, path });
+	}
+	return steps;
+}

@@ -1,0 +1,63 @@
+import { Button, InputGroup } from '@blueprintjs/core';
+import { CrossIcon, SearchIcon } from '@blueprintjs/icons';
+import { maxSearchLength } from '@stowage/rules';
+import { useState } from 'react';
+import { toolbarMessages as messages } from './messages.js';
+import styles from './Toolbar.module.css';
+
+export interface SearchBoxProps {
+	/** What the list was searched for; `''` for no search. */
+	search: string;
+	onSearch: (search: string) => void;
+}
+
+export function SearchBox({ search, onSearch }: SearchBoxProps) {
+	const [typed, setTyped] = useState({ text: search, of: search });
+	// Another search in the address is another text in the box.
+	const text = typed.of === search ? typed.text : search;
+	const change = (value: string) => setTyped({ text: value, of: search });
+	const clear = () => {
+		change('');
+		if (search !== '') onSearch('');
+	};
+	return (
+		<search className={styles.search}>
+			<form
+				className={styles.searchForm}
+				onSubmit={(event) => {
+					event.preventDefault();
+					onSearch(text.trim());
+				}}
+			>
+				<InputGroup
+					className={styles.searchField}
+					aria-label={messages.search}
+					placeholder={messages.search}
+					type="search"
+					enterKeyHint="search"
+					autoComplete="off"
+					maxLength={maxSearchLength}
+					value={text}
+					onValueChange={change}
+					onKeyDown={(event) => {
+						if (event.key !== 'Escape' || text === '') return;
+						event.stopPropagation();
+						clear();
+					}}
+					rightElement={
+						text !== '' || search !== '' ? (
+							<Button
+								variant="minimal"
+								size="small"
+								icon={<CrossIcon size={14} />}
+								aria-label={messages.clearSearch}
+								onClick={clear}
+							/>
+						) : undefined
+					}
+				/>
+				<Button type="submit" icon={<SearchIcon />} aria-label={messages.search} />
+			</form>
+		</search>
+	);
+}

@@ -1,0 +1,40 @@
+import { Button } from '@blueprintjs/core';
+import { CrossIcon } from '@blueprintjs/icons';
+import { plural } from '@stowage/rules';
+import { toolbarMessages as messages } from './messages.js';
+import styles from './Toolbar.module.css';
+
+export interface SelectionStatusProps {
+	/** How many entries the list shows; undefined while it is loading. */
+	results: number | undefined;
+	selected: number;
+	onClearSelection: () => void;
+}
+
+/** How much there is and how much of it is selected. */
+export function SelectionStatus({ results, selected, onClearSelection }: SelectionStatusProps) {
+	return (
+		<div className={styles.status}>
+			<span className={styles.results} role="status">
+				{results !== undefined && plural(results, 'Result')}
+			</span>
+			{selected > 0 ? (
+				<span className={styles.selected}>
+					<span role="status">{messages.selected(selected)}</span>
+					<Button
+						variant="minimal"
+						size="small"
+						icon={<CrossIcon size={12} />}
+						aria-label={messages.clearSelection}
+						onClick={onClearSelection}
+					/>
+				</span>
+			) : (
+				<span className={styles.hint}>
+					<span className={styles.mouseHint}>{messages.hint}</span>
+					<span className={styles.touchHint}>{messages.touchHint}</span>
+				</span>
+			)}
+		</div>
+	);
+}

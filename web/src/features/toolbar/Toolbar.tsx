@@ -1,0 +1,70 @@
+import { Button } from '@blueprintjs/core';
+import { CaretDownIcon, CogIcon, HomeIcon } from '@blueprintjs/icons';
+import type { Area } from '@stowage/rules';
+import { AlphabetFilter, type AlphabetFilterProps } from './AlphabetFilter.js';
+import { AreaSelect } from './AreaSelect.js';
+import { toolbarMessages as messages } from './messages.js';
+import { PathBreadcrumbs, type PathBreadcrumbsProps } from './PathBreadcrumbs.js';
+import { SearchBox, type SearchBoxProps } from './SearchBox.js';
+import { SelectionStatus, type SelectionStatusProps } from './SelectionStatus.js';
+import styles from './Toolbar.module.css';
+
+export interface ToolbarProps
+	extends SearchBoxProps,
+		SelectionStatusProps,
+		AlphabetFilterProps,
+		Omit<PathBreadcrumbsProps, 'isSearch'> {
+	area: Area;
+	isSignedIn: boolean;
+	onArea: (area: Area) => void;
+	onHome: () => void;
+	onSettings: () => void;
+	/** Opens the menu of the selection, or of the folder, below the button. */
+	onActions: (button: HTMLElement) => void;
+	isMenuOpen: boolean;
+	/** Without a list there is nothing to filter, to select or to act on, and what is shown instead leads home. */
+	hasList: boolean;
+}
+
+/** Where one is, and what of it is shown. It knows nothing of files: the page tells it. */
+export function Toolbar(props: ToolbarProps) {
+	const { area, isSignedIn, onArea, onHome, onSettings, onActions, isMenuOpen, hasList } = props;
+	return (
+		<section className={styles.toolbar} aria-label={messages.toolbar}>
+			<div className={styles.places}>
+				{hasList && <Button variant="minimal" icon={<HomeIcon />} aria-label={messages.home} onClick={onHome} />}
+				<AreaSelect area={area} isSignedIn={isSignedIn} onArea={onArea} />
+				<PathBreadcrumbs directory={props.directory} hrefOf={props.hrefOf} isSearch={props.search !== ''} />
+				<SearchBox search={props.search} onSearch={props.onSearch} />
+				{isSignedIn && (
+					<Button
+						className={styles.settings}
+						variant="minimal"
+						icon={<CogIcon />}
+						aria-label={messages.settings}
+						onClick={onSettings}
+					/>
+				)}
+			</div>
+			{hasList && (
+				<div className={styles.contents}>
+					<Button
+						className={styles.actions}
+						intent="primary"
+						text={messages.actions}
+						endIcon={<CaretDownIcon />}
+						aria-haspopup="menu"
+						aria-expanded={isMenuOpen}
+						onClick={(event) => onActions(event.currentTarget)}
+					/>
+					<SelectionStatus
+						results={props.results}
+						selected={props.selected}
+						onClearSelection={props.onClearSelection}
+					/>
+					<AlphabetFilter letter={props.letter} onLetter={props.onLetter} />
+				</div>
+			)}
+		</section>
+	);
+}

@@ -1,0 +1,20 @@
+/** The words of the toolbar. */
+export const toolbarMessages = {
+	home: 'Home',
+	search: 'Search',
+	clearSearch: 'Clear search',
+	area: 'Area',
+	privateFiles: 'Private Files',
+	publicFiles: 'Public Files',
+	privateMode: 'Private: secure, needs authentication',
+	publicMode: 'Public: accessible to anyone',
+	settings: 'Settings',
+	breadcrumbs: 'Breadcrumbs',
+	letters: 'Filter by first letter',
+	selected: (count: number) => `${count} Selected`,
+	clearSelection: 'Clear selection',
+	hint: 'Ctrl+Click to select',
+	touchHint: 'Tap an icon to select',
+	actions: 'Actions',
+	toolbar: 'Folder',
+} as const;

@@ -1,0 +1,37 @@
+import { Button, Dialog, DialogBody, DialogFooter } from '@blueprintjs/core';
+import { messages } from '../../messages.js';
+import { dialogMilliseconds } from '../../ui/dialogMilliseconds.js';
+import { useLast } from '../../ui/useLast.js';
+import { fullName, type QueueItem } from './uploadQueue.js';
+
+export interface RemoveFileDialogProps {
+	/** What is to be removed; the dialog is open while there is something. */
+	item: QueueItem | undefined;
+	onRemove: (item: QueueItem) => void;
+	onClose: () => void;
+}
+
+export function RemoveFileDialog({ item, onRemove, onClose }: RemoveFileDialogProps) {
+	const shown = useLast(item);
+	return (
+		<Dialog
+			isOpen={item !== undefined}
+			title={messages.removeFile}
+			isCloseButtonShown={false}
+			transitionDuration={dialogMilliseconds}
+			onClose={onClose}
+		>
+			<DialogBody>
+				<p style={{ overflowWrap: 'anywhere' }}>{shown && messages.removeQuestion(fullName(shown))}</p>
+			</DialogBody>
+			<DialogFooter
+				actions={
+					<>
+						<Button text={messages.cancel} onClick={onClose} />
+						<Button autoFocus intent="danger" text={messages.remove} onClick={() => item && onRemove(item)} />
+					</>
+				}
+			/>
+		</Dialog>
+	);
+}

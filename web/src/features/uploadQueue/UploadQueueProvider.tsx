@@ -1,0 +1,51 @@
+import { type ReactNode, useEffect, useMemo, useReducer } from 'react';
+import { emptyQueue, summarize, uploadQueueReducer } from './uploadQueue.js';
+import { useRunner } from './useRunner.js';
+import {
+	type UploadQueue,
+	UploadQueueContext,
+	type UploadQueueView,
+	UploadQueueViewContext,
+} from './useUploadQueue.js';
+
+/** One queue for the whole app: it outlives the page that filled it. */
+export function UploadQueueProvider({ children }: { children: ReactNode }) {
+	const [state, dispatch] = useReducer(uploadQueueReducer, emptyQueue);
+	const runner = useRunner(state, dispatch);
+
+	const queue = useMemo<UploadQueue>(
+		() => ({
+			...runner,
+			rename: (id, name) => dispatch({ type: 'renamed', id, name }),
+			restoreName: (id) => dispatch({ type: 'nameRestored', id }),
+			setVisibility: (id, isPublic) => dispatch({ type: 'visibilityChanged', id, isPublic }),
+			setAllVisibility: (isPublic) => dispatch({ type: 'allVisibilityChanged', isPublic }),
+			remove: (id) => dispatch({ type: 'removed', id }),
+			openDialog: () => dispatch({ type: 'dialogOpened' }),
+			closeDialog: () => dispatch({ type: 'dialogClosed' }),
+			signedIn: () => dispatch({ type: 'signedIn' }),
+			signedOut: () => dispatch({ type: 'signedOut' }),
+		}),
+		[runner],
+	);
+
+	const summary = useMemo(() => summarize(state.items), [state.items]);
+	const isRunning = state.run !== undefined;
+	const view = useMemo<UploadQueueView>(
+		() => ({ ...state, summary, isRunning, isDialogOpen: state.isDialogOpen && state.items.length > 0 }),
+		[state, summary, isRunning],
+	);
+
+	useEffect(() => {
+		if (!isRunning) return;
+		const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+		window.addEventListener('beforeunload', ask);
+		return () => window.removeEventListener('beforeunload', ask);
+	}, [isRunning]);
+
+	return (
+		<UploadQueueContext value={queue}>
+			<UploadQueueViewContext value={view}>{children}</UploadQueueViewContext>
+		</UploadQueueContext>
+	);
+}

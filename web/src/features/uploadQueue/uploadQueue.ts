@@ -1,0 +1,324 @@
+import {
+	type Area,
+	bytesPerSecond,
+	isValidName,
+	measureSpeed,
+	remainingSeconds,
+	rootPath,
+	type SpeedMeter,
+	type StoragePath,
+	splitName,
+} from '@stowage/rules';
+
+/** Where added files go: the folder on screen, in the area on screen. */
+export interface UploadTarget {
+	area: Area;
+	directory: StoragePath;
+}
+
+interface QueueItemFields {
+	id: number;
+	file: File;
+	/** Without the extension; what the person edits. */
+	name: string;
+	originalName: string;
+	/** With its dot; `''` for none. */
+	extension: string;
+	size: number;
+	isPublic: boolean;
+	target: UploadTarget;
+}
+
+export type QueueItem = QueueItemFields &
+	(
+		| { status: 'pending' | 'uploading' }
+		| { status: 'completed'; savedName: string }
+		| { status: 'error'; error: string }
+	);
+
+/** How far the file has come that is under way. */
+export interface UploadProgress {
+	id: number;
+	uploadedSize: number;
+	meter: SpeedMeter;
+}
+
+export interface UploadQueueState {
+	items: readonly QueueItem[];
+	nextId: number;
+	/** What `Upload All` took on; files that are added later wait for the next time. Undefined while nothing runs. */
+	run: ReadonlySet<number> | undefined;
+	progress: UploadProgress | undefined;
+	/** Why the last upload failed; shown as an alert until the next try. */
+	failure: string | undefined;
+	/** All that the last run took on is uploaded; true for the moment in which that is shown. */
+	hasSucceeded: boolean;
+	/** The browser page is to show the queue, as soon as there is something in it. */
+	isDialogOpen: boolean;
+}
+
+export const emptyQueue: UploadQueueState = {
+	items: [],
+	nextId: 1,
+	run: undefined,
+	progress: undefined,
+	failure: undefined,
+	hasSucceeded: false,
+	isDialogOpen: false,
+};
+
+export type UploadQueueAction =
+	| { type: 'added'; files: readonly File[]; target: UploadTarget; isPublic: boolean }
+	| { type: 'renamed'; id: number; name: string }
+	| { type: 'nameRestored'; id: number }
+	| { type: 'visibilityChanged'; id: number; isPublic: boolean }
+	| { type: 'allVisibilityChanged'; isPublic: boolean }
+	| { type: 'removed'; id: number }
+	| { type: 'emptied' }
+	| { type: 'runStarted'; ids: readonly number[] }
+	| { type: 'itemStarted'; id: number; at: number }
+	| { type: 'progressed'; id: number; uploadedSize: number; at: number }
+	| { type: 'itemCompleted'; id: number; savedName: string }
+	| { type: 'itemFailed'; id: number; error: string }
+	| { type: 'runEnded' }
+	| { type: 'completedCleared' }
+	| { type: 'signedIn' }
+	| { type: 'signedOut' }
+	| { type: 'dialogOpened' }
+	| { type: 'dialogClosed' };
+
+export function uploadQueueReducer(state: UploadQueueState, action: UploadQueueAction): UploadQueueState {
+	switch (action.type) {
+		case 'added': {
+			const added = action.files.map((file, index) => newItem(state.nextId + index, file, action));
+			return { ...state, items: [...state.items, ...added], nextId: state.nextId + added.length };
+		}
+		case 'renamed':
+			return changeItem(state, action.id, (item) => ({ ...item, name: action.name }));
+		case 'nameRestored':
+			return changeItem(state, action.id, (item) => ({ ...item, name: item.originalName }));
+		case 'visibilityChanged':
+			return changeItem(state, action.id, (item) => ({ ...item, isPublic: action.isPublic }));
+		case 'allVisibilityChanged':
+			return changeWaiting(state, (item) => ({ ...item, isPublic: action.isPublic }));
+		case 'removed': {
+			if (state.run) return state;
+			const items = state.items.filter(({ id }) => id !== action.id);
+			return items.length === 0 ? { ...emptyQueue, nextId: state.nextId } : { ...state, items };
+		}
+		case 'emptied':
+			// Ids are never used twice, so a late answer of an aborted upload finds nothing to change.
+			return { ...emptyQueue, nextId: state.nextId };
+		case 'runStarted': {
+			const run = new Set(action.ids);
+			const items = state.items.map((item) =>
+				run.has(item.id) && item.status === 'error' ? { ...fieldsOf(item), status: 'pending' as const } : item,
+			);
+			return { ...state, items, run, failure: undefined, hasSucceeded: false };
+		}
+		case 'itemStarted':
+			return {
+				...replaceItem(state, action.id, (item) => ({ ...fieldsOf(item), status: 'uploading' })),
+				progress: { id: action.id, uploadedSize: 0, meter: measureSpeed(undefined, action.at, 0) },
+			};
+		case 'progressed': {
+			const { progress } = state;
+			if (progress?.id !== action.id) return state;
+			return {
+				...state,
+				progress: {
+					id: action.id,
+					uploadedSize: action.uploadedSize,
+					meter: measureSpeed(progress.meter, action.at, action.uploadedSize),
+				},
+			};
+		}
+		case 'itemCompleted':
+			return {
+				...replaceItem(state, action.id, (item) => ({
+					...fieldsOf(item),
+					status: 'completed',
+					savedName: action.savedName,
+				})),
+				progress: undefined,
+			};
+		case 'itemFailed':
+			return {
+				...replaceItem(state, action.id, (item) => ({ ...fieldsOf(item), status: 'error', error: action.error })),
+				progress: undefined,
+				failure: action.error,
+			};
+		case 'runEnded': {
+			const { run } = state;
+			if (!run) return state;
+			const hasSucceeded = state.items.every(({ id, status }) => !run.has(id) || status === 'completed');
+			return { ...backToPending(state), run: undefined, hasSucceeded };
+		}
+		case 'completedCleared': {
+			const items = state.items.filter(({ status }) => status !== 'completed');
+			return items.length === 0 ? { ...emptyQueue, nextId: state.nextId } : { ...state, items, hasSucceeded: false };
+		}
+		case 'signedIn':
+			return changeWaiting(state, (item) => ({ ...item, isPublic: false }));
+		case 'signedOut':
+			// A visitor may only write to the root of the public area.
+			return changeWaiting(state, (item) => ({
+				...item,
+				isPublic: true,
+				target: { area: 'public', directory: rootPath },
+			}));
+		case 'dialogOpened':
+			return { ...state, isDialogOpen: true };
+		case 'dialogClosed':
+			return { ...state, isDialogOpen: false };
+	}
+}
+
+function newItem(id: number, file: File, { target, isPublic }: { target: UploadTarget; isPublic: boolean }): QueueItem {
+	const { base, extension } = splitName(file.name);
+	return {
+		id,
+		file,
+		name: base,
+		originalName: base,
+		extension,
+		size: file.size,
+		isPublic,
+		target,
+		status: 'pending',
+	};
+}
+
+function fieldsOf(item: QueueItem): QueueItemFields {
+	const { id, file, name, originalName, extension, size, isPublic, target } = item;
+	return { id, file, name, originalName, extension, size, isPublic, target };
+}
+
+function replaceItem(state: UploadQueueState, id: number, change: (item: QueueItem) => QueueItem): UploadQueueState {
+	const index = state.items.findIndex((item) => item.id === id);
+	const item = state.items[index];
+	return item ? { ...state, items: state.items.with(index, change(item)) } : state;
+}
+
+/** A change that a person makes, which waits while files are on their way. */
+function changeItem(state: UploadQueueState, id: number, change: (item: QueueItem) => QueueItem): UploadQueueState {
+	return state.run ? state : replaceItem(state, id, (item) => (isWaiting(item) ? change(item) : item));
+}
+
+function changeWaiting(state: UploadQueueState, change: (item: QueueItem) => QueueItem): UploadQueueState {
+	return { ...state, items: state.items.map((item) => (isWaiting(item) ? change(item) : item)) };
+}
+
+function backToPending(state: UploadQueueState): UploadQueueState {
+	const { progress } = state;
+	if (!progress) return state;
+	return {
+		...replaceItem(state, progress.id, (item) =>
+			item.status === 'uploading' ? { ...fieldsOf(item), status: 'pending' } : item,
+		),
+		progress: undefined,
+	};
+}
+
+/** Not uploaded yet, and not on its way. */
+export function isWaiting({ status }: QueueItem): boolean {
+	return status === 'pending' || status === 'error';
+}
+
+/** The name under which it is uploaded. */
+export function fullName({ name, extension }: QueueItem): string {
+	return name.trim() + extension;
+}
+
+/** The folder that it goes to. It was chosen in one area; in the other area there may be no such folder. */
+export function directoryOf({ target, isPublic }: QueueItem): StoragePath {
+	return (target.area === 'public') === isPublic ? target.directory : rootPath;
+}
+
+/** Items are never changed in place, so what was found out about one holds; a queue may have ten thousand. */
+const nameValidity = new WeakMap<QueueItem, boolean>();
+
+export function hasValidName(item: QueueItem): boolean {
+	let isValid = nameValidity.get(item);
+	if (isValid === undefined) {
+		// The extension alone would pass as a name, and white space before it would be trimmed away by `fullName` only.
+		isValid = item.name.trim() !== '' && isValidName(item.name + item.extension) && isValidName(fullName(item));
+		nameValidity.set(item, isValid);
+	}
+	return isValid;
+}
+
+export type QueueVisibility = 'private' | 'public' | 'mixed';
+
+export interface QueueSummary {
+	visibility: QueueVisibility;
+	hasInvalidName: boolean;
+	/** What `Upload All` would take on. */
+	waiting: readonly number[];
+	/** Some of them are private, so without a session they have to wait. */
+	waitsPrivately: boolean;
+}
+
+/** What the whole queue says. Costs a look at every item, so it is computed once for each change of `items`. */
+export function summarize(items: readonly QueueItem[]): QueueSummary {
+	const waiting: number[] = [];
+	let publicCount = 0;
+	let hasInvalidName = false;
+	let waitsPrivately = false;
+	for (const item of items) {
+		if (item.isPublic) publicCount++;
+		if (!isWaiting(item)) continue;
+		if (!item.isPublic) waitsPrivately = true;
+		waiting.push(item.id);
+		if (!hasValidName(item)) hasInvalidName = true;
+	}
+	return {
+		visibility: publicCount === 0 ? 'private' : publicCount === items.length ? 'public' : 'mixed',
+		hasInvalidName,
+		waiting,
+		waitsPrivately,
+	};
+}
+
+/** Aggregate progress of a run. */
+export interface RunProgress {
+	completed: number;
+	total: number;
+	uploadedSize: number;
+	totalSize: number;
+}
+
+/** Progress of a run without the file that is under way. */
+export function runProgress({ items, run }: Pick<UploadQueueState, 'items' | 'run'>): RunProgress {
+	const progress: RunProgress = { completed: 0, total: 0, uploadedSize: 0, totalSize: 0 };
+	for (const item of items) {
+		if (run && !run.has(item.id)) continue;
+		progress.total++;
+		progress.totalSize += item.size;
+		if (item.status === 'completed') {
+			progress.completed++;
+			progress.uploadedSize += item.size;
+		}
+	}
+	return progress;
+}
+
+/** How much of `size` is done, 0 to 1; an empty file is done when its answer is there. */
+export function fraction(done: number, size: number): number {
+	return size > 0 ? Math.min(1, done / size) : 0;
+}
+
+/** All bytes are sent and the server has not answered yet. */
+export function isFinalizing(item: QueueItem, progress: UploadProgress | undefined): boolean {
+	return item.status === 'uploading' && progress?.id === item.id && progress.uploadedSize >= item.size;
+}
+
+/** Speed in bytes per second and seconds left, each undefined while nobody can tell. */
+export function pace(item: QueueItem, { meter, uploadedSize }: UploadProgress) {
+	const speed = bytesPerSecond(meter);
+	return { speed, secondsLeft: remainingSeconds(item.size - uploadedSize, speed) };
+}
+
+export function mayStart({ waiting, hasInvalidName }: QueueSummary, isRunning: boolean): boolean {
+	return waiting.length > 0 && !hasInvalidName && !isRunning;
+}

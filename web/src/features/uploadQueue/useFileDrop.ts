@@ -1,0 +1,46 @@
+import { useEffect, useState } from 'react';
+import { bringsFiles, type DroppedFiles, droppedFiles } from './droppedFiles.js';
+
+/**
+ * Takes files that are dropped anywhere on the page, and answers whether some are being dragged over it. A drop that
+ * nobody takes would make the browser leave the page for the file.
+ */
+export function useFileDrop(onDrop: (dropped: DroppedFiles) => void): boolean {
+	const [isDragging, setDragging] = useState(false);
+	useEffect(() => {
+		// Entering a child comes before leaving its parent, so entries are counted.
+		let depth = 0;
+		const enter = (event: DragEvent) => {
+			if (!bringsFiles(event.dataTransfer)) return;
+			depth++;
+			setDragging(true);
+		};
+		const leave = (event: DragEvent) => {
+			if (!bringsFiles(event.dataTransfer)) return;
+			depth = Math.max(0, depth - 1);
+			if (depth === 0) setDragging(false);
+		};
+		const over = (event: DragEvent) => {
+			if (!bringsFiles(event.dataTransfer)) return;
+			event.preventDefault();
+			if (event.dataTransfer) event.dataTransfer.dropEffect = 'copy';
+		};
+		const drop = (event: DragEvent) => {
+			depth = 0;
+			setDragging(false);
+			if (!event.dataTransfer || !bringsFiles(event.dataTransfer)) return;
+			event.preventDefault();
+			onDrop(droppedFiles(event.dataTransfer));
+		};
+		const listeners = { dragenter: enter, dragleave: leave, dragover: over, drop } as const;
+		for (const [name, listener] of Object.entries(listeners)) {
+			window.addEventListener(name as keyof typeof listeners, listener);
+		}
+		return () => {
+			for (const [name, listener] of Object.entries(listeners)) {
+				window.removeEventListener(name as keyof typeof listeners, listener);
+			}
+		};
+	}, [onDrop]);
+	return isDragging;
+}

@@ -1,0 +1,14 @@
+import './jitless.js';
+import './ui/theme.css';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { App } from './app/App.js';
+
+const root = document.getElementById('root');
+if (!root) throw new Error('The page has no element #root.');
+
+createRoot(root).render(
+	<StrictMode>
+		<App />
+	</StrictMode>,
+);

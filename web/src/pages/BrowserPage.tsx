@@ -1,0 +1,43 @@
+import type { Viewer } from '@stowage/rules';
+import { useMemo } from 'react';
+import { Navigate, useLocation, useNavigate, useSearchParams } from 'react-router';
+import { type Session, useSession } from '../api/useSession.js';
+import { LoadError } from '../features/files/FilesMessage.js';
+import { hrefOf, parseLocation } from '../features/files/location.js';
+import styles from './BrowserPage.module.css';
+import { BrowserPageFolder } from './BrowserPageFolder.js';
+
+/** The file browser: `/browser` and everything below it. The frame around it has the header and the account dialogs. */
+export function BrowserPage() {
+	const { pathname } = useLocation();
+	const [query] = useSearchParams();
+	const navigate = useNavigate();
+	const session = useSession();
+	const viewer = useMemo(() => viewerOf(session), [session]);
+	const location = useMemo(() => parseLocation(pathname, query), [pathname, query]);
+
+	if (!location) {
+		return (
+			<div className={styles.page}>
+				<LoadError error={undefined} onRetry={() => navigate(0)} onHome={() => navigate('/browser')} />
+			</div>
+		);
+	}
+	if (location.area === 'private' && session.status === 'signedOut') {
+		return <Navigate replace to={hrefOf({ ...location, area: 'public' })} />;
+	}
+	return (
+		<BrowserPageFolder
+			location={location}
+			viewer={viewer}
+			isKnown={session.status !== 'unknown'}
+			asksBeforeDownload={session.status === 'signedIn' && session.settings.promptBeforeDownload}
+		/>
+	);
+}
+
+/** The rules tell users by their names; the id is the server's own. */
+function viewerOf(session: Session): Viewer {
+	if (session.status !== 'signedIn') return { kind: 'anonymous' };
+	return { kind: 'user', id: session.username, username: session.username };
+}

@@ -1,0 +1,74 @@
+import { Button } from '@blueprintjs/core';
+import { GlobeIcon, LockIcon } from '@blueprintjs/icons';
+import { lazy, Suspense } from 'react';
+import { Link } from 'react-router';
+import { messages } from '../messages.js';
+import styles from './AppHeader.module.css';
+import { ProductMark } from './ProductMark.js';
+import { UserButton } from './UserButton.js';
+
+// Popovers are a tenth of the landing page's script, and a visitor has no menu.
+const UserMenu = lazy(async () => ({ default: (await import('./UserMenu.js')).UserMenu }));
+
+export interface AppHeaderProps {
+	/** The user name, `null` for a visitor, undefined as long as nobody knows. */
+	username: string | null | undefined;
+	/** The area that is on screen, if one is. */
+	area?: 'private' | 'public' | undefined;
+	/** Without it there is no `Sign Up`. */
+	isRegistrationOpen: boolean;
+	onArea: (area: 'private' | 'public') => void;
+	onSignIn: () => void;
+	onSignUp: () => void;
+	onSettings: () => void;
+	onLogout: () => void;
+}
+
+export function AppHeader({ username, area, isRegistrationOpen, onArea, onSignIn, onSignUp, ...menu }: AppHeaderProps) {
+	return (
+		<header className={styles.header}>
+			<Link to="/" className={styles.title}>
+				<ProductMark />
+				<span className={styles.name}>{messages.productName}</span>
+			</Link>
+			<div className={styles.areas}>
+				{typeof username === 'string' && <AreaButton area="private" isCurrent={area === 'private'} onArea={onArea} />}
+				<AreaButton area="public" isCurrent={area === 'public'} onArea={onArea} />
+			</div>
+			<div className={styles.account}>
+				{username === null && (
+					<>
+						<Button variant="minimal" text={messages.signIn} onClick={onSignIn} />
+						{isRegistrationOpen && <Button intent="primary" text={messages.signUp} onClick={onSignUp} />}
+					</>
+				)}
+				{typeof username === 'string' && (
+					<Suspense fallback={<UserButton username={username} />}>
+						<UserMenu username={username} onArea={onArea} {...menu} />
+					</Suspense>
+				)}
+			</div>
+		</header>
+	);
+}
+
+function AreaButton({
+	area,
+	isCurrent,
+	onArea,
+}: {
+	area: 'private' | 'public';
+	isCurrent: boolean;
+	onArea: AppHeaderProps['onArea'];
+}) {
+	return (
+		<Button
+			className={styles.area}
+			variant="minimal"
+			icon={area === 'private' ? <LockIcon /> : <GlobeIcon />}
+			text={area === 'private' ? messages.privateFiles : messages.publicFiles}
+			aria-current={isCurrent ? 'page' : undefined}
+			onClick={() => onArea(area)}
+		/>
+	);
+}

@@ -1,0 +1,13 @@
+import { Button, type ButtonProps } from '@blueprintjs/core';
+import { CaretDownIcon } from '@blueprintjs/icons';
+import styles from './AppHeader.module.css';
+
+/** Named by the user. A popover around it adds its own properties. */
+export function UserButton({ username, className = '', ...props }: { username: string } & ButtonProps) {
+	return (
+		<Button {...props} className={`${styles.user} ${className}`} variant="minimal" endIcon={<CaretDownIcon />}>
+			<span className={styles.avatar} data-initial={[...username][0]?.toUpperCase()} aria-hidden="true" />
+			<span className={styles.username}>{username}</span>
+		</Button>
+	);
+}

@@ -1,0 +1,40 @@
+import { Menu, MenuDivider, MenuItem, PopoverNext, PopupKind } from '@blueprintjs/core';
+import { CogIcon, FolderCloseIcon, LogOutIcon } from '@blueprintjs/icons';
+import { messages } from '../messages.js';
+import type { AppHeaderProps } from './AppHeader.js';
+import styles from './AppHeader.module.css';
+import { moveInMenu } from './menuKeys.js';
+import { UserButton } from './UserButton.js';
+
+export type UserMenuProps = Pick<AppHeaderProps, 'onArea' | 'onSettings' | 'onLogout'> & { username: string };
+
+export function UserMenu({ username, onArea, onSettings, onLogout }: UserMenuProps) {
+	return (
+		<PopoverNext
+			popoverClassName={styles.popover}
+			placement="bottom-end"
+			arrow={false}
+			hasBackdrop
+			animation="minimal"
+			popupKind={PopupKind.MENU}
+			autoFocus={false}
+			transitionDuration={100}
+			onOpening={(element) => element.querySelector<HTMLElement>('[role="menuitem"]')?.focus({ preventScroll: true })}
+			content={
+				<Menu aria-label={username} className={styles.menu} onKeyDown={moveInMenu}>
+					<MenuItem
+						tagName="button"
+						icon={<FolderCloseIcon />}
+						text={messages.myFiles}
+						onClick={() => onArea('private')}
+					/>
+					<MenuItem tagName="button" icon={<CogIcon />} text={messages.settings} onClick={onSettings} />
+					<MenuDivider />
+					<MenuItem tagName="button" icon={<LogOutIcon />} text={messages.logout} onClick={onLogout} />
+				</Menu>
+			}
+		>
+			<UserButton username={username} />
+		</PopoverNext>
+	);
+}

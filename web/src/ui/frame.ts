@@ -1,0 +1,17 @@
+import { createContext, useContext } from 'react';
+
+/** What the frame around every page does for it. */
+export interface Frame {
+	openSignIn(): void;
+	openSignUp(): void;
+	/** For a signed-in user. */
+	openSettings(): void;
+}
+
+export const FrameContext = createContext<Frame | undefined>(undefined);
+
+export function useFrame(): Frame {
+	const frame = useContext(FrameContext);
+	if (!frame) throw new Error('useFrame is used outside of the frame.');
+	return frame;
+}

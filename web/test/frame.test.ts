@@ -1,0 +1,95 @@
+import { browse, checkLoginStatus, download } from '@stowage/contract';
+import test from 'ava';
+import { encodePath, endpointUrl, failureFrom, NetworkFailure } from '../src/api/client.js';
+import { droppedFiles } from '../src/features/uploadQueue/droppedFiles.js';
+import { menuTarget } from '../src/ui/menuKeys.js';
+import { autoHides, notificationsReducer, type ShownNotice } from '../src/ui/notifications/notifications.js';
+
+test('addresses carry the path encoded once and the query as it is', (t) => {
+	t.is(endpointUrl(checkLoginStatus), '/api/checkLoginStatus');
+	t.is(
+		endpointUrl(browse, { query: { type: 'private', directory: 'a b/c&d' } }),
+		'/api/browse?type=private&directory=a+b%2Fc%26d',
+	);
+	t.is(
+		endpointUrl(download, { params: { path: '100%/a?b #1.txt' }, query: { owner: '' } }),
+		'/api/download/100%25/a%3Fb%20%231.txt?owner=',
+	);
+	t.is(encodePath('ä/$&'), '%C3%A4/%24%26');
+});
+
+test('an error answer becomes the failure that the server threw', (t) => {
+	const body = { statusCode: 409, code: 'ALREADY_EXISTS', error: 'Taken', message: 'Taken' };
+	const failure = failureFrom(409, body, null);
+	t.is(failure.kind, 'alreadyExists');
+	t.is(failure.message, 'Taken');
+});
+
+test("a proxy's answer is told by its status", (t) => {
+	t.is(failureFrom(502, '<html>', null).message, 'HTTP error! status: 502');
+	t.is(failureFrom(502, undefined, null).kind, 'unavailable');
+	t.is(failureFrom(413, undefined, null).kind, 'tooLarge');
+	t.is(failureFrom(429, undefined, '7').retryAfter, 7);
+	t.is(failureFrom(429, undefined, 'Wed, 21 Oct 2026 07:28:00 GMT').retryAfter, undefined);
+});
+
+test('a lost network is a failure of its own', (t) => {
+	const failure = new NetworkFailure();
+	t.is(failure.kind, 'unavailable');
+	t.is(failure.message, 'Network error');
+});
+
+const notice = (key: string, rest: Partial<ShownNotice> = {}): ShownNotice => ({ key, message: key, ...rest });
+
+test('a notice takes the place of the one with its key', (t) => {
+	const shown = notificationsReducer([notice('a'), notice('b')], {
+		type: 'shown',
+		notice: notice('a', { progress: 1 }),
+	});
+	t.deepEqual(shown, [notice('a', { progress: 1 }), notice('b')]);
+});
+
+test('when it gets crowded, the oldest that measures nothing gives way', (t) => {
+	const crowd = [notice('zip', { progress: 0.2 }), notice('a'), notice('b')];
+	const shown = notificationsReducer(crowd, { type: 'shown', notice: notice('c') });
+	t.deepEqual(
+		shown.map(({ key }) => key),
+		['zip', 'b', 'c'],
+	);
+});
+
+test('a dismissed notice is gone, and dismissing what is not there changes nothing', (t) => {
+	const shown = [notice('a')];
+	t.deepEqual(notificationsReducer(shown, { type: 'dismissed', key: 'a' }), []);
+	t.is(notificationsReducer(shown, { type: 'dismissed', key: 'b' }), shown);
+});
+
+test('only what measures nothing hides by itself', (t) => {
+	t.true(autoHides(notice('a')));
+	t.false(autoHides(notice('a', { progress: 0 })));
+	t.false(autoHides(notice('a', { progress: 'indeterminate' })));
+	t.false(autoHides(notice('a', { stays: true })));
+});
+
+test('the arrows go round in a menu, and a letter leads to its next item', (t) => {
+	const items = ['My Files', 'Settings', 'Logout'];
+	t.is(menuTarget('ArrowDown', items, 2), 0);
+	t.is(menuTarget('ArrowUp', items, 0), 2);
+	t.is(menuTarget('ArrowDown', items, -1), 0);
+	t.is(menuTarget('Home', items, 1), 0);
+	t.is(menuTarget('End', items, 1), 2);
+	t.is(menuTarget('l', items, 0), 2);
+	t.is(menuTarget('x', items, 0), undefined);
+	t.is(menuTarget('Tab', items, 0), undefined);
+	t.is(menuTarget('ArrowDown', [], -1), undefined);
+});
+
+test('a drop gives its files and names the folders that it leaves out', (t) => {
+	const file = new File(['x'], 'a.txt');
+	const items = [
+		{ kind: 'file', webkitGetAsEntry: () => ({ isDirectory: true, name: 'photos' }), getAsFile: () => null },
+		{ kind: 'file', webkitGetAsEntry: () => ({ isDirectory: false, name: 'a.txt' }), getAsFile: () => file },
+		{ kind: 'string', webkitGetAsEntry: () => null, getAsFile: () => null },
+	];
+	t.deepEqual(droppedFiles({ items, files: [] } as unknown as DataTransfer), { files: [file], folders: ['photos'] });
+});

@@ -1,0 +1,50 @@
+import react from '@vitejs/plugin-react';
+import { defaultClientConditions, defineConfig, type Plugin } from 'vite';
+
+/** In development nobody fills the placeholders that the server fills at each request. */
+function fillPlaceholders(): Plugin {
+	return {
+		name: 'fill-placeholders',
+		apply: 'serve',
+		transformIndexHtml: {
+			order: 'post',
+			handler: (html) => html.replaceAll('__BASE_HREF__', '/').replaceAll('__NONCE__', ''),
+		},
+	};
+}
+
+/** Leaves the names and paths of all the icons out that nobody imports. */
+function onlyImportedIcons(): Plugin {
+	return {
+		name: 'only-imported-icons',
+		enforce: 'pre',
+		resolveId: (source, importer) =>
+			/[/\\]iconLoader(\.js)?$/.test(source) && importer?.includes('@blueprintjs')
+				? `${import.meta.dirname}/src/ui/iconLoader.ts`
+				: undefined,
+	};
+}
+
+export default defineConfig({
+	root: import.meta.dirname,
+	base: './',
+	html: { cspNonce: '__NONCE__' },
+	plugins: [react(), fillPlaceholders(), onlyImportedIcons()],
+	// Packages of this repository are read from their sources.
+	resolve: { conditions: ['source', ...defaultClientConditions] },
+	experimental: {
+		// The page is the same file at every depth (/browser/a/b), so its own links need the base path; everything else
+		// finds its neighbours from where it lies itself.
+		renderBuiltUrl: (filename, { hostType }) => (hostType === 'html' ? `__BASE_HREF__${filename}` : { relative: true }),
+	},
+	build: {
+		outDir: 'dist',
+		emptyOutDir: true,
+		target: 'es2022',
+		assetsDir: 'assets',
+		// An inlined font or image would need `data:` in the content security policy.
+		assetsInlineLimit: 0,
+		chunkSizeWarningLimit: 700,
+	},
+	server: { proxy: { '/api': process.env.STOWAGE_URL ?? 'http://127.0.0.1:7420' } },
+});
