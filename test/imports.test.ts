@@ -44,7 +44,6 @@ const rooms: Readonly<Record<string, Room>> = {
 			'@blueprintjs/',
 			'@tanstack/',
 			'@fontsource-variable/lexend',
-			'@noble/hashes',
 		],
 	},
 };

@@ -5,7 +5,7 @@ import { copyingRules } from './storage/copying.js';
 import { namingRules } from './storage/naming.js';
 import { readingRules } from './storage/reading.js';
 import { stagingRules } from './storage/staging.js';
-import type { Rule } from './storage/tools.js';
+import type { Rule } from './storage/steps.js';
 
 export interface StorageUnderTest {
 	/** A driver for an empty root of its own; what it takes is given back by `t.teardown`. */

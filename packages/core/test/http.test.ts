@@ -23,35 +23,35 @@ const leavesUnread = async (
 	const read = sockets[0]?.bytesRead ?? Number.NaN;
 	t.true(read < 1024 * 1024, `${read} bytes were read`);
 };
-test('a body sent to an unknown address is not read', leavesUnread, 'POST /nowhere HTTP/1.1', 404);
-test('a body sent to an unknown method is not read', leavesUnread, 'PATCH /api/login HTTP/1.1', 404);
-test('a body with a GET is not read', leavesUnread, 'GET /api/health HTTP/1.1', 200);
-test(
+test.serial('a body sent to an unknown address is not read', leavesUnread, 'POST /nowhere HTTP/1.1', 404);
+test.serial('a body sent to an unknown method is not read', leavesUnread, 'PATCH /api/login HTTP/1.1', 404);
+test.serial('a body with a GET is not read', leavesUnread, 'GET /api/health HTTP/1.1', 200);
+test.serial(
 	'an upload without a session is not read',
 	leavesUnread,
 	'POST /api/upload HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x',
 	401,
 );
-test(
+test.serial(
 	'a JSON body that is too long is not read',
 	leavesUnread,
 	'POST /api/login HTTP/1.1\r\nContent-Type: application/json',
 	413,
 );
-test(
+test.serial(
 	'an upload from another site is not read',
 	leavesUnread,
 	'POST /api/upload/public HTTP/1.1\r\nSec-Fetch-Site: cross-site\r\nContent-Type: multipart/form-data; boundary=x',
 	403,
 );
-test(
+test.serial(
 	'an upload that the disk has no room for is not read',
 	leavesUnread,
 	'POST /api/upload/public HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x',
 	507,
 	{ '--uploads-free-space-reserve': '8000 TB' },
 );
-test('a body behind a path that does not decode is not read', leavesUnread, 'POST /api/%zz HTTP/1.1', 400);
+test.serial('a body behind a path that does not decode is not read', leavesUnread, 'POST /api/%zz HTTP/1.1', 400);
 
 test('the connection of a refused body stays open long enough to read the answer, and is closed then', async (t) => {
 	const app = await testApp(t);
@@ -72,7 +72,7 @@ test('a refused upload is never invited to send its body', async (t) => {
 	t.regex(answer.text, /^HTTP\/1\.1 401 /);
 });
 
-test('a JSON body that stalls is answered', async (t) => {
+test.serial('a JSON body that stalls is answered', async (t) => {
 	const app = await testApp(t);
 	const head =
 		'POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"user';
@@ -80,7 +80,7 @@ test('a JSON body that stalls is answered', async (t) => {
 	t.is(answer.status, 408);
 });
 
-test('an upload that was cut off leaves nothing behind', async (t) => {
+test.serial('an upload that was cut off leaves nothing behind', async (t) => {
 	const { readdir } = await import('node:fs/promises');
 	const app = await testApp(t);
 	const part = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nhalf of it';

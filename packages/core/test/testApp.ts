@@ -48,7 +48,12 @@ export class Client {
 			payload === undefined || Buffer.isBuffer(payload) || typeof payload === 'string'
 				? payload
 				: JSON.stringify(payload);
-		const sent = request(`${this.app.server.info.uri}${url}`, {
+		const { hostname, port } = new URL(this.app.server.info.uri);
+		// The path as it is: a URL would resolve dots before they leave.
+		const sent = request({
+			hostname,
+			port,
+			path: url,
 			method,
 			agent: false,
 			headers: {

@@ -16,8 +16,8 @@ const nine = 0x39;
 const longestNumber = 254;
 
 /**
- * Keys that compare by `<` as the collator compares the names, which makes a sort some three times faster. A name with characters that
- * the collator does not weigh one by one has none and must be compared by the collator.
+ * Keys that compare by `<` as the collator compares the names, which makes a sort more than three times faster. A name
+ * with characters that the collator does not weigh one by one has none and must be compared by the collator.
  */
 export function nameKeys(names: readonly string[]): (string | undefined)[] {
 	const spelled = names.map(spell);

@@ -1,13 +1,13 @@
 import { constants } from 'node:fs';
-import { parentPath, pathSegments, type StoragePath } from '@stowage/rules';
+import { Failure, parentPath, pathSegments, type StoragePath } from '@stowage/rules';
 import { fstat, lstat } from './descriptors.js';
 import { Folder } from './Folder.js';
 import { FolderLocks } from './FolderLocks.js';
 import { FolderSyncs } from './FolderSyncs.js';
 import { type Facts, factsOfStats } from './facts.js';
-import { noSuchEntry } from './faults.js';
-import { isPrivateName, privateFolder, type stagingFolder, type trashFolder } from './names.js';
+import { isFault, noSuchEntry } from './faults.js';
 import { type Access, folderFlags, openFolder, placeOnly } from './opening.js';
+import { isPrivateName, privateFolder, type stagingFolder, type trashFolder } from './privateFolder.js';
 import type { Root } from './Root.js';
 import type { SystemCalls } from './systemCalls.js';
 
@@ -44,8 +44,15 @@ export class Disk {
 		return this.folder(parentPath(path), access);
 	}
 
-	privateFolder(name: typeof stagingFolder | typeof trashFolder, access: Access): Promise<Folder> {
-		return this.#open([privateFolder, name], access);
+	async privateFolder(name: typeof stagingFolder | typeof trashFolder, access: Access): Promise<Folder> {
+		try {
+			return await this.#open([privateFolder, name], access);
+		} catch (cause) {
+			if (!isFault(cause, 'ENOENT', 'ENOTDIR')) throw cause;
+			// Somebody removed it by hand: the next call makes it again.
+			this.root.verifyAgain();
+			throw new Failure('unavailable', 'The storage lacks a folder of its own.', { cause });
+		}
 	}
 
 	/** What is known of the object of that name in an open folder, which may also be a link. */

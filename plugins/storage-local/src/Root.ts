@@ -39,6 +39,11 @@ export class Root {
 		}
 	}
 
+	/** Takes nothing for known at the next opening. */
+	verifyAgain(): void {
+		this.#verified = undefined;
+	}
+
 	/** Reads the marker again, whatever was known before. */
 	async demandMarker(folder: Folder): Promise<void> {
 		try {

@@ -7,7 +7,7 @@ import type { Disk } from './Disk.js';
 import { close, closeSync, fdatasync, open, unlink } from './descriptors.js';
 import { objectId } from './facts.js';
 import { isFault, refusing } from './faults.js';
-import { stagingFolder } from './names.js';
+import { stagingFolder } from './privateFolder.js';
 import { formatStagedId, noSuchUpload, parseStagedId, randomName, type StagedId } from './stagedIds.js';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = fs.constants;

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import type { Disk } from './Disk.js';
 import { close, open, statfs, unlink } from './descriptors.js';
 import { isFault } from './faults.js';
-import { scratchPrefix, stagingFolder } from './names.js';
+import { scratchPrefix, stagingFolder } from './privateFolder.js';
 import { randomName } from './stagedIds.js';
 
 /** Bytes that may still be written: none where no new file can be made. */

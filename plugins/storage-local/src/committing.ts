@@ -5,7 +5,7 @@ import { fsync, futimes, unlink } from './descriptors.js';
 import type { Folder } from './Folder.js';
 import { type Facts, itemOf, objectId } from './facts.js';
 import { isFault, nameTaken } from './faults.js';
-import { stagingFolder } from './names.js';
+import { stagingFolder } from './privateFolder.js';
 import { renameOwn } from './publishing.js';
 import { noSuchUpload, type StagedId } from './stagedIds.js';
 

@@ -122,20 +122,3 @@ async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
 		throw error;
 	}
 }
-
-/** Makes a whole copied tree durable, one object after another. */
-export async function syncTree(disk: Disk, folder: Folder): Promise<void> {
-	for await (const batch of disk.calls.readNames(folder)) {
-		for (const { name } of batch) {
-			const fd = await open(folder.at(pathPart(name)), readFileFlags);
-			try {
-				await fsync(fd);
-				if (!(await fstat(fd)).isDirectory()) continue;
-			} finally {
-				closeSync(fd);
-			}
-			using inner = await stepInto(folder, pathPart(name), 'read');
-			await syncTree(disk, inner);
-		}
-	}
-}

@@ -1,18 +1,19 @@
 import type { StorageItem } from '@stowage/plugin-api';
 import { baseName, isWithin, type StoragePath } from '@stowage/rules';
-import { copyFolder, copyRegularFile, syncTree } from './copyTree.js';
+import { copyFolder, copyRegularFile } from './copyTree.js';
 import type { Disk } from './Disk.js';
 import { closeSync, fsync, mkdir, open } from './descriptors.js';
 import type { Folder } from './Folder.js';
 import { isFault, nameTaken, noSuchEntry } from './faults.js';
 import { itemAt } from './items.js';
 import { demandApart, intoItself } from './moving.js';
-import { scratchPrefix, stagingFolder } from './names.js';
 import { readFileFlags, stepInto } from './opening.js';
+import { scratchPrefix, stagingFolder } from './privateFolder.js';
 import { renameAny } from './publishing.js';
 import { rawName } from './rawNames.js';
 import { removeTree } from './removeTree.js';
 import { randomName } from './stagedIds.js';
+import { syncTree } from './syncTree.js';
 
 /** What the copy is called until it is whole. Short, whatever the length of its final name. */
 const copyName = 'copy';

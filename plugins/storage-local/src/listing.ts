@@ -6,7 +6,7 @@ import { lstat } from './descriptors.js';
 import type { Folder } from './Folder.js';
 import { entryOfStats } from './facts.js';
 import { asFailure, isFault } from './faults.js';
-import { isPrivateName } from './names.js';
+import { isPrivateName } from './privateFolder.js';
 import { addressableName, type RawEntry } from './rawNames.js';
 
 /** Milliseconds after which a look at one entry has waited for a disk. */

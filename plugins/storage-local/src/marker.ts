@@ -3,12 +3,12 @@ import * as fs from 'node:fs';
 import { mkdir as makeFolders } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Failure } from '@stowage/rules';
-import { close, closeSync, fstat, fsync, mkdir, open, readFully, realpath, unlink, writeFully } from './descriptors.js';
+import { close, fstat, fsync, mkdir, open, readFully, realpath, unlink, writeFully } from './descriptors.js';
 import { Folder } from './Folder.js';
 import { FolderLocks } from './FolderLocks.js';
 import { isFault } from './faults.js';
-import { privateFolder, stagingFolder, trashFolder } from './names.js';
 import { folderFlags, readFileFlags, stepInto } from './opening.js';
+import { privateFolder, stagingFolder, trashFolder } from './privateFolder.js';
 import { renameOwn } from './publishing.js';
 import type { SystemCalls } from './systemCalls.js';
 
@@ -115,11 +115,12 @@ function parseMarker(text: string): string {
 	return id;
 }
 
+/** The folder above the root may be closed to us; then it was not us either who made the root in it. */
 async function syncFolder(path: string): Promise<void> {
-	const fd = await open(path, fs.constants.O_RDONLY);
 	try {
-		await fsync(fd);
-	} finally {
-		closeSync(fd);
+		using folder = new Folder(await open(path, fs.constants.O_RDONLY));
+		await fsync(folder.fd);
+	} catch (error) {
+		if (!isFault(error, 'EACCES', 'EPERM')) throw error;
 	}
 }

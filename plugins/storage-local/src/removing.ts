@@ -2,7 +2,7 @@ import { baseName, Failure, rootPath, type StoragePath } from '@stowage/rules';
 import type { Disk } from './Disk.js';
 import { rename, unlink } from './descriptors.js';
 import { noSuchEntry } from './faults.js';
-import { trashFolder } from './names.js';
+import { trashFolder } from './privateFolder.js';
 import { rawName } from './rawNames.js';
 import { removeTree } from './removeTree.js';
 import { randomName } from './stagedIds.js';

@@ -2,8 +2,8 @@ import type { Disk } from './Disk.js';
 import { closeSync, lstat, open } from './descriptors.js';
 import type { Folder } from './Folder.js';
 import { isFault } from './faults.js';
-import { scratchPrefix, stagingFolder, trashFolder } from './names.js';
 import { readFileFlags } from './opening.js';
+import { scratchPrefix, stagingFolder, trashFolder } from './privateFolder.js';
 import { pathPart, type RawName } from './rawNames.js';
 import { removeTree } from './removeTree.js';
 

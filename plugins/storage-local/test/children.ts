@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
-import { run, temporaryFolder } from './tools.js';
+import { run, temporaryFolder } from './steps.js';
 
 const program = ['--import=tsx', '--conditions=source', fileURLToPath(new URL('child.ts', import.meta.url))];
 

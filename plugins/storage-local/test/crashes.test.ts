@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { nodeCalls } from '../src/nodeCalls.js';
 import { startChild } from './children.js';
-import { body, eventually, localStorage, names, p, plant, readText } from './tools.js';
+import { body, eventually, localStorage, names, p, plant, readText } from './steps.js';
 
 test('what a removal left behind is gone after the next start, links are not followed', async (t) => {
 	const { storage, driver, root, folder } = await localStorage(t);

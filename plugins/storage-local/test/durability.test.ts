@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { startChild, type TracedCall, traceChild } from './children.js';
-import { body, localStorage, p, plant, put, readText, refused } from './tools.js';
+import { body, localStorage, p, plant, put, readText, refused } from './steps.js';
 
 const traced = ['-e', 'trace=fsync,fdatasync,syncfs,rename,renameat,renameat2,mkdir,mkdirat,unlink,unlinkat,write'];
 
@@ -66,7 +66,8 @@ test('after a disk fault the file is refused, dropped and not synced again', asy
 	const inject = ['-e', 'trace=fsync,write', '-e', 'inject=fsync:error=EIO:when=1'];
 	const { answer, calls } = await traceChild(t, inject, root, storage.rootId, 'commit', staged.id, 'a');
 	t.is(answer, 'unavailable');
-	console.log(calls.map(c=>c.text).join('\n')); t.is(calls.filter((call) => call.name === 'fsync').length, 1);
+	// A library may sync its output at the end; here it is about files.
+	t.is(calls.filter((call) => call.name === 'fsync' && call.text.includes('/files/')).length, 1);
 	await refused(t, 'notFound', () => staged.size());
 	await refused(t, 'notFound', () => storage.stat(p('a')));
 	t.is(await readText(storage, 'older'), 'stays');

@@ -3,7 +3,7 @@ import test from 'ava';
 import { Folder } from '../src/Folder.js';
 import { FolderSyncs } from '../src/FolderSyncs.js';
 import { nodeCalls } from '../src/nodeCalls.js';
-import { temporaryFolder } from './tools.js';
+import { temporaryFolder } from './steps.js';
 
 /** Counts the syncs that are begun, which all take until `finish`. */
 class CountedSyncs extends FolderSyncs {

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import test from 'ava';
-import { body, isRoot, localDriver, names, p, put, readText, refused, run } from './tools.js';
+import { body, isRoot, localDriver, names, p, put, readText, refused, run } from './steps.js';
 
 const megabyte = 1024 * 1024;
 

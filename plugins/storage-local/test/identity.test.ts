@@ -17,7 +17,7 @@ import {
 	refused,
 	run,
 	temporaryFolder,
-} from './tools.js';
+} from './steps.js';
 
 test('a new root is made with all folders on the way and a random id', async (t) => {
 	const folder = await temporaryFolder(t);
@@ -154,6 +154,14 @@ test('check notices a marker that is gone, an unwritable root and leaves nothing
 	await refused(t, 'unavailable', () => storage.check());
 	await rename(join(root, '.stowage/away'), join(root, '.stowage/root.json'));
 	await storage.check();
+});
+
+test('a folder of its own that was removed by hand is made again', async (t) => {
+	const { storage, root } = await localStorage(t);
+	await rm(join(root, '.stowage/staging'), { recursive: true });
+	await refused(t, 'unavailable', () => storage.stage());
+	await put(storage, 'file', 'x');
+	t.is(await readText(storage, 'file'), 'x');
 });
 
 test('a mount that is detached gets its bytes or refuses, its mount point gets none', async (t) => {

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import test from 'ava';
 import { nodeCalls } from '../src/nodeCalls.js';
-import { eventually, localStorage, names, p } from './tools.js';
+import { eventually, localStorage, names, p } from './steps.js';
 
 const unaddressable = [
 	Buffer.from('back\\slash'),
@@ -47,7 +47,7 @@ for (const [way, calls] of Object.entries({ 'at best': undefined, 'by Node alone
 	test(`what comes and goes while a folder is listed does no harm (${way})`, async (t) => {
 		const { storage, root } = await localStorage(t, calls ? { calls } : {});
 		mkdirSync(join(root, 'busy'));
-		for (let n = 0; n < 1000; n++) writeFileSync(join(root, 'busy', `stays ${n}`), '');
+		for (let n = 0; n < 500; n++) writeFileSync(join(root, 'busy', `stays ${n}`), '');
 		let isOver = false;
 		const churning = (async () => {
 			for (let n = 0; !isOver; n = (n + 1) % 200) {
@@ -57,18 +57,18 @@ for (const [way, calls] of Object.entries({ 'at best': undefined, 'by Node alone
 				if (n % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
 			}
 		})();
-		for (let n = 0; n < 20; n++) {
+		for (let n = 0; n < 10; n++) {
 			const staying = (await names(storage, 'busy')).filter((name) => name.startsWith('stays'));
-			t.is(new Set(staying).size, 1000);
+			t.is(new Set(staying).size, 500);
 		}
 		isOver = true;
 		await churning;
 	});
 
-	test(`a folder of 20,000 comes in batches, the first one soon, and blocks nobody (${way})`, async (t) => {
+	test(`a folder of 5,000 comes in batches, the first one soon, and blocks nobody (${way})`, async (t) => {
 		const { storage, root } = await localStorage(t, calls ? { calls } : {});
 		mkdirSync(join(root, 'large'));
-		for (let n = 0; n < 20_000; n++) writeFileSync(join(root, 'large', `file number ${n}`), '');
+		for (let n = 0; n < 5000; n++) writeFileSync(join(root, 'large', `file number ${n}`), '');
 		let turns = 0;
 		let isOver = false;
 		const turning = (async () => {
@@ -80,12 +80,12 @@ for (const [way, calls] of Object.entries({ 'at best': undefined, 'by Node alone
 		await turning;
 		t.is(
 			sizes.reduce((sum, size) => sum + size, 0),
-			20_000,
+			5000,
 		);
 		t.true((sizes[0] ?? 0) <= 1000);
 		t.true(Math.max(...sizes) <= 5000);
 		t.true(turns > sizes.length / 2, `${turns} turns in ${sizes.length} batches`);
-		t.is(await storage.count(p('large')), 20_000);
+		t.is(await storage.count(p('large')), 5000);
 	});
 }
 

@@ -5,8 +5,8 @@ import type { StorageProvider } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { nodeCalls } from '../src/nodeCalls.js';
 import { loadSystemCalls } from '../src/systemCalls.js';
+import { eventually, localStorage, names, p, plant, put, readText, refused, run } from './steps.js';
 import { startSwapping } from './swapping.js';
-import { eventually, localStorage, names, p, plant, put, readText, refused, run } from './tools.js';
 
 const ways = {
 	'at best': await loadSystemCalls(),

@@ -1,5 +1,6 @@
 import { Menu, MenuDivider, MenuItem, PopoverNext, PopupKind } from '@blueprintjs/core';
 import { CogIcon, FolderCloseIcon, LogOutIcon } from '@blueprintjs/icons';
+import { useEffect, useState } from 'react';
 import { messages } from '../messages.js';
 import type { AppHeaderProps } from './AppHeader.js';
 import styles from './AppHeader.module.css';
@@ -9,6 +10,16 @@ import { UserButton } from './UserButton.js';
 export type UserMenuProps = Pick<AppHeaderProps, 'onArea' | 'onSettings' | 'onLogout'> & { username: string };
 
 export function UserMenu({ username, onArea, onSettings, onLogout }: UserMenuProps) {
+	const [isOpen, setOpen] = useState(false);
+	useEffect(() => {
+		// The menu lies over the page, half over some of its controls; as long as it is open they can't be reached.
+		const page = document.querySelector('main');
+		if (!isOpen || !page) return;
+		page.inert = true;
+		return () => {
+			page.inert = false;
+		};
+	}, [isOpen]);
 	return (
 		<PopoverNext
 			popoverClassName={styles.popover}
@@ -19,7 +30,11 @@ export function UserMenu({ username, onArea, onSettings, onLogout }: UserMenuPro
 			popupKind={PopupKind.MENU}
 			autoFocus={false}
 			transitionDuration={100}
-			onOpening={(element) => element.querySelector<HTMLElement>('[role="menuitem"]')?.focus({ preventScroll: true })}
+			onOpening={(element) => {
+				element.querySelector<HTMLElement>('[role="menuitem"]')?.focus({ preventScroll: true });
+				setOpen(true);
+			}}
+			onClosing={() => setOpen(false)}
 			content={
 				<Menu aria-label={username} className={styles.menu} onKeyDown={moveInMenu}>
 					<MenuItem

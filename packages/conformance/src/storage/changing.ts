@@ -1,4 +1,4 @@
-import { names, outcomes, p, put, putFolders, type Rule, readText, refused } from './tools.js';
+import { names, outcomes, p, put, putFolders, type Rule, readText, refused } from './steps.js';
 
 /** Making folders, moving and removing. */
 export function changingRules(rule: Rule): void {

@@ -1,4 +1,4 @@
-import { names, outcomes, p, put, putFolders, type Rule, readText, refused } from './tools.js';
+import { names, outcomes, p, put, putFolders, type Rule, readText, refused } from './steps.js';
 
 /** Copies appear whole or not at all. */
 export function copyingRules(rule: Rule): void {

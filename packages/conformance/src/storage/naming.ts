@@ -1,5 +1,5 @@
 import type { StorageProvider } from '@stowage/plugin-api';
-import { names, p, put, putFolders, type Rule, readText, refused } from './tools.js';
+import { names, p, put, putFolders, type Rule, readText, refused } from './steps.js';
 
 /** Names that a path can hold and that a careless program stumbles over. */
 const oddNames: Readonly<Record<string, string>> = {

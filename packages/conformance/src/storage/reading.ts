@@ -1,6 +1,6 @@
 import type { StorageProvider } from '@stowage/plugin-api';
 import type { ExecutionContext } from 'ava';
-import { names, p, patternBytes, put, putFolders, type Rule, readBytes, readText, refused, rows } from './tools.js';
+import { names, p, patternBytes, put, putFolders, type Rule, readBytes, readText, refused, rows } from './steps.js';
 
 const megabyte = 1024 * 1024;
 

@@ -10,7 +10,7 @@ import {
 	type Rule,
 	readText,
 	refused,
-} from './tools.js';
+} from './steps.js';
 
 /** Files in the making. */
 export function stagingRules(rule: Rule): void {

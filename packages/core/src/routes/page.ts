@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ServerRoute } from '@hapi/hapi';
 import type { Config } from '../config/schema.js';
+import type { ClientInfo } from '../http/proxy.js';
 
 const viewerHosts = 'https://view.officeapps.live.com https://docs.google.com';
 
@@ -16,11 +17,12 @@ export async function pageRoutes(config: Config, webRoot: string): Promise<Serve
 		method: 'GET',
 		path: route,
 		options: { auth: false },
-		handler(_request, h) {
+		handler(request, h) {
 			const nonce = randomBytes(18).toString('base64');
 			const html = template.replaceAll('__NONCE__', nonce).replaceAll('__BASE_HREF__', `${config.basePath}/`);
 			const response = h.response(html).type('text/html').header('cache-control', 'no-store');
-			for (const [name, value] of Object.entries(pageHeaders(config, nonce))) response.header(name, value);
+			for (const [name, value] of Object.entries(pageHeaders(config, nonce, isTrustworthy(request.client))))
+				response.header(name, value);
 			return response;
 		},
 	});
@@ -37,7 +39,16 @@ export async function pageRoutes(config: Config, webRoot: string): Promise<Serve
 	];
 }
 
-function pageHeaders({ externalViewers, publicUrl }: Config, nonce: string): Record<string, string> {
+/** Browsers heed some headers only on https or this very machine, and complain of them elsewhere. */
+function isTrustworthy({ isHttps, host }: ClientInfo): boolean {
+	return isHttps || /^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/.test(host);
+}
+
+function pageHeaders(
+	{ externalViewers, publicUrl }: Config,
+	nonce: string,
+	isSecureContext: boolean,
+): Record<string, string> {
 	const viewers = externalViewers ? ` ${viewerHosts}` : '';
 	const fullscreen = externalViewers ? '(self "https://view.officeapps.live.com" "https://docs.google.com")' : '(self)';
 	return {
@@ -58,7 +69,7 @@ function pageHeaders({ externalViewers, publicUrl }: Config, nonce: string): Rec
 			"frame-ancestors 'none'",
 		].join('; '),
 		'referrer-policy': 'no-referrer',
-		'cross-origin-opener-policy': 'same-origin',
+		...(isSecureContext ? { 'cross-origin-opener-policy': 'same-origin' } : {}),
 		'cross-origin-resource-policy': 'same-origin',
 		'origin-agent-cluster': '?1',
 		'x-frame-options': 'DENY',

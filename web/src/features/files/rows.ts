@@ -19,12 +19,16 @@ export function keyOf(entry: Pick<Entry, 'path' | 'owner'>): RowKey {
 	return entry.owner === undefined ? entry.path : `${entry.owner ?? ''}:${entry.path}`;
 }
 
+/** A few keys are found sooner by looking along the rows than by a map of a hundred thousand of them. */
+const worthAMap = 16;
+
 /** The rows for entries that are in order and filtered. */
 export function rowsOf(entries: readonly Entry[], hasUp: boolean): Rows {
 	const keys = entries.map(keyOf);
 	if (hasUp) keys.unshift(upKey);
 	let indexes: Map<RowKey, number> | undefined;
 	let names: string[] | undefined;
+	let asked = 0;
 	return {
 		entries,
 		keys,
@@ -35,6 +39,10 @@ export function rowsOf(entries: readonly Entry[], hasUp: boolean): Rows {
 			return names;
 		},
 		indexOf: (key) => {
+			if (!indexes && ++asked <= worthAMap) {
+				const index = keys.indexOf(key);
+				return index < 0 ? undefined : index;
+			}
 			indexes ??= new Map(keys.map((each, index) => [each, index]));
 			return indexes.get(key);
 		},

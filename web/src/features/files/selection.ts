@@ -88,5 +88,6 @@ function extended(state: Selection, to: Cursor, order: RowOrder, keep: boolean):
 export function cursorIndex(cursor: Cursor | undefined, order: RowOrder): number | undefined {
 	if (order.keys.length === 0) return undefined;
 	if (!cursor) return 0;
+	if (order.keys[cursor.index] === cursor.key) return cursor.index;
 	return order.indexOf(cursor.key) ?? Math.min(cursor.index, order.keys.length - 1);
 }

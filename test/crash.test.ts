@@ -1,0 +1,113 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { request } from 'node:http';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { type ServerProcess, serveArgs, startServer } from './serverProcess.js';
+
+async function dataFolder(t: ExecutionContext): Promise<string> {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-crash-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	return folder;
+}
+
+const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+async function upload(
+	server: ServerProcess,
+	cookie: string,
+	name: string,
+	bytes: Buffer<ArrayBuffer>,
+): Promise<boolean> {
+	const form = new FormData();
+	form.set('file', new Blob([bytes]), name);
+	try {
+		return (await fetch(`${server.url}/api/upload`, { method: 'POST', body: form, headers: { cookie } })).ok;
+	} catch {
+		// The server was killed under it: nothing was promised.
+		return false;
+	}
+}
+
+/** Begins an upload that never ends by itself; resolves once some of it has left. */
+async function beginEndlessUpload(server: ServerProcess, cookie: string): Promise<void> {
+	const sent = request(`${server.url}/api/upload`, {
+		method: 'POST',
+		headers: { cookie, 'content-type': 'multipart/form-data; boundary=x', 'content-length': 10 ** 9 },
+	});
+	sent.on('error', () => {});
+	sent.write('--x\r\nContent-Disposition: form-data; name="file"; filename="half.bin"\r\n\r\n');
+	await new Promise((resolve) => sent.write(Buffer.alloc(4 * 1024 * 1024), resolve));
+}
+
+test('killed in the middle of an upload, the server starts again and shows no partial file', async (t) => {
+	const data = await dataFolder(t);
+	const first = await startServer(t, { args: serveArgs(data) });
+	const cookie = await first.register('ada');
+	await beginEndlessUpload(first, cookie);
+	await wait(200);
+	await first.stop('SIGKILL');
+	t.deepEqual(await readdir(path.join(data, 'files/users/ada')), ['Public']);
+
+	const second = await startServer(t, { args: serveArgs(data) });
+	const listing = await fetch(`${second.url}/api/browse?type=private`, { headers: { cookie } });
+	t.is(listing.status, 200, 'the session lives on');
+	const { entries } = (await listing.json()) as { entries: { name: string }[] };
+	t.deepEqual(
+		entries.map(({ name }) => name),
+		['Public'],
+	);
+});
+
+test('what was answered is there after a kill: sign-ups, and uploads whole', async (t) => {
+	const data = await dataFolder(t);
+	const promised = new Map<string, string>();
+	const people: string[] = [];
+	for (let round = 0; round < 6; round++) {
+		const server = await startServer(t, { args: serveArgs(data) });
+		const person = `ada${round}`;
+		const cookie = await server.register(person);
+		people.push(person);
+		const uploads = Array.from({ length: 4 }, async (_, lane) => {
+			for (let n = 0; n < 200; n++) {
+				const bytes = randomBytes(20_000 + lane);
+				const name = `${lane}-${n}.bin`;
+				if (!(await upload(server, cookie, name, bytes))) return;
+				promised.set(`${person}/${name}`, digest(bytes));
+			}
+		});
+		await wait(100 + Math.random() * 400);
+		await server.stop('SIGKILL');
+		await Promise.all(uploads);
+	}
+	t.true(promised.size > 0, 'some uploads were answered');
+	for (const [name, expected] of promised) {
+		t.is(digest(await readFile(path.join(data, 'files/users', name))), expected, name);
+	}
+	for (const person of people) {
+		for (const name of await readdir(path.join(data, 'files/users', person))) {
+			if (name === 'Public') continue;
+			// A file may be there whose answer was lost, but then it is whole.
+			const { length } = await readFile(path.join(data, 'files/users', person, name));
+			t.is(length, 20_000 + Number(name[0]), name);
+		}
+	}
+	const server = await startServer(t, { args: serveArgs(data) });
+	for (const username of people) {
+		const answer = await fetch(`${server.url}/api/login`, {
+			method: 'POST',
+			headers: { 'content-type': 'application/json' },
+			body: JSON.stringify({ username, password: 'correct horse' }),
+		});
+		t.is(answer.status, 200, username);
+	}
+});
+
+test('asked to stop, the server ends cleanly and says so', async (t) => {
+	const server = await startServer(t, { args: serveArgs(await dataFolder(t)) });
+	const started = Date.now();
+	await server.stop('SIGTERM');
+	t.true(Date.now() - started < 5000);
+});
