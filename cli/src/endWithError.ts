@@ -10,6 +10,16 @@ export function endWithError(error: unknown): never {
 		console.error(error.message);
 		process.exit(exitConfig);
 	}
-	console.error(isFailure(error) ? error.message : error);
+	if (isListenFault(error)) {
+		const reason = error.code === 'EADDRINUSE' ? 'is already in use' : `can't be used (${error.code})`;
+		console.error(`The address ${error.address}:${error.port} ${reason}.`);
+	} else {
+		console.error(isFailure(error) ? error.message : error);
+	}
 	process.exit(1);
+}
+
+/** What Node throws when it can't listen. */
+function isListenFault(error: unknown): error is Error & { code: string; address: string; port: number } {
+	return error instanceof Error && 'syscall' in error && error.syscall === 'listen' && 'address' in error;
 }

@@ -1,0 +1,114 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { execa } from 'execa';
+
+/** Runs the program from its source, as the built one would run. */
+async function stowage(args: readonly string[], options: { input?: string; env?: Record<string, string> } = {}) {
+	const result = await execa(
+		process.execPath,
+		['--import=tsx', '--conditions=source', path.resolve('cli/src/main.ts'), ...args],
+		{ reject: false, input: options.input ?? '', env: { NODE_OPTIONS: '', ...options.env } },
+	);
+	return { code: result.exitCode, stdout: result.stdout, stderr: result.stderr };
+}
+
+async function dataFolder(t: ExecutionContext): Promise<string> {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-cli-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	return folder;
+}
+
+test('accounts are added, listed, disabled, enabled and removed, with the password from standard input', async (t) => {
+	const data = await dataFolder(t);
+	const user = (args: string[], input?: string) =>
+		stowage(['user', ...args, '--data-dir', data, '--log-level', 'error'], input === undefined ? {} : { input });
+	t.like(await user(['add', 'ada'], 'correct horse\n'), { code: 0, stdout: 'Added ada.' });
+	t.like(await user(['add', 'ADA'], 'correct horse\n'), { code: 1, stderr: 'This user name is already taken.' });
+	t.like(await user(['add', 'bob'], 'short\n'), { code: 1, stderr: 'A password has 8 to 256 characters.' });
+	t.regex((await user(['list'])).stdout, /^ada\tenabled\t\d{4}-/);
+	t.like(await user(['disable', 'ada']), { code: 0, stdout: 'Disabled ada.' });
+	t.regex((await user(['list'])).stdout, /^ada\tdisabled/);
+	t.like(await user(['enable', 'ada']), { code: 0 });
+	t.like(await user(['passwd', 'ada'], 'another horse\n'), { code: 0, stdout: 'Changed the password of ada.' });
+	t.like(await user(['passwd', 'nobody'], 'another horse\n'), { code: 1, stderr: 'There is no user nobody.' });
+	t.like(await user(['remove', 'ada']), { code: 0 });
+	t.is((await user(['list'])).stdout, '');
+});
+
+test('the configuration in force is printed as YAML, without its secrets', async (t) => {
+	const printed = await stowage(['config', 'print', '--database-url', 'mysql://me:secret@db/stowage'], {
+		env: { STOWAGE_PORT: '8080', STOWAGE_SESSION_KEY: 'k'.repeat(40) },
+	});
+	t.is(printed.code, 0);
+	t.regex(printed.stdout, /^port: 8080$/m);
+	t.regex(printed.stdout, /mysql:\/\/me:\*\*\*@db\/stowage/);
+	t.notRegex(printed.stdout, /secret|kkkk/);
+});
+
+const mistake = async (t: ExecutionContext, args: string[], yaml: string | undefined, ...said: RegExp[]) => {
+	const file = path.join(await dataFolder(t), 'stowage.yaml');
+	if (yaml !== undefined) await writeFile(file, yaml);
+	const result = await stowage([...args, ...(yaml === undefined ? [] : ['--config', file])]);
+	t.is(result.code, 78);
+	for (const part of said) t.regex(result.stderr, part);
+	t.notRegex(result.stderr, /\n\s+at /, 'no stack');
+};
+test(
+	'a wrong value stops with its name, the value and what is allowed',
+	mistake,
+	['config', 'check'],
+	'port: eighty\n',
+	/port/,
+	/"eighty"/,
+	/whole number/,
+);
+test('a wrong key stops with its name', mistake, ['config', 'check'], 'prot: 80\n', /prot/, /port/);
+test(
+	'serve stops at a mistake as well',
+	mistake,
+	['serve', '--registration', 'maybe'],
+	undefined,
+	/registration/,
+	/open, closed/,
+);
+
+test('a valid configuration is said to be valid', async (t) => {
+	t.like(await stowage(['config', 'check']), { code: 0, stdout: 'The configuration is valid.' });
+});
+
+test('a database that is none stops the start in one sentence', async (t) => {
+	const data = await dataFolder(t);
+	await writeFile(path.join(data, 'stowage.db'), 'this is not a database, however long it may be'.repeat(200), {
+		mode: 0o600,
+	});
+	const result = await stowage(['serve', '--port', '0', '--data-dir', data]);
+	t.is(result.code, 78);
+	t.is(result.stderr.trim().split('\n').length, 1, result.stderr);
+});
+
+test('a port that is taken is said in one sentence', async (t) => {
+	const { createServer } = await import('node:net');
+	const other = createServer().listen(0, '127.0.0.1');
+	t.teardown(() => new Promise<void>((resolve) => other.close(() => resolve())));
+	await new Promise((resolve) => other.once('listening', resolve));
+	const { port } = other.address() as { port: number };
+	const result = await stowage([
+		'serve',
+		'--port',
+		String(port),
+		'--data-dir',
+		await dataFolder(t),
+		'--log-level',
+		'error',
+	]);
+	t.is(result.code, 1);
+	t.regex(result.stderr, new RegExp(`127\\.0\\.0\\.1:${port} is already in use`));
+	t.notRegex(result.stderr, /\n\s+at /);
+});
+
+test('the built program is reachable by npx', async (t) => {
+	const result = await execa('npx', ['--no-install', 'stowage', '--version'], { reject: false });
+	t.regex(result.stdout, /^\d+\.\d+\.\d+$/, result.stderr);
+});
