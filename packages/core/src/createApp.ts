@@ -97,6 +97,16 @@ async function assemble(config: Config, database: Database, webRoot: string | un
 		config.basePath === '' ? {} : { routes: { prefix: config.basePath } },
 	);
 
+	if (config.basePath !== '') {
+		// A typed or bookmarked slash at the end: hapi knows the path without it only.
+		server.route({
+			method: 'GET',
+			path: `${config.basePath}/`,
+			options: { auth: false },
+			handler: (_request, h) => h.redirect(config.basePath),
+		});
+	}
+
 	const sweeping = setInterval(() => void sweepSessions(services), 60 * 60_000);
 	sweeping.unref();
 	return {

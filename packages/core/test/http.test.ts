@@ -186,6 +186,7 @@ test('the app works below a base path, and nowhere else', async (t) => {
 	const ada = new Client(app);
 	t.is((await ada.get('/files/api/health')).statusCode, 200);
 	t.is((await ada.get('/api/health')).statusCode, 404);
+	t.is((await ada.get('/files/')).headers.location, '/files');
 	const body = { username: 'ada', password: 'correct horse', passwordConfirm: 'correct horse' };
 	t.is((await ada.post('/files/api/register', body)).statusCode, 200);
 	await ada.post('/files/api/createFolder', { directory: '', folderName: 'x', type: 'private' });
