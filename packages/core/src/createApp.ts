@@ -19,6 +19,7 @@ import { downloadRoutes } from './routes/downloads.js';
 import { fileRoutes } from './routes/files.js';
 import { pageRoutes } from './routes/page.js';
 import { serviceRoutes } from './routes/service.js';
+import { unavailableRoutes } from './routes/unavailable.js';
 import { uploadRoutes } from './routes/uploads.js';
 import { readOrMakeSecret } from './secret.js';
 import type { Services } from './services.js';
@@ -88,8 +89,8 @@ async function assemble(config: Config, database: Database, webRoot: string | un
 		makeHome: (username) => makeHome(storage, username),
 	});
 	const services: Services = { config, version, log, database, storage, accounts, sessions, files };
-	const routes = [accountRoutes, fileRoutes, uploadRoutes, downloadRoutes, serviceRoutes].flatMap((make) =>
-		make(services),
+	const routes = [accountRoutes, fileRoutes, uploadRoutes, downloadRoutes, serviceRoutes, unavailableRoutes].flatMap(
+		(make) => make(services),
 	);
 	if (webRoot !== undefined) routes.push(...(await pageRoutes(config, webRoot)));
 	await server.register(

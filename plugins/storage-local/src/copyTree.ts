@@ -1,18 +1,7 @@
 import * as fs from 'node:fs';
 import { atOnce } from './atOnce.js';
 import type { Disk } from './Disk.js';
-import {
-	closeSync,
-	copyFile,
-	fchmod,
-	fstat,
-	fsync,
-	futimes,
-	mkdir,
-	open,
-	readFully,
-	writeFully,
-} from './descriptors.js';
+import { closeSync, copyFile, fchmod, fstat, futimes, mkdir, open, readFully, writeFully } from './descriptors.js';
 import type { Folder } from './Folder.js';
 import { isFault } from './faults.js';
 import { readFileFlags, stepInto } from './opening.js';

@@ -1,0 +1,26 @@
+import { endpoint } from '@stowage/contract';
+import { route } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
+
+const calls = [
+	endpoint({ method: 'POST', path: '/api/generateTempLink', audience: 'user' }),
+	endpoint({ method: 'GET', path: '/api/temp/{token}' }),
+	endpoint({ method: 'GET', path: '/api/links', audience: 'user' }),
+	endpoint({ method: 'DELETE', path: '/api/links/{id}', audience: 'user' }),
+	endpoint({ method: 'GET', path: '/api/handbrake/check', audience: 'user' }),
+	endpoint({ method: 'POST', path: '/api/handbrake/convert', audience: 'user' }),
+	endpoint({ method: 'GET', path: '/api/handbrake/status/{conversionId}', audience: 'user' }),
+	endpoint({ method: 'POST', path: '/api/handbrake/cancel/{conversionId}', audience: 'user' }),
+	endpoint({ method: 'GET', path: '/api/events' }),
+	endpoint({ method: 'POST', path: '/api/uploads' }),
+	endpoint({ method: 'POST', path: '/api/downloadTickets' }),
+];
+
+/** Calls of the API that no part of this server answers yet: a client is told so, instead of being told that they do not exist. */
+export function unavailableRoutes() {
+	return calls.map((call) =>
+		route(call, () => {
+			throw new Failure('unavailable', 'This is not available on this server.');
+		}),
+	);
+}
