@@ -2,7 +2,7 @@ import type { Viewer } from '@stowage/rules';
 import { useMemo } from 'react';
 import { Navigate, useLocation, useNavigate, useSearchParams } from 'react-router';
 import { type Session, useSession } from '../api/useSession.js';
-import { LoadError } from '../features/files/FilesMessage.js';
+import { LoadError } from '../features/files/LoadError.js';
 import { hrefOf, parseLocation } from '../features/files/location.js';
 import styles from './BrowserPage.module.css';
 import { BrowserPageFolder } from './BrowserPageFolder.js';

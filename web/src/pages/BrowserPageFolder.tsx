@@ -1,44 +1,41 @@
-import { OfflineIcon } from '@blueprintjs/icons';
 import {
 	type Area,
 	baseName,
 	type Clipboard,
 	type Entry,
 	itemOf,
-	parentPath,
 	parsePath,
 	refuseCreateFolder,
 	refuseCut,
 	refuseUpload,
 	rootPath,
-	type SortColumn,
 	type StoragePath,
-	toggleSort,
 	type Viewer,
 } from '@stowage/rules';
 import { useMemo, useRef, useState } from 'react';
-import { useLocation, useNavigate } from 'react-router';
+import { ConnectionNote } from '../features/files/ConnectionNote.js';
 import { ContextMenu } from '../features/files/ContextMenu.js';
 import { DialogHost } from '../features/files/dialogs/DialogHost.js';
 import { type FileDialog, nameItems } from '../features/files/dialogs/fileDialog.js';
+import { EmptyList } from '../features/files/EmptyList.js';
 import { FileList, type FileListHandle } from '../features/files/FileList.js';
-import { EmptyList, LoadError } from '../features/files/FilesMessage.js';
-import { type BrowserLocation, folderKey, homeHref, hrefOf, placeIn } from '../features/files/location.js';
+import { LoadError } from '../features/files/LoadError.js';
+import { type BrowserLocation, folderKey } from '../features/files/location.js';
 import { type Action, menuFor, menuKind } from '../features/files/menu.js';
 import { filesMessages as messages } from '../features/files/messages.js';
 import { entryAt, keyOf, selectedEntries } from '../features/files/rows.js';
-import type { Point } from '../features/files/rubberBand.js';
 import { cursorIndex, type RowKey } from '../features/files/selection.js';
-import { useIsOnline } from '../features/files/useConnection.js';
+import { useContextMenu } from '../features/files/useContextMenu.js';
+import { useDropFolders } from '../features/files/useDropFolders.js';
 import { useEntryDrag } from '../features/files/useEntryDrag.js';
 import { useFileActions } from '../features/files/useFileActions.js';
 import { useFileOperations } from '../features/files/useFileOperations.js';
 import { useFolder } from '../features/files/useFolder.js';
-import { type DropTarget, useFolderDrops } from '../features/files/useFolderDrops.js';
-import { useIsReturn } from '../features/files/useIsReturn.js';
 import { useListing } from '../features/files/useListing.js';
 import type { ListCommand } from '../features/files/useListKeys.js';
 import { usePasteEvent } from '../features/files/usePasteEvent.js';
+import { usePlaces } from '../features/files/usePlaces.js';
+import { useTitle } from '../features/files/useTitle.js';
 import { Toolbar } from '../features/toolbar/Toolbar.js';
 import { droppedFiles } from '../features/uploadQueue/droppedFiles.js';
 import { UploadQueueDialog } from '../features/uploadQueue/UploadQueueDialog.js';
@@ -57,20 +54,13 @@ export interface BrowserPageFolderProps {
 	asksBeforeDownload: boolean;
 }
 
-interface OpenMenu {
-	at: Point;
-	/** What it is about; none for the folder itself. */
-	entries: readonly Entry[];
-	/** What had the focus before. */
-	opener: Element | null;
-}
-
 /** One place of the file browser: the toolbar, the list, its menu and its dialogs. */
 export function BrowserPageFolder({ location, viewer, isKnown, asksBeforeDownload }: BrowserPageFolderProps) {
 	const { area, directory, search, sort } = location;
 	const isSignedIn = viewer.kind === 'user';
 	const frame = useFrame();
-	const place = usePlaces(location);
+	useTitle(folderName(area, directory));
+	const place = usePlaces(location, viewer);
 	const folder = useFolder(folderKey(location), place.entry);
 	const listing = useListing(location, folder.letter, isKnown ? isSignedIn : undefined);
 	const { rows, error } = listing;
@@ -80,7 +70,6 @@ export function BrowserPageFolder({ location, viewer, isKnown, asksBeforeDownloa
 	const list = useRef<FileListHandle>(null);
 	const picker = useRef<HTMLInputElement>(null);
 	const [dialog, setDialog] = useState<FileDialog>();
-	const [menu, setMenu] = useState<OpenMenu>();
 	const [clipboard, setClipboard] = useState<Clipboard>();
 	const cutKeys = useMemo(() => keysToMove(clipboard, area), [clipboard, area]);
 
@@ -103,74 +92,41 @@ export function BrowserPageFolder({ location, viewer, isKnown, asksBeforeDownloa
 	const addFiles = useUploads(viewer, location);
 	const drag = useEntryDrag(viewer, area, directory);
 	usePasteEvent({ onFiles: (files) => addFiles(files, [], directory), onPaste: () => perform('paste', []) });
-	const isOverPage = useFolderDrops({
-		folderSelector: '[data-index], [data-directory]',
-		effectOf: (transfer, target) => {
-			const isFiles = transfer.types.includes('Files');
-			if (target.kind === 'page') return isFiles ? 'copy' : 'none';
-			const folderPath = folderOf(target);
-			if (folderPath === undefined) return 'none';
-			if (isFiles) return 'copy';
-			return drag.carriedTo(folderPath) ? 'move' : 'none';
-		},
-		onDrop: (transfer, target) => {
-			const folderPath = folderOf(target) ?? directory;
-			const carried = drag.carriedTo(folderPath);
-			if (carried) return void operations.dropInto(carried, folderPath);
+	const isOverPage = useDropFolders({
+		viewer,
+		area,
+		directory,
+		rows,
+		drag,
+		onEntries: (dragged, folderPath) => void operations.dropInto(dragged, folderPath),
+		onFiles: (transfer, folderPath) => {
 			const { files, folders } = droppedFiles(transfer);
 			addFiles(files, folders, folderPath);
 		},
 	});
-
-	/** The folder that an element stands for, if the viewer may put something into it. */
-	function folderOf(target: DropTarget): StoragePath | undefined {
-		if (target.kind === 'page') return directory;
-		const { directory: step, index } = target.element.dataset;
-		if (step !== undefined) return refuseUpload(viewer, { area, path: parsePath(step) }) ? undefined : parsePath(step);
-		const entry = rows && entryAt(rows, Number(index));
-		if (!entry) return parentPath(directory);
-		if (entry.type === 'file') return undefined;
-		const item = itemOf(area, entry);
-		return refuseUpload(viewer, item) ? undefined : item.path;
-	}
+	const { menu, ...contextMenu } = useContextMenu({
+		rows,
+		selection,
+		selected,
+		select,
+		focusList: () => list.current?.focusCursor(),
+	});
 
 	function open(index: number) {
 		const entry = rows && entryAt(rows, index);
 		if (entry) perform('open', [entry]);
-		else place.goUp(viewer);
-	}
-
-	function openMenu(at: Point, index: number | undefined) {
-		const entry = rows && index !== undefined ? entryAt(rows, index) : undefined;
-		const opener = document.activeElement;
-		if (!entry || index === undefined) {
-			select({ type: 'cleared' });
-			return setMenu({ at, entries: [], opener });
-		}
-		const key = keyOf(entry);
-		if (selection.selected.has(key)) return setMenu({ at, entries: selected, opener });
-		select({ type: 'only', at: { key, index } });
-		setMenu({ at, entries: [entry], opener });
-	}
-
-	function closeMenu() {
-		// Before the menu goes, or the focus would fall to nobody and be read out as lost.
-		if (menu?.opener instanceof HTMLElement && menu.opener !== document.body && menu.opener.isConnected) {
-			menu.opener.focus({ preventScroll: true });
-		} else list.current?.focusCursor();
-		setMenu(undefined);
+		else place.goUp();
 	}
 
 	function obey(command: ListCommand) {
-		if (command === 'goUp') return place.goUp(viewer);
-		const index = rows && cursorIndex(selection.cursor, rows);
-		const cursorEntry = rows && index !== undefined && selection.cursor ? entryAt(rows, index) : undefined;
+		if (command === 'goUp') return place.goUp();
+		const index = rows && selection.cursor && cursorIndex(selection.cursor, rows);
+		const entry = rows && index !== undefined ? entryAt(rows, index) : undefined;
 		if (command === 'menu') {
 			const at = list.current?.menuPoint() ?? { x: 0, y: 0 };
-			if (selected.length === 0) return openMenu(at, cursorEntry ? index : undefined);
-			return setMenu({ at, entries: selected, opener: document.activeElement });
+			return selected.length > 0 ? contextMenu.openForSelection(at) : contextMenu.openAt(at, entry && index);
 		}
-		perform(command, selected.length > 0 ? selected : cursorEntry ? [cursorEntry] : []);
+		perform(command, selected.length > 0 ? selected : entry ? [entry] : []);
 	}
 
 	function show(entry: Entry | undefined): boolean {
@@ -184,6 +140,7 @@ export function BrowserPageFolder({ location, viewer, isKnown, asksBeforeDownloa
 	const menuPlace = { viewer, area, directory, isSearch: search !== '', shown: rows?.entries.length ?? 0, clipboard };
 	return (
 		<div className={styles.page}>
+			<h1 className="visually-hidden">{messages.heading(folderName(area, directory))}</h1>
 			<Toolbar
 				area={area}
 				isSignedIn={isSignedIn}
@@ -205,7 +162,7 @@ export function BrowserPageFolder({ location, viewer, isKnown, asksBeforeDownloa
 				}}
 				onActions={(button) => {
 					const box = button.getBoundingClientRect();
-					setMenu({ at: { x: box.left, y: box.bottom + 4 }, entries: selected, opener: button });
+					contextMenu.openForSelection({ x: box.left, y: box.bottom + 4 });
 				}}
 				onLetter={(letter) => {
 					folder.filter(letter);
@@ -237,7 +194,7 @@ export function BrowserPageFolder({ location, viewer, isKnown, asksBeforeDownloa
 						revealed={folder.revealed}
 						onRevealed={folder.onRevealed}
 						onOpen={open}
-						onMenu={openMenu}
+						onMenu={contextMenu.openAt}
 						onCommand={obey}
 						onDragStart={(event, entry) => {
 							drag.start(event, selection.selected.has(keyOf(entry)) ? selected : [entry]);
@@ -267,9 +224,9 @@ export function BrowserPageFolder({ location, viewer, isKnown, asksBeforeDownloa
 					kind={menuKind(menu.entries)}
 					groups={menuFor(menuPlace, menu.entries)}
 					at={menu.at}
-					onClose={closeMenu}
+					onClose={contextMenu.close}
 					onChoose={(action: Action) => {
-						closeMenu();
+						contextMenu.close();
 						perform(action, menu.entries);
 					}}
 				/>
@@ -303,35 +260,6 @@ export function BrowserPageFolder({ location, viewer, isKnown, asksBeforeDownloa
 /** A finger that rests on a name would begin to drag it, where it means the menu. */
 const isCoarse = window.matchMedia('(pointer: coarse)').matches;
 
-/** Where one can go from here. */
-function usePlaces(location: BrowserLocation) {
-	const navigate = useNavigate();
-	const isReturn = useIsReturn();
-	const { state } = useLocation();
-	const start: unknown = state?.start;
-	return {
-		entry: { isReturn, start: typeof start === 'string' ? start : undefined },
-		hrefOf: (directory: StoragePath) => hrefOf(placeIn(location, directory)),
-		go: (directory: StoragePath, area?: Area) => void navigate(hrefOf(placeIn(location, directory, area))),
-		goHome: () => void navigate(homeHref(location)),
-		search: (term: string) => {
-			if (term !== location.search) void navigate(hrefOf({ ...location, search: term }));
-		},
-		sort: (column: SortColumn) =>
-			void navigate(hrefOf({ ...location, sort: toggleSort(location.sort, column) }), { replace: true, state }),
-		/** Begins above at the folder that one comes from. */
-		goUp: (viewer: Viewer) => {
-			const { area, directory } = location;
-			if (directory === rootPath) return;
-			const from = {
-				path: directory,
-				owner: area === 'public' && viewer.kind === 'user' ? viewer.username : undefined,
-			};
-			void navigate(hrefOf(placeIn(location, parentPath(directory))), { state: { start: keyOf(from) } });
-		},
-	};
-}
-
 /** Puts files into the upload queue, to go into a folder, and shows it. */
 function useUploads(viewer: Viewer, { area }: BrowserLocation) {
 	const queue = useUploadQueue();
@@ -347,23 +275,6 @@ function useUploads(viewer: Viewer, { area }: BrowserLocation) {
 		queue.add(files, { area, directory });
 		queue.openDialog();
 	};
-}
-
-/** Says that what is on screen may be out of date. */
-function ConnectionNote({ isCutOff }: { isCutOff: boolean }) {
-	const isOnline = useIsOnline();
-	const text = isOnline ? (isCutOff ? messages.unreachable : undefined) : messages.offline;
-	return (
-		// The region is there before its text, or it would not be read out.
-		<div role="status">
-			{text !== undefined && (
-				<p className={styles.note}>
-					<OfflineIcon aria-hidden />
-					{text}
-				</p>
-			)}
-		</div>
-	);
 }
 
 function keysToMove(clipboard: Clipboard | undefined, area: Area): ReadonlySet<RowKey> {

@@ -16,7 +16,6 @@ import {
 	TrashIcon,
 } from '@blueprintjs/icons';
 import { Fragment, type JSX, useEffect, useLayoutEffect, useRef } from 'react';
-import { createPortal } from 'react-dom';
 import { moveInMenu } from '../../ui/menuKeys.js';
 import styles from './ContextMenu.module.css';
 import type { Action, MenuItem as Item, MenuKind } from './menu.js';
@@ -50,8 +49,7 @@ export function ContextMenu({ label, kind, groups, at, onChoose, onClose }: Cont
 
 	useEffect(() => closeFromOutside(box.current, onClose), [onClose]);
 
-	// Blueprint's own portal comes a moment too late to be measured.
-	return createPortal(
+	return (
 		// biome-ignore lint/a11y/noStaticElementInteractions: the menu inside has the role
 		<div
 			ref={box}
@@ -86,8 +84,7 @@ export function ContextMenu({ label, kind, groups, at, onChoose, onClose }: Cont
 					</Fragment>
 				))}
 			</Menu>
-		</div>,
-		document.body,
+		</div>
 	);
 }
 

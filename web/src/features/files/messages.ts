@@ -1,6 +1,7 @@
 /** The sentences of the file list, its menus and dialogs. */
 export const filesMessages = {
 	grid: 'Files',
+	heading: (folder: string) => `Files in ${folder}`,
 	upDirectory: 'Up Directory',
 	columns: { type: 'Type', name: 'Name', count: 'Count', size: 'Size', time: 'Modified', actions: 'Actions' },
 	rowActions: (name: string) => `Actions for ${name}`,
@@ -13,7 +14,6 @@ export const filesMessages = {
 		letter === '#' ? 'No name here starts with a digit.' : `No name here starts with ${letter}.`,
 	showAll: 'Show all',
 	truncated: 'Only the first results are shown. A longer search term finds fewer.',
-	loading: 'Loading files',
 	in: (folder: string) => `in ${folder}`,
 
 	loadFailed: 'Error loading files',
@@ -22,7 +22,6 @@ export const filesMessages = {
 	tryAgain: 'Try Again',
 	offline: 'You are offline. What you see may be out of date.',
 	unreachable: 'The server does not answer. Trying again…',
-	backOnline: 'Back online',
 
 	createFolder: 'Create Folder',
 	folderName: 'Folder name',
@@ -65,7 +64,6 @@ export const filesMessages = {
 	nothingToPaste: 'Nothing to paste',
 	pasting: (items: string) => `Pasting ${items}`,
 	pasteFailed: 'Failed to paste items',
-	pasteError: 'Error pasting items',
 	pasted: (items: string) => `Pasted ${items}`,
 
 	download: 'Download',
@@ -74,16 +72,12 @@ export const filesMessages = {
 	downloadFiles: (count: number) => `Download ${count} files?`,
 	totalSize: 'Total size',
 	filesToDownload: 'Files to download',
-	downloadFailed: 'Error downloading files',
 	noFilesToDownload: 'No files selected for download',
 
 	linkCopied: 'Link copied',
 	linkFailed: 'Failed to copy link',
 
 	dropHere: (folder: string) => `Drop to upload to ${folder}`,
-	uploadRefused: 'Error uploading files',
-	cancelled: 'Cancelled',
 
 	cancel: 'Cancel',
-	close: 'Close',
 } as const;

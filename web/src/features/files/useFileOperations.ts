@@ -155,8 +155,7 @@ export function useFileOperations({ viewer, area, directory, patch }: OperationC
 				if (plan.kind === 'refused') return void fail(messages.moveFailed, plan.refusal);
 				const outcome = await transfer(plan, messages.moving(nameItems(dragged.items)));
 				void readAgain();
-				const reason = outcome.reason ?? plan.skipped[0]?.refusal;
-				if (reason !== undefined) return void fail(messages.moveFailed, reason);
+				if (outcome.reason !== undefined) return void fail(messages.moveFailed, outcome.reason);
 				if (outcome.done.length > 0) succeed(messages.moved(nameItems(outcome.done.map(({ item }) => item))));
 			},
 

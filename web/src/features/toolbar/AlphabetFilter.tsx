@@ -1,6 +1,7 @@
 import { type LetterFilter, letterFilters } from '@stowage/rules';
-import { memo } from 'react';
+import { type KeyboardEvent, memo } from 'react';
 import { toolbarMessages as messages } from './messages.js';
+import { stepInRow } from './stepInRow.js';
 import styles from './Toolbar.module.css';
 
 export interface AlphabetFilterProps {
@@ -8,15 +9,17 @@ export interface AlphabetFilterProps {
 	onLetter: (letter: LetterFilter) => void;
 }
 
+/** One stop of the Tab key, or it would take thirty to pass it; the arrows walk along the letters. */
 export const AlphabetFilter = memo(function AlphabetFilter({ letter, onLetter }: AlphabetFilterProps) {
 	return (
 		// biome-ignore lint/a11y/useSemanticElements: these are switches and no fields of a form
-		<div role="group" aria-label={messages.letters} className={styles.letters}>
+		<div role="group" aria-label={messages.letters} className={styles.letters} onKeyDown={walk}>
 			{letterFilters.map((each) => (
 				<button
 					key={each}
 					type="button"
 					aria-pressed={each === letter}
+					tabIndex={each === letter ? 0 : -1}
 					className={styles.letter}
 					onClick={() => onLetter(each)}
 				>
@@ -26,3 +29,11 @@ export const AlphabetFilter = memo(function AlphabetFilter({ letter, onLetter }:
 		</div>
 	);
 });
+
+function walk(event: KeyboardEvent<HTMLElement>): void {
+	const buttons = [...event.currentTarget.querySelectorAll('button')];
+	const target = stepInRow(event.key, buttons.indexOf(document.activeElement as HTMLButtonElement), buttons.length);
+	if (target === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+	event.preventDefault();
+	buttons[target]?.focus();
+}

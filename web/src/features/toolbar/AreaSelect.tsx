@@ -16,8 +16,8 @@ export function AreaSelect({ area, isSignedIn, onArea }: AreaSelectProps) {
 	const isPrivate = area === 'private';
 	const mode = isPrivate ? messages.privateMode : messages.publicMode;
 	return (
-		<div className={styles.area}>
-			<span role="img" aria-label={mode} title={mode} className={styles.mode}>
+		<div className={styles.area} title={mode}>
+			<span role="img" aria-label={mode} className={styles.mode}>
 				{isPrivate ? <LockIcon aria-hidden /> : <GlobeIcon aria-hidden />}
 			</span>
 			<HTMLSelect

@@ -1,0 +1,26 @@
+import { OfflineIcon } from '@blueprintjs/icons';
+import styles from './ConnectionNote.module.css';
+import { filesMessages as messages } from './messages.js';
+import { useIsOnline } from './useIsOnline.js';
+
+export interface ConnectionNoteProps {
+	/** The server does not answer. */
+	isCutOff: boolean;
+}
+
+/** Says that what is on screen may be out of date. */
+export function ConnectionNote({ isCutOff }: ConnectionNoteProps) {
+	const isOnline = useIsOnline();
+	const text = isOnline ? (isCutOff ? messages.unreachable : undefined) : messages.offline;
+	return (
+		// The region is there before its text, or it would not be read out.
+		<div role="status">
+			{text !== undefined && (
+				<p className={styles.note}>
+					<OfflineIcon aria-hidden />
+					{text}
+				</p>
+			)}
+		</div>
+	);
+}
