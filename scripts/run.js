@@ -10,9 +10,13 @@ export function run(command, args, options = {}) {
 	return new Promise((resolve, reject) => {
 		const child = spawn(command, args, { cwd: root, stdio: 'inherit', ...options });
 		const forward = (signal) => child.kill(signal);
+		const { ppid } = process;
+		// npm ends at a signal without handing it on; the child must not stay behind alone.
+		const watch = setInterval(() => process.ppid !== ppid && child.kill('SIGTERM'), 500);
 		process.on('SIGTERM', forward).on('SIGINT', ignore);
 		child.on('error', reject);
 		child.on('close', (code, signal) => {
+			clearInterval(watch);
 			process.off('SIGTERM', forward).off('SIGINT', ignore);
 			resolve(code ?? (signal === 'SIGTERM' ? 143 : 1));
 		});
