@@ -5,8 +5,6 @@ import type { RowKey, RowOrder } from './selection.js';
 /** The key of the Up Directory row. No path is `..`. */
 export const upKey: RowKey = '..';
 
-export const upName = 'Up Directory';
-
 /** The rows of the list in order: Up Directory where there is one, then the entries. */
 export interface Rows extends RowOrder {
 	entries: readonly Entry[];
