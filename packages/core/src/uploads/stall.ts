@@ -2,10 +2,14 @@ import type { IncomingMessage } from 'node:http';
 
 /** A body that brings less than this in a window has stalled: the sender is gone, or keeps a place on purpose. */
 const leastBytes = 1024;
-const windowMs = 30_000;
 
 /** Calls `onStall` once when the body of a request stops coming, until `signal` ends the watch. A wait of our own, for the disk, does not count. */
-export function watchForStall(request: IncomingMessage, signal: AbortSignal, onStall: () => void): void {
+export function watchForStall(
+	request: IncomingMessage,
+	signal: AbortSignal,
+	onStall: () => void,
+	windowMs = 30_000,
+): void {
 	const { socket } = request;
 	let seen = socket.bytesRead;
 	const timer = setInterval(() => {

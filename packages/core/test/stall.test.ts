@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { watchForStall } from '../src/uploads/stall.js';
+import { testApp } from './testApp.js';
+
+/** A body under way, and whether the watch says that it stalled. */
+async function bodyUnderWay(t: ExecutionContext, windowMs: number) {
+	const server = createServer();
+	server.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	const sender = request({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', method: 'POST' });
+	sender.on('error', () => {});
+	sender.write('first');
+	const [received] = (await once(server, 'request')) as [IncomingMessage];
+	const watch = new AbortController();
+	let stalls = 0;
+	watchForStall(received, watch.signal, () => stalls++, windowMs);
+	t.teardown(() => {
+		watch.abort();
+		sender.destroy();
+		server.close();
+	});
+	return { sender, received, stalls: () => stalls };
+}
+
+test('a body that stops coming has stalled', async (t) => {
+	const { received, stalls } = await bodyUnderWay(t, 100);
+	received.resume();
+	await wait(400);
+	t.is(stalls(), 1);
+});
+
+test('a body that trickles has stalled', async (t) => {
+	const { sender, received, stalls } = await bodyUnderWay(t, 100);
+	received.resume();
+	for (let n = 0; n < 20 && stalls() === 0; n++) {
+		sender.write('x');
+		await wait(20);
+	}
+	t.is(stalls(), 1);
+});
+
+test('a slow body that keeps coming has not', async (t) => {
+	const { sender, received, stalls } = await bodyUnderWay(t, 200);
+	received.resume();
+	for (let n = 0; n < 40; n++) {
+		sender.write('x'.repeat(1000));
+		await wait(20);
+	}
+	t.is(stalls(), 0);
+});
+
+test('a body that waits for us has not', async (t) => {
+	const { sender, received, stalls } = await bodyUnderWay(t, 100);
+	received.pause();
+	sender.write('x'.repeat(1_000_000));
+	await wait(500);
+	t.is(stalls(), 0);
+});
+
+test('no upload is cut off for taking long', async (t) => {
+	const app = await testApp(t);
+	t.is((app.server.listener as { requestTimeout?: number }).requestTimeout, 0);
+	t.is((app.server.listener as { timeout?: number }).timeout, 0);
+});
