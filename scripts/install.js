@@ -26,7 +26,7 @@ async function isInstalled() {
 	return Object.entries(wanted).every(
 		([name, entry]) =>
 			!name.includes('node_modules/') ||
-			entry.link ||
+			(entry.link && present[name]?.link) ||
 			entry.optional ||
 			entry.peer ||
 			present[name]?.version === entry.version,

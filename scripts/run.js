@@ -12,7 +12,11 @@ export function run(command, args, options = {}) {
 		const forward = (signal) => child.kill(signal);
 		const { ppid } = process;
 		// npm ends at a signal without handing it on; the child must not stay behind alone.
-		const watch = setInterval(() => process.ppid !== ppid && child.kill('SIGTERM'), 500);
+		const watch = setInterval(() => {
+			if (process.ppid === ppid) return;
+			clearInterval(watch);
+			child.kill('SIGTERM');
+		}, 500);
 		process.on('SIGTERM', forward).on('SIGINT', ignore);
 		child.on('error', reject);
 		child.on('close', (code, signal) => {

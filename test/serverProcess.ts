@@ -9,8 +9,8 @@ export interface ServerProcess {
 	pid: number;
 	/** Signs somebody up; resolves to their cookie. */
 	register(username: string, password?: string): Promise<string>;
-	/** Ends it and waits until it has ended. */
-	stop(signal?: NodeJS.Signals): Promise<void>;
+	/** Ends it with all that it started and waits until it has ended; resolves to its exit code, null after a signal. */
+	stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
 export interface ServerOptions {
@@ -49,12 +49,16 @@ export async function startServer(
 		detached: true,
 	});
 	const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
-		if (child.exitCode !== null || child.signalCode !== null) return;
-		const closed = once(child, 'close');
-		process.kill(-(child.pid as number), signal);
-		await closed;
+		if (child.exitCode === null && child.signalCode === null) {
+			const closed = once(child, 'close');
+			process.kill(-(child.pid as number), signal);
+			await closed;
+		}
+		return child.exitCode;
 	};
-	t.teardown(() => stop('SIGKILL'));
+	t.teardown(async () => {
+		await stop('SIGKILL');
+	});
 	const url = await readyAddress(child);
 	return {
 		url,

@@ -23,7 +23,12 @@ function printable(config: Config): Record<string, unknown> {
 		Object.entries(config).filter(([name, value]) => top.has(name) && value !== undefined),
 	);
 	if (shown.sessionKey !== undefined) shown.sessionKey = '(set)';
-	shown.databaseUrl = config.databaseUrl.replace(/^(mysql:\/\/[^:@/]*):[^@]*@/, '$1:***@');
+	shown.databaseUrl = withoutPassword(config.databaseUrl);
 	shown.plugins = Object.fromEntries(config.plugins);
 	return shown;
+}
+
+/** Up to the last `@`: a password may hold one itself. */
+function withoutPassword(databaseUrl: string): string {
+	return databaseUrl.replace(/^(mysql:\/\/[^:@/]*):.*@/, '$1:***@');
 }

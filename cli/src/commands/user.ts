@@ -11,11 +11,13 @@ export function userCommand(): Command {
 			subcommand(
 				'add <name>',
 				'add an account; the password comes from a prompt or standard input',
-				async (accounts, name) => {
-					const user = await accounts.create(name, await readPassword('Password: '));
+				async (accounts, name, { adoptHome }) => {
+					const user = await accounts.create(name, await readPassword('Password: '), {
+						adoptsHome: adoptHome === true,
+					});
 					console.log(`Added ${user.username}.`);
 				},
-			),
+			).option('--adopt-home', 'take over a home of that name that lies on disk without a user'),
 		)
 		.addCommand(
 			subcommand('list', 'list the accounts', async (accounts) => {
@@ -61,14 +63,14 @@ export function userCommand(): Command {
 function subcommand(
 	usage: string,
 	description: string,
-	act: (accounts: Accounts, name: string) => Promise<void>,
+	act: (accounts: Accounts, name: string, options: { adoptHome?: boolean }) => Promise<void>,
 ): Command {
 	const command = withSettings(new Command(usage.split(' ')[0]).description(description));
 	if (usage.includes('<name>')) command.argument('<name>', 'the user name');
 	return command.action(async (name: unknown) => {
 		const app = await createApp(configOf(command));
 		try {
-			await act(app.services.accounts, typeof name === 'string' ? name : '');
+			await act(app.services.accounts, typeof name === 'string' ? name : '', command.opts());
 		} finally {
 			await app.stop();
 		}

@@ -1,4 +1,5 @@
 import type { Registry } from '@stowage/plugin-api';
+import { ConfigError } from './config/load.js';
 
 /** A registry whose `what` names its kind in error messages, such as 'storage'. */
 export function createRegistry<T>(what: string): Registry<T> {
@@ -12,7 +13,7 @@ export function createRegistry<T>(what: string): Registry<T> {
 			const value = values.get(name);
 			if (value === undefined) {
 				const known = values.size === 0 ? 'none is offered' : `offered: ${[...values.keys()].join(', ')}`;
-				throw new Error(`No plugin offers the ${what} '${name}' (${known}).`);
+				throw new ConfigError(`No plugin offers the ${what} '${name}' (${known}).`);
 			}
 			return value;
 		},

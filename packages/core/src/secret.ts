@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
+import { ConfigError } from './config/load.js';
 
 /**
  * The key that seals cookies, at least 32 characters. Made at the first start and kept in the data folder for its owner alone; two servers that start at
@@ -16,10 +17,10 @@ export async function readOrMakeSecret(dataDir: string): Promise<string> {
 	}
 	const { mode } = await stat(file);
 	if ((mode & 0o077) !== 0)
-		throw new Error(`The key ${file} can be read by others (mode ${(mode & 0o777).toString(8)}): set it to 600.`);
+		throw new ConfigError(`The key ${file} can be read by others (mode ${(mode & 0o777).toString(8)}): set it to 600.`);
 	const secret = (await readFile(file, 'utf8')).trim();
 	if (secret.length < 32)
-		throw new Error(`The key ${file} is too short: remove it to have a new one made (everybody signs in again).`);
+		throw new ConfigError(`The key ${file} is too short: remove it to have a new one made (everybody signs in again).`);
 	return secret;
 }
 

@@ -51,6 +51,13 @@ test('a relative path in the file begins at the file, one from a flag at the wor
 	t.is(loadConfig({ flags: { '--config': file, '--data-dir': 'here' }, cwd: '/srv' }).dataDir, '/srv/here');
 });
 
+test('the database in the file stays at the file, wherever the data folder is', async (t) => {
+	const file = await fileWith(t, 'databaseUrl: sqlite:./site.db\n');
+	const { databaseUrl, baseDir } = loadConfig({ flags: { '--config': file, '--data-dir': 'here' }, cwd: '/srv' });
+	t.is(databaseUrl, `sqlite:${path.join(path.dirname(file), 'site.db')}`);
+	t.is(baseDir, path.dirname(file));
+});
+
 test('the database lies in the data folder unless it is named', (t) => {
 	t.is(loadConfig({ cwd: '/srv' }).databaseUrl, 'sqlite:/srv/data/stowage.db');
 	t.is(loadConfig({ flags: { '--database-url': 'mysql://a:b@c:3306/d' } }).databaseUrl, 'mysql://a:b@c:3306/d');

@@ -144,6 +144,7 @@ test('a move takes missing parents along and a free name', async (t) => {
 	t.is(json(await move('new/deep/a.txt', 'Public/new/deep/a.txt')).entry.path, 'Public/new/deep/a.txt');
 	t.is(await onDisk(app, 'users/ada/Public/new/deep/a.txt'), 'B');
 	t.is(json(await move('Public/new/deep/a.txt', 'back/again/a.txt')).entry.path, 'back/again/a.txt');
+	t.is((await move('back/again/a.txt', 'b?d/ sp /a.txt')).statusCode, 400);
 	t.is((await move('Public', 'x/Public')).statusCode, 403);
 	t.is((await move('nothing', 'x/nothing')).statusCode, 404);
 	t.false((await readdir(path.join(app.filesDir, 'users/ada'))).includes('x'), 'no parents are made for nothing');
@@ -292,6 +293,14 @@ test('a file over the limit is refused', refusedUpload, [file('a', 'x'.repeat(11
 test('more than the disk has is refused', refusedUpload, [file('a', 'x')], 507, 'STORAGE_FULL', {
 	'--uploads-free-space-reserve': '8000 TB',
 });
+
+test(
+	'a form with endless fields is refused',
+	refusedUpload,
+	[...Array.from({ length: 10 }, () => field('lastModified', '1'.repeat(60_000))), file('a', 'x')],
+	413,
+	'TOO_LARGE',
+);
 
 test('a body that is no form is refused', async (t) => {
 	const app = await testApp(t);

@@ -1,6 +1,9 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { rawRequest } from './rawRequest.js';
+import { cutAfterFirstBytes, rawRequest } from './rawRequest.js';
 import { Client, json, testApp } from './testApp.js';
 
 const gigabyte = 1024 ** 3;
@@ -81,7 +84,6 @@ test.serial('a JSON body that stalls is answered', async (t) => {
 });
 
 test.serial('an upload that was cut off leaves nothing behind', async (t) => {
-	const { readdir } = await import('node:fs/promises');
 	const app = await testApp(t);
 	const part = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nhalf of it';
 	const head = `POST /api/upload/public HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 5000\r\n\r\n${part}`;
@@ -151,6 +153,38 @@ test('every error has one shape and tells nothing of the host', async (t) => {
 		t.is(answer.headers['cache-control'], 'private, no-store');
 		t.is(answer.headers['x-content-type-options'], 'nosniff');
 	}
+});
+
+test('answers that wait behind others on a cut connection free their files', async (t) => {
+	const app = await testApp(t);
+	await writeFile(path.join(app.filesDir, 'Public/large.bin'), Buffer.alloc(8 * 1024 * 1024));
+	const openFiles = async () => (await readdir('/proc/self/fd')).length;
+	const before = await openFiles();
+	const head = 'GET /api/download/large.bin HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20);
+	await Promise.all([1, 2, 3].map(() => cutAfterFirstBytes(app, head)));
+	let after = await openFiles();
+	for (let tries = 0; tries < 50 && after > before + 3; tries++) {
+		await new Promise((resolve) => setTimeout(resolve, 100));
+		after = await openFiles();
+	}
+	t.true(after <= before + 3, `${after - before} files stayed open`);
+});
+
+test('built assets may be kept for ever, and only those that are there', async (t) => {
+	const webRoot = await mkdtemp(path.join(os.tmpdir(), 'stowage-web-'));
+	t.teardown(() => rm(webRoot, { recursive: true }));
+	await mkdir(path.join(webRoot, 'assets'));
+	await writeFile(path.join(webRoot, 'assets/app-1a2b.js'), 'export {};');
+	await writeFile(path.join(webRoot, 'index.html'), '<base href="__BASE_HREF__"><script nonce="__NONCE__"></script>');
+	const visitor = new Client(await testApp(t, {}, { webRoot }));
+	t.is((await visitor.get('/assets/app-1a2b.js')).headers['cache-control'], 'public, max-age=31536000, immutable');
+	t.is((await visitor.get('/assets/other.js')).headers['cache-control'], 'private, no-store');
+	const page = await visitor.get('/browser/any/where?type=public');
+	t.is(page.headers['cache-control'], 'no-store');
+	t.is(page.headers.etag, undefined);
+	const [, nonce = ''] = /nonce="([^"]+)"/.exec(page.payload) ?? [];
+	t.true(String(page.headers['content-security-policy']).includes(`script-src 'nonce-${nonce}' 'strict-dynamic'`));
+	t.not((await visitor.get('/')).payload, page.payload);
 });
 
 test('health, readiness and capabilities answer anyone', async (t) => {

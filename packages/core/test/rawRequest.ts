@@ -53,3 +53,12 @@ export function rawRequest(
 		socket.on('error', () => {}).on('close', end);
 	});
 }
+
+/** Sends requests on one connection and cuts it as soon as something comes back. */
+export function cutAfterFirstBytes(app: App, text: string): Promise<void> {
+	return new Promise((resolve) => {
+		const socket = connect(addressOf(app), () => socket.write(text));
+		socket.once('data', () => socket.destroy());
+		socket.on('error', () => {}).on('close', () => resolve());
+	});
+}

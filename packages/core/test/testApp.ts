@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { pino } from 'pino';
-import { type App, createApp, loadConfig } from '../src/index.js';
+import { type App, type AppOptions, createApp, loadConfig } from '../src/index.js';
 
 export interface TestApp extends App {
 	dataDir: string;
@@ -16,11 +16,15 @@ export interface TestApp extends App {
 type Teardown = { teardown(end: () => Promise<void>): void };
 
 /** A whole server on a temporary folder, with the real storage and database; argon2id costs as little as it may. */
-export async function testApp(t: Teardown, flags: Record<string, string> = {}): Promise<TestApp> {
+export async function testApp(
+	t: Teardown,
+	flags: Record<string, string> = {},
+	options: AppOptions = {},
+): Promise<TestApp> {
 	const dataDir = await mkdtemp(path.join(os.tmpdir(), 'stowage-core-'));
 	const plugins = JSON.stringify({ '@stowage/auth-password': { memoryKiB: 19456, iterations: 2, parallelism: 1 } });
 	const config = loadConfig({ flags: { '--data-dir': dataDir, '--port': '0', '--plugins': plugins, ...flags } });
-	const app = await createApp(config, { log: pino({ level: 'silent' }) });
+	const app = await createApp(config, { log: pino({ level: 'silent' }), ...options });
 	await app.start();
 	t.teardown(async () => {
 		await app.stop();

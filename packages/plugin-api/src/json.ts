@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Failure } from '@stowage/rules';
 
-/** Longest silence in a JSON body before the answer is 408. */
+/** Longest time for a whole JSON body before the answer is 408; 64 KB take a modem less. */
 const stallMs = 10_000;
 
 /** Deepest nesting accepted: our own payloads reach three levels. */
@@ -28,6 +28,7 @@ export async function readJson(request: IncomingMessage, maxBytes: number): Prom
 function readText(request: IncomingMessage, maxBytes: number): Promise<string> {
 	const tooLarge = () => new Failure('tooLarge', `The request is larger than ${maxBytes} bytes.`);
 	if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLarge());
+	if (request.destroyed) return Promise.reject(new Failure('invalid', 'The request ended early.'));
 	return new Promise((resolve, reject) => {
 		const chunks: Buffer[] = [];
 		let size = 0;

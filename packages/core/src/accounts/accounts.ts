@@ -1,12 +1,12 @@
 import type { AuthProvider, LimitStore, UserRecord, UserStore } from '@stowage/plugin-api';
-import { Failure, foldUsername, isValidUsername, passwordLength } from '@stowage/rules';
+import { Failure, foldUsername, isFailure, isValidUsername, passwordLength } from '@stowage/rules';
 import { limitTries } from './loginLimits.js';
 
 export interface Accounts {
 	/** Throws `badCredentials` in the same words and time for an unknown name and a wrong password, and `rateLimited`. */
 	signIn(username: string, password: string, address: string): Promise<UserRecord>;
-	/** Throws `invalid` for a name or password that is not allowed and `alreadyExists` for a taken name. */
-	create(username: string, password: string): Promise<UserRecord>;
+	/** Throws `invalid` for a name or password that is not allowed and `alreadyExists` for a taken name, also where a home of that name lies on disk without a user, unless it is to be adopted. */
+	create(username: string, password: string, options?: { adoptsHome?: boolean }): Promise<UserRecord>;
 	setPassword(username: string, password: string): Promise<void>;
 	setDisabled(username: string, isDisabled: boolean): Promise<void>;
 	/** Removes the account; its files stay on disk. */
@@ -44,7 +44,7 @@ export function createAccounts({ users, sessions, limits, auth, homes, makeHome 
 			return user;
 		},
 
-		async create(username, password) {
+		async create(username, password, { adoptsHome = false } = {}) {
 			if (!isValidUsername(username)) {
 				throw new Failure(
 					'invalidName',
@@ -55,12 +55,17 @@ export function createAccounts({ users, sessions, limits, auth, homes, makeHome 
 			const taken = new Failure('alreadyExists', 'This user name is already taken.');
 			if ((await users.find(username)) !== undefined) throw taken;
 			// A home without a user holds somebody's files: who takes its name would take them too.
-			if ((await homes()).some((home) => foldUsername(home) === foldUsername(username))) throw taken;
+			if (!adoptsHome && (await homes()).some((home) => foldUsername(home) === foldUsername(username))) throw taken;
 			const secret = await auth().protect(password);
 			const user = await users.add({ username, secret }).catch((error: unknown) => {
 				throw error instanceof Failure && error.kind === 'alreadyExists' ? taken : error;
 			});
-			await makeHome(user.username);
+			try {
+				await makeHome(user.username);
+			} catch (error) {
+				// The account is made, and its home is made at its first use too: refusing now would only leave a name that is taken.
+				if (!isFailure(error)) throw error;
+			}
 			return user;
 		},
 

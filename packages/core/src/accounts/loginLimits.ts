@@ -32,7 +32,13 @@ export async function limitTries<T>(
 			});
 		}
 	}
-	const result = await attempt();
-	if (result !== undefined) for (const { key } of keys) await limits.release(key);
-	return result;
+	let isFailedTry = false;
+	try {
+		const result = await attempt();
+		isFailedTry = result === undefined;
+		return result;
+	} finally {
+		// A fault of ours is no failed try of theirs.
+		if (!isFailedTry) for (const { key } of keys) await limits.release(key);
+	}
 }

@@ -18,6 +18,9 @@ export interface ConfigSources {
 	cwd?: string;
 }
 
+/** What must not end in a log, not even when it is wrong. */
+const secretSettings = ['sessionKey', 'databaseUrl'];
+
 type Tree = { [key: string]: unknown };
 
 /** Variables of ours that are no settings. */
@@ -36,9 +39,7 @@ export function loadConfig({ flags = {}, env = {}, cwd = process.cwd() }: Config
 			!settingNames.some((key) => variableOf(key) === name),
 	);
 	if (unknownVariable !== undefined) {
-		throw new ConfigError(
-			`There is no setting ${unknownVariable} (${quote(env[unknownVariable])}). Known: ${settingNames.map(variableOf).join(', ')}`,
-		);
+		throw new ConfigError(`There is no setting ${unknownVariable}. Known: ${settingNames.map(variableOf).join(', ')}`);
 	}
 	for (const [flag, value] of Object.entries(flags)) {
 		if (flag !== '--config' && !settingNames.some((key) => flagOf(key) === flag)) {
@@ -56,8 +57,9 @@ export function loadConfig({ flags = {}, env = {}, cwd = process.cwd() }: Config
 	const result = configSchema.safeParse(settings);
 	if (!result.success) throw new ConfigError(explain(result.error.issues, settings, origins, filePath));
 	// A path from a flag or variable is meant from where the command was given; one in the file from where the file is.
-	const isFromFile = filePath !== undefined && !origins.has('dataDir');
-	return completeConfig(result.data, isFromFile ? path.dirname(filePath) : cwd);
+	const fileDir = filePath === undefined ? cwd : path.dirname(filePath);
+	const baseOf = (name: string) => (origins.has(name) ? cwd : fileDir);
+	return completeConfig(result.data, { site: fileDir, dataDir: baseOf('dataDir'), databaseUrl: baseOf('databaseUrl') });
 }
 
 function readConfigFile(filePath: string): Tree {
@@ -111,7 +113,7 @@ function explain(
 			}
 			const name = issue.path.join('.');
 			const origin = origins.get(name) ?? filePath ?? 'default';
-			return `The setting ${name} (${origin}) has the value ${quote(valueAt(tree, name))}: ${issue.message}`;
+			return `The setting ${name} (${origin}) has the value ${secretSettings.includes(name) ? '(not shown)' : quote(valueAt(tree, name))}: ${issue.message}`;
 		})
 		.join('\n');
 }

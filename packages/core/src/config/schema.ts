@@ -116,16 +116,29 @@ export type Config = Omit<Parsed, 'databaseUrl' | 'plugins'> & {
 	baseDir: string;
 };
 
+/** Where relative paths begin: names of plugins at the site, the others where they were written. */
+interface Bases {
+	site: string;
+	dataDir: string;
+	databaseUrl: string;
+}
+
 /** Fills in what depends on other settings. */
-export function completeConfig(parsed: Parsed, baseDir: string): Config {
-	const dataDir = path.resolve(baseDir, parsed.dataDir);
+export function completeConfig(parsed: Parsed, bases: Bases): Config {
+	const dataDir = path.resolve(bases.dataDir, parsed.dataDir);
 	const plugins = new Map<string, Record<string, unknown>>();
 	for (const name of new Set([...defaultPlugins, ...Object.keys(parsed.plugins)])) {
 		const options = parsed.plugins[name] ?? {};
 		if (options !== false) plugins.set(name, options);
 	}
 	const databaseUrl = parsed.databaseUrl ?? `sqlite:${path.join(dataDir, 'stowage.db')}`;
-	return { ...parsed, dataDir, databaseUrl: absoluteDatabase(databaseUrl, baseDir), plugins, baseDir };
+	return {
+		...parsed,
+		dataDir,
+		databaseUrl: absoluteDatabase(databaseUrl, bases.databaseUrl),
+		plugins,
+		baseDir: bases.site,
+	};
 }
 
 function absoluteDatabase(url: string, baseDir: string): string {

@@ -7,7 +7,7 @@ import type { Log } from '../log.js';
 import { checkPreconditions, mayUseRange, type Validators } from './preconditions.js';
 import { parseRanges } from './ranges.js';
 import { userFileHeaders } from './userFileHeaders.js';
-import { ClientGone, writeBody, writeChunk } from './writeBody.js';
+import { ClientGone, endWhenStalled, writeBody, writeChunk } from './writeBody.js';
 
 export interface SendOptions {
 	/** The name under which the client saves it. */
@@ -32,6 +32,7 @@ export async function sendFile(
 		const validators: Validators = { etag: `"${version}"`, mtime };
 		const outcome = checkPreconditions(req.headers, validators);
 		if (outcome === 'failed') throw new Failure('preconditionFailed', 'The file has changed.');
+		endWhenStalled(response);
 		const isPdf = isInline && (await beginsAsPdf(file));
 		const headers: Record<string, string> = {
 			...userFileHeaders({ name, isInline, isPdf }),

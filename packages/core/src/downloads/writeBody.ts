@@ -3,25 +3,34 @@ import type { ServerResponse } from 'node:http';
 /** A client that takes nothing for this long has gone; whoever paused a download goes on by a range. */
 const stallMs = 5 * 60_000;
 
+/** Ends the connection when the client takes nothing for a long time. Asked for once an answer. */
+export function endWhenStalled(response: ServerResponse): void {
+	response.setTimeout(stallMs, () => response.destroy());
+}
+
 /**
  * Writes chunks one by one, each only after the one before has left the process, so that their buffers can be used again and a slow reader costs a socket
- * and no memory. Throws when the client goes away.
+ * and no memory. Throws ClientGone when the client goes away.
  */
 export async function writeBody(response: ServerResponse, chunks: AsyncIterable<Uint8Array>): Promise<void> {
-	response.setTimeout(stallMs, () => response.destroy());
 	for await (const chunk of chunks) await writeChunk(response, chunk);
 }
 
 export function writeChunk(response: ServerResponse, chunk: Uint8Array): Promise<void> {
+	const { req } = response;
 	return new Promise((resolve, reject) => {
-		const onClose = () => reject(new ClientGone());
-		if (response.destroyed) return onClose();
-		response.once('close', onClose);
-		response.write(chunk, (error) => {
+		const settle = (error?: ClientGone) => {
 			response.off('close', onClose);
-			if (error) reject(new ClientGone({ cause: error }));
-			else resolve();
-		});
+			req.off('close', onClose);
+			if (error === undefined) resolve();
+			else reject(error);
+		};
+		// An answer that waits behind another on the same connection never hears of its end by itself; its request does.
+		const onClose = () => settle(new ClientGone());
+		if (response.destroyed || req.socket.destroyed) return onClose();
+		response.once('close', onClose);
+		if (!req.destroyed) req.once('close', onClose);
+		response.write(chunk, (error) => settle(error ? new ClientGone({ cause: error }) : undefined));
 	});
 }
 

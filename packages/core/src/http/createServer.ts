@@ -62,7 +62,10 @@ export function createServer(config: Config, log: Log): HapiServer {
 			request.response instanceof Error ? answerError(request.response, request, h, log) : request.response;
 		if (typeof response === 'symbol') return h.continue;
 		response.header('x-content-type-options', 'nosniff');
-		if (response.headers['cache-control'] === undefined) response.header('cache-control', 'private, no-store');
+		// hapi writes a route's own caching after this.
+		const isCachedByRoute = request.route.settings.cache !== undefined && response.statusCode < 400;
+		if (response.headers['cache-control'] === undefined && !isCachedByRoute)
+			response.header('cache-control', 'private, no-store');
 		if (hasUnreadBody(request.raw.req)) leaveBodyUnread(request.raw.req, request.raw.res);
 		return response;
 	});

@@ -21,6 +21,7 @@ const ownSentences: Record<number, string> = {
 /** The JSON of an error. What nobody expected is a 500 with a request id; its stack goes to the log and nowhere else. */
 export function errorAnswer(error: Error, request: Request, log: Log): ErrorAnswer {
 	if (isFailure(error)) {
+		if (error.status >= 500) log.warn({ err: error, method: request.method, path: request.route.path }, 'refused');
 		return { statusCode: error.status, code: error.code, error: error.message, message: error.message };
 	}
 	const status = isBoom(error) ? error.output.statusCode : 500;

@@ -41,11 +41,11 @@ export function createClientReader(
 }
 
 function addTrusted(list: BlockList, proxy: string): void {
-	const [address = '', prefix] = proxy.split('/');
+	const [address = '', prefix, ...more] = proxy.split('/');
 	const family = isIP(address);
 	const longest = family === 6 ? 128 : 32;
-	const length = prefix === undefined ? longest : Number(prefix);
-	if (family === 0 || !Number.isInteger(length) || length < 0 || length > longest) {
+	const length = prefix === undefined ? longest : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN;
+	if (more.length > 0 || family === 0 || !Number.isInteger(length) || length < 0 || length > longest) {
 		throw new ConfigError(
 			`The setting trustedProxies has the value ${JSON.stringify(proxy)}: must be an address or a network such as 10.0.0.0/8`,
 		);

@@ -13,7 +13,7 @@ const fieldsSchema = z.object({
 	type: one(schemas.area),
 	isPublic: one(z.enum(['true', 'false'], 'must be true or false')),
 	fileName: one(z.string()),
-	lastModified: z.array(z.string().regex(/^\d{1,15}$/, 'must be milliseconds since the epoch')).optional(),
+	lastModified: z.array(z.string().regex(/^-?\d{1,15}$/, 'must be milliseconds since the epoch')).optional(),
 });
 
 const publicFields = ['directory', 'fileName', 'lastModified'];

@@ -29,6 +29,9 @@ export interface FormRules {
 	beforeFile(fields: FormFields, name: string): Promise<void>;
 }
 
+/** All fields together; a path may be long, the rest never is. */
+const maxFieldBytes = 256 * 1024;
+
 const limits = {
 	fileSize: Number.POSITIVE_INFINITY,
 	files: 1000,
@@ -60,20 +63,34 @@ async function readParts(
 	files: ReceivedFile[],
 ): Promise<void> {
 	const parser = createParser(request);
-	// The parser gives the next part only once the last one was consumed, so this chain never grows.
+	// Its end may have been announced before anybody listened.
+	if (request.destroyed) throw new Failure('invalid', 'The upload was cut off.');
+	let hasFailed = false;
+	let fieldBytes = 0;
 	let work: Promise<void> = Promise.resolve();
 	const stopWatching = new AbortController();
 	const finished = new Promise<void>((resolve, reject) => {
-		const fail = (error: unknown) => reject(error);
+		const fail = (error: unknown) => {
+			hasFailed = true;
+			request.unpipe(parser);
+			reject(error);
+		};
 		parser.on('field', (name, value, info) => {
 			if (!rules.fields.includes(name)) return fail(new Failure('invalid', `Unknown field: ${name}`));
+			fieldBytes += name.length + value.length;
+			if (fieldBytes > maxFieldBytes) return fail(new Failure('tooLarge', 'The fields of the form are too long.'));
 			if (info.nameTruncated || info.valueTruncated) return fail(new Failure('invalid', `${name}: is too long`));
-			fields.set(name, [...(fields.get(name) ?? []), value]);
+			const values = fields.get(name);
+			if (values === undefined) fields.set(name, [value]);
+			else values.push(value);
 		});
 		parser.on('file', (field, stream, info) => {
 			// An error of the stream reaches us through the loop that reads it; without a listener it would end the process.
 			stream.on('error', fail);
-			work = work.then(() => receiveFile(field, stream, info.filename, rules, fields, files)).catch(fail);
+			// Small files arrive many at once; after a refusal none of those that wait is begun.
+			work = work
+				.then(() => (hasFailed ? undefined : receiveFile(field, stream, info.filename, rules, fields, files)))
+				.catch(fail);
 		});
 		for (const event of ['filesLimit', 'fieldsLimit', 'partsLimit'] as const) {
 			parser.on(event, () => fail(new Failure('invalid', 'The form has too many parts.')));
@@ -92,7 +109,6 @@ async function readParts(
 	try {
 		await finished;
 	} catch (error) {
-		request.unpipe(parser);
 		parser.destroy();
 		// The file under way still holds its staged file: it has to let go before that is discarded.
 		await work;
