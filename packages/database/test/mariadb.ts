@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,8 @@ export interface MariaDb {
 	kill(): Promise<void>;
 	start(): Promise<void>;
 	/** Stops it from answering; its connections stay open. */
-	freeze(): void;
+	/** Resolves once none of its threads runs any more. */
+	freeze(): Promise<void>;
 	thaw(): void;
 	/** Ends it and removes its files. */
 	close(): Promise<void>;
@@ -101,7 +102,10 @@ export async function startMariadb(): Promise<MariaDb> {
 		start,
 		stop: () => end('stop'),
 		kill: () => end('kill'),
-		freeze: () => signal(running?.pid, 'SIGSTOP'),
+		async freeze() {
+			signal(running?.pid, 'SIGSTOP');
+			while (!(await isFrozen(running?.pid))) await wait(10);
+		},
 		thaw: () => signal(running?.pid, 'SIGCONT'),
 		async close() {
 			await end('remove');
@@ -173,4 +177,11 @@ async function freePort(): Promise<number> {
 
 function signal(pid: number | undefined, name: NodeJS.Signals): void {
 	if (pid !== undefined) process.kill(pid, name);
+}
+
+/** Every thread has to have stopped: one that still runs may answer. */
+async function isFrozen(pid: number | undefined): Promise<boolean> {
+	const threads = await readdir(`/proc/${pid}/task`);
+	const states = await Promise.all(threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/stat`, 'utf8')));
+	return states.every((stat) => stat.slice(stat.lastIndexOf(')') + 2).startsWith('T'));
 }

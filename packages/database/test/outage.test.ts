@@ -76,7 +76,7 @@ test.serial('a server that does not answer any more is unavailable after a while
 	const db = await openDatabase(await mariadb.createDatabase());
 	t.teardown(db.close);
 	await db.users.add({ username: 'alice', secret: 's' });
-	mariadb.freeze();
+	await mariadb.freeze();
 	try {
 		await unavailable(t, () => db.users.find('alice'));
 	} finally {

@@ -140,21 +140,30 @@ test('By name, entries are in the order of compareNames', (t) => {
 	);
 });
 
+/** As a ratio in one run, since absolute times move with the machine: the runtime's own collator takes some 500 ms where we have 300. */
 const bench = test.macro((t, prefix: string) => {
 	const entries = Array.from({ length: 100_000 }, (_, index) =>
 		entry(`${prefix}${(index * 7919) % 100_003} holiday.jpg`),
 	);
-	const times = [1, 2, 3].map(() => {
+	const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
+	const milliseconds = (work: () => unknown) => {
 		const start = performance.now();
-		sortEntries(entries, 'type');
+		work();
 		return performance.now() - start;
-	});
-	t.log(`${Math.min(...times).toFixed(0)} ms`);
-	t.true(Math.min(...times) < 300);
+	};
+	const ours: number[] = [];
+	const plain: number[] = [];
+	for (let run = 0; run < 4; run++) {
+		ours.push(milliseconds(() => sortEntries(entries, 'type')));
+		plain.push(milliseconds(() => [...entries].sort((a, b) => collator.compare(a.name, b.name))));
+	}
+	const [best, floor] = [Math.min(...ours), Math.min(...plain)];
+	t.log(`${best.toFixed(0)} ms, by the collator ${floor.toFixed(0)} ms`);
+	t.true(best < floor * 0.6);
 });
-test.serial('100,000 entries are sorted in under 300 ms', bench, 'IMG_');
-test.serial('100,000 entries with accents are sorted in under 300 ms', bench, 'Été ');
-test.serial('100,000 Cyrillic entries are sorted in under 300 ms', bench, 'Фото ');
+test.serial('100,000 entries are sorted in far less than the collator takes', bench, 'IMG_');
+test.serial('100,000 entries with accents are sorted in far less than the collator takes', bench, 'Été ');
+test.serial('100,000 Cyrillic entries are sorted in far less than the collator takes', bench, 'Фото ');
 
 test('A click on another column sorts by it, and one on the same turns the order round', (t) => {
 	t.is(toggleSort('type', 'name'), 'name');
