@@ -16,6 +16,7 @@ export function endpoint<
 		method: definition.method,
 		path: definition.path,
 		audience: definition.audience ?? 'anyone',
+		signInMessage: definition.signInMessage ?? 'Please sign in first.',
 		query: definition.query ?? (nothing as unknown as Query),
 		payload: definition.payload as Payload,
 		result: definition.result ?? (z.undefined() as unknown as Result),

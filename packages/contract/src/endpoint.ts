@@ -16,6 +16,8 @@ export interface Endpoint<
 	readonly method: Method;
 	readonly path: string;
 	readonly audience: Audience;
+	/** What a visitor is told instead of the usual sentence. */
+	readonly signInMessage: string;
 	/** Unknown keys of a query are ignored. */
 	readonly query: Query;
 	/** Unknown keys of a payload are refused by name. */
@@ -45,6 +47,7 @@ export interface EndpointDefinition<
 	method: Method;
 	path: string;
 	audience?: Audience;
+	signInMessage?: string;
 	query?: Query;
 	payload?: Payload;
 	result?: Result;

@@ -47,7 +47,8 @@ export const uploadPublic = endpoint({
 export const createFolder = endpoint({
 	method: 'POST',
 	path: '/api/createFolder',
-	// A visitor gets the spec's own sentence, which depends on the payload, so the service refuses.
+	audience: 'user',
+	signInMessage: 'You must be logged in to create folders in public.',
 	payload: z.strictObject({ directory: path, folderName: z.string(), type: area }),
 	result: messageWithEntry,
 });

@@ -1,5 +1,6 @@
+import { constants } from 'node:fs';
 import { Failure } from '@stowage/rules';
-import { fstat, statfs } from './descriptors.js';
+import { closeSync, fstat, lstat, statfs } from './descriptors.js';
 import { Folder } from './Folder.js';
 import { factsOfStats } from './facts.js';
 import { faultCode } from './faults.js';
@@ -7,6 +8,9 @@ import { makePrivateFolders, openRootFolder, readMarker, rootFlags } from './mar
 
 import { isRemoteFileSystem } from './remoteFileSystems.js';
 import type { SystemCalls } from './systemCalls.js';
+
+/** The marker as seen from the root. */
+const markerPath = '.stowage/root.json';
 
 /** A way to open the root again and again, each time only if it is still the one that carries our id. */
 export class Root {
@@ -30,7 +34,7 @@ export class Root {
 	async open(): Promise<Folder> {
 		const folder = await this.#openFolder();
 		try {
-			const identity = await this.#identify(folder.fd);
+			const identity = `${await this.#identify(folder.fd)}/${await this.#markerState(folder)}`;
 			if (identity !== this.#verified) await this.#verify(folder, identity);
 			return folder;
 		} catch (error) {
@@ -72,6 +76,24 @@ export class Root {
 		if (known !== undefined) return `${known.device}/${known.inode}/${known.birthtimeNs}`;
 		const stats = await fstat(fd);
 		return `${stats.dev}/${stats.ino}/${factsOfStats(stats).birthtimeNs}`;
+	}
+
+	/** Changes when the marker is removed or replaced, so that it is read again then. Over a network it is read when the root itself changes. */
+	async #markerState(folder: Folder): Promise<string> {
+		if (this.isRemote) return '';
+		const fd = this.calls.openCached(folder.fd, markerPath, constants.O_RDONLY | constants.O_NOFOLLOW);
+		if (fd !== undefined) {
+			const facts = this.calls.factsCached(fd);
+			closeSync(fd);
+			if (facts !== undefined) return `${facts.inode}/${facts.ctimeNs}`;
+		}
+		try {
+			const { ino, ctimeMs } = await lstat(folder.at(markerPath));
+			return `${ino}/${ctimeMs}`;
+		} catch {
+			// Whatever is wrong with it is said when it is read.
+			return 'none';
+		}
 	}
 
 	async #verify(folder: Folder, identity: string): Promise<void> {

@@ -19,26 +19,56 @@ export async function limitTries<T>(
 	attempt: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
 	const from = limitAddress(address);
-	const keys = [
-		{ key: `login:${from}:${foldUsername(username)}`, most: triesAtOneAccount },
-		{ key: `login:${from}`, most: triesFromOneAddress },
-	];
+	const account = `login:${from}:${foldUsername(username)}`;
+	// One after another: tries under way are no failures yet, and must not be counted as such against an honest client that sends several at once.
+	return inTurn(account, () =>
+		countedTry(
+			limits,
+			[
+				{ key: account, most: triesAtOneAccount },
+				{ key: `login:${from}`, most: triesFromOneAddress },
+			],
+			attempt,
+		),
+	);
+}
+
+async function countedTry<T>(
+	limits: LimitStore,
+	keys: readonly { key: string; most: number }[],
+	attempt: () => Promise<T | undefined>,
+): Promise<T | undefined> {
 	const now = Date.now();
-	for (const { key, most } of keys) {
-		const { count, endsAt } = await limits.hit(key, windowMs, now);
-		if (count > most) {
-			throw new Failure('rateLimited', 'Too many failed tries. Please wait a moment.', {
-				retryAfter: Math.max(1, (endsAt - now) / 1000),
-			});
-		}
-	}
+	const counted: string[] = [];
 	let isFailedTry = false;
 	try {
+		for (const { key, most } of keys) {
+			const { count, endsAt } = await limits.hit(key, windowMs, now);
+			counted.push(key);
+			if (count > most) {
+				throw new Failure('rateLimited', 'Too many failed tries. Please wait a moment.', {
+					retryAfter: Math.max(1, (endsAt - now) / 1000),
+				});
+			}
+		}
 		const result = await attempt();
 		isFailedTry = result === undefined;
 		return result;
 	} finally {
-		// A fault of ours is no failed try of theirs.
-		if (!isFailedTry) for (const { key } of keys) await limits.release(key);
+		// A success, a refusal and a fault of ours are no failed tries of theirs.
+		if (!isFailedTry) for (const key of counted) await limits.release(key);
+	}
+}
+
+const turns = new Map<string, Promise<unknown>>();
+
+/** Runs what bears the same key one after another. */
+async function inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
+	const turn = (turns.get(key) ?? Promise.resolve()).then(work, work);
+	turns.set(key, turn);
+	try {
+		return await turn;
+	} finally {
+		if (turns.get(key) === turn) turns.delete(key);
 	}
 }

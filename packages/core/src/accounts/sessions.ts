@@ -89,8 +89,9 @@ export async function registerSessions(
 		if (request.auth.isAuthenticated) {
 			const { id, username } = (request.auth.credentials as { user: { id: string; username: string } }).user;
 			(request as { viewer: Request['viewer'] }).viewer = { kind: 'user', id, username };
-		} else if (request.route.settings.app?.endpoint?.audience === 'user') {
-			throw new Failure('notSignedIn', 'Please sign in first.');
+		} else {
+			const { endpoint } = request.route.settings.app ?? {};
+			if (endpoint?.audience === 'user') throw new Failure('notSignedIn', endpoint.signInMessage);
 		}
 		return h.continue;
 	});

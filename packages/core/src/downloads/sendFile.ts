@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { ResponseToolkit } from '@hapi/hapi';
 import type { ByteRange, OpenFile, Request } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
+import { hasUnreadBody, leaveBodyUnread } from '../http/unreadBody.js';
 import type { Log } from '../log.js';
 import { checkPreconditions, mayUseRange, type Validators } from './preconditions.js';
 import { parseRanges } from './ranges.js';
@@ -33,6 +34,7 @@ export async function sendFile(
 		const outcome = checkPreconditions(req.headers, validators);
 		if (outcome === 'failed') throw new Failure('preconditionFailed', 'The file has changed.');
 		endWhenStalled(response);
+		if (hasUnreadBody(req)) leaveBodyUnread(req, response);
 		const isPdf = isInline && (await beginsAsPdf(file));
 		const headers: Record<string, string> = {
 			...userFileHeaders({ name, isInline, isPdf }),

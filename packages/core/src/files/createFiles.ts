@@ -11,7 +11,9 @@ import {
 	normalizeName,
 	type Owner,
 	parentPath,
+	pathSegments,
 	refuseBrowse,
+	refuseCopy,
 	refuseCopyTo,
 	refuseCreateFolder,
 	refuseDelete,
@@ -99,7 +101,7 @@ export function createFiles(
 
 		async createFolder(viewer, folder, name) {
 			demand(refuseCreateFolder(viewer, folder));
-			if (name.trim() === '') throw new Failure('invalidName', 'Please enter a folder name');
+			if (/^ *$/.test(name)) throw new Failure('invalidName', 'Please enter a folder name');
 			const parent = ownPlace(viewer, folder);
 			const at = joinPath(parent.at, normalizeName(name));
 			return entryIn(parent, await inTree(viewer, () => storage().makeDirectory(at)), 0);
@@ -107,25 +109,27 @@ export function createFiles(
 
 		async rename(viewer, item, newName) {
 			demand(refuseRename(viewer, item));
-			const name = normalizeName(newName);
 			const from = ownPlace(viewer, item);
 			// A rename to the same name changes nothing and is a success, if there is such a thing at all.
-			if (name === baseName(item.path)) return entryOf(from, await storage().stat(from.at));
+			if (newName === baseName(item.path)) return entryOf(from, await storage().stat(from.at));
+			const name = normalizeName(newName);
 			const renamed = await storage().move(from.at, joinPath(parentPath(from.at), name));
 			return entryIn(parentOf(from), renamed);
 		},
 
 		async move(viewer, item, toPath) {
-			const target = { area: item.area, path: normalTarget(toPath) };
-			demand(refuseMove(viewer, item, target));
+			demand(refuseMove(viewer, item, { area: item.area, path: toPath }));
+			const target = { area: item.area, path: normalTarget(item.path, toPath) };
 			const from = ownPlace(viewer, item);
 			return arrive(viewer, from, ownPlace(viewer, target), (path) => storage().move(from.at, path));
 		},
 
 		async copy(viewer, item, to, signal) {
-			const target = { ...to, path: normalTarget(to.path) };
-			demand(refuseCopyTo(viewer, item, target));
+			demand(refuseCopy(viewer, item));
 			const from = await place(viewer, item);
+			// Only now is it known whose tree an item without an owner lies in.
+			demand(refuseCopyTo(viewer, from, to));
+			const target = { ...to, path: normalTarget(item.path, to.path) };
 			return arrive(viewer, from, ownPlace(viewer, target), (path) => storage().copy(from.at, path, signal));
 		},
 
@@ -163,7 +167,7 @@ export function createFiles(
 	): Promise<Entry> {
 		const { type } = await storage().stat(from.at);
 		await makeHome(storage(), viewer.kind === 'user' ? viewer.username : anonymousOwner);
-		await ensureParent(storage(), to.at);
+		await ensureParent(storage(), to.at, pathSegments(from.path));
 		const item = await underFreeName(parentPath(to.at), baseName(to.at), type, bring);
 		return entryIn(parentOf(to), item);
 	}
@@ -171,10 +175,9 @@ export function createFiles(
 	return files;
 }
 
-/** The name at the end of a given path is a given name, its folders may be there already under any name. */
-function normalTarget(path: StoragePath): StoragePath {
-	const parent = parentPath(path);
-	return joinPath(parent, normalizeName(baseName(path)));
+/** The name at the end of a given path is a given name, unless the thing has it already. */
+function normalTarget(from: StoragePath, to: StoragePath): StoragePath {
+	return baseName(from) === baseName(to) ? to : joinPath(parentPath(to), normalizeName(baseName(to)));
 }
 
 function parentOf({ area, owner, path, at }: Place): Place {

@@ -12,13 +12,18 @@ import {
 } from '@stowage/rules';
 
 /** Makes a folder with the parents it lacks. One that is there already is fine, a file in the way is `alreadyExists`. */
-export async function ensureFolder(storage: StorageProvider, path: StoragePath): Promise<void> {
+export async function ensureFolder(
+	storage: StorageProvider,
+	path: StoragePath,
+	knownNames: readonly string[] = [],
+): Promise<void> {
 	let folder = rootPath;
 	for (const segment of pathSegments(path)) {
 		folder = joinPath(folder, segment);
 		try {
 			// What is there may have any name; what is made now is given its name.
-			if (normalizeName(segment) !== segment) throw new Failure('invalidName', invalidNameMessage);
+			if (!knownNames.includes(segment) && normalizeName(segment) !== segment)
+				throw new Failure('invalidName', invalidNameMessage);
 			await storage.makeDirectory(folder);
 		} catch (error) {
 			if (!isFailure(error, 'alreadyExists') && !isFailure(error, 'invalidName')) throw error;
@@ -36,6 +41,10 @@ async function isFolder(storage: StorageProvider, path: StoragePath): Promise<bo
 	}
 }
 
-export function ensureParent(storage: StorageProvider, path: StoragePath): Promise<void> {
-	return ensureFolder(storage, parentPath(path));
+export function ensureParent(
+	storage: StorageProvider,
+	path: StoragePath,
+	knownNames: readonly string[],
+): Promise<void> {
+	return ensureFolder(storage, parentPath(path), knownNames);
 }

@@ -1,5 +1,6 @@
-import type { Server as HttpServer } from 'node:http';
+import type { Server as HttpServer, IncomingHttpHeaders } from 'node:http';
 import type { Server } from '@hapi/hapi';
+import type { AnyEndpoint } from '@stowage/contract';
 
 /**
  * Invites a body (`100 Continue`) only once nothing speaks against it. hapi would do so before it asks who is calling, and the client would send a body that
@@ -9,8 +10,18 @@ export function inviteBodiesLate(server: Server, listener: HttpServer): void {
 	listener.removeAllListeners('checkContinue');
 	listener.on('checkContinue', (request, response) => listener.emit('request', request, response));
 	server.ext('onPreHandler', (request, h) => {
-		const takesBody = request.route.settings.app?.endpoint?.payload !== undefined;
-		if (takesBody && /100-continue/i.test(request.raw.req.headers.expect ?? '')) request.raw.res.writeContinue();
+		const { headers } = request.raw.req;
+		if (/100-continue/i.test(headers.expect ?? '') && isWelcome(request.route.settings.app?.endpoint, headers)) {
+			request.raw.res.writeContinue();
+		}
 		return h.continue;
 	});
+}
+
+/** Whether the route will read a body of this type and length. */
+function isWelcome(endpoint: AnyEndpoint | undefined, headers: IncomingHttpHeaders): boolean {
+	const type = headers['content-type'] ?? '';
+	if (endpoint?.payload === undefined) return false;
+	if (endpoint.payload === 'multipart') return /^multipart\/form-data\s*;/i.test(type);
+	return /^application\/json\s*(;|$)/i.test(type) && Number(headers['content-length'] ?? 0) <= endpoint.maxPayloadBytes;
 }

@@ -86,7 +86,9 @@ async function readParts(
 		});
 		parser.on('file', (field, stream, info) => {
 			// An error of the stream reaches us through the loop that reads it; without a listener it would end the process.
-			stream.on('error', fail);
+			stream.on('error', (cause) =>
+				fail(new Failure('invalid', 'The form is not valid multipart/form-data.', { cause })),
+			);
 			// Small files arrive many at once; after a refusal none of those that wait is begun.
 			work = work
 				.then(() => (hasFailed ? undefined : receiveFile(field, stream, info.filename, rules, fields, files)))
