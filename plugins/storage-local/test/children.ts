@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
 import { run, temporaryFolder } from './steps.js';
@@ -12,8 +13,20 @@ const program = ['--import=tsx', '--conditions=source', fileURLToPath(new URL('c
 export async function startChild(t: ExecutionContext, ...args: string[]): Promise<ChildProcess> {
 	const child = spawn(process.execPath, [...program, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
 	t.teardown(() => child.kill('SIGKILL'));
+	const output = { text: '' };
+	outputs.set(child, output);
+	child.stdout?.on('data', (chunk: Buffer) => {
+		output.text += chunk.toString();
+	});
 	if (child.stdout) await once(child.stdout, 'data');
 	return child;
+}
+
+const outputs = new WeakMap<ChildProcess, { text: string }>();
+
+/** Resolves once the child has said `text`, be it together with something else. */
+export async function untilSaid(child: ChildProcess, text: string): Promise<void> {
+	while (!outputs.get(child)?.text.includes(text)) await wait(10);
 }
 
 /** One call of the system, as it ended. */

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { startChild, type TracedCall, traceChild } from './children.js';
+import { startChild, type TracedCall, traceChild, untilSaid } from './children.js';
 import { body, localStorage, p, plant, put, readText, refused } from './steps.js';
 
 const traced = ['-e', 'trace=fsync,fdatasync,syncfs,rename,renameat,renameat2,mkdir,mkdirat,unlink,unlinkat,write'];
@@ -77,7 +77,7 @@ test('a second process is refused while one writes to an upload', async (t) => {
 	const { storage, root } = await localStorage(t);
 	const staged = await storage.stage();
 	const child = await startChild(t, root, storage.rootId, 'hold', staged.id);
-	await new Promise<void>((resolve) => child.stdout?.once('data', () => resolve()));
+	await untilSaid(child, 'holding');
 	await refused(t, 'locked', () => staged.append(body('x'), 0));
 	await refused(t, 'locked', () => staged.commit(p('a')));
 	const ended = new Promise((resolve) => child.once('exit', resolve));
