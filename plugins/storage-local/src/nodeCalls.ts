@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { fdatasync, readdir } from './descriptors.js';
+import { readdir } from './descriptors.js';
 import { systemFault } from './faults.js';
 import type { RawName } from './rawNames.js';
 import type { SystemCalls } from './systemCalls.js';
@@ -15,9 +15,8 @@ export const nodeCalls: SystemCalls = {
 	},
 	tryLock: () => undefined,
 	syncFileSystem: async () => false,
-	async startWriteback(fd) {
-		await fdatasync(fd);
-	},
+	// A sync would do it, but one that fails in the background takes its error along: the sync that somebody waits for would then succeed over lost bytes.
+	async startWriteback() {},
 	async *readNames(folder) {
 		// As bytes and without types: Node asks for a type that it does not know by the decoded name, which may be no name at all.
 		const names = await readdir(folder.path, { encoding: 'buffer' });
