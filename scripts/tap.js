@@ -1,10 +1,15 @@
 import { createInterface } from 'node:readline';
 
-/** Reads a TAP report: shows what failed in full and what passed by a line each, and counts both. */
+/** Reads a TAP report: a line for each test as it ends, what failed with its reason; counts both and gives the failures' lines. */
 export async function countTap(stream) {
 	let passed = 0;
 	let failed = 0;
 	let isShowing = false;
+	const failures = [];
+	const show = (line) => {
+		console.log(line);
+		failures.push(line);
+	};
 	for await (const line of createInterface({ input: stream })) {
 		if (/^ok \d+/.test(line)) {
 			passed++;
@@ -13,10 +18,10 @@ export async function countTap(stream) {
 		} else if (/^not ok \d+/.test(line)) {
 			failed++;
 			isShowing = true;
-			console.log(line.replace(/^not ok \d+ - /, '  ✗ '));
+			show(line.replace(/^not ok \d+ - /, '  ✗ '));
 		} else if (isShowing || (line.startsWith('#') && !/^# (tests|pass|fail|skip) \d+$/.test(line))) {
-			console.log(line);
+			show(line);
 		}
 	}
-	return { passed, failed };
+	return { passed, failed, failures };
 }
