@@ -20,7 +20,7 @@ export function endpoint<
 		query: definition.query ?? (nothing as unknown as Query),
 		payload: definition.payload as Payload,
 		result: definition.result ?? (z.undefined() as unknown as Result),
-		changesState: definition.changesState ?? definition.method !== 'GET',
+		changesState: definition.changesState ?? !['GET', 'OPTIONS'].includes(definition.method),
 		maxPayloadBytes: definition.maxPayloadBytes ?? 64 * 1024,
 	};
 }

@@ -12,6 +12,7 @@ import { homesOnDisk, makeHome } from './files/homes.js';
 import { createServer } from './http/createServer.js';
 import { loadPlugins } from './loadPlugins.js';
 import { createLog, type Log } from './log.js';
+import { createNews } from './news.js';
 import { openStorage } from './openStorage.js';
 import { createRegistry } from './registry.js';
 import { accountRoutes } from './routes/accounts.js';
@@ -64,6 +65,9 @@ async function assemble(config: Config, database: Database, webRoot: string | un
 	const providers: Providers = { storage: createRegistry('storage'), auth: createRegistry('auth provider') };
 	server.decorate('server', 'providers', providers);
 	server.decorate('server', 'dataDir', config.dataDir);
+	server.decorate('server', 'smallRows', (scope: string) => database.smallRows(scope));
+	const news = createNews();
+	server.decorate('server', 'news', news);
 	await server.register(inert);
 	const secret = config.sessionKey ?? (await readOrMakeSecret(config.dataDir));
 	const sessions = await registerSessions(server, database.sessions, config, secret);
@@ -88,7 +92,7 @@ async function assemble(config: Config, database: Database, webRoot: string | un
 		homes: () => homesOnDisk(storage),
 		makeHome: (username) => makeHome(storage, username),
 	});
-	const services: Services = { config, version, log, database, storage, accounts, sessions, files };
+	const services: Services = { config, version, log, database, storage, accounts, sessions, files, news };
 	const routes = [accountRoutes, fileRoutes, uploadRoutes, downloadRoutes, serviceRoutes, unavailableRoutes].flatMap(
 		(make) => make(services),
 	);
@@ -108,7 +112,7 @@ async function assemble(config: Config, database: Database, webRoot: string | un
 		});
 	}
 
-	const sweeping = setInterval(() => void sweepSessions(services), 60 * 60_000);
+	const sweeping = setInterval(() => void sweepDatabase(services), 60 * 60_000);
 	sweeping.unref();
 	return {
 		server,
@@ -126,10 +130,11 @@ async function assemble(config: Config, database: Database, webRoot: string | un
 	};
 }
 
-async function sweepSessions({ database, log }: Services): Promise<void> {
+async function sweepDatabase({ database, log }: Services): Promise<void> {
 	try {
 		await database.sessions.sweep(Date.now());
+		await database.sweepSmallRows();
 	} catch (error) {
-		log.warn({ err: error }, 'ended sessions could not be swept');
+		log.warn({ err: error }, 'what has ended could not be swept from the database');
 	}
 }

@@ -1,5 +1,5 @@
 import type { Database } from '@stowage/database';
-import type { Files, StorageProvider } from '@stowage/plugin-api';
+import type { Files, News, StorageProvider } from '@stowage/plugin-api';
 import type { Accounts } from './accounts/accounts.js';
 import type { Sessions } from './accounts/sessions.js';
 import type { Config } from './config/schema.js';
@@ -15,4 +15,5 @@ export interface Services {
 	accounts: Accounts;
 	sessions: Sessions;
 	files: Files;
+	news: News;
 }

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { addAccounts } from './migrations/0001-accounts.js';
+import { addSmallRows } from './migrations/0002-small-rows.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -12,4 +13,7 @@ export interface Migration {
 }
 
 /** All steps in the order in which they were released. */
-export const allMigrations: readonly Migration[] = [{ name: '0001-accounts', up: addAccounts }];
+export const allMigrations: readonly Migration[] = [
+	{ name: '0001-accounts', up: addAccounts },
+	{ name: '0002-small-rows', up: addSmallRows },
+];

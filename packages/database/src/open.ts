@@ -1,4 +1,4 @@
-import type { LimitStore, RootStore, SessionStore, UserStore } from '@stowage/plugin-api';
+import type { LimitStore, RootStore, SessionStore, SmallStore, UserStore } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
 import { translated } from './errors.js';
 import { guarded } from './guarded.js';
@@ -7,6 +7,7 @@ import { allMigrations, type Migration } from './migrations.js';
 import { openMysql } from './mysql.js';
 import { rootStore } from './roots.js';
 import { sessionStore } from './sessions.js';
+import { smallStore, sweepSmallRows } from './smallRows.js';
 import { openSqlite } from './sqlite.js';
 import { parseDatabaseUrl } from './target.js';
 import { userStore } from './users.js';
@@ -17,6 +18,10 @@ export interface Database {
 	readonly sessions: SessionStore;
 	readonly roots: RootStore;
 	readonly limits: LimitStore;
+	/** The small rows of one scope, such as a plugin's name. */
+	smallRows(scope: string): SmallStore;
+	/** Forgets small rows that are past their time. Resolves to how many. */
+	sweepSmallRows(): Promise<number>;
 	/** Whether the database answers. Throws `unavailable` if not. */
 	ping(): Promise<void>;
 	/** Waits for running statements. May be called again. */
@@ -52,7 +57,8 @@ function connect(url: string, migrations: readonly Migration[], now: () => numbe
 }
 
 function database(knex: Knex, now: () => number): Database {
-	const { ping } = guarded({
+	const { ping, sweep } = guarded({
+		sweep: () => sweepSmallRows(knex, now()),
 		async ping() {
 			await knex.raw('select 1');
 		},
@@ -62,6 +68,8 @@ function database(knex: Knex, now: () => number): Database {
 		sessions: guarded(sessionStore(knex, now)),
 		roots: guarded(rootStore(knex, now)),
 		limits: guarded(limitStore(knex)),
+		smallRows: (scope) => guarded(smallStore(knex, now, scope)),
+		sweepSmallRows: sweep,
 		ping,
 		close: () => knex.destroy(),
 	};

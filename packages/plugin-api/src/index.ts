@@ -15,6 +15,7 @@ export { z } from 'zod';
 export * from './auth.js';
 export * from './files.js';
 export * from './json.js';
+export * from './news.js';
 export * from './parse.js';
 export * from './plugin.js';
 export * from './route.js';

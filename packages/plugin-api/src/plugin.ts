@@ -3,7 +3,9 @@ import type { Viewer } from '@stowage/rules';
 import type { z } from 'zod';
 import type { AuthProvider } from './auth.js';
 import type { Files } from './files.js';
+import type { News } from './news.js';
 import type { StorageDriver } from './storage.js';
+import type { SmallStore } from './stores.js';
 
 /** Implementations by name. Looked up at each call, so the order of plugins in the configuration is free. */
 export interface Registry<T> {
@@ -22,6 +24,9 @@ declare module '@hapi/hapi' {
 	interface Server {
 		readonly providers: Providers;
 		readonly files: Files;
+		/** Small rows for the plugin of this name. */
+		smallRows(scope: string): SmallStore;
+		readonly news: News;
 		/** The absolute path of the folder that holds what the server keeps: its database, its secrets and, by default, the files. */
 		readonly dataDir: string;
 	}

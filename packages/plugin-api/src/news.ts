@@ -1,0 +1,16 @@
+/** One thing that a page on screen should hear of, as its event stream carries it. */
+export type NewsItem =
+	| { kind: 'ticket'; ticket: string; sent: number; size: number; state: 'waiting' | 'sending' | 'done' | 'ended' }
+	| { kind: 'job'; conversionId: string; status: string; progress: number };
+
+/**
+ * Who hears it: the pages of a signed-in person, or whoever holds a ticket (a visitor has no name).
+ */
+export type Audience = { userId: string } | { ticket: string };
+
+/** News for the event streams of pages. They are hints: a page that missed one finds out by asking. */
+export interface News {
+	send(audience: Audience, item: NewsItem): void;
+	/** Calls `hear` for each item sent to the audience until the returned function is called. */
+	listen(audience: Audience, hear: (item: NewsItem) => void): () => void;
+}
