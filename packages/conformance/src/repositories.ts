@@ -391,7 +391,8 @@ export function repositoriesSuite(
 		const sums = smallRows('sums');
 		const values = new Map(Array.from({ length: 1000 }, (_, index) => [`file ${index}`, index]));
 		await sums.setMany(values, 60 * second);
-		t.deepEqual(await sums.getMany([...values.keys(), 'none']), values);
+		const found = await sums.getMany([...values.keys(), 'none']);
+		t.deepEqual(new Map([...found].sort((a, b) => Number(a[1]) - Number(b[1]))), values);
 		t.deepEqual(await sums.getMany([]), new Map());
 	});
 }
