@@ -171,6 +171,26 @@ export function repositoriesSuite(
 		t.is((await users.get(bob.id))?.secret, 'old');
 	});
 
+	rule('a secret that was changed meanwhile is left as it is', async (t, { users }) => {
+		const alice = await users.add({ username: 'alice', secret: 'old' });
+		await users.setSecret(alice.id, 'new', 'old');
+		await refuses(t, 'conflict', () => users.setSecret(alice.id, 'late', 'old'));
+		t.is((await users.get(alice.id))?.secret, 'new');
+	});
+
+	rule('a session begins only with a secret that is still the user’s', async (t, { users, sessions }, clock) => {
+		const alice = await users.add({ username: 'alice', secret: 'old' });
+		await sessions.add('first', alice.id, 'old');
+		t.is((await sessions.find('first', clock.now))?.user.id, alice.id);
+		await users.setSecret(alice.id, 'new');
+		await refuses(t, 'conflict', () => sessions.add('late', alice.id, 'old'));
+		await users.setDisabled(alice.id, true);
+		await refuses(t, 'conflict', () => sessions.add('disabled', alice.id, 'new'));
+		await users.setDisabled(alice.id, false);
+		t.is(await sessions.find('late', clock.now), undefined);
+		t.is(await sessions.find('disabled', clock.now), undefined);
+	});
+
 	rule('changing a user who is not there is refused', async (t, { users, sessions }) => {
 		await refuses(t, 'notFound', () => users.setSecret('nobody', 's'));
 		await refuses(t, 'notFound', () => users.setDisabled('nobody', true));
@@ -397,7 +417,11 @@ export function repositoriesSuite(
 	});
 }
 
-async function refuses(t: ExecutionContext, kind: 'alreadyExists' | 'notFound', call: () => Promise<unknown>) {
+async function refuses(
+	t: ExecutionContext,
+	kind: 'alreadyExists' | 'notFound' | 'conflict',
+	call: () => Promise<unknown>,
+) {
 	const error = await t.throwsAsync(call);
 	t.true(isFailure(error, kind), `${error}`);
 }

@@ -1,6 +1,8 @@
 import type { SessionStore } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { plainRow } from './plainValues.js';
+import { transact } from './transact.js';
 import { toUser, type UserRow } from './users.js';
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -21,9 +23,19 @@ interface SessionRow {
 export function sessionStore(knex: Knex, now: () => number): SessionStore {
 	const sessions = () => knex<SessionRow>('sessions');
 	return {
-		async add(idHash, userId) {
+		async add(idHash, userId, secret) {
 			const time = now();
-			await sessions().insert(plainRow({ id_hash: idHash, user_id: userId, created_at: time, last_seen_at: time }));
+			const row = plainRow({ id_hash: idHash, user_id: userId, created_at: time, last_seen_at: time });
+			if (secret === undefined) return void (await sessions().insert(row));
+			await transact(knex, async (transaction) => {
+				// Locked, so that whoever changes the secret comes before this session, or after it and ends it.
+				const user = await transaction<UserRow>('users')
+					.where({ id: userId, secret, is_disabled: false })
+					.forUpdate()
+					.first('id');
+				if (user === undefined) throw new Failure('conflict', 'The account was changed meanwhile.');
+				await transaction<SessionRow>('sessions').insert(row);
+			});
 		},
 		async find(idHash, time) {
 			const row: (UserRow & { session_created_at: number; last_seen_at: number }) | undefined = await knex('sessions')

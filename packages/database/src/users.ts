@@ -43,8 +43,11 @@ export function userStore(knex: Knex, now: () => number): UserStore {
 			const rows = await users().orderBy('username_folded');
 			return rows.map(toUser);
 		},
-		async setSecret(id, secret) {
-			demandFound(await users().where({ id }).update(plainRow({ secret })));
+		async setSecret(id, secret, seen) {
+			if (seen === undefined) return demandFound(await users().where({ id }).update(plainRow({ secret })));
+			if ((await users().where({ id, secret: seen }).update(plainRow({ secret }))) === 0) {
+				throw new Failure('conflict', 'The password was changed meanwhile.');
+			}
 		},
 		async setDisabled(id, isDisabled) {
 			await transact(knex, async (transaction) => {

@@ -16,7 +16,8 @@ export interface UserStore {
 	get(id: string): Promise<UserRecord | undefined>;
 	/** Sorted by name. */
 	list(): Promise<UserRecord[]>;
-	setSecret(id: string, secret: string): Promise<void>;
+	/** Given the secret that the caller has seen, changes only that one: throws `conflict` where somebody was first. */
+	setSecret(id: string, secret: string, seen?: string): Promise<void>;
 	setDisabled(id: string, isDisabled: boolean): Promise<void>;
 	/** Removes the account with its sessions and settings; its files stay. */
 	remove(id: string): Promise<void>;
@@ -34,7 +35,8 @@ export interface SessionRecord {
 
 /** Sessions by the hash of their id: the id itself is never stored. */
 export interface SessionStore {
-	add(idHash: string, userId: string): Promise<void>;
+	/** Given the secret by which the user proved to be who they are, throws `conflict` if it is no longer theirs or they were disabled since. */
+	add(idHash: string, userId: string, secret?: string): Promise<void>;
 	/** The session with its user in one look-up; nothing for an unknown, ended or disabled one. */
 	find(idHash: string, now: number): Promise<{ session: SessionRecord; user: UserRecord } | undefined>;
 	touch(idHash: string, now: number): Promise<void>;

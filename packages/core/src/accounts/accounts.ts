@@ -1,6 +1,7 @@
 import type { AuthProvider, LimitStore, UserRecord, UserStore } from '@stowage/plugin-api';
 import { Failure, foldUsername, isFailure, isValidUsername, passwordLength } from '@stowage/rules';
 import { limitTries } from './loginLimits.js';
+import { steadyLimits } from './steadyLimits.js';
 
 export interface Accounts {
 	/** Throws `badCredentials` in the same words and time for an unknown name and a wrong password, and `rateLimited`. */
@@ -26,22 +27,44 @@ interface Parts {
 	makeHome(username: string): Promise<void>;
 }
 
-export function createAccounts({ users, sessions, limits, auth, homes, makeHome }: Parts): Accounts {
+export function createAccounts({ users, sessions, limits: store, auth, homes, makeHome }: Parts): Accounts {
+	const limits = steadyLimits(store);
 	const find = async (username: string) => {
 		const user = await users.find(username);
 		if (user === undefined) throw new Failure('notFound', `There is no user ${username}.`);
 		return user;
 	};
+	const badCredentials = () => new Failure('badCredentials', 'Invalid username or password');
+
+	/** The user whose password this is. */
+	const proven = async (username: string, password: string): Promise<UserRecord | undefined> => {
+		const found = await users.find(username);
+		const fits = await auth().verify(found?.secret, password);
+		return fits && found !== undefined && !found.isDisabled ? found : undefined;
+	};
+
+	/** Keeps the same password under today's parameters. */
+	const renewed = async (user: UserRecord, password: string): Promise<UserRecord> => {
+		const secret = await auth().protect(password);
+		try {
+			await users.setSecret(user.id, secret, user.secret);
+			return { ...user, secret };
+		} catch (error) {
+			// The old parameters are good enough until there is room for new ones.
+			if (isFailure(error, 'storageFull')) return user;
+			if (!isFailure(error, 'conflict')) throw error;
+			// Somebody was first: another sign-in with the same password, or a new password, to which this one is nothing.
+			const now = await proven(user.username, password);
+			if (now === undefined) throw badCredentials();
+			return now;
+		}
+	};
+
 	return {
 		async signIn(username, password, address) {
-			const user = await limitTries(limits, address, username, async () => {
-				const found = await users.find(username);
-				const fits = await auth().verify(found?.secret, password);
-				return fits && found !== undefined && !found.isDisabled ? found : undefined;
-			});
-			if (user === undefined) throw new Failure('badCredentials', 'Invalid username or password');
-			if (auth().isOutdated(user.secret)) await users.setSecret(user.id, await auth().protect(password));
-			return user;
+			const user = await limitTries(limits, address, username, () => proven(username, password));
+			if (user === undefined) throw badCredentials();
+			return auth().isOutdated(user.secret) ? renewed(user, password) : user;
 		},
 
 		async create(username, password, { adoptsHome = false } = {}) {

@@ -1,8 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import hapiCookie from '@hapi/cookie';
 import type { Request, Server, SessionStore, UserRecord } from '@stowage/plugin-api';
-import { Failure } from '@stowage/rules';
+import { Failure, isFailure } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
+import { createEndedSessions } from './endedSessions.js';
+import { keepOwnCookies } from './ownCookies.js';
 
 /** A sign of life is written at most this often, so that reading is not writing. */
 const touchMs = 5 * 60_000;
@@ -23,10 +25,16 @@ declare module '@hapi/hapi' {
 }
 
 export interface Sessions {
-	/** Begins a session with a new id, whatever the client had before; that one ends. */
+	/** Begins a session with a new id, whatever the client had before; that one ends. Throws `conflict` if the user's secret is no longer the one that is given. */
 	begin(request: Request, user: UserRecord): Promise<void>;
-	/** Ends the request's own session. */
+	/** Ends the request's own session, also while nothing can be written. */
 	end(request: Request): Promise<void>;
+}
+
+const plainName = 'sid';
+
+function isCookie(cookie: unknown): cookie is { id: string } {
+	return typeof cookie === 'object' && cookie !== null && 'id' in cookie && typeof cookie.id === 'string';
 }
 
 function hashOf(id: string): string {
@@ -45,14 +53,29 @@ export async function registerSessions(
 ): Promise<Sessions> {
 	await server.register(hapiCookie);
 
-	const validate = async (request: Request, cookie: { id?: unknown } | undefined, isForHttps: boolean) => {
-		if (request.client.isHttps !== isForHttps || typeof cookie?.id !== 'string') return { isValid: false };
+	const ended = createEndedSessions(store);
+	server.ext('onPostStop', () => ended.retry());
+
+	const validate = async (request: Request, cookies: unknown, isForHttps: boolean) => {
+		if (request.client.isHttps !== isForHttps) return { isValid: false };
+		// A cookie of a parent path may come beside the one of our own: whichever is known counts.
+		const idHashes = [cookies].flat().flatMap((cookie) => (isCookie(cookie) ? [hashOf(cookie.id)] : []));
 		const now = Date.now();
-		const idHash = hashOf(cookie.id);
-		const found = await store.find(idHash, now);
-		if (found === undefined) return { isValid: false };
-		if (now - found.session.lastSeenAt > touchMs) await store.touch(idHash, now);
-		return { isValid: true, credentials: { user: { id: found.user.id, username: found.user.username }, idHash } };
+		for (const idHash of idHashes) {
+			const found = ended.has(idHash) ? undefined : await store.find(idHash, now);
+			if (found === undefined) continue;
+			if (now - found.session.lastSeenAt > touchMs) await touch(idHash, now);
+			return { isValid: true, credentials: { user: { id: found.user.id, username: found.user.username }, idHashes } };
+		}
+		return { isValid: false };
+	};
+	const touch = async (idHash: string, now: number) => {
+		try {
+			await store.touch(idHash, now);
+		} catch (error) {
+			// Reading goes on where nothing can be written: the next call tries again.
+			if (!isFailure(error)) throw error;
+		}
 	};
 	const strategy = (
 		name: string,
@@ -70,14 +93,20 @@ export async function registerSessions(
 				isHttpOnly: true,
 				isSameSite: 'Lax',
 				ttl: cookieTtlMs,
-				clearInvalid: true,
+				// What does not fit may be another program's, or stand beside one that fits.
+				clearInvalid: false,
 			},
 			requestDecoratorName: decorator,
-			validate: (request: Request, cookie: { id?: unknown }) => validate(request, cookie, isSecure),
+			validate: (request: Request, cookies: unknown) => validate(request, cookies, isSecure),
 		});
 	const base = config.basePath === '' ? '/' : config.basePath;
-	strategy('https', config.basePath === '' ? '__Host-sid' : '__Secure-sid', base, true, 'secureCookie');
-	strategy('http', 'sid', base, false, 'plainCookie');
+	const secureName = config.basePath === '' ? '__Host-sid' : '__Secure-sid';
+	strategy('https', secureName, base, true, 'secureCookie');
+	strategy('http', plainName, base, false, 'plainCookie');
+	server.ext('onRequest', (request, h) => {
+		keepOwnCookies(request.raw.req.headers, request.client.isHttps ? secureName : plainName);
+		return h.continue;
+	});
 	server.auth.default({ strategies: ['https', 'http'], mode: 'try' });
 
 	server.decorate('request', 'viewer', { kind: 'anonymous' });
@@ -98,14 +127,14 @@ export async function registerSessions(
 
 	const cookieOf = (request: Request) => (request.client.isHttps ? request.secureCookie : request.plainCookie);
 	const endCurrent = async (request: Request) => {
-		const { idHash } = (request.auth.credentials ?? {}) as { idHash?: string };
-		if (idHash !== undefined) await store.remove(idHash);
+		const { idHashes = [] } = (request.auth.credentials ?? {}) as { idHashes?: string[] };
+		for (const idHash of idHashes) await ended.end(idHash);
 	};
 	return {
 		async begin(request, user) {
 			await endCurrent(request);
 			const id = randomBytes(32).toString('base64url');
-			await store.add(hashOf(id), user.id);
+			await store.add(hashOf(id), user.id, user.secret);
 			cookieOf(request).set({ id });
 		},
 		async end(request) {

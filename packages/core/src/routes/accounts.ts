@@ -1,7 +1,7 @@
 import * as contract from '@stowage/contract';
 import type { UserRecord } from '@stowage/plugin-api';
 import { route } from '@stowage/plugin-api';
-import { Failure } from '@stowage/rules';
+import { Failure, isFailure } from '@stowage/rules';
 import type { Services } from '../services.js';
 
 /** Who somebody is: sign up, sign in and out, and the settings that go with a person. */
@@ -26,7 +26,10 @@ export function accountRoutes({ config, accounts, sessions, database }: Services
 
 		route(contract.login, async ({ payload, request }) => {
 			const user = await accounts.signIn(payload.username, payload.password, request.client.address);
-			await sessions.begin(request, user);
+			await sessions.begin(request, user).catch((error: unknown) => {
+				// The password was changed since it was proved.
+				throw isFailure(error, 'conflict') ? new Failure('badCredentials', 'Invalid username or password') : error;
+			});
 			return answer(user);
 		}),
 

@@ -1,0 +1,43 @@
+import type { SessionStore } from '@stowage/plugin-api';
+import { isFailure } from '@stowage/rules';
+
+const retryMs = 10_000;
+
+/** Ends sessions for certain: one whose row can't be deleted right now is refused until it can. */
+export interface EndedSessions {
+	has(idHash: string): boolean;
+	/** Ends the session at once, and its row as soon as the database takes it. A restart before that forgets what is refused here. */
+	end(idHash: string): Promise<void>;
+	/** Tries again what could not be deleted. */
+	retry(): Promise<void>;
+}
+
+export function createEndedSessions(store: Pick<SessionStore, 'remove'>): EndedSessions {
+	const ended = new Set<string>();
+	let timer: NodeJS.Timeout | undefined;
+
+	const remove = async (idHash: string): Promise<void> => {
+		try {
+			await store.remove(idHash);
+			ended.delete(idHash);
+		} catch (error) {
+			// A full or read-only disk still answers who is signed in, so nobody else would refuse this session.
+			if (!isFailure(error, 'storageFull') && !isFailure(error, 'unavailable')) throw error;
+		}
+	};
+	const retry = async (): Promise<void> => {
+		clearTimeout(timer);
+		timer = undefined;
+		for (const idHash of [...ended]) await remove(idHash);
+		if (ended.size > 0) timer = setTimeout(() => void retry(), retryMs).unref();
+	};
+	return {
+		has: (idHash) => ended.has(idHash),
+		async end(idHash) {
+			ended.add(idHash);
+			await remove(idHash);
+			if (ended.has(idHash)) timer ??= setTimeout(() => void retry(), retryMs).unref();
+		},
+		retry,
+	};
+}
