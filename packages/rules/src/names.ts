@@ -11,9 +11,10 @@ const forbiddenCharacter = /[<>:"/\\|?*\u0000-\u001F\u007F-\u009F]/;
 export function isValidName(name: string): boolean {
 	// Looked at before trimming: a tab or line feed at the edge is a control character and is refused, not trimmed away.
 	if (forbiddenCharacter.test(name)) return false;
-	const trimmed = name.trim();
+	const trimmed = trimSpaces(name);
 	return (
-		trimmed !== '' &&
+		// A name of white space alone, of whatever kind, is as good as none.
+		name.trim() !== '' &&
 		trimmed !== '.' &&
 		trimmed !== '..' &&
 		!hasLoneSurrogate(trimmed) &&
@@ -21,10 +22,19 @@ export function isValidName(name: string): boolean {
 	);
 }
 
-/** The name as it is stored: outer white space trimmed, all else kept. Throws `invalidName` with the spec's sentence. */
+/** The name as it is stored: outer spaces trimmed, all else kept. Throws `invalidName` with the spec's sentence. */
 export function normalizeName(name: string): string {
 	if (!isValidName(name)) throw new Failure('invalidName', invalidNameMessage);
-	return name.trim();
+	return trimSpaces(name);
+}
+
+/** Without the spaces (U+0020) at its ends. Other white space is part of a name, as every other character is: a mark of byte order, an ideographic space. */
+export function trimSpaces(name: string): string {
+	let start = 0;
+	let end = name.length;
+	while (start < end && name[start] === ' ') start++;
+	while (end > start && name[end - 1] === ' ') end--;
+	return name.slice(start, end);
 }
 
 /** Splits before the last dot that is not the first character: `a.tar.gz` is `a.tar` and `.gz`, `.env` has no extension. */

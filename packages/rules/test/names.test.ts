@@ -14,7 +14,7 @@ import {
 const accepted = test.macro((t, name: string, stored?: string) => t.is(normalizeName(name), stored ?? name));
 test('An ordinary name is kept', accepted, 'report.pdf');
 test('Outer spaces are trimmed and inner ones kept', accepted, '  a  b  ', 'a  b');
-test('Outer white space other than spaces is trimmed', accepted, '\u00A0a\u3000', 'a');
+test('Outer white space other than spaces is kept', accepted, ' \u00A0a\u3000\uFEFF ', '\u00A0a\u3000\uFEFF');
 test('A leading dash is kept', accepted, '--help');
 test('A leading dot is kept', accepted, '.env');
 test('Three dots are a name', accepted, '...');

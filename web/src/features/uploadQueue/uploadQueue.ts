@@ -8,6 +8,7 @@ import {
 	type SpeedMeter,
 	type StoragePath,
 	splitName,
+	trimSpaces,
 } from '@stowage/rules';
 
 /** Where added files go: the folder on screen, in the area on screen. */
@@ -227,7 +228,7 @@ export function isWaiting({ status }: QueueItem): boolean {
 
 /** The name under which it is uploaded. */
 export function fullName({ name, extension }: QueueItem): string {
-	return name.trim() + extension;
+	return trimSpaces(name) + extension;
 }
 
 /** The folder that it goes to. It was chosen in one area; in the other area there may be no such folder. */
@@ -241,7 +242,7 @@ const nameValidity = new WeakMap<QueueItem, boolean>();
 export function hasValidName(item: QueueItem): boolean {
 	let isValid = nameValidity.get(item);
 	if (isValid === undefined) {
-		// The extension alone would pass as a name, and white space before it would be trimmed away by `fullName` only.
+		// The extension alone would pass as a name, and spaces before it would be trimmed away by `fullName` only.
 		isValid = item.name.trim() !== '' && isValidName(item.name + item.extension) && isValidName(fullName(item));
 		nameValidity.set(item, isValid);
 	}

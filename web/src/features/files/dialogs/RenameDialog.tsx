@@ -1,4 +1,4 @@
-import { type Entry, invalidNameMessage, isValidName, splitName } from '@stowage/rules';
+import { type Entry, invalidNameMessage, isValidName, splitName, trimSpaces } from '@stowage/rules';
 import { useState } from 'react';
 import { filesMessages as messages } from '../messages.js';
 import type { DialogProps } from './DialogHost.js';
@@ -15,7 +15,7 @@ export interface RenameDialogProps extends DialogProps {
 export function RenameDialog({ entry, onRename, ...dialog }: RenameDialogProps) {
 	const [name, setName] = useState(entry.name);
 	const isEmpty = name.trim() === '';
-	const isUnchanged = name.trim() === entry.name;
+	const isUnchanged = trimSpaces(name) === entry.name;
 	const isValid = isUnchanged || isValidName(name);
 	const base = entry.type === 'file' ? splitName(entry.name).base : entry.name;
 	return (
