@@ -6,14 +6,15 @@ import { type FormFields, type ReceivedForm, receiveForm } from '../uploads/rece
 
 const { schemas } = contract;
 
-const one = <Schema extends z.ZodType>(schema: Schema) => z.array(schema).max(1, 'must be given once').optional();
-
 const fieldsSchema = z.object({
-	directory: one(schemas.path),
-	type: one(schemas.area),
-	isPublic: one(z.enum(['true', 'false'], 'must be true or false')),
-	fileName: one(z.string()),
-	lastModified: z.array(z.string().regex(/^-?\d{1,15}$/, 'must be milliseconds since the epoch')).optional(),
+	directory: schemas.path.optional(),
+	type: schemas.area.optional(),
+	isPublic: z.enum(['true', 'false'], 'must be true or false').optional(),
+	fileName: z.string().optional(),
+	lastModified: z
+		.array(z.string())
+		.refine((times) => times.every((time) => /^-?\d{1,15}$/.test(time)), 'must be milliseconds since the epoch')
+		.optional(),
 });
 
 const publicFields = ['directory', 'fileName', 'lastModified'];
@@ -34,7 +35,7 @@ export function uploadRoutes({ config, files, storage }: Services) {
 		}
 		const folderOf = (fields: FormFields): ItemRef => {
 			const parsed = parseFields(fields);
-			return { area: areaOf(parsed), path: parsed.directory?.[0] ?? schemas.path.parse('') };
+			return { area: areaOf(parsed), path: parsed.directory ?? schemas.path.parse('') };
 		};
 		const isPlaceKnown = (fields: FormFields) =>
 			fields.has('directory') && (!allowed.includes('type') || fields.has('type') || fields.has('isPublic'));
@@ -43,7 +44,9 @@ export function uploadRoutes({ config, files, storage }: Services) {
 			fields: allowed,
 			maxFileSize: config.uploads.maxFileSize,
 			stage: () => files.stage(),
-			async beforeFile(fields) {
+			async beforeFile(fields, name) {
+				// A part without a name may still be given one by a later field; one with an impossible name is not worth its bytes.
+				if (name !== '' && !fields.has('fileName')) normalizeName(name);
 				// Whoever says first where it goes hears at once that it can't go there.
 				if (isPlaceKnown(fields)) await files.demandUpload(viewer, folderOf(fields));
 			},
@@ -61,13 +64,11 @@ export function uploadRoutes({ config, files, storage }: Services) {
 	return [
 		route(contract.upload, (call) =>
 			receive(call, allFields, ({ type, isPublic }) => {
-				const asked: Area | undefined =
-					isPublic === undefined ? undefined : isPublic[0] === 'true' ? 'public' : 'private';
-				const area = type?.[0];
-				if (area !== undefined && asked !== undefined && area !== asked) {
+				const asked: Area | undefined = isPublic === undefined ? undefined : isPublic === 'true' ? 'public' : 'private';
+				if (type !== undefined && asked !== undefined && type !== asked) {
 					throw new Failure('invalid', 'isPublic: contradicts type');
 				}
-				return area ?? asked ?? 'private';
+				return type ?? asked ?? 'private';
 			}),
 		),
 		route(contract.uploadPublic, (call) => receive(call, publicFields, () => 'public')),
@@ -75,7 +76,16 @@ export function uploadRoutes({ config, files, storage }: Services) {
 }
 
 function parseFields(fields: FormFields): z.output<typeof fieldsSchema> {
-	return parseInput(fieldsSchema, Object.fromEntries(fields));
+	return parseInput(
+		fieldsSchema,
+		Object.fromEntries(
+			[...fields].map(([name, values]) => {
+				if (name === 'lastModified') return [name, values];
+				if (values.length > 1) throw new Failure('invalid', `${name}: must be given once`);
+				return [name, values[0]];
+			}),
+		),
+	);
 }
 
 function arrivalsOf({ fields, files }: ReceivedForm) {
@@ -89,7 +99,7 @@ function arrivalsOf({ fields, files }: ReceivedForm) {
 		const mtime = lastModified?.[lastModified.length === 1 ? 0 : index];
 		return {
 			staged,
-			name: normalizeName(fileName?.[0] ?? name),
+			name: normalizeName(fileName ?? name),
 			...(mtime === undefined ? {} : { mtime: Number(mtime) }),
 		};
 	});

@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { StagedFile } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
-import busboy from 'busboy';
+import { createFormParser } from './formParser.js';
+import { decodeUtf8 } from './partHeader.js';
 import { watchForStall } from './stall.js';
 
 /** A file of a form, on disk but not yet published. */
@@ -32,14 +33,6 @@ export interface FormRules {
 /** All fields together; a path may be long, the rest never is. */
 const maxFieldBytes = 256 * 1024;
 
-const limits = {
-	fileSize: Number.POSITIVE_INFINITY,
-	files: 1000,
-	fields: 2100,
-	fieldSize: 64 * 1024,
-	headerPairs: 100,
-};
-
 /**
  * Streams a multipart form to staged files, in the order in which it comes and never whole in memory. When it fails, every staged file is discarded and the
  * rest of the body stays unread.
@@ -62,7 +55,8 @@ async function readParts(
 	fields: Map<string, string[]>,
 	files: ReceivedFile[],
 ): Promise<void> {
-	const parser = createParser(request);
+	let fail = (_error: unknown): void => {};
+	const { parser, part } = createFormParser(request, (error) => fail(error));
 	// Its end may have been announced before anybody listened.
 	if (request.destroyed) throw new Failure('invalid', 'The upload was cut off.');
 	let hasFailed = false;
@@ -70,28 +64,33 @@ async function readParts(
 	let work: Promise<void> = Promise.resolve();
 	const stopWatching = new AbortController();
 	const finished = new Promise<void>((resolve, reject) => {
-		const fail = (error: unknown) => {
+		fail = (error) => {
 			hasFailed = true;
 			request.unpipe(parser);
 			reject(error);
 		};
-		parser.on('field', (name, value, info) => {
+		parser.on('field', (_, bytes, { valueTruncated }) => {
+			if (hasFailed) return;
+			const { name } = part();
 			if (!rules.fields.includes(name)) return fail(new Failure('invalid', `Unknown field: ${name}`));
-			fieldBytes += name.length + value.length;
+			fieldBytes += name.length + bytes.length;
 			if (fieldBytes > maxFieldBytes) return fail(new Failure('tooLarge', 'The fields of the form are too long.'));
-			if (info.nameTruncated || info.valueTruncated) return fail(new Failure('invalid', `${name}: is too long`));
-			const values = fields.get(name);
-			if (values === undefined) fields.set(name, [value]);
-			else values.push(value);
+			if (valueTruncated) return fail(new Failure('invalid', `${name}: is too long`));
+			try {
+				fields.set(name, [...(fields.get(name) ?? []), decodeUtf8(Buffer.from(bytes, 'latin1'))]);
+			} catch (error) {
+				fail(error);
+			}
 		});
-		parser.on('file', (field, stream, info) => {
+		parser.on('file', (_, stream) => {
+			const { name, fileName = '' } = part();
 			// An error of the stream reaches us through the loop that reads it; without a listener it would end the process.
 			stream.on('error', (cause) =>
 				fail(new Failure('invalid', 'The form is not valid multipart/form-data.', { cause })),
 			);
 			// Small files arrive many at once; after a refusal none of those that wait is begun.
 			work = work
-				.then(() => (hasFailed ? undefined : receiveFile(field, stream, info.filename, rules, fields, files)))
+				.then(() => (hasFailed ? undefined : receiveFile(name, stream, fileName, rules, fields, files)))
 				.catch(fail);
 		});
 		for (const event of ['filesLimit', 'fieldsLimit', 'partsLimit'] as const) {
@@ -120,38 +119,18 @@ async function readParts(
 	}
 }
 
-function createParser(request: IncomingMessage): busboy.Busboy {
-	if (!/^multipart\/form-data\s*;/i.test(request.headers['content-type'] ?? '')) {
-		throw new Failure('unsupportedMediaType', 'Send the files as multipart/form-data.');
-	}
-	try {
-		// Names are UTF-8 and taken whole: what looks like a path is refused later, never cut.
-		return busboy({
-			headers: request.headers,
-			preservePath: true,
-			defParamCharset: 'utf8',
-			highWaterMark: 1024 * 1024,
-			fileHwm: 1024 * 1024,
-			limits,
-		});
-	} catch (cause) {
-		throw new Failure('invalid', 'The form is not valid multipart/form-data.', { cause });
-	}
-}
-
 async function receiveFile(
 	field: string,
 	stream: Readable,
-	name: string | undefined,
+	name: string,
 	rules: FormRules,
 	fields: FormFields,
 	files: ReceivedFile[],
 ): Promise<void> {
 	if (field !== 'file') throw new Failure('invalid', `Unknown field: ${field}`);
-	const wholeName = name ?? '';
-	await rules.beforeFile(fields, wholeName);
+	await rules.beforeFile(fields, name);
 	const staged = await rules.stage();
-	files.push({ staged, name: wholeName });
+	files.push({ staged, name });
 	await staged.append(rules.maxFileSize === 0 ? stream : limitSize(stream, rules.maxFileSize), 0);
 }
 

@@ -1,0 +1,80 @@
+import type { IncomingMessage } from 'node:http';
+import { Failure } from '@stowage/rules';
+import busboy from 'busboy';
+import { type PartHeader, parsePartHeader } from './partHeader.js';
+
+const limits = {
+	fileSize: Number.POSITIVE_INFINITY,
+	files: 1000,
+	fields: 2100,
+	fieldSize: 64 * 1024,
+	headerPairs: 100,
+};
+
+/** What busboy keeps of the part under way; its types leave it out. */
+interface HeaderReader {
+	cb(header: Record<string, string[]>): void;
+}
+
+export interface FormParser {
+	parser: busboy.Busboy;
+	/** The header of the part that the event at hand is about. */
+	part(): PartHeader;
+}
+
+/**
+ * Splits a form into its parts. The headers are read by ourselves: busboy takes the first of two names, puts a replacement for what is no UTF-8, and lets a
+ * part choose another character set. The values of fields come with a character for each byte.
+ */
+export function createFormParser(request: IncomingMessage, onRefusal: (error: unknown) => void): FormParser {
+	if (!/^multipart\/form-data\s*;/i.test(request.headers['content-type'] ?? '')) {
+		throw new Failure('unsupportedMediaType', 'Send the files as multipart/form-data.');
+	}
+	const parser = createBusboy(request);
+	let current: PartHeader = { name: '', fileName: undefined };
+	readHeadersWith(parser, (header) => {
+		try {
+			current = parsePartHeader(header['content-disposition'] ?? []);
+		} catch (error) {
+			onRefusal(error);
+		}
+		// Nothing is left to busboy but which event the part is.
+		header['content-disposition'] = [`form-data; name=x${current.fileName === undefined ? '' : '; filename=x'}`];
+		delete header['content-type'];
+	});
+	return { parser, part: () => current };
+}
+
+function createBusboy(request: IncomingMessage): busboy.Busboy {
+	try {
+		return busboy({
+			headers: request.headers,
+			defCharset: 'latin1',
+			highWaterMark: 1024 * 1024,
+			fileHwm: 1024 * 1024,
+			limits,
+		});
+	} catch (cause) {
+		throw new Failure('invalid', 'The form is not valid multipart/form-data.', { cause });
+	}
+}
+
+/** Shows each header before busboy looks at it: busboy offers no way to see one whole. */
+function readHeadersWith(parser: busboy.Busboy, onHeader: HeaderReader['cb']): void {
+	let reader: HeaderReader | null = null;
+	const seen = new WeakSet<HeaderReader>();
+	Object.defineProperty(parser, '_hparser', {
+		get: () => reader,
+		set(next: HeaderReader | null) {
+			if (next !== null && !seen.has(next)) {
+				seen.add(next);
+				const { cb } = next;
+				next.cb = (header) => {
+					onHeader(header);
+					cb(header);
+				};
+			}
+			reader = next;
+		},
+	});
+}
