@@ -1,6 +1,9 @@
 import { type Config, flagOf, loadConfig, settingNames } from '@stowage/core';
 import type { Command } from 'commander';
 
+/** On unless the configuration says `false`. */
+const defaultPlugins = ['@stowage/storage-local', '@stowage/auth-password'];
+
 /** Gives a command one flag for each setting, and `--config`. */
 export function withSettings(command: Command): Command {
 	command.option('--config <file>', 'the configuration file (YAML); also STOWAGE_CONFIG');
@@ -15,5 +18,5 @@ export function configOf(command: Command): Config {
 		const value: unknown = command.getOptionValue(option.attributeName());
 		if (typeof value === 'string' && option.long) flags[option.long] = value;
 	}
-	return loadConfig({ flags, env: process.env });
+	return loadConfig({ flags, env: process.env, defaultPlugins });
 }

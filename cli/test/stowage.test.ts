@@ -49,6 +49,25 @@ test('the configuration in force is printed as YAML, without its secrets', async
 	t.notRegex(printed.stdout, /sec@|ret@|kkkk/);
 });
 
+test('plugins that are turned off are printed too, and what looks like a secret in options is not shown', async (t) => {
+	const plugins = {
+		'@stowage/auth-password': false,
+		'stowage-storage-s3': {
+			bucket: 'files',
+			secretAccessKey: 'hush-1',
+			nested: [{ password: 'hush-2', token: 3 }],
+			endpoint: 'https://me:hush-3@store.example.org/',
+		},
+	};
+	const printed = await stowage(['config', 'print', '--plugins', JSON.stringify(plugins)]);
+	t.is(printed.code, 0, printed.stderr);
+	t.regex(printed.stdout, /"@stowage\/auth-password": false/);
+	t.regex(printed.stdout, /"@stowage\/storage-local": \{\}/);
+	t.regex(printed.stdout, /bucket: files/);
+	t.regex(printed.stdout, /https:\/\/me:\*\*\*@store/);
+	t.notRegex(printed.stdout, /hush|token: 3/);
+});
+
 const mistake = async (t: ExecutionContext, args: string[], yaml: string | undefined, ...said: RegExp[]) => {
 	const file = path.join(await dataFolder(t), 'stowage.yaml');
 	if (yaml !== undefined) await writeFile(file, yaml);
@@ -75,6 +94,43 @@ test(
 	/registration/,
 	/open, closed/,
 );
+
+test(
+	'a plugin that can’t be found is a mistake',
+	mistake,
+	['config', 'check'],
+	'plugins:\n  stowage-nowhere: {}\n',
+	/stowage-nowhere/,
+);
+test(
+	'a wrong option of a plugin is a mistake',
+	mistake,
+	['config', 'check'],
+	'plugins:\n  "@stowage/auth-password": {rounds: 3}\n',
+	/auth-password.*rounds/,
+);
+test(
+	'a database that can’t be named so is a mistake',
+	mistake,
+	['config', 'check'],
+	'databaseUrl: mysql://db/stowage\n',
+	/database URL needs a user/,
+);
+test(
+	'a proxy that is no address is a mistake',
+	mistake,
+	['config', 'check'],
+	'trustedProxies: [nginx]\n',
+	/trustedProxies/,
+	/"nginx"/,
+);
+
+test('variables of a service manager are a warning, and no mistake', async (t) => {
+	const checked = await stowage(['config', 'check'], { env: { STOWAGE_PORT: 'tcp://10.0.0.7:7420' } });
+	t.is(checked.code, 0);
+	t.is(checked.stdout, 'The configuration is valid.');
+	t.regex(checked.stderr, /STOWAGE_PORT.*Kubernetes/);
+});
 
 test('a valid configuration is said to be valid', async (t) => {
 	t.like(await stowage(['config', 'check']), { code: 0, stdout: 'The configuration is valid.' });

@@ -1,4 +1,4 @@
-import { type Config, settingNames } from '@stowage/core';
+import { type Config, checkConfig, settingNames, withoutSecrets } from '@stowage/core';
 import { Command } from 'commander';
 import { stringify } from 'yaml';
 import { configOf, withSettings } from '../settings.js';
@@ -9,8 +9,10 @@ export function configCommand(): Command {
 		process.stdout.write(stringify(printable(configOf(print))));
 	});
 	const check = withSettings(new Command('check').description('check the configuration and say what is wrong with it'));
-	check.action(() => {
-		configOf(check);
+	check.action(async () => {
+		const config = configOf(check);
+		await checkConfig(config);
+		for (const warning of config.warnings) console.error(warning);
 		console.log('The configuration is valid.');
 	});
 	return new Command('config').description('show or check the configuration').addCommand(print).addCommand(check);
@@ -22,13 +24,9 @@ function printable(config: Config): Record<string, unknown> {
 	const shown: Record<string, unknown> = Object.fromEntries(
 		Object.entries(config).filter(([name, value]) => top.has(name) && value !== undefined),
 	);
-	if (shown.sessionKey !== undefined) shown.sessionKey = '(set)';
-	shown.databaseUrl = withoutPassword(config.databaseUrl);
-	shown.plugins = Object.fromEntries(config.plugins);
-	return shown;
-}
-
-/** Up to the last `@`: a password may hold one itself. */
-function withoutPassword(databaseUrl: string): string {
-	return databaseUrl.replace(/^(mysql:\/\/[^:@/]*):.*@/, '$1:***@');
+	shown.plugins = Object.fromEntries([
+		...config.plugins,
+		...config.disabledPlugins.map((name) => [name, false] as const),
+	]);
+	return withoutSecrets(shown) as Record<string, unknown>;
 }

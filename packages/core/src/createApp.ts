@@ -50,6 +50,7 @@ export async function createApp(
 	config: Config,
 	{ webRoot, log = createLog(config.log.level) }: AppOptions = {},
 ): Promise<App> {
+	for (const warning of config.warnings) log.warn(warning);
 	await mkdir(config.dataDir, { recursive: true, mode: 0o750 });
 	const database = await openDatabase(config.databaseUrl);
 	try {

@@ -6,11 +6,27 @@ import { resolve } from 'import-meta-resolve';
 import { ConfigError } from './config/load.js';
 import type { Config } from './config/schema.js';
 
+type FoundPlugins = ReadonlyMap<string, { plugin: StowagePlugin; options: unknown }>;
+
 /**
  * Loads the plugins of the configuration and starts them. One that is missing, gets a wrong option or fails stops the server with its name and the reason:
  * a server without its auth plugin must not run open.
  */
 export async function loadPlugins(server: Server, config: Config): Promise<void> {
+	for (const [name, { plugin, options }] of await findPlugins(config)) {
+		try {
+			await server.register(
+				{ name: plugin.name, version: plugin.version, register: (own) => plugin.start(own, options) },
+				config.basePath === '' ? {} : { routes: { prefix: config.basePath } },
+			);
+		} catch (cause) {
+			throw new Error(`The plugin ${name} failed to start: ${(cause as Error).message}`, { cause });
+		}
+	}
+}
+
+/** The plugins of the configuration with their checked options; none is started. Throws ConfigError. */
+export async function findPlugins(config: Pick<Config, 'plugins' | 'baseDir'>): Promise<FoundPlugins> {
 	const loaded = new Map<string, { plugin: StowagePlugin; options: unknown }>();
 	for (const [name, given] of config.plugins) {
 		const plugin = await importPlugin(name, config.baseDir);
@@ -22,19 +38,12 @@ export async function loadPlugins(server: Server, config: Config): Promise<void>
 		}
 		loaded.set(name, { plugin, options: options.data });
 	}
-	for (const [name, { plugin, options }] of loaded) {
+	for (const [name, { plugin }] of loaded) {
 		const missing = plugin.needs.filter((needed) => !loaded.has(needed));
 		if (missing.length > 0)
 			throw new ConfigError(`The plugin ${name} needs ${missing.join(', ')}, which the configuration does not name.`);
-		try {
-			await server.register(
-				{ name: plugin.name, version: plugin.version, register: (own) => plugin.start(own, options) },
-				config.basePath === '' ? {} : { routes: { prefix: config.basePath } },
-			);
-		} catch (cause) {
-			throw new Error(`The plugin ${name} failed to start: ${(cause as Error).message}`, { cause });
-		}
 	}
+	return loaded;
 }
 
 async function importPlugin(name: string, baseDir: string): Promise<StowagePlugin> {

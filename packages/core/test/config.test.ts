@@ -21,9 +21,10 @@ test('config/default.yaml documents every setting with its default', async (t) =
 	for (const name of settingNames) t.regex(text, new RegExp(`^\\s*(# )?${name.split('.').at(-1)}:`, 'm'), name);
 	const file = await fileWith(t, text);
 	const { plugins, ...documented } = loadConfig({ flags: { '--config': file } });
-	const { plugins: defaultPlugins, ...defaults } = loadConfig({ cwd: path.dirname(file) });
+	const { plugins: none, ...defaults } = loadConfig({ cwd: path.dirname(file) });
 	t.deepEqual(documented, defaults);
-	t.deepEqual([...plugins], [...defaultPlugins]);
+	t.deepEqual([...none], [], 'which plugins are on by default is not the core’s to say');
+	t.true([...plugins].every(([, options]) => Object.keys(options).length === 0));
 	t.truthy(parse(text));
 });
 
@@ -90,7 +91,25 @@ test(
 	'"maybe"',
 	'open, closed',
 );
-test('an unknown variable is refused', refused, { env: { STOWAGE_PROT: '1' } }, 'STOWAGE_PROT', 'STOWAGE_PORT');
+test('a variable that is no setting is a warning: service managers set some by themselves', (t) => {
+	const config = loadConfig({
+		env: {
+			STOWAGE_PROT: '1',
+			STOWAGE_PORT: 'tcp://10.0.0.7:7420',
+			STOWAGE_SERVICE_HOST: '10.0.0.7',
+			STOWAGE_PORT_7420_TCP_ADDR: '10.0.0.7',
+			STOWAGE_HOST: '0.0.0.0',
+			STOWAGE_CONFIG: '',
+		},
+	});
+	t.is(config.port, 7420);
+	t.is(config.host, '0.0.0.0');
+	t.deepEqual(
+		config.warnings.map((warning) => /STOWAGE_\w+/.exec(warning)?.[0]),
+		['STOWAGE_PROT', 'STOWAGE_PORT', 'STOWAGE_SERVICE_HOST', 'STOWAGE_PORT_7420_TCP_ADDR'],
+	);
+	t.regex(config.warnings[1] ?? '', /Kubernetes/);
+});
 test('an unknown flag is refused', refused, { flags: { '--prot': '1' } }, '--prot', '--port');
 test(
 	'a wrong size is refused',
@@ -100,7 +119,16 @@ test(
 	'"big"',
 );
 test('a wrong public address is refused', refused, { flags: { '--public-url': 'files' } }, 'publicUrl', 'https://');
-test('a base path that ends with a slash is refused', refused, { flags: { '--base-path': '/a/' } }, 'basePath');
+for (const path of ['/a/', '/..', '/a/../b', '/.', '/a/.', 'a', '/a//b']) {
+	test(`the base path ${path} is refused`, refused, { flags: { '--base-path': path } }, 'basePath');
+}
+test('a base path may hold dots', (t) => {
+	t.is(loadConfig({ flags: { '--base-path': '/v1.2/...x/.files' } }).basePath, '/v1.2/...x/.files');
+});
+for (const proxy of ['10.0.0.0/33', 'proxy.example.org', '::/129', '1.2.3.4/x', '1.2.3.4/8/8', '10.0.0.0/']) {
+	const flags = { '--trusted-proxies': `127.0.0.1,${proxy}` };
+	test(`the proxy ${proxy} is refused`, refused, { flags }, 'trustedProxies', JSON.stringify(proxy), '10.0.0.0/8');
+}
 test(
 	'a file that is not there is refused by name',
 	refused,
@@ -118,13 +146,22 @@ test('a wrong shape in the file is refused by name', async (t) => {
 	refused(t, { flags: { '--config': file, '--uploads-max-file-size': '1' } }, 'uploads', '5');
 });
 
+test('a wrong key that looks like a secret is named without its value', async (t) => {
+	const file = await fileWith(t, 'sesionKey: my-very-own-secret\n');
+	const error = t.throws(() => loadConfig({ flags: { '--config': file } }), { instanceOf: ConfigError });
+	t.regex(error?.message ?? '', /sesionKey/);
+	t.notRegex(error?.message ?? '', /very-own/);
+});
+
 test('plugins that are on by default stay on beside others, and false turns one off', async (t) => {
-	const file = await fileWith(t, "plugins:\n  other: {a: 1}\n  '@stowage/auth-password': false\n");
+	const file = await fileWith(t, 'plugins:\n  other: {a: 1}\n  first: false\n');
+	const config = loadConfig({ flags: { '--config': file }, defaultPlugins: ['first', 'second'] });
 	t.deepEqual(
-		[...loadConfig({ flags: { '--config': file } }).plugins],
+		[...config.plugins],
 		[
-			['@stowage/storage-local', {}],
+			['second', {}],
 			['other', { a: 1 }],
 		],
 	);
+	t.deepEqual(config.disabledPlugins, ['first']);
 });

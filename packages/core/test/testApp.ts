@@ -23,7 +23,10 @@ export async function testApp(
 ): Promise<TestApp> {
 	const dataDir = await mkdtemp(path.join(os.tmpdir(), 'stowage-core-'));
 	const plugins = JSON.stringify({ '@stowage/auth-password': { memoryKiB: 19456, iterations: 2, parallelism: 1 } });
-	const config = loadConfig({ flags: { '--data-dir': dataDir, '--port': '0', '--plugins': plugins, ...flags } });
+	const config = loadConfig({
+		flags: { '--data-dir': dataDir, '--port': '0', '--plugins': plugins, ...flags },
+		defaultPlugins: ['@stowage/storage-local', '@stowage/auth-password'],
+	});
 	const app = await createApp(config, { log: pino({ level: 'silent' }), ...options });
 	await app.start();
 	t.teardown(async () => {

@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import type { z } from 'zod';
 import { flagOf, settingNames, variableOf } from './leaves.js';
 import { type Config, completeConfig, configSchema } from './schema.js';
+import { isSecretName } from './secrets.js';
 
 /** A mistake in the configuration. The message names the setting, where it stands, its value and what is allowed. */
 export class ConfigError extends Error {
@@ -16,10 +17,9 @@ export interface ConfigSources {
 	env?: Readonly<Record<string, string | undefined>>;
 	/** The working directory: relative paths begin here, unless a file is read: then in the file's folder. */
 	cwd?: string;
+	/** Plugins that are on unless the configuration says `false`. */
+	defaultPlugins?: readonly string[];
 }
-
-/** What must not end in a log, not even when it is wrong. */
-const secretSettings = ['sessionKey', 'databaseUrl'];
 
 type Tree = { [key: string]: unknown };
 
@@ -27,20 +27,17 @@ type Tree = { [key: string]: unknown };
 const otherVariables = ['STOWAGE_CONFIG'];
 
 /** Reads the configuration: flags first, then `STOWAGE_*`, then the file, then the defaults. Throws ConfigError. */
-export function loadConfig({ flags = {}, env = {}, cwd = process.cwd() }: ConfigSources = {}): Config {
+export function loadConfig({
+	flags = {},
+	env = {},
+	cwd = process.cwd(),
+	defaultPlugins = [],
+}: ConfigSources = {}): Config {
 	const file = flags['--config'] ?? env.STOWAGE_CONFIG;
 	const filePath = file === undefined || file === '' ? undefined : path.resolve(cwd, file);
 	const settings = filePath === undefined ? {} : readConfigFile(filePath);
 	const origins = new Map<string, string>();
-	const unknownVariable = Object.keys(env).find(
-		(name) =>
-			name.startsWith('STOWAGE_') &&
-			!otherVariables.includes(name) &&
-			!settingNames.some((key) => variableOf(key) === name),
-	);
-	if (unknownVariable !== undefined) {
-		throw new ConfigError(`There is no setting ${unknownVariable}. Known: ${settingNames.map(variableOf).join(', ')}`);
-	}
+	const warnings = foreignVariables(env);
 	for (const [flag, value] of Object.entries(flags)) {
 		if (flag !== '--config' && !settingNames.some((key) => flagOf(key) === flag)) {
 			throw new ConfigError(
@@ -50,7 +47,9 @@ export function loadConfig({ flags = {}, env = {}, cwd = process.cwd() }: Config
 	}
 	for (const name of settingNames) {
 		const variable = env[variableOf(name)];
-		if (variable !== undefined && variable !== '') set(settings, origins, name, variable, variableOf(name));
+		if (variable !== undefined && variable !== '' && !isServiceAddress(variable)) {
+			set(settings, origins, name, variable, variableOf(name));
+		}
 		const flag = flags[flagOf(name)];
 		if (flag !== undefined) set(settings, origins, name, flag, flagOf(name));
 	}
@@ -59,7 +58,25 @@ export function loadConfig({ flags = {}, env = {}, cwd = process.cwd() }: Config
 	// A path from a flag or variable is meant from where the command was given; one in the file from where the file is.
 	const fileDir = filePath === undefined ? cwd : path.dirname(filePath);
 	const baseOf = (name: string) => (origins.has(name) ? cwd : fileDir);
-	return completeConfig(result.data, { site: fileDir, dataDir: baseOf('dataDir'), databaseUrl: baseOf('databaseUrl') });
+	const bases = { site: fileDir, dataDir: baseOf('dataDir'), databaseUrl: baseOf('databaseUrl') };
+	return completeConfig(result.data, bases, defaultPlugins, warnings);
+}
+
+/** Service managers tell programs of each other by variables: for a service `stowage` Kubernetes sets STOWAGE_PORT to this, beside STOWAGE_SERVICE_HOST and more. */
+function isServiceAddress(value: string): boolean {
+	return /^(tcp|udp|sctp):\/\//.test(value);
+}
+
+/** A sentence for each variable that looks like a setting and is none. No mistake that stops the start, since others set such variables too. */
+function foreignVariables(env: Readonly<Record<string, string | undefined>>): string[] {
+	const known = settingNames.map(variableOf);
+	return Object.entries(env).flatMap(([name, value]) => {
+		if (!name.startsWith('STOWAGE_') || otherVariables.includes(name)) return [];
+		if (!known.includes(name))
+			return [`There is no setting ${name}; the variable is ignored. Known: ${known.join(', ')}`];
+		if (value === undefined || !isServiceAddress(value)) return [];
+		return [`The variable ${name} is the address of a service, as Kubernetes sets it, and no setting; it is ignored.`];
+	});
 }
 
 function readConfigFile(filePath: string): Tree {
@@ -108,14 +125,19 @@ function explain(
 		.map((issue) => {
 			if (issue.code === 'unrecognized_keys') {
 				const names = issue.keys.map((key) => [...issue.path, key].join('.'));
-				const values = names.map((name) => quote(valueAt(tree, name)));
+				const values = names.map((name) => shown(name, tree));
 				return `There is no setting ${names.join(', ')} (${values.join(', ')})${filePath ? ` in ${filePath}` : ''}. Known: ${settingNames.join(', ')}`;
 			}
 			const name = issue.path.join('.');
 			const origin = origins.get(name) ?? filePath ?? 'default';
-			return `The setting ${name} (${origin}) has the value ${secretSettings.includes(name) ? '(not shown)' : quote(valueAt(tree, name))}: ${issue.message}`;
+			return `The setting ${name} (${origin}) has the value ${shown(name, tree)}: ${issue.message}`;
 		})
 		.join('\n');
+}
+
+/** What must not end in a log does not, not even when it is wrong. */
+function shown(name: string, tree: Tree): string {
+	return isSecretName(name) ? '(not shown)' : quote(valueAt(tree, name));
 }
 
 function valueAt(tree: Tree, name: string): unknown {

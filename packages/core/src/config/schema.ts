@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { z } from 'zod';
+import { parseNetwork } from '../http/networks.js';
 
 /** What may stand in the configuration as a size: whole bytes, or a number with a unit of base 1024. */
 const sizeUnits: Record<string, number> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3, tb: 1024 ** 4 };
@@ -43,7 +44,17 @@ const list = z.preprocess(
 
 const basePath = z
 	.string()
-	.regex(/^(\/[A-Za-z0-9._~-]+)*$/, "must be empty or begin with '/' and not end with one, such as /files");
+	.regex(
+		/^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+)*$/,
+		"must be empty or begin with '/' and not end with one, such as /files",
+	);
+
+const networks = list.superRefine((texts, context) => {
+	const wrong = texts.find((text) => parseNetwork(text) === undefined);
+	if (wrong === undefined) return;
+	const message = `${JSON.stringify(wrong)} must be an address or a network such as 10.0.0.0/8`;
+	context.addIssue({ code: 'custom', message });
+});
 
 const publicUrl = z
 	.string()
@@ -86,7 +97,7 @@ export const configSchema = z.strictObject({
 		.optional(),
 	basePath: basePath.default(''),
 	publicUrl: publicUrl.default(''),
-	trustedProxies: list.default([]),
+	trustedProxies: networks.default([]),
 	registration: choice('open', 'closed').default('open'),
 	publicListing: choice('own', 'everyone').default('own'),
 	sessionKey: z.string().min(32, 'must have at least 32 characters').optional(),
@@ -103,17 +114,18 @@ export const configSchema = z.strictObject({
 	plugins: plugins.default({}),
 });
 
-/** Turned on unless the configuration says `false`. */
-export const defaultPlugins = ['@stowage/storage-local', '@stowage/auth-password'] as const;
-
 type Parsed = z.output<typeof configSchema>;
 
 export type Config = Omit<Parsed, 'databaseUrl' | 'plugins'> & {
 	databaseUrl: string;
 	/** Names with their options, in the order of loading. */
 	plugins: ReadonlyMap<string, Record<string, unknown>>;
+	/** Names of plugins that are turned off. */
+	disabledPlugins: readonly string[];
 	/** Where relative paths and the names of plugins are looked up. */
 	baseDir: string;
+	/** What may be a mistake, in sentences for the administrator. */
+	warnings: readonly string[];
 };
 
 /** Where relative paths begin: names of plugins at the site, the others where they were written. */
@@ -124,12 +136,19 @@ interface Bases {
 }
 
 /** Fills in what depends on other settings. */
-export function completeConfig(parsed: Parsed, bases: Bases): Config {
+export function completeConfig(
+	parsed: Parsed,
+	bases: Bases,
+	defaultPlugins: readonly string[],
+	warnings: readonly string[],
+): Config {
 	const dataDir = path.resolve(bases.dataDir, parsed.dataDir);
 	const plugins = new Map<string, Record<string, unknown>>();
+	const disabledPlugins: string[] = [];
 	for (const name of new Set([...defaultPlugins, ...Object.keys(parsed.plugins)])) {
 		const options = parsed.plugins[name] ?? {};
-		if (options !== false) plugins.set(name, options);
+		if (options === false) disabledPlugins.push(name);
+		else plugins.set(name, options);
 	}
 	const databaseUrl = parsed.databaseUrl ?? `sqlite:${path.join(dataDir, 'stowage.db')}`;
 	return {
@@ -137,7 +156,9 @@ export function completeConfig(parsed: Parsed, bases: Bases): Config {
 		dataDir,
 		databaseUrl: absoluteDatabase(databaseUrl, bases.databaseUrl),
 		plugins,
+		disabledPlugins,
 		baseDir: bases.site,
+		warnings,
 	};
 }
 

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import type { Request } from '@stowage/plugin-api';
-import { ConfigError } from '../config/load.js';
+import { isListed, parseNetwork } from './networks.js';
 
 export interface ClientInfo {
 	/** The address of the client: the socket's, or the rightmost hop that no trusted proxy stands for. */
@@ -15,12 +15,7 @@ export function createClientReader(
 	trustedProxies: readonly string[],
 	publicUrl: string,
 ): (request: Request) => ClientInfo {
-	const trusted = new BlockList();
-	for (const proxy of trustedProxies) addTrusted(trusted, proxy);
-	const isTrusted = (address: string) => {
-		const family = isIP(address);
-		return family !== 0 && trusted.check(address, family === 6 ? 'ipv6' : 'ipv4');
-	};
+	const isTrusted = trustedBy(trustedProxies);
 	return (request) => {
 		const peer = plainAddress(request.raw.req.socket.remoteAddress ?? '');
 		const host = request.raw.req.headers.host ?? '';
@@ -40,17 +35,14 @@ export function createClientReader(
 	};
 }
 
-function addTrusted(list: BlockList, proxy: string): void {
-	const [address = '', prefix, ...more] = proxy.split('/');
-	const family = isIP(address);
-	const longest = family === 6 ? 128 : 32;
-	const length = prefix === undefined ? longest : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN;
-	if (more.length > 0 || family === 0 || !Number.isInteger(length) || length < 0 || length > longest) {
-		throw new ConfigError(
-			`The setting trustedProxies has the value ${JSON.stringify(proxy)}: must be an address or a network such as 10.0.0.0/8`,
-		);
+/** Whether an address is one of the trusted proxies', which the configuration has checked. */
+export function trustedBy(trustedProxies: readonly string[]): (address: string) => boolean {
+	const trusted = new BlockList();
+	for (const proxy of trustedProxies) {
+		const network = parseNetwork(proxy);
+		if (network !== undefined) trusted.addSubnet(network.address, network.length, network.family);
 	}
-	list.addSubnet(address, length, family === 6 ? 'ipv6' : 'ipv4');
+	return (address) => isListed(trusted, address);
 }
 
 function header(request: Request, name: string): string {
@@ -63,7 +55,7 @@ function lastValue(text: string): string {
 }
 
 /** IPv4 addresses arrive as `::ffff:a.b.c.d` on a socket that takes both families. */
-function plainAddress(address: string): string {
+export function plainAddress(address: string): string {
 	return address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address;
 }
 
