@@ -7,6 +7,7 @@ import type { Providers, StorageProvider } from '@stowage/plugin-api';
 import { createAccounts } from './accounts/accounts.js';
 import { registerSessions } from './accounts/sessions.js';
 import type { Config } from './config/schema.js';
+import { EventStreams } from './events/EventStreams.js';
 import { createFiles } from './files/createFiles.js';
 import { homesOnDisk, makeHome } from './files/homes.js';
 import { createServer } from './http/createServer.js';
@@ -17,6 +18,7 @@ import { openStorage } from './openStorage.js';
 import { createRegistry } from './registry.js';
 import { accountRoutes } from './routes/accounts.js';
 import { downloadRoutes } from './routes/downloads.js';
+import { eventRoutes } from './routes/events.js';
 import { fileRoutes } from './routes/files.js';
 import { pageRoutes } from './routes/page.js';
 import { serviceRoutes } from './routes/service.js';
@@ -75,10 +77,14 @@ async function assemble(config: Config, database: Database, webRoot: string | un
 
 	// Plugins may take `server.files` for later, but the storage opens only when all of them have offered what they have.
 	let opened: StorageProvider | undefined;
-	const files = createFiles(() => {
-		if (opened === undefined) throw new Error('server.files can be used once the server has started.');
-		return opened;
-	}, config);
+	const files = createFiles(
+		() => {
+			if (opened === undefined) throw new Error('server.files can be used once the server has started.');
+			return opened;
+		},
+		config,
+		log,
+	);
 	server.decorate('server', 'files', files);
 	await loadPlugins(server, config);
 	providers.auth.get(config.auth);
@@ -93,10 +99,19 @@ async function assemble(config: Config, database: Database, webRoot: string | un
 		homes: () => homesOnDisk(storage),
 		makeHome: (username) => makeHome(storage, username),
 	});
-	const services: Services = { config, version, log, database, storage, accounts, sessions, files, news };
-	const routes = [accountRoutes, fileRoutes, uploadRoutes, downloadRoutes, serviceRoutes, unavailableRoutes].flatMap(
-		(make) => make(services),
-	);
+	const streams = new EventStreams();
+	// They last as long as their pages: nobody waits for them to end.
+	server.ext('onPreStop', () => streams.endAll());
+	const services: Services = { config, version, log, database, storage, accounts, sessions, files, news, streams };
+	const routes = [
+		accountRoutes,
+		fileRoutes,
+		uploadRoutes,
+		downloadRoutes,
+		eventRoutes,
+		serviceRoutes,
+		unavailableRoutes,
+	].flatMap((make) => make(services));
 	if (webRoot !== undefined) routes.push(...(await pageRoutes(config, webRoot)));
 	await server.register(
 		{ name: 'stowage', register: (own) => own.route(routes) },

@@ -3,6 +3,7 @@ import type { Files, News, StorageProvider } from '@stowage/plugin-api';
 import type { Accounts } from './accounts/accounts.js';
 import type { Sessions } from './accounts/sessions.js';
 import type { Config } from './config/schema.js';
+import type { EventStreams } from './events/EventStreams.js';
 import type { Log } from './log.js';
 
 /** What routes may use. */
@@ -16,4 +17,5 @@ export interface Services {
 	sessions: Sessions;
 	files: Files;
 	news: News;
+	streams: EventStreams;
 }

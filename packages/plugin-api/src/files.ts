@@ -1,5 +1,6 @@
 import type { Area, Entry, Owner, StoragePath, Viewer } from '@stowage/rules';
 import type { OpenFile, StagedFile } from './storage.js';
+import type { Watch } from './watching.js';
 
 /** A thing in an area. `owner` names the public tree; left out, a read looks through the visible trees and a write means the viewer's own. */
 export interface ItemRef {
@@ -30,6 +31,11 @@ export interface Files {
 	list(viewer: Viewer, folder: ItemRef): Promise<FoundListing>;
 	/** Everything below the folder whose name holds the term, without regard to case. */
 	search(viewer: Viewer, folder: ItemRef, term: string): Promise<FoundListing>;
+	/**
+	 * Calls `onChange` each time the listing of the folder may have changed, whoever changed it, and at once if that was a moment ago. Also when the folder goes
+	 * away or comes back: whoever hears it lists again. Throws as `list` does.
+	 */
+	watch(viewer: Viewer, folder: ItemRef, onChange: () => void): Promise<Watch>;
 	/** What `ref` names. A public item may be read by anyone who names its owner. */
 	find(viewer: Viewer, ref: ItemRef): Promise<Entry>;
 	/** Opens a file for reading; the caller closes it. Throws `notFound` for a folder. */

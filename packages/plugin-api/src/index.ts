@@ -21,3 +21,4 @@ export * from './plugin.js';
 export * from './route.js';
 export * from './storage.js';
 export * from './stores.js';
+export * from './watching.js';

@@ -1,4 +1,12 @@
-import type { OpenFile, StagedFile, StorageEntry, StorageItem, StorageProvider } from '@stowage/plugin-api';
+import type {
+	FolderListener,
+	OpenFile,
+	StagedFile,
+	StorageEntry,
+	StorageItem,
+	Watch,
+	WatchingStorage,
+} from '@stowage/plugin-api';
 import { Failure, isFailure, rootPath, type StoragePath } from '@stowage/rules';
 import { checkDisk, freeBytes } from './checking.js';
 import { copyItem } from './copying.js';
@@ -11,9 +19,10 @@ import { moveItem } from './moving.js';
 import { removeItem } from './removing.js';
 import { StagedLocalFile } from './StagedLocalFile.js';
 import { sweepLeftovers } from './sweeping.js';
+import { watchFolder } from './watching.js';
 
 /** Files as plain files below one folder. Each call looks first whether the folder is still the one that is ours. */
-export class LocalStorage implements StorageProvider {
+export class LocalStorage implements WatchingStorage {
 	readonly #background = new Set<Promise<void>>();
 
 	constructor(readonly disk: Disk) {
@@ -47,6 +56,10 @@ export class LocalStorage implements StorageProvider {
 
 	open(path: StoragePath): Promise<OpenFile> {
 		return refusing(path, () => openItem(this.disk, path));
+	}
+
+	watch(path: StoragePath, listener: FolderListener): Promise<Watch | undefined> {
+		return refusing(path, () => watchFolder(this.disk, path, listener));
 	}
 
 	makeDirectory(path: StoragePath): Promise<StorageItem> {

@@ -11,6 +11,7 @@ import {
 	normalizeName,
 	type Owner,
 	parentPath,
+	parsePath,
 	pathSegments,
 	refuseBrowse,
 	refuseCopy,
@@ -25,19 +26,24 @@ import {
 	type Viewer,
 } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
+import type { Log } from '../log.js';
 import { entryIn } from './entries.js';
+import { FolderFeeds } from './FolderFeeds.js';
 import { ensureParent } from './folders.js';
 import { homesOnDisk, makeHome } from './homes.js';
 import { listMerged, listPlace } from './listFolder.js';
 import { notThere, ownPlace, type Place, privatePlace, publicPlace, readPlace } from './places.js';
 import { publishAll, underFreeName } from './publish.js';
 import { searchPlaces } from './searchFolder.js';
+import { watchPlaces } from './watchPlaces.js';
 
 /** The service of plugin-api's `Files` over one storage. The rules are asked before the disk is. */
 export function createFiles(
 	storage: () => StorageProvider,
 	{ publicListing, uploads }: Pick<Config, 'publicListing' | 'uploads'>,
+	log: Log,
 ): Files {
+	const feeds = new FolderFeeds(storage, log);
 	const visibleTrees = async (viewer: Viewer): Promise<Owner[]> => {
 		const own = viewer.kind === 'user' ? [viewer.username] : [];
 		const others = publicListing === 'everyone' ? (await homesOnDisk(storage())).filter(isValidUsername) : [];
@@ -88,6 +94,19 @@ export function createFiles(
 			return searchPlaces(storage(), await shownPlaces(viewer, folder), term);
 		},
 
+		async watch(viewer, folder, onChange) {
+			const places = await shownPlaces(viewer, folder);
+			if (folder.area === 'private') {
+				await inTree(viewer, () => Promise.all(places.map(demandFolder)));
+			} else if (folder.path !== '') {
+				await Promise.any(places.map(demandFolder)).catch((error: AggregateError) => {
+					throw error.errors.find((each) => !isFailure(each, 'notFound')) ?? notThere();
+				});
+			}
+			const treesAt = folder.area === 'public' && publicListing === 'everyone' ? parsePath('users') : undefined;
+			return watchPlaces(storage(), feeds, () => shownPlaces(viewer, folder), treesAt, onChange);
+		},
+
 		async find(viewer, ref) {
 			const found = await place(viewer, ref);
 			return entryOf(found, await storage().stat(found.at));
@@ -104,7 +123,9 @@ export function createFiles(
 			if (/^ *$/.test(name)) throw new Failure('invalidName', 'Please enter a folder name');
 			const parent = ownPlace(viewer, folder);
 			const at = joinPath(parent.at, normalizeName(name));
-			return entryIn(parent, await inTree(viewer, () => storage().makeDirectory(at)), 0);
+			const made = await inTree(viewer, () => storage().makeDirectory(at));
+			feeds.tell(at);
+			return entryIn(parent, made, 0);
 		},
 
 		async rename(viewer, item, newName) {
@@ -114,6 +135,7 @@ export function createFiles(
 			if (newName === baseName(item.path)) return entryOf(from, await storage().stat(from.at));
 			const name = normalizeName(newName);
 			const renamed = await storage().move(from.at, joinPath(parentPath(from.at), name));
+			feeds.tell(from.at);
 			return entryIn(parentOf(from), renamed);
 		},
 
@@ -121,7 +143,9 @@ export function createFiles(
 			demand(refuseMove(viewer, item, { area: item.area, path: toPath }));
 			const target = { area: item.area, path: normalTarget(item.path, toPath) };
 			const from = ownPlace(viewer, item);
-			return arrive(viewer, from, ownPlace(viewer, target), (path) => storage().move(from.at, path));
+			const moved = await arrive(viewer, from, ownPlace(viewer, target), (path) => storage().move(from.at, path));
+			feeds.tell(from.at);
+			return moved;
 		},
 
 		async copy(viewer, item, to, signal) {
@@ -135,7 +159,9 @@ export function createFiles(
 
 		async remove(viewer, item) {
 			demand(refuseDelete(viewer, item));
-			await storage().remove(ownPlace(viewer, item).at);
+			const { at } = ownPlace(viewer, item);
+			await storage().remove(at);
+			feeds.tell(at);
 		},
 
 		async stage() {
@@ -154,6 +180,7 @@ export function createFiles(
 			await files.demandUpload(viewer, folder);
 			const parent = ownPlace(viewer, folder);
 			const items = await publishAll(storage(), parent.at, arrivals);
+			for (const { name } of items) feeds.tell(joinPath(parent.at, name));
 			return items.map((item) => entryIn(parent, item));
 		},
 	};
@@ -169,6 +196,7 @@ export function createFiles(
 		await makeHome(storage(), viewer.kind === 'user' ? viewer.username : anonymousOwner);
 		await ensureParent(storage(), to.at, pathSegments(from.path));
 		const item = await underFreeName(parentPath(to.at), baseName(to.at), type, bring);
+		feeds.tell(to.at);
 		return entryIn(parentOf(to), item);
 	}
 
