@@ -98,6 +98,7 @@ export const configSchema = z.strictObject({
 	basePath: basePath.default(''),
 	publicUrl: publicUrl.default(''),
 	trustedProxies: networks.default([]),
+	maxConnectionsPerAddress: wholeNumber(1, 10_000).default(512),
 	registration: choice('open', 'closed').default('open'),
 	publicListing: choice('own', 'everyone').default('own'),
 	sessionKey: z.string().min(32, 'must have at least 32 characters').optional(),
