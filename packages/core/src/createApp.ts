@@ -95,6 +95,7 @@ async function assemble(config: Config, database: Database, webRoot: string | un
 		users: database.users,
 		sessions: database.sessions,
 		limits: database.limits,
+		registrationsPerHour: config.registrationsPerHour,
 		auth: () => providers.auth.get(config.auth),
 		homes: () => homesOnDisk(storage),
 		makeHome: (username) => makeHome(storage, username),

@@ -27,6 +27,7 @@ import {
 } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
+import { createSpaceGuard } from '../uploads/spaceGuard.js';
 import { entryIn } from './entries.js';
 import { FolderFeeds } from './FolderFeeds.js';
 import { ensureParent } from './folders.js';
@@ -44,6 +45,8 @@ export function createFiles(
 	log: Log,
 ): Files {
 	const feeds = new FolderFeeds(storage, log);
+	const space = createSpaceGuard(() => storage().freeSpace(), uploads.freeSpaceReserve);
+
 	const visibleTrees = async (viewer: Viewer): Promise<Owner[]> => {
 		const own = viewer.kind === 'user' ? [viewer.username] : [];
 		const others = publicListing === 'everyone' ? (await homesOnDisk(storage())).filter(isValidUsername) : [];
@@ -165,10 +168,8 @@ export function createFiles(
 		},
 
 		async stage() {
-			if (uploads.freeSpaceReserve > 0 && (await storage().freeSpace()) <= uploads.freeSpaceReserve) {
-				throw new Failure('storageFull', 'There is not enough free space.');
-			}
-			return storage().stage();
+			await space.demandSpace();
+			return space.guarded(await storage().stage());
 		},
 
 		async demandUpload(viewer, folder) {
