@@ -11,6 +11,7 @@ import { EventStreams } from './events/EventStreams.js';
 import { createFiles } from './files/createFiles.js';
 import { homesOnDisk, makeHome } from './files/homes.js';
 import { createServer } from './http/createServer.js';
+import { createLinks } from './links/createLinks.js';
 import { loadPlugins } from './loadPlugins.js';
 import { createLog, type Log } from './log.js';
 import { createNews } from './news.js';
@@ -20,6 +21,7 @@ import { accountRoutes } from './routes/accounts.js';
 import { downloadRoutes } from './routes/downloads.js';
 import { eventRoutes } from './routes/events.js';
 import { fileRoutes } from './routes/files.js';
+import { linkRoutes } from './routes/links.js';
 import { pageRoutes } from './routes/page.js';
 import { serviceRoutes } from './routes/service.js';
 import { unavailableRoutes } from './routes/unavailable.js';
@@ -77,14 +79,12 @@ async function assemble(config: Config, database: Database, webRoot: string | un
 
 	// Plugins may take `server.files` for later, but the storage opens only when all of them have offered what they have.
 	let opened: StorageProvider | undefined;
-	const files = createFiles(
-		() => {
-			if (opened === undefined) throw new Error('server.files can be used once the server has started.');
-			return opened;
-		},
-		config,
-		log,
-	);
+	const openedStorage = () => {
+		if (opened === undefined) throw new Error('server.files can be used once the server has started.');
+		return opened;
+	};
+	const links = createLinks({ links: database.links, storage: openedStorage, log });
+	const files = createFiles(openedStorage, config, log, links.watcher);
 	server.decorate('server', 'files', files);
 	await loadPlugins(server, config);
 	providers.auth.get(config.auth);
@@ -103,13 +103,26 @@ async function assemble(config: Config, database: Database, webRoot: string | un
 	const streams = new EventStreams();
 	// They last as long as their pages: nobody waits for them to end.
 	server.ext('onPreStop', () => streams.endAll());
-	const services: Services = { config, version, log, database, storage, accounts, sessions, files, news, streams };
+	const services: Services = {
+		config,
+		version,
+		log,
+		database,
+		storage,
+		accounts,
+		sessions,
+		files,
+		links,
+		news,
+		streams,
+	};
 	const routes = [
 		accountRoutes,
 		fileRoutes,
 		uploadRoutes,
 		downloadRoutes,
 		eventRoutes,
+		linkRoutes,
 		serviceRoutes,
 		unavailableRoutes,
 	].flatMap((make) => make(services));
@@ -147,10 +160,11 @@ async function assemble(config: Config, database: Database, webRoot: string | un
 	};
 }
 
-async function sweepDatabase({ database, log }: Services): Promise<void> {
+async function sweepDatabase({ database, links, log }: Services): Promise<void> {
 	try {
 		await database.sessions.sweep(Date.now());
 		await database.sweepSmallRows();
+		await links.sweep();
 	} catch (error) {
 		log.warn({ err: error }, 'what has ended could not be swept from the database');
 	}

@@ -32,6 +32,7 @@ import { entryIn } from './entries.js';
 import { FolderFeeds } from './FolderFeeds.js';
 import { ensureParent } from './folders.js';
 import { homesOnDisk, makeHome } from './homes.js';
+import type { ItemWatcher } from './itemWatcher.js';
 import { listMerged, listPlace } from './listFolder.js';
 import { notThere, ownPlace, type Place, privatePlace, publicPlace, readPlace } from './places.js';
 import { publishAll, underFreeName } from './publish.js';
@@ -43,6 +44,7 @@ export function createFiles(
 	storage: () => StorageProvider,
 	{ publicListing, uploads }: Pick<Config, 'publicListing' | 'uploads'>,
 	log: Log,
+	watcher: ItemWatcher,
 ): Files {
 	const feeds = new FolderFeeds(storage, log);
 	const space = createSpaceGuard(() => storage().freeSpace(), uploads.freeSpaceReserve);
@@ -79,6 +81,12 @@ export function createFiles(
 	const demandFolder = async ({ at }: Place): Promise<void> => {
 		const found = await storage().stat(at);
 		if (found.type !== 'directory') throw new Failure('notFound', 'There is no such folder.');
+	};
+
+	const moveItem = async (viewer: Viewer, from: StoragePath, to: StoragePath): Promise<StorageItem> => {
+		const moved = await watcher.moving(viewer, from, to, () => storage().move(from, to));
+		feeds.tell(from);
+		return moved;
 	};
 
 	const files: Files = {
@@ -137,8 +145,7 @@ export function createFiles(
 			// A rename to the same name changes nothing and is a success, if there is such a thing at all.
 			if (newName === baseName(item.path)) return entryOf(from, await storage().stat(from.at));
 			const name = normalizeName(newName);
-			const renamed = await storage().move(from.at, joinPath(parentPath(from.at), name));
-			feeds.tell(from.at);
+			const renamed = await moveItem(viewer, from.at, joinPath(parentPath(from.at), name));
 			return entryIn(parentOf(from), renamed);
 		},
 
@@ -146,9 +153,7 @@ export function createFiles(
 			demand(refuseMove(viewer, item, { area: item.area, path: toPath }));
 			const target = { area: item.area, path: normalTarget(item.path, toPath) };
 			const from = ownPlace(viewer, item);
-			const moved = await arrive(viewer, from, ownPlace(viewer, target), (path) => storage().move(from.at, path));
-			feeds.tell(from.at);
-			return moved;
+			return arrive(viewer, from, ownPlace(viewer, target), (path) => moveItem(viewer, from.at, path));
 		},
 
 		async copy(viewer, item, to, signal) {
@@ -163,7 +168,7 @@ export function createFiles(
 		async remove(viewer, item) {
 			demand(refuseDelete(viewer, item));
 			const { at } = ownPlace(viewer, item);
-			await storage().remove(at);
+			await watcher.removing(viewer, at, () => storage().remove(at));
 			feeds.tell(at);
 		},
 
