@@ -67,11 +67,11 @@ export class LocalStorage implements WatchingStorage {
 	}
 
 	move(from: StoragePath, to: StoragePath): Promise<StorageItem> {
-		return refusing(from, () => moveItem(this.disk, from, to));
+		return refusing(from, () => moveItem(this.disk, from, to), to);
 	}
 
 	copy(from: StoragePath, to: StoragePath, signal?: AbortSignal): Promise<StorageItem> {
-		return refusing(from, () => copyItem(this.disk, from, to, signal));
+		return refusing(from, () => copyItem(this.disk, from, to, signal), to);
 	}
 
 	async remove(path: StoragePath): Promise<void> {
