@@ -252,7 +252,8 @@ export function FileList(props: FileListProps) {
 				onDragEnd={props.onDragEnd}
 			>
 				{rows ? (
-					<div role="presentation" className={styles.rows} style={{ height: virtualizer.getTotalSize() }}>
+					// Not as high as the virtualizer says, which at first is as high as the last folder: there would be no room to scroll to.
+					<div role="presentation" className={styles.rows} style={{ height: count * rowHeight }}>
 						{virtualizer.getVirtualItems().map(({ index, start }) => {
 							const entry = entryAt(rows, index);
 							const key = rows.keys[index];
