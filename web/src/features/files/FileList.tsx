@@ -21,6 +21,7 @@ import { cursorIndex, type RowKey, type Selection, type SelectionAction } from '
 import { type ListCommand, useListKeys } from './useListKeys.js';
 import { useLongPress } from './useLongPress.js';
 import { useRubberBand } from './useRubberBand.js';
+import { useScrollAnchor } from './useScrollAnchor.js';
 
 export const rowHeight = 40;
 
@@ -145,6 +146,8 @@ export function FileList(props: FileListProps) {
 		shownFolder.current = folderKey;
 		if (scroller.current) scroller.current.scrollTop = scrollTop;
 	}, [rows, folderKey, scrollTop]);
+
+	useScrollAnchor(scroller, rows, folderKey, rowHeight);
 
 	useLayoutEffect(() => {
 		const index = revealed === undefined ? undefined : rows?.indexOf(revealed);
