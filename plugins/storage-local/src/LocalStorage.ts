@@ -1,11 +1,10 @@
 import type {
-	FolderListener,
 	OpenFile,
 	StagedFile,
 	StorageEntry,
 	StorageItem,
-	Watch,
-	WatchingStorage,
+	SurveyBatch,
+	SurveyingStorage,
 } from '@stowage/plugin-api';
 import { Failure, isFailure, rootPath, type StoragePath } from '@stowage/rules';
 import { checkDisk, freeBytes } from './checking.js';
@@ -18,11 +17,11 @@ import { makeFolder } from './making.js';
 import { moveItem } from './moving.js';
 import { removeItem } from './removing.js';
 import { StagedLocalFile } from './StagedLocalFile.js';
+import { surveyFolder } from './surveying.js';
 import { sweepLeftovers } from './sweeping.js';
-import { watchFolder } from './watching.js';
 
 /** Files as plain files below one folder. Each call looks first whether the folder is still the one that is ours. */
-export class LocalStorage implements WatchingStorage {
+export class LocalStorage implements SurveyingStorage {
 	readonly #background = new Set<Promise<void>>();
 
 	constructor(readonly disk: Disk) {
@@ -46,6 +45,10 @@ export class LocalStorage implements WatchingStorage {
 		return listFolder(this.disk, path);
 	}
 
+	survey(path: StoragePath): AsyncIterable<SurveyBatch> {
+		return surveyFolder(this.disk, path);
+	}
+
 	count(path: StoragePath): Promise<number> {
 		return refusing(path, () => countFolder(this.disk, path));
 	}
@@ -58,20 +61,16 @@ export class LocalStorage implements WatchingStorage {
 		return refusing(path, () => openItem(this.disk, path));
 	}
 
-	watch(path: StoragePath, listener: FolderListener): Promise<Watch | undefined> {
-		return refusing(path, () => watchFolder(this.disk, path, listener));
-	}
-
 	makeDirectory(path: StoragePath): Promise<StorageItem> {
 		return refusing(path, () => makeFolder(this.disk, path));
 	}
 
 	move(from: StoragePath, to: StoragePath): Promise<StorageItem> {
-		return refusing(from, () => moveItem(this.disk, from, to), to);
+		return refusing(from, () => moveItem(this.disk, from, to));
 	}
 
 	copy(from: StoragePath, to: StoragePath, signal?: AbortSignal): Promise<StorageItem> {
-		return refusing(from, () => copyItem(this.disk, from, to, signal), to);
+		return refusing(from, () => copyItem(this.disk, from, to, signal));
 	}
 
 	async remove(path: StoragePath): Promise<void> {
