@@ -2,9 +2,8 @@ import type { Database } from '@stowage/database';
 import type { Files, News, StorageProvider } from '@stowage/plugin-api';
 import type { Accounts } from './accounts/accounts.js';
 import type { Sessions } from './accounts/sessions.js';
+import type { Archives } from './archives/createArchives.js';
 import type { Config } from './config/schema.js';
-import type { EventStreams } from './events/EventStreams.js';
-import type { Links } from './links/createLinks.js';
 import type { Log } from './log.js';
 
 /** What routes may use. */
@@ -17,7 +16,6 @@ export interface Services {
 	accounts: Accounts;
 	sessions: Sessions;
 	files: Files;
-	links: Links;
+	archives: Archives;
 	news: News;
-	streams: EventStreams;
 }

@@ -3,7 +3,6 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
 import { NetworkFailure } from '../../api/client.js';
 import { listingQuery } from '../../api/queries.js';
-import { useFolderEvents } from '../../api/useFolderEvents.js';
 import { type ListingPatch, patchEntries } from './listingPatch.js';
 import type { BrowserLocation } from './location.js';
 import { filterByLetter, type Rows, rowsOf } from './rows.js';
@@ -22,7 +21,7 @@ export interface Listing {
 	patch: (patch: ListingPatch) => void;
 }
 
-/** The rows of a folder or a search, in order and filtered. They follow what happens to the folder. */
+/** The rows of a folder or a search, in order and filtered. */
 export function useListing(location: BrowserLocation, letter: LetterFilter, isSignedIn: boolean | undefined): Listing {
 	const { area, directory, search, sort } = location;
 	const queryClient = useQueryClient();
@@ -37,7 +36,6 @@ export function useListing(location: BrowserLocation, letter: LetterFilter, isSi
 		structuralSharing: false,
 		refetchInterval: ({ state }) => (state.error instanceof NetworkFailure ? reconnectInterval : false),
 	});
-	useFolderEvents(area, directory, isSignedIn);
 
 	const entries = data?.entries;
 	const sorted = useMemo(() => entries && sortedEntries(entries, sort), [entries, sort]);
