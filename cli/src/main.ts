@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { configCommand } from './commands/config.js';
+import { linkCommand } from './commands/link.js';
 import { serveCommand } from './commands/serve.js';
 import { userCommand } from './commands/user.js';
 import { endWithError } from './endWithError.js';
@@ -13,6 +14,7 @@ const program = new Command('stowage')
 	.version(version)
 	.addCommand(serveCommand())
 	.addCommand(userCommand())
+	.addCommand(linkCommand())
 	.addCommand(configCommand());
 
 try {

@@ -39,6 +39,32 @@ test('accounts are added, listed, disabled, enabled and removed, with the passwo
 	t.like(await user(['add', 'ada', '--adopt-home'], 'correct horse\n'), { code: 0, stdout: 'Added ada.' });
 });
 
+test('temporary links are added, listed, revoked and purged', async (t) => {
+	const data = await dataFolder(t);
+	const run = (args: string[], input?: string) =>
+		stowage([...args, '--data-dir', data, '--log-level', 'error'], input === undefined ? {} : { input });
+	await run(['user', 'add', 'ada'], 'correct horse\n');
+	await writeFile(path.join(data, 'files/users/ada/fox & friends.txt'), 'fox');
+	const link = (...args: string[]) => run(['link', ...args]);
+	t.regex((await link('add', 'Ada', 'fox & friends.txt')).stdout, /^\/api\/temp\/[\w-]{43}$/);
+	const week = ['add', 'ada', 'fox & friends.txt', '--expires', '1w', '--public-url', 'https://files.example'];
+	t.regex((await link(...week)).stdout, /^https:\/\/files\.example\/api\/temp\/[\w-]{43}$/);
+	t.like(await link('add', 'ada', 'Public'), { code: 1, stderr: 'Temporary links are for private files' });
+	t.regex((await link('add', 'ada', 'fox & friends.txt', '--expires', '2w')).stderr, /1h, 12h, 1d, 1w/);
+	const listed = (await link('list', 'ada')).stdout.split('\n').map((line) => line.split('\t'));
+	t.deepEqual(
+		listed.map(([, user, state, , downloads, name]) => [user, state, downloads, name]),
+		Array(2).fill(['ada', 'good', '0', 'fox & friends.txt']),
+	);
+	const [[id = '', , , expiresAt = ''] = []] = listed;
+	t.true(Date.parse(expiresAt) > Date.now() + 6 * 24 * 60 * 60_000, 'the newest first');
+	t.like(await link('revoke', id), { code: 0, stdout: 'Revoked.' });
+	t.like(await link('revoke', id), { code: 1, stderr: 'There is no such temporary link.' });
+	await rm(path.join(data, 'files/users/ada/fox & friends.txt'));
+	t.regex((await link('list')).stdout, /\tgone\t/);
+	t.like(await link('purge'), { stdout: 'Forgot 1.' });
+});
+
 test('the configuration in force is printed as YAML, without its secrets', async (t) => {
 	const printed = await stowage(['config', 'print', '--database-url', 'mysql://me:sec@ret@db/stowage'], {
 		env: { STOWAGE_PORT: '8080', STOWAGE_SESSION_KEY: 'k'.repeat(40) },

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
 type Teardown = { teardown(end: () => Promise<void>): void };
 
@@ -18,12 +18,22 @@ const flags = [
 	'--host-resolver-rules=MAP nas 127.0.0.1',
 ];
 
+/** Nothing in a page takes longer, except an upload. */
+const patience = 10_000;
+
 export const desktop = { width: 1280, height: 800 };
 export const phone = { width: 390, height: 844 };
 
 /** The address of a local server under a name that browsers do not trust as they trust localhost. */
 export function plainName(url: string): string {
 	return url.replace('127.0.0.1', 'nas');
+}
+
+/** A real Chromium for many contexts; it closes with the test. */
+export async function launchBrowser(t: Teardown): Promise<Browser> {
+	const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: flags });
+	t.teardown(() => browser.close());
+	return browser;
 }
 
 /** A real Chromium with an empty profile; it closes with the test. */
@@ -44,9 +54,13 @@ export async function openBrowser(t: Teardown, viewport = desktop): Promise<Brow
 }
 
 /** A page that fails the test if anything in it goes wrong unnoticed. */
-export async function openPage(context: BrowserContext, url: string): Promise<{ page: Page; faults: string[] }> {
+export async function openPage(
+	context: BrowserContext,
+	url: string,
+	faults: string[] = [],
+): Promise<{ page: Page; faults: string[] }> {
 	const page = await context.newPage();
-	const faults: string[] = [];
+	page.setDefaultTimeout(patience);
 	page.on('pageerror', (error) => faults.push(error.message));
 	page.on('console', (message) => {
 		// A refused call is shown to the person; the browser's own line about it is not a fault.

@@ -3,10 +3,12 @@ import './ui/theme.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/App.js';
+import { holdKeyReleases } from './ui/keyReleases.js';
 
 const root = document.getElementById('root');
 if (!root) throw new Error('The page has no element #root.');
 
+holdKeyReleases();
 createRoot(root).render(
 	<StrictMode>
 		<App />

@@ -7,6 +7,7 @@ import { entryAt, filterByLetter, keyOf, rowsOf, selectedEntries } from '../src/
 import { nameParts } from '../src/features/files/rowText.js';
 import { bandBetween, isBand, rowsInBand, scrollAtEdge } from '../src/features/files/rubberBand.js';
 import { reasonOf, runEach } from '../src/features/files/runEach.js';
+import { anchoredScroll } from '../src/features/files/useScrollAnchor.js';
 
 function file(name: string, owner?: Owner): Entry {
 	return { name, path: name, type: 'file', size: 1, mtime: 0, ...(owner === undefined ? {} : { owner }) };
@@ -156,4 +157,28 @@ test('cancelling stops before the next', async (t) => {
 	});
 	t.deepEqual(outcome.done, [1, 2]);
 	t.true(outcome.isCancelled);
+});
+
+test('what one looks at stays where it is when rows come or go above it', (t) => {
+	const before = rowsOf(
+		['b', 'c', 'd', 'e'].map((name) => file(name)),
+		true,
+	);
+	const scrolled = (entries: string[], scrollTop: number) =>
+		anchoredScroll(
+			before,
+			rowsOf(
+				entries.map((name) => file(name)),
+				true,
+			),
+			scrollTop,
+			40,
+		);
+	t.is(scrolled(['a', 'b', 'c', 'd', 'e'], 100), 140);
+	t.is(scrolled(['c', 'd', 'e'], 100), 60);
+	t.is(scrolled(['b', 'c', 'd', 'e', 'f'], 100), 100);
+	// The row at the top has gone: the next one is held.
+	t.is(scrolled(['a', 'b', 'd', 'e'], 100), 100);
+	t.is(scrolled(['a', 'b', 'c', 'd', 'e'], 0), 0);
+	t.is(scrolled([], 100), 100);
 });

@@ -6,11 +6,12 @@ import { type Database, openDatabase } from '@stowage/database';
 import type { Providers, StorageProvider } from '@stowage/plugin-api';
 import { createAccounts } from './accounts/accounts.js';
 import { registerSessions } from './accounts/sessions.js';
-import { createArchives } from './archives/createArchives.js';
 import type { Config } from './config/schema.js';
+import { EventStreams } from './events/EventStreams.js';
 import { createFiles } from './files/createFiles.js';
 import { homesOnDisk, makeHome } from './files/homes.js';
 import { createServer } from './http/createServer.js';
+import { createLinks } from './links/createLinks.js';
 import { loadPlugins } from './loadPlugins.js';
 import { createLog, type Log } from './log.js';
 import { createNews } from './news.js';
@@ -18,7 +19,9 @@ import { openStorage } from './openStorage.js';
 import { createRegistry } from './registry.js';
 import { accountRoutes } from './routes/accounts.js';
 import { downloadRoutes } from './routes/downloads.js';
+import { eventRoutes } from './routes/events.js';
 import { fileRoutes } from './routes/files.js';
+import { linkRoutes } from './routes/links.js';
 import { pageRoutes } from './routes/page.js';
 import { serviceRoutes } from './routes/service.js';
 import { unavailableRoutes } from './routes/unavailable.js';
@@ -64,11 +67,7 @@ export async function createApp(
 
 async function assemble(config: Config, database: Database, webRoot: string | undefined, log: Log): Promise<App> {
 	const server = createServer(config, log);
-	const providers: Providers = {
-		storage: createRegistry('storage'),
-		auth: createRegistry('auth provider'),
-		archive: createRegistry('archive format'),
-	};
+	const providers: Providers = { storage: createRegistry('storage'), auth: createRegistry('auth provider') };
 	server.decorate('server', 'providers', providers);
 	server.decorate('server', 'dataDir', config.dataDir);
 	server.decorate('server', 'smallRows', (scope: string) => database.smallRows(scope));
@@ -80,10 +79,12 @@ async function assemble(config: Config, database: Database, webRoot: string | un
 
 	// Plugins may take `server.files` for later, but the storage opens only when all of them have offered what they have.
 	let opened: StorageProvider | undefined;
-	const files = createFiles(() => {
+	const openedStorage = () => {
 		if (opened === undefined) throw new Error('server.files can be used once the server has started.');
 		return opened;
-	}, config);
+	};
+	const links = createLinks({ links: database.links, storage: openedStorage, log });
+	const files = createFiles(openedStorage, config, log, links.watcher);
 	server.decorate('server', 'files', files);
 	await loadPlugins(server, config);
 	providers.auth.get(config.auth);
@@ -94,15 +95,37 @@ async function assemble(config: Config, database: Database, webRoot: string | un
 		users: database.users,
 		sessions: database.sessions,
 		limits: database.limits,
+		registrationsPerHour: config.registrationsPerHour,
 		auth: () => providers.auth.get(config.auth),
 		homes: () => homesOnDisk(storage),
 		makeHome: (username) => makeHome(storage, username),
 	});
-	const archives = createArchives(files, () => providers.archive.find('zip'));
-	const services: Services = { config, version, log, database, storage, accounts, sessions, files, archives, news };
-	const routes = [accountRoutes, fileRoutes, uploadRoutes, downloadRoutes, serviceRoutes, unavailableRoutes].flatMap(
-		(make) => make(services),
-	);
+	const streams = new EventStreams();
+	// They last as long as their pages: nobody waits for them to end.
+	server.ext('onPreStop', () => streams.endAll());
+	const services: Services = {
+		config,
+		version,
+		log,
+		database,
+		storage,
+		accounts,
+		sessions,
+		files,
+		links,
+		news,
+		streams,
+	};
+	const routes = [
+		accountRoutes,
+		fileRoutes,
+		uploadRoutes,
+		downloadRoutes,
+		eventRoutes,
+		linkRoutes,
+		serviceRoutes,
+		unavailableRoutes,
+	].flatMap((make) => make(services));
 	if (webRoot !== undefined) routes.push(...(await pageRoutes(config, webRoot)));
 	await server.register(
 		{ name: 'stowage', register: (own) => own.route(routes) },
@@ -137,10 +160,11 @@ async function assemble(config: Config, database: Database, webRoot: string | un
 	};
 }
 
-async function sweepDatabase({ database, log }: Services): Promise<void> {
+async function sweepDatabase({ database, links, log }: Services): Promise<void> {
 	try {
 		await database.sessions.sweep(Date.now());
 		await database.sweepSmallRows();
+		await links.sweep();
 	} catch (error) {
 		log.warn({ err: error }, 'what has ended could not be swept from the database');
 	}

@@ -6,4 +6,5 @@ export type { Config } from './config/schema.js';
 export { withoutSecrets } from './config/secrets.js';
 export { type App, type AppOptions, createApp } from './createApp.js';
 export { createLog, type Log } from './log.js';
+export type { Services } from './services.js';
 export { isStartupMistake } from './startupError.js';

@@ -17,6 +17,5 @@ export function createRegistry<T>(what: string): Registry<T> {
 			}
 			return value;
 		},
-		find: (name) => values.get(name),
 	};
 }

@@ -2,8 +2,9 @@ import type { Database } from '@stowage/database';
 import type { Files, News, StorageProvider } from '@stowage/plugin-api';
 import type { Accounts } from './accounts/accounts.js';
 import type { Sessions } from './accounts/sessions.js';
-import type { Archives } from './archives/createArchives.js';
 import type { Config } from './config/schema.js';
+import type { EventStreams } from './events/EventStreams.js';
+import type { Links } from './links/createLinks.js';
 import type { Log } from './log.js';
 
 /** What routes may use. */
@@ -16,6 +17,7 @@ export interface Services {
 	accounts: Accounts;
 	sessions: Sessions;
 	files: Files;
-	archives: Archives;
+	links: Links;
 	news: News;
+	streams: EventStreams;
 }

@@ -189,6 +189,20 @@ test(
 	/__proto__/,
 );
 
+test('one address registers so many people in an hour, and others go on', async (t) => {
+	const app = await testApp(t, { '--registrations-per-hour': '2', '--trusted-proxies': '127.0.0.1' });
+	const register = (username: string, from: string) =>
+		new Client(app).post('/api/register', { username, ...both('correct horse') }, { 'x-forwarded-for': from });
+	t.is((await register('ada', '203.0.113.5')).statusCode, 200);
+	t.is((await register('ada', '203.0.113.5')).statusCode, 409, 'a try that fails counts as well');
+	const refused = await register('bob', '203.0.113.5');
+	t.is(refused.statusCode, 429);
+	t.is(json(refused).code, 'RATE_LIMITED');
+	t.true(Number(refused.headers['retry-after']) > 3000);
+	t.is((await register('bob', '203.0.113.6')).statusCode, 200);
+	await app.services.accounts.create('carol', 'correct horse');
+});
+
 test('registration can be closed', async (t) => {
 	const app = await testApp(t, { '--registration': 'closed' });
 	const answer = await new Client(app).post('/api/register', { username: 'ada', ...both('correct horse') });

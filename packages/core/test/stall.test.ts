@@ -44,9 +44,9 @@ test('a body that trickles has stalled', async (t) => {
 });
 
 test('a slow body that keeps coming has not', async (t) => {
-	const { sender, received, stalls } = await bodyUnderWay(t, 200);
+	const { sender, received, stalls } = await bodyUnderWay(t, 1000);
 	received.resume();
-	for (let n = 0; n < 40; n++) {
+	for (let n = 0; n < 120; n++) {
 		sender.write('x'.repeat(1000));
 		await wait(20);
 	}

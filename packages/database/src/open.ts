@@ -1,8 +1,9 @@
-import type { LimitStore, RootStore, SessionStore, SmallStore, UserStore } from '@stowage/plugin-api';
+import type { LimitStore, LinkStore, RootStore, SessionStore, SmallStore, UserStore } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
 import { translated } from './errors.js';
 import { guarded } from './guarded.js';
 import { limitStore } from './limits.js';
+import { linkStore } from './links.js';
 import { allMigrations, type Migration } from './migrations.js';
 import { openMysql } from './mysql.js';
 import { rootStore } from './roots.js';
@@ -18,6 +19,7 @@ export interface Database {
 	readonly sessions: SessionStore;
 	readonly roots: RootStore;
 	readonly limits: LimitStore;
+	readonly links: LinkStore;
 	/** The small rows of one scope, such as a plugin's name. */
 	smallRows(scope: string): SmallStore;
 	/** Forgets small rows that are past their time. Resolves to how many. */
@@ -68,6 +70,7 @@ function database(knex: Knex, now: () => number): Database {
 		sessions: guarded(sessionStore(knex, now)),
 		roots: guarded(rootStore(knex, now)),
 		limits: guarded(limitStore(knex)),
+		links: guarded(linkStore(knex, now)),
 		smallRows: (scope) => guarded(smallStore(knex, now, scope)),
 		sweepSmallRows: sweep,
 		ping,

@@ -43,7 +43,8 @@ test('a file that another program locks for a moment is waited for, without bloc
 	const lag = longestLag();
 	await db.users.add({ username: 'alice', secret: 's' });
 	const milliseconds = lag.stop();
-	t.true(milliseconds < 1000, `${milliseconds} ms`);
+	// Blocked, it would have stood still for as long as the lock was held.
+	t.true(milliseconds < 2000, `${milliseconds} ms`);
 	t.is((await holder.end).code, 0);
 	t.truthy(await db.users.find('alice'));
 });

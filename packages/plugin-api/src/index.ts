@@ -12,7 +12,6 @@ export {
 	type Viewer,
 } from '@stowage/rules';
 export { z } from 'zod';
-export * from './archives.js';
 export * from './auth.js';
 export * from './files.js';
 export * from './json.js';
@@ -22,3 +21,4 @@ export * from './plugin.js';
 export * from './route.js';
 export * from './storage.js';
 export * from './stores.js';
+export * from './watching.js';

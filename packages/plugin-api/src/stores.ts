@@ -1,4 +1,4 @@
-import type { UserSettings } from '@stowage/rules';
+import type { StoragePath, UserSettings } from '@stowage/rules';
 
 /** An account. `username` is as it was registered; it is unique and found without regard to case. */
 export interface UserRecord {
@@ -59,6 +59,51 @@ export interface LimitStore {
 	hit(key: string, windowMs: number, now: number): Promise<{ count: number; endsAt: number }>;
 	/** Takes one try back in the running window. */
 	release(key: string): Promise<void>;
+}
+
+/** A temporary link to an item of its owner's private area. */
+export interface LinkRecord {
+	id: string;
+	owner: { id: string; username: string };
+	/** Relative to the owner's home. */
+	path: StoragePath;
+	/** Where a move that has not been settled yet was to take the item. */
+	nextPath: StoragePath | undefined;
+	/** The storage's id of the item: another thing under the same name is not what the link leads to. */
+	itemId: string;
+	createdAt: number;
+	expiresAt: number;
+	/** It was found to be past its time; it stays so, whatever the clock says later. */
+	isEnded: boolean;
+	downloads: number;
+}
+
+/** Temporary links by the hash of their token: the token itself is never stored. */
+export interface LinkStore {
+	add(link: {
+		tokenHash: string;
+		ownerId: string;
+		path: StoragePath;
+		itemId: string;
+		expiresAt: number;
+	}): Promise<LinkRecord>;
+	/** Nothing for an unknown one and for one whose owner is disabled. */
+	find(tokenHash: string): Promise<LinkRecord | undefined>;
+	/** Of one owner or of all, the newest first. */
+	list(ownerId?: string): Promise<LinkRecord[]>;
+	/** Notes, all or none, where items are about to go. */
+	plan(moves: ReadonlyMap<string, StoragePath>): Promise<void>;
+	/** Notes, all or none, where items are now; nothing is planned for them any more. */
+	settle(places: ReadonlyMap<string, StoragePath>): Promise<void>;
+	/** Settles a plan that was found to be done, unless another has been made since. */
+	adopt(id: string, nextPath: StoragePath): Promise<void>;
+	countDownload(id: string): Promise<void>;
+	/** Marks it as past its time. */
+	end(id: string): Promise<void>;
+	/** Removes those that there are, only one owner's where one is named; resolves to how many. */
+	remove(ids: readonly string[], ownerId?: string): Promise<number>;
+	/** Removes those that expired before the time; resolves to how many. */
+	sweep(expiredBefore: number): Promise<number>;
 }
 
 /** Small values of one part of the server, such as a plugin, shared by all processes and kept through restarts. Values are what JSON can hold. */

@@ -1,10 +1,11 @@
 import type {
+	FolderListener,
 	OpenFile,
 	StagedFile,
 	StorageEntry,
 	StorageItem,
-	SurveyBatch,
-	SurveyingStorage,
+	Watch,
+	WatchingStorage,
 } from '@stowage/plugin-api';
 import { Failure, isFailure, rootPath, type StoragePath } from '@stowage/rules';
 import { checkDisk, freeBytes } from './checking.js';
@@ -17,11 +18,11 @@ import { makeFolder } from './making.js';
 import { moveItem } from './moving.js';
 import { removeItem } from './removing.js';
 import { StagedLocalFile } from './StagedLocalFile.js';
-import { surveyFolder } from './surveying.js';
 import { sweepLeftovers } from './sweeping.js';
+import { watchFolder } from './watching.js';
 
 /** Files as plain files below one folder. Each call looks first whether the folder is still the one that is ours. */
-export class LocalStorage implements SurveyingStorage {
+export class LocalStorage implements WatchingStorage {
 	readonly #background = new Set<Promise<void>>();
 
 	constructor(readonly disk: Disk) {
@@ -45,10 +46,6 @@ export class LocalStorage implements SurveyingStorage {
 		return listFolder(this.disk, path);
 	}
 
-	survey(path: StoragePath): AsyncIterable<SurveyBatch> {
-		return surveyFolder(this.disk, path);
-	}
-
 	count(path: StoragePath): Promise<number> {
 		return refusing(path, () => countFolder(this.disk, path));
 	}
@@ -61,16 +58,20 @@ export class LocalStorage implements SurveyingStorage {
 		return refusing(path, () => openItem(this.disk, path));
 	}
 
+	watch(path: StoragePath, listener: FolderListener): Promise<Watch | undefined> {
+		return refusing(path, () => watchFolder(this.disk, path, listener));
+	}
+
 	makeDirectory(path: StoragePath): Promise<StorageItem> {
 		return refusing(path, () => makeFolder(this.disk, path));
 	}
 
 	move(from: StoragePath, to: StoragePath): Promise<StorageItem> {
-		return refusing(from, () => moveItem(this.disk, from, to));
+		return refusing(from, () => moveItem(this.disk, from, to), to);
 	}
 
 	copy(from: StoragePath, to: StoragePath, signal?: AbortSignal): Promise<StorageItem> {
-		return refusing(from, () => copyItem(this.disk, from, to, signal));
+		return refusing(from, () => copyItem(this.disk, from, to, signal), to);
 	}
 
 	async remove(path: StoragePath): Promise<void> {

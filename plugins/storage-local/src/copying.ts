@@ -2,7 +2,7 @@ import type { StorageItem } from '@stowage/plugin-api';
 import { baseName, isWithin, type StoragePath } from '@stowage/rules';
 import { copyFolder, copyRegularFile } from './copyTree.js';
 import type { Disk } from './Disk.js';
-import { closeSync, fsync, mkdir, open } from './descriptors.js';
+import { closeSync, fsync, lstat, mkdir, open } from './descriptors.js';
 import type { Folder } from './Folder.js';
 import { isFault, nameTaken, noSuchEntry } from './faults.js';
 import { itemAt } from './items.js';
@@ -57,18 +57,46 @@ async function demandFree(disk: Disk, folder: Folder, path: StoragePath): Promis
 	throw nameTaken(path);
 }
 
-/** Gives `work` an empty folder out of sight, locked so that no other process sweeps it, and removes it afterwards. */
+/** Gives `work` an empty folder out of sight, locked so that nobody sweeps it, and removes it afterwards. */
 async function withScratch<T>(disk: Disk, work: (scratch: Folder) => Promise<T>): Promise<T> {
 	using staging = await disk.privateFolder(stagingFolder, 'pass');
-	const name = scratchPrefix + randomName();
-	await mkdir(staging.at(name), 0o700);
+	for (;;) {
+		const name = scratchPrefix + randomName();
+		await mkdir(staging.at(name), 0o700);
+		try {
+			using scratch = await lockScratch(disk, staging, name);
+			if (scratch !== undefined) return await work(scratch);
+		} finally {
+			// What can't be removed now is swept at the next start; the answer does not depend on it.
+			await removeTree(disk, staging, rawName(name)).catch(() => {});
+		}
+	}
+}
+
+/** Undefined if a sweep, which can't tell a folder made just now from one that a crash left, came before the lock. */
+async function lockScratch(disk: Disk, staging: Folder, name: string): Promise<Folder | undefined> {
+	let scratch: Folder | undefined;
 	try {
-		using scratch = await stepInto(staging, name, 'read');
-		disk.calls.tryLock(scratch.fd);
-		return await work(scratch);
-	} finally {
-		// What can't be removed now is swept at the next start; the answer does not depend on it.
-		await removeTree(disk, staging, rawName(name)).catch(() => {});
+		scratch = await stepInto(staging, name, 'read');
+		const isSwept = disk.calls.tryLock(scratch.fd) === false || !(await isThere(staging, name));
+		if (!isSwept) return scratch;
+	} catch (error) {
+		if (!isFault(error, 'ENOENT')) {
+			scratch?.[Symbol.dispose]();
+			throw error;
+		}
+	}
+	scratch?.[Symbol.dispose]();
+	return undefined;
+}
+
+async function isThere(folder: Folder, name: string): Promise<boolean> {
+	try {
+		await lstat(folder.at(name));
+		return true;
+	} catch (error) {
+		if (isFault(error, 'ENOENT')) return false;
+		throw error;
 	}
 }
 

@@ -73,12 +73,12 @@ export function asFailure(error: unknown, path: StoragePath): unknown {
 	return new Failure(kind, sentence(baseName(path)), { cause: error });
 }
 
-/** Runs `work`, and throws what goes wrong as the Failure that it means for `path`. */
-export async function refusing<T>(path: StoragePath, work: () => Promise<T>): Promise<T> {
+/** Runs `work`, and throws what goes wrong as the Failure that it means for `path`; a name that is taken is `target`'s. */
+export async function refusing<T>(path: StoragePath, work: () => Promise<T>, target = path): Promise<T> {
 	try {
 		return await work();
 	} catch (error) {
-		throw asFailure(error, path);
+		throw asFailure(error, isFault(error, 'EEXIST', 'ENOTEMPTY') ? target : path);
 	}
 }
 

@@ -30,3 +30,13 @@ test('a tree may be 1,000 levels deep', async (t) => {
 	t.is(await readText(storage, `copy${path.slice(1)}`), 'deep');
 	await storage.remove(p('0'));
 });
+
+test('a refusal names the name that is taken, not the one that wants it', async (t) => {
+	const { storage } = await localStorage(t);
+	await put(storage, 'mine', '');
+	await put(storage, 'taken', '');
+	const message = 'There is already a file or folder named taken';
+	await t.throwsAsync(storage.move(p('mine'), p('taken')), { message });
+	await t.throwsAsync(storage.copy(p('mine'), p('taken')), { message });
+	await t.throwsAsync(storage.makeDirectory(p('taken')), { message });
+});

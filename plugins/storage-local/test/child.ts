@@ -3,6 +3,7 @@
  * at the end `answer: done` or the kind of the Failure.
  */
 import { writeSync } from 'node:fs';
+import { hasWatch } from '@stowage/plugin-api';
 import { isFailure, parsePath } from '@stowage/rules';
 import { localStorageDriver } from '@stowage/storage-local';
 
@@ -26,6 +27,11 @@ const tasks: Record<string, () => Promise<unknown>> = {
 	move: () => storage.move(parsePath(first), parsePath(second)),
 	remove: () => storage.remove(parsePath(first)),
 	makeDirectory: () => storage.makeDirectory(parsePath(first)),
+	watch: async () => {
+		if (!hasWatch(storage)) throw new Error('The storage tells of nothing.');
+		const watch = await storage.watch(parsePath(first), { onChange: () => {}, onEnd: () => {} });
+		if (watch === undefined) writeSync(1, 'answer: not followed\n');
+	},
 	/** Appends, and keeps at it until its input ends. */
 	hold: async () => {
 		const staged = await storage.stage(first);

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
+import { readdirSync, rmSync } from 'node:fs';
 import { link, mkdir, readdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { nodeCalls } from '../src/nodeCalls.js';
+import { loadSystemCalls } from '../src/systemCalls.js';
 import { startChild } from './children.js';
 import { body, eventually, localStorage, names, p, plant, readText } from './steps.js';
 
@@ -43,6 +45,27 @@ test('a copy that another process is working on is not swept', async (t) => {
 	const [code] = await once(copying, 'exit');
 	t.is(code, 0);
 	t.is(await storage.count(p('to')), 400);
+});
+
+test('a copy whose folder is swept before it is locked begins again', async (t) => {
+	const calls = await loadSystemCalls();
+	let staging = '';
+	let sweeps = 0;
+	const { storage, root } = await localStorage(t, {
+		calls: {
+			...calls,
+			tryLock(fd) {
+				if (sweeps++ < 2) for (const name of readdirSync(staging)) rmSync(join(staging, name), { recursive: true });
+				return calls.tryLock(fd);
+			},
+		},
+	});
+	staging = join(root, '.stowage/staging');
+	await plant(root, { 'from/file': 'content' });
+	await storage.copy(p('from'), p('to'));
+	t.is(await readText(storage, 'to/file'), 'content');
+	t.true(sweeps > 2);
+	t.deepEqual(await readdir(staging), []);
 });
 
 test('a copy whose process is killed leaves nothing to see and is swept', async (t) => {

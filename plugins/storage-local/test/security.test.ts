@@ -112,7 +112,8 @@ for (const way of Object.keys(ways) as (keyof typeof ways)[]) {
 		await storage.copy(p('home'), p('copy'));
 		t.deepEqual(await names(storage, 'copy'), ['file']);
 		await storage.remove(p('home'));
-		t.true(performance.now() - begun < 5000);
+		// Opened to be read, a pipe nobody writes to would hold us for ever.
+		t.true(performance.now() - begun < 30_000);
 		server.close();
 	});
 

@@ -100,7 +100,7 @@ export async function refused(t: ExecutionContext, kind: FailureKind, work: () =
 
 /** Waits until `isSo` says yes; fails after ten seconds. */
 export async function eventually(t: ExecutionContext, isSo: () => Promise<boolean> | boolean): Promise<void> {
-	for (let tries = 0; tries < 500; tries++) {
+	for (let tries = 0; tries < 2000; tries++) {
 		if (await isSo()) {
 			t.pass();
 			return;

@@ -23,6 +23,23 @@ export interface CallOptions<E extends AnyEndpoint> {
  * stands for, `NetworkFailure` when there was no answer, and an `AbortError` when the signal was fired.
  */
 export async function call<E extends AnyEndpoint>(endpoint: E, options: CallOptions<E> = {}): Promise<ResultOf<E>> {
+	if (!endpoint.changesState) return send(endpoint, options);
+	changes++;
+	try {
+		return await send(endpoint, options);
+	} finally {
+		changes--;
+	}
+}
+
+let changes = 0;
+
+/** Whether a call is under way that changes something on the server. */
+export function isChangingSomething(): boolean {
+	return changes > 0;
+}
+
+async function send<E extends AnyEndpoint>(endpoint: E, options: CallOptions<E>): Promise<ResultOf<E>> {
 	const { payload, signal } = options;
 	let response: Response;
 	try {
@@ -50,7 +67,7 @@ export function endpointUrl<E extends AnyEndpoint>(
 	const path = endpoint.path.replaceAll(/\{(\w+)\*?\}/g, (_, name: string) => encodePath(params[name] ?? ''));
 	const search = new URLSearchParams();
 	for (const [key, value] of Object.entries(query ?? {})) {
-		if (value !== undefined) search.set(key, value === null ? '' : String(value));
+		for (const each of [value].flat()) if (each !== undefined) search.append(key, each === null ? '' : String(each));
 	}
 	return `${basePath}${path}${search.size > 0 ? `?${search}` : ''}`;
 }

@@ -1,11 +1,14 @@
 import type { AuthProvider, LimitStore, UserRecord, UserStore } from '@stowage/plugin-api';
 import { Failure, foldUsername, isFailure, isValidUsername, passwordLength } from '@stowage/rules';
 import { limitTries } from './loginLimits.js';
+import { countRegistration } from './registrationLimit.js';
 import { steadyLimits } from './steadyLimits.js';
 
 export interface Accounts {
 	/** Throws `badCredentials` in the same words and time for an unknown name and a wrong password, and `rateLimited`. */
 	signIn(username: string, password: string, address: string): Promise<UserRecord>;
+	/** Makes an account for a visitor; throws as `create` does, and `rateLimited`. */
+	signUp(username: string, password: string, address: string): Promise<UserRecord>;
 	/** Throws `invalid` for a name or password that is not allowed and `alreadyExists` for a taken name, also where a home of that name lies on disk without a user, unless it is to be adopted. */
 	create(username: string, password: string, options?: { adoptsHome?: boolean }): Promise<UserRecord>;
 	setPassword(username: string, password: string): Promise<void>;
@@ -19,6 +22,7 @@ interface Parts {
 	users: UserStore;
 	sessions: { removeAll(userId: string): Promise<void> };
 	limits: LimitStore;
+	registrationsPerHour: number;
 	/** Looked up at each call. */
 	auth(): AuthProvider;
 	/** Names of homes that exist on disk. */
@@ -27,7 +31,8 @@ interface Parts {
 	makeHome(username: string): Promise<void>;
 }
 
-export function createAccounts({ users, sessions, limits: store, auth, homes, makeHome }: Parts): Accounts {
+export function createAccounts(parts: Parts): Accounts {
+	const { users, sessions, limits: store, registrationsPerHour, auth, homes, makeHome } = parts;
 	const limits = steadyLimits(store);
 	const find = async (username: string) => {
 		const user = await users.find(username);
@@ -60,7 +65,12 @@ export function createAccounts({ users, sessions, limits: store, auth, homes, ma
 		}
 	};
 
-	return {
+	const accounts: Accounts = {
+		async signUp(username, password, address) {
+			await countRegistration(limits, address, registrationsPerHour);
+			return accounts.create(username, password);
+		},
+
 		async signIn(username, password, address) {
 			const user = await limitTries(limits, address, username, () => proven(username, password));
 			if (user === undefined) throw badCredentials();
@@ -111,6 +121,7 @@ export function createAccounts({ users, sessions, limits: store, auth, homes, ma
 
 		list: () => users.list(),
 	};
+	return accounts;
 }
 
 function checkPassword(password: string): void {

@@ -4,6 +4,7 @@ import type { Request, Server, SessionStore, UserRecord } from '@stowage/plugin-
 import { Failure, isFailure } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import { createEndedSessions } from './endedSessions.js';
+import { FollowedSessions } from './FollowedSessions.js';
 import { keepOwnCookies } from './ownCookies.js';
 
 /** A sign of life is written at most this often, so that reading is not writing. */
@@ -29,6 +30,8 @@ export interface Sessions {
 	begin(request: Request, user: UserRecord): Promise<void>;
 	/** Ends the request's own session, also while nothing can be written. */
 	end(request: Request): Promise<void>;
+	/** Calls `onEnd` soon after the request's session has ended, wherever that was, until the returned function is called. A visitor has none. */
+	follow(request: Request, onEnd: () => void): () => void;
 }
 
 const plainName = 'sid';
@@ -56,16 +59,18 @@ export async function registerSessions(
 	const ended = createEndedSessions(store);
 	server.ext('onPostStop', () => ended.retry());
 
+	const find = async (idHash: string, now: number) => (ended.has(idHash) ? undefined : await store.find(idHash, now));
 	const validate = async (request: Request, cookies: unknown, isForHttps: boolean) => {
 		if (request.client.isHttps !== isForHttps) return { isValid: false };
 		// A cookie of a parent path may come beside the one of our own: whichever is known counts.
 		const idHashes = [cookies].flat().flatMap((cookie) => (isCookie(cookie) ? [hashOf(cookie.id)] : []));
 		const now = Date.now();
 		for (const idHash of idHashes) {
-			const found = ended.has(idHash) ? undefined : await store.find(idHash, now);
+			const found = await find(idHash, now);
 			if (found === undefined) continue;
 			if (now - found.session.lastSeenAt > touchMs) await touch(idHash, now);
-			return { isValid: true, credentials: { user: { id: found.user.id, username: found.user.username }, idHashes } };
+			const user = { id: found.user.id, username: found.user.username };
+			return { isValid: true, credentials: { user, idHash, idHashes } };
 		}
 		return { isValid: false };
 	};
@@ -126,6 +131,7 @@ export async function registerSessions(
 	});
 
 	const cookieOf = (request: Request) => (request.client.isHttps ? request.secureCookie : request.plainCookie);
+	const followed = new FollowedSessions(async (idHash) => (await find(idHash, Date.now())) !== undefined);
 	const endCurrent = async (request: Request) => {
 		const { idHashes = [] } = (request.auth.credentials ?? {}) as { idHashes?: string[] };
 		for (const idHash of idHashes) await ended.end(idHash);
@@ -140,6 +146,10 @@ export async function registerSessions(
 		async end(request) {
 			await endCurrent(request);
 			cookieOf(request).clear();
+		},
+		follow(request, onEnd) {
+			const { idHash } = (request.auth.credentials ?? {}) as { idHash?: string };
+			return idHash === undefined ? () => {} : followed.follow(idHash, onEnd);
 		},
 	};
 }

@@ -14,9 +14,11 @@ export interface SendOptions {
 	/** The name under which the client saves it. */
 	name: string;
 	isInline: boolean;
+	/** The client may keep it, as long as it asks each time whether it still may. @default true */
+	isKept?: boolean;
 	log: Log;
-	/** What this answer has instead of, or besides, the headers of every user's file. */
-	headers?: Readonly<Record<string, string>>;
+	/** Called before an answer that carries the first byte. */
+	onFirstByte?: () => Promise<void>;
 }
 
 /**
@@ -27,7 +29,7 @@ export async function sendFile(
 	request: Request,
 	h: ResponseToolkit,
 	file: OpenFile,
-	{ name, isInline, log, headers: ownHeaders = {} }: SendOptions,
+	{ name, isInline, isKept = true, log, onFirstByte }: SendOptions,
 ) {
 	const { res: response, req } = request.raw;
 	try {
@@ -39,10 +41,9 @@ export async function sendFile(
 		if (hasUnreadBody(req)) leaveBodyUnread(req, response);
 		const isPdf = isInline && (await beginsAsPdf(file));
 		const headers: Record<string, string> = {
-			...userFileHeaders({ name, isInline, isPdf }),
+			...userFileHeaders({ name, isInline, isKept, isPdf }),
 			etag: validators.etag,
-			...(Number.isNaN(mtime) ? {} : { 'last-modified': new Date(mtime).toUTCString() }),
-			...ownHeaders,
+			'last-modified': new Date(mtime).toUTCString(),
 		};
 		if (outcome === 'notModified') {
 			response.writeHead(304, headers).end();
@@ -53,6 +54,8 @@ export async function sendFile(
 		if (ranges === 'unsatisfiable') {
 			throw new Failure('badRange', 'The file has no such range.', { headers: { 'content-range': `bytes */${size}` } });
 		}
+		const hasFirstByte = ranges === 'whole' || ranges.some(({ start }) => start === 0);
+		if (req.method === 'GET' && hasFirstByte) await onFirstByte?.();
 		await (ranges === 'whole'
 			? sendWhole(response, file, headers, req.method === 'HEAD')
 			: sendRanges(response, file, headers, ranges));

@@ -4,12 +4,14 @@ import { contentType, mayShowInline } from '@stowage/rules';
 export interface Presentation {
 	name: string;
 	isInline: boolean;
+	/** The client may keep it, as long as it asks each time whether it still may. */
+	isKept: boolean;
 	/** The bytes begin as a PDF's do: browsers show a PDF only outside a sandbox. */
 	isPdf: boolean;
 }
 
 /** Headers of every answer that carries a user's bytes: they never run, whatever they are. */
-export function userFileHeaders({ name, isInline, isPdf }: Presentation): Record<string, string> {
+export function userFileHeaders({ name, isInline, isKept, isPdf }: Presentation): Record<string, string> {
 	const showsInline = isInline && mayShowInline(name);
 	const type = contentType(name);
 	const isShownPdf = showsInline && isPdf && type === 'application/pdf';
@@ -21,7 +23,7 @@ export function userFileHeaders({ name, isInline, isPdf }: Presentation): Record
 		'cross-origin-resource-policy': 'same-origin',
 		'referrer-policy': 'no-referrer',
 		'x-robots-tag': 'noindex',
-		'cache-control': 'private, no-cache',
+		'cache-control': isKept ? 'private, no-cache' : 'private, no-store',
 		vary: 'Cookie',
 		'accept-ranges': 'bytes',
 	};

@@ -11,6 +11,7 @@ import {
 	normalizeName,
 	type Owner,
 	parentPath,
+	parsePath,
 	pathSegments,
 	refuseBrowse,
 	refuseCopy,
@@ -25,20 +26,29 @@ import {
 	type Viewer,
 } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
+import type { Log } from '../log.js';
+import { createSpaceGuard } from '../uploads/spaceGuard.js';
 import { entryIn } from './entries.js';
+import { FolderFeeds } from './FolderFeeds.js';
 import { ensureParent } from './folders.js';
 import { homesOnDisk, makeHome } from './homes.js';
+import type { ItemWatcher } from './itemWatcher.js';
 import { listMerged, listPlace } from './listFolder.js';
 import { notThere, ownPlace, type Place, privatePlace, publicPlace, readPlace } from './places.js';
 import { publishAll, underFreeName } from './publish.js';
 import { searchPlaces } from './searchFolder.js';
-import { walkPlace } from './walkPlace.js';
+import { watchPlaces } from './watchPlaces.js';
 
 /** The service of plugin-api's `Files` over one storage. The rules are asked before the disk is. */
 export function createFiles(
 	storage: () => StorageProvider,
 	{ publicListing, uploads }: Pick<Config, 'publicListing' | 'uploads'>,
+	log: Log,
+	watcher: ItemWatcher,
 ): Files {
+	const feeds = new FolderFeeds(storage, log);
+	const space = createSpaceGuard(() => storage().freeSpace(), uploads.freeSpaceReserve);
+
 	const visibleTrees = async (viewer: Viewer): Promise<Owner[]> => {
 		const own = viewer.kind === 'user' ? [viewer.username] : [];
 		const others = publicListing === 'everyone' ? (await homesOnDisk(storage())).filter(isValidUsername) : [];
@@ -54,7 +64,7 @@ export function createFiles(
 
 	const place = async (viewer: Viewer, ref: ItemRef): Promise<Place> => {
 		demand(refuseRead(viewer, ref, publicListing));
-		return readPlace(storage(), viewer, ref, ref.owner === undefined ? await visibleTrees(viewer) : []);
+		return readPlace(storage(), viewer, ref, await visibleTrees(viewer));
 	};
 
 	/** Runs what writes into the viewer's tree, making the tree first where nobody has yet. */
@@ -73,6 +83,12 @@ export function createFiles(
 		if (found.type !== 'directory') throw new Failure('notFound', 'There is no such folder.');
 	};
 
+	const moveItem = async (viewer: Viewer, from: StoragePath, to: StoragePath): Promise<StorageItem> => {
+		const moved = await watcher.moving(viewer, from, to, () => storage().move(from, to));
+		feeds.tell(from);
+		return moved;
+	};
+
 	const files: Files = {
 		async list(viewer, folder) {
 			const places = await shownPlaces(viewer, folder);
@@ -89,6 +105,19 @@ export function createFiles(
 			return searchPlaces(storage(), await shownPlaces(viewer, folder), term);
 		},
 
+		async watch(viewer, folder, onChange) {
+			const places = await shownPlaces(viewer, folder);
+			if (folder.area === 'private') {
+				await inTree(viewer, () => Promise.all(places.map(demandFolder)));
+			} else if (folder.path !== '') {
+				await Promise.any(places.map(demandFolder)).catch((error: AggregateError) => {
+					throw error.errors.find((each) => !isFailure(each, 'notFound')) ?? notThere();
+				});
+			}
+			const treesAt = folder.area === 'public' && publicListing === 'everyone' ? parsePath('users') : undefined;
+			return watchPlaces(storage(), feeds, () => shownPlaces(viewer, folder), treesAt, onChange);
+		},
+
 		async find(viewer, ref) {
 			const found = await place(viewer, ref);
 			return entryOf(found, await storage().stat(found.at));
@@ -100,18 +129,14 @@ export function createFiles(
 			return { entry: entryOf(found, file.item), file };
 		},
 
-		async *walk(viewer, ref, signal) {
-			const isMergedRoot = ref.area === 'public' && ref.path === '' && ref.owner === undefined;
-			const places = isMergedRoot ? await shownPlaces(viewer, ref) : [await place(viewer, ref)];
-			for (const from of places) yield* walkPlace(storage(), from, signal);
-		},
-
 		async createFolder(viewer, folder, name) {
 			demand(refuseCreateFolder(viewer, folder));
 			if (/^ *$/.test(name)) throw new Failure('invalidName', 'Please enter a folder name');
 			const parent = ownPlace(viewer, folder);
 			const at = joinPath(parent.at, normalizeName(name));
-			return entryIn(parent, await inTree(viewer, () => storage().makeDirectory(at)), 0);
+			const made = await inTree(viewer, () => storage().makeDirectory(at));
+			feeds.tell(at);
+			return entryIn(parent, made, 0);
 		},
 
 		async rename(viewer, item, newName) {
@@ -120,7 +145,7 @@ export function createFiles(
 			// A rename to the same name changes nothing and is a success, if there is such a thing at all.
 			if (newName === baseName(item.path)) return entryOf(from, await storage().stat(from.at));
 			const name = normalizeName(newName);
-			const renamed = await storage().move(from.at, joinPath(parentPath(from.at), name));
+			const renamed = await moveItem(viewer, from.at, joinPath(parentPath(from.at), name));
 			return entryIn(parentOf(from), renamed);
 		},
 
@@ -128,7 +153,7 @@ export function createFiles(
 			demand(refuseMove(viewer, item, { area: item.area, path: toPath }));
 			const target = { area: item.area, path: normalTarget(item.path, toPath) };
 			const from = ownPlace(viewer, item);
-			return arrive(viewer, from, ownPlace(viewer, target), (path) => storage().move(from.at, path));
+			return arrive(viewer, from, ownPlace(viewer, target), (path) => moveItem(viewer, from.at, path));
 		},
 
 		async copy(viewer, item, to, signal) {
@@ -142,14 +167,14 @@ export function createFiles(
 
 		async remove(viewer, item) {
 			demand(refuseDelete(viewer, item));
-			await storage().remove(ownPlace(viewer, item).at);
+			const { at } = ownPlace(viewer, item);
+			await watcher.removing(viewer, at, () => storage().remove(at));
+			feeds.tell(at);
 		},
 
 		async stage() {
-			if (uploads.freeSpaceReserve > 0 && (await storage().freeSpace()) <= uploads.freeSpaceReserve) {
-				throw new Failure('storageFull', 'There is not enough free space.');
-			}
-			return storage().stage();
+			await space.demandSpace();
+			return space.guarded(await storage().stage());
 		},
 
 		async demandUpload(viewer, folder) {
@@ -161,6 +186,7 @@ export function createFiles(
 			await files.demandUpload(viewer, folder);
 			const parent = ownPlace(viewer, folder);
 			const items = await publishAll(storage(), parent.at, arrivals);
+			for (const { name } of items) feeds.tell(joinPath(parent.at, name));
 			return items.map((item) => entryIn(parent, item));
 		},
 	};
@@ -176,6 +202,7 @@ export function createFiles(
 		await makeHome(storage(), viewer.kind === 'user' ? viewer.username : anonymousOwner);
 		await ensureParent(storage(), to.at, pathSegments(from.path));
 		const item = await underFreeName(parentPath(to.at), baseName(to.at), type, bring);
+		feeds.tell(to.at);
 		return entryIn(parentOf(to), item);
 	}
 

@@ -1,12 +1,16 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { getHeapStatistics } from 'node:v8';
 import { server as createHapi, type Server as HapiServer } from '@hapi/hapi';
 import { Failure } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
+import { limitConnections } from './connections.js';
 import { refuseCrossSite } from './crossSite.js';
 import { answerError } from './errors.js';
 import { inviteBodiesLate } from './expectContinue.js';
 import { createListener } from './listener.js';
-import { type ClientInfo, createClientReader } from './proxy.js';
+import { answerMalformed } from './malformed.js';
+import { type ClientInfo, createClientReader, trustedBy } from './proxy.js';
 import { checkRawPath } from './rawPath.js';
 import { hasUnreadBody, leaveBodyUnread } from './unreadBody.js';
 
@@ -17,6 +21,14 @@ declare module '@hapi/hapi' {
 	}
 }
 
+/** Throws `invalid` for a request that names no host, or several: two readers could take it for different ones. HTTP/1.0 knows no hosts. */
+function demandHost(request: IncomingMessage, response: ServerResponse): void {
+	const hosts = request.headersDistinct.host?.length ?? 0;
+	if (hosts === 1 || (hosts === 0 && request.httpVersion === '1.0')) return;
+	response.setHeader('connection', 'close');
+	throw new Failure('invalid', 'The request must have one Host header.');
+}
+
 /** The hapi server with what holds for every route: refusals before the body, one shape of errors, safe headers. */
 export function createServer(config: Config, log: Log): HapiServer {
 	const listener = createListener();
@@ -24,6 +36,12 @@ export function createServer(config: Config, log: Log): HapiServer {
 		listener,
 		host: config.host,
 		port: config.port,
+		// A process that can't keep up says so instead of letting everybody wait, and keeps from dying of its own memory.
+		load: {
+			sampleInterval: 1000,
+			maxEventLoopDelay: 5000,
+			maxHeapUsedBytes: Math.floor(getHeapStatistics().heap_size_limit * 0.9),
+		},
 		compression: { minBytes: 1024 },
 		// A user's text file must keep its length and ranges, so only our own answers are compressed.
 		mime: { override: { 'text/plain': { compressible: false } } },
@@ -45,11 +63,14 @@ export function createServer(config: Config, log: Log): HapiServer {
 		},
 	});
 	inviteBodiesLate(server, listener);
+	answerMalformed(listener);
+	limitConnections(listener, config.maxConnectionsPerAddress, trustedBy(config.trustedProxies));
 	const readClient = createClientReader(config.trustedProxies, config.publicUrl);
 	server.decorate('request', 'client', { address: '', isHttps: false, host: '' });
 
 	server.ext('onRequest', (request, h) => {
 		request.client = readClient(request);
+		demandHost(request.raw.req, request.raw.res);
 		checkRawPath(request.raw.req.url ?? '/');
 		return h.continue;
 	});

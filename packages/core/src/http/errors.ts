@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { type Boom, isBoom } from '@hapi/boom';
 import type { Request, ResponseToolkit } from '@hapi/hapi';
-import { type Failure, failures, isFailure } from '@stowage/rules';
+import { Failure, failures, isFailure } from '@stowage/rules';
 import type { Log } from '../log.js';
 
 export interface ErrorAnswer {
@@ -22,19 +23,29 @@ const ownSentences: Record<number, string> = {
 export function errorAnswer(error: Error, request: Request, log: Log): ErrorAnswer {
 	if (isFailure(error)) {
 		if (error.status >= 500) log.warn({ err: error, method: request.method, path: request.route.path }, 'refused');
-		return { statusCode: error.status, code: error.code, error: error.message, message: error.message };
+		return refusalAnswer(error);
 	}
+	// The process is overloaded and hapi refuses more work.
+	if (isBoom(error, 503)) return refusalAnswer(overloaded);
 	const status = isBoom(error) ? error.output.statusCode : 500;
 	if (status < 500) {
 		const message = ownSentences[status] ?? error.message;
 		return { statusCode: status, code: codeOfStatus(status), error: message, message };
 	}
-	log.error(
-		{ err: error, requestId: request.info.id, method: request.method, path: request.route.path },
-		'unexpected error',
-	);
+	// Random, since hapi's own id tells the name of the host.
+	const requestId = randomUUID();
+	log.error({ err: error, requestId, method: request.method, path: request.route.path }, 'unexpected error');
 	const message = 'Something went wrong on the server.';
-	return { statusCode: 500, code: 'INTERNAL', error: message, message, requestId: request.info.id };
+	return { statusCode: 500, code: 'INTERNAL', error: message, message, requestId };
+}
+
+const overloaded = new Failure('unavailable', 'The server is busy right now. Please try again in a moment.', {
+	retryAfter: 2,
+});
+
+/** The JSON of an expected refusal. */
+export function refusalAnswer({ status, code, message }: Failure): ErrorAnswer {
+	return { statusCode: status, code, error: message, message };
 }
 
 function codeOfStatus(status: number): string {
@@ -45,9 +56,10 @@ function codeOfStatus(status: number): string {
 export function answerError(error: Boom | Failure, request: Request, h: ResponseToolkit, log: Log) {
 	const answer = errorAnswer(error, request, log);
 	const response = h.response(answer).code(answer.statusCode);
-	if (isFailure(error)) {
-		for (const [name, value] of Object.entries(error.headers)) response.header(name, value);
-		if (error.retryAfter !== undefined) response.header('retry-after', String(Math.ceil(error.retryAfter)));
+	const failure = isBoom(error, 503) ? overloaded : error;
+	if (isFailure(failure)) {
+		for (const [name, value] of Object.entries(failure.headers)) response.header(name, value);
+		if (failure.retryAfter !== undefined) response.header('retry-after', String(Math.ceil(failure.retryAfter)));
 	}
 	return response;
 }

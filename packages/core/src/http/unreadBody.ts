@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** Time for a client to read an answer that came before its body was taken; closing at once turns it into a reset (behind nginx: a 502). */
-const lingerMs = 1_500;
+export const lingerMs = 1_500;
 
 /** Whether a body was announced and has not arrived whole. */
 export function hasUnreadBody(request: IncomingMessage): boolean {

@@ -19,7 +19,7 @@ export function accountRoutes({ config, accounts, sessions, database }: Services
 		route(contract.register, async ({ payload, request }) => {
 			if (config.registration === 'closed') throw new Failure('forbidden', 'Registration is closed.');
 			if (payload.password !== payload.passwordConfirm) throw new Failure('invalid', 'Passwords do not match');
-			const user = await accounts.create(payload.username, payload.password);
+			const user = await accounts.signUp(payload.username, payload.password, request.client.address);
 			await sessions.begin(request, user);
 			return answer(user);
 		}),

@@ -3,15 +3,10 @@ import { route } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 
 const calls = [
-	endpoint({ method: 'POST', path: '/api/generateTempLink', audience: 'user' }),
-	endpoint({ method: 'GET', path: '/api/temp/{token}' }),
-	endpoint({ method: 'GET', path: '/api/links', audience: 'user' }),
-	endpoint({ method: 'DELETE', path: '/api/links/{id}', audience: 'user' }),
 	endpoint({ method: 'GET', path: '/api/handbrake/check', audience: 'user' }),
 	endpoint({ method: 'POST', path: '/api/handbrake/convert', audience: 'user' }),
 	endpoint({ method: 'GET', path: '/api/handbrake/status/{conversionId}', audience: 'user' }),
 	endpoint({ method: 'POST', path: '/api/handbrake/cancel/{conversionId}', audience: 'user' }),
-	endpoint({ method: 'GET', path: '/api/events' }),
 	endpoint({ method: 'POST', path: '/api/uploads' }),
 	endpoint({ method: 'POST', path: '/api/downloadTickets' }),
 ];

@@ -21,6 +21,7 @@ import { cursorIndex, type RowKey, type Selection, type SelectionAction } from '
 import { type ListCommand, useListKeys } from './useListKeys.js';
 import { useLongPress } from './useLongPress.js';
 import { useRubberBand } from './useRubberBand.js';
+import { useScrollAnchor } from './useScrollAnchor.js';
 
 export const rowHeight = 40;
 
@@ -146,6 +147,8 @@ export function FileList(props: FileListProps) {
 		if (scroller.current) scroller.current.scrollTop = scrollTop;
 	}, [rows, folderKey, scrollTop]);
 
+	useScrollAnchor(scroller, rows, folderKey, rowHeight);
+
 	useLayoutEffect(() => {
 		const index = revealed === undefined ? undefined : rows?.indexOf(revealed);
 		if (index === undefined) return;
@@ -252,7 +255,8 @@ export function FileList(props: FileListProps) {
 				onDragEnd={props.onDragEnd}
 			>
 				{rows ? (
-					<div role="presentation" className={styles.rows} style={{ height: virtualizer.getTotalSize() }}>
+					// Not as high as the virtualizer says, which at first is as high as the last folder: there would be no room to scroll to.
+					<div role="presentation" className={styles.rows} style={{ height: count * rowHeight }}>
 						{virtualizer.getVirtualItems().map(({ index, start }) => {
 							const entry = entryAt(rows, index);
 							const key = rows.keys[index];

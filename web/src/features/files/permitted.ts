@@ -38,7 +38,7 @@ export function permittedFor(action: GuardedAction, viewer: Viewer, area: Area, 
 	const permitted: Entry[] = [];
 	let first: Failure | undefined;
 	for (const entry of entries) {
-		const refusal = refusals[action](viewer, itemOf(area, entry));
+		const refusal = refuse(action, viewer, itemOf(area, entry));
 		if (refusal) first ??= refusal;
 		else permitted.push(entry);
 	}
@@ -46,3 +46,11 @@ export function permittedFor(action: GuardedAction, viewer: Viewer, area: Area, 
 	const isPartly = permitted.length > 0 && first.kind === 'notOwner';
 	return { entries: permitted, message: isPartly ? splitOwned(entries, viewer).message : first.message };
 }
+
+/** A visitor is told that it is not theirs, and to sign in only where that would help. */
+function refuse(action: GuardedAction, viewer: Viewer, item: Item): Failure | undefined {
+	const refusal = refusals[action](viewer, item);
+	return refusal?.kind === 'notSignedIn' ? (refusals[action](somebody, item) ?? refusal) : refusal;
+}
+
+const somebody: Viewer = { kind: 'user', id: '', username: '' };

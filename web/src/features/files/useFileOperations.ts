@@ -69,11 +69,9 @@ export function useFileOperations({ viewer, area, directory, patch }: OperationC
 			const outcome = await work(title, [undefined], async () => {
 				({ entry } = await make());
 			});
-			if (!entry) {
-				fail(failure, outcome.reason);
-				return undefined;
-			}
-			patch({ removed, added: [entry] });
+			if (entry) patch({ removed, added: [entry] });
+			else fail(failure, outcome.reason);
+			// Also after a refusal: what it met is often news.
 			void readAgain();
 			return entry;
 		};

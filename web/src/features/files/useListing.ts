@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
 import { NetworkFailure } from '../../api/client.js';
 import { listingQuery } from '../../api/queries.js';
+import { useFolderEvents } from '../../api/useFolderEvents.js';
 import { type ListingPatch, patchEntries } from './listingPatch.js';
 import type { BrowserLocation } from './location.js';
 import { filterByLetter, type Rows, rowsOf } from './rows.js';
@@ -21,7 +22,7 @@ export interface Listing {
 	patch: (patch: ListingPatch) => void;
 }
 
-/** The rows of a folder or a search, in order and filtered. */
+/** The rows of a folder or a search, in order and filtered. They follow what happens to the folder. */
 export function useListing(location: BrowserLocation, letter: LetterFilter, isSignedIn: boolean | undefined): Listing {
 	const { area, directory, search, sort } = location;
 	const queryClient = useQueryClient();
@@ -36,6 +37,7 @@ export function useListing(location: BrowserLocation, letter: LetterFilter, isSi
 		structuralSharing: false,
 		refetchInterval: ({ state }) => (state.error instanceof NetworkFailure ? reconnectInterval : false),
 	});
+	useFolderEvents(area, directory, isSignedIn);
 
 	const entries = data?.entries;
 	const sorted = useMemo(() => entries && sortedEntries(entries, sort), [entries, sort]);

@@ -13,7 +13,8 @@ export interface SearchBoxProps {
 
 export function SearchBox({ search, onSearch }: SearchBoxProps) {
 	const [typed, setTyped] = useState({ text: search, of: search });
-	// Another search in the address is another text in the box.
+	// Another search in the address is another text in the box, and what was typed for the last one is forgotten.
+	if (typed.of !== search) setTyped({ text: search, of: search });
 	const text = typed.of === search ? typed.text : search;
 	const change = (value: string) => setTyped({ text: value, of: search });
 	const clear = () => {

@@ -1,5 +1,6 @@
 import { Button, Dialog, DialogBody, DialogFooter } from '@blueprintjs/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
+import { dialogMilliseconds } from '../../../ui/dialogMilliseconds.js';
 import { filesMessages as messages } from '../messages.js';
 import styles from './dialogs.module.css';
 
@@ -45,7 +46,14 @@ export function FormDialog(props: FormDialogProps) {
 		}
 	}
 	return (
-		<Dialog isOpen={isOpen} title={title} isCloseButtonShown={false} onClose={onClose} onClosed={onClosed}>
+		<Dialog
+			isOpen={isOpen}
+			title={title}
+			transitionDuration={dialogMilliseconds}
+			isCloseButtonShown={false}
+			onClose={onClose}
+			onClosed={onClosed}
+		>
 			<form className={styles.form} onSubmit={submit}>
 				<DialogBody>{children}</DialogBody>
 				<DialogFooter

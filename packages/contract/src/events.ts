@@ -1,0 +1,36 @@
+import { rootPath } from '@stowage/rules';
+import { z } from 'zod';
+import { endpoint } from './define.js';
+import { area, path } from './schemas.js';
+
+/** Tickets that one stream may ask for. */
+const mostTickets = 32;
+
+const ticket = z.string().min(1).max(256);
+
+/** A stream of server-sent events: `changed` for one folder, `job` and `ticket` for the caller. A visitor hears of the tickets that are named. */
+export const events = endpoint({
+	method: 'GET',
+	path: '/api/events',
+	query: z.object({
+		type: area.default('public'),
+		directory: path.default(rootPath),
+		ticket: z
+			.union([ticket, z.array(ticket).max(mostTickets)])
+			.default([])
+			.transform((tickets) => [tickets].flat()),
+	}),
+});
+
+/** What the events of the stream carry as JSON, by their names. */
+export const eventData = {
+	/** The folder's listing may have changed. */
+	changed: z.object({ type: area, directory: z.string() }),
+	ticket: z.object({
+		ticket: z.string(),
+		sent: z.number(),
+		size: z.number(),
+		state: z.enum(['waiting', 'sending', 'done', 'ended']),
+	}),
+	job: z.object({ conversionId: z.string(), status: z.string(), progress: z.number() }),
+};

@@ -1,0 +1,38 @@
+import { linkExpirations } from '@stowage/rules';
+import { z } from 'zod';
+import { endpoint } from './define.js';
+import { itemPath, message } from './schemas.js';
+
+/** Makes a link to a file or folder of the caller's private area. The token is told this once and never again. */
+export const generateTempLink = endpoint({
+	method: 'POST',
+	path: '/api/generateTempLink',
+	audience: 'user',
+	payload: z.strictObject({ filePath: itemPath, expiration: z.enum(linkExpirations) }),
+	result: z.object({ token: z.string(), expiresAt: z.number() }),
+});
+
+/** What a link leads to, for whoever has it. */
+export const temporaryDownload = endpoint({
+	method: 'GET',
+	path: '/api/temp/{token}',
+	query: z.object({ inline: z.string().optional() }),
+});
+
+const temporaryLink = z.object({
+	id: z.string(),
+	path: z.string(),
+	createdAt: z.number(),
+	expiresAt: z.number(),
+	downloads: z.number(),
+});
+
+/** The caller's links that are good now, the newest first. */
+export const temporaryLinks = endpoint({
+	method: 'GET',
+	path: '/api/links',
+	audience: 'user',
+	result: z.object({ links: z.array(temporaryLink) }),
+});
+
+export const revokeLink = endpoint({ method: 'DELETE', path: '/api/links/{id}', audience: 'user', result: message });

@@ -1,0 +1,16 @@
+import type { LimitStore } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
+import { limitAddress } from '../http/proxy.js';
+
+const windowMs = 60 * 60_000;
+
+/** Counts one try to register from an address, whether it succeeds or not: each costs a hash and tells whether a name is taken. Throws `rateLimited`. */
+export async function countRegistration(limits: LimitStore, address: string, mostPerHour: number): Promise<void> {
+	const now = Date.now();
+	const { count, endsAt } = await limits.hit(`register:${limitAddress(address)}`, windowMs, now);
+	if (count > mostPerHour) {
+		throw new Failure('rateLimited', 'Too many people have registered from here. Please try again later.', {
+			retryAfter: Math.max(1, (endsAt - now) / 1000),
+		});
+	}
+}

@@ -1,0 +1,36 @@
+import { Failure } from '@stowage/rules';
+
+/** A page has one; a person may have this many on screen at once, and visitors behind one address as many. */
+const mostForOne = 32;
+const mostInAll = 4000;
+
+/** The event streams that are open, so that nobody takes them all and a stop ends them. */
+export class EventStreams {
+	readonly #open = new Map<string, Set<() => void>>();
+	#count = 0;
+	#isStopping = false;
+
+	/**
+	 * Counts a stream in; the returned function counts it out. `end` is called when the server stops. Throws `rateLimited` if `who` has too many, and
+	 * `unavailable` while the server stops.
+	 */
+	enter(who: string, end: () => void): () => void {
+		if (this.#isStopping) throw new Failure('unavailable', 'The server is stopping.');
+		const streams = this.#open.get(who) ?? new Set();
+		if (streams.size >= mostForOne || this.#count >= mostInAll) {
+			throw new Failure('rateLimited', 'There are too many open pages.', { retryAfter: 30 });
+		}
+		this.#open.set(who, streams.add(end));
+		this.#count++;
+		return () => {
+			if (!streams.delete(end)) return;
+			this.#count--;
+			if (streams.size === 0) this.#open.delete(who);
+		};
+	}
+
+	endAll(): void {
+		this.#isStopping = true;
+		for (const streams of [...this.#open.values()]) for (const end of [...streams]) end();
+	}
+}

@@ -1,0 +1,155 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { LinkRecord, LinkStore, OpenFile, StorageProvider } from '@stowage/plugin-api';
+import {
+	demand,
+	Failure,
+	homeRoot,
+	joinPath,
+	type LinkExpiration,
+	linkExpirationMilliseconds,
+	refuseTemporaryLink,
+	type StoragePath,
+	type Viewer,
+} from '@stowage/rules';
+import type { ItemWatcher } from '../files/itemWatcher.js';
+import type { Log } from '../log.js';
+import { followItems } from './followItems.js';
+import { type LocatedLink, locateLink, openLink } from './locateLink.js';
+
+export interface FollowedLink extends LocatedLink {
+	id: string;
+	/** On whose behalf the link gives the item away. */
+	owner: Viewer;
+	/** Open, unless the item is a folder; the caller closes it. */
+	file: OpenFile | undefined;
+}
+
+export interface ListedLink extends LinkRecord {
+	state: 'good' | 'expired' | 'gone';
+}
+
+export interface Links {
+	/** Makes a link to an item of the viewer's private area. Throws `notFound` for one that is not there. */
+	make(
+		viewer: Viewer,
+		path: StoragePath,
+		expiration: LinkExpiration,
+	): Promise<{ id: string; token: string; expiresAt: number }>;
+	/** What a token leads to. Throws `expired`, and one and the same `notFound` for whatever else does not work. */
+	follow(token: string): Promise<FollowedLink>;
+	countDownload(id: string): Promise<void>;
+	/** All that are remembered, of one owner or of everybody, the newest first, with where their items lie now. */
+	list(ownerId?: string): Promise<ListedLink[]>;
+	/** Ends a link at once, only one owner's where one is named. Throws `notFound`. */
+	revoke(id: string, ownerId?: string): Promise<void>;
+	/** Forgets those that have expired or whose item is gone; resolves to how many. */
+	purge(): Promise<number>;
+	/** Forgets those that expired long ago. */
+	sweep(): Promise<void>;
+	watcher: ItemWatcher;
+}
+
+interface Parts {
+	links: LinkStore;
+	/** Looked up at each call. */
+	storage: () => StorageProvider;
+	log: Log;
+	now?: () => number;
+}
+
+const minuteMs = 60_000;
+
+/** Clocks of several machines differ by less. */
+const clockSkewMs = 5 * minuteMs;
+
+/** For so long somebody who comes too late is told that the link has expired. */
+const rememberedMs = 7 * 24 * 60 * minuteMs;
+
+/** More than anyone makes; without a bound one person could fill the database. */
+const maxLinks = 10_000;
+
+export function createLinks({ links, storage, log, now = Date.now }: Parts): Links {
+	/** Before its beginning a link is no better than after its end: then the clock is wrong, and it might live for years. */
+	const isExpired = ({ createdAt, expiresAt, isEnded }: LinkRecord) =>
+		isEnded || now() >= expiresAt || now() < createdAt - clockSkewMs;
+
+	const listed = async (link: LinkRecord): Promise<ListedLink> => {
+		if (isExpired(link)) return { ...link, state: 'expired' };
+		const located = await locateLink(storage(), link);
+		return located === undefined ? { ...link, state: 'gone' } : { ...link, path: located.path, state: 'good' };
+	};
+	const list: Links['list'] = async (ownerId) => {
+		const found: ListedLink[] = [];
+		for (const link of await links.list(ownerId)) found.push(await listed(link));
+		return found;
+	};
+
+	return {
+		async make(viewer, path, expiration) {
+			demand(refuseTemporaryLink(viewer, { area: 'private', path }));
+			if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in first.');
+			const { id: itemId } = await storage().stat(joinPath(homeRoot(viewer.username), path));
+			if ((await links.list(viewer.id)).length >= maxLinks)
+				throw new Failure('conflict', 'You have too many temporary links: revoke some of them first.');
+			const token = randomBytes(32).toString('base64url');
+			const expiresAt = now() + linkExpirationMilliseconds[expiration];
+			const link = await links.add({ tokenHash: hashOf(token), ownerId: viewer.id, path, itemId, expiresAt });
+			if ((await locateLink(storage(), link)) === undefined) {
+				// It was moved while nobody knew of the link yet.
+				await links.remove([link.id]);
+				throw new Failure('notFound', 'There is no such file or folder.');
+			}
+			return { id: link.id, token, expiresAt };
+		},
+
+		async follow(token) {
+			if (!/^[\w-]{43}$/.test(token)) throw noSuchLink();
+			let before: LinkRecord | undefined;
+			for (;;) {
+				const link = await links.find(hashOf(token));
+				// An item that was moved after its link was read is found at the second look.
+				if (link === undefined || (before?.path === link.path && before.nextPath === link.nextPath)) throw noSuchLink();
+				if (isExpired(link)) {
+					if (!link.isEnded && now() >= link.expiresAt) await links.end(link.id);
+					throw new Failure('expired', 'This link has expired.');
+				}
+				const opened = await openLink(storage(), link);
+				if (opened !== undefined) {
+					if (opened.path !== link.path) await links.adopt(link.id, opened.path);
+					return { ...opened, id: link.id, owner: { kind: 'user', ...link.owner } };
+				}
+				before = link;
+			}
+		},
+
+		countDownload: (id) => links.countDownload(id),
+
+		list,
+
+		async revoke(id, ownerId) {
+			const isId = /^[0-9a-f-]{36}$/.test(id);
+			if (!isId || (await links.remove([id], ownerId)) === 0)
+				throw new Failure('notFound', 'There is no such temporary link.');
+		},
+
+		async purge() {
+			const bad = (await list()).filter(({ state }) => state !== 'good');
+			return bad.length === 0 ? 0 : links.remove(bad.map(({ id }) => id));
+		},
+
+		async sweep() {
+			await links.sweep(now() - rememberedMs);
+		},
+
+		watcher: followItems({ links, storage, log }),
+	};
+}
+
+/** In the same words for every reason, so that a guess or an old link tells nothing. */
+function noSuchLink(): Failure {
+	return new Failure('notFound', 'This link does not exist or no longer works.');
+}
+
+function hashOf(token: string): string {
+	return createHash('sha256').update(token).digest('hex');
+}

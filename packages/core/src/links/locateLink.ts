@@ -1,0 +1,51 @@
+import type { LinkRecord, OpenFile, StorageItem, StorageProvider } from '@stowage/plugin-api';
+import { homeRoot, isFailure, isWithin, joinPath, parsePath, publicFolderName, type StoragePath } from '@stowage/rules';
+
+export interface LocatedLink {
+	/** Relative to the owner's home. */
+	path: StoragePath;
+	item: StorageItem;
+}
+
+/**
+ * Where the very item of a link lies now: at its path or, when a move was cut off before it was settled, where that was to take it. Undefined once it is
+ * gone, replaced or public.
+ */
+export async function locateLink(storage: StorageProvider, link: LinkRecord): Promise<LocatedLink | undefined> {
+	for (const path of link.nextPath === undefined ? [link.path] : [link.path, link.nextPath]) {
+		const item = await ifThere(storage.stat(placeOf(link, path)));
+		if (item?.id === link.itemId) return isPublicPath(path) ? undefined : { path, item };
+	}
+	return undefined;
+}
+
+/** The same with a file opened, so that it stays what it was found to be; the caller closes it. A folder has no file. */
+export async function openLink(
+	storage: StorageProvider,
+	link: LinkRecord,
+): Promise<(LocatedLink & { file: OpenFile | undefined }) | undefined> {
+	const located = await locateLink(storage, link);
+	if (located?.item.type !== 'file') return located && { ...located, file: undefined };
+	const file = await ifThere(storage.open(placeOf(link, located.path)));
+	if (file === undefined || file.item.id === link.itemId) return file && { ...located, item: file.item, file };
+	await file.close();
+	return undefined;
+}
+
+/** Whether a path of a home lies in its public tree. */
+export function isPublicPath(path: StoragePath): boolean {
+	return isWithin(path, parsePath(publicFolderName));
+}
+
+function placeOf({ owner }: LinkRecord, path: StoragePath): StoragePath {
+	return joinPath(homeRoot(owner.username), path);
+}
+
+async function ifThere<T>(found: Promise<T>): Promise<T | undefined> {
+	try {
+		return await found;
+	} catch (error) {
+		if (isFailure(error, 'notFound') || isFailure(error, 'forbidden')) return undefined;
+		throw error;
+	}
+}

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import type { ResponseToolkit } from '@hapi/hapi';
+import type { Request } from '@stowage/plugin-api';
+import type { Failure } from '@stowage/rules';
+
+const style = `
+:root { color-scheme: dark; }
+body {
+	display: grid; min-height: 100dvh; margin: 0; place-content: center; justify-items: center; padding: 24px; box-sizing: border-box;
+	background: #1c2127; color: #f6f7f9; font: 16px/24px -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; text-align: center;
+}
+h1 { margin: 0 0 8px; font-size: 22px; font-weight: 500; line-height: 30px; }
+p { max-width: 26em; margin: 0; color: #abb3bf; }
+a { margin-top: 24px; border-radius: 6px; color: #8abbff; }
+a:focus-visible { outline: 2px solid #8abbff; outline-offset: 4px; }
+`;
+
+const styleHash = createHash('sha256').update(style).digest('base64');
+
+/** Whether the answer is for a person's eyes. Programs that take anything get JSON. */
+export function wantsPage(request: Request): boolean {
+	return /\btext\/html\b/i.test(request.raw.req.headers.accept ?? '');
+}
+
+/** A small page that says why a link does not work. It runs nothing and loads nothing. */
+export function refusalPage(h: ResponseToolkit, failure: Failure, homePath: string) {
+	const response = h
+		.response(
+			`<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${escapeHtml(titleOf(failure))} – Stowage</title>
+<style>${style}</style>
+<h1>${escapeHtml(titleOf(failure))}</h1>
+<p>${escapeHtml(adviceOf(failure))}</p>
+<a href="${escapeHtml(homePath)}">Go to Stowage</a>
+</html>
+`,
+		)
+		.code(failure.status)
+		.type('text/html');
+	const headers = {
+		...failure.headers,
+		'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+		'referrer-policy': 'no-referrer',
+		'x-frame-options': 'DENY',
+		'x-robots-tag': 'noindex',
+	};
+	for (const [name, value] of Object.entries(headers)) response.header(name, value);
+	if (failure.retryAfter !== undefined) response.header('retry-after', String(Math.ceil(failure.retryAfter)));
+	return response;
+}
+
+function titleOf({ kind, message }: Failure): string {
+	return kind === 'unavailable' ? 'Not available right now' : message.replace(/\.$/, '');
+}
+
+function adviceOf({ kind }: Failure): string {
+	if (kind === 'expired' || kind === 'notFound') return 'Ask the person who sent it to you for a new one.';
+	return 'Please try again in a moment.';
+}
+
+function escapeHtml(text: string): string {
+	return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -1,0 +1,67 @@
+import * as contract from '@stowage/contract';
+import { route } from '@stowage/plugin-api';
+import { baseName, Failure, isFailure, type Viewer } from '@stowage/rules';
+import { sendFile } from '../downloads/sendFile.js';
+import { refusalPage, wantsPage } from '../links/refusalPage.js';
+import type { Services } from '../services.js';
+
+/** Temporary links: made, listed and revoked by their owner, followed by whoever has one. */
+export function linkRoutes({ config, links, log }: Services) {
+	/** Before the first byte goes out, so that whoever has the answer finds it counted. */
+	const count = async (id: string) => {
+		try {
+			await links.countDownload(id);
+		} catch (error) {
+			log.warn({ err: error }, 'a download could not be counted');
+		}
+	};
+
+	return [
+		route(contract.generateTempLink, async ({ viewer, payload }) => {
+			const { token, expiresAt } = await links.make(viewer, payload.filePath, payload.expiration);
+			return { token, expiresAt };
+		}),
+
+		route(contract.temporaryDownload, async ({ params, query, request, h }) => {
+			try {
+				const { id, path, file } = await links.follow(params.token ?? '');
+				if (file === undefined) throw noArchives();
+				return await sendFile(request, h, file, {
+					name: baseName(path),
+					isInline: query.inline === '1',
+					isKept: false,
+					log,
+					onFirstByte: () => count(id),
+				});
+			} catch (error) {
+				if (isFailure(error) && wantsPage(request)) return refusalPage(h, error, `${config.basePath}/`);
+				throw error;
+			}
+		}),
+
+		route(contract.temporaryLinks, async ({ viewer }) => {
+			const good = (await links.list(idOf(viewer))).filter(({ state }) => state === 'good');
+			return {
+				links: good.map(({ id, path, createdAt, expiresAt, downloads }) => ({
+					id,
+					path,
+					createdAt,
+					expiresAt,
+					downloads,
+				})),
+			};
+		}),
+
+		route(contract.revokeLink, async ({ viewer, params }) => {
+			await links.revoke(params.id ?? '', idOf(viewer));
+			return { message: 'Revoked.' };
+		}),
+	];
+}
+
+function idOf(viewer: Viewer): string {
+	if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in first.');
+	return viewer.id;
+}
+
+const noArchives = () => new Failure('unavailable', 'ZIP archives are not available on this server.');

@@ -1,0 +1,55 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { MemoryStorage } from '@stowage/conformance';
+import { parsePath } from '@stowage/rules';
+import test from 'ava';
+import { pino } from 'pino';
+import { FolderFeeds } from '../src/files/FolderFeeds.js';
+import { fingerprintOf } from '../src/files/fingerprint.js';
+
+const p = parsePath;
+
+test('a storage that tells of nothing is looked at every five seconds, and told of at once by this server', async (t) => {
+	const storage = new MemoryStorage();
+	await storage.makeDirectory(p('docs'));
+	const feeds = new FolderFeeds(() => storage, pino({ level: 'silent' }));
+	let told = 0;
+	let toldAgain = 0;
+	const watch = await feeds.follow(p('docs'), () => told++);
+	const second = await feeds.follow(p('docs'), () => toldAgain++);
+	await storage.makeDirectory(p('docs/new'));
+	feeds.tell(p('docs/new'));
+	t.is(told, 1, 'made here');
+	feeds.tell(p('docs/new/child'));
+	t.is(told, 2, 'a count');
+	feeds.tell(p('other/new'));
+	t.is(told, 2);
+	await wait(5500);
+	t.is(told, 3, 'found by looking');
+	t.is(toldAgain, 3);
+	watch.close();
+	await storage.remove(p('docs'));
+	await wait(5500);
+	t.is(told, 3, 'closed');
+	t.is(toldAgain, 4, 'gone');
+	await storage.makeDirectory(p('docs'));
+	await wait(1500);
+	t.is(toldAgain, 5, 'there again');
+	second.close();
+});
+
+test('a fingerprint changes with any row and not with their order', async (t) => {
+	const rows = [1, 2, 3, 4].map((n) => ({ name: `file ${n}`, type: 'file' as const, size: n, mtime: n }));
+	const [first, second, ...rest] = rows as [(typeof rows)[0], (typeof rows)[0]];
+	const of = (list: typeof rows) =>
+		fingerprintOf(
+			(async function* () {
+				yield list;
+			})(),
+		);
+	const before = await of(rows);
+	t.is(await of([...rows].reverse()), before);
+	t.not(await of(rest), before);
+	t.not(await of([{ ...first, size: second.size }, { ...second, size: first.size }, ...rest]), before);
+	t.not(await of([{ ...first, mtime: 9 }, second, ...rest]), before);
+	t.not(await of([{ ...first, name: 'file 9' }, second, ...rest]), before);
+});

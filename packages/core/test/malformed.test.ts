@@ -1,0 +1,128 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import { addressOf, rawRequest } from './rawRequest.js';
+import { Client, json, testApp } from './testApp.js';
+
+const refused = async (t: ExecutionContext, request: string, status: number, code: string) => {
+	const app = await testApp(t);
+	const began = Date.now();
+	const { text, status: answered } = await rawRequest(app, request, undefined, 5000);
+	t.is(answered, status, text);
+	t.true(Date.now() - began < 4000, 'the connection was not closed');
+	t.regex(text, /^connection: close\r$/im);
+	t.regex(text, /^content-type: application\/json/im);
+	const body = JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4));
+	t.is(body.statusCode, status);
+	t.is(body.code, code);
+	t.is(body.error, body.message);
+};
+test('a request line that is none', refused, 'HELLO WORLD\r\n\r\n', 400, 'INVALID');
+test('a header without a name', refused, 'GET / HTTP/1.1\r\n: x\r\n\r\n', 400, 'INVALID');
+test('the beginning of TLS', refused, '\x16\x03\x01\x02\x00\x01', 400, 'INVALID');
+test(
+	'a length and chunks at once',
+	refused,
+	'POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+	400,
+	'INVALID',
+);
+test(
+	'headers over 32 KB',
+	refused,
+	`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(300_000)}\r\n\r\n`,
+	431,
+	'HEADERS_TOO_LARGE',
+);
+test('no Host', refused, 'GET /api/health HTTP/1.1\r\n\r\n', 400, 'INVALID');
+test('two Hosts', refused, 'GET /api/health HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400, 'INVALID');
+test(
+	'an unknown expectation',
+	refused,
+	'POST /api/login HTTP/1.1\r\nHost: x\r\nExpect: the-unexpected\r\nContent-Length: 5000\r\n\r\nhalf',
+	417,
+	'EXPECTATION_FAILED',
+);
+
+test('HTTP/1.0 needs no Host', async (t) => {
+	const { status } = await rawRequest(await testApp(t), 'GET /api/health HTTP/1.0\r\n\r\n', undefined, 3000);
+	t.is(status, 200);
+});
+
+test('what is malformed behind a request does not hurt its answer', async (t) => {
+	const app = await testApp(t);
+	const { text } = await rawRequest(
+		app,
+		'GET /api/health HTTP/1.1\r\nHost: x\r\n\r\nNONSENSE\r\n\r\n',
+		undefined,
+		3000,
+	);
+	t.regex(text, /^HTTP\/1\.1 200 /);
+	t.regex(text, /"status":"ok"/);
+});
+
+test('a body with broken chunks is refused', async (t) => {
+	const app = await testApp(t);
+	const head =
+		'POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+	const { text, status } = await rawRequest(app, `${head}zz\r\n{}\r\n`, undefined, 5000);
+	t.is(status, 400, text);
+	t.regex(text, /"code":"INVALID"/);
+});
+
+/** Opens connections one after another; resolves to those that the server left open. */
+async function openMany(
+	t: ExecutionContext,
+	address: { host: string; port: number },
+	count: number,
+): Promise<Socket[]> {
+	const sockets: Socket[] = [];
+	for (let n = 0; n < count; n++) {
+		const socket = connect(address);
+		socket.on('error', () => {});
+		await once(socket, 'connect');
+		sockets.push(socket);
+	}
+	t.teardown(() => {
+		for (const socket of sockets) socket.destroy();
+	});
+	await new Promise((resolve) => setTimeout(resolve, 200));
+	for (const socket of sockets) socket.resume();
+	await new Promise((resolve) => setTimeout(resolve, 200));
+	return sockets.filter((socket) => !socket.destroyed);
+}
+
+test('one address has so many connections and no more, and gets new ones when it closes some', async (t) => {
+	const app = await testApp(t, { '--max-connections-per-address': '5' });
+	const open = await openMany(t, addressOf(app), 9);
+	t.is(open.length, 5);
+	for (const socket of open) socket.destroy();
+	await new Promise((resolve) => setTimeout(resolve, 100));
+	t.is((await new Client(app).get('/api/health')).statusCode, 200);
+});
+
+test('a trusted proxy has as many connections as it needs', async (t) => {
+	const app = await testApp(t, { '--max-connections-per-address': '5', '--trusted-proxies': '127.0.0.0/8' });
+	t.is((await openMany(t, addressOf(app), 9)).length, 9);
+});
+
+test.serial('a server that can’t keep up says so', async (t) => {
+	const app = await testApp(t);
+	const asked = new Client(app).get('/api/health');
+	await once(app.server.listener, 'connection');
+	const end = Date.now() + 6500;
+	while (Date.now() < end);
+	const answer = await asked;
+	t.is(answer.statusCode, 503, answer.payload);
+	t.is(json(answer).code, 'UNAVAILABLE');
+	t.is(answer.headers['retry-after'], '2');
+});
+
+test('the request id of a fault tells nothing of the host', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	app.services.database.users.settings = () => Promise.reject(new Error('a bug'));
+	const { requestId, message } = json(await ada.get('/api/checkLoginStatus'));
+	t.is(message, 'Something went wrong on the server.');
+	t.regex(requestId, /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/);
+});

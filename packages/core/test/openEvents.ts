@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import type { App } from '../src/index.js';
+
+export interface PageEvent {
+	event: string;
+	data: Record<string, unknown>;
+	/** When it came, by `performance.now()`. */
+	at: number;
+}
+
+export interface OpenEvents {
+	status: number;
+	headers: IncomingMessage['headers'];
+	events: PageEvent[];
+	/** All that came, as it came. */
+	text(): string;
+	/** Waits for an event that fits; fails after `ms`. */
+	next(fits: (event: PageEvent) => boolean, ms?: number): Promise<PageEvent>;
+	/** Waits for the other end to end it; fails after `ms`. */
+	ended(ms?: number): Promise<void>;
+	close(): void;
+}
+
+/** Opens an event stream as a page does. */
+export async function openEvents(app: App, query: string, cookie?: string): Promise<OpenEvents> {
+	const { hostname, port } = new URL(app.server.info.uri);
+	const sent = request({
+		hostname,
+		port,
+		path: `/api/events${query}`,
+		agent: false,
+		headers: { accept: 'text/event-stream', 'accept-encoding': 'gzip', ...(cookie === undefined ? {} : { cookie }) },
+	});
+	sent.end();
+	const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+	const events: PageEvent[] = [];
+	let all = '';
+	let rest = '';
+	let isEnded = false;
+	const waiting = new Set<() => void>();
+	const wake = () => {
+		for (const look of [...waiting]) look();
+	};
+	answer.setEncoding('utf8').on('data', (text: string) => {
+		all += text;
+		rest += text;
+		for (let end = rest.indexOf('\n\n'); end >= 0; end = rest.indexOf('\n\n')) {
+			const [, event, data] = /^event: (\w+)\ndata: (.*)$/.exec(rest.slice(0, end)) ?? [];
+			rest = rest.slice(end + 2);
+			if (event !== undefined && data !== undefined)
+				events.push({ event, data: JSON.parse(data), at: performance.now() });
+		}
+		wake();
+	});
+	const end = () => {
+		isEnded = true;
+		wake();
+	};
+	answer.on('end', end).on('close', end).on('error', end);
+	const until = async <T>(look: () => T | undefined, ms: number, what: string): Promise<T> => {
+		let timer: NodeJS.Timeout | undefined;
+		const late = new Promise<never>((_, reject) => {
+			timer = setTimeout(() => reject(new Error(`${what} did not come within ${ms} ms: ${all}`)), ms);
+		});
+		const found = new Promise<T>((resolve) => {
+			const check = () => {
+				const value = look();
+				if (value === undefined) return;
+				waiting.delete(check);
+				resolve(value);
+			};
+			waiting.add(check);
+			check();
+		});
+		try {
+			return await Promise.race([found, late]);
+		} finally {
+			clearTimeout(timer);
+		}
+	};
+	let seen = 0;
+	return {
+		status: answer.statusCode ?? 0,
+		headers: answer.headers,
+		events,
+		text: () => all,
+		next: (fits, ms = 2000) =>
+			until(
+				() => {
+					while (seen < events.length) {
+						const event = events[seen++] as PageEvent;
+						if (fits(event)) return event;
+					}
+					return undefined;
+				},
+				ms,
+				'an event',
+			),
+		ended: async (ms = 2000) => void (await until(() => isEnded || undefined, ms, 'the end')),
+		close: () => sent.destroy(),
+	};
+}
+
+export const isChange = ({ event }: PageEvent) => event === 'changed';

@@ -1,0 +1,239 @@
+import { appendFile, mkdir, mkdtemp, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import type { BrowserContext, Page } from 'playwright-core';
+import { type ServerProcess, serveArgs, startServer } from '../serverProcess.js';
+import { openBrowser, openPage, plainName } from './browser.js';
+
+/** How soon a change on a local disk is on screen. */
+const liveMs = 2000;
+
+interface Scene {
+	server: ServerProcess;
+	/** The name under which the page is opened. */
+	url: string;
+	home: string;
+	context: BrowserContext;
+	cookie: string;
+}
+
+async function scene(t: ExecutionContext): Promise<Scene> {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-live-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	const server = await startServer(t, { args: serveArgs(folder) });
+	const cookie = await server.register('ada');
+	const url = plainName(server.url);
+	const context = await openBrowser(t);
+	await signIn(context, url, cookie);
+	return { server, url, home: path.join(folder, 'files/users/ada'), context, cookie };
+}
+
+async function signIn(context: BrowserContext, url: string, cookie: string): Promise<void> {
+	const [name = '', ...value] = cookie.split('=');
+	await context.addCookies([{ name, value: value.join('='), url, httpOnly: true, sameSite: 'Lax' }]);
+}
+
+const rowOf = (page: Page, name: string) =>
+	page.getByRole('grid', { name: 'Files' }).getByRole('row', { name: new RegExp(`^${name}\\b`) });
+
+/** Does something and waits until the page shows it; fails after two seconds. */
+async function shows(t: ExecutionContext, what: string, step: () => Promise<unknown>, seen: () => Promise<unknown>) {
+	const started = performance.now();
+	const looking = seen();
+	await Promise.all([step(), looking]);
+	const took = performance.now() - started;
+	t.log(`${what}: ${took.toFixed(0)} ms`);
+	t.true(took < liveMs, `${what}: ${took.toFixed(0)} ms`);
+}
+
+async function streamIsOpen(page: Page): Promise<void> {
+	await page.waitForResponse((response) => response.url().includes('/api/events') && response.status() === 200);
+}
+
+test.serial('a folder on screen follows a program on disk, another tab and another user', async (t) => {
+	const { server, url, home, context } = await scene(t);
+	const docs = path.join(home, 'docs');
+	await mkdir(path.join(docs, 'inner'), { recursive: true });
+	for (let n = 0; n < 100; n++) await writeFile(path.join(docs, `file ${n}.txt`), 'x');
+	const { page, faults } = await openPage(context, `${url}/browser/docs?type=private`);
+	await rowOf(page, 'file 0.txt').waitFor();
+	await page.evaluate(() => {
+		(globalThis as { stayed?: boolean }).stayed = true;
+	});
+	await wait(1500);
+
+	// A row is selected and has the focus, and the list is scrolled.
+	await rowOf(page, 'file 12.txt').click({ modifiers: ['Control'] });
+	const scroller = page.locator('[role="rowgroup"]').last();
+	await scroller.evaluate((element) => element.scrollTo({ top: 400 }));
+	await wait(100);
+	const top = await rowOf(page, 'file 12.txt').evaluate((row) => row.getBoundingClientRect().top);
+
+	await shows(
+		t,
+		'a file comes',
+		() => writeFile(path.join(docs, 'file 5b.txt'), ''),
+		async () => {
+			await page.waitForFunction(
+				() => document.querySelector('[role=grid]')?.getAttribute('aria-rowcount') === String(1 + 1 + 1 + 101),
+				undefined,
+				{ polling: 20 },
+			);
+		},
+	);
+	t.is(await rowOf(page, 'file 12.txt').evaluate((row) => row.getBoundingClientRect().top), top, 'the rows stay');
+	t.is(await rowOf(page, 'file 12.txt').getAttribute('aria-selected'), 'true');
+	t.true(await rowOf(page, 'file 12.txt').evaluate((row) => row === document.activeElement));
+
+	await shows(
+		t,
+		'a file grows',
+		() => appendFile(path.join(docs, 'file 12.txt'), 'y'.repeat(2000)),
+		() => rowOf(page, 'file 12.txt').filter({ hasText: '2.0 KB' }).waitFor(),
+	);
+	await shows(
+		t,
+		'a file is renamed',
+		() => rename(path.join(docs, 'file 13.txt'), path.join(docs, 'file 13z.txt')),
+		() => rowOf(page, 'file 13z.txt').waitFor(),
+	);
+	await shows(
+		t,
+		'a file goes',
+		() => rm(path.join(docs, 'file 13z.txt')),
+		() => rowOf(page, 'file 13z.txt').waitFor({ state: 'detached' }),
+	);
+	await scroller.evaluate((element) => element.scrollTo({ top: 0 }));
+	await shows(
+		t,
+		'a count below',
+		() => writeFile(path.join(docs, 'inner/child'), ''),
+		() => rowOf(page, 'inner').locator('[role=gridcell]').nth(2).filter({ hasText: /^1$/ }).waitFor(),
+	);
+
+	const { page: tab } = await openPage(context, `${url}/browser/docs?type=private`);
+	await rowOf(tab, 'inner').waitFor();
+	await tab.getByRole('grid', { name: 'Files' }).press('Control+a');
+	const create = async () => {
+		const answer = await tab.evaluate(async () => {
+			const sent = await fetch('/api/createFolder', {
+				method: 'POST',
+				headers: { 'content-type': 'application/json' },
+				body: JSON.stringify({ directory: 'docs', folderName: 'from a tab', type: 'private' }),
+			});
+			return sent.status;
+		});
+		t.is(answer, 200);
+	};
+	await shows(t, 'another tab', create, () => rowOf(page, 'from a tab').waitFor());
+
+	// The public area, which a visitor's upload changes.
+	await page.goto(`${url}/browser?type=public`);
+	await page.getByRole('grid', { name: 'Files' }).waitFor();
+	await wait(1500);
+	const upload = async () => {
+		const form = new FormData();
+		form.set('file', new File(['hello'], 'from a visitor.txt'));
+		const { status } = await fetch(`${server.url}/api/upload/public`, { method: 'POST', body: form });
+		t.is(status, 200);
+	};
+	await shows(t, 'another user', upload, () => rowOf(page, 'from a visitor.txt').waitFor());
+	t.deepEqual(faults, []);
+});
+
+test.serial('a hundred changes a second make a few readings, and the last one shows', async (t) => {
+	const { url, home, context } = await scene(t);
+	await mkdir(path.join(home, 'busy'));
+	await utimes(path.join(home, 'busy'), 1, 1);
+	const { page } = await openPage(context, `${url}/browser/busy?type=private`);
+	await rowOf(page, 'Up Directory').waitFor();
+	await wait(1000);
+	let readings = 0;
+	page.on('request', (request) => {
+		if (request.url().includes('/api/browse')) readings++;
+	});
+	const started = performance.now();
+	let made = 0;
+	while (performance.now() - started < 3000) {
+		await writeFile(path.join(home, 'busy', `n${String(made++).padStart(4, '0')}`), '');
+		await wait(8);
+	}
+	await writeFile(path.join(home, 'busy', 'a last'), '');
+	await rowOf(page, 'a last').waitFor({ timeout: liveMs });
+	t.log(`${made} changes, ${readings} readings`);
+	t.true(made > 100);
+	t.true(readings >= 3 && readings <= 10, `${readings} readings`);
+});
+
+test.serial('a hidden tab has no stream, and shows what it missed when it is seen again', async (t) => {
+	const { url, home, context } = await scene(t);
+	const page = await context.newPage();
+	const open = streamIsOpen(page);
+	const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('/api/events'));
+	await page.goto(`${url}/browser?type=private`);
+	await open;
+	const setVisibility = (state: string) =>
+		page.evaluate((value) => {
+			Object.defineProperty(document, 'visibilityState', { configurable: true, value });
+			document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+		}, state);
+	await setVisibility('hidden');
+	await ended;
+	await writeFile(path.join(home, 'while away.txt'), '');
+	await wait(1500);
+	t.is(await rowOf(page, 'while away.txt').count(), 0);
+	const again = streamIsOpen(page);
+	await shows(
+		t,
+		'seen again',
+		() => setVisibility('visible'),
+		() => rowOf(page, 'while away.txt').waitFor(),
+	);
+	await again;
+	await shows(
+		t,
+		'followed again',
+		() => writeFile(path.join(home, 'after.txt'), ''),
+		() => rowOf(page, 'after.txt').waitFor(),
+	);
+});
+
+test.serial('signing out in one tab ends the stream of another, which then shows the public files', async (t) => {
+	const { server, url, home, context, cookie } = await scene(t);
+	await writeFile(path.join(home, 'secret.txt'), '');
+	const page = await context.newPage();
+	const open = streamIsOpen(page);
+	await page.goto(`${url}/browser?type=private`);
+	await open;
+	await rowOf(page, 'secret.txt').waitFor();
+	t.is((await fetch(`${server.url}/api/logout`, { headers: { cookie } })).status, 200);
+	await page.waitForURL(/type=public/, { timeout: 5000 });
+	await rowOf(page, 'secret.txt').waitFor({ state: 'detached' });
+});
+
+test.serial('a page finds its way back after the server was started again', async (t) => {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-live-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	const first = await startServer(t, { args: serveArgs(folder) });
+	const { port } = new URL(first.url);
+	const page = await (await openBrowser(t)).newPage();
+	const open = streamIsOpen(page);
+	await page.goto(`${plainName(first.url)}/browser`);
+	await open;
+	const stopping = performance.now();
+	await first.stop();
+	t.true(performance.now() - stopping < 5000, 'the open stream does not delay the stop');
+	await writeFile(path.join(folder, 'files/Public/meanwhile.txt'), '');
+	const again = streamIsOpen(page);
+	await startServer(t, { args: serveArgs(folder, '--port', port) });
+	await again;
+	await rowOf(page, 'meanwhile.txt').waitFor({ timeout: 10_000 });
+	await shows(
+		t,
+		'followed again',
+		() => writeFile(path.join(folder, 'files/Public/after.txt'), ''),
+		() => rowOf(page, 'after.txt').waitFor(),
+	);
+});

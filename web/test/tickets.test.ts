@@ -1,0 +1,43 @@
+import test from 'ava';
+import {
+	followedTickets,
+	followTicket,
+	subscribeFollowedTickets,
+	type TicketNews,
+	tellTicket,
+} from '../src/api/tickets.js';
+
+const news = (ticket: string): TicketNews => ({ ticket, sent: 1, size: 2, state: 'sending' });
+
+test.serial('news of a ticket reaches those who follow it, until they stop', (t) => {
+	const heard: string[] = [];
+	const stopOne = followTicket('a', ({ ticket }) => heard.push(`one ${ticket}`));
+	const stopTwo = followTicket('a', ({ ticket }) => heard.push(`two ${ticket}`));
+	tellTicket(news('a'));
+	tellTicket(news('b'));
+	t.deepEqual(heard, ['one a', 'two a']);
+	stopOne();
+	stopOne();
+	tellTicket(news('a'));
+	t.deepEqual(heard, ['one a', 'two a', 'two a']);
+	stopTwo();
+	tellTicket(news('a'));
+	t.is(heard.length, 3);
+});
+
+test.serial('the list of followed tickets changes only when there are others', (t) => {
+	let changes = 0;
+	const unsubscribe = subscribeFollowedTickets(() => changes++);
+	const before = followedTickets();
+	t.deepEqual(before, []);
+	const stop = followTicket('a', () => {});
+	t.deepEqual(followedTickets(), ['a']);
+	const stopAgain = followTicket('a', () => {});
+	t.is(changes, 1);
+	stop();
+	t.deepEqual(followedTickets(), ['a']);
+	stopAgain();
+	t.deepEqual(followedTickets(), []);
+	t.is(changes, 2);
+	unsubscribe();
+});
