@@ -1,6 +1,15 @@
-import type { LimitStore, LinkStore, RootStore, SessionStore, SmallStore, UserStore } from '@stowage/plugin-api';
+import type {
+	LimitStore,
+	LinkStore,
+	RootStore,
+	SessionStore,
+	SmallStore,
+	UploadStore,
+	UserStore,
+} from '@stowage/plugin-api';
 import { defaultSettings, isFailure, parsePath } from '@stowage/rules';
 import type { ExecutionContext, TestFn } from 'ava';
+import { uploadRules } from './repositories/uploads.js';
 
 /** The stores of one empty database. */
 export interface Repositories {
@@ -9,6 +18,7 @@ export interface Repositories {
 	roots: RootStore;
 	limits: LimitStore;
 	links: LinkStore;
+	uploads: UploadStore;
 	smallRows(scope: string): SmallStore;
 	sweepSmallRows(): Promise<number>;
 }
@@ -340,6 +350,8 @@ export function repositoriesSuite(
 		t.is(await roots.find('archive'), 'other');
 		t.is(await roots.find('Default'), undefined);
 	});
+
+	uploadRules(rule);
 
 	rule('tries are counted in a window that begins with the first', async (t, { limits }) => {
 		t.deepEqual(await limits.hit('key', 60 * second, 1000), { count: 1, endsAt: 61_000 });

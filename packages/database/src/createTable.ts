@@ -28,7 +28,7 @@ export async function createTable(
 }
 
 /** Whether the database is MySQL or MariaDB rather than SQLite. */
-function isMysql(knex: Knex): boolean {
+export function isMysql(knex: Knex): boolean {
 	return (knex.client as Knex.Client).dialect === 'mysql';
 }
 

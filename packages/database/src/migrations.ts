@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { addAccounts } from './migrations/0001-accounts.js';
 import { addSmallRows } from './migrations/0002-small-rows.js';
+import { addUploads } from './migrations/0003-uploads.js';
 import { addLinks } from './migrations/0004-links.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
@@ -17,5 +18,6 @@ export interface Migration {
 export const allMigrations: readonly Migration[] = [
 	{ name: '0001-accounts', up: addAccounts },
 	{ name: '0002-small-rows', up: addSmallRows },
+	{ name: '0003-uploads', up: addUploads },
 	{ name: '0004-links', up: addLinks },
 ];

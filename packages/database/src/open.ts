@@ -1,4 +1,12 @@
-import type { LimitStore, LinkStore, RootStore, SessionStore, SmallStore, UserStore } from '@stowage/plugin-api';
+import type {
+	LimitStore,
+	LinkStore,
+	RootStore,
+	SessionStore,
+	SmallStore,
+	UploadStore,
+	UserStore,
+} from '@stowage/plugin-api';
 import type { Knex } from 'knex';
 import { translated } from './errors.js';
 import { guarded } from './guarded.js';
@@ -11,6 +19,7 @@ import { sessionStore } from './sessions.js';
 import { smallStore, sweepSmallRows } from './smallRows.js';
 import { openSqlite } from './sqlite.js';
 import { parseDatabaseUrl } from './target.js';
+import { uploadStore } from './uploads.js';
 import { userStore } from './users.js';
 
 /** What the server remembers beside the files. All that succeeds is durable when it resolves. */
@@ -20,6 +29,7 @@ export interface Database {
 	readonly roots: RootStore;
 	readonly limits: LimitStore;
 	readonly links: LinkStore;
+	readonly uploads: UploadStore;
 	/** The small rows of one scope, such as a plugin's name. */
 	smallRows(scope: string): SmallStore;
 	/** Forgets small rows that are past their time. Resolves to how many. */
@@ -71,6 +81,7 @@ function database(knex: Knex, now: () => number): Database {
 		roots: guarded(rootStore(knex, now)),
 		limits: guarded(limitStore(knex)),
 		links: guarded(linkStore(knex, now)),
+		uploads: guarded(uploadStore(knex)),
 		smallRows: (scope) => guarded(smallStore(knex, now, scope)),
 		sweepSmallRows: sweep,
 		ping,

@@ -1,4 +1,4 @@
-import type { StoragePath, UserSettings } from '@stowage/rules';
+import type { Area, StoragePath, UserSettings } from '@stowage/rules';
 
 /** An account. `username` is as it was registered; it is unique and found without regard to case. */
 export interface UserRecord {
@@ -117,4 +117,52 @@ export interface SmallStore {
 	setMany(values: ReadonlyMap<string, unknown>, lifeMs: number): Promise<void>;
 	/** Whether there was such a row, so that of two who take it one gets it. */
 	remove(key: string): Promise<boolean>;
+}
+
+/** An upload that goes on over several requests. Times are milliseconds since the epoch. */
+export interface UploadRecord {
+	/** The staged file; null once it was published or dropped. */
+	stagedId: string | null;
+	/** Whose it is; null for a visitor's, which belongs to whoever has its id. */
+	userId: string | null;
+	/** What limits count by. */
+	address: string;
+	area: Area;
+	directory: StoragePath;
+	/** The wished name. */
+	name: string;
+	/** The modified time that the file shall get. */
+	mtime: number | null;
+	/** What the client said of it, word for word. */
+	metadata: string;
+	/** Bytes of the whole file. */
+	length: number;
+	/** Bytes that survive a power cut. */
+	offset: number;
+	/** Where the file is, once it is in its place. */
+	entryPath: string | null;
+	touchedAt: number;
+	expiresAt: number;
+}
+
+/** Uploads by the hash of their id: the id itself is never stored. */
+export interface UploadStore {
+	/** Throws `alreadyExists` for a known id, also when two ask at once. */
+	add(idHash: string, upload: UploadRecord): Promise<void>;
+	find(idHash: string): Promise<UploadRecord | undefined>;
+	/** Notes how many bytes are durable. */
+	advance(idHash: string, progress: Pick<UploadRecord, 'offset' | 'touchedAt' | 'expiresAt'>): Promise<void>;
+	/** Notes that the file is in its place, whole. */
+	finish(idHash: string, entryPath: string): Promise<void>;
+	remove(idHash: string): Promise<void>;
+	/** How many uploads visitors of an address have begun and not finished. */
+	countOfVisitors(address: string, now: number): Promise<number>;
+	/** Bytes that unfinished uploads still lack, of those that were touched lately. */
+	missingBytes(which: { touchedAfter: number; isOfUsersOnly: boolean }): Promise<number>;
+	/** Uploads past their time whose staged file is still there, the oldest first. */
+	expired(now: number, most: number): Promise<{ idHash: string; stagedId: string }[]>;
+	/** Notes that the staged file is gone. The upload is still known as one that has expired. */
+	drop(idHash: string): Promise<void>;
+	/** Forgets all that expired by then. Resolves to how many. */
+	forget(before: number): Promise<number>;
 }

@@ -1,0 +1,113 @@
+import type { UploadRecord } from '@stowage/plugin-api';
+import { isFailure, parsePath } from '@stowage/rules';
+import type { ExecutionContext } from 'ava';
+import type { Clock, Repositories } from '../repositories.js';
+
+type Rule = (title: string, check: (t: ExecutionContext, db: Repositories, clock: Clock) => Promise<void>) => void;
+
+/** A visitor's upload of 100 bytes; 40 of them are there. */
+const upload: UploadRecord = {
+	stagedId: 'staged',
+	userId: null,
+	address: '192.0.2.1',
+	area: 'public',
+	directory: parsePath(''),
+	name: 'a.txt',
+	mtime: null,
+	metadata: '',
+	length: 100,
+	offset: 40,
+	entryPath: null,
+	touchedAt: 1000,
+	expiresAt: 5000,
+};
+
+/** What the server remembers of uploads that go on over several requests. */
+export function uploadRules(rule: Rule): void {
+	rule('an upload is found as it was added', async (t, { uploads }) => {
+		const large: UploadRecord = {
+			...upload,
+			stagedId: 's'.repeat(255),
+			userId: '00000000-0000-0000-0000-000000000000',
+			area: 'private',
+			directory: parsePath('folder/'.repeat(1000).slice(0, -1)),
+			name: '😀'.repeat(63),
+			mtime: -8_640_000_000_000_000,
+			metadata: 'key value,'.repeat(3000),
+			length: Number.MAX_SAFE_INTEGER,
+			offset: Number.MAX_SAFE_INTEGER - 1,
+		};
+		await uploads.add('one', upload);
+		await uploads.add('two', large);
+		t.deepEqual(await uploads.find('one'), upload);
+		t.deepEqual(await uploads.find('two'), large);
+		t.is(await uploads.find('ONE'), undefined);
+		t.is(await uploads.find('one '), undefined);
+	});
+
+	rule('of many who begin one upload at once, one does', async (t, { uploads }) => {
+		const results = await Promise.allSettled(
+			Array.from({ length: 8 }, (_, n) => uploads.add('one', { ...upload, name: `${n}` })),
+		);
+		t.is(results.filter((result) => result.status === 'fulfilled').length, 1);
+		for (const result of results) {
+			if (result.status === 'rejected') t.true(isFailure(result.reason, 'alreadyExists'), String(result.reason));
+		}
+	});
+
+	rule('an upload comes further and is finished', async (t, { uploads }) => {
+		await uploads.add('one', upload);
+		await uploads.add('two', upload);
+		await uploads.advance('one', { offset: 70, touchedAt: 2000, expiresAt: 6000 });
+		t.deepEqual(await uploads.find('one'), { ...upload, offset: 70, touchedAt: 2000, expiresAt: 6000 });
+		await uploads.finish('one', 'docs/a (1).txt');
+		t.like(await uploads.find('one'), { offset: 100, stagedId: null, entryPath: 'docs/a (1).txt' });
+		t.deepEqual(await uploads.find('two'), upload);
+		await uploads.remove('one');
+		t.is(await uploads.find('one'), undefined);
+		t.deepEqual(await uploads.find('two'), upload);
+	});
+
+	rule('unfinished uploads of visitors are counted by address', async (t, { uploads }) => {
+		await uploads.add('one', upload);
+		await uploads.add('two', upload);
+		await uploads.add('done', upload);
+		await uploads.finish('done', 'a.txt');
+		await uploads.add('late', { ...upload, expiresAt: 10 });
+		await uploads.add('elsewhere', { ...upload, address: '192.0.2.2' });
+		await uploads.add('of a user', { ...upload, userId: 'ada' });
+		t.is(await uploads.countOfVisitors('192.0.2.1', 10), 2);
+		t.is(await uploads.countOfVisitors('192.0.2.3', 10), 0);
+	});
+
+	rule('the bytes that unfinished uploads lack are known', async (t, { uploads }) => {
+		t.is(await uploads.missingBytes({ touchedAfter: 0, isOfUsersOnly: false }), 0);
+		await uploads.add('one', upload);
+		await uploads.add('of a user', { ...upload, userId: 'ada', length: 2 ** 45 });
+		await uploads.add('long ago', { ...upload, touchedAt: 10 });
+		await uploads.add('done', upload);
+		await uploads.finish('done', 'a.txt');
+		t.is(await uploads.missingBytes({ touchedAfter: 10, isOfUsersOnly: false }), 60 + 2 ** 45 - 40);
+		t.is(await uploads.missingBytes({ touchedAfter: 10, isOfUsersOnly: true }), 2 ** 45 - 40);
+		t.is(await uploads.missingBytes({ touchedAfter: 0, isOfUsersOnly: false }), 120 + 2 ** 45 - 40);
+	});
+
+	rule('what has expired is told until it was dropped, and known until it is forgotten', async (t, { uploads }) => {
+		await uploads.add('one', { ...upload, expiresAt: 3000 });
+		await uploads.add('two', { ...upload, stagedId: 'other', expiresAt: 2000 });
+		await uploads.add('done', { ...upload, expiresAt: 1000 });
+		await uploads.finish('done', 'a.txt');
+		await uploads.add('young', upload);
+		t.deepEqual(await uploads.expired(3000, 10), [
+			{ idHash: 'two', stagedId: 'other' },
+			{ idHash: 'one', stagedId: 'staged' },
+		]);
+		t.is((await uploads.expired(3000, 1)).length, 1);
+		await uploads.drop('two');
+		t.deepEqual(await uploads.expired(3000, 10), [{ idHash: 'one', stagedId: 'staged' }]);
+		t.like(await uploads.find('two'), { stagedId: null, entryPath: null });
+		t.is(await uploads.forget(2000), 2);
+		t.is(await uploads.find('two'), undefined);
+		t.deepEqual(await uploads.find('young'), upload);
+	});
+}
