@@ -6,3 +6,4 @@ export * from './files.js';
 export * from './links.js';
 export * as schemas from './schemas.js';
 export * from './service.js';
+export * from './uploads.js';

@@ -23,11 +23,15 @@ import { eventRoutes } from './routes/events.js';
 import { fileRoutes } from './routes/files.js';
 import { linkRoutes } from './routes/links.js';
 import { pageRoutes } from './routes/page.js';
+import { resumableUploadRoutes } from './routes/resumableUploads.js';
 import { serviceRoutes } from './routes/service.js';
 import { unavailableRoutes } from './routes/unavailable.js';
 import { uploadRoutes } from './routes/uploads.js';
 import { readOrMakeSecret } from './secret.js';
 import type { Services } from './services.js';
+import { createResumableUploads } from './uploads/resumable.js';
+import { steadyClock } from './uploads/steadyClock.js';
+import { speakTus } from './uploads/tusProtocol.js';
 
 export interface App {
 	server: HapiServer;
@@ -42,7 +46,11 @@ export interface AppOptions {
 	/** The folder of the built page; without it only the API answers. */
 	webRoot?: string;
 	log?: Log;
+	/** The time for what ends by itself, milliseconds since the epoch. */
+	now?: () => number;
 }
+
+type AllOptions = Required<Omit<AppOptions, 'webRoot'>> & { webRoot: string | undefined };
 
 /** Both src and dist lie beside package.json. */
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
@@ -52,20 +60,20 @@ const drainMs = 10_000;
 /** Builds the server with its database, storage and plugins. What is wrong with the configuration or a plugin is thrown here, before it listens. */
 export async function createApp(
 	config: Config,
-	{ webRoot, log = createLog(config.log.level) }: AppOptions = {},
+	{ webRoot, log = createLog(config.log.level), now = steadyClock() }: AppOptions = {},
 ): Promise<App> {
 	for (const warning of config.warnings) log.warn(warning);
 	await mkdir(config.dataDir, { recursive: true, mode: 0o750 });
 	const database = await openDatabase(config.databaseUrl);
 	try {
-		return await assemble(config, database, webRoot, log);
+		return await assemble(config, database, { webRoot, log, now });
 	} catch (error) {
 		await database.close();
 		throw error;
 	}
 }
 
-async function assemble(config: Config, database: Database, webRoot: string | undefined, log: Log): Promise<App> {
+async function assemble(config: Config, database: Database, { webRoot, log, now }: AllOptions): Promise<App> {
 	const server = createServer(config, log);
 	const providers: Providers = { storage: createRegistry('storage'), auth: createRegistry('auth provider') };
 	server.decorate('server', 'providers', providers);
@@ -103,6 +111,8 @@ async function assemble(config: Config, database: Database, webRoot: string | un
 	const streams = new EventStreams();
 	// They last as long as their pages: nobody waits for them to end.
 	server.ext('onPreStop', () => streams.endAll());
+	const resumableUploads = createResumableUploads({ config, database, files, storage, log, now });
+	speakTus(server, config.basePath);
 	const services: Services = {
 		config,
 		version,
@@ -115,11 +125,13 @@ async function assemble(config: Config, database: Database, webRoot: string | un
 		links,
 		news,
 		streams,
+		resumableUploads,
 	};
 	const routes = [
 		accountRoutes,
 		fileRoutes,
 		uploadRoutes,
+		resumableUploadRoutes,
 		downloadRoutes,
 		eventRoutes,
 		linkRoutes,
@@ -142,7 +154,7 @@ async function assemble(config: Config, database: Database, webRoot: string | un
 		});
 	}
 
-	const sweeping = setInterval(() => void sweepDatabase(services), 60 * 60_000);
+	const sweeping = setInterval(() => void sweep(services), 60 * 60_000);
 	sweeping.unref();
 	return {
 		server,
@@ -160,12 +172,13 @@ async function assemble(config: Config, database: Database, webRoot: string | un
 	};
 }
 
-async function sweepDatabase({ database, links, log }: Services): Promise<void> {
+async function sweep({ database, links, resumableUploads, log }: Services): Promise<void> {
 	try {
 		await database.sessions.sweep(Date.now());
 		await database.sweepSmallRows();
 		await links.sweep();
+		await resumableUploads.sweep();
 	} catch (error) {
-		log.warn({ err: error }, 'what has ended could not be swept from the database');
+		log.warn({ err: error }, 'what has ended could not be swept');
 	}
 }

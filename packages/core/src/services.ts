@@ -6,6 +6,7 @@ import type { Config } from './config/schema.js';
 import type { EventStreams } from './events/EventStreams.js';
 import type { Links } from './links/createLinks.js';
 import type { Log } from './log.js';
+import type { ResumableUploads } from './uploads/resumable.js';
 
 /** What routes may use. */
 export interface Services {
@@ -20,4 +21,5 @@ export interface Services {
 	links: Links;
 	news: News;
 	streams: EventStreams;
+	resumableUploads: ResumableUploads;
 }

@@ -405,7 +405,6 @@ test('what no part brings yet answers that it is not available', async (t) => {
 	const zip = (files: object[]) => visitor.post('/api/downloadZip', { files, type: 'public', directory: '' });
 	t.is((await zip([{ path: 'docs' }])).statusCode, 503);
 	t.is(json(await zip([])).message, 'No files selected for download');
-	t.is((await visitor.post('/api/uploads', {})).statusCode, 503);
 	t.is((await visitor.get('/api/handbrake/check')).statusCode, 401);
 	const ada = await new Client(app).register('ada');
 	t.is((await ada.get('/api/handbrake/check')).statusCode, 503);

@@ -54,4 +54,9 @@ export interface Files {
 	demandUpload(viewer: Viewer, folder: ItemRef): Promise<void>;
 	/** Publishes all or none; a taken name gets ` (n)`. Discards what it could not publish. */
 	publish(viewer: Viewer, folder: ItemRef, arrivals: readonly Arrival[]): Promise<Entry[]>;
+	/**
+	 * Publishes one file, however often it is asked: what an earlier call published, though it did not live to answer, is found under whichever name it got.
+	 * Discards nothing when it fails. Throws `notFound` if the folder is gone, or the file with what was published of it.
+	 */
+	publishOnce(viewer: Viewer, folder: ItemRef, arrival: Arrival): Promise<Entry>;
 }

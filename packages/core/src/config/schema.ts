@@ -13,6 +13,17 @@ const byteSize = z.union([z.number(), z.string()]).transform((value, context) =>
 	return z.NEVER;
 });
 
+/** What may stand as a time span; in the configuration's object it is milliseconds. */
+const timeUnits: Record<string, number> = { second: 1000, minute: 60_000, hour: 3_600_000, day: 86_400_000 };
+
+const duration = z.union([z.number(), z.string()]).transform((value, context) => {
+	const match = /^(\d+(?:\.\d+)?)\s*(second|minute|hour|day)s?$/i.exec(String(value).trim());
+	const milliseconds = match ? Math.floor(Number(match[1]) * (timeUnits[(match[2] ?? '').toLowerCase()] ?? 0)) : 0;
+	if (milliseconds > 0 && Number.isSafeInteger(milliseconds)) return milliseconds;
+	context.addIssue({ code: 'custom', message: "must be a time such as '30 minutes', '12 hours' or '7 days'" });
+	return z.NEVER;
+});
+
 const wholeNumber = (min: number, max: number) =>
 	z.preprocess(
 		(value) => (typeof value === 'string' && /^\d+$/.test(value.trim()) ? Number(value) : value),
@@ -109,6 +120,7 @@ export const configSchema = z.strictObject({
 		.strictObject({
 			maxFileSize: byteSize.default(0),
 			freeSpaceReserve: byteSize.default(0),
+			expireAfter: duration.default(7 * 24 * 60 * 60 * 1000),
 		})
 		.prefault({}),
 	externalViewers: flag.default(false),

@@ -35,7 +35,7 @@ import { homesOnDisk, makeHome } from './homes.js';
 import type { ItemWatcher } from './itemWatcher.js';
 import { listMerged, listPlace } from './listFolder.js';
 import { notThere, ownPlace, type Place, privatePlace, publicPlace, readPlace } from './places.js';
-import { publishAll, underFreeName } from './publish.js';
+import { publishAll, publishOnce, underFreeName } from './publish.js';
 import { searchPlaces } from './searchFolder.js';
 import { watchPlaces } from './watchPlaces.js';
 
@@ -188,6 +188,12 @@ export function createFiles(
 			const items = await publishAll(storage(), parent.at, arrivals);
 			for (const { name } of items) feeds.tell(joinPath(parent.at, name));
 			return items.map((item) => entryIn(parent, item));
+		},
+
+		async publishOnce(viewer, folder, arrival) {
+			await files.demandUpload(viewer, folder);
+			const parent = ownPlace(viewer, folder);
+			return entryIn(parent, await publishOnce(parent.at, arrival));
 		},
 	};
 

@@ -1,4 +1,4 @@
-import type { Arrival, StorageItem, StorageProvider } from '@stowage/plugin-api';
+import type { Arrival, StagedFile, StorageItem, StorageProvider } from '@stowage/plugin-api';
 import { candidateNames, Failure, isFailure, joinPath, type StoragePath } from '@stowage/rules';
 
 /**
@@ -18,7 +18,39 @@ export async function underFreeName(
 			if (!isFailure(error, 'alreadyExists')) throw error;
 		}
 	}
-	throw new Failure('alreadyExists', `There are too many files named ${name} already.`);
+	throw tooManyNames(name);
+}
+
+/**
+ * Publishes a file that an earlier call may have published already without living to answer: that one is found under the name it got, and there is no second.
+ * Discards nothing.
+ */
+export async function publishOnce(folder: StoragePath, { staged, name, mtime }: Arrival): Promise<StorageItem> {
+	const options = mtime === undefined ? {} : { mtime };
+	let hasLeft = false;
+	for (const candidate of candidateNames(name, 'file')) {
+		try {
+			return await staged.commit(joinPath(folder, candidate), options);
+		} catch (error) {
+			if (isFailure(error, 'alreadyExists')) continue;
+			if (!isFailure(error, 'notFound')) throw error;
+			// The folder is not there, or the file has left staging: then it lies under one of the names.
+			hasLeft ||= await isGone(staged);
+			if (!hasLeft) throw error;
+		}
+	}
+	if (hasLeft) throw new Failure('notFound', `The upload of ${name} is no longer there.`);
+	throw tooManyNames(name);
+}
+
+async function isGone(staged: StagedFile): Promise<boolean> {
+	try {
+		await staged.size();
+		return false;
+	} catch (error) {
+		if (isFailure(error, 'notFound')) return true;
+		throw error;
+	}
 }
 
 /** Publishes all or none: if one is refused, those before it are taken back and all that is left is discarded. */
@@ -48,4 +80,8 @@ async function takeBack(storage: StorageProvider, path: StoragePath, id: string)
 	} catch (error) {
 		if (!isFailure(error, 'notFound')) throw error;
 	}
+}
+
+function tooManyNames(name: string): Failure {
+	return new Failure('alreadyExists', `There are too many files named ${name} already.`);
 }

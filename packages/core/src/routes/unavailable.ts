@@ -7,7 +7,6 @@ const calls = [
 	endpoint({ method: 'POST', path: '/api/handbrake/convert', audience: 'user' }),
 	endpoint({ method: 'GET', path: '/api/handbrake/status/{conversionId}', audience: 'user' }),
 	endpoint({ method: 'POST', path: '/api/handbrake/cancel/{conversionId}', audience: 'user' }),
-	endpoint({ method: 'POST', path: '/api/uploads' }),
 	endpoint({ method: 'POST', path: '/api/downloadTickets' }),
 ];
 

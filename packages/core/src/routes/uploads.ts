@@ -2,7 +2,10 @@ import * as contract from '@stowage/contract';
 import { type Call, type ItemRef, parseInput, route, z } from '@stowage/plugin-api';
 import { type Area, Failure, normalizeName } from '@stowage/rules';
 import type { Services } from '../services.js';
+import { askedArea } from '../uploads/askedArea.js';
 import { type FormFields, type ReceivedForm, receiveForm } from '../uploads/receiveForm.js';
+import { demandSpace } from '../uploads/space.js';
+import { announcedBytes } from '../uploads/uploadHeaders.js';
 
 const { schemas } = contract;
 
@@ -29,10 +32,7 @@ export function uploadRoutes({ config, files, storage }: Services) {
 		allowed: string[],
 		areaOf: (fields: z.output<typeof fieldsSchema>) => Area,
 	) => {
-		const announced = Number(request.headers['content-length'] ?? 0);
-		if (announced > (await storage.freeSpace()) - config.uploads.freeSpaceReserve) {
-			throw new Failure('storageFull', 'There is not enough free space for this upload.');
-		}
+		await demandSpace(storage, announcedBytes(request.raw.req), config.uploads.freeSpaceReserve);
 		const folderOf = (fields: FormFields): ItemRef => {
 			const parsed = parseFields(fields);
 			return { area: areaOf(parsed), path: parsed.directory ?? schemas.path.parse('') };
@@ -62,15 +62,7 @@ export function uploadRoutes({ config, files, storage }: Services) {
 	};
 
 	return [
-		route(contract.upload, (call) =>
-			receive(call, allFields, ({ type, isPublic }) => {
-				const asked: Area | undefined = isPublic === undefined ? undefined : isPublic === 'true' ? 'public' : 'private';
-				if (type !== undefined && asked !== undefined && type !== asked) {
-					throw new Failure('invalid', 'isPublic: contradicts type');
-				}
-				return type ?? asked ?? 'private';
-			}),
-		),
+		route(contract.upload, (call) => receive(call, allFields, (fields) => askedArea(fields) ?? 'private')),
 		route(contract.uploadPublic, (call) => receive(call, publicFields, () => 'public')),
 	];
 }

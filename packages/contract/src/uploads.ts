@@ -1,0 +1,19 @@
+import { endpoint } from './define.js';
+
+/**
+ * Resumable uploads by tus 1.0.0, with creation, creation-with-upload, termination, expiration and checksum. All that they say is in headers; bodies are
+ * pieces of the file. `Stowage-Entry-Path`, the percent-encoded path in the area, tells that the file is in its place.
+ */
+export const createUpload = endpoint({ method: 'POST', path: '/api/uploads' });
+
+/** HEAD. It may bring a whole file to its place. */
+export const inspectUpload = endpoint({ method: 'GET', path: '/api/uploads/{id}', changesState: true });
+
+export const writeUpload = endpoint({ method: 'PATCH', path: '/api/uploads/{id}' });
+
+export const removeUpload = endpoint({ method: 'DELETE', path: '/api/uploads/{id}' });
+
+/** What the server offers. */
+export const uploadOptions = endpoint({ method: 'OPTIONS', path: '/api/uploads' });
+
+export const uploadOptionsOfOne = endpoint({ method: 'OPTIONS', path: '/api/uploads/{id}' });

@@ -1,0 +1,64 @@
+import * as contract from '@stowage/contract';
+import { type Call, route } from '@stowage/plugin-api';
+import type { Services } from '../services.js';
+import { checksumAlgorithms } from '../uploads/checksum.js';
+import type { Upload } from '../uploads/resumable.js';
+import { tusVersion } from '../uploads/tusProtocol.js';
+
+/** Uploads that can be interrupted, by tus 1.0.0. */
+export function resumableUploadRoutes({ config, resumableUploads }: Services) {
+	type AnyCall = Pick<Call<typeof contract.writeUpload>, 'h'>;
+
+	const answer = ({ h }: AnyCall, status: number, upload: Upload) => {
+		const response = h
+			.response()
+			.code(status)
+			.header('cache-control', 'private, no-store')
+			.header('upload-offset', String(upload.offset))
+			.header('upload-expires', new Date(upload.expiresAt).toUTCString());
+		if (upload.entryPath !== null) response.header('stowage-entry-path', encodePath(upload.entryPath));
+		return response;
+	};
+
+	const options = ({ h }: AnyCall) => {
+		const response = h
+			.response()
+			.code(204)
+			.header('tus-resumable', tusVersion)
+			.header('tus-version', tusVersion)
+			.header('tus-extension', 'creation,creation-with-upload,termination,expiration,checksum')
+			.header('tus-checksum-algorithm', checksumAlgorithms.join(','));
+		const { maxFileSize } = config.uploads;
+		return maxFileSize === 0 ? response : response.header('tus-max-size', String(maxFileSize));
+	};
+
+	return [
+		route(contract.uploadOptions, options),
+		route(contract.uploadOptionsOfOne, options),
+
+		route(contract.createUpload, async (call) => {
+			const upload = await resumableUploads.create(call.viewer, call.request);
+			// Relative to the host, so that it is right behind any proxy.
+			return answer(call, 201, upload).header('location', `${config.basePath}/api/uploads/${upload.id}`);
+		}),
+
+		route(contract.inspectUpload, async (call) => {
+			const upload = await resumableUploads.inspect(call.viewer, call.params.id ?? '', call.request);
+			const response = answer(call, 200, upload).header('upload-length', String(upload.length));
+			return upload.metadata === '' ? response : response.header('upload-metadata', upload.metadata);
+		}),
+
+		route(contract.writeUpload, async (call) =>
+			answer(call, 204, await resumableUploads.write(call.viewer, call.params.id ?? '', call.request)),
+		),
+
+		route(contract.removeUpload, async ({ viewer, params, h }) => {
+			await resumableUploads.remove(viewer, params.id ?? '');
+			return h.response().code(204);
+		}),
+	];
+}
+
+function encodePath(path: string): string {
+	return path.split('/').map(encodeURIComponent).join('/');
+}

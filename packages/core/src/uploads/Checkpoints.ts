@@ -1,0 +1,28 @@
+const everyMs = 5_000;
+
+/** Notes now and then how far a long body has come, so that a crash costs its last seconds only. */
+export class Checkpoints {
+	#running: Promise<void> | undefined;
+	readonly #timer: NodeJS.Timeout;
+
+	/** What `note` throws is left to whoever notes the end: it meets the same fault, or the fault is over. */
+	constructor(note: () => Promise<unknown>) {
+		this.#timer = setInterval(() => {
+			this.#running ??= note()
+				.then(
+					() => {},
+					() => {},
+				)
+				.finally(() => {
+					this.#running = undefined;
+				});
+		}, everyMs);
+		this.#timer.unref();
+	}
+
+	/** Resolves when nothing is noted any more. */
+	async stop(): Promise<void> {
+		clearInterval(this.#timer);
+		await this.#running;
+	}
+}

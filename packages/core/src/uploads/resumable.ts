@@ -1,0 +1,302 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Database } from '@stowage/database';
+import type { Files, Request, StagedFile, StorageProvider, UploadRecord } from '@stowage/plugin-api';
+import { Failure, isFailure, type Viewer } from '@stowage/rules';
+import type { Config } from '../config/schema.js';
+import { limitAddress } from '../http/proxy.js';
+import type { Log } from '../log.js';
+import { Checkpoints } from './Checkpoints.js';
+import { type Checksum, parseChecksum } from './checksum.js';
+import { readPiece } from './readPiece.js';
+import { demandSpace } from './space.js';
+import { announcedBytes, byteCount, demandPieceType, hasBody, textHeader, uploadKeyOf } from './uploadHeaders.js';
+import { parseUploadMetadata } from './uploadMetadata.js';
+import { type Writer, Writers } from './Writers.js';
+
+/** An upload as its client may know it. */
+export interface Upload extends UploadRecord {
+	/** 256 random bits. */
+	id: string;
+}
+
+/** Uploads that go on over several requests, as the headers of these tell. What does not succeed throws a Failure. */
+export interface ResumableUploads {
+	/** Begins an upload, with its first bytes where the request brings some. */
+	create(viewer: Viewer, request: Request): Promise<Upload>;
+	/** How far an upload has come. One that is whole and not yet in its place is brought there. */
+	inspect(viewer: Viewer, id: string, request: Request): Promise<Upload>;
+	/** Takes the request's body as the next piece. The last one brings the file to its place. */
+	write(viewer: Viewer, id: string, request: Request): Promise<Upload>;
+	/** Ends an upload; a file that is in its place stays there. */
+	remove(viewer: Viewer, id: string): Promise<void>;
+	/** Drops what has expired. */
+	sweep(): Promise<void>;
+}
+
+interface Means {
+	config: Config;
+	database: Database;
+	files: Files;
+	storage: StorageProvider;
+	log: Log;
+	/** The time, milliseconds since the epoch. */
+	now(): number;
+}
+
+/** Rows dropped in one go. */
+const sweptAtOnce = 100;
+
+async function* nothing(): AsyncGenerator<Uint8Array, void> {}
+
+export function createResumableUploads({ config, database, files, storage, log, now }: Means): ResumableUploads {
+	const { uploads } = database;
+	const writers = new Writers();
+
+	const touched = () => ({ touchedAt: now(), expiresAt: now() + config.uploads.expireAfter });
+
+	/** The record, for whoever it belongs to. */
+	async function find(viewer: Viewer, idHash: string): Promise<UploadRecord> {
+		const record = await uploads.find(idHash);
+		if (record === undefined) throw unknown();
+		if (record.userId !== null) {
+			if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in to continue this upload.');
+			if (viewer.id !== record.userId) throw unknown();
+		}
+		if (record.expiresAt <= now()) throw new Failure('expired', 'This upload has expired.');
+		return record;
+	}
+
+	function stagedOf(record: UploadRecord): Promise<StagedFile> {
+		if (record.stagedId === null) throw unknown();
+		return storage.stage(record.stagedId);
+	}
+
+	/** Brings a whole file to its place, or finds it there. */
+	async function publish(viewer: Viewer, idHash: string, record: UploadRecord): Promise<UploadRecord> {
+		const { area, directory, name, mtime, length } = record;
+		const entry = await files.publishOnce(
+			record.userId === null ? { kind: 'anonymous' } : viewer,
+			{ area, path: directory },
+			{ staged: await stagedOf(record), name, ...(mtime === null ? {} : { mtime }) },
+		);
+		await uploads.finish(idHash, entry.path);
+		return { ...record, offset: length, stagedId: null, entryPath: entry.path };
+	}
+
+	/** What is held for sure. A file that left staging was published by a call that did not live to note it. */
+	async function held(viewer: Viewer, idHash: string, record: UploadRecord): Promise<UploadRecord> {
+		if (record.entryPath !== null) return record;
+		if (record.offset === record.length) return publish(viewer, idHash, record);
+		try {
+			const size = await (await stagedOf(record)).size();
+			return { ...record, offset: Math.min(record.offset, size) };
+		} catch (error) {
+			if (!isFailure(error, 'notFound')) throw error;
+			return publish(viewer, idHash, record);
+		}
+	}
+
+	/** Notes so many bytes once they would survive a power cut. */
+	async function keep(idHash: string, record: UploadRecord, staged: StagedFile, size: number): Promise<UploadRecord> {
+		await staged.sync();
+		const progress = { offset: size, ...touched() };
+		await uploads.advance(idHash, progress);
+		return { ...record, ...progress };
+	}
+
+	async function receive(
+		viewer: Viewer,
+		idHash: string,
+		record: UploadRecord,
+		request: IncomingMessage,
+		writer: Writer,
+		checksum: Checksum | undefined,
+	): Promise<UploadRecord> {
+		const staged = await stagedOf(record);
+		const keepWhatArrived = async () => {
+			const size = await staged.size();
+			if (size > record.offset) await keep(idHash, record, staged, size);
+		};
+		const body = readPiece(request, {
+			most: record.length - record.offset,
+			checksum,
+			onBytes: () => writer.heard(),
+		});
+		const checkpoints = checksum === undefined ? new Checkpoints(keepWhatArrived) : undefined;
+		let size: number;
+		try {
+			size = await staged.append(body, record.offset);
+			checksum?.demandMatch();
+		} catch (error) {
+			await checkpoints?.stop();
+			// Somebody else's bytes are not ours to judge.
+			if (isFailure(error, 'locked')) throw error;
+			const tidy = checksum === undefined ? keepWhatArrived() : staged.append(nothing(), record.offset);
+			await tidy.catch((cause) => log.warn({ err: cause }, 'a piece that broke off could not be put in order'));
+			throw error;
+		}
+		await checkpoints?.stop();
+		if (size < record.length) return keep(idHash, record, staged, size);
+		try {
+			return await publish(viewer, idHash, { ...record, ...touched() });
+		} catch (error) {
+			await keep(idHash, record, staged, size).catch((cause) =>
+				log.warn({ err: cause }, 'a whole upload could not be noted'),
+			);
+			throw error;
+		}
+	}
+
+	async function begin(viewer: Viewer, idHash: string, { client, raw }: Request): Promise<UploadRecord> {
+		const metadata = textHeader(raw.req.headers, 'Upload-Metadata') ?? '';
+		if (textHeader(raw.req.headers, 'Upload-Defer-Length') !== undefined) {
+			throw new Failure('invalid', 'Upload-Defer-Length: is not offered; say the length at the start');
+		}
+		const length = byteCount(raw.req.headers, 'Upload-Length');
+		const {
+			name,
+			directory,
+			area = viewer.kind === 'user' ? 'private' : 'public',
+			mtime,
+		} = parseUploadMetadata(metadata);
+		const { maxFileSize } = config.uploads;
+		if (maxFileSize > 0 && length > maxFileSize) {
+			throw new Failure('tooLarge', `The file is larger than ${maxFileSize} bytes.`);
+		}
+		if (announcedBytes(raw.req) > length) throw moreThanSaid();
+		await files.demandUpload(viewer, { area, path: directory });
+		await demandSpace(storage, length, config.uploads.freeSpaceReserve);
+		const staged = await files.stage();
+		const record: UploadRecord = {
+			stagedId: staged.id,
+			userId: viewer.kind === 'user' ? viewer.id : null,
+			address: limitAddress(client.address),
+			area,
+			directory,
+			name,
+			mtime,
+			metadata,
+			length,
+			offset: 0,
+			entryPath: null,
+			...touched(),
+		};
+		try {
+			await uploads.add(idHash, record);
+		} catch (error) {
+			await staged.discard();
+			throw error;
+		}
+		return record;
+	}
+
+	async function discard(idHash: string, record: UploadRecord): Promise<void> {
+		if (record.stagedId !== null) await (await storage.stage(record.stagedId)).discard();
+		await uploads.remove(idHash);
+	}
+
+	const resumable: ResumableUploads = {
+		async create(viewer, request) {
+			const { req } = request.raw;
+			const checksum = parseChecksum(textHeader(req.headers, 'Upload-Checksum'));
+			const bringsBytes = req.headers['transfer-encoding'] !== undefined || announcedBytes(req) > 0;
+			if (bringsBytes) demandPieceType(req);
+			const key = uploadKeyOf(req.headers);
+			const id = key === undefined ? randomBytes(32).toString('base64url') : idOfKey(viewer, key);
+			const idHash = hashOf(id);
+			// Sent again, as the answer was lost: the client goes on from where the first try came to.
+			if (key !== undefined && (await uploads.find(idHash)) !== undefined)
+				return resumable.inspect(viewer, id, request);
+			return writers.alone(idHash, req, async (writer) => {
+				const record = await begin(viewer, idHash, request);
+				if (!bringsBytes && record.length > 0) return { ...record, id };
+				try {
+					inviteBody(request);
+					return { ...(await receive(viewer, idHash, record, req, writer, checksum)), id };
+				} catch (error) {
+					// Without a key nobody can ever find it again.
+					if (key === undefined) await discard(idHash, record);
+					throw error;
+				}
+			});
+		},
+
+		async inspect(viewer, id, request) {
+			const idHash = hashOf(id);
+			await find(viewer, idHash);
+			await writers.settle(idHash);
+			if (writers.isBusy(idHash)) return { ...(await find(viewer, idHash)), id };
+			const record = await writers.alone(idHash, request.raw.req, async () =>
+				held(viewer, idHash, await find(viewer, idHash)),
+			);
+			return { ...record, id };
+		},
+
+		async write(viewer, id, request) {
+			const { req } = request.raw;
+			if (hasBody(req)) demandPieceType(req);
+			const offset = byteCount(req.headers, 'Upload-Offset');
+			const checksum = parseChecksum(textHeader(req.headers, 'Upload-Checksum'));
+			const idHash = hashOf(id);
+			// Asked before the older writer is: a stranger must not make it give way.
+			await find(viewer, idHash);
+			return writers.alone(idHash, req, async (writer) => {
+				const record = await held(viewer, idHash, await find(viewer, idHash));
+				if (offset !== record.offset) {
+					throw new Failure('conflict', `The upload holds ${record.offset} bytes so far.`);
+				}
+				if (announcedBytes(req) > record.length - offset) throw moreThanSaid();
+				if (record.entryPath !== null) return { ...record, id };
+				await demandSpace(storage, announcedBytes(req), config.uploads.freeSpaceReserve);
+				inviteBody(request);
+				return { ...(await receive(viewer, idHash, record, req, writer, checksum)), id };
+			});
+		},
+
+		async remove(viewer, id) {
+			const idHash = hashOf(id);
+			await find(viewer, idHash);
+			await writers.end(idHash);
+			await discard(idHash, await find(viewer, idHash));
+		},
+
+		async sweep() {
+			for (;;) {
+				const expired = await uploads.expired(now(), sweptAtOnce);
+				for (const { idHash, stagedId } of expired) {
+					await writers.end(idHash);
+					await (await storage.stage(stagedId)).discard();
+					await uploads.drop(idHash);
+				}
+				if (expired.length < sweptAtOnce) break;
+			}
+			// Until then its client is told that it has expired, after that it is unknown.
+			await uploads.forget(now() - config.uploads.expireAfter);
+		},
+	};
+	return resumable;
+}
+
+/** `Expect: 100-continue` waits for this: all that the headers tell is in order. */
+function inviteBody({ raw }: Request): void {
+	if (/100-continue/i.test(raw.req.headers.expect ?? '')) raw.res.writeContinue();
+}
+
+function hashOf(id: string): string {
+	return createHash('sha256').update(id).digest('hex');
+}
+
+/** The same for every try with this key, and for nobody else. */
+function idOfKey(viewer: Viewer, key: string): string {
+	const who = viewer.kind === 'user' ? viewer.id : '';
+	return createHash('sha256').update(`upload ${who} ${key}`).digest('base64url');
+}
+
+function unknown(): Failure {
+	return new Failure('notFound', 'That upload is not known.');
+}
+
+function moreThanSaid(): Failure {
+	return new Failure('tooLarge', 'More bytes are announced than the upload was said to have.');
+}

@@ -1,0 +1,45 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { Failure } from '@stowage/rules';
+
+/** The media type of a piece. */
+const pieceType = 'application/offset+octet-stream';
+
+/** A whole number of bytes from a header. Throws `invalid` if it is missing or something else. */
+export function byteCount(headers: IncomingHttpHeaders, name: string): number {
+	const text = textHeader(headers, name)?.trim();
+	if (text === undefined) throw new Failure('invalid', `${name}: is missing`);
+	const bytes = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+	if (!Number.isSafeInteger(bytes)) throw new Failure('invalid', `${name}: must be a whole number of bytes`);
+	return bytes;
+}
+
+export function textHeader(headers: IncomingHttpHeaders, name: string): string | undefined {
+	const value = headers[name.toLowerCase()];
+	return Array.isArray(value) ? value.join(',') : value;
+}
+
+/** Whether a body was announced, be it empty. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+	return headers['transfer-encoding'] !== undefined || headers['content-length'] !== undefined;
+}
+
+/** Bytes of the body as announced; 0 where its length is left open. */
+export function announcedBytes({ headers }: IncomingMessage): number {
+	return Number(headers['content-length'] ?? 0);
+}
+
+/** Throws `unsupportedMediaType` for a body that is not a piece of a file. */
+export function demandPieceType({ headers }: IncomingMessage): void {
+	if ((headers['content-type'] ?? '').trim().toLowerCase() !== pieceType) {
+		throw new Failure('unsupportedMediaType', `Send the bytes as ${pieceType}.`);
+	}
+}
+
+/** The random key by which a client says that two requests are one. Throws `invalid` for one that could be guessed. */
+export function uploadKeyOf(headers: IncomingHttpHeaders): string | undefined {
+	const key = textHeader(headers, 'Stowage-Upload-Key');
+	if (key !== undefined && !/^[\x21-\x7e]{22,200}$/.test(key)) {
+		throw new Failure('invalid', 'Stowage-Upload-Key: must be at least 128 random bits, as 22 to 200 characters');
+	}
+	return key;
+}
