@@ -77,6 +77,12 @@ export class MemoryStorage implements StorageProvider {
 		this.#folder(parentPath(path)).delete(baseName(path));
 	}
 
+	async removeEmptyFolder(path: StoragePath): Promise<void> {
+		if (path === rootPath) throw new Failure('invalid', 'The root itself cannot be removed.');
+		if (this.#folder(path).children.size > 0) throw new Failure('conflict', 'The folder is not empty.');
+		this.#folder(parentPath(path)).delete(baseName(path));
+	}
+
 	async stage(id?: string): Promise<StagedFile> {
 		this.#demandHere();
 		return new StagedMemoryFile(this.#root, id ?? this.#root.begin(), {

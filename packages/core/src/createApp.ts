@@ -65,15 +65,36 @@ export async function createApp(
 	for (const warning of config.warnings) log.warn(warning);
 	await mkdir(config.dataDir, { recursive: true, mode: 0o750 });
 	const database = await openDatabase(config.databaseUrl);
+	const parts: Closable[] = [database];
 	try {
-		return await assemble(config, database, { webRoot, log, now });
+		return await assemble(config, database, parts, { webRoot, log, now });
 	} catch (error) {
-		await database.close();
+		await closeAll(parts, log);
 		throw error;
 	}
 }
 
-async function assemble(config: Config, database: Database, { webRoot, log, now }: AllOptions): Promise<App> {
+interface Closable {
+	close(): Promise<void>;
+}
+
+/** Closes the parts, the last first and each once, also when one of them fails. */
+async function closeAll(parts: Closable[], log: Log): Promise<void> {
+	for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
+		try {
+			await part.close();
+		} catch (error) {
+			log.error({ err: error }, 'a part of the server could not be closed');
+		}
+	}
+}
+
+async function assemble(
+	config: Config,
+	database: Database,
+	parts: Closable[],
+	{ webRoot, log, now }: AllOptions,
+): Promise<App> {
 	const server = createServer(config, log);
 	const providers: Providers = { storage: createRegistry('storage'), auth: createRegistry('auth provider') };
 	server.decorate('server', 'providers', providers);
@@ -97,6 +118,7 @@ async function assemble(config: Config, database: Database, { webRoot, log, now 
 	await loadPlugins(server, config);
 	providers.auth.get(config.auth);
 	const storage = await openStorage(server, config, database, log);
+	parts.push(storage);
 	opened = storage;
 
 	const accounts = createAccounts({
@@ -165,9 +187,11 @@ async function assemble(config: Config, database: Database, { webRoot, log, now 
 		},
 		async stop() {
 			clearInterval(sweeping);
-			await server.stop({ timeout: drainMs });
-			await storage.close();
-			await database.close();
+			try {
+				await server.stop({ timeout: drainMs });
+			} finally {
+				await closeAll(parts, log);
+			}
 		},
 	};
 }

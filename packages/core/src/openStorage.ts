@@ -17,13 +17,23 @@ export async function openStorage(
 ): Promise<StorageProvider> {
 	const known = await database.roots.find(config.storage);
 	const storage = await server.providers.storage.get(config.storage).open(known);
-	if (known === undefined) {
-		await database.roots.set(config.storage, storage.rootId);
-		log.info(
-			{ storage: config.storage, rootId: storage.rootId },
-			'this storage root belongs to this database from now on',
-		);
+	try {
+		if (known === undefined) {
+			await database.roots.set(config.storage, storage.rootId);
+			log.info(
+				{ storage: config.storage, rootId: storage.rootId },
+				'this storage root belongs to this database from now on',
+			);
+		}
+		await ensureTrees(storage, log);
+		return storage;
+	} catch (error) {
+		await storage.close();
+		throw error;
 	}
+}
+
+async function ensureTrees(storage: StorageProvider, log: Log): Promise<void> {
 	try {
 		await ensureFolder(storage, publicRoot(null));
 		await ensureFolder(storage, publicRoot(anonymousOwner));
@@ -32,5 +42,4 @@ export async function openStorage(
 		// A disk that is not there yet is no reason not to start: its calls answer 503 until it is.
 		log.warn({ err: error }, 'the storage root is not available');
 	}
-	return storage;
 }

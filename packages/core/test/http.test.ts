@@ -191,7 +191,10 @@ test('health, readiness and capabilities answer anyone', async (t) => {
 	const app = await testApp(t);
 	const visitor = new Client(app);
 	t.like(json(await visitor.get('/api/health')), { status: 'ok' });
-	t.deepEqual(json(await visitor.get('/api/ready')), { status: 'ok', checks: { database: 'ok', storage: 'ok' } });
+	t.deepEqual(json(await visitor.get('/api/ready')), {
+		status: 'ok',
+		checks: { database: 'ok', storage: 'ok', plugins: 'ok' },
+	});
 	t.deepEqual(json(await visitor.get('/api/capabilities')), {
 		registration: 'open',
 		maxFileSize: 0,

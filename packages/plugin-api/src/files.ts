@@ -30,7 +30,7 @@ export interface Arrival {
 export interface Files {
 	list(viewer: Viewer, folder: ItemRef): Promise<FoundListing>;
 	/** Everything below the folder whose name holds the term, without regard to case. */
-	search(viewer: Viewer, folder: ItemRef, term: string): Promise<FoundListing>;
+	search(viewer: Viewer, folder: ItemRef, term: string, signal?: AbortSignal): Promise<FoundListing>;
 	/**
 	 * Calls `onChange` each time the listing of the folder may have changed, whoever changed it, and at once if that was a moment ago. Also when the folder goes
 	 * away or comes back: whoever hears it lists again. Throws as `list` does.

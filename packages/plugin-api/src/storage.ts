@@ -80,6 +80,8 @@ export interface StorageProvider {
 	copy(from: StoragePath, to: StoragePath, signal?: AbortSignal): Promise<StorageItem>;
 	/** Removes a file or a folder with all it holds; to readers it is gone in one step. */
 	remove(path: StoragePath): Promise<void>;
+	/** Removes a folder that holds nothing at all, also nothing that is not listed. Throws `conflict` if it does, `notFound` for a file. */
+	removeEmptyFolder(path: StoragePath): Promise<void>;
 	/**
 	 * Begins a file, or finds one again by the id it had. Throws `notFound` for an id that was never given. Of a file that was committed or discarded all
 	 * calls but `discard` throw that, and `commit` only after it looked for what it had published.

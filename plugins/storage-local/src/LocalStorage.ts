@@ -16,7 +16,7 @@ import { openItem, statItem } from './items.js';
 import { countFolder, listFolder } from './listing.js';
 import { makeFolder } from './making.js';
 import { moveItem } from './moving.js';
-import { removeItem } from './removing.js';
+import { removeEmptyFolder, removeItem } from './removing.js';
 import { StagedLocalFile } from './StagedLocalFile.js';
 import { sweepLeftovers } from './sweeping.js';
 import { watchFolder } from './watching.js';
@@ -77,6 +77,10 @@ export class LocalStorage implements WatchingStorage {
 	async remove(path: StoragePath): Promise<void> {
 		const freeSpace = await refusing(path, () => removeItem(this.disk, path));
 		this.#later(freeSpace);
+	}
+
+	removeEmptyFolder(path: StoragePath): Promise<void> {
+		return refusing(path, () => removeEmptyFolder(this.disk, path));
 	}
 
 	async stage(id?: string): Promise<StagedFile> {

@@ -1,7 +1,7 @@
 import { baseName, Failure, rootPath, type StoragePath } from '@stowage/rules';
 import type { Disk } from './Disk.js';
-import { rename, unlink } from './descriptors.js';
-import { noSuchEntry } from './faults.js';
+import { rename, rmdir, unlink } from './descriptors.js';
+import { isFault, noSuchEntry } from './faults.js';
 import { trashFolder } from './privateFolder.js';
 import { rawName } from './rawNames.js';
 import { removeTree } from './removeTree.js';
@@ -30,4 +30,17 @@ export async function removeItem(disk: Disk, path: StoragePath): Promise<() => P
 		using again = await disk.privateFolder(trashFolder, 'pass');
 		await removeTree(disk, again, rawName(discarded));
 	};
+}
+
+/** The system itself refuses to remove a folder that holds anything, whoever puts it there meanwhile. */
+export async function removeEmptyFolder(disk: Disk, path: StoragePath): Promise<void> {
+	if (path === rootPath) throw new Failure('invalid', 'The root itself cannot be removed.');
+	using folder = await disk.parentOf(path, 'read');
+	try {
+		await disk.locks.hold([folder], () => rmdir(folder.at(baseName(path))));
+	} catch (cause) {
+		if (!isFault(cause, 'ENOTEMPTY', 'EEXIST')) throw cause;
+		throw new Failure('conflict', `The folder is not empty: ${baseName(path)}`, { cause });
+	}
+	await disk.syncs.sync(folder);
 }

@@ -24,6 +24,19 @@ export function changingRules(rule: Rule): void {
 		t.is(results.filter((result) => result === 'alreadyExists').length, 7);
 	});
 
+	rule('an empty folder is removed, one that holds anything is not', async (t, storage) => {
+		await putFolders(storage, 'full', 'full/empty');
+		await put(storage, 'file', 'mine');
+		await refused(t, 'conflict', () => storage.removeEmptyFolder(p('full')));
+		await storage.removeEmptyFolder(p('full/empty'));
+		t.deepEqual(await names(storage, ''), ['file', 'full']);
+		await storage.removeEmptyFolder(p('full'));
+		await refused(t, 'notFound', () => storage.removeEmptyFolder(p('full')));
+		await refused(t, 'notFound', () => storage.removeEmptyFolder(p('file')));
+		await refused(t, 'invalid', () => storage.removeEmptyFolder(p('')));
+		t.is(await readText(storage, 'file'), 'mine');
+	});
+
 	rule('a file is renamed and moved with its time', async (t, storage) => {
 		await putFolders(storage, 'folder');
 		await put(storage, 'a', 'content', { mtime: 1_500_000_000_000 });

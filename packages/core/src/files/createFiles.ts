@@ -28,9 +28,10 @@ import {
 import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
 import { createSpaceGuard } from '../uploads/spaceGuard.js';
+import { countedRow } from './countedRows.js';
 import { entryIn } from './entries.js';
 import { FolderFeeds } from './FolderFeeds.js';
-import { ensureParent } from './folders.js';
+import { ensureParent, takeBackFolders } from './folders.js';
 import { homesOnDisk, makeHome } from './homes.js';
 import type { ItemWatcher } from './itemWatcher.js';
 import { listMerged, listPlace } from './listFolder.js';
@@ -64,7 +65,7 @@ export function createFiles(
 
 	const place = async (viewer: Viewer, ref: ItemRef): Promise<Place> => {
 		demand(refuseRead(viewer, ref, publicListing));
-		return readPlace(storage(), viewer, ref, await visibleTrees(viewer));
+		return readPlace(storage(), viewer, ref, () => visibleTrees(viewer));
 	};
 
 	/** Runs what writes into the viewer's tree, making the tree first where nobody has yet. */
@@ -101,8 +102,8 @@ export function createFiles(
 			};
 		},
 
-		async search(viewer, folder, term) {
-			return searchPlaces(storage(), await shownPlaces(viewer, folder), term);
+		async search(viewer, folder, term, signal) {
+			return searchPlaces(storage(), await shownPlaces(viewer, folder), term, signal);
 		},
 
 		async watch(viewer, folder, onChange) {
@@ -134,7 +135,10 @@ export function createFiles(
 			if (/^ *$/.test(name)) throw new Failure('invalidName', 'Please enter a folder name');
 			const parent = ownPlace(viewer, folder);
 			const at = joinPath(parent.at, normalizeName(name));
-			const made = await inTree(viewer, () => storage().makeDirectory(at));
+			const made = await inTree(viewer, () => storage().makeDirectory(at)).catch((error: unknown) => {
+				if (!isFailure(error, 'notFound')) throw error;
+				throw new Failure('notFound', `There is no such folder: ${folder.path}`, { cause: error });
+			});
 			feeds.tell(at);
 			return entryIn(parent, made, 0);
 		},
@@ -143,10 +147,10 @@ export function createFiles(
 			demand(refuseRename(viewer, item));
 			const from = ownPlace(viewer, item);
 			// A rename to the same name changes nothing and is a success, if there is such a thing at all.
-			if (newName === baseName(item.path)) return entryOf(from, await storage().stat(from.at));
+			if (newName === baseName(item.path)) return rowOf(from, await storage().stat(from.at));
 			const name = normalizeName(newName);
 			const renamed = await moveItem(viewer, from.at, joinPath(parentPath(from.at), name));
-			return entryIn(parentOf(from), renamed);
+			return rowOf(from, renamed);
 		},
 
 		async move(viewer, item, toPath) {
@@ -185,7 +189,7 @@ export function createFiles(
 		async publish(viewer, folder, arrivals) {
 			await files.demandUpload(viewer, folder);
 			const parent = ownPlace(viewer, folder);
-			const items = await publishAll(storage(), parent.at, arrivals);
+			const items = await publishAll(storage(), parent.at, arrivals, log);
 			for (const { name } of items) feeds.tell(joinPath(parent.at, name));
 			return items.map((item) => entryIn(parent, item));
 		},
@@ -206,10 +210,19 @@ export function createFiles(
 	): Promise<Entry> {
 		const { type } = await storage().stat(from.at);
 		await makeHome(storage(), viewer.kind === 'user' ? viewer.username : anonymousOwner);
-		await ensureParent(storage(), to.at, pathSegments(from.path));
-		const item = await underFreeName(parentPath(to.at), baseName(to.at), type, bring);
+		const made = await ensureParent(storage(), to.at, pathSegments(from.path));
+		const item = await underFreeName(parentPath(to.at), baseName(to.at), type, bring).catch(async (error: unknown) => {
+			await takeBackFolders(storage(), made);
+			throw error;
+		});
 		feeds.tell(to.at);
-		return entryIn(parentOf(to), item);
+		return rowOf(to, item);
+	}
+
+	/** The row of what lies at a place, or beside it under another name. */
+	function rowOf(at: Place, item: StorageItem): Promise<Entry> {
+		if (at.path === '') throw notThere();
+		return countedRow(storage(), parentOf(at), item);
 	}
 
 	return files;

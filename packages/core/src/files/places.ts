@@ -52,11 +52,11 @@ export async function readPlace(
 	storage: StorageProvider,
 	viewer: Viewer,
 	ref: ItemRef,
-	owners: readonly Owner[],
+	owners: () => Promise<readonly Owner[]>,
 ): Promise<Place> {
 	if (ref.area === 'private') return privatePlace(viewer, ref.path);
 	if (ref.owner !== undefined) return publicPlace(ref.owner, ref.path);
-	for (const owner of owners) {
+	for (const owner of await owners()) {
 		const place = publicPlace(owner, ref.path);
 		try {
 			await storage.stat(place.at);

@@ -1,5 +1,6 @@
 import type { Arrival, StagedFile, StorageItem, StorageProvider } from '@stowage/plugin-api';
 import { candidateNames, Failure, isFailure, joinPath, type StoragePath } from '@stowage/rules';
+import type { Log } from '../log.js';
 
 /**
  * Tries the names for an entry one after another until one is free, and resolves to what `place` made of it. Nothing is looked up before: whoever asks the
@@ -58,6 +59,7 @@ export async function publishAll(
 	storage: StorageProvider,
 	folder: StoragePath,
 	arrivals: readonly Arrival[],
+	log: Log,
 ): Promise<StorageItem[]> {
 	const published: StorageItem[] = [];
 	try {
@@ -67,8 +69,13 @@ export async function publishAll(
 		}
 		return published;
 	} catch (error) {
-		for (const item of published) await takeBack(storage, joinPath(folder, item.name), item.id);
-		await Promise.all(arrivals.map(({ staged }) => staged.discard()));
+		const undone = await Promise.allSettled([
+			...published.map((item) => takeBack(storage, joinPath(folder, item.name), item.id)),
+			...arrivals.map(({ staged }) => staged.discard()),
+		]);
+		// What the caller hears is why it failed, not what failed after it.
+		for (const each of undone)
+			if (each.status === 'rejected') log.error({ err: each.reason }, 'an upload was not undone');
 		throw error;
 	}
 }

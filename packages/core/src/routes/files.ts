@@ -1,6 +1,7 @@
 import * as contract from '@stowage/contract';
-import { type ItemRef, route } from '@stowage/plugin-api';
+import { type ItemRef, type Request, route } from '@stowage/plugin-api';
 import type { Area, Owner, StoragePath } from '@stowage/rules';
+import { clientGone } from '../http/clientGone.js';
 import type { Services } from '../services.js';
 
 const item = (area: Area, path: StoragePath, owner: Owner | undefined): ItemRef => ({
@@ -16,17 +17,22 @@ export function fileRoutes({ files }: Services) {
 		type: Area,
 		directory: StoragePath,
 		search: string | undefined,
+		request: Request,
 	) => {
 		const folder = item(type, directory, undefined);
 		const found =
 			search === undefined || search === ''
 				? await files.list(viewer, folder)
-				: await files.search(viewer, folder, search);
+				: await files.search(viewer, folder, search, clientGone(request));
 		return { type, directory, ...found };
 	};
 	return [
-		route(contract.browse, ({ viewer, query }) => browse(viewer, query.type, query.directory, query.search)),
-		route(contract.browsePublic, ({ query }) => browse({ kind: 'anonymous' }, 'public', query.directory, query.search)),
+		route(contract.browse, ({ viewer, query, request }) =>
+			browse(viewer, query.type, query.directory, query.search, request),
+		),
+		route(contract.browsePublic, ({ query, request }) =>
+			browse({ kind: 'anonymous' }, 'public', query.directory, query.search, request),
+		),
 
 		route(contract.createFolder, async ({ viewer, payload }) => ({
 			message: 'Folder created.',
@@ -43,12 +49,13 @@ export function fileRoutes({ files }: Services) {
 			entry: await files.move(viewer, item(payload.type, payload.fromPath, payload.owner), payload.toPath),
 		})),
 
-		route(contract.copyItem, async ({ viewer, payload }) => ({
+		route(contract.copyItem, async ({ viewer, payload, request }) => ({
 			message: 'Copied.',
 			entry: await files.copy(
 				viewer,
 				item(payload.fromType ?? payload.type, payload.fromPath, payload.owner),
 				item(payload.type, payload.toPath, undefined),
+				clientGone(request),
 			),
 		})),
 

@@ -16,10 +16,15 @@ export function serviceRoutes({ config, database, storage, version }: Services) 
 	return [
 		route(contract.health, () => ({ status: 'ok' as const, version })),
 
-		route(contract.ready, async ({ h }) => {
+		route(contract.ready, async ({ request, h }) => {
 			const checks = {
 				database: await check(() => database.ping()),
 				storage: await check(() => storage.check()),
+				plugins: await check(async () => {
+					const { auth, storage: drivers } = request.server.providers;
+					drivers.get(config.storage);
+					auth.get(config.auth);
+				}),
 			};
 			const status = Object.values(checks).every((state) => state === 'ok')
 				? ('ok' as const)
