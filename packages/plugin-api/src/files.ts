@@ -48,8 +48,11 @@ export interface Files {
 	copy(viewer: Viewer, item: ItemRef, to: ItemRef, signal?: AbortSignal): Promise<Entry>;
 	/** Removes a file, or a folder with all it holds. */
 	remove(viewer: Viewer, item: ItemRef): Promise<void>;
-	/** Begins a file. Nothing is visible, and nobody is asked for a permission, before `publish`. */
-	stage(): Promise<StagedFile>;
+	/**
+	 * Begins a file, or finds one again by the id it had. Nothing is visible, and nobody is asked for a permission, before `publish`. Its bytes end with
+	 * `storageFull` where they would take from the space that stays free.
+	 */
+	stage(id?: string): Promise<StagedFile>;
 	/** Refuses a place as `publish` would, before any byte arrives. */
 	demandUpload(viewer: Viewer, folder: ItemRef): Promise<void>;
 	/** Publishes all or none; a taken name gets ` (n)`. Discards what it could not publish. */

@@ -176,9 +176,9 @@ export function createFiles(
 			feeds.tell(at);
 		},
 
-		async stage() {
-			await space.demandSpace();
-			return space.guarded(await storage().stage());
+		async stage(id) {
+			if (id === undefined) await space.demandSpace();
+			return space.guarded(await storage().stage(id));
 		},
 
 		async demandUpload(viewer, folder) {

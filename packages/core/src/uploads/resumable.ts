@@ -69,7 +69,7 @@ export function createResumableUploads({ config, database, files, storage, log, 
 
 	function stagedOf(record: UploadRecord): Promise<StagedFile> {
 		if (record.stagedId === null) throw unknown();
-		return storage.stage(record.stagedId);
+		return files.stage(record.stagedId);
 	}
 
 	/** Brings a whole file to its place, or finds it there. */
