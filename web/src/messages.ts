@@ -13,6 +13,7 @@ export const messages = {
 	signIn: 'Sign In',
 	signUp: 'Sign Up',
 	myFiles: 'My Files',
+	myLinks: 'My links',
 	settings: 'Settings',
 	logout: 'Logout',
 	logoutFailed: 'Could not log out',

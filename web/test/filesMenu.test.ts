@@ -82,14 +82,14 @@ test(
 	offers,
 	place(alice, 'private'),
 	[entry('docs/a.txt')],
-	'Download | Cut, Copy, Rename | Move to Public | Delete',
+	'Download, Temporary Link | Cut, Copy, Rename | Move to Public | Delete',
 );
 test(
 	'a private folder',
 	offers,
 	place(alice, 'private'),
 	[entry('docs/')],
-	'Open | Cut, Copy, Rename | Move to Public | Delete',
+	'Open, Temporary Link | Cut, Copy, Rename | Move to Public | Delete',
 );
 test('the protected folder', offers, place(alice, 'private'), [entry('Public/')], 'Open');
 test(
@@ -121,7 +121,7 @@ test(
 	[entry('a.txt', 'anonymous')],
 	'Download, Copy Link',
 );
-test('a public folder, for a visitor', offers, place(visitor, 'public'), [entry('docs/', null)], 'Open');
+test('a public folder, for a visitor', offers, place(visitor, 'public'), [entry('docs/', null)], 'Open, Copy Link');
 
 test(
 	'several private files',

@@ -18,8 +18,11 @@ const AuthDialog = lazy(async () => ({ default: (await import('../features/accou
 const SettingsDialog = lazy(async () => ({
 	default: (await import('../features/settings/SettingsDialog.js')).SettingsDialog,
 }));
+const MyLinksDialog = lazy(async () => ({
+	default: (await import('../features/links/MyLinksDialog.js')).MyLinksDialog,
+}));
 
-type OpenDialog = { kind: 'none' } | { kind: 'auth'; mode: AuthMode } | { kind: 'settings' };
+type OpenDialog = { kind: 'none' } | { kind: 'auth'; mode: AuthMode } | { kind: 'settings' } | { kind: 'links' };
 
 /** What surrounds every page: the header, and the dialogs that can be opened from anywhere. */
 export function Frame() {
@@ -75,6 +78,7 @@ export function Frame() {
 				onSignIn={frame.openSignIn}
 				onSignUp={frame.openSignUp}
 				onSettings={frame.openSettings}
+				onLinks={() => setDialog({ kind: 'links' })}
 				onLogout={() => leave.mutate()}
 			/>
 			<main id="content" className={styles.main} tabIndex={-1}>
@@ -100,6 +104,9 @@ export function Frame() {
 				)}
 				{shown.kind === 'settings' && session.status === 'signedIn' && (
 					<SettingsDialog isOpen={dialog.kind === 'settings'} settings={session.settings} onClose={close} />
+				)}
+				{shown.kind === 'links' && session.status === 'signedIn' && (
+					<MyLinksDialog isOpen={dialog.kind === 'links'} onClose={close} />
 				)}
 			</Suspense>
 		</FrameContext>

@@ -36,6 +36,8 @@ import type { ListCommand } from '../features/files/useListKeys.js';
 import { usePasteEvent } from '../features/files/usePasteEvent.js';
 import { usePlaces } from '../features/files/usePlaces.js';
 import { useTitle } from '../features/files/useTitle.js';
+import { TemporaryLinkDialog } from '../features/links/TemporaryLinkDialog.js';
+import { useCopyLink } from '../features/links/useCopyLink.js';
 import { Toolbar } from '../features/toolbar/Toolbar.js';
 import { droppedFiles } from '../features/uploadQueue/droppedFiles.js';
 import { UploadQueueDialog } from '../features/uploadQueue/UploadQueueDialog.js';
@@ -87,6 +89,7 @@ export function BrowserPageFolder({ location, viewer, isKnown, asksBeforeDownloa
 		onUploadFiles: () => picker.current?.click(),
 		onSelectAll: () => rows && select({ type: 'all', order: rows }),
 		onRefresh: () => void listing.refresh(),
+		onCopyLink: useCopyLink(viewer, area),
 	});
 
 	const addFiles = useUploads(viewer, location);
@@ -240,6 +243,7 @@ export function BrowserPageFolder({ location, viewer, isKnown, asksBeforeDownloa
 				onDelete={operations.remove}
 				onMove={operations.move}
 				onDownload={operations.download}
+				showOther={({ entry }, props) => <TemporaryLinkDialog {...props} entry={entry} />}
 			/>
 			<UploadQueueDialog />
 			<input

@@ -21,6 +21,8 @@ export interface AppHeaderProps {
 	onSignIn: () => void;
 	onSignUp: () => void;
 	onSettings: () => void;
+	/** The user's own temporary links. */
+	onLinks: () => void;
 	onLogout: () => void;
 }
 

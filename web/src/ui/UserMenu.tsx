@@ -1,5 +1,5 @@
 import { Menu, MenuDivider, MenuItem, PopoverNext, PopupKind } from '@blueprintjs/core';
-import { CogIcon, FolderCloseIcon, LogOutIcon } from '@blueprintjs/icons';
+import { CogIcon, FolderCloseIcon, LinkIcon, LogOutIcon } from '@blueprintjs/icons';
 import { useEffect, useState } from 'react';
 import { messages } from '../messages.js';
 import type { AppHeaderProps } from './AppHeader.js';
@@ -7,9 +7,11 @@ import styles from './AppHeader.module.css';
 import { moveInMenu } from './menuKeys.js';
 import { UserButton } from './UserButton.js';
 
-export type UserMenuProps = Pick<AppHeaderProps, 'onArea' | 'onSettings' | 'onLogout'> & { username: string };
+export type UserMenuProps = Pick<AppHeaderProps, 'onArea' | 'onLinks' | 'onSettings' | 'onLogout'> & {
+	username: string;
+};
 
-export function UserMenu({ username, onArea, onSettings, onLogout }: UserMenuProps) {
+export function UserMenu({ username, onArea, onLinks, onSettings, onLogout }: UserMenuProps) {
 	const [isOpen, setOpen] = useState(false);
 	useEffect(() => {
 		// The menu lies over the page, half over some of its controls; as long as it is open they can't be reached.
@@ -43,6 +45,7 @@ export function UserMenu({ username, onArea, onSettings, onLogout }: UserMenuPro
 						text={messages.myFiles}
 						onClick={() => onArea('private')}
 					/>
+					<MenuItem tagName="button" icon={<LinkIcon />} text={messages.myLinks} onClick={onLinks} />
 					<MenuItem tagName="button" icon={<CogIcon />} text={messages.settings} onClick={onSettings} />
 					<MenuDivider />
 					<MenuItem tagName="button" icon={<LogOutIcon />} text={messages.logout} onClick={onLogout} />

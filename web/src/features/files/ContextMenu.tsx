@@ -13,6 +13,7 @@ import {
 	LockIcon,
 	RefreshIcon,
 	SelectIcon,
+	TimeIcon,
 	TrashIcon,
 } from '@blueprintjs/icons';
 import { Fragment, type JSX, useEffect, useLayoutEffect, useRef } from 'react';
@@ -134,6 +135,7 @@ const icons: Readonly<Record<Action, JSX.Element>> = {
 	refresh: <RefreshIcon />,
 	open: <FolderOpenIcon />,
 	download: <DownloadIcon />,
+	temporaryLink: <TimeIcon />,
 	copyLink: <LinkIcon />,
 	rename: <EditIcon />,
 	cut: <CutIcon />,

@@ -14,6 +14,7 @@ import {
 	refuseMoveToPrivate,
 	refuseMoveToPublic,
 	refuseRename,
+	refuseTemporaryLink,
 	refuseUpload,
 	type StoragePath,
 	type Viewer,
@@ -28,6 +29,7 @@ export type Action =
 	| 'refresh'
 	| 'open'
 	| 'download'
+	| 'temporaryLink'
 	| 'copyLink'
 	| 'rename'
 	| 'cut'
@@ -109,7 +111,8 @@ function entryGroups({ viewer, area }: Place, entries: readonly Entry[]): Offer[
 		[
 			single?.type === 'directory' ? { action: 'open', label: 'Open', shortcut: 'Enter' } : undefined,
 			entries.every(({ type }) => type === 'file') ? { action: 'download', label: 'Download' } : undefined,
-			single?.type === 'file' && items.every(hasPlainLink) ? { action: 'copyLink', label: 'Copy Link' } : undefined,
+			single && every(refuseTemporaryLink) ? { action: 'temporaryLink', label: 'Temporary Link' } : undefined,
+			single && items.every(hasPlainLink) ? { action: 'copyLink', label: 'Copy Link' } : undefined,
 		],
 		[
 			some(refuseCut) ? { action: 'cut', label: 'Cut', shortcut: 'Ctrl+X' } : undefined,

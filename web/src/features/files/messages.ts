@@ -74,9 +74,6 @@ export const filesMessages = {
 	filesToDownload: 'Files to download',
 	noFilesToDownload: 'No files selected for download',
 
-	linkCopied: 'Link copied',
-	linkFailed: 'Failed to copy link',
-
 	dropHere: (folder: string) => `Drop to upload to ${folder}`,
 
 	cancel: 'Cancel',

@@ -21,6 +21,7 @@ export interface ActionContext {
 	onUploadFiles: () => void;
 	onSelectAll: () => void;
 	onRefresh: () => void;
+	onCopyLink: (entry: Entry) => void;
 }
 
 /** Does an action of a menu or a key with these entries: at once, by a dialog, or not, with a sentence that says why. */
@@ -83,7 +84,9 @@ export function useFileActions(context: ActionContext): Perform {
 				case 'download':
 					return void download(entries);
 				case 'copyLink':
-					return void (first && operations.copyLink(first));
+					return void (first && on.onCopyLink(first));
+				case 'temporaryLink':
+					return void (first && onDialog({ kind: 'temporaryLink', entry: first }));
 				case 'rename':
 					return ask('rename', entries.slice(0, 1), ([entry]) => ({ kind: 'rename', entry: entry as Entry }));
 				case 'cut':

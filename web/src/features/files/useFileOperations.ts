@@ -15,12 +15,11 @@ import {
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { call } from '../../api/client.js';
+import { downloadUrl } from '../../api/downloads.js';
 import { listingKey } from '../../api/queries.js';
 import { useNotify } from '../../ui/notifications/useNotify.js';
-import { copyText } from './copyText.js';
 import { type MoveDirection, nameItems } from './dialogs/fileDialog.js';
 import { startDownloads } from './downloads.js';
-import { downloadUrl, publicLink } from './links.js';
 import type { ListingPatch } from './listingPatch.js';
 import { filesMessages as messages } from './messages.js';
 import { type Outcome, reasonOf } from './runEach.js';
@@ -45,7 +44,6 @@ export interface FileOperations {
 	/** Moves what was dragged into a folder. */
 	dropInto: (dragged: Clipboard, target: StoragePath) => Promise<void>;
 	download: (entries: readonly Entry[]) => Promise<void>;
-	copyLink: (entry: Entry) => Promise<void>;
 }
 
 /** What is done to files: the calls, what the list shows of them, and what the bar says. */
@@ -158,15 +156,6 @@ export function useFileOperations({ viewer, area, directory, patch }: OperationC
 			},
 
 			download: (entries) => startDownloads(entries.map((entry) => downloadUrl(area, entry))),
-
-			copyLink: async (entry) => {
-				try {
-					await copyText(publicLink(viewer, area, entry, window.location.origin));
-					succeed(messages.linkCopied);
-				} catch (error) {
-					fail(messages.linkFailed, error);
-				}
-			},
 		};
 	}, [viewer, area, directory, patch, queryClient, notify, work]);
 }

@@ -1,8 +1,8 @@
 import { invalidNameMessage, isValidName } from '@stowage/rules';
 import { useState } from 'react';
+import { FormDialog } from '../../../ui/FormDialog.js';
 import { filesMessages as messages } from '../messages.js';
 import type { DialogProps } from './DialogHost.js';
-import { FormDialog } from './FormDialog.js';
 import { NameField } from './NameField.js';
 
 export interface CreateFolderDialogProps extends DialogProps {

@@ -1,9 +1,9 @@
 import type { Entry } from '@stowage/rules';
+import { FormDialog } from '../../../ui/FormDialog.js';
 import { filesMessages as messages } from '../messages.js';
 import type { DialogProps } from './DialogHost.js';
 import styles from './dialogs.module.css';
 import { EntryPaths } from './EntryPaths.js';
-import { FormDialog } from './FormDialog.js';
 import { nameItems } from './fileDialog.js';
 
 export interface DeleteDialogProps extends DialogProps {

@@ -3,7 +3,7 @@ import { Fragment, type ReactNode, useState } from 'react';
 import { CreateFolderDialog } from './CreateFolderDialog.js';
 import { DeleteDialog } from './DeleteDialog.js';
 import { DownloadDialog } from './DownloadDialog.js';
-import type { FileDialog, MoveDirection } from './fileDialog.js';
+import type { FileDialog, MoveDirection, SharingDialog } from './fileDialog.js';
 import { MoveDialog } from './MoveDialog.js';
 import { RenameDialog } from './RenameDialog.js';
 
@@ -26,6 +26,8 @@ export interface DialogHostProps {
 	onDelete: (entries: readonly Entry[]) => void;
 	onMove: (direction: MoveDirection, entries: readonly Entry[]) => void;
 	onDownload: (entries: readonly Entry[]) => void;
+	/** Shows what does not belong to this feature. */
+	showOther: (dialog: SharingDialog, props: DialogProps) => ReactNode;
 }
 
 /** Shows the dialog that is open, and the last one while it fades out. */
@@ -55,6 +57,6 @@ function show(
 		case 'download':
 			return <DownloadDialog {...common} entries={dialog.entries} onDownload={() => on.onDownload(dialog.entries)} />;
 		default:
-			return dialog satisfies never;
+			return on.showOther(dialog, common);
 	}
 }

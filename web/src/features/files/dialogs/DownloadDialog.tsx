@@ -1,8 +1,8 @@
 import { type Entry, formatDownloadSize } from '@stowage/rules';
+import { FormDialog } from '../../../ui/FormDialog.js';
 import { filesMessages as messages } from '../messages.js';
 import type { DialogProps } from './DialogHost.js';
 import styles from './dialogs.module.css';
-import { FormDialog } from './FormDialog.js';
 
 export interface DownloadDialogProps extends DialogProps {
 	/** Files only. */

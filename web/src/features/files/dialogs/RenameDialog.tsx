@@ -1,8 +1,8 @@
 import { type Entry, invalidNameMessage, isValidName, splitName, trimSpaces } from '@stowage/rules';
 import { useState } from 'react';
+import { FormDialog } from '../../../ui/FormDialog.js';
 import { filesMessages as messages } from '../messages.js';
 import type { DialogProps } from './DialogHost.js';
-import { FormDialog } from './FormDialog.js';
 import { NameField } from './NameField.js';
 
 export interface RenameDialogProps extends DialogProps {

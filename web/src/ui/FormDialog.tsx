@@ -1,8 +1,8 @@
 import { Button, Dialog, DialogBody, DialogFooter } from '@blueprintjs/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { dialogMilliseconds } from '../../../ui/dialogMilliseconds.js';
-import { filesMessages as messages } from '../messages.js';
-import styles from './dialogs.module.css';
+import { messages } from '../messages.js';
+import { dialogMilliseconds } from './dialogMilliseconds.js';
+import styles from './FormDialog.module.css';
 
 export interface FormDialogProps {
 	isOpen: boolean;

@@ -1,0 +1,72 @@
+import { Button, Dialog, DialogBody, DialogFooter, Spinner } from '@blueprintjs/core';
+import { lazy, Suspense, useRef } from 'react';
+import { dialogMilliseconds } from '../../ui/dialogMilliseconds.js';
+import styles from './MyLinksDialog.module.css';
+import { linkMessages as messages } from './messages.js';
+import { useMyLinks } from './useMyLinks.js';
+
+const LinksTable = lazy(async () => ({ default: (await import('./LinksTable.js')).LinksTable }));
+
+export interface MyLinksDialogProps {
+	isOpen: boolean;
+	onClose: () => void;
+}
+
+/** The temporary links of whoever is signed in, each of which can be revoked. */
+export function MyLinksDialog({ isOpen, onClose }: MyLinksDialogProps) {
+	const close = useRef<HTMLButtonElement>(null);
+	return (
+		<Dialog
+			isOpen={isOpen}
+			className={styles.dialog}
+			title={messages.myLinks}
+			isCloseButtonShown={false}
+			transitionDuration={dialogMilliseconds}
+			onClose={onClose}
+		>
+			<DialogBody>
+				{/* Goes away at closing: at the next opening the links are read again. */}
+				<MyLinks onEmptied={() => close.current?.focus()} />
+			</DialogBody>
+			<DialogFooter actions={<Button ref={close} text={messages.close} autoFocus onClick={onClose} />} />
+		</Dialog>
+	);
+}
+
+function MyLinks({ onEmptied }: { onEmptied: () => void }) {
+	const { links, error, retry, revoke } = useMyLinks();
+	const loading = (
+		<div className={styles.state} role="status">
+			<Spinner size={24} aria-label={messages.loading} />
+		</div>
+	);
+	if (error && !links) {
+		return (
+			<div className={styles.state} role="alert">
+				<p>{messages.loadFailed}</p>
+				<p className={styles.hint}>{error.message}</p>
+				<Button text={messages.tryAgain} onClick={retry} />
+			</div>
+		);
+	}
+	if (!links) return loading;
+	if (links.length === 0) {
+		return (
+			<div className={styles.state}>
+				<p>{messages.none}</p>
+				<p className={styles.hint}>{messages.noneHint}</p>
+			</div>
+		);
+	}
+	return (
+		<Suspense fallback={loading}>
+			<LinksTable
+				links={links}
+				onRevoke={(link) => {
+					if (links.length === 1) onEmptied();
+					revoke(link);
+				}}
+			/>
+		</Suspense>
+	);
+}

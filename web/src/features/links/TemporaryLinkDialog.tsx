@@ -1,0 +1,150 @@
+import { Button, Dialog, DialogBody, DialogFooter, InputGroup, SegmentedControl } from '@blueprintjs/core';
+import { EyeOffIcon, TickIcon, TimeIcon } from '@blueprintjs/icons';
+import {
+	type Entry,
+	formatDate,
+	formatTime,
+	type LinkExpiration,
+	linkExpirationLabels,
+	linkExpirations,
+} from '@stowage/rules';
+import { useEffect, useRef, useState } from 'react';
+import { copyText } from '../../ui/copyText.js';
+import { dialogMilliseconds } from '../../ui/dialogMilliseconds.js';
+import { linkMessages as messages } from './messages.js';
+import styles from './TemporaryLinkDialog.module.css';
+import { useTemporaryLink } from './useTemporaryLink.js';
+
+export interface TemporaryLinkDialogProps {
+	isOpen: boolean;
+	entry: Entry;
+	onClose: () => void;
+	onClosed: () => void;
+}
+
+/** Chooses how long a link lives, makes it, and shows it this once to be copied. */
+export function TemporaryLinkDialog({ isOpen, entry, onClose, onClosed }: TemporaryLinkDialogProps) {
+	const { expiration, setExpiration, generate, link, isLoading, error } = useTemporaryLink(entry.path);
+	return (
+		<Dialog
+			isOpen={isOpen}
+			title={messages.temporaryLink}
+			isCloseButtonShown={false}
+			transitionDuration={dialogMilliseconds}
+			onClose={onClose}
+			onClosed={onClosed}
+		>
+			{link ? (
+				<MadeLink name={entry.name} {...link} onClose={onClose} />
+			) : (
+				<form
+					className={styles.form}
+					onSubmit={(event) => {
+						event.preventDefault();
+						if (!isLoading) generate();
+					}}
+				>
+					<DialogBody>
+						<p className={styles.name}>{entry.name}</p>
+						<p className={styles.note}>{entry.type === 'directory' ? messages.leadFolder : messages.lead}</p>
+						<div className={styles.label} aria-hidden="true">
+							{messages.expiresIn}
+						</div>
+						<SegmentedControl
+							aria-label={messages.expiresIn}
+							className={styles.times}
+							fill
+							disabled={isLoading}
+							value={expiration}
+							options={linkExpirations.map((value) => ({ value, label: linkExpirationLabels[value] }))}
+							onValueChange={(value) => setExpiration(value as LinkExpiration)}
+						/>
+						{error && (
+							<div className={styles.error} role="alert">
+								{messages.generateFailed}
+								<div className={styles.reason}>{error.message}</div>
+							</div>
+						)}
+					</DialogBody>
+					<DialogFooter
+						actions={
+							<>
+								<Button text={messages.cancel} onClick={onClose} />
+								<Button type="submit" intent="primary" text={messages.generate} loading={isLoading} autoFocus />
+							</>
+						}
+					/>
+				</form>
+			)}
+		</Dialog>
+	);
+}
+
+interface MadeLinkProps {
+	name: string;
+	address: string;
+	expiresAt: number;
+	onClose: () => void;
+}
+
+function MadeLink({ name, address, expiresAt, onClose }: MadeLinkProps) {
+	const field = useRef<HTMLInputElement>(null);
+	const button = useRef<HTMLButtonElement>(null);
+	const [copying, setCopying] = useState<'not yet' | 'copied' | 'failed'>('not yet');
+	// The button that made it is gone, and the focus with it.
+	useEffect(() => button.current?.focus(), []);
+	async function copy() {
+		try {
+			await copyText(address, field.current ?? undefined);
+			setCopying('copied');
+			button.current?.focus();
+		} catch {
+			setCopying('failed');
+			field.current?.select();
+		}
+	}
+	return (
+		<>
+			<DialogBody>
+				<p className={styles.name}>{name}</p>
+				<InputGroup
+					className={styles.link}
+					inputRef={field}
+					aria-label={messages.link}
+					readOnly
+					value={address}
+					onFocus={(event) => event.currentTarget.select()}
+				/>
+				<p className={styles.note}>
+					<TimeIcon size={14} />
+					{messages.expires(formatDate(expiresAt), formatTime(expiresAt))}
+				</p>
+				<p className={styles.note}>
+					<EyeOffIcon size={14} />
+					{messages.onlyNow}
+				</p>
+				<div className={styles.outcome} role="status">
+					{copying === 'copied' && (
+						<span className={styles.copied}>
+							<TickIcon /> {messages.copied}
+						</span>
+					)}
+				</div>
+				{copying === 'failed' && (
+					<div className={styles.error} role="alert">
+						{messages.copyTemporaryFailed}
+						<div className={styles.reason}>{messages.copyByHand}</div>
+					</div>
+				)}
+			</DialogBody>
+			<DialogFooter
+				actions={
+					<>
+						<Button text={messages.close} onClick={onClose} />
+						<Button ref={button} intent="primary" text={messages.copyLink} onClick={copy} />
+					</>
+				}
+			/>
+		</>
+	);
+}

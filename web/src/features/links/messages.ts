@@ -1,0 +1,33 @@
+/** The sentences of links: how they are made, copied and revoked. */
+export const linkMessages = {
+	temporaryLink: 'Temporary Link',
+	lead: 'Whoever has the link can download it without an account, until it expires or you revoke it.',
+	leadFolder:
+		'Whoever has the link can download the folder as a ZIP without an account, until it expires or you revoke it.',
+	expiresIn: 'Expires in',
+	generate: 'Generate Link',
+	link: 'Link',
+	expires: (date: string, time: string) => `Expires ${date} at ${time}`,
+	onlyNow: 'It is not shown again: copy it now.',
+	copyLink: 'Copy Link',
+	copied: 'Copied to the clipboard',
+	generateFailed: 'Error generating temporary link',
+	copyTemporaryFailed: 'Failed to copy temporary link',
+	copyByHand: 'It is selected: copy it with the keyboard or by its own menu.',
+	linkCopied: 'Link copied',
+	copyFailed: 'Failed to copy link',
+	cancel: 'Cancel',
+	close: 'Close',
+
+	myLinks: 'My links',
+	columns: { path: 'Path', created: 'Created', expires: 'Expires', downloads: 'Downloads', revoke: 'Revoke' },
+	revoke: 'Revoke',
+	revokeLink: (path: string) => `Revoke the link to ${path}`,
+	revoked: (path: string) => `Revoked the link to ${path}`,
+	revokeFailed: 'Error revoking link',
+	none: 'No temporary links',
+	noneHint: 'Choose Temporary Link in the menu of a private file or folder to make one.',
+	loadFailed: 'Error loading links',
+	tryAgain: 'Try Again',
+	loading: 'Loading links',
+} as const;
