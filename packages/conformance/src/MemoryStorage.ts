@@ -141,12 +141,14 @@ export class MemoryStorage implements StorageProvider {
 }
 
 class OpenMemoryFile implements OpenFile {
+	readonly #node: FileNode;
 	readonly #bytes: Uint8Array;
 
 	constructor(
 		readonly item: StorageItem,
 		node: FileNode,
 	) {
+		this.#node = node;
 		this.#bytes = node.bytes;
 	}
 
@@ -156,6 +158,10 @@ class OpenMemoryFile implements OpenFile {
 		for (let at = range?.start ?? 0; at < end; at += chunkBytes) {
 			yield this.#bytes.slice(at, Math.min(end, at + chunkBytes));
 		}
+	}
+
+	async isChanged(): Promise<boolean> {
+		return this.#node.bytes !== this.#bytes;
 	}
 
 	async close(): Promise<void> {}

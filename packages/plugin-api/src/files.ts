@@ -1,5 +1,5 @@
 import type { Area, Entry, Owner, StoragePath, Viewer } from '@stowage/rules';
-import type { OpenFile, StagedFile } from './storage.js';
+import type { OpenFile, StagedFile, StorageItem } from './storage.js';
 import type { Watch } from './watching.js';
 
 /** A thing in an area. `owner` names the public tree; left out, a read looks through the visible trees and a write means the viewer's own. */
@@ -13,6 +13,20 @@ export interface FoundListing {
 	entries: Entry[];
 	/** Only a search that found more than it may answer. */
 	truncated?: true;
+}
+
+/** A file or folder as a walk comes by it. */
+export interface WalkedItem extends StorageItem {
+	/** Relative to the area's root. */
+	path: StoragePath;
+	/** In the public area: whose tree it lies in. */
+	owner?: Owner;
+}
+
+export interface WalkBatch {
+	items: WalkedItem[];
+	/** How many things were passed over because nobody can be given them: special files, what may not be read. */
+	leftOut: number;
 }
 
 /** A file that is about to be published under a name in a folder. */
@@ -40,6 +54,11 @@ export interface Files {
 	find(viewer: Viewer, ref: ItemRef): Promise<Entry>;
 	/** Opens a file for reading; the caller closes it. Throws `notFound` for a folder. */
 	open(viewer: Viewer, ref: ItemRef): Promise<{ entry: Entry; file: OpenFile }>;
+	/**
+	 * The item itself and then all below it that the viewer may see, a folder before what it holds, always in the same order. Of a root, which is nothing by
+	 * itself, only what lies below; the public root without an owner holds the visible trees one after another.
+	 */
+	walk(viewer: Viewer, ref: ItemRef, signal?: AbortSignal): AsyncIterable<WalkBatch>;
 	createFolder(viewer: Viewer, folder: ItemRef, name: string): Promise<Entry>;
 	rename(viewer: Viewer, item: ItemRef, newName: string): Promise<Entry>;
 	/** Moves to a whole new path in the same area, with the parents it lacks; a taken name gets ` (n)`. */

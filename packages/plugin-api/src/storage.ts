@@ -32,6 +32,8 @@ export interface OpenFile {
 	 * several times, also at once. A chunk is valid until the next one is asked for.
 	 */
 	read(range?: ByteRange): AsyncIterable<Uint8Array>;
+	/** Whether the content may have been written to since it was opened. A new name, or none any more, is no change. */
+	isChanged(): Promise<boolean>;
 	/** Frees the file once running reads have ended. May be called again. */
 	close(): Promise<void>;
 }
@@ -92,6 +94,23 @@ export interface StorageProvider {
 	/** Whether the root is really there: mounted, writable and ours. Throws `unavailable` with the reason. */
 	check(): Promise<void>;
 	close(): Promise<void>;
+}
+
+/** A part of what lies in a folder. */
+export interface SurveyBatch {
+	items: StorageItem[];
+	/** How many things there are besides that nobody can be given: special files, names that no path can hold, what may not be read. */
+	leftOut: number;
+}
+
+/** A further ability of a storage: to tell of a folder all that `stat` knows, for less than a `stat` each, and how much it keeps back. */
+export interface SurveyingStorage extends StorageProvider {
+	/** Batches in no order, as they are found. Throws like `list`. */
+	survey(path: StoragePath): AsyncIterable<SurveyBatch>;
+}
+
+export function canSurvey(storage: StorageProvider): storage is SurveyingStorage {
+	return 'survey' in storage;
 }
 
 /** What a storage plugin offers: a way to open its root. */

@@ -4,6 +4,8 @@ import type {
 	StagedFile,
 	StorageEntry,
 	StorageItem,
+	SurveyBatch,
+	SurveyingStorage,
 	Watch,
 	WatchingStorage,
 } from '@stowage/plugin-api';
@@ -18,11 +20,12 @@ import { makeFolder } from './making.js';
 import { moveItem } from './moving.js';
 import { removeEmptyFolder, removeItem } from './removing.js';
 import { StagedLocalFile } from './StagedLocalFile.js';
+import { surveyFolder } from './surveying.js';
 import { sweepLeftovers } from './sweeping.js';
 import { watchFolder } from './watching.js';
 
 /** Files as plain files below one folder. Each call looks first whether the folder is still the one that is ours. */
-export class LocalStorage implements WatchingStorage {
+export class LocalStorage implements SurveyingStorage, WatchingStorage {
 	readonly #background = new Set<Promise<void>>();
 
 	constructor(readonly disk: Disk) {
@@ -44,6 +47,10 @@ export class LocalStorage implements WatchingStorage {
 
 	list(path: StoragePath): AsyncIterable<StorageEntry[]> {
 		return listFolder(this.disk, path);
+	}
+
+	survey(path: StoragePath): AsyncIterable<SurveyBatch> {
+		return surveyFolder(this.disk, path);
 	}
 
 	count(path: StoragePath): Promise<number> {

@@ -1,5 +1,5 @@
 import type { ByteRange, OpenFile, StorageItem } from '@stowage/plugin-api';
-import { close, readFully } from './descriptors.js';
+import { close, fstat, readFully } from './descriptors.js';
 
 const largestChunk = 1024 * 1024;
 const smallestChunk = 64 * 1024;
@@ -19,6 +19,7 @@ export class OpenLocalFile implements OpenFile {
 	constructor(
 		readonly fd: number,
 		readonly item: StorageItem,
+		private readonly mtimeNs: bigint,
 	) {
 		this.#closed = new Promise((resolve) => {
 			this.#settleClosed = resolve;
@@ -33,6 +34,18 @@ export class OpenLocalFile implements OpenFile {
 			yield* readChunks(this.fd, range?.start ?? 0, (range?.end ?? this.item.size - 1) + 1);
 		} finally {
 			readsUnderWay--;
+			this.#readers--;
+			this.#closeIfUnused();
+		}
+	}
+
+	async isChanged(): Promise<boolean> {
+		if (this.#isClosing) throw new Error('The file is closed.');
+		this.#readers++;
+		try {
+			const { size, mtimeNs } = await fstat(this.fd);
+			return Number(size) !== this.item.size || mtimeNs !== this.mtimeNs;
+		} finally {
 			this.#readers--;
 			this.#closeIfUnused();
 		}

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
  * node:fs by plain descriptors. Its own promises come with a FileHandle each, which costs more than the calls we make on it and
  * can't be shared with the operating system's calls.
  */
+export const access = promisify(fs.access);
 export const open = promisify(fs.open);
 export const close = promisify(fs.close);
 export const fsync = promisify(fs.fsync);

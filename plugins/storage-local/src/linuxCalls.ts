@@ -23,6 +23,10 @@ const resolveCached = 0x20;
 const anywhere = -100;
 const symlinkNoFollow = 0x100;
 const emptyPath = 0x1000;
+/** Asks for the rights that the process acts with, not those that it was started with. */
+const effectiveRights = 0x200;
+const mayRead = 4;
+const mayEnter = 1;
 const dontSync = 0x4000;
 /** Type, size and modified time; and with it inode, birth and change time. */
 const entryMask = 0x1 | 0x40 | 0x200;
@@ -49,6 +53,7 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 	const rename = declare('long syscall(long, int, const char*, int, const char*, uint)');
 	const openat2 = declare('long syscall(long, int, const char*, const void*, size_t)');
 	const statx = declare('int statx(int, const char*, int, uint, void*)');
+	const faccessat = declare('int faccessat(int, const char*, int, int)');
 	const flock = declare('int flock(int, int)');
 	const syncfs = declare('int syncfs(int)');
 	const syncFileRange = declare('int sync_file_range(int, int64, int64, uint)');
@@ -82,6 +87,14 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 	const status = Buffer.alloc(256);
 	const fields = new DataView(status.buffer, status.byteOffset, status.length);
 
+	/** Fills `status`; false if there is nothing of that name. */
+	const statusNow = (fd: number, name: string, mask: number): boolean => {
+		if (statx(fd, name, symlinkNoFollow, mask, status) === 0) return true;
+		const fault = systemFault('statx', koffi.errno());
+		if (isFault(fault, 'ENOENT')) return false;
+		throw fault;
+	};
+
 	return {
 		namesByDescriptor: true,
 		async renameNoReplace(from, fromName, to, toName) {
@@ -112,12 +125,10 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 		factsCached(fd) {
 			return statx(fd, '', emptyPath | dontSync, allMask, status) < 0 ? undefined : readFacts(fields);
 		},
-		entryNow(fd, name) {
-			if (statx(fd, name, symlinkNoFollow, entryMask, status) === 0) return readEntry(fields, name);
-			const fault = systemFault('statx', koffi.errno());
-			if (isFault(fault, 'ENOENT')) return undefined;
-			throw fault;
-		},
+		factsNow: (fd, name) => (statusNow(fd, name, allMask) ? readFacts(fields) : undefined),
+		mayReadNow: (fd, name, type) =>
+			faccessat(fd, name, type === 'file' ? mayRead : mayRead | mayEnter, effectiveRights) === 0,
+		entryNow: (fd, name) => (statusNow(fd, name, entryMask) ? readEntry(fields, name) : undefined),
 	};
 }
 

@@ -10,10 +10,10 @@ import { isPrivateName } from './privateFolder.js';
 import { addressableName, type RawEntry } from './rawNames.js';
 
 /** Milliseconds after which a look at one entry has waited for a disk. */
-const slowLookMs = 1;
+export const slowLookMs = 1;
 
 /** Looks under way at once where each may have to wait. */
-const looksAtOnce = 16;
+export const looksAtOnce = 16;
 
 /** The rows of a folder, a batch at a time. What vanishes meanwhile is left out. */
 export async function* listFolder(disk: Disk, path: StoragePath): AsyncGenerator<StorageEntry[]> {

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { canSurvey } from '@stowage/plugin-api';
 import test from 'ava';
 import { nodeCalls } from '../src/nodeCalls.js';
 import { eventually, localStorage, names, p } from './steps.js';
@@ -33,6 +34,11 @@ for (const [way, calls] of Object.entries({ 'at best': undefined, 'by Node alone
 		t.deepEqual(await names(storage, 'folder'), ['f\ufffdf', 'inner']);
 		t.is(await storage.count(p('folder')), 2);
 		t.is(await storage.count(p('folder/inner')), 1);
+		if (!canSurvey(storage)) throw new Error('A local storage surveys.');
+		for await (const { items, leftOut } of storage.survey(p('folder/inner'))) {
+			t.is(items.length, 1);
+			t.is(leftOut, unaddressable.length);
+		}
 
 		await storage.copy(p('folder'), p('copy'));
 		await storage.move(p('folder'), p('moved'));

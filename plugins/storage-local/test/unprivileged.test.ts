@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { storageSuite } from '@stowage/conformance';
 import { localStorageDriver } from '@stowage/storage-local';
 import test from 'ava';
+import type { LocalStorage } from '../src/LocalStorage.js';
 import { loadSystemCalls } from '../src/systemCalls.js';
 import { isRoot, localDriver, names, p, put, readText, refused } from './steps.js';
 
@@ -51,9 +52,16 @@ test('files of another owner are read as far as they may be', async (t) => {
 		return;
 	}
 	t.is(process.geteuid?.(), nobody);
-	const storage = await localStorageDriver(root).open(undefined);
+	const storage = (await localStorageDriver(root).open(undefined)) as LocalStorage;
 	t.deepEqual(await names(storage, 'theirs'), ['closed', 'readable', 'unreadable']);
 	t.is(await readText(storage, 'theirs/readable'), 'theirs');
+	for await (const { items, leftOut } of storage.survey(p('theirs'))) {
+		t.deepEqual(
+			items.map(({ name }) => name),
+			['readable'],
+		);
+		t.is(leftOut, 2);
+	}
 	await refused(t, 'forbidden', () => storage.open(p('theirs/unreadable')));
 	await refused(t, 'forbidden', () => names(storage, 'theirs/closed'));
 	await refused(t, 'forbidden', () => storage.count(p('theirs/closed')));

@@ -1,4 +1,4 @@
-import type { StorageProvider } from '@stowage/plugin-api';
+import { canSurvey, type StorageItem, type StorageProvider } from '@stowage/plugin-api';
 import type { ExecutionContext } from 'ava';
 import { names, p, patternBytes, put, putFolders, type Rule, readBytes, readText, refused, rows } from './steps.js';
 
@@ -158,7 +158,26 @@ export function readingRules(rule: Rule): void {
 		await storage.remove(p('a'));
 		await put(storage, 'a', 'another');
 		t.is(new TextDecoder().decode(await readBytes(file)), 'the first');
+		t.false(await file.isChanged());
 		await file.close();
+	});
+
+	rule('a survey, where there is one, tells all that stat knows', async (t, storage) => {
+		await putFolders(storage, 'docs', 'docs/b');
+		await put(storage, 'docs/a.txt', 'four', { mtime: 1_600_000_000_123 });
+		t.is(await storage.count(p('docs')), 2);
+		if (!canSurvey(storage)) return;
+		const items: StorageItem[] = [];
+		for await (const batch of storage.survey(p('docs'))) {
+			items.push(...batch.items);
+			t.is(batch.leftOut, 0);
+		}
+		items.sort((a, b) => (a.name < b.name ? -1 : 1));
+		t.deepEqual(items, [await storage.stat(p('docs/a.txt')), await storage.stat(p('docs/b'))]);
+		for (const path of ['gone', 'docs/a.txt'])
+			await refused(t, 'notFound', async () => {
+				for await (const _batch of storage.survey(p(path)));
+			});
 	});
 
 	rule('an id stays through rename and move, a new object has another', async (t, storage) => {

@@ -38,6 +38,7 @@ import { listMerged, listPlace } from './listFolder.js';
 import { notThere, ownPlace, type Place, privatePlace, publicPlace, readPlace } from './places.js';
 import { publishAll, publishOnce, underFreeName } from './publish.js';
 import { searchPlaces } from './searchFolder.js';
+import { walkPlace } from './walkPlace.js';
 import { watchPlaces } from './watchPlaces.js';
 
 /** The service of plugin-api's `Files` over one storage. The rules are asked before the disk is. */
@@ -128,6 +129,12 @@ export function createFiles(
 			const found = await place(viewer, ref);
 			const file = await storage().open(found.at);
 			return { entry: entryOf(found, file.item), file };
+		},
+
+		async *walk(viewer, ref, signal) {
+			const isMergedRoot = ref.area === 'public' && ref.path === '' && ref.owner === undefined;
+			const places = isMergedRoot ? await shownPlaces(viewer, ref) : [await place(viewer, ref)];
+			for (const from of places) yield* walkPlace(storage(), from, signal);
 		},
 
 		async createFolder(viewer, folder, name) {

@@ -1,0 +1,80 @@
+import { constants } from 'node:fs';
+import type { StorageItem, SurveyBatch } from '@stowage/plugin-api';
+import { rootPath, type StoragePath } from '@stowage/rules';
+import { atOnce } from './atOnce.js';
+import type { Disk } from './Disk.js';
+import { access } from './descriptors.js';
+import type { Folder } from './Folder.js';
+import { type Facts, itemOf } from './facts.js';
+import { asFailure, isFault } from './faults.js';
+import { looksAtOnce, slowLookMs } from './listing.js';
+import { isPrivateName } from './privateFolder.js';
+import { addressableName, type RawEntry } from './rawNames.js';
+
+/** Everything in a folder that can be read, as items, and how much else there is. What vanishes meanwhile is neither. */
+export async function* surveyFolder(disk: Disk, path: StoragePath): AsyncGenerator<SurveyBatch> {
+	try {
+		using folder = await disk.folder(path, 'read');
+		for await (const batch of disk.calls.readNames(folder)) yield await survey(disk, folder, batch, path === rootPath);
+	} catch (error) {
+		throw asFailure(error, path);
+	}
+}
+
+/** As in a listing: at once as long as nothing has to wait, then several at once in the background. */
+async function survey(
+	disk: Disk,
+	folder: Folder,
+	batch: readonly RawEntry[],
+	isStorageRoot: boolean,
+): Promise<SurveyBatch> {
+	const items: StorageItem[] = [];
+	let leftOut = 0;
+	const add = (item: StorageItem | 'unreadable' | 'gone') => {
+		if (item === 'unreadable') leftOut++;
+		else if (item !== 'gone') items.push(item);
+	};
+	const names: string[] = [];
+	for (const entry of batch) {
+		const name = entry.type === 'other' ? undefined : addressableName(entry.name);
+		if (name === undefined) leftOut++;
+		else if (!(isStorageRoot && isPrivateName(name))) names.push(name);
+	}
+	let next = 0;
+	const { factsNow, mayReadNow } = disk.calls;
+	if (disk.isLocal && factsNow !== undefined && mayReadNow !== undefined) {
+		for (let last = performance.now(); next < names.length; ) {
+			const name = names[next++] as string;
+			const facts = factsNow(folder.fd, name);
+			add(judge(name, facts, (type) => mayReadNow(folder.fd, name, type)));
+			const now = performance.now();
+			if (now - last > slowLookMs) break;
+			last = now;
+		}
+	}
+	await atOnce(looksAtOnce, names.slice(next), async (name) => add(await look(disk, folder, name)));
+	return { items, leftOut };
+}
+
+function judge(
+	name: string,
+	facts: Facts | undefined,
+	mayRead: (type: 'file' | 'directory') => boolean,
+): StorageItem | 'unreadable' | 'gone' {
+	if (facts === undefined) return 'gone';
+	const { type } = facts;
+	return type === 'other' || !mayRead(type) ? 'unreadable' : itemOf(name, { ...facts, type });
+}
+
+async function look(disk: Disk, folder: Folder, name: string): Promise<StorageItem | 'unreadable' | 'gone'> {
+	try {
+		const facts = await disk.factsAt(folder, name);
+		const rights = constants.R_OK | (facts.type === 'directory' ? constants.X_OK : 0);
+		if (facts.type !== 'other') await access(folder.at(name), rights);
+		return judge(name, facts, () => true);
+	} catch (error) {
+		if (isFault(error, 'ENOENT')) return 'gone';
+		if (isFault(error, 'EACCES', 'EPERM')) return 'unreadable';
+		throw error;
+	}
+}
