@@ -11,6 +11,11 @@ const programs = {
 	nginx: 'nginx',
 	strace: 'strace',
 	setpriv: 'util-linux',
+	zip: 'zip',
+	unzip: 'unzip',
+	'7z': 'p7zip-full',
+	python3: 'python3',
+	curl: 'curl',
 };
 
 /** Installs what the tests need on Debian as root; elsewhere names what is missing and stops. */

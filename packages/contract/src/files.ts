@@ -98,10 +98,19 @@ export const download = endpoint({
 	query: z.object({ type: area.default('public'), owner: queryOwner.optional(), inline: z.string().optional() }),
 });
 
+/** Room for 10,000 long paths. */
+const maxSelectionBytes = 16 * 1024 * 1024;
+
+/** `name` and `directory` only say where the selection was made. */
 const selection = z.strictObject({
-	files: z.array(z.strictObject({ path, name: z.string().optional(), owner: owner.optional() })),
+	files: z.array(z.strictObject({ path, name: z.string().optional(), owner: owner.optional() })).max(100_000),
 	type: area,
 	directory: path,
 });
 
-export const downloadZip = endpoint({ method: 'POST', path: '/api/downloadZip', payload: selection });
+export const downloadZip = endpoint({
+	method: 'POST',
+	path: '/api/downloadZip',
+	payload: selection,
+	maxPayloadBytes: maxSelectionBytes,
+});

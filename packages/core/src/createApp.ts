@@ -6,6 +6,7 @@ import { type Database, openDatabase } from '@stowage/database';
 import type { Providers, StorageProvider } from '@stowage/plugin-api';
 import { createAccounts } from './accounts/accounts.js';
 import { registerSessions } from './accounts/sessions.js';
+import { createArchives } from './archives/createArchives.js';
 import type { Config } from './config/schema.js';
 import { EventStreams } from './events/EventStreams.js';
 import { createFiles } from './files/createFiles.js';
@@ -96,7 +97,11 @@ async function assemble(
 	{ webRoot, log, now }: AllOptions,
 ): Promise<App> {
 	const server = createServer(config, log);
-	const providers: Providers = { storage: createRegistry('storage'), auth: createRegistry('auth provider') };
+	const providers: Providers = {
+		storage: createRegistry('storage'),
+		auth: createRegistry('auth provider'),
+		archive: createRegistry('archive format'),
+	};
 	server.decorate('server', 'providers', providers);
 	server.decorate('server', 'dataDir', config.dataDir);
 	server.decorate('server', 'smallRows', (scope: string) => database.smallRows(scope));
@@ -130,6 +135,7 @@ async function assemble(
 		homes: () => homesOnDisk(storage),
 		makeHome: (username) => makeHome(storage, username),
 	});
+	const archives = createArchives(files, () => providers.archive.find('zip'));
 	const streams = new EventStreams();
 	// They last as long as their pages: nobody waits for them to end.
 	server.ext('onPreStop', () => streams.endAll());
@@ -145,6 +151,7 @@ async function assemble(
 		sessions,
 		files,
 		links,
+		archives,
 		news,
 		streams,
 		resumableUploads,

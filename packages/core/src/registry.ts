@@ -17,5 +17,6 @@ export function createRegistry<T>(what: string): Registry<T> {
 			}
 			return value;
 		},
+		find: (name) => values.get(name),
 	};
 }

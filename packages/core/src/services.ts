@@ -2,6 +2,7 @@ import type { Database } from '@stowage/database';
 import type { Files, News, StorageProvider } from '@stowage/plugin-api';
 import type { Accounts } from './accounts/accounts.js';
 import type { Sessions } from './accounts/sessions.js';
+import type { Archives } from './archives/createArchives.js';
 import type { Config } from './config/schema.js';
 import type { EventStreams } from './events/EventStreams.js';
 import type { Links } from './links/createLinks.js';
@@ -19,6 +20,7 @@ export interface Services {
 	sessions: Sessions;
 	files: Files;
 	links: Links;
+	archives: Archives;
 	news: News;
 	streams: EventStreams;
 	resumableUploads: ResumableUploads;

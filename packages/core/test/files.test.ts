@@ -397,14 +397,7 @@ test('public files are read by whoever knows the owner, private ones by nobody e
 
 test('what no part brings yet answers that it is not available', async (t) => {
 	const app = await testApp(t);
-	await put(app, 'Public/docs/a.txt');
 	const visitor = new Client(app);
-	const answer = await visitor.get('/api/download/docs');
-	t.is(answer.statusCode, 503);
-	t.is(json(answer).code, 'UNAVAILABLE');
-	const zip = (files: object[]) => visitor.post('/api/downloadZip', { files, type: 'public', directory: '' });
-	t.is((await zip([{ path: 'docs' }])).statusCode, 503);
-	t.is(json(await zip([])).message, 'No files selected for download');
 	t.is((await visitor.get('/api/handbrake/check')).statusCode, 401);
 	const ada = await new Client(app).register('ada');
 	t.is((await ada.get('/api/handbrake/check')).statusCode, 503);

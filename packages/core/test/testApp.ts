@@ -25,7 +25,7 @@ export async function testApp(
 	const plugins = JSON.stringify({ '@stowage/auth-password': { memoryKiB: 19456, iterations: 2, parallelism: 1 } });
 	const config = loadConfig({
 		flags: { '--data-dir': dataDir, '--port': '0', '--plugins': plugins, ...flags },
-		defaultPlugins: ['@stowage/storage-local', '@stowage/auth-password'],
+		defaultPlugins: ['@stowage/storage-local', '@stowage/auth-password', '@stowage/zip'],
 	});
 	const app = await createApp(config, { log: pino({ level: 'silent' }), ...options });
 	await app.start();

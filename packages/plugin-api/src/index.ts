@@ -12,6 +12,7 @@ export {
 	type Viewer,
 } from '@stowage/rules';
 export { z } from 'zod';
+export * from './archives.js';
 export * from './auth.js';
 export * from './files.js';
 export * from './json.js';

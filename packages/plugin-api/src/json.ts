@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { Failure } from '@stowage/rules';
 
-/** Longest time for a whole JSON body before the answer is 408; 64 KB take a modem less. */
+/** Longest time for the next 64 KB of a body, or what is left of it, before the answer is 408; a modem takes less. */
 const stallMs = 10_000;
+const stallBytes = 64 * 1024;
 
 /** Deepest nesting accepted: our own payloads reach three levels. */
 const maxDepth = 16;
@@ -32,10 +33,15 @@ function readText(request: IncomingMessage, maxBytes: number): Promise<string> {
 	return new Promise((resolve, reject) => {
 		const chunks: Buffer[] = [];
 		let size = 0;
+		let sizeInTime = 0;
 		const timer = setTimeout(() => settle(new Failure('timeout', 'The request took too long to arrive.')), stallMs);
 		const onData = (chunk: Buffer) => {
 			size += chunk.length;
 			if (size > maxBytes) return settle(tooLarge());
+			if (size - sizeInTime >= stallBytes) {
+				sizeInTime = size;
+				timer.refresh();
+			}
 			chunks.push(chunk);
 		};
 		const onEnd = () => settle();

@@ -1,6 +1,7 @@
 import type { Request, Server } from '@hapi/hapi';
 import type { Viewer } from '@stowage/rules';
 import type { z } from 'zod';
+import type { ArchiveFormat } from './archives.js';
 import type { AuthProvider } from './auth.js';
 import type { Files } from './files.js';
 import type { News } from './news.js';
@@ -13,11 +14,14 @@ export interface Registry<T> {
 	offer(name: string, value: T): void;
 	/** Throws with the names that there are, if this one was not offered. */
 	get(name: string): T;
+	/** Undefined if it was not offered. */
+	find(name: string): T | undefined;
 }
 
 export interface Providers {
 	readonly storage: Registry<StorageDriver>;
 	readonly auth: Registry<AuthProvider>;
+	readonly archive: Registry<ArchiveFormat>;
 }
 
 declare module '@hapi/hapi' {

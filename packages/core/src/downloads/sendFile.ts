@@ -19,6 +19,8 @@ export interface SendOptions {
 	log: Log;
 	/** Called before an answer that carries the first byte. */
 	onFirstByte?: () => Promise<void>;
+	/** What this answer has instead of, or besides, the headers of every user's file. */
+	headers?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -29,7 +31,7 @@ export async function sendFile(
 	request: Request,
 	h: ResponseToolkit,
 	file: OpenFile,
-	{ name, isInline, isKept = true, log, onFirstByte }: SendOptions,
+	{ name, isInline, isKept = true, log, onFirstByte, headers: ownHeaders = {} }: SendOptions,
 ) {
 	const { res: response, req } = request.raw;
 	try {
@@ -43,7 +45,8 @@ export async function sendFile(
 		const headers: Record<string, string> = {
 			...userFileHeaders({ name, isInline, isKept, isPdf }),
 			etag: validators.etag,
-			'last-modified': new Date(mtime).toUTCString(),
+			...(Number.isNaN(mtime) ? {} : { 'last-modified': new Date(mtime).toUTCString() }),
+			...ownHeaders,
 		};
 		if (outcome === 'notModified') {
 			response.writeHead(304, headers).end();
@@ -61,7 +64,8 @@ export async function sendFile(
 			: sendRanges(response, file, headers, ranges));
 	} catch (error) {
 		if (!response.headersSent) throw error;
-		if (!(error instanceof ClientGone)) log.warn({ err: error, requestId: request.info.id }, 'a download broke off');
+		const isNobodyLeft = error instanceof ClientGone || response.closed;
+		if (!isNobodyLeft) log.warn({ err: error, requestId: request.info.id }, 'a download broke off');
 		response.destroy();
 	} finally {
 		await file.close();

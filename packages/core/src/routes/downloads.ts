@@ -1,31 +1,34 @@
 import * as contract from '@stowage/contract';
 import { route } from '@stowage/plugin-api';
-import { Failure } from '@stowage/rules';
+import { Failure, type Owner, type StoragePath } from '@stowage/rules';
+import { sendArchive } from '../archives/sendArchive.js';
 import { sendFile } from '../downloads/sendFile.js';
 import { decodePath } from '../http/rawPath.js';
 import type { Services } from '../services.js';
 
-/** What answers until a plugin brings archives. */
-const noArchives = () => new Failure('unavailable', 'ZIP archives are not available on this server.');
+const at = (path: StoragePath, owner: Owner | undefined) => ({ path, ...(owner === undefined ? {} : { owner }) });
 
-export function downloadRoutes({ config, files, log }: Services) {
+export function downloadRoutes(services: Services) {
+	const { config, files, log } = services;
 	const prefix = `${config.basePath}/api/download/`;
 	return [
 		route(contract.download, async ({ viewer, query, request, h }) => {
 			const path = decodePath(request.raw.req.url ?? '', prefix);
-			const ref = { area: query.type, path, ...(query.owner === undefined ? {} : { owner: query.owner }) };
-			const found = await files.find(viewer, ref);
-			if (found.type === 'directory') throw noArchives();
-			const { entry, file } = await files.open(viewer, {
-				...ref,
-				...(found.owner === undefined ? {} : { owner: found.owner }),
-			});
+			const area = query.type;
+			const wanted = at(path, query.owner);
+			if (path === '') return sendArchive(services, request, h, viewer, { area, items: [wanted] });
+			const found = await files.find(viewer, { area, ...wanted });
+			// Named without an owner it was found in one tree, and that one is meant from here on.
+			const item = at(path, found.owner);
+			if (found.type === 'directory') return sendArchive(services, request, h, viewer, { area, items: [item] });
+			const { entry, file } = await files.open(viewer, { area, ...item });
 			return sendFile(request, h, file, { name: entry.name, isInline: query.inline === '1', log });
 		}),
 
-		route(contract.downloadZip, ({ payload }) => {
+		route(contract.downloadZip, ({ viewer, payload, request, h }) => {
 			if (payload.files.length === 0) throw new Failure('invalid', 'No files selected for download');
-			throw noArchives();
+			const items = payload.files.map(({ path, owner }) => at(path, owner));
+			return sendArchive(services, request, h, viewer, { area: payload.type, items });
 		}),
 	];
 }

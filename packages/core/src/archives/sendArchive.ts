@@ -1,0 +1,29 @@
+import type { ResponseToolkit } from '@hapi/hapi';
+import type { Request } from '@stowage/plugin-api';
+import type { Viewer } from '@stowage/rules';
+import { type SendOptions, sendFile } from '../downloads/sendFile.js';
+import { clientGone } from '../http/clientGone.js';
+import type { Services } from '../services.js';
+import type { Selection } from './freeze.js';
+
+/**
+ * Answers a GET or HEAD with the archive of a selection, as `sendFile` answers with a file: exact length, ranges, conditions. Throws before the first byte if
+ * something chosen is not there for the viewer.
+ */
+export async function sendArchive(
+	{ archives, log }: Pick<Services, 'archives' | 'log'>,
+	request: Request,
+	h: ResponseToolkit,
+	viewer: Viewer,
+	selection: Selection,
+	options: Pick<SendOptions, 'isKept' | 'onFirstByte'> = {},
+) {
+	const { file, name, skipped } = await archives.open(viewer, selection, clientGone(request));
+	return sendFile(request, h, file, {
+		name,
+		isInline: false,
+		log,
+		headers: { 'content-type': 'application/zip', 'x-stowage-skipped': String(skipped) },
+		...options,
+	});
+}

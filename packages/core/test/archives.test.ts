@@ -1,0 +1,208 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import test from 'ava';
+import { demandReadable, listZip } from './readZip.js';
+import { Client, field, file, json, testApp } from './testApp.js';
+
+async function withAda(t: Parameters<typeof testApp>[0], flags?: Record<string, string>) {
+	const app = await testApp(t, flags);
+	const ada = await new Client(app).register('ada');
+	return { app, ada, home: path.join(app.filesDir, 'users/ada') };
+}
+
+const today = () => new Date().toLocaleDateString('sv');
+
+test('a folder comes as an archive of a known size that every reader takes', async (t) => {
+	const { ada, home } = await withAda(t);
+	mkdirSync(path.join(home, 'docs/empty'), { recursive: true });
+	mkdirSync(path.join(home, 'docs/naïve 📁'), { recursive: true });
+	writeFileSync(path.join(home, 'docs/a.txt'), 'content of a');
+	writeFileSync(path.join(home, 'docs/nothing'), '');
+	writeFileSync(path.join(home, 'docs/naïve 📁/-rf'), Buffer.alloc(300_000, 'x'));
+	utimesSync(path.join(home, 'docs/a.txt'), 1_600_000_001, 1_600_000_001);
+	const answer = await ada.get('/api/download/docs?type=private');
+	t.is(answer.statusCode, 200);
+	t.is(answer.headers['content-type'], 'application/zip');
+	t.is(Number(answer.headers['content-length']), answer.bytes.length);
+	t.is(answer.headers['x-stowage-skipped'], '0');
+	t.is(answer.headers['cache-control'], 'private, no-cache');
+	t.is(answer.headers['last-modified'], undefined);
+	t.regex(answer.headers['content-disposition'] ?? '', new RegExp(`^attachment; filename="docs_${today()}.zip"`));
+	const zip = await demandReadable(t, answer.bytes);
+	t.deepEqual(await listZip(zip), [
+		['docs/', 0],
+		['docs/a.txt', 12],
+		['docs/empty/', 0],
+		['docs/naïve 📁/', 0],
+		['docs/nothing', 0],
+		['docs/naïve 📁/-rf', 300_000],
+	]);
+	const folder = path.join(path.dirname(zip), 'out');
+	execFileSync('unzip', ['-q', zip, '-d', folder], { env: { ...process.env, LC_ALL: 'C.UTF-8' } });
+	t.is(readFileSync(path.join(folder, 'docs/a.txt'), 'utf8'), 'content of a');
+	t.is(Math.floor(execStat(path.join(folder, 'docs/a.txt'))), 1_600_000_001);
+});
+
+const execStat = (name: string) => Number(execFileSync('stat', ['-c', '%Y', name], { encoding: 'utf8' }));
+
+test('HEAD tells the size without a byte', async (t) => {
+	const { ada, home } = await withAda(t);
+	mkdirSync(path.join(home, 'docs'));
+	writeFileSync(path.join(home, 'docs/a'), 'x'.repeat(1000));
+	const [head, get] = [
+		await ada.call('HEAD', '/api/download/docs?type=private'),
+		await ada.get('/api/download/docs?type=private'),
+	];
+	t.is(head.statusCode, 200);
+	t.is(head.bytes.length, 0);
+	t.is(head.headers['content-length'], String(get.bytes.length));
+	t.is(head.headers.etag, get.headers.etag);
+});
+
+test('chosen items lie at the top by their own names, twins get numbers, and what a client calls them does not count', async (t) => {
+	const { ada, home } = await withAda(t);
+	for (const folder of ['one/docs', 'two/docs']) mkdirSync(path.join(home, folder), { recursive: true });
+	writeFileSync(path.join(home, 'one/x.txt'), '1');
+	writeFileSync(path.join(home, 'two/x.txt'), '22');
+	writeFileSync(path.join(home, 'one/docs/in.txt'), '333');
+	writeFileSync(path.join(home, 'two/docs/in.txt'), '4444');
+	const answer = await ada.post('/api/downloadZip', {
+		files: ['one/x.txt', 'two/x.txt', 'one/docs', 'two/docs'].map((from) => ({ path: from, name: '../../evil' })),
+		type: 'private',
+		directory: '',
+	});
+	t.is(answer.statusCode, 200);
+	t.is(Number(answer.headers['content-length']), answer.bytes.length);
+	t.regex(answer.headers['content-disposition'] ?? '', new RegExp(`filename="files_${today()}.zip"`));
+	t.deepEqual(await listZip(await demandReadable(t, answer.bytes)), [
+		['x.txt', 1],
+		['x (1).txt', 2],
+		['docs/', 0],
+		['docs/in.txt', 3],
+		['docs (1)/', 0],
+		['docs (1)/in.txt', 4],
+	]);
+});
+
+test('nothing chosen and something missing are refused before the first byte', async (t) => {
+	const { ada, home } = await withAda(t);
+	writeFileSync(path.join(home, 'a'), 'x');
+	const none = await ada.post('/api/downloadZip', { files: [], type: 'private', directory: '' });
+	t.is(none.statusCode, 400);
+	t.is(json(none).message, 'No files selected for download');
+	const files = [{ path: 'a' }, { path: 'gone' }];
+	t.is((await ada.post('/api/downloadZip', { files, type: 'private', directory: '' })).statusCode, 404);
+	t.is((await ada.get('/api/download/gone/folder?type=private')).statusCode, 404);
+	const outside = [{ path: '../bob' }];
+	t.is((await ada.post('/api/downloadZip', { files: outside, type: 'private', directory: '' })).statusCode, 400);
+});
+
+test('an archive holds what its caller may see, and of a root never another’s', async (t) => {
+	const { app, ada } = await withAda(t);
+	const bob = await new Client(app).register('bob');
+	const visitor = new Client(app);
+	await ada.upload('/api/upload', [field('type', 'public'), file('same.txt', 'of ada')]);
+	await ada.upload('/api/upload', [field('type', 'private'), file('secret.txt', 'secret')]);
+	await bob.upload('/api/upload', [field('type', 'public'), file('of bob.txt', 'bob')]);
+	await visitor.upload('/api/upload/public', [file('same.txt', 'of a visitor')]);
+	mkdirSync(path.join(app.filesDir, 'Public/docs'));
+	writeFileSync(path.join(app.filesDir, 'Public/docs/manual.txt'), 'manual');
+
+	const root = (client: Client, query: string) => client.get(`/api/download/?${query}`);
+	const namesOf = async (answer: Awaited<ReturnType<typeof root>>) => {
+		t.is(answer.statusCode, 200);
+		return (await listZip(await demandReadable(t, answer.bytes))).map(([name]) => name);
+	};
+	t.deepEqual(await namesOf(await root(visitor, 'type=public')), ['docs/', 'docs/manual.txt', 'same.txt']);
+	t.deepEqual(await namesOf(await root(ada, 'type=public')), ['same.txt', 'docs/', 'docs/manual.txt', 'same (1).txt']);
+	t.deepEqual(await namesOf(await root(ada, 'type=private')), ['Public/', 'secret.txt', 'Public/same.txt']);
+	t.deepEqual(await namesOf(await root(visitor, 'type=public&owner=')), ['docs/', 'docs/manual.txt']);
+	t.is((await root(visitor, 'type=private')).statusCode, 401);
+	t.is((await root(visitor, 'type=public&owner=bob')).statusCode, 404);
+	t.is((await root(ada, 'type=public&owner=bob')).statusCode, 404);
+	const foreignRoot = { files: [{ path: '', owner: 'bob' }], type: 'public', directory: '' };
+	t.is((await ada.post('/api/downloadZip', foreignRoot)).statusCode, 404);
+	const secret = { files: [{ path: 'secret.txt', owner: 'ada' }], type: 'private', directory: '' };
+	t.is((await bob.post('/api/downloadZip', secret)).statusCode, 404);
+	t.is((await visitor.post('/api/downloadZip', secret)).statusCode, 401);
+	t.is((await ada.post('/api/downloadZip', secret)).statusCode, 200);
+});
+
+test('what nobody can be given is left out and counted', async (t) => {
+	const { ada, home } = await withAda(t);
+	mkdirSync(path.join(home, 'odd'));
+	writeFileSync(path.join(home, 'odd/plain'), 'x');
+	writeFileSync(path.join(home, 'odd/a\\..\\b'), 'x');
+	symlinkSync('/etc/passwd', path.join(home, 'odd/link'));
+	execFileSync('mkfifo', [path.join(home, 'odd/pipe')]);
+	const answer = await ada.get('/api/download/odd?type=private');
+	t.is(answer.headers['x-stowage-skipped'], '3');
+	t.deepEqual(await listZip(await demandReadable(t, answer.bytes)), [
+		['odd/', 0],
+		['odd/plain', 1],
+	]);
+});
+
+test('the same files are the same bytes, in whole and in ranges; changed ones are another archive', async (t) => {
+	const { ada, home } = await withAda(t);
+	mkdirSync(path.join(home, 'docs'));
+	writeFileSync(path.join(home, 'docs/large'), Buffer.alloc(3_000_000, 'abcdefg'));
+	for (let n = 0; n < 20; n++) writeFileSync(path.join(home, `docs/small ${n}`), Buffer.alloc(n * 1000, n));
+	const url = '/api/download/docs?type=private';
+	const whole = await ada.get(url);
+	const etag = whole.headers.etag ?? '';
+	t.regex(etag, /^"[\w-]+"$/);
+	t.true((await ada.get(url)).bytes.equals(whole.bytes));
+	const size = whole.bytes.length;
+	for (const start of [0, 1, 29, 40, 100, 3_000_050, 3_000_100, size - 5_000, size - 22, size - 1]) {
+		for (const end of [start, Math.min(size - 1, start + 70_000), size - 1]) {
+			const part = await ada.get(url, { range: `bytes=${start}-${end}`, 'if-range': etag });
+			t.is(part.statusCode, 206);
+			t.is(part.headers['content-range'], `bytes ${start}-${end}/${size}`);
+			t.true(part.bytes.equals(whole.bytes.subarray(start, end + 1)), `${start}-${end}`);
+		}
+	}
+	t.is((await ada.get(url, { 'if-none-match': etag })).statusCode, 304);
+	t.is((await ada.get(url, { range: `bytes=${size}-` })).statusCode, 416);
+	t.regex((await ada.get(url, { range: 'bytes=0-9,50-59' })).headers['content-type'] ?? '', /^multipart\/byteranges/);
+
+	writeFileSync(path.join(home, 'docs/small 3'), 'changed');
+	const changed = await ada.get(url, { range: 'bytes=100-', 'if-range': etag });
+	t.is(changed.statusCode, 200);
+	t.not(changed.headers.etag, etag);
+	await demandReadable(t, changed.bytes);
+});
+
+test.serial('an archive of 10,000 files begins after less than a second of work', async (t) => {
+	const { ada, home } = await withAda(t);
+	mkdirSync(path.join(home, 'many'));
+	for (let n = 0; n < 10_000; n++) await writeFile(path.join(home, `many/${n}`), 'x');
+	const before = process.cpuUsage();
+	const answer = await ada.get('/api/download/many?type=private', { range: 'bytes=0-0' });
+	const { user, system } = process.cpuUsage(before);
+	t.is(answer.statusCode, 206);
+	t.true(user + system < 1_000_000, `${(user + system) / 1000} ms`);
+});
+
+test('a file of more than 4 GiB is announced to its byte', async (t) => {
+	const { ada, home } = await withAda(t);
+	mkdirSync(path.join(home, 'huge'));
+	writeFileSync(path.join(home, 'huge/sparse'), '');
+	truncateSync(path.join(home, 'huge/sparse'), 5 * 1024 ** 3);
+	const head = await ada.call('HEAD', '/api/download/huge?type=private');
+	t.is(head.statusCode, 200);
+	t.true(Number(head.headers['content-length']) > 5 * 1024 ** 3);
+});
+
+test('without the plugin archives are not available, and the rest of a download is', async (t) => {
+	const { ada, home } = await withAda(t, { '--plugins': JSON.stringify({ '@stowage/zip': false }) });
+	mkdirSync(path.join(home, 'docs'));
+	writeFileSync(path.join(home, 'docs/a'), 'x');
+	t.is((await ada.get('/api/download/docs?type=private')).statusCode, 503);
+	const plain = await ada.get('/api/download/docs/a?type=private');
+	t.is(plain.statusCode, 200, plain.payload);
+	const files = [{ path: 'docs/a' }];
+	t.is((await ada.post('/api/downloadZip', { files, type: 'private', directory: '' })).statusCode, 503);
+});

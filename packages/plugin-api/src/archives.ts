@@ -1,0 +1,40 @@
+import type { ByteRange, OpenFile } from './storage.js';
+
+/** A file or folder of an archive. */
+export interface ArchiveEntry {
+	/** Its path in the archive: segments joined by `/`, none at the end. */
+	readonly name: string;
+	readonly type: 'file' | 'directory';
+	/** Bytes; 0 for a folder. */
+	readonly size: number;
+	/** Milliseconds since the epoch. */
+	readonly mtime: number;
+	/** Another content has another key, in whatever archive. */
+	readonly contentKey: string;
+}
+
+/** What goes into an archive, in its order. */
+export interface ArchiveContents<Entry extends ArchiveEntry = ArchiveEntry> {
+	readonly entries: readonly Entry[];
+	/** Opens a file with the very content that its entry was made for, else it fails. Whoever opened it closes it. */
+	open(entry: Entry): Promise<OpenFile>;
+}
+
+/** An archive that is made while it is read. */
+export interface Archive {
+	/** Bytes, exact. */
+	readonly size: number;
+	/**
+	 * Yields the bytes of the range, all of them by default, and fails if a content fails or changes. A chunk is valid until the next one is asked for.
+	 * With the signal it ends also between two chunks.
+	 */
+	read(range?: ByteRange, signal?: AbortSignal): AsyncIterable<Uint8Array>;
+}
+
+/** A way to write archives. */
+export interface ArchiveFormat {
+	/** Changes with whatever makes other bytes from the same contents. */
+	readonly version: string;
+	/** The same contents are the same bytes, whoever writes them, when and where. Nothing is opened before it is read. */
+	archive<Entry extends ArchiveEntry>(contents: ArchiveContents<Entry>): Archive;
+}

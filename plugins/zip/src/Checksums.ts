@@ -1,0 +1,96 @@
+import { type ArchiveEntry, type SmallStore, z } from '@stowage/plugin-api';
+
+/** How far a CRC has come: it is that of the first `bytes` of a content. */
+export interface Progress {
+	crc: number;
+	bytes: number;
+}
+
+/** Reading a smaller file again costs less than a row about it. */
+const worthRemembering = 64 * 1024;
+
+/** A file written to this short a time ago may have been written to once more without a sign of it. */
+const settlingMs = 5_000;
+
+const rememberedMs = 30 * 24 * 60 * 60_000;
+
+/** Rows asked for, or written, at once. */
+const rowsAtOnce = 200;
+
+const row = z.tuple([z.int().min(0).max(0xffffffff), z.int().min(0)]);
+
+/** The CRCs of an archive's contents: those computed for it, and those remembered from before. */
+export class Checksums {
+	readonly #crcs: Uint32Array;
+	readonly #isKnown: Uint8Array;
+	/** Of contents that were begun only. */
+	readonly #begun = new Map<number, Progress>();
+	readonly #unsaved = new Map<string, readonly [number, number]>();
+	/** Rows of the entries between these two have been asked for. */
+	#asked = { from: 0, to: 0 };
+
+	constructor(
+		readonly entries: readonly ArchiveEntry[],
+		readonly store: SmallStore,
+	) {
+		this.#crcs = new Uint32Array(entries.length);
+		this.#isKnown = new Uint8Array(entries.length);
+	}
+
+	/** Undefined while it is not known. */
+	get(index: number): number | undefined {
+		return this.#isKnown[index] === 1 || this.entries[index]?.size === 0 ? this.#crcs[index] : undefined;
+	}
+
+	/** How far the CRC of a content is known, from this archive or an earlier one. */
+	async recall(index: number): Promise<Progress> {
+		const size = this.entries[index]?.size ?? 0;
+		if (size >= worthRemembering && this.get(index) === undefined) await this.#ask(index);
+		const crc = this.get(index);
+		return crc === undefined ? (this.#begun.get(index) ?? { crc: 0, bytes: 0 }) : { crc, bytes: size };
+	}
+
+	/** Takes note of how far a CRC has come. */
+	async set(index: number, progress: Progress): Promise<void> {
+		const entry = this.entries[index];
+		if (entry === undefined || this.get(index) !== undefined) return;
+		this.#learn(index, progress);
+		if (entry.size < worthRemembering || Date.now() - entry.mtime < settlingMs) return;
+		this.#unsaved.set(entry.contentKey, [progress.crc, progress.bytes]);
+		if (this.#unsaved.size >= rowsAtOnce) await this.save();
+	}
+
+	/** Writes down what is new. */
+	async save(): Promise<void> {
+		if (this.#unsaved.size === 0) return;
+		const rows = new Map(this.#unsaved);
+		this.#unsaved.clear();
+		await this.store.setMany(rows, rememberedMs);
+	}
+
+	#learn(index: number, progress: Progress): void {
+		if (progress.bytes < (this.entries[index]?.size ?? 0)) {
+			this.#begun.set(index, progress);
+			return;
+		}
+		this.#begun.delete(index);
+		this.#crcs[index] = progress.crc;
+		this.#isKnown[index] = 1;
+	}
+
+	/** Archives are read in their order, so the rows of what follows are asked for along with this one. */
+	async #ask(index: number): Promise<void> {
+		if (index >= this.#asked.from && index < this.#asked.to) return;
+		const wanted = new Map<string, number>();
+		let at = index;
+		for (; at < this.entries.length && wanted.size < rowsAtOnce; at++) {
+			const { size, contentKey } = this.entries[at] as ArchiveEntry;
+			if (size >= worthRemembering && this.get(at) === undefined) wanted.set(contentKey, at);
+		}
+		this.#asked = { from: index, to: at };
+		for (const [key, value] of await this.store.getMany([...wanted.keys()])) {
+			const [crc, bytes] = row.parse(value);
+			this.#learn(wanted.get(key) as number, { crc, bytes });
+		}
+	}
+}

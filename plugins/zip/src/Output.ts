@@ -1,0 +1,49 @@
+import type { ByteRange } from '@stowage/plugin-api';
+
+/** Gathers many small pieces of an archive in one buffer, and cuts off what lies outside the range that was asked for. */
+export class Output {
+	/** Where in the archive the next piece belongs. */
+	position: number;
+	#filled = 0;
+	readonly #buffer: Buffer;
+
+	/** Any piece up to `largestPiece` finds room as long as the buffer is not full. */
+	constructor(
+		readonly range: ByteRange,
+		position: number,
+		readonly fullBytes: number,
+		largestPiece: number,
+	) {
+		this.position = position;
+		this.#buffer = Buffer.allocUnsafe(fullBytes + largestPiece);
+	}
+
+	get isFull(): boolean {
+		return this.#filled >= this.fullBytes;
+	}
+
+	get isEmpty(): boolean {
+		return this.#filled === 0;
+	}
+
+	/** Whether the range has come to its end. */
+	get isOver(): boolean {
+		return this.position > this.range.end;
+	}
+
+	put(piece: Uint8Array): void {
+		const from = Math.max(0, this.range.start - this.position);
+		const to = Math.min(piece.length, this.range.end + 1 - this.position);
+		this.position += piece.length;
+		if (from >= to) return;
+		this.#buffer.set(from === 0 && to === piece.length ? piece : piece.subarray(from, to), this.#filled);
+		this.#filled += to - from;
+	}
+
+	/** What was gathered; valid until the next piece is put. */
+	take(): Uint8Array {
+		const gathered = this.#buffer.subarray(0, this.#filled);
+		this.#filled = 0;
+		return gathered;
+	}
+}

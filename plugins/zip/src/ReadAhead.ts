@@ -1,0 +1,84 @@
+import type { ArchiveContents, ArchiveEntry, OpenFile } from '@stowage/plugin-api';
+
+/** A content that is ready: a small one as it is, a large one open. */
+export type Loaded = { bytes: Uint8Array } | { file: OpenFile };
+
+/** Contents up to this size are read before they are needed. */
+export const smallBytes = 64 * 1024;
+
+const filesAhead = 16;
+
+/** Opens and reads contents before they are asked for, in the order of the archive: so much and no more. */
+export class ReadAhead {
+	readonly #begun: { loading: Promise<Loaded>; bytes: number }[] = [];
+	#bytes = 0;
+	#next: number;
+
+	/** Goes from entry `first` to `last`, and keeps about `budget` bytes in memory. */
+	constructor(
+		readonly contents: ArchiveContents,
+		first: number,
+		readonly last: number,
+		readonly budget: number,
+	) {
+		this.#next = first;
+	}
+
+	/** The next content, those without a byte left out. Whoever takes an open file closes it. */
+	take(): Promise<Loaded> {
+		this.#begin();
+		const first = this.#begun.shift();
+		if (first === undefined) throw new Error('There is no content left.');
+		this.#bytes -= first.bytes;
+		return first.loading;
+	}
+
+	/** Closes what was opened and never taken. */
+	async close(): Promise<void> {
+		this.#next = Number.POSITIVE_INFINITY;
+		for (const { loading } of this.#begun) {
+			const loaded = await loading.catch(() => undefined);
+			if (loaded !== undefined && 'file' in loaded) await loaded.file.close();
+		}
+	}
+
+	#begin(): void {
+		const { entries } = this.contents;
+		for (; this.#next <= this.last && this.#begun.length < filesAhead; this.#next++) {
+			const entry = entries[this.#next];
+			if (entry === undefined || entry.size === 0) continue;
+			const bytes = entry.size > smallBytes ? 0 : entry.size;
+			if (this.#begun.length > 0 && this.#bytes + bytes > this.budget) return;
+			const loading = load(this.contents, entry);
+			// It may fail long before it is taken; whoever takes it gets the error.
+			loading.catch(() => {});
+			this.#begun.push({ loading, bytes });
+			this.#bytes += bytes;
+		}
+	}
+}
+
+async function load(contents: ArchiveContents, entry: ArchiveEntry): Promise<Loaded> {
+	const file = await contents.open(entry);
+	if (entry.size > smallBytes) return { file };
+	try {
+		return { bytes: await readWhole(file, entry.size) };
+	} finally {
+		await file.close();
+	}
+}
+
+async function readWhole(file: OpenFile, size: number): Promise<Uint8Array> {
+	const bytes = Buffer.allocUnsafe(size);
+	let at = 0;
+	for await (const chunk of file.read()) {
+		bytes.set(chunk, at);
+		at += chunk.length;
+	}
+	if (at !== size || (await file.isChanged())) throw contentChanged();
+	return bytes;
+}
+
+export function contentChanged(): Error {
+	return new Error('A file was changed while it was put into an archive.');
+}

@@ -1,0 +1,53 @@
+import { crc32 } from 'node:zlib';
+import type { OpenFile } from '@stowage/plugin-api';
+import type { Progress } from './Checksums.js';
+
+/** A transfer that is cut hard computes this much again at most. */
+const savingBytes = 1024 ** 3;
+
+/** The CRC of a content as far as its bytes have come by. */
+export class RunningCrc {
+	#crc: number;
+	#bytes: number;
+	#savedBytes: number;
+
+	constructor({ crc, bytes }: Progress = { crc: 0, bytes: 0 }) {
+		this.#crc = crc;
+		this.#bytes = bytes;
+		this.#savedBytes = bytes;
+	}
+
+	get progress(): Progress {
+		return { crc: this.#crc, bytes: this.#bytes };
+	}
+
+	/** Whether it has come far since it was last asked. */
+	get isWorthSaving(): boolean {
+		if (this.#bytes - this.#savedBytes < savingBytes) return false;
+		this.#savedBytes = this.#bytes;
+		return true;
+	}
+
+	/** The bytes from `at` on. Those that it knows already are passed over; after a gap nothing is learned. */
+	add(bytes: Uint8Array, at: number): void {
+		const known = this.#bytes - at;
+		if (known < 0 || known >= bytes.length) return;
+		this.#crc = crc32(known === 0 ? bytes : bytes.subarray(known), this.#crc);
+		this.#bytes = at + bytes.length;
+	}
+
+	/** Reads what lies between what it knows and `position`. */
+	async catchUp(file: OpenFile, position: number, signal: AbortSignal | undefined): Promise<void> {
+		if (this.#bytes >= position) return;
+		for await (const chunk of file.read({ start: this.#bytes, end: position - 1 })) {
+			signal?.throwIfAborted();
+			this.add(chunk, this.#bytes);
+		}
+	}
+
+	/** The content is not what it was. */
+	forget(): void {
+		this.#crc = 0;
+		this.#bytes = 0;
+	}
+}

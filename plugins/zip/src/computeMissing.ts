@@ -1,0 +1,44 @@
+import type { ArchiveContents, ArchiveEntry } from '@stowage/plugin-api';
+import type { Checksums } from './Checksums.js';
+import { contentChanged } from './ReadAhead.js';
+import { RunningCrc } from './RunningCrc.js';
+
+const filesAtOnce = 8;
+
+/** Learns the CRCs of contents that were not sent this time: remembered ones, or else the contents are read. */
+export async function computeMissing(
+	contents: ArchiveContents,
+	checksums: Checksums,
+	signal: AbortSignal | undefined,
+): Promise<void> {
+	let next = 0;
+	const work = async () => {
+		for (let index = next++; index < contents.entries.length; index = next++) {
+			if (checksums.get(index) === undefined) await compute(contents, checksums, index, signal);
+		}
+	};
+	await Promise.all(Array.from({ length: filesAtOnce }, work));
+}
+
+async function compute(
+	contents: ArchiveContents,
+	checksums: Checksums,
+	index: number,
+	signal: AbortSignal | undefined,
+): Promise<void> {
+	signal?.throwIfAborted();
+	const entry = contents.entries[index] as ArchiveEntry;
+	const crc = new RunningCrc(await checksums.recall(index));
+	if (crc.progress.bytes === entry.size) return;
+	const file = await contents.open(entry);
+	try {
+		await crc.catchUp(file, entry.size, signal);
+		if (await file.isChanged()) {
+			crc.forget();
+			throw contentChanged();
+		}
+	} finally {
+		await checksums.set(index, crc.progress);
+		await file.close();
+	}
+}

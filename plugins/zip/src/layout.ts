@@ -1,0 +1,36 @@
+import type { ArchiveEntry } from '@stowage/plugin-api';
+import { centralRecordSize, descriptorSize, endSize, localHeaderSize } from './records.js';
+
+/** Where everything lies in an archive. */
+export interface Layout {
+	/** Where the local header of each entry begins, and after the last one the central directory. */
+	readonly starts: Float64Array;
+	readonly centralStart: number;
+	readonly centralSize: number;
+	readonly size: number;
+}
+
+export function layOut(entries: readonly ArchiveEntry[]): Layout {
+	const starts = new Float64Array(entries.length + 1);
+	let at = 0;
+	let centralSize = 0;
+	entries.forEach((entry, index) => {
+		starts[index] = at;
+		centralSize += centralRecordSize(entry, at);
+		at += localHeaderSize(entry) + entry.size + descriptorSize(entry);
+	});
+	starts[entries.length] = at;
+	return { starts, centralStart: at, centralSize, size: at + centralSize + endSize(entries.length, at, centralSize) };
+}
+
+/** The entry that the byte at `position` belongs to; the number of entries for one in or after the central directory. */
+export function entryAt({ starts }: Layout, position: number): number {
+	let low = 0;
+	let high = starts.length - 1;
+	while (low < high) {
+		const middle = (low + high + 1) >> 1;
+		if ((starts[middle] as number) <= position) low = middle;
+		else high = middle - 1;
+	}
+	return low;
+}
