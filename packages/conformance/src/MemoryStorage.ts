@@ -91,6 +91,25 @@ export class MemoryStorage implements StorageProvider {
 		});
 	}
 
+	async note(key: string, value: string): Promise<string> {
+		this.#demandHere();
+		const known = this.#root.notes.get(key);
+		if (known !== undefined) return known.value;
+		this.#root.notes.set(key, { value, madeAt: Date.now() });
+		return value;
+	}
+
+	async forgetNote(key: string): Promise<void> {
+		this.#root.notes.delete(key);
+	}
+
+	async sweepStaging(before: { staged: number; notes: number }): Promise<void> {
+		for (const staged of this.#root.staged.values()) {
+			if (staged.state === 'open' && staged.node.mtime < before.staged) staged.state = 'discarded';
+		}
+		for (const [key, { madeAt }] of this.#root.notes) if (madeAt < before.notes) this.#root.notes.delete(key);
+	}
+
 	async freeSpace(): Promise<number> {
 		this.#demandHere();
 		return capacity;

@@ -61,6 +61,7 @@ export class MemoryRoot {
 	readonly tree = new FolderNode();
 	/** By id. It stays here once it is published, so that a commit can be tried again. */
 	readonly staged = new Map<string, StagedNode>();
+	readonly notes = new Map<string, { value: string; madeAt: number }>();
 
 	/** Begins a staged file and answers its id. */
 	begin(): string {

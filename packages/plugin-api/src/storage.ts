@@ -89,6 +89,14 @@ export interface StorageProvider {
 	 * calls but `discard` throw that, and `commit` only after it looked for what it had published.
 	 */
 	stage(id?: string): Promise<StagedFile>;
+	/**
+	 * Notes a value, which is not empty, under a key of hexadecimal digits unless one is noted there already, and resolves to the one that is. It outlives the process, though
+	 * perhaps not a power cut.
+	 */
+	note(key: string, value: string): Promise<string>;
+	forgetNote(key: string): Promise<void>;
+	/** Drops staged files and notes that nobody has touched since then, milliseconds since the epoch. */
+	sweepStaging(before: { staged: number; notes: number }): Promise<void>;
 	/** Bytes that may still be written. */
 	freeSpace(): Promise<number>;
 	/** Whether the root is really there: mounted, writable and ours. Throws `unavailable` with the reason. */

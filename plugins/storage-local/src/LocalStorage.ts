@@ -18,10 +18,11 @@ import { openItem, statItem } from './items.js';
 import { countFolder, listFolder } from './listing.js';
 import { makeFolder } from './making.js';
 import { moveItem } from './moving.js';
+import { removeNote, writeNote } from './notes.js';
 import { removeEmptyFolder, removeItem } from './removing.js';
 import { StagedLocalFile } from './StagedLocalFile.js';
 import { surveyFolder } from './surveying.js';
-import { sweepLeftovers } from './sweeping.js';
+import { sweepLeftovers, sweepStaging } from './sweeping.js';
 import { watchFolder } from './watching.js';
 
 /** Files as plain files below one folder. Each call looks first whether the folder is still the one that is ours. */
@@ -92,6 +93,18 @@ export class LocalStorage implements SurveyingStorage, WatchingStorage {
 
 	async stage(id?: string): Promise<StagedFile> {
 		return id === undefined ? StagedLocalFile.begin(this.disk) : new StagedLocalFile(this.disk, id);
+	}
+
+	note(key: string, value: string): Promise<string> {
+		return refusing(rootPath, () => writeNote(this.disk, key, value));
+	}
+
+	forgetNote(key: string): Promise<void> {
+		return refusing(rootPath, () => removeNote(this.disk, key));
+	}
+
+	sweepStaging(before: { staged: number; notes: number }): Promise<void> {
+		return refusing(rootPath, () => sweepStaging(this.disk, before));
 	}
 
 	freeSpace(): Promise<number> {

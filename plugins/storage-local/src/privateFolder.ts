@@ -7,6 +7,9 @@ export const trashFolder = 'trash-in-progress';
 /** Begins the names of what may be swept from staging when nobody works on it any more. Uploads have no such beginning. */
 export const scratchPrefix = 'scratch-';
 
+/** Begins the names of notes, which lie in staging as well. */
+export const notePrefix = 'note-';
+
 /** Whether a name at the root could reach the private folder, also on a disk that ignores case, width or trailing dots. */
 export function isPrivateName(segment: string): boolean {
 	return (

@@ -2,7 +2,7 @@ import type { Disk } from './Disk.js';
 import { closeSync, lstat, open } from './descriptors.js';
 import type { Folder } from './Folder.js';
 import { readFileFlags } from './opening.js';
-import { scratchPrefix, stagingFolder, trashFolder } from './privateFolder.js';
+import { notePrefix, scratchPrefix, stagingFolder, trashFolder } from './privateFolder.js';
 import { pathPart, type RawName } from './rawNames.js';
 import { removeTree } from './removeTree.js';
 
@@ -15,6 +15,18 @@ export async function sweepLeftovers(disk: Disk): Promise<void> {
 	await sweep(disk, trash, (name) => removeTree(disk, trash, name));
 	using staging = await disk.privateFolder(stagingFolder, 'read');
 	await sweep(disk, staging, (name) => removeIfAbandoned(disk, staging, name));
+}
+
+/** Drops staged files and notes that nobody has touched since. */
+export async function sweepStaging(disk: Disk, before: { staged: number; notes: number }): Promise<void> {
+	using staging = await disk.privateFolder(stagingFolder, 'read');
+	await sweep(disk, staging, async (name) => {
+		if (name.startsWith(scratchPrefix)) return;
+		const { ctimeMs } = await lstat(staging.at(pathPart(name)));
+		if (ctimeMs < (name.startsWith(notePrefix) ? before.notes : before.staged)) {
+			await removeTree(disk, staging, name);
+		}
+	});
 }
 
 async function sweep(disk: Disk, folder: Folder, remove: (name: RawName) => Promise<void>): Promise<void> {

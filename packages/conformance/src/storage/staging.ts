@@ -172,6 +172,42 @@ export function stagingRules(rule: Rule): void {
 		t.deepEqual(await names(storage, ''), []);
 	});
 
+	rule('a note is what was noted first, until it is forgotten', async (t, storage, again) => {
+		const [one, other] = ['a'.repeat(64), 'b'.repeat(64)];
+		t.is(await storage.note(one, 'first'), 'first');
+		t.is(await storage.note(one, 'second'), 'first');
+		t.is(await (await again()).note(one, 'third'), 'first');
+		t.is(await storage.note(other, 'x'.repeat(200)), 'x'.repeat(200));
+		await storage.forgetNote(one);
+		await storage.forgetNote(one);
+		t.is(await storage.note(one, 'fourth'), 'fourth');
+		t.is(await storage.note(other, 'more'), 'x'.repeat(200));
+		t.deepEqual(await names(storage, ''), []);
+	});
+
+	rule('of many who note something under one key at once, all are told the same', async (t, storage) => {
+		const told = await Promise.all(Array.from({ length: 8 }, (_, n) => storage.note('c'.repeat(64), `${n}`)));
+		t.is(new Set(told).size, 1);
+	});
+
+	rule('staged files and notes that nobody touches any more are swept', async (t, storage) => {
+		const key = 'd'.repeat(64);
+		const staged = await storage.stage();
+		await staged.append(body('kept'), 0);
+		await storage.note(key, 'old');
+		await put(storage, 'published', 'text');
+		const later = Date.now() + 60_000;
+		await storage.sweepStaging({ staged: 0, notes: 0 });
+		t.is(await storage.note(key, 'new'), 'old');
+		await storage.sweepStaging({ staged: 0, notes: later });
+		t.is(await storage.note(key, 'new'), 'new');
+		t.is(await staged.size(), 4);
+		await storage.sweepStaging({ staged: later, notes: 0 });
+		t.is(await storage.note(key, 'newer'), 'new');
+		await refused(t, 'notFound', () => staged.size());
+		t.is(await readText(storage, 'published'), 'text');
+	});
+
 	rule('a second writer is refused while one is at work', async (t, storage) => {
 		const staged = await storage.stage();
 		const rival = await storage.stage(staged.id);

@@ -1,6 +1,7 @@
 import type { LimitStore } from '@stowage/plugin-api';
 import { Failure, foldUsername } from '@stowage/rules';
 import { limitAddress } from '../http/proxy.js';
+import { inTurn } from '../inTurn.js';
 
 const windowMs = 60_000;
 
@@ -57,18 +58,5 @@ async function countedTry<T>(
 	} finally {
 		// A success, a refusal and a fault of ours are no failed tries of theirs.
 		if (!isFailedTry) for (const key of counted) await limits.release(key);
-	}
-}
-
-const turns = new Map<string, Promise<unknown>>();
-
-/** Runs what bears the same key one after another. */
-async function inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
-	const turn = (turns.get(key) ?? Promise.resolve()).then(work, work);
-	turns.set(key, turn);
-	try {
-		return await turn;
-	} finally {
-		if (turns.get(key) === turn) turns.delete(key);
 	}
 }

@@ -3,9 +3,10 @@ import { type Call, type ItemRef, parseInput, route, z } from '@stowage/plugin-a
 import { type Area, Failure, normalizeName } from '@stowage/rules';
 import type { Services } from '../services.js';
 import { askedArea } from '../uploads/askedArea.js';
+import { publishKeyed } from '../uploads/publishKeyed.js';
 import { type FormFields, type ReceivedForm, receiveForm } from '../uploads/receiveForm.js';
 import { demandSpace } from '../uploads/space.js';
-import { announcedBytes } from '../uploads/uploadHeaders.js';
+import { announcedBytes, uploadKeyOf } from '../uploads/uploadHeaders.js';
 
 const { schemas } = contract;
 
@@ -32,6 +33,7 @@ export function uploadRoutes({ config, files, storage }: Services) {
 		allowed: string[],
 		areaOf: (fields: z.output<typeof fieldsSchema>) => Area,
 	) => {
+		const key = uploadKeyOf(request.raw.req.headers);
 		await demandSpace(storage, announcedBytes(request.raw.req), config.uploads.freeSpaceReserve);
 		const folderOf = (fields: FormFields): ItemRef => {
 			const parsed = parseFields(fields);
@@ -53,7 +55,11 @@ export function uploadRoutes({ config, files, storage }: Services) {
 		});
 		try {
 			const arrivals = arrivalsOf(form);
-			const entries = await files.publish(viewer, folderOf(form.fields), arrivals);
+			const folder = folderOf(form.fields);
+			const entries =
+				key === undefined
+					? await files.publish(viewer, folder, arrivals)
+					: await publishKeyed({ files, storage }, viewer, folder, arrivals, key);
 			return { message: entries.length === 1 ? 'File uploaded.' : `${entries.length} files uploaded.`, entries };
 		} catch (error) {
 			await Promise.all(form.files.map(({ staged }) => staged.discard()));

@@ -44,6 +44,8 @@ interface Means {
 	now(): number;
 }
 
+const dayMs = 24 * 60 * 60 * 1000;
+
 /** Rows dropped in one go. */
 const sweptAtOnce = 100;
 
@@ -273,6 +275,8 @@ export function createResumableUploads({ config, database, files, storage, log, 
 			}
 			// Until then its client is told that it has expired, after that it is unknown.
 			await uploads.forget(now() - config.uploads.expireAfter);
+			// Forms that a crash cut off leave staged files that no row knows of.
+			await storage.sweepStaging({ staged: now() - config.uploads.expireAfter - dayMs, notes: now() - dayMs });
 		},
 	};
 	return resumable;

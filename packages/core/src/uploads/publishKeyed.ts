@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import type { Arrival, Files, ItemRef, StorageProvider } from '@stowage/plugin-api';
+import { type Entry, Failure, isFailure, type Viewer } from '@stowage/rules';
+import { inTurn } from '../inTurn.js';
+
+interface Means {
+	files: Files;
+	storage: StorageProvider;
+}
+
+/** Somebody else may note a try of theirs between our looks; more often than this is no accident. */
+const mostTries = 3;
+
+/**
+ * Publishes files that may have been sent before under the same key, by a try whose answer was lost: what that one published is found, and there is no second.
+ * Before anything is published the staged file is noted under the key, so that this holds after a crash as well.
+ */
+export function publishKeyed(
+	{ files, storage }: Means,
+	viewer: Viewer,
+	folder: ItemRef,
+	arrivals: readonly Arrival[],
+	key: string,
+): Promise<Entry[]> {
+	/** What an earlier try published. If it has not yet, it never will. */
+	const findEarlier = async (stagedId: string, { name }: Arrival): Promise<Entry | undefined> => {
+		try {
+			const staged = await storage.stage(stagedId);
+			await staged.discard();
+			return await files.publishOnce(viewer, folder, { staged, name });
+		} catch (error) {
+			if (!isFailure(error, 'notFound')) throw error;
+			return undefined;
+		}
+	};
+
+	const earlierTry = async (arrival: Arrival, note: string): Promise<Entry | undefined> => {
+		for (let tries = 0; tries < mostTries; tries++) {
+			const noted = await storage.note(note, arrival.staged.id);
+			if (noted === arrival.staged.id) return undefined;
+			const found = await findEarlier(noted, arrival);
+			if (found !== undefined) return found;
+			await storage.forgetNote(note);
+		}
+		throw new Failure('locked', 'The same upload is being sent by somebody else right now.', { retryAfter: 1 });
+	};
+
+	return inTurn(`upload ${whoOf(viewer)} ${key}`, async () => {
+		const earlier = await Promise.all(
+			arrivals.map((arrival, index) => earlierTry(arrival, noteKey(viewer, key, index))),
+		);
+		const isNew = (_: unknown, index: number) => earlier[index] === undefined;
+		await Promise.all(arrivals.filter((_, index) => !isNew(_, index)).map(({ staged }) => staged.discard()));
+		const published = await files.publish(viewer, folder, arrivals.filter(isNew));
+		return earlier.map((entry) => entry ?? (published.shift() as Entry));
+	});
+}
+
+function noteKey(viewer: Viewer, key: string, index: number): string {
+	return createHash('sha256')
+		.update(`${whoOf(viewer)} ${index} ${key}`)
+		.digest('hex');
+}
+
+function whoOf(viewer: Viewer): string {
+	return viewer.kind === 'user' ? viewer.id : '';
+}

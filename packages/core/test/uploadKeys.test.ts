@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { Client, field, file, json, testApp } from './testApp.js';
+
+const newKey = () => ({ 'stowage-upload-key': randomBytes(16).toString('hex') });
+
+async function setUp(t: ExecutionContext) {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	return { app, ada, home: path.join(app.filesDir, 'users/ada') };
+}
+
+test('sent again with its key, an upload answers with what the first try published', async (t) => {
+	const { app, ada, home } = await setUp(t);
+	const key = newKey();
+	const send = (client: Client, headers: Record<string, string>) =>
+		client.upload('/api/upload', [file('a.txt', 'same'), field('lastModified', '1700000000000')], headers);
+	const first = await send(ada, key);
+	t.deepEqual(json(await send(ada, key)), json(first));
+	t.deepEqual(await readdir(home), ['Public', 'a.txt']);
+	t.is(json(await send(ada, newKey())).entries[0].name, 'a (1).txt');
+	t.is(json(await send(ada, {})).entries[0].name, 'a (2).txt');
+	// The first name may be free again meanwhile.
+	const other = newKey();
+	await rm(path.join(home, 'a (1).txt'));
+	t.is(json(await send(ada, other)).entries[0].name, 'a (1).txt');
+	await rm(path.join(home, 'a.txt'));
+	t.is(json(await send(ada, other)).entries[0].name, 'a (1).txt');
+	t.deepEqual(await readdir(home), ['Public', 'a (1).txt', 'a (2).txt']);
+	t.deepEqual(
+		(await readdir(path.join(app.filesDir, '.stowage/staging'))).filter((name) => !name.startsWith('note-')),
+		[],
+	);
+});
+
+test('a key is its sender’s own, and a visitor’s works at the public door', async (t) => {
+	const { app, ada } = await setUp(t);
+	const bob = await new Client(app).register('bob');
+	const visitor = new Client(app);
+	const key = newKey();
+	for (const client of [ada, bob, visitor, visitor]) {
+		t.is((await client.upload('/api/upload/public', [file('a.txt', 'same')], key)).statusCode, 200);
+	}
+	for (const owner of ['ada', 'bob', 'anonymous']) {
+		t.deepEqual(await readdir(path.join(app.filesDir, 'users', owner, 'Public')), ['a.txt'], owner);
+	}
+});
+
+test('of the same upload sent many times at once, one file comes to be', async (t) => {
+	const { ada, home } = await setUp(t);
+	const key = newKey();
+	const answers = await Promise.all(
+		Array.from({ length: 6 }, () => ada.upload('/api/upload', [file('a', 'one'), file('b', 'two')], key)),
+	);
+	for (const answer of answers) t.deepEqual(json(answer), json(answers[0] as never));
+	t.deepEqual(await readdir(home), ['Public', 'a', 'b']);
+});
+
+test('what a crash cut off between two files is made whole by the next try', async (t) => {
+	const { app, ada, home } = await setUp(t);
+	const key = newKey();
+	const send = () => ada.upload('/api/upload', [file('a', 'one'), file('b', 'two')], key);
+	await send();
+	await rm(path.join(home, 'b'));
+	const again = json(await send());
+	t.deepEqual(
+		again.entries.map((entry: { name: string }) => entry.name),
+		['a', 'b'],
+	);
+	t.deepEqual(await readdir(home), ['Public', 'a', 'b']);
+	t.is(await readFile(path.join(home, 'b'), 'utf8'), 'two');
+	await rename(path.join(home, 'a'), path.join(home, 'moved away'));
+	t.is(json(await send()).entries.length, 2);
+	t.deepEqual(await readdir(home), ['Public', 'a', 'b', 'moved away']);
+	t.is(
+		(await readdir(path.join(app.filesDir, '.stowage/staging'))).filter((name) => !name.startsWith('note-')).length,
+		0,
+	);
+});
+
+test('a key that could be guessed is refused', async (t) => {
+	const { ada, home } = await setUp(t);
+	for (const key of ['short', '', 'ä'.repeat(30), 'k'.repeat(201)]) {
+		const answer = await ada.upload('/api/upload', [file('a', 'one')], {
+			'stowage-upload-key': Buffer.from(key).toString('latin1'),
+		});
+		t.is(answer.statusCode, 400, key);
+	}
+	t.deepEqual(await readdir(home), ['Public']);
+});
