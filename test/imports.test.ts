@@ -44,6 +44,7 @@ const rooms: Readonly<Record<string, Room>> = {
 			'react-router',
 			'@blueprintjs/',
 			'@tanstack/',
+			'@noble/hashes',
 			'@fontsource-variable/lexend',
 		],
 	},

@@ -118,7 +118,7 @@ test('neither touches what is uploaded already', (t) => {
 		added('a', 'b'),
 		{ type: 'runStarted', ids: [1] },
 		{ type: 'itemStarted', id: 1, at: 0 },
-		{ type: 'itemCompleted', id: 1, savedName: 'a' },
+		{ type: 'itemCompleted', id: 1, savedName: 'a', isVerified: false },
 		{ type: 'runEnded' },
 		{ type: 'signedOut' },
 	);
@@ -172,6 +172,43 @@ test('speed and time left come from what was sent', (t) => {
 	t.deepEqual(pace(item(state), state.progress), { speed: 4, secondsLeft: 2 });
 });
 
+test('what was sent by an earlier try says nothing of the speed', (t) => {
+	const state = after(
+		added('a'),
+		{ type: 'runStarted', ids: [1] },
+		{ type: 'itemStarted', id: 1, at: 0 },
+		{ type: 'itemResumed', id: 1, uploadedSize: 8, at: 1000 },
+		{ type: 'progressed', id: 1, uploadedSize: 9, at: 2000 },
+	);
+	if (!state.progress) throw new Error('There is no progress.');
+	t.deepEqual(pace(item(state), state.progress), { speed: 1, secondsLeft: 1 });
+});
+
+test('a file that waits says for what, and is not being finalized meanwhile', (t) => {
+	const sent = after(
+		added('a'),
+		{ type: 'runStarted', ids: [1] },
+		{ type: 'itemStarted', id: 1, at: 0 },
+		{ type: 'progressed', id: 1, uploadedSize: 10, at: 1000 },
+	);
+	const waits = uploadQueueReducer(sent, { type: 'itemWaits', id: 1, reason: 'connection' });
+	t.is(waits.progress?.wait, 'connection');
+	t.false(isFinalizing(item(waits), waits.progress));
+	const goesOn = uploadQueueReducer(waits, { type: 'itemWaits', id: 1, reason: undefined });
+	t.true(isFinalizing(item(goesOn), goesOn.progress));
+});
+
+test('signing in after the session had ended during an upload changes no choice', (t) => {
+	const waits = after(
+		added('a', 'b'),
+		{ type: 'allVisibilityChanged', isPublic: true },
+		{ type: 'runStarted', ids: [1, 2] },
+		{ type: 'itemStarted', id: 1, at: 0 },
+		{ type: 'itemWaits', id: 1, reason: 'signIn' },
+	);
+	t.is(uploadQueueReducer(waits, { type: 'signedIn' }), waits);
+});
+
 test('a failure marks the file, says why, and the next run takes it on again', (t) => {
 	const failed = after(
 		added('a', 'b'),
@@ -208,7 +245,7 @@ test('success is about what the run took on; files added meanwhile stay', (t) =>
 		{ type: 'runStarted', ids: [1] },
 		added('b'),
 		{ type: 'itemStarted', id: 1, at: 0 },
-		{ type: 'itemCompleted', id: 1, savedName: 'a (1)' },
+		{ type: 'itemCompleted', id: 1, savedName: 'a (1)', isVerified: false },
 		{ type: 'runEnded' },
 	);
 	t.true(done.hasSucceeded);
@@ -228,7 +265,10 @@ test('an emptied queue ignores the late answer of an aborted upload', (t) => {
 		{ type: 'itemStarted', id: 1, at: 0 },
 		{ type: 'emptied' },
 	);
-	t.deepEqual(uploadQueueReducer(emptied, { type: 'itemCompleted', id: 1, savedName: 'a' }), emptied);
+	t.deepEqual(
+		uploadQueueReducer(emptied, { type: 'itemCompleted', id: 1, savedName: 'a', isVerified: false }),
+		emptied,
+	);
 	t.is(uploadQueueReducer(emptied, { type: 'runEnded' }), emptied);
 });
 
@@ -245,7 +285,7 @@ test('the progress of a run counts its own files only', (t) => {
 		{ type: 'runStarted', ids: [1, 2] },
 		added('c'),
 		{ type: 'itemStarted', id: 1, at: 0 },
-		{ type: 'itemCompleted', id: 1, savedName: 'a' },
+		{ type: 'itemCompleted', id: 1, savedName: 'a', isVerified: false },
 	);
 	t.deepEqual(runProgress(state), { completed: 1, total: 2, uploadedSize: 10, totalSize: 20 });
 });

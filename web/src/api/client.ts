@@ -5,8 +5,8 @@ import { basePath } from './basePath.js';
 
 /** The request never got an answer: no network, or the server is down. Another try may well succeed. */
 export class NetworkFailure extends Failure {
-	constructor(cause?: unknown) {
-		super('unavailable', messages.networkError, { cause });
+	constructor(cause?: unknown, message: string = messages.networkError) {
+		super('unavailable', message, { cause });
 	}
 }
 

@@ -1,7 +1,6 @@
-import { upload, uploadPublic } from '@stowage/contract';
-import { Failure, type StoragePath } from '@stowage/rules';
+import type { StoragePath } from '@stowage/rules';
 import { messages } from '../messages.js';
-import { endpointUrl, failureFrom, NetworkFailure } from './client.js';
+import { NetworkFailure } from './client.js';
 
 /** One file on its way to the server. */
 export interface Upload {
@@ -10,86 +9,70 @@ export interface Upload {
 	fileName: string;
 	directory: StoragePath;
 	isPublic: boolean;
-	/** Without an account: then it goes to the public area, whatever `isPublic` says. */
-	isVisitor: boolean;
+	/** Without an account it goes to the public area, whatever `isPublic` says. What was begun as one is resumed as no other. */
+	username: string | undefined;
+	/** The same for each try of the same upload: then a try whose answer was lost makes no second file. */
+	key: string;
+}
+
+/** What an upload waits for until it goes on by itself. */
+export type UploadWait = 'connection' | 'server' | 'signIn';
+
+export interface UploadListener {
+	/** Bytes of the file that the server has or that were sent so far. */
+	onProgress: (uploadedSize: number) => void;
+	/** The upload goes on from here; what lies before was not sent just now. */
+	onOffset: (uploadedSize: number) => void;
+	/** Undefined once it goes on. */
+	onWait: (reason: UploadWait | undefined) => void;
+	/** Resolves when somebody is signed in, asked afresh. It says by itself that it waits. */
+	signedIn: (signal: AbortSignal) => Promise<void>;
+}
+
+export interface UploadedFile {
+	/** The name that it was given. */
+	name: string;
+	/** The server has found the digest of every piece as it was computed here. */
+	isVerified: boolean;
 }
 
 /**
- * Carries one file over and answers the name it was given. `onProgress` gets the bytes of the file that were sent so far.
- * Throws `Failure` with the sentence for people, and an `AbortError` once the signal is fired.
+ * Carries one file over. Lost connections and faults of the server are waited out; what then remains is thrown as a
+ * `Failure` with the sentence for people. When the signal is fired it ends with an `AbortError`, and the server keeps
+ * what it has for another try.
  */
-export type Transport = (
-	upload: Upload,
-	onProgress: (uploadedSize: number) => void,
-	signal: AbortSignal,
-) => Promise<{ name: string }>;
+export type Transport = (upload: Upload, listener: UploadListener, signal: AbortSignal) => Promise<UploadedFile>;
 
-/** One form in one request. XMLHttpRequest, since fetch doesn't tell how much was sent. */
-export const formTransport: Transport = (item, onProgress, signal) =>
-	new Promise((resolve, reject) => {
-		const request = new XMLHttpRequest();
-		const abort = () => request.abort();
-		const settle = (action: () => void) => () => {
-			signal.removeEventListener('abort', abort);
-			action();
-		};
-		request.open('POST', endpointUrl(item.isVisitor ? uploadPublic : upload));
-		request.setRequestHeader('accept', 'application/json');
-		request.upload.onprogress = ({ loaded, total }) => {
-			// The form's own lines count as sent first; what is left of the total is the file.
-			onProgress(Math.max(0, Math.min(item.file.size, loaded - (total - item.file.size))));
-		};
-		request.upload.onload = () => onProgress(item.file.size);
-		request.onload = settle(() => {
-			try {
-				resolve(readAnswer(request, item.fileName));
-			} catch (error) {
-				reject(error);
-			}
-		});
-		request.onerror = settle(() => reject(new UploadNetworkFailure()));
-		request.ontimeout = request.onerror;
-		request.onabort = settle(() => reject(signal.reason ?? new DOMException('Aborted', 'AbortError')));
-		if (signal.aborted) {
-			reject(signal.reason);
-			return;
-		}
-		signal.addEventListener('abort', abort);
-		request.send(formOf(item));
-	});
+/** Files below this go in one request; several may be on their way at once. */
+export const smallFileSize = 1_000_000;
 
-/** The connection broke while the file was on its way. */
-export class UploadNetworkFailure extends NetworkFailure {
-	override message = messages.uploadNetworkError;
+export function isSmall({ size }: File): boolean {
+	return size < smallFileSize;
 }
 
-function formOf({ file, fileName, directory, isPublic, isVisitor }: Upload): FormData {
-	const form = new FormData();
-	form.set('directory', directory);
-	if (!isVisitor) form.set('isPublic', String(isPublic));
-	form.set('fileName', fileName);
-	form.set('lastModified', String(file.lastModified));
-	form.set('file', file, fileName);
-	return form;
-}
-
-function readAnswer(request: XMLHttpRequest, fileName: string): { name: string } {
-	const { status } = request;
-	const body = parseJson(request.responseText);
-	if (status >= 200 && status < 300) {
-		const answer = upload.result.safeParse(body);
-		if (!answer.success) throw new Failure('unavailable', messages.uploadAnswerUnreadable);
-		return { name: answer.data.entries[0]?.name ?? fileName };
-	}
-	const failure = failureFrom(status, body, request.getResponseHeader('retry-after'));
-	const isAnswered = status >= 400 && status < 500 && failure.message !== messages.httpError(status);
-	throw isAnswered ? failure : new Failure(failure.kind, messages.uploadFailedWithStatus(status), { cause: failure });
-}
-
-function parseJson(text: string): unknown {
+/** Loaded with the first file, so that the page shows up before it. */
+async function loadCarrier() {
 	try {
-		return JSON.parse(text);
-	} catch {
-		return undefined;
+		return await import('./uploadCarrier.js');
+	} catch (cause) {
+		throw new NetworkFailure(cause, messages.uploadNetworkError);
 	}
+}
+
+/** Gets the code that uploads, so that a connection which is lost later finds it here. */
+export function prepareUploads(): void {
+	// The upload asks for it again.
+	loadCarrier().catch(() => undefined);
+}
+
+export const carryUpload: Transport = async (upload, listener, signal) =>
+	(await loadCarrier()).carryUpload(upload, listener, signal);
+
+/** Frees on the server what was begun of an upload that nobody wants any more. */
+export async function discardUpload(upload: Upload): Promise<void> {
+	await (await loadCarrier()).discardUpload(upload);
+}
+
+export function newUploadKey(): string {
+	return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

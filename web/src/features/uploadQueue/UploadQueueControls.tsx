@@ -40,11 +40,13 @@ export function SetAllTo({ summary, isRunning }: UploadQueueView) {
 
 /** What went wrong, how far all of it is, and the two buttons. */
 export function UploadQueueFooter({ hasFocusFirst = false, ...view }: UploadQueueView & { hasFocusFirst?: boolean }) {
-	const { summary, isRunning, failure } = view;
+	const { summary, isRunning, failure, progress } = view;
 	const queue = useUploadQueue();
 	const frame = useFrame();
 	const cancel = useRef<HTMLButtonElement>(null);
-	const waitsForSignIn = useSession().status === 'signedOut' && summary.waitsPrivately && !isRunning;
+	const isSignedOut = useSession().status === 'signedOut';
+	const waitsForSignIn = isSignedOut && summary.waitsPrivately && !isRunning;
+	const stoppedForSignIn = isRunning && progress?.wait === 'signIn';
 	const start = () => {
 		// The button will be disabled, and one that is disabled and has the focus swallows every key.
 		cancel.current?.focus();
@@ -57,9 +59,9 @@ export function UploadQueueFooter({ hasFocusFirst = false, ...view }: UploadQueu
 					{messages.uploadFailedBecause(failure)}
 				</div>
 			)}
-			{waitsForSignIn && (
+			{(waitsForSignIn || stoppedForSignIn) && (
 				<div className={styles.hint} role="status">
-					<span>{messages.signInToUpload}</span>
+					<span>{stoppedForSignIn ? messages.signInToGoOn : messages.signInToUpload}</span>
 					<Button variant="minimal" intent="primary" text={messages.signIn} onClick={frame.openSignIn} />
 				</div>
 			)}

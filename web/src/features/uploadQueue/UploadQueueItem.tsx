@@ -12,6 +12,7 @@ import {
 } from '@blueprintjs/icons';
 import { formatDuration, formatQueueSize, formatSpeed, invalidNameMessage } from '@stowage/rules';
 import { memo, useId } from 'react';
+import type { UploadWait } from '../../api/uploads.js';
 import { messages } from '../../messages.js';
 import styles from './UploadQueue.module.css';
 import {
@@ -165,6 +166,7 @@ function ItemNote({ item, progress }: { item: QueueItem; progress: UploadProgres
 			return (
 				<>
 					<span className={styles.completed}>{messages.uploadComplete}</span>
+					{item.isVerified && <span title={messages.verifiedHint}>{messages.verified}</span>}
 					{item.savedName !== fullName(item) && <span>{messages.savedAs(item.savedName)}</span>}
 					<span>{size}</span>
 				</>
@@ -180,6 +182,7 @@ function ItemNote({ item, progress }: { item: QueueItem; progress: UploadProgres
 }
 
 function ProgressNote({ item, progress }: { item: QueueItem; progress: UploadProgress }) {
+	if (progress.wait) return <span className={styles.waits}>{waitText(progress.wait)}</span>;
 	if (isFinalizing(item, progress)) return <span>{messages.finalizing}</span>;
 	const { speed, secondsLeft } = pace(item, progress);
 	return (
@@ -190,6 +193,17 @@ function ProgressNote({ item, progress }: { item: QueueItem; progress: UploadPro
 			{secondsLeft !== undefined && <span>{messages.timeLeft(formatDuration(secondsLeft))}</span>}
 		</>
 	);
+}
+
+function waitText(wait: UploadWait): string {
+	switch (wait) {
+		case 'connection':
+			return messages.waitsForConnection;
+		case 'server':
+			return messages.waitsForServer;
+		case 'signIn':
+			return messages.waitsForSignIn;
+	}
 }
 
 function itemIcon(item: QueueItem) {

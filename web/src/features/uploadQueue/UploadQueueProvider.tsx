@@ -20,11 +20,9 @@ export function UploadQueueProvider({ children }: { children: ReactNode }) {
 			restoreName: (id) => dispatch({ type: 'nameRestored', id }),
 			setVisibility: (id, isPublic) => dispatch({ type: 'visibilityChanged', id, isPublic }),
 			setAllVisibility: (isPublic) => dispatch({ type: 'allVisibilityChanged', isPublic }),
-			remove: (id) => dispatch({ type: 'removed', id }),
 			openDialog: () => dispatch({ type: 'dialogOpened' }),
 			closeDialog: () => dispatch({ type: 'dialogClosed' }),
 			signedIn: () => dispatch({ type: 'signedIn' }),
-			signedOut: () => dispatch({ type: 'signedOut' }),
 		}),
 		[runner],
 	);

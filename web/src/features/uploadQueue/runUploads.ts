@@ -1,68 +1,123 @@
 import { type Area, isFailure, type StoragePath } from '@stowage/rules';
-import type { Transport } from '../../api/uploads.js';
-import { directoryOf, fullName, type QueueItem, type UploadQueueAction } from './uploadQueue.js';
+import { isSmall, type Transport, type Upload } from '../../api/uploads.js';
+import { type AttemptOptions, UploadAttempt } from './uploadAttempt.js';
+import type { UploadKeys } from './uploadKeys.js';
+import { directoryOf, fullName, type QueueItem } from './uploadQueue.js';
 
-export interface RunOptions {
-	isVisitor: boolean;
+export interface RunOptions extends AttemptOptions {
+	/** An item as it is now; undefined once it is gone. */
+	itemOf: (id: number) => QueueItem | undefined;
+	/** Who is signed in now; undefined for a visitor. */
+	username: () => string | undefined;
 	transport: Transport;
+	/** Frees on the server what was begun of a cancelled upload. */
+	discard: (upload: Upload) => Promise<void>;
+	/** The key of an item's upload, kept from one run to the next. */
+	keys: UploadKeys;
+	/** Fired with `paused` everything waits as it was; with anything else it is given up. */
 	signal: AbortSignal;
-	dispatch: (action: UploadQueueAction) => void;
 	/** A folder has changed; told at most every other second, and once more at the end. */
 	onUploaded: (area: Area, directory: StoragePath) => void;
-	onSessionEnded: () => void;
 	/** The sentence for people. */
 	describe: (error: unknown) => string;
 	now?: () => number;
 }
 
-const progressMilliseconds = 100;
+/** The reason to fire the signal with when the files are to wait. */
+export const paused = new DOMException('The upload is paused.', 'AbortError');
+
 const tellMilliseconds = 2000;
+/** Small files that may be on their way behind the one that is shown: each waits for the disk more than for the line. */
+const smallFilesBehind = 4;
 
 /** Refusals that would meet the next file as well. */
 const stopsTheRun = ['unavailable', 'timeout', 'storageFull', 'rateLimited', 'notSignedIn'] as const;
 
-/** Uploads one file after another. What fails by itself is marked; what would fail for all ends the run. */
-export async function runUploads(items: readonly QueueItem[], options: RunOptions): Promise<void> {
-	const { isVisitor, transport, signal, dispatch, now = Date.now } = options;
-	const told = new Map<string, { area: Area; directory: StoragePath; at: number; isDue: boolean }>();
-	dispatch({ type: 'runStarted', ids: items.map(({ id }) => id) });
-	for (const item of items) {
-		const { id, file, size } = item;
-		const directory = directoryOf(item);
-		dispatch({ type: 'itemStarted', id, at: now() });
-		let shownAt = 0;
-		const onProgress = (uploadedSize: number) => {
-			if (signal.aborted || (now() - shownAt < progressMilliseconds && uploadedSize < size)) return;
-			shownAt = now();
-			dispatch({ type: 'progressed', id, uploadedSize, at: shownAt });
-		};
+/**
+ * Uploads files in their order. One is shown as on its way; small ones behind it may be on theirs already, and are told
+ * of when their turn comes. What fails by itself is marked; what would fail for all ends the run.
+ */
+export async function runUploads(ids: readonly number[], options: RunOptions): Promise<void> {
+	const { itemOf, transport, signal, dispatch, now = Date.now } = options;
+	const stop = new AbortController();
+	signal.addEventListener('abort', () => stop.abort(signal.reason));
+	const begun = new Map<number, UploadAttempt>();
+	const tellFolder = folderTeller(options, now);
+	const attempt = (id: number): UploadAttempt | undefined => {
+		const item = itemOf(id);
+		if (!item || begun.has(id)) return begun.get(id);
+		const made = new UploadAttempt(id, uploadOf(item, options.username(), options.keys), options, now);
+		begun.set(id, made);
+		made.begin(transport, stop.signal);
+		return made;
+	};
+	const beginBehind = (index: number) => {
+		for (const id of ids.slice(index + 1, index + 1 + smallFilesBehind)) {
+			const item = itemOf(id);
+			if (!item || !isSmall(item.file)) return;
+			attempt(id);
+		}
+	};
+	const complete = (id: number, { upload, result }: UploadAttempt) => {
+		if (!result) return;
+		begun.delete(id);
+		options.keys.forget(id);
+		dispatch({ type: 'itemCompleted', id, savedName: result.name, isVerified: result.isVerified });
+		tellFolder.uploaded(upload.isPublic || upload.username === undefined ? 'public' : 'private', upload.directory);
+	};
+
+	dispatch({ type: 'runStarted', ids });
+	for (const [index, id] of ids.entries()) {
+		const current = attempt(id);
+		if (!current) continue;
+		current.show();
+		current.whenSent(() => beginBehind(index));
+		if (isSmall(current.upload.file)) beginBehind(index);
 		try {
-			const upload = { file, fileName: fullName(item), directory, isPublic: item.isPublic, isVisitor };
-			const { name } = await transport(upload, onProgress, signal);
-			if (signal.aborted) return;
-			dispatch({ type: 'itemCompleted', id, savedName: name });
-			tell(item.isPublic || isVisitor ? 'public' : 'private', directory);
+			await current.outcome;
+			if (signal.aborted) break;
+			complete(id, current);
 		} catch (error) {
-			if (signal.aborted) return;
-			if (isFailure(error, 'notSignedIn')) {
-				// Nothing is wrong with the file: it waits for the session to come back.
-				options.onSessionEnded();
-				break;
-			}
+			if (signal.aborted) break;
+			begun.delete(id);
 			dispatch({ type: 'itemFailed', id, error: options.describe(error) });
 			if (stopsTheRun.some((kind) => isFailure(error, kind))) break;
 		}
 	}
-	dispatch({ type: 'runEnded' });
-	for (const { area, directory, isDue } of told.values()) if (isDue) options.onUploaded(area, directory);
-
-	function tell(area: Area, directory: StoragePath): void {
-		const key = `${area}/${directory}`;
-		const folder = told.get(key) ?? { area, directory, at: Number.NEGATIVE_INFINITY, isDue: false };
-		told.set(key, folder);
-		folder.isDue = now() - folder.at < tellMilliseconds;
-		if (folder.isDue) return;
-		folder.at = now();
-		options.onUploaded(area, directory);
+	stop.abort(paused);
+	await Promise.allSettled([...begun.values()].map(({ outcome }) => outcome));
+	if (signal.aborted && signal.reason !== paused) {
+		await Promise.all([...begun.values()].filter(({ result }) => !result).map(({ upload }) => options.discard(upload)));
+	} else {
+		for (const [id, made] of begun) complete(id, made);
+		dispatch({ type: 'runEnded' });
 	}
+	tellFolder.end();
+}
+
+/** What an item is to the server. */
+export function uploadOf(item: QueueItem, username: string | undefined, keys: UploadKeys): Upload {
+	const fileName = fullName(item);
+	const directory = directoryOf(item);
+	const isPublic = item.isPublic || username === undefined;
+	const key = keys.keyOf(item.id, JSON.stringify([username, isPublic, directory, fileName]));
+	return { file: item.file, fileName, directory, isPublic, username, key };
+}
+
+function folderTeller({ onUploaded }: RunOptions, now: () => number) {
+	const folders = new Map<string, { area: Area; directory: StoragePath; at: number; isDue: boolean }>();
+	return {
+		uploaded(area: Area, directory: StoragePath): void {
+			const key = `${area}/${directory}`;
+			const folder = folders.get(key) ?? { area, directory, at: Number.NEGATIVE_INFINITY, isDue: false };
+			folders.set(key, folder);
+			folder.isDue = now() - folder.at < tellMilliseconds;
+			if (folder.isDue) return;
+			folder.at = now();
+			onUploaded(area, directory);
+		},
+		end(): void {
+			for (const { area, directory, isDue } of folders.values()) if (isDue) onUploaded(area, directory);
+		},
+	};
 }

@@ -10,6 +10,7 @@ import {
 	splitName,
 	trimSpaces,
 } from '@stowage/rules';
+import type { UploadWait } from '../../api/uploads.js';
 
 /** Where added files go: the folder on screen, in the area on screen. */
 export interface UploadTarget {
@@ -33,7 +34,7 @@ interface QueueItemFields {
 export type QueueItem = QueueItemFields &
 	(
 		| { status: 'pending' | 'uploading' }
-		| { status: 'completed'; savedName: string }
+		| { status: 'completed'; savedName: string; isVerified: boolean }
 		| { status: 'error'; error: string }
 	);
 
@@ -42,6 +43,8 @@ export interface UploadProgress {
 	id: number;
 	uploadedSize: number;
 	meter: SpeedMeter;
+	/** What it waits for, until it goes on by itself. */
+	wait?: UploadWait | undefined;
 }
 
 export interface UploadQueueState {
@@ -79,7 +82,9 @@ export type UploadQueueAction =
 	| { type: 'runStarted'; ids: readonly number[] }
 	| { type: 'itemStarted'; id: number; at: number }
 	| { type: 'progressed'; id: number; uploadedSize: number; at: number }
-	| { type: 'itemCompleted'; id: number; savedName: string }
+	| { type: 'itemResumed'; id: number; uploadedSize: number; at: number }
+	| { type: 'itemWaits'; id: number; reason: UploadWait | undefined }
+	| { type: 'itemCompleted'; id: number; savedName: string; isVerified: boolean }
 	| { type: 'itemFailed'; id: number; error: string }
 	| { type: 'runEnded' }
 	| { type: 'completedCleared' }
@@ -128,11 +133,25 @@ export function uploadQueueReducer(state: UploadQueueState, action: UploadQueueA
 			return {
 				...state,
 				progress: {
-					id: action.id,
+					...progress,
 					uploadedSize: action.uploadedSize,
 					meter: measureSpeed(progress.meter, action.at, action.uploadedSize),
 				},
 			};
+		}
+		case 'itemResumed': {
+			const { progress } = state;
+			if (progress?.id !== action.id) return state;
+			const { uploadedSize } = action;
+			// Measured from here: what was sent long ago says nothing of the speed.
+			return {
+				...state,
+				progress: { ...progress, uploadedSize, meter: measureSpeed(undefined, action.at, uploadedSize) },
+			};
+		}
+		case 'itemWaits': {
+			const { progress } = state;
+			return progress?.id === action.id ? { ...state, progress: { ...progress, wait: action.reason } } : state;
 		}
 		case 'itemCompleted':
 			return {
@@ -140,6 +159,7 @@ export function uploadQueueReducer(state: UploadQueueState, action: UploadQueueA
 					...fieldsOf(item),
 					status: 'completed',
 					savedName: action.savedName,
+					isVerified: action.isVerified,
 				})),
 				progress: undefined,
 			};
@@ -160,6 +180,8 @@ export function uploadQueueReducer(state: UploadQueueState, action: UploadQueueA
 			return items.length === 0 ? { ...emptyQueue, nextId: state.nextId } : { ...state, items, hasSucceeded: false };
 		}
 		case 'signedIn':
+			// After a session that ended in the middle of an upload all goes on as it was chosen.
+			if (state.progress?.wait === 'signIn') return state;
 			return changeWaiting(state, (item) => ({ ...item, isPublic: false }));
 		case 'signedOut':
 			// A visitor may only write to the root of the public area.
@@ -311,7 +333,8 @@ export function fraction(done: number, size: number): number {
 
 /** All bytes are sent and the server has not answered yet. */
 export function isFinalizing(item: QueueItem, progress: UploadProgress | undefined): boolean {
-	return item.status === 'uploading' && progress?.id === item.id && progress.uploadedSize >= item.size;
+	if (item.status !== 'uploading' || progress?.id !== item.id || progress.wait) return false;
+	return progress.uploadedSize >= item.size;
 }
 
 /** Speed in bytes per second and seconds left, each undefined while nobody can tell. */

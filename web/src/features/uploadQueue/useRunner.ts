@@ -2,10 +2,18 @@ import { isFailure, rootPath } from '@stowage/rules';
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { type Dispatch, useEffect, useMemo, useRef } from 'react';
 import { listingKey, sessionQuery } from '../../api/queries.js';
-import { formTransport } from '../../api/uploads.js';
+import { carryUpload, discardUpload, prepareUploads } from '../../api/uploads.js';
 import { messages } from '../../messages.js';
-import { runUploads } from './runUploads.js';
-import { isWaiting, type UploadQueueAction, type UploadQueueState, type UploadTarget } from './uploadQueue.js';
+import { paused, runUploads, uploadOf } from './runUploads.js';
+import { signedInAgain } from './signedInAgain.js';
+import { UploadKeys } from './uploadKeys.js';
+import {
+	isWaiting,
+	type QueueItem,
+	type UploadQueueAction,
+	type UploadQueueState,
+	type UploadTarget,
+} from './uploadQueue.js';
 
 /** How long a success stays on screen. */
 const successMilliseconds = 3000;
@@ -17,7 +25,7 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 	useEffect(() => {
 		latest.current = state;
 	}, [state]);
-	const abort = useRef<AbortController | undefined>(undefined);
+	const running = useRef<{ abort: AbortController; ended: Promise<void> } | undefined>(undefined);
 
 	useEffect(() => {
 		if (!state.hasSucceeded) return;
@@ -25,45 +33,65 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 		return () => clearTimeout(timer);
 	}, [state.hasSucceeded, dispatch]);
 
-	return useMemo(
-		() => ({
+	return useMemo(() => {
+		const keys = new UploadKeys();
+		const username = () => queryClient.getQueryData(sessionQuery.queryKey)?.username ?? undefined;
+		const discard = async (items: readonly QueueItem[]) => {
+			// Only what has been tried may have left something on the server.
+			const tried = items.filter(({ status }) => status === 'error');
+			await Promise.all(tried.map((item) => discardUpload(uploadOf(item, username(), keys))));
+		};
+		return {
 			async add(files: readonly File[], target?: UploadTarget): Promise<void> {
 				if (files.length === 0) return;
+				prepareUploads();
 				const isVisitor = !(await isSignedIn(queryClient));
 				const place = target ?? { area: isVisitor ? 'public' : 'private', directory: rootPath };
 				dispatch({ type: 'added', files, target: place, isPublic: isVisitor || place.area === 'public' });
 			},
 			async start(ids?: readonly number[]): Promise<void> {
-				const isVisitor = !(await isSignedIn(queryClient));
+				await isSignedIn(queryClient);
 				const { items, run } = latest.current;
-				if (run || abort.current) return;
-				const chosen = items.filter((item) => isWaiting(item) && (!ids || ids.includes(item.id)));
+				if (run || running.current) return;
+				const chosen = items.filter((item) => isWaiting(item) && (!ids || ids.includes(item.id))).map(({ id }) => id);
 				if (chosen.length === 0) return;
-				const controller = new AbortController();
-				abort.current = controller;
-				try {
-					await runUploads(chosen, {
-						isVisitor,
-						transport: formTransport,
-						signal: controller.signal,
-						dispatch,
-						onUploaded: (area, directory) =>
-							void queryClient.invalidateQueries({ queryKey: listingKey(area, directory) }),
-						onSessionEnded: () => void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey }),
-						describe: (error) => (isFailure(error) ? error.message : messages.uploadFailed),
-					});
-				} finally {
-					if (abort.current === controller) abort.current = undefined;
-				}
+				const abort = new AbortController();
+				const ended = runUploads(chosen, {
+					itemOf: (id) => latest.current.items.find((item) => item.id === id),
+					username,
+					transport: carryUpload,
+					discard: discardUpload,
+					signedIn: (onWait, signal) => signedInAgain(queryClient, onWait, signal),
+					keys,
+					signal: abort.signal,
+					dispatch,
+					onUploaded: (area, directory) =>
+						void queryClient.invalidateQueries({ queryKey: listingKey(area, directory) }),
+					describe: (error) => (isFailure(error) ? error.message : messages.uploadFailed),
+				}).finally(() => {
+					if (running.current?.abort === abort) running.current = undefined;
+				});
+				running.current = { abort, ended };
+				await ended;
+			},
+			remove(id: number): void {
+				void discard(latest.current.items.filter((item) => item.id === id));
+				dispatch({ type: 'removed', id });
 			},
 			cancel(): void {
-				abort.current?.abort();
-				abort.current = undefined;
+				running.current?.abort.abort();
+				running.current = undefined;
+				void discard(latest.current.items);
 				dispatch({ type: 'emptied' });
 			},
-		}),
-		[queryClient, dispatch],
-	);
+			async signedOut(): Promise<void> {
+				// What is on its way belongs to the account that was left.
+				running.current?.abort.abort(paused);
+				await running.current?.ended;
+				dispatch({ type: 'signedOut' });
+			},
+		};
+	}, [queryClient, dispatch]);
 }
 
 async function isSignedIn(queryClient: QueryClient): Promise<boolean> {
