@@ -57,7 +57,11 @@ export const messages = {
 	chooseFiles: 'Choose Files',
 	dropHintSignedIn: 'They stay private unless you make them public.',
 	dropHintVisitor: 'Without an account, what you upload is public.',
-	foldersLeftOut: (names: string) => `Folders can't be uploaded here: ${names}`,
+	foldersNeedSignIn: 'You must be logged in to create folders in public.',
+	creatingFolders: 'Creating folders...',
+	foldersCreated: (folders: string) => `Created ${folders}`,
+	createFoldersFailed: 'Error creating folder',
+	leftOut: (items: string) => `${items} could not be read and will not be uploaded`,
 	uploadSucceeded: 'File uploaded successfully!',
 
 	uploadQueue: (files: string) => `Upload Queue (${files})`,

@@ -1,7 +1,6 @@
 import { browse, checkLoginStatus, download } from '@stowage/contract';
 import test from 'ava';
 import { encodePath, endpointUrl, failureFrom, NetworkFailure } from '../src/api/client.js';
-import { droppedFiles } from '../src/features/uploadQueue/droppedFiles.js';
 import { menuTarget } from '../src/ui/menuKeys.js';
 import { autoHides, notificationsReducer, type ShownNotice } from '../src/ui/notifications/notifications.js';
 
@@ -82,14 +81,4 @@ test('the arrows go round in a menu, and a letter leads to its next item', (t) =
 	t.is(menuTarget('x', items, 0), undefined);
 	t.is(menuTarget('Tab', items, 0), undefined);
 	t.is(menuTarget('ArrowDown', [], -1), undefined);
-});
-
-test('a drop gives its files and names the folders that it leaves out', (t) => {
-	const file = new File(['x'], 'a.txt');
-	const items = [
-		{ kind: 'file', webkitGetAsEntry: () => ({ isDirectory: true, name: 'photos' }), getAsFile: () => null },
-		{ kind: 'file', webkitGetAsEntry: () => ({ isDirectory: false, name: 'a.txt' }), getAsFile: () => file },
-		{ kind: 'string', webkitGetAsEntry: () => null, getAsFile: () => null },
-	];
-	t.deepEqual(droppedFiles({ items, files: [] } as unknown as DataTransfer), { files: [file], folders: ['photos'] });
 });

@@ -1,6 +1,7 @@
-import { Failure, rootPath } from '@stowage/rules';
+import { Failure, parsePath, rootPath, type StoragePath } from '@stowage/rules';
 import test from 'ava';
 import { smallFileSize, type Transport, type Upload } from '../src/api/uploads.js';
+import { paceActions } from '../src/features/uploadQueue/paceActions.js';
 import { paused, runUploads } from '../src/features/uploadQueue/runUploads.js';
 import { UploadKeys } from '../src/features/uploadQueue/uploadKeys.js';
 import {
@@ -16,6 +17,8 @@ interface Run {
 	discarded: string[];
 	actions: UploadQueueAction[];
 	told: string[];
+	/** Folders that were asked for. */
+	made: string[];
 	ids: number[];
 	keys: UploadKeys;
 }
@@ -24,6 +27,9 @@ interface RunTestOptions {
 	username?: string | undefined;
 	signal?: AbortSignal;
 	sizes?: number[];
+	folder?: StoragePath;
+	emptyFolders?: StoragePath[];
+	makeFolder?: (directory: StoragePath) => Promise<void>;
 	/** A run before this one, whose queue and keys go on. */
 	after?: Run;
 	onAction?: (action: UploadQueueAction, dispatch: (action: UploadQueueAction) => void) => void;
@@ -38,6 +44,7 @@ async function run(transport: Transport, options: RunTestOptions = {}): Promise<
 		discarded: [],
 		actions: [],
 		told: [],
+		made: [],
 		ids: [],
 		keys: after?.keys ?? new UploadKeys(),
 	};
@@ -48,8 +55,12 @@ async function run(transport: Transport, options: RunTestOptions = {}): Promise<
 		options.onAction?.(action, dispatch);
 	};
 	if (!after) {
-		const files = sizes.map((size, index) => new File([new Uint8Array(size)], `${'abcdefghij'[index]}.txt`));
-		dispatch({ type: 'added', files, target: { area: 'private', directory: rootPath }, isPublic: false });
+		const files = sizes.map((size, index) => ({
+			file: new File([new Uint8Array(size)], `${'abcdefghij'[index]}.txt`),
+			folder: options.folder ?? rootPath,
+		}));
+		const target = { area: 'private', directory: rootPath } as const;
+		dispatch({ type: 'added', files, emptyFolders: options.emptyFolders ?? [], target, isPublic: false });
 	}
 	const waiting = result.state.items.filter(({ status }) => status !== 'completed');
 	result.ids = waiting.map(({ id }) => id);
@@ -59,6 +70,11 @@ async function run(transport: Transport, options: RunTestOptions = {}): Promise<
 		transport: (upload, listener, signal) => {
 			result.uploads.push(upload);
 			return transport(upload, listener, signal);
+		},
+		folders: result.state.folders,
+		makeFolder: async (place) => {
+			result.made.push(place.directory);
+			await options.makeFolder?.(place.directory);
 		},
 		discard: async ({ fileName }) => {
 			result.discarded.push(fileName);
@@ -283,4 +299,50 @@ test('a file whose turn comes after somebody signed in goes where its row says t
 		result.uploads.map(({ isPublic }) => isPublic),
 		[false, true],
 	);
+});
+
+test('folders are made before the files that go into them, empty ones first', async (t) => {
+	const made: string[] = [];
+	const result = await run(
+		async (upload, ...rest) => {
+			t.deepEqual(made.slice(0, 3), ['empty', 'a/b', 'photos']);
+			return succeed(upload, ...rest);
+		},
+		{
+			sizes: [large],
+			folder: parsePath('photos'),
+			emptyFolders: [parsePath('empty'), parsePath('a/b')],
+			makeFolder: async (directory) => void made.push(directory),
+		},
+	);
+	t.deepEqual(result.state.folders, []);
+	t.deepEqual(result.told, ['private:photos']);
+});
+
+test('a folder that is refused fails the files that go into it, an empty one only itself', async (t) => {
+	const refuse = async (directory: StoragePath) => {
+		if (directory !== '') throw new Failure('invalidName', `Not a name: ${directory}`);
+	};
+	const inFolder = await run(succeed, { folder: parsePath('what?'), makeFolder: refuse });
+	t.deepEqual(statuses(inFolder), ['error', 'error', 'error']);
+	t.is(inFolder.uploads.length, 0);
+	const beside = await run(succeed, { emptyFolders: [parsePath('what?')], makeFolder: refuse });
+	t.deepEqual(statuses(beside), ['completed', 'completed', 'completed']);
+	t.is(beside.state.failure, 'Not a name: what?');
+	t.false(beside.state.hasSucceeded);
+});
+
+test('actions that come close together are handed on at once and in order, the end of a run without delay', async (t) => {
+	const handedOn: string[] = [];
+	const dispatch = paceActions(({ type }) => handedOn.push(type));
+	dispatch({ type: 'runStarted', ids: [1] });
+	t.deepEqual(handedOn, ['runStarted']);
+	dispatch({ type: 'itemStarted', id: 1, at: 0 });
+	dispatch({ type: 'progressed', id: 1, uploadedSize: 1, at: 1 });
+	t.is(handedOn.length, 1);
+	await tick(100);
+	t.is(handedOn.length, 3);
+	dispatch({ type: 'itemCompleted', id: 1, savedName: 'a', isVerified: true });
+	dispatch({ type: 'runEnded' });
+	t.deepEqual(handedOn, ['runStarted', 'itemStarted', 'progressed', 'itemCompleted', 'runEnded']);
 });

@@ -1,6 +1,7 @@
 import { parsePath, rootPath } from '@stowage/rules';
 import test from 'ava';
 import {
+	baseOf,
 	directoryOf,
 	emptyQueue,
 	fraction,
@@ -23,12 +24,16 @@ function file(name: string, size = 10): File {
 	return new File([new Uint8Array(size)], name, { lastModified: 1000 });
 }
 
+function chosen(name: string, folder = '') {
+	return { file: file(name), folder: parsePath(folder) };
+}
+
 function after(...actions: UploadQueueAction[]): UploadQueueState {
 	return actions.reduce(uploadQueueReducer, emptyQueue);
 }
 
 function added(...names: string[]): UploadQueueAction {
-	return { type: 'added', files: names.map((name) => file(name)), target: privateRoot, isPublic: false };
+	return { type: 'added', files: names.map((name) => chosen(name)), target: privateRoot, isPublic: false };
 }
 
 function item(state: UploadQueueState, index = 0): QueueItem {
@@ -95,7 +100,7 @@ test('a file goes to its folder only in the area where that was chosen', (t) => 
 	const docs = parsePath('docs');
 	const state = after({
 		type: 'added',
-		files: [file('a')],
+		files: [chosen('a')],
 		target: { area: 'private', directory: docs },
 		isPublic: false,
 	});
@@ -103,9 +108,61 @@ test('a file goes to its folder only in the area where that was chosen', (t) => 
 	t.is(directoryOf(item(uploadQueueReducer(state, { type: 'visibilityChanged', id: 1, isPublic: true }))), rootPath);
 });
 
+test('a file of a folder goes into that folder, below the one it was dropped on', (t) => {
+	const state = after({
+		type: 'added',
+		files: [chosen('a', 'photos/2024')],
+		target: { area: 'private', directory: parsePath('docs') },
+		isPublic: false,
+	});
+	t.is(directoryOf(item(state)), parsePath('docs/photos/2024'));
+	t.is(baseOf(item(state)), parsePath('docs'));
+	const madePublic = uploadQueueReducer(state, { type: 'allVisibilityChanged', isPublic: true });
+	t.is(directoryOf(item(madePublic)), parsePath('photos/2024'));
+	t.is(directoryOf(item(uploadQueueReducer(state, { type: 'signedOut' }))), rootPath);
+});
+
+test('empty folders wait with the files, take the visibility of all, and are gone once they are made', (t) => {
+	const state = after({
+		type: 'added',
+		files: [chosen('a')],
+		emptyFolders: [parsePath('x'), parsePath('y/z')],
+		target: privateRoot,
+		isPublic: false,
+	});
+	t.deepEqual(
+		state.folders.map(({ id, folder, isPublic }) => [id, folder, isPublic]),
+		[
+			[2, 'x', false],
+			[3, 'y/z', false],
+		],
+	);
+	const madePublic = uploadQueueReducer(state, { type: 'allVisibilityChanged', isPublic: true });
+	t.true(madePublic.folders.every(({ isPublic }) => isPublic));
+	t.deepEqual(
+		uploadQueueReducer(state, { type: 'folderMade', id: 2 }).folders.map(({ id }) => id),
+		[3],
+	);
+	t.is(item(uploadQueueReducer(state, added('b')), 1).id, 4);
+	t.deepEqual(uploadQueueReducer(state, { type: 'signedOut' }).folders, []);
+});
+
+test('a folder that could not be made is no success', (t) => {
+	const state = after(
+		added('a'),
+		{ type: 'runStarted', ids: [1] },
+		{ type: 'folderFailed', error: 'No such name' },
+		{ type: 'itemStarted', id: 1, at: 0 },
+		{ type: 'itemCompleted', id: 1, savedName: 'a', isVerified: false },
+		{ type: 'runEnded' },
+	);
+	t.false(state.hasSucceeded);
+	t.is(state.failure, 'No such name');
+});
+
 test('signing in makes waiting files private, a chosen logout makes them public at the root', (t) => {
 	const inDocs = { area: 'public', directory: parsePath('docs') } as const;
-	const state = after({ type: 'added', files: [file('a')], target: inDocs, isPublic: true });
+	const state = after({ type: 'added', files: [chosen('a')], target: inDocs, isPublic: true });
 	const signedIn = uploadQueueReducer(state, { type: 'signedIn' });
 	t.false(item(signedIn).isPublic);
 	const signedOut = uploadQueueReducer(state, { type: 'signedOut' });

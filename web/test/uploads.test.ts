@@ -3,6 +3,7 @@ import { type Failure, isFailure, parsePath, rootPath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { carryBySize } from '../src/api/uploadCarrier.js';
 import { UnreadableFile, UploadNetworkFailure } from '../src/api/uploadFailures.js';
+import { newFolderMaker } from '../src/api/uploadFolders.js';
 import type { Timing } from '../src/api/uploadPatience.js';
 import { discardPieces, type PieceTools } from '../src/api/uploadPieces.js';
 import { storedRecords } from '../src/api/uploadRecords.js';
@@ -547,4 +548,26 @@ test('what nobody wants any more is deleted on the server, also if it is still b
 	await discardPieces(page.tools, upload);
 	t.is(server.uploads.size, 0);
 	t.deepEqual(Object.keys(page.storage), []);
+});
+
+test('folders are made from the outside in, each once, and one that is there is fine', async (t) => {
+	const made: string[] = [];
+	const { tools } = openPage(new FakeServer());
+	const faults: (Answer | undefined)[] = [undefined, refusal(409, 'ALREADY_EXISTS'), refusal(503, 'UNAVAILABLE')];
+	const make = newFolderMaker({
+		timing: tools.timing,
+		send: async ({ body }) => {
+			const { directory, folderName, type } = JSON.parse(await (body as Blob).text());
+			made.push(`${type}:${directory}/${folderName}`);
+			return answerOf(faults.shift() ?? { status: 200 });
+		},
+	});
+	const listener = { onProgress() {}, onOffset() {}, onWait() {}, signedIn: async () => undefined };
+	const { signal } = new AbortController();
+	const within = parsePath('docs');
+	const folders = ['docs', 'docs/a', 'docs/a/b/c', 'docs/a/b'];
+	for (const directory of folders) {
+		await make({ area: 'private', within, directory: parsePath(directory) }, listener, signal);
+	}
+	t.deepEqual(made, ['private:docs/a', 'private:docs/a/b', 'private:docs/a/b/c', 'private:docs/a/b/c']);
 });

@@ -1,4 +1,5 @@
 import { isProxyLimit } from './uploadFailures.js';
+import { newFolderMaker } from './uploadFolders.js';
 import { carryForm } from './uploadForm.js';
 import { hashInWorker } from './uploadHash.js';
 import { browserTiming } from './uploadPatience.js';
@@ -30,5 +31,7 @@ export async function carryBySize(carryTools: PieceTools, ...[upload, listener, 
 	}
 	return carryPieces(carryTools, upload, listener, signal);
 }
+
+export const folderMaker = () => newFolderMaker(tools);
 
 export const discardUpload = (upload: Upload) => discardPieces(tools, upload);

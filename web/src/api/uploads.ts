@@ -1,6 +1,7 @@
 import type { StoragePath } from '@stowage/rules';
 import { messages } from '../messages.js';
 import { NetworkFailure } from './client.js';
+import type { MakeFolder } from './uploadFolders.js';
 
 /** One file on its way to the server. */
 export interface Upload {
@@ -67,6 +68,15 @@ export function prepareUploads(): void {
 
 export const carryUpload: Transport = async (upload, listener, signal) =>
 	(await loadCarrier()).carryUpload(upload, listener, signal);
+
+/** One for each run: what it has made it does not make again. */
+export function folderMaker(): MakeFolder {
+	let maker: MakeFolder | undefined;
+	return async (...place) => {
+		maker ??= (await loadCarrier()).folderMaker();
+		await maker(...place);
+	};
+}
 
 /** Frees on the server what was begun of an upload that nobody wants any more. */
 export async function discardUpload(upload: Upload): Promise<void> {

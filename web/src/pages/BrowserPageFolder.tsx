@@ -5,7 +5,6 @@ import {
 	type Entry,
 	itemOf,
 	parsePath,
-	refuseCreateFolder,
 	refuseCut,
 	refuseUpload,
 	rootPath,
@@ -39,7 +38,7 @@ import { useTitle } from '../features/files/useTitle.js';
 import { TemporaryLinkDialog } from '../features/links/TemporaryLinkDialog.js';
 import { useCopyLink } from '../features/links/useCopyLink.js';
 import { Toolbar } from '../features/toolbar/Toolbar.js';
-import { droppedFiles } from '../features/uploadQueue/droppedFiles.js';
+import { type Chosen, chosenFiles, droppedFiles } from '../features/uploadQueue/chosenFiles.js';
 import { UploadQueueDialog } from '../features/uploadQueue/UploadQueueDialog.js';
 import { useUploadQueue } from '../features/uploadQueue/useUploadQueue.js';
 import { messages as appMessages } from '../messages.js';
@@ -94,7 +93,10 @@ export function BrowserPageFolder({ location, viewer, isKnown, asksBeforeDownloa
 
 	const addFiles = useUploads(viewer, location);
 	const drag = useEntryDrag(viewer, area, directory);
-	usePasteEvent({ onFiles: (files) => addFiles(files, [], directory), onPaste: () => perform('paste', []) });
+	usePasteEvent({
+		onFiles: (transfer) => addFiles(droppedFiles(transfer), directory),
+		onPaste: () => perform('paste', []),
+	});
 	const isOverPage = useDropFolders({
 		viewer,
 		area,
@@ -102,10 +104,7 @@ export function BrowserPageFolder({ location, viewer, isKnown, asksBeforeDownloa
 		rows,
 		drag,
 		onEntries: (dragged, folderPath) => void operations.dropInto(dragged, folderPath),
-		onFiles: (transfer, folderPath) => {
-			const { files, folders } = droppedFiles(transfer);
-			addFiles(files, folders, folderPath);
-		},
+		onFiles: (transfer, folderPath) => addFiles(droppedFiles(transfer), folderPath),
 	});
 	const { menu, ...contextMenu } = useContextMenu({
 		rows,
@@ -252,7 +251,7 @@ export function BrowserPageFolder({ location, viewer, isKnown, asksBeforeDownloa
 				multiple
 				hidden
 				onChange={(event) => {
-					addFiles([...(event.currentTarget.files ?? [])], [], directory);
+					addFiles(chosenFiles(event.currentTarget.files ?? []), directory);
 					// Choosing the same file again is a change too.
 					event.currentTarget.value = '';
 				}}
@@ -268,15 +267,10 @@ const isCoarse = window.matchMedia('(pointer: coarse)').matches;
 function useUploads(viewer: Viewer, { area }: BrowserLocation) {
 	const queue = useUploadQueue();
 	const { notify } = useNotify();
-	return (files: readonly File[], folders: readonly string[], directory: StoragePath) => {
-		const refusal =
-			folders.length > 0
-				? refuseCreateFolder(viewer, { area, path: directory })
-				: refuseUpload(viewer, { area, path: directory });
+	return (chosen: Chosen | Promise<Chosen>, directory: StoragePath) => {
+		const refusal = refuseUpload(viewer, { area, path: directory });
 		if (refusal) return void notify({ intent: 'danger', message: refusal.message });
-		if (folders.length > 0) notify({ intent: 'warning', message: appMessages.foldersLeftOut(folders.join(', ')) });
-		if (files.length === 0) return;
-		queue.add(files, { area, directory });
+		queue.add(chosen, { area, directory });
 		queue.openDialog();
 	};
 }

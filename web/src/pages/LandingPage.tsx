@@ -2,18 +2,18 @@ import { Button } from '@blueprintjs/core';
 import { CloudUploadIcon, TickCircleIcon } from '@blueprintjs/icons';
 import { useCallback, useEffect, useId, useRef } from 'react';
 import { useSession } from '../api/useSession.js';
+import { type Chosen, chosenFiles } from '../features/uploadQueue/chosenFiles.js';
 import { UploadQueuePanel } from '../features/uploadQueue/UploadQueuePanel.js';
 import { useFileDrop } from '../features/uploadQueue/useFileDrop.js';
+import { useFilePaste } from '../features/uploadQueue/useFilePaste.js';
 import { useUploadQueue, useUploadQueueView } from '../features/uploadQueue/useUploadQueue.js';
 import { messages } from '../messages.js';
-import { useNotify } from '../ui/notifications/useNotify.js';
 import styles from './LandingPage.module.css';
 
 export function LandingPage() {
 	const queue = useUploadQueue();
 	const { items, hasSucceeded } = useUploadQueueView();
 	const session = useSession();
-	const { notify } = useNotify();
 	const inputId = useId();
 	const input = useRef<HTMLInputElement>(null);
 	const choose = useRef<HTMLButtonElement>(null);
@@ -24,15 +24,9 @@ export function LandingPage() {
 		if (isEmpty && !wasEmpty.current && document.activeElement === document.body) choose.current?.focus();
 		wasEmpty.current = isEmpty;
 	}, [isEmpty]);
-	const isDragging = useFileDrop(
-		useCallback(
-			({ files, folders }) => {
-				queue.add(files);
-				if (folders.length > 0) notify({ intent: 'warning', message: messages.foldersLeftOut(folders.join(', ')) });
-			},
-			[queue, notify],
-		),
-	);
+	const add = useCallback((chosen: Chosen | Promise<Chosen>) => queue.add(chosen), [queue]);
+	const isDragging = useFileDrop(add);
+	useFilePaste(add);
 
 	return (
 		<div className={styles.page} data-filled={!isEmpty}>
@@ -72,7 +66,7 @@ export function LandingPage() {
 					tabIndex={-1}
 					aria-hidden="true"
 					onChange={(event) => {
-						queue.add([...(event.currentTarget.files ?? [])]);
+						queue.add(chosenFiles(event.currentTarget.files ?? []));
 						// Choosing the same file again is a change too.
 						event.currentTarget.value = '';
 					}}

@@ -3,7 +3,7 @@ import { isCovered, isEditable } from './useListKeys.js';
 
 export interface PasteOptions {
 	/** Files or a picture from the system's clipboard. */
-	onFiles: (files: File[]) => void;
+	onFiles: (transfer: DataTransfer) => void;
 	/** Anything else: what was cut or copied here. */
 	onPaste: () => void;
 }
@@ -18,8 +18,8 @@ export function usePasteEvent(options: PasteOptions): void {
 		const paste = (event: ClipboardEvent) => {
 			if (event.defaultPrevented || isCovered() || isEditable(event.target)) return;
 			event.preventDefault();
-			const files = [...(event.clipboardData?.files ?? [])];
-			if (files.length > 0) latest.current.onFiles(files);
+			const transfer = event.clipboardData;
+			if (transfer?.types.includes('Files')) latest.current.onFiles(transfer);
 			else latest.current.onPaste();
 		};
 		document.addEventListener('paste', paste);

@@ -1,8 +1,9 @@
 import { type Area, isFailure, type StoragePath } from '@stowage/rules';
+import type { FolderPlace, MakeFolder } from '../../api/uploadFolders.js';
 import { isSmall, type Transport, type Upload } from '../../api/uploads.js';
 import { type AttemptOptions, UploadAttempt } from './uploadAttempt.js';
 import type { UploadKeys } from './uploadKeys.js';
-import { directoryOf, fullName, type QueueItem } from './uploadQueue.js';
+import { baseOf, directoryOf, fullName, type QueueFolder, type QueueItem } from './uploadQueue.js';
 
 export interface RunOptions extends AttemptOptions {
 	/** An item as it is now; undefined once it is gone. */
@@ -10,6 +11,9 @@ export interface RunOptions extends AttemptOptions {
 	/** Who is signed in now; undefined for a visitor. */
 	username: () => string | undefined;
 	transport: Transport;
+	makeFolder: MakeFolder;
+	/** Empty ones, made before the first file. */
+	folders: readonly QueueFolder[];
 	/** Frees on the server what was begun of a cancelled upload. */
 	discard: (upload: Upload) => Promise<void>;
 	/** The key of an item's upload, kept from one run to the next. */
@@ -38,7 +42,7 @@ const stopsTheRun = ['unavailable', 'timeout', 'storageFull', 'rateLimited', 'no
  * of when their turn comes. What fails by itself is marked; what would fail for all ends the run.
  */
 export async function runUploads(ids: readonly number[], options: RunOptions): Promise<void> {
-	const { itemOf, transport, signal, dispatch, now = Date.now } = options;
+	const { itemOf, signal, dispatch, now = Date.now } = options;
 	const stop = new AbortController();
 	signal.addEventListener('abort', () => stop.abort(signal.reason));
 	const begun = new Map<number, UploadAttempt>();
@@ -48,7 +52,7 @@ export async function runUploads(ids: readonly number[], options: RunOptions): P
 		if (!item || begun.has(id)) return begun.get(id);
 		const made = new UploadAttempt(id, uploadOf(item, options.username(), options.keys), options, now);
 		begun.set(id, made);
-		made.begin(transport, stop.signal);
+		made.begin(transportInto(item, id === ids[0] ? options.folders : [], options), stop.signal);
 		return made;
 	};
 	const beginBehind = (index: number) => {
@@ -81,7 +85,7 @@ export async function runUploads(ids: readonly number[], options: RunOptions): P
 			if (signal.aborted) break;
 			begun.delete(id);
 			dispatch({ type: 'itemFailed', id, error: options.describe(error) });
-			if (stopsTheRun.some((kind) => isFailure(error, kind))) break;
+			if (wouldStop(error)) break;
 		}
 	}
 	stop.abort(paused);
@@ -93,6 +97,33 @@ export async function runUploads(ids: readonly number[], options: RunOptions): P
 		dispatch({ type: 'runEnded' });
 	}
 	tellFolder.end();
+}
+
+/** The transport that makes the folders first into which the file goes, and those that go with it. */
+function transportInto(item: QueueItem, folders: readonly QueueFolder[], options: RunOptions): Transport {
+	const { makeFolder, transport, dispatch, describe } = options;
+	return async (upload, listener, signal) => {
+		for (const folder of folders) {
+			try {
+				await makeFolder(placeOf(folder), listener, signal);
+				dispatch({ type: 'folderMade', id: folder.id });
+			} catch (error) {
+				if (signal.aborted || wouldStop(error)) throw error;
+				dispatch({ type: 'folderFailed', error: describe(error) });
+			}
+		}
+		await makeFolder(placeOf(item), listener, signal);
+		return transport(upload, listener, signal);
+	};
+}
+
+/** Where the folder of an item lies. */
+export function placeOf(item: Pick<QueueItem, 'target' | 'isPublic' | 'folder'>): FolderPlace {
+	return { area: item.isPublic ? 'public' : 'private', within: baseOf(item), directory: directoryOf(item) };
+}
+
+function wouldStop(error: unknown): boolean {
+	return stopsTheRun.some((kind) => isFailure(error, kind));
 }
 
 /** What an item is to the server. */

@@ -2,6 +2,7 @@ import {
 	type Area,
 	bytesPerSecond,
 	isValidName,
+	joinPath,
 	measureSpeed,
 	remainingSeconds,
 	rootPath,
@@ -11,6 +12,7 @@ import {
 	trimSpaces,
 } from '@stowage/rules';
 import type { UploadWait } from '../../api/uploads.js';
+import type { ChosenFile } from './chosenFiles.js';
 
 /** Where added files go: the folder on screen, in the area on screen. */
 export interface UploadTarget {
@@ -29,6 +31,16 @@ interface QueueItemFields {
 	size: number;
 	isPublic: boolean;
 	target: UploadTarget;
+	/** Below the target; made before the file is uploaded. */
+	folder: StoragePath;
+}
+
+/** A folder with nothing in it that is made by the next upload. */
+export interface QueueFolder {
+	id: number;
+	target: UploadTarget;
+	folder: StoragePath;
+	isPublic: boolean;
 }
 
 export type QueueItem = QueueItemFields &
@@ -49,6 +61,7 @@ export interface UploadProgress {
 
 export interface UploadQueueState {
 	items: readonly QueueItem[];
+	folders: readonly QueueFolder[];
 	nextId: number;
 	/** What `Upload All` took on; files that are added later wait for the next time. Undefined while nothing runs. */
 	run: ReadonlySet<number> | undefined;
@@ -63,6 +76,7 @@ export interface UploadQueueState {
 
 export const emptyQueue: UploadQueueState = {
 	items: [],
+	folders: [],
 	nextId: 1,
 	run: undefined,
 	progress: undefined,
@@ -72,7 +86,13 @@ export const emptyQueue: UploadQueueState = {
 };
 
 export type UploadQueueAction =
-	| { type: 'added'; files: readonly File[]; target: UploadTarget; isPublic: boolean }
+	| {
+			type: 'added';
+			files: readonly ChosenFile[];
+			emptyFolders?: readonly StoragePath[];
+			target: UploadTarget;
+			isPublic: boolean;
+	  }
 	| { type: 'renamed'; id: number; name: string }
 	| { type: 'nameRestored'; id: number }
 	| { type: 'visibilityChanged'; id: number; isPublic: boolean }
@@ -86,6 +106,8 @@ export type UploadQueueAction =
 	| { type: 'itemWaits'; id: number; reason: UploadWait | undefined }
 	| { type: 'itemCompleted'; id: number; savedName: string; isVerified: boolean }
 	| { type: 'itemFailed'; id: number; error: string }
+	| { type: 'folderMade'; id: number }
+	| { type: 'folderFailed'; error: string }
 	| { type: 'runEnded' }
 	| { type: 'completedCleared' }
 	| { type: 'signedIn' }
@@ -96,8 +118,16 @@ export type UploadQueueAction =
 export function uploadQueueReducer(state: UploadQueueState, action: UploadQueueAction): UploadQueueState {
 	switch (action.type) {
 		case 'added': {
-			const added = action.files.map((file, index) => newItem(state.nextId + index, file, action));
-			return { ...state, items: [...state.items, ...added], nextId: state.nextId + added.length };
+			const { files, emptyFolders = [], target, isPublic } = action;
+			const added = files.map((file, index) => newItem(state.nextId + index, file, action));
+			const nextId = state.nextId + files.length;
+			const folders = emptyFolders.map((folder, index) => ({ id: nextId + index, folder, target, isPublic }));
+			return {
+				...state,
+				items: [...state.items, ...added],
+				folders: [...state.folders, ...folders],
+				nextId: nextId + folders.length,
+			};
 		}
 		case 'renamed':
 			return changeItem(state, action.id, (item) => ({ ...item, name: action.name }));
@@ -106,7 +136,7 @@ export function uploadQueueReducer(state: UploadQueueState, action: UploadQueueA
 		case 'visibilityChanged':
 			return changeItem(state, action.id, (item) => ({ ...item, isPublic: action.isPublic }));
 		case 'allVisibilityChanged':
-			return changeWaiting(state, (item) => ({ ...item, isPublic: action.isPublic }));
+			return setVisibility(state, action.isPublic);
 		case 'removed': {
 			if (state.run) return state;
 			const items = state.items.filter(({ id }) => id !== action.id);
@@ -169,10 +199,15 @@ export function uploadQueueReducer(state: UploadQueueState, action: UploadQueueA
 				progress: undefined,
 				failure: action.error,
 			};
+		case 'folderMade':
+			return { ...state, folders: state.folders.filter(({ id }) => id !== action.id) };
+		case 'folderFailed':
+			return { ...state, failure: action.error };
 		case 'runEnded': {
 			const { run } = state;
 			if (!run) return state;
-			const hasSucceeded = state.items.every(({ id, status }) => !run.has(id) || status === 'completed');
+			const hasSucceeded =
+				state.failure === undefined && state.items.every(({ id, status }) => !run.has(id) || status === 'completed');
 			return { ...backToPending(state), run: undefined, hasSucceeded };
 		}
 		case 'completedCleared': {
@@ -182,14 +217,18 @@ export function uploadQueueReducer(state: UploadQueueState, action: UploadQueueA
 		case 'signedIn':
 			// After a session that ended in the middle of an upload all goes on as it was chosen.
 			if (state.progress?.wait === 'signIn') return state;
-			return changeWaiting(state, (item) => ({ ...item, isPublic: false }));
+			return setVisibility(state, false);
 		case 'signedOut':
 			// A visitor may only write to the root of the public area.
-			return changeWaiting(state, (item) => ({
-				...item,
-				isPublic: true,
-				target: { area: 'public', directory: rootPath },
-			}));
+			return {
+				...changeWaiting(state, (item) => ({
+					...item,
+					isPublic: true,
+					target: { area: 'public', directory: rootPath },
+					folder: rootPath,
+				})),
+				folders: [],
+			};
 		case 'dialogOpened':
 			return { ...state, isDialogOpen: true };
 		case 'dialogClosed':
@@ -197,7 +236,11 @@ export function uploadQueueReducer(state: UploadQueueState, action: UploadQueueA
 	}
 }
 
-function newItem(id: number, file: File, { target, isPublic }: { target: UploadTarget; isPublic: boolean }): QueueItem {
+function newItem(
+	id: number,
+	{ file, folder }: ChosenFile,
+	{ target, isPublic }: { target: UploadTarget; isPublic: boolean },
+): QueueItem {
 	const { base, extension } = splitName(file.name);
 	return {
 		id,
@@ -208,13 +251,14 @@ function newItem(id: number, file: File, { target, isPublic }: { target: UploadT
 		size: file.size,
 		isPublic,
 		target,
+		folder,
 		status: 'pending',
 	};
 }
 
 function fieldsOf(item: QueueItem): QueueItemFields {
-	const { id, file, name, originalName, extension, size, isPublic, target } = item;
-	return { id, file, name, originalName, extension, size, isPublic, target };
+	const { id, file, name, originalName, extension, size, isPublic, target, folder } = item;
+	return { id, file, name, originalName, extension, size, isPublic, target, folder };
 }
 
 function replaceItem(state: UploadQueueState, id: number, change: (item: QueueItem) => QueueItem): UploadQueueState {
@@ -230,6 +274,11 @@ function changeItem(state: UploadQueueState, id: number, change: (item: QueueIte
 
 function changeWaiting(state: UploadQueueState, change: (item: QueueItem) => QueueItem): UploadQueueState {
 	return { ...state, items: state.items.map((item) => (isWaiting(item) ? change(item) : item)) };
+}
+
+function setVisibility(state: UploadQueueState, isPublic: boolean): UploadQueueState {
+	const folders = state.folders.map((folder) => ({ ...folder, isPublic }));
+	return { ...changeWaiting(state, (item) => ({ ...item, isPublic })), folders };
 }
 
 function backToPending(state: UploadQueueState): UploadQueueState {
@@ -253,8 +302,15 @@ export function fullName({ name, extension }: QueueItem): string {
 	return trimSpaces(name) + extension;
 }
 
-/** The folder that it goes to. It was chosen in one area; in the other area there may be no such folder. */
-export function directoryOf({ target, isPublic }: QueueItem): StoragePath {
+type Destination = Pick<QueueItem, 'target' | 'isPublic' | 'folder'>;
+
+/** The folder that it goes to. */
+export function directoryOf(item: Destination): StoragePath {
+	return item.folder === rootPath ? baseOf(item) : joinPath(baseOf(item), item.folder);
+}
+
+/** The part of that which is there. It was chosen in one area; in the other area there may be no such folder. */
+export function baseOf({ target, isPublic }: Destination): StoragePath {
 	return (target.area === 'public') === isPublic ? target.directory : rootPath;
 }
 

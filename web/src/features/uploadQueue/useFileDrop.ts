@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'react';
-import { bringsFiles, type DroppedFiles, droppedFiles } from './droppedFiles.js';
+import { bringsFiles, type Chosen, droppedFiles } from './chosenFiles.js';
 
 /**
  * Takes files that are dropped anywhere on the page, and answers whether some are being dragged over it. A drop that
  * nobody takes would make the browser leave the page for the file.
  */
-export function useFileDrop(onDrop: (dropped: DroppedFiles) => void): boolean {
+export function useFileDrop(onDrop: (dropped: Chosen | Promise<Chosen>) => void): boolean {
 	const [isDragging, setDragging] = useState(false);
 	useEffect(() => {
 		// Entering a child comes before leaving its parent, so entries are counted.

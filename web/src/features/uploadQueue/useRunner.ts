@@ -1,10 +1,14 @@
-import { isFailure, rootPath } from '@stowage/rules';
+import { isFailure, plural, rootPath } from '@stowage/rules';
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { type Dispatch, useEffect, useMemo, useRef } from 'react';
 import { listingKey, sessionQuery } from '../../api/queries.js';
-import { carryUpload, discardUpload, prepareUploads } from '../../api/uploads.js';
+import type { FolderPlace } from '../../api/uploadFolders.js';
+import { carryUpload, discardUpload, folderMaker, prepareUploads } from '../../api/uploads.js';
 import { messages } from '../../messages.js';
-import { paused, runUploads, uploadOf } from './runUploads.js';
+import { useNotify } from '../../ui/notifications/useNotify.js';
+import { type Chosen, hasFolders } from './chosenFiles.js';
+import { paceActions } from './paceActions.js';
+import { paused, placeOf, runUploads, uploadOf } from './runUploads.js';
 import { signedInAgain } from './signedInAgain.js';
 import { UploadKeys } from './uploadKeys.js';
 import {
@@ -21,6 +25,7 @@ const successMilliseconds = 3000;
 /** The part of the queue that reaches out: who is signed in, the uploads, and the listings that they change. */
 export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueueAction>) {
 	const queryClient = useQueryClient();
+	const { notify } = useNotify();
 	const latest = useRef(state);
 	useEffect(() => {
 		latest.current = state;
@@ -41,13 +46,40 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 			const tried = items.filter(({ status }) => status === 'error');
 			await Promise.all(tried.map((item) => discardUpload(uploadOf(item, username(), keys))));
 		};
+		const makeEmptyFolders = async (places: readonly FolderPlace[]) => {
+			const key = notify({ message: messages.creatingFolders, progress: 'indeterminate' });
+			const make = folderMaker();
+			const nowhere = { onProgress() {}, onOffset() {}, onWait() {} };
+			const { signal } = new AbortController();
+			const signedIn = () => signedInAgain(queryClient, () => {}, signal);
+			try {
+				for (const place of places) await make(place, { ...nowhere, signedIn }, signal);
+				notify({ key, intent: 'success', message: messages.foldersCreated(plural(places.length, 'folder')) });
+			} catch (error) {
+				notify({ key, intent: 'danger', message: messages.createFoldersFailed, detail: describe(error) });
+			}
+			for (const { area, within } of places.slice(0, 1)) {
+				void queryClient.invalidateQueries({ queryKey: listingKey(area, within) });
+			}
+		};
 		return {
-			async add(files: readonly File[], target?: UploadTarget): Promise<void> {
-				if (files.length === 0) return;
-				prepareUploads();
+			async add(choice: Chosen | Promise<Chosen>, target?: UploadTarget): Promise<void> {
 				const isVisitor = !(await isSignedIn(queryClient));
+				const chosen = await choice;
 				const place = target ?? { area: isVisitor ? 'public' : 'private', directory: rootPath };
-				dispatch({ type: 'added', files, target: place, isPublic: isVisitor || place.area === 'public' });
+				if (isVisitor && hasFolders(chosen)) {
+					notify({ intent: 'danger', message: messages.foldersNeedSignIn });
+					return;
+				}
+				if (chosen.unreadable.length > 0) notify({ intent: 'warning', ...unreadableNotice(chosen.unreadable) });
+				const isPublic = isVisitor || place.area === 'public';
+				const { files, emptyFolders } = chosen;
+				if (files.length > 0) {
+					prepareUploads();
+					dispatch({ type: 'added', files, emptyFolders, target: place, isPublic });
+				} else if (emptyFolders.length > 0) {
+					await makeEmptyFolders(emptyFolders.map((folder) => placeOf({ folder, target: place, isPublic })));
+				}
 			},
 			async start(ids?: readonly number[]): Promise<void> {
 				await isSignedIn(queryClient);
@@ -60,14 +92,16 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 					itemOf: (id) => latest.current.items.find((item) => item.id === id),
 					username,
 					transport: carryUpload,
+					makeFolder: folderMaker(),
+					folders: latest.current.folders,
 					discard: discardUpload,
 					signedIn: (onWait, signal) => signedInAgain(queryClient, onWait, signal),
 					keys,
 					signal: abort.signal,
-					dispatch,
+					dispatch: paceActions(dispatch),
 					onUploaded: (area, directory) =>
 						void queryClient.invalidateQueries({ queryKey: listingKey(area, directory) }),
-					describe: (error) => (isFailure(error) ? error.message : messages.uploadFailed),
+					describe,
 				}).finally(() => {
 					if (running.current?.abort === abort) running.current = undefined;
 				});
@@ -91,7 +125,15 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 				dispatch({ type: 'signedOut' });
 			},
 		};
-	}, [queryClient, dispatch]);
+	}, [queryClient, notify, dispatch]);
+}
+
+function describe(error: unknown): string {
+	return isFailure(error) ? error.message : messages.uploadFailed;
+}
+
+function unreadableNotice(names: readonly string[]) {
+	return { message: messages.leftOut(plural(names.length, 'item')), detail: names.slice(0, 3).join(', ') };
 }
 
 async function isSignedIn(queryClient: QueryClient): Promise<boolean> {

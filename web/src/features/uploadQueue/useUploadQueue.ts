@@ -1,13 +1,14 @@
 import { createContext, useContext } from 'react';
+import type { Chosen } from './chosenFiles.js';
 import type { QueueSummary, UploadQueueState, UploadTarget } from './uploadQueue.js';
 
 /** What can be done with the queue. It stays the same object, so effects may depend on it. */
 export interface UploadQueue {
 	/**
-	 * Puts files into the queue. Left out, they go to the root: of the private area for a signed-in person, of the public
-	 * one for a visitor. A target's area decides how visible they are at first.
+	 * Puts files into the queue. Without a target they go to the root: of the private area for a signed-in person, of the
+	 * public one for a visitor. A target's area decides how visible they are at first. A visitor's folders are refused.
 	 */
-	add(files: readonly File[], target?: UploadTarget): void;
+	add(chosen: Chosen | Promise<Chosen>, target?: UploadTarget): void;
 	rename(id: number, name: string): void;
 	restoreName(id: number): void;
 	setVisibility(id: number, isPublic: boolean): void;
