@@ -55,6 +55,7 @@ export const messages = {
 	dropFiles: 'Drop files or click to upload',
 	dropHere: 'Drop your files here!',
 	chooseFiles: 'Choose Files',
+	chooseFolder: 'Choose Folder',
 	dropHintSignedIn: 'They stay private unless you make them public.',
 	dropHintVisitor: 'Without an account, what you upload is public.',
 	foldersNeedSignIn: 'You must be logged in to create folders in public.',

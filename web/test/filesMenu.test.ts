@@ -38,28 +38,28 @@ test(
 	offers,
 	place(alice, 'private'),
 	[],
-	'Create Folder, Upload Files | (Paste), Select All | Refresh',
+	'Create Folder, Upload Files, Upload Folder | (Paste), Select All | Refresh',
 );
 test(
 	'the same with a copy',
 	offers,
 	place(alice, 'private', '', { clipboard: copied }),
 	[],
-	'Create Folder, Upload Files | Paste, Select All | Refresh',
+	'Create Folder, Upload Files, Upload Folder | Paste, Select All | Refresh',
 );
 test(
 	'what was cut here can’t be pasted here',
 	offers,
 	place(alice, 'private', '', { clipboard: cutHere }),
 	[],
-	'Create Folder, Upload Files | (Paste), Select All | Refresh',
+	'Create Folder, Upload Files, Upload Folder | (Paste), Select All | Refresh',
 );
 test(
 	'an empty folder has nothing to select',
 	offers,
 	place(alice, 'private', '', { shown: 0 }),
 	[],
-	'Create Folder, Upload Files | (Paste), (Select All) | Refresh',
+	'Create Folder, Upload Files, Upload Folder | (Paste), (Select All) | Refresh',
 );
 test(
 	'nothing is put into search results',

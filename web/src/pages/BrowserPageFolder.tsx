@@ -38,6 +38,7 @@ import { useTitle } from '../features/files/useTitle.js';
 import { TemporaryLinkDialog } from '../features/links/TemporaryLinkDialog.js';
 import { useCopyLink } from '../features/links/useCopyLink.js';
 import { Toolbar } from '../features/toolbar/Toolbar.js';
+import { chooseFolder } from '../features/uploadQueue/chooseFolder.js';
 import { type Chosen, chosenFiles, droppedFiles } from '../features/uploadQueue/chosenFiles.js';
 import { UploadQueueDialog } from '../features/uploadQueue/UploadQueueDialog.js';
 import { useUploadQueue } from '../features/uploadQueue/useUploadQueue.js';
@@ -86,6 +87,7 @@ export function BrowserPageFolder({ location, viewer, isKnown, asksBeforeDownloa
 		onDialog: setDialog,
 		onOpenFolder: (entry) => place.go(parsePath(entry.path)),
 		onUploadFiles: () => picker.current?.click(),
+		onUploadFolder: () => chooseFolder((chosen) => addFiles(chosen, directory)),
 		onSelectAll: () => rows && select({ type: 'all', order: rows }),
 		onRefresh: () => void listing.refresh(),
 		onCopyLink: useCopyLink(viewer, area),

@@ -2,6 +2,7 @@ import { Button } from '@blueprintjs/core';
 import { CloudUploadIcon, TickCircleIcon } from '@blueprintjs/icons';
 import { useCallback, useEffect, useId, useRef } from 'react';
 import { useSession } from '../api/useSession.js';
+import { chooseFolder } from '../features/uploadQueue/chooseFolder.js';
 import { type Chosen, chosenFiles } from '../features/uploadQueue/chosenFiles.js';
 import { UploadQueuePanel } from '../features/uploadQueue/UploadQueuePanel.js';
 import { useFileDrop } from '../features/uploadQueue/useFileDrop.js';
@@ -49,14 +50,18 @@ export function LandingPage() {
 					{session.status === 'signedIn' && messages.dropHintSignedIn}
 					{session.status === 'signedOut' && messages.dropHintVisitor}
 				</p>
-				<Button
-					ref={choose}
-					className={styles.choose}
-					intent="primary"
-					size="large"
-					text={messages.chooseFiles}
-					onClick={() => input.current?.click()}
-				/>
+				<div className={styles.choose}>
+					<Button
+						ref={choose}
+						intent="primary"
+						size="large"
+						text={messages.chooseFiles}
+						onClick={() => input.current?.click()}
+					/>
+					{session.status === 'signedIn' && (
+						<Button variant="minimal" size="large" text={messages.chooseFolder} onClick={() => chooseFolder(add)} />
+					)}
+				</div>
 				<input
 					ref={input}
 					id={inputId}

@@ -8,6 +8,7 @@ import {
 	EditIcon,
 	FolderNewIcon,
 	FolderOpenIcon,
+	FolderSharedOpenIcon,
 	GlobeIcon,
 	LinkIcon,
 	LockIcon,
@@ -130,6 +131,7 @@ function swallowClick(): void {
 const icons: Readonly<Record<Action, JSX.Element>> = {
 	createFolder: <FolderNewIcon />,
 	uploadFiles: <CloudUploadIcon />,
+	uploadFolder: <FolderSharedOpenIcon />,
 	paste: <ClipboardIcon />,
 	selectAll: <SelectIcon />,
 	refresh: <RefreshIcon />,

@@ -24,6 +24,7 @@ import {
 export type Action =
 	| 'createFolder'
 	| 'uploadFiles'
+	| 'uploadFolder'
 	| 'paste'
 	| 'selectAll'
 	| 'refresh'
@@ -85,6 +86,7 @@ function folderGroups(place: Place): Offer[][] {
 		[
 			mayWrite(refuseCreateFolder(viewer, folder)) ? { action: 'createFolder', label: 'Create Folder' } : undefined,
 			mayWrite(refuseUpload(viewer, folder)) ? { action: 'uploadFiles', label: 'Upload Files' } : undefined,
+			mayWrite(refuseCreateFolder(viewer, folder)) ? { action: 'uploadFolder', label: 'Upload Folder' } : undefined,
 		],
 		[
 			mayWrite(refuseCreateFolder(viewer, folder))

@@ -19,6 +19,7 @@ export interface ActionContext {
 	onDialog: (dialog: FileDialog) => void;
 	onOpenFolder: (entry: Entry) => void;
 	onUploadFiles: () => void;
+	onUploadFolder: () => void;
 	onSelectAll: () => void;
 	onRefresh: () => void;
 	onCopyLink: (entry: Entry) => void;
@@ -71,6 +72,8 @@ export function useFileActions(context: ActionContext): Perform {
 					return onDialog({ kind: 'createFolder' });
 				case 'uploadFiles':
 					return on.onUploadFiles();
+				case 'uploadFolder':
+					return on.onUploadFolder();
 				case 'paste':
 					if (!clipboard) return void notify({ intent: 'warning', message: messages.nothingToPaste });
 					return void operations.paste(clipboard, on.directory).then(onClipboard);

@@ -1,4 +1,5 @@
 import { Dialog } from '@blueprintjs/core';
+import { TickCircleIcon } from '@blueprintjs/icons';
 import { useEffect, useMemo } from 'react';
 import { messages } from '../../messages.js';
 import { dialogMilliseconds } from '../../ui/dialogMilliseconds.js';
@@ -35,6 +36,12 @@ export function UploadQueueDialog() {
 					<div className={styles.dialogHeader}>
 						<SetAllTo {...filled} />
 					</div>
+					{filled.hasSucceeded && (
+						<div className={styles.success} role="status">
+							<TickCircleIcon />
+							{messages.uploadSucceeded}
+						</div>
+					)}
 					<UploadQueueList {...filled} />
 					<UploadQueueFooter {...filled} hasFocusFirst />
 				</>
