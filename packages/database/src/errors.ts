@@ -1,4 +1,4 @@
-import { Failure } from '@stowage/rules';
+import { Failure, isFailure } from '@stowage/rules';
 import knex from 'knex';
 
 /**
@@ -46,7 +46,7 @@ const away = new Set([
 
 /** What a driver's error means to callers, for both dialects: a Failure where it is one, else the error itself. */
 export function translated(error: unknown): unknown {
-	if (error instanceof Failure || error instanceof DatabaseError) return error;
+	if (isFailure(error) || error instanceof DatabaseError) return error;
 	if (hasCode(error, uniqueViolations)) return new Failure('alreadyExists', 'It exists already.', { cause: error });
 	if (hasCode(error, missingReferences)) return new Failure('notFound', 'It is no longer there.', { cause: error });
 	if (hasCode(error, fullDisks))

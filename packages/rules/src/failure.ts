@@ -41,8 +41,12 @@ export interface FailureOptions {
 	headers?: Readonly<Record<string, string>>;
 }
 
+/** Shared by all copies of this package in a process: a plugin may bring one of its own. */
+const brand: unique symbol = Symbol.for('@stowage/rules Failure') as never;
+
 /** An expected refusal. Its message is a sentence for people and never shows a path of the host. */
 export class Failure extends Error {
+	readonly [brand] = true;
 	readonly kind: FailureKind;
 	readonly retryAfter: number | undefined;
 	readonly headers: Readonly<Record<string, string>>;
@@ -64,9 +68,10 @@ export class Failure extends Error {
 	}
 }
 
-/** Whether `error` is a Failure, of that kind if one is named. */
+/** Whether `error` is a Failure, of that kind if one is named, whichever copy of this package made it. */
 export function isFailure(error: unknown, kind?: FailureKind): error is Failure {
-	return error instanceof Failure && (kind === undefined || error.kind === kind);
+	if (!(error instanceof Error) || !(brand in error)) return false;
+	return kind === undefined || (error as Failure).kind === kind;
 }
 
 /** The kind that an error answer's `code` stands for, so that a client can throw what the server threw. */

@@ -29,3 +29,14 @@ test('Every code leads back to its kind', (t) => {
 	for (const kind of Object.keys(failures) as FailureKind[]) t.is(failureKind(failures[kind].code), kind);
 	t.is(failureKind('NO_SUCH_CODE'), undefined);
 });
+
+test('a Failure of another copy of the package is a Failure', async (t) => {
+	const copy = (await import('../src/failure.js?copy' as string)) as typeof import('../src/failure.js');
+	const theirs = new copy.Failure('notFound', 'It is not here.');
+	t.false(theirs instanceof Failure);
+	t.true(isFailure(theirs));
+	t.true(isFailure(theirs, 'notFound'));
+	t.false(isFailure(theirs, 'invalid'));
+	t.false(isFailure(new Error('a bug')));
+	t.false(isFailure({ kind: 'notFound' }));
+});

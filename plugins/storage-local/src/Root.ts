@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { Failure } from '@stowage/rules';
+import { Failure, isFailure } from '@stowage/rules';
 import { closeSync, fstat, lstat, statfs } from './descriptors.js';
 import { Folder } from './Folder.js';
 import { factsOfStats } from './facts.js';
@@ -105,7 +105,7 @@ export class Root {
 	}
 
 	#unavailable(error: unknown): unknown {
-		if (error instanceof Failure) return error;
+		if (isFailure(error)) return error;
 		return faultCode(error) === undefined
 			? error
 			: new Failure('unavailable', 'The storage is not available right now.', { cause: error });

@@ -91,7 +91,7 @@ export function createAccounts(parts: Parts): Accounts {
 			if (!adoptsHome && (await homes()).some((home) => foldUsername(home) === foldUsername(username))) throw taken;
 			const secret = await auth().protect(password);
 			const user = await users.add({ username, secret }).catch((error: unknown) => {
-				throw error instanceof Failure && error.kind === 'alreadyExists' ? taken : error;
+				throw isFailure(error, 'alreadyExists') ? taken : error;
 			});
 			try {
 				await makeHome(user.username);

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Failure } from '@stowage/rules';
+import { Failure, isFailure } from '@stowage/rules';
 import type { Checksum } from './checksum.js';
 import { watchForStall } from './stall.js';
 
@@ -31,7 +31,7 @@ export async function* readPiece(
 			yield chunk;
 		}
 	} catch (cause) {
-		throw cause instanceof Failure ? cause : new Failure('invalid', 'The upload was cut off.', { cause });
+		throw isFailure(cause) ? cause : new Failure('invalid', 'The upload was cut off.', { cause });
 	} finally {
 		watching.abort();
 	}
