@@ -23,7 +23,10 @@ test('the storage plugin of the guide installs as it says, and keeps what is del
 	await mkdir(path.join(folder, 'stowage-storage-keep'));
 	await writeFile(path.join(folder, 'stowage-storage-keep/package.json'), json[0] ?? '');
 	await writeFile(path.join(folder, 'stowage-storage-keep/index.js'), js[0] ?? '');
-	await execa('sh', ['-euc', sh[0] ?? 'false'], { cwd: folder, env: { STOWAGE: clone, npm_config_offline: 'true' } });
+	await execa('sh', ['-euc', sh[0] ?? 'false'], {
+		cwd: folder,
+		env: { STOWAGE: clone, npm_config_prefer_offline: 'true' },
+	});
 	const site = path.join(folder, 'my-server');
 	await writeFile(path.join(site, 'stowage.yaml'), yaml[0] ?? '');
 

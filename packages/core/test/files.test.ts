@@ -395,6 +395,16 @@ test('public files are read by whoever knows the owner, private ones by nobody e
 	}
 });
 
+test('a download by its whole address, as a proxy would be asked, is answered', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	await ada.upload('/api/upload', [file('a b.txt', 'mine')]);
+	const answer = await ada.get('http://files.example.org/api/download/a%20b.txt?type=private');
+	t.is(answer.statusCode, 200, answer.payload);
+	t.is(answer.payload, 'mine');
+	t.is((await ada.get('http://files.example.org/api/download/../../etc/passwd')).statusCode, 400);
+});
+
 test('what no part brings yet answers that it is not available', async (t) => {
 	const app = await testApp(t);
 	const visitor = new Client(app);

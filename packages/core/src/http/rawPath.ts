@@ -2,10 +2,14 @@ import { Failure, parsePath, type StoragePath } from '@stowage/rules';
 
 const refuse = () => new Failure('invalidPath', 'That is not a valid path.');
 
-/** The path of a request line without its query, as the client spelt it: frameworks resolve dot segments and decode before anyone can look. */
+/**
+ * The path of a request line without its query, as the client spelt it: frameworks resolve dot segments and decode before anyone can look. A client may name
+ * the whole address, as it would to a proxy.
+ */
 export function rawPathOf(url: string): string {
-	const end = url.search(/[?#]/);
-	return end === -1 ? url : url.slice(0, end);
+	const target = url.replace(/^https?:\/\/[^/?#]*/i, '');
+	const end = target.search(/[?#]/);
+	return end === -1 ? target : target.slice(0, end);
 }
 
 /** Refuses what an honest client never sends in any URL of ours: bad percent-encoding and segments that decode to `.` or `..`. */
