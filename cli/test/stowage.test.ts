@@ -172,6 +172,22 @@ test('a database that is none stops the start in one sentence', async (t) => {
 	t.is(result.stderr.trim().split('\n').length, 1, result.stderr);
 });
 
+const impossible = async (t: ExecutionContext, flag: string, value: string) => {
+	const args = ['user', 'list', '--data-dir', await dataFolder(t), flag, value];
+	const result = await stowage(args);
+	t.is(result.code, 78, result.stderr);
+	t.is(result.stderr.trim().split('\n').length, 1, result.stderr);
+	t.regex(result.stderr, /\/proc\/nowhere|\/etc\/hostname/);
+};
+test('a data folder that can’t be is said in one sentence', impossible, '--data-dir', '/proc/nowhere/data');
+test('a data folder below a file is said in one sentence', impossible, '--data-dir', '/etc/hostname/data');
+test(
+	'a database in a folder that can’t be is said in one sentence',
+	impossible,
+	'--database-url',
+	'sqlite:/proc/nowhere/x.db',
+);
+
 test('a port that is taken is said in one sentence', async (t) => {
 	const { createServer } = await import('node:net');
 	const other = createServer().listen(0, '127.0.0.1');

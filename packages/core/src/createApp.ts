@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Server as HapiServer } from '@hapi/hapi';
 import inert from '@hapi/inert';
@@ -8,6 +7,7 @@ import { createAccounts } from './accounts/accounts.js';
 import { registerSessions } from './accounts/sessions.js';
 import { createArchives } from './archives/createArchives.js';
 import type { Config } from './config/schema.js';
+import { makeDataDir } from './dataDir.js';
 import { EventStreams } from './events/EventStreams.js';
 import { createFiles } from './files/createFiles.js';
 import { homesOnDisk, makeHome } from './files/homes.js';
@@ -64,7 +64,7 @@ export async function createApp(
 	{ webRoot, log = createLog(config.log.level), now = steadyClock() }: AppOptions = {},
 ): Promise<App> {
 	for (const warning of config.warnings) log.warn(warning);
-	await mkdir(config.dataDir, { recursive: true, mode: 0o750 });
+	await makeDataDir(config.dataDir);
 	const database = await openDatabase(config.databaseUrl);
 	const parts: Closable[] = [database];
 	try {
@@ -108,7 +108,7 @@ async function assemble(
 	const news = createNews();
 	server.decorate('server', 'news', news);
 	await server.register(inert);
-	const secret = config.sessionKey ?? (await readOrMakeSecret(config.dataDir));
+	const secret = config.sessionKey ?? (await readOrMakeSecret(config.dataDir, log));
 	const sessions = await registerSessions(server, database.sessions, config, secret);
 
 	// Plugins may take `server.files` for later, but the storage opens only when all of them have offered what they have.

@@ -5,11 +5,18 @@ import { DatabaseError } from './errors.js';
 /** Makes the file and its folder where they are missing, and sees to it that nobody else may read the secrets inside. */
 export function prepareFile(path: string): void {
 	try {
-		mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+		makeFolders(dirname(path));
 		// Made before SQLite opens it: SQLite would take the umask's mode, and gives its -wal and -shm the mode of this file.
 		closeSync(openSync(path, 'a', 0o600));
 		for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600);
 	} catch (cause) {
 		throw new DatabaseError(`The database file cannot be used: ${(cause as Error).message}`, { cause });
 	}
+}
+
+/** Node's own `recursive` never ends where the system says of a folder that is there that it is not, as it does for new ones below /proc. */
+function makeFolders(folder: string): void {
+	if (existsSync(folder)) return;
+	makeFolders(dirname(folder));
+	mkdirSync(folder, 0o700);
 }

@@ -16,6 +16,7 @@ export * from './archives.js';
 export * from './auth.js';
 export * from './files.js';
 export * from './json.js';
+export * from './makeFolders.js';
 export * from './news.js';
 export * from './parse.js';
 export * from './plugin.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
-import { mkdir as makeFolders } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { makeFolders } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import { close, fstat, fsync, mkdir, open, readFully, realpath, unlink, writeFully } from './descriptors.js';
 import { Folder } from './Folder.js';
@@ -45,7 +45,7 @@ export async function readMarker(root: Folder): Promise<string | undefined> {
 
 /** Takes over the id of the root at `path`; gives it one, and makes the folder, where there is none. */
 export async function claimRoot(path: string, calls: SystemCalls): Promise<string> {
-	await makeFolders(path, { recursive: true });
+	await makeFolders(path);
 	using root = await openRootFolder(path, calls);
 	const known = await readMarker(root);
 	if (known !== undefined) return known;
