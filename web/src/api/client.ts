@@ -77,15 +77,18 @@ export function encodePath(path: string): string {
 	return path.split('/').map(encodeURIComponent).join('/');
 }
 
+/** An error answer that says no more than its status, such as a proxy's. */
+export class UnexplainedFailure extends Failure {}
+
 /** What an error answer stands for, also one that a proxy wrote in our place. */
 export function failureFrom(status: number, body: unknown, retryAfter: string | null): Failure {
 	const answer = schemas.errorAnswer.safeParse(body);
 	const seconds = Number(retryAfter);
-	return new Failure(
-		(answer.success ? failureKind(answer.data.code) : undefined) ?? kindOfStatus(status),
-		answer.success && answer.data.message !== '' ? answer.data.message : messages.httpError(status),
-		retryAfter !== null && Number.isFinite(seconds) ? { retryAfter: seconds } : {},
-	);
+	const options = retryAfter !== null && Number.isFinite(seconds) ? { retryAfter: seconds } : {};
+	const kind = (answer.success ? failureKind(answer.data.code) : undefined) ?? kindOfStatus(status);
+	return answer.success && answer.data.message !== ''
+		? new Failure(kind, answer.data.message, options)
+		: new UnexplainedFailure(kind, messages.httpError(status), options);
 }
 
 function kindOfStatus(status: number): FailureKind {

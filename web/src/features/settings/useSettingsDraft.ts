@@ -2,7 +2,7 @@ import { changeSettings } from '@stowage/contract';
 import { isFailure, type UserSettings } from '@stowage/rules';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { call, NetworkFailure } from '../../api/client.js';
+import { call, NetworkFailure, UnexplainedFailure } from '../../api/client.js';
 import { sessionQuery } from '../../api/queries.js';
 import { messages } from '../../messages.js';
 import { changedSettings } from './settingsDraft.js';
@@ -42,5 +42,6 @@ export function useSettingsDraft(saved: UserSettings, onDone: () => void) {
 
 function describe(error: Error): string {
 	if (error instanceof NetworkFailure) return messages.networkError;
-	return isFailure(error) ? error.message || messages.updateSettingsFailed : messages.saveSettingsFailed;
+	if (error instanceof UnexplainedFailure) return messages.updateSettingsFailed;
+	return isFailure(error) ? error.message : messages.saveSettingsFailed;
 }
