@@ -10,7 +10,10 @@ import { type FileManager, plant, prepareStage, rowOf, said, settled } from './f
 const stage = prepareStage(test);
 const text = 'The quick brown fox jumps over the lazy dog.\n'.repeat(1000);
 
-const sha256 = async (file: string) => createHash('sha256').update(await readFile(file)).digest('hex');
+const sha256 = async (file: string) =>
+	createHash('sha256')
+		.update(await readFile(file))
+		.digest('hex');
 
 async function choose(page: Page, name: string, item: string): Promise<void> {
 	await rowOf(page, name).click({ button: 'right' });

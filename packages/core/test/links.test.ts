@@ -6,6 +6,7 @@ import { parsePath, type StoragePath, type Viewer } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { createLinks } from '../src/links/createLinks.js';
+import { demandReadable, listZip } from './readZip.js';
 import { type Answer, Client, json, type TestApp, testApp } from './testApp.js';
 
 const silent = pino({ level: 'silent' });
@@ -138,6 +139,33 @@ test('whoever has the link gets the file, whole, in ranges, resumed and by HEAD,
 	t.is(head.bytes.length, 0);
 	const shown = await visitor.get(`${url}?inline=1`);
 	t.regex(String(shown.headers['content-disposition']), /^inline/);
+});
+
+test('a link to a folder gives its ZIP, which goes on where it stopped and follows the folder', async (t) => {
+	const { ada, visitor, link } = await scene(t);
+	const url = await link('docs');
+	const whole = await visitor.get(url);
+	t.is(whole.statusCode, 200);
+	t.like(whole.headers, {
+		'content-type': 'application/zip',
+		'cache-control': 'private, no-store',
+		'content-length': String(whole.bytes.length),
+	});
+	t.regex(String(whole.headers['content-disposition']), /filename="docs_\d{4}-\d\d-\d\d\.zip"/);
+	const listed = await listZip(await demandReadable(t, whole.bytes));
+	t.deepEqual(listed.map(([name]) => name).sort(), [
+		'docs/',
+		'docs/deep/',
+		'docs/deep/naïve – 日本.txt',
+		'docs/fox.txt',
+	]);
+	const rest = await visitor.get(url, { range: 'bytes=100-', 'if-range': String(whole.headers.etag) });
+	t.is(rest.statusCode, 206);
+	t.deepEqual(rest.bytes, whole.bytes.subarray(100));
+	t.is((await visitor.call('HEAD', url)).headers['content-length'], String(whole.bytes.length));
+	t.is(json(await ada.get('/api/links')).links[0].downloads, 1);
+	t.is((await changeName(ada, 'docs', 'papers')).statusCode, 200);
+	t.regex(String((await visitor.get(url)).headers['content-disposition']), /filename="papers_/);
 });
 
 test('the owner sees the links that are good, the newest first, with how often each was downloaded', async (t) => {

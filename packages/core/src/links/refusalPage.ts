@@ -5,9 +5,10 @@ import type { Failure } from '@stowage/rules';
 
 const style = `
 :root { color-scheme: dark; }
-body {
-	display: grid; min-height: 100dvh; margin: 0; place-content: center; justify-items: center; padding: 24px; box-sizing: border-box;
-	background: #1c2127; color: #f6f7f9; font: 16px/24px -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; text-align: center;
+body { display: grid; min-height: 100dvh; margin: 0; background: #1c2127; }
+main {
+	display: grid; place-content: center; justify-items: center; padding: 24px;
+	color: #f6f7f9; font: 16px/24px -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; text-align: center;
 }
 h1 { margin: 0 0 8px; font-size: 22px; font-weight: 500; line-height: 30px; }
 p { max-width: 26em; margin: 0; color: #abb3bf; }
@@ -32,9 +33,11 @@ export function refusalPage(h: ResponseToolkit, failure: Failure, homePath: stri
 <meta name="viewport" content="width=device-width">
 <title>${escapeHtml(titleOf(failure))} – Stowage</title>
 <style>${style}</style>
+<main>
 <h1>${escapeHtml(titleOf(failure))}</h1>
 <p>${escapeHtml(adviceOf(failure))}</p>
 <a href="${escapeHtml(homePath)}">Go to Stowage</a>
+</main>
 </html>
 `,
 		)

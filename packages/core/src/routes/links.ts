@@ -1,12 +1,14 @@
 import * as contract from '@stowage/contract';
 import { route } from '@stowage/plugin-api';
 import { baseName, Failure, isFailure, type Viewer } from '@stowage/rules';
+import { sendArchive } from '../archives/sendArchive.js';
 import { sendFile } from '../downloads/sendFile.js';
 import { refusalPage, wantsPage } from '../links/refusalPage.js';
 import type { Services } from '../services.js';
 
 /** Temporary links: made, listed and revoked by their owner, followed by whoever has one. */
-export function linkRoutes({ config, links, log }: Services) {
+export function linkRoutes(services: Services) {
+	const { config, links, log } = services;
 	/** Before the first byte goes out, so that whoever has the answer finds it counted. */
 	const count = async (id: string) => {
 		try {
@@ -24,14 +26,17 @@ export function linkRoutes({ config, links, log }: Services) {
 
 		route(contract.temporaryDownload, async ({ params, query, request, h }) => {
 			try {
-				const { id, path, file } = await links.follow(params.token ?? '');
-				if (file === undefined) throw noArchives();
+				const { id, owner, path, file } = await links.follow(params.token ?? '');
+				const options = { isKept: false, onFirstByte: () => count(id) };
+				if (file === undefined) {
+					const folder = { area: 'private' as const, items: [{ path }] };
+					return await sendArchive(services, request, h, owner, folder, options);
+				}
 				return await sendFile(request, h, file, {
 					name: baseName(path),
 					isInline: query.inline === '1',
-					isKept: false,
 					log,
-					onFirstByte: () => count(id),
+					...options,
 				});
 			} catch (error) {
 				if (isFailure(error) && wantsPage(request)) return refusalPage(h, error, `${config.basePath}/`);
@@ -63,5 +68,3 @@ function idOf(viewer: Viewer): string {
 	if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in first.');
 	return viewer.id;
 }
-
-const noArchives = () => new Failure('unavailable', 'ZIP archives are not available on this server.');
