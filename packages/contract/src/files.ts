@@ -114,3 +114,28 @@ export const downloadZip = endpoint({
 	payload: selection,
 	maxPayloadBytes: maxSelectionBytes,
 });
+
+/** Freezes a selection under a URL of 256 random bits: a single file as it is, all else as an archive. */
+export const makeTicket = endpoint({
+	method: 'POST',
+	path: '/api/downloadTickets',
+	payload: selection,
+	// What a database takes in one row.
+	maxPayloadBytes: maxSelectionBytes / 2,
+	result: z.object({
+		ticket: z.string(),
+		/** A path of this server, its base path included. */
+		url: z.string(),
+		fileName: z.string(),
+		/** Bytes, exact as long as nothing in the selection changes. */
+		size: z.number(),
+		/** How many things are not in the archive because they can't be read. */
+		skipped: z.number(),
+	}),
+});
+
+/** The frozen selection, for some hours, until it is ended, or until the session that made it ends: 410 from then on. */
+export const followTicket = endpoint({ method: 'GET', path: '/api/downloadTickets/{ticket}' });
+
+/** Ends a ticket, and what goes out on it right now. */
+export const endTicket = endpoint({ method: 'DELETE', path: '/api/downloadTickets/{ticket}', result: message });

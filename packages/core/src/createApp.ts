@@ -26,6 +26,7 @@ import { linkRoutes } from './routes/links.js';
 import { pageRoutes } from './routes/page.js';
 import { resumableUploadRoutes } from './routes/resumableUploads.js';
 import { serviceRoutes } from './routes/service.js';
+import { ticketRoutes } from './routes/tickets.js';
 import { unavailableRoutes } from './routes/unavailable.js';
 import { uploadRoutes } from './routes/uploads.js';
 import { readOrMakeSecret } from './secret.js';
@@ -155,6 +156,7 @@ async function assemble(
 		news,
 		streams,
 		resumableUploads,
+		now,
 	};
 	const routes = [
 		accountRoutes,
@@ -162,6 +164,7 @@ async function assemble(
 		uploadRoutes,
 		resumableUploadRoutes,
 		downloadRoutes,
+		ticketRoutes,
 		eventRoutes,
 		linkRoutes,
 		serviceRoutes,

@@ -24,4 +24,6 @@ export interface Services {
 	news: News;
 	streams: EventStreams;
 	resumableUploads: ResumableUploads;
+	/** The time for what ends by itself, milliseconds since the epoch. */
+	now(): number;
 }

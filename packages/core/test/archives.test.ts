@@ -14,7 +14,7 @@ async function withAda(t: Parameters<typeof testApp>[0], flags?: Record<string, 
 
 const today = () => new Date().toLocaleDateString('sv');
 
-test('a folder comes as an archive of a known size that every reader takes', async (t) => {
+test.serial('a folder comes as an archive of a known size that every reader takes', async (t) => {
 	const { ada, home } = await withAda(t);
 	mkdirSync(path.join(home, 'docs/empty'), { recursive: true });
 	mkdirSync(path.join(home, 'docs/naïve 📁'), { recursive: true });
@@ -47,7 +47,7 @@ test('a folder comes as an archive of a known size that every reader takes', asy
 
 const execStat = (name: string) => Number(execFileSync('stat', ['-c', '%Y', name], { encoding: 'utf8' }));
 
-test('HEAD tells the size without a byte', async (t) => {
+test.serial('HEAD tells the size without a byte', async (t) => {
 	const { ada, home } = await withAda(t);
 	mkdirSync(path.join(home, 'docs'));
 	writeFileSync(path.join(home, 'docs/a'), 'x'.repeat(1000));
@@ -61,32 +61,35 @@ test('HEAD tells the size without a byte', async (t) => {
 	t.is(head.headers.etag, get.headers.etag);
 });
 
-test('chosen items lie at the top by their own names, twins get numbers, and what a client calls them does not count', async (t) => {
-	const { ada, home } = await withAda(t);
-	for (const folder of ['one/docs', 'two/docs']) mkdirSync(path.join(home, folder), { recursive: true });
-	writeFileSync(path.join(home, 'one/x.txt'), '1');
-	writeFileSync(path.join(home, 'two/x.txt'), '22');
-	writeFileSync(path.join(home, 'one/docs/in.txt'), '333');
-	writeFileSync(path.join(home, 'two/docs/in.txt'), '4444');
-	const answer = await ada.post('/api/downloadZip', {
-		files: ['one/x.txt', 'two/x.txt', 'one/docs', 'two/docs'].map((from) => ({ path: from, name: '../../evil' })),
-		type: 'private',
-		directory: '',
-	});
-	t.is(answer.statusCode, 200);
-	t.is(Number(answer.headers['content-length']), answer.bytes.length);
-	t.regex(answer.headers['content-disposition'] ?? '', new RegExp(`filename="files_${today()}.zip"`));
-	t.deepEqual(await listZip(await demandReadable(t, answer.bytes)), [
-		['x.txt', 1],
-		['x (1).txt', 2],
-		['docs/', 0],
-		['docs/in.txt', 3],
-		['docs (1)/', 0],
-		['docs (1)/in.txt', 4],
-	]);
-});
+test.serial(
+	'chosen items lie at the top by their own names, twins get numbers, and what a client calls them does not count',
+	async (t) => {
+		const { ada, home } = await withAda(t);
+		for (const folder of ['one/docs', 'two/docs']) mkdirSync(path.join(home, folder), { recursive: true });
+		writeFileSync(path.join(home, 'one/x.txt'), '1');
+		writeFileSync(path.join(home, 'two/x.txt'), '22');
+		writeFileSync(path.join(home, 'one/docs/in.txt'), '333');
+		writeFileSync(path.join(home, 'two/docs/in.txt'), '4444');
+		const answer = await ada.post('/api/downloadZip', {
+			files: ['one/x.txt', 'two/x.txt', 'one/docs', 'two/docs'].map((from) => ({ path: from, name: '../../evil' })),
+			type: 'private',
+			directory: '',
+		});
+		t.is(answer.statusCode, 200);
+		t.is(Number(answer.headers['content-length']), answer.bytes.length);
+		t.regex(answer.headers['content-disposition'] ?? '', new RegExp(`filename="files_${today()}.zip"`));
+		t.deepEqual(await listZip(await demandReadable(t, answer.bytes)), [
+			['x.txt', 1],
+			['x (1).txt', 2],
+			['docs/', 0],
+			['docs/in.txt', 3],
+			['docs (1)/', 0],
+			['docs (1)/in.txt', 4],
+		]);
+	},
+);
 
-test('nothing chosen and something missing are refused before the first byte', async (t) => {
+test.serial('nothing chosen and something missing are refused before the first byte', async (t) => {
 	const { ada, home } = await withAda(t);
 	writeFileSync(path.join(home, 'a'), 'x');
 	const none = await ada.post('/api/downloadZip', { files: [], type: 'private', directory: '' });
@@ -99,7 +102,7 @@ test('nothing chosen and something missing are refused before the first byte', a
 	t.is((await ada.post('/api/downloadZip', { files: outside, type: 'private', directory: '' })).statusCode, 400);
 });
 
-test('an archive holds what its caller may see, and of a root never another’s', async (t) => {
+test.serial('an archive holds what its caller may see, and of a root never another’s', async (t) => {
 	const { app, ada } = await withAda(t);
 	const bob = await new Client(app).register('bob');
 	const visitor = new Client(app);
@@ -130,7 +133,7 @@ test('an archive holds what its caller may see, and of a root never another’s'
 	t.is((await ada.post('/api/downloadZip', secret)).statusCode, 200);
 });
 
-test('what nobody can be given is left out and counted', async (t) => {
+test.serial('what nobody can be given is left out and counted', async (t) => {
 	const { ada, home } = await withAda(t);
 	mkdirSync(path.join(home, 'odd'));
 	writeFileSync(path.join(home, 'odd/plain'), 'x');
@@ -145,35 +148,38 @@ test('what nobody can be given is left out and counted', async (t) => {
 	]);
 });
 
-test('the same files are the same bytes, in whole and in ranges; changed ones are another archive', async (t) => {
-	const { ada, home } = await withAda(t);
-	mkdirSync(path.join(home, 'docs'));
-	writeFileSync(path.join(home, 'docs/large'), Buffer.alloc(3_000_000, 'abcdefg'));
-	for (let n = 0; n < 20; n++) writeFileSync(path.join(home, `docs/small ${n}`), Buffer.alloc(n * 1000, n));
-	const url = '/api/download/docs?type=private';
-	const whole = await ada.get(url);
-	const etag = whole.headers.etag ?? '';
-	t.regex(etag, /^"[\w-]+"$/);
-	t.true((await ada.get(url)).bytes.equals(whole.bytes));
-	const size = whole.bytes.length;
-	for (const start of [0, 1, 29, 40, 100, 3_000_050, 3_000_100, size - 5_000, size - 22, size - 1]) {
-		for (const end of [start, Math.min(size - 1, start + 70_000), size - 1]) {
-			const part = await ada.get(url, { range: `bytes=${start}-${end}`, 'if-range': etag });
-			t.is(part.statusCode, 206);
-			t.is(part.headers['content-range'], `bytes ${start}-${end}/${size}`);
-			t.true(part.bytes.equals(whole.bytes.subarray(start, end + 1)), `${start}-${end}`);
+test.serial(
+	'the same files are the same bytes, in whole and in ranges; changed ones are another archive',
+	async (t) => {
+		const { ada, home } = await withAda(t);
+		mkdirSync(path.join(home, 'docs'));
+		writeFileSync(path.join(home, 'docs/large'), Buffer.alloc(3_000_000, 'abcdefg'));
+		for (let n = 0; n < 20; n++) writeFileSync(path.join(home, `docs/small ${n}`), Buffer.alloc(n * 1000, n));
+		const url = '/api/download/docs?type=private';
+		const whole = await ada.get(url);
+		const etag = whole.headers.etag ?? '';
+		t.regex(etag, /^"[\w-]+"$/);
+		t.true((await ada.get(url)).bytes.equals(whole.bytes));
+		const size = whole.bytes.length;
+		for (const start of [0, 1, 29, 40, 100, 3_000_050, 3_000_100, size - 5_000, size - 22, size - 1]) {
+			for (const end of [start, Math.min(size - 1, start + 70_000), size - 1]) {
+				const part = await ada.get(url, { range: `bytes=${start}-${end}`, 'if-range': etag });
+				t.is(part.statusCode, 206);
+				t.is(part.headers['content-range'], `bytes ${start}-${end}/${size}`);
+				t.true(part.bytes.equals(whole.bytes.subarray(start, end + 1)), `${start}-${end}`);
+			}
 		}
-	}
-	t.is((await ada.get(url, { 'if-none-match': etag })).statusCode, 304);
-	t.is((await ada.get(url, { range: `bytes=${size}-` })).statusCode, 416);
-	t.regex((await ada.get(url, { range: 'bytes=0-9,50-59' })).headers['content-type'] ?? '', /^multipart\/byteranges/);
+		t.is((await ada.get(url, { 'if-none-match': etag })).statusCode, 304);
+		t.is((await ada.get(url, { range: `bytes=${size}-` })).statusCode, 416);
+		t.regex((await ada.get(url, { range: 'bytes=0-9,50-59' })).headers['content-type'] ?? '', /^multipart\/byteranges/);
 
-	writeFileSync(path.join(home, 'docs/small 3'), 'changed');
-	const changed = await ada.get(url, { range: 'bytes=100-', 'if-range': etag });
-	t.is(changed.statusCode, 200);
-	t.not(changed.headers.etag, etag);
-	await demandReadable(t, changed.bytes);
-});
+		writeFileSync(path.join(home, 'docs/small 3'), 'changed');
+		const changed = await ada.get(url, { range: 'bytes=100-', 'if-range': etag });
+		t.is(changed.statusCode, 200);
+		t.not(changed.headers.etag, etag);
+		await demandReadable(t, changed.bytes);
+	},
+);
 
 test.serial('an archive of 10,000 files begins after less than a second of work', async (t) => {
 	const { ada, home } = await withAda(t);
@@ -186,7 +192,7 @@ test.serial('an archive of 10,000 files begins after less than a second of work'
 	t.true(user + system < 1_000_000, `${(user + system) / 1000} ms`);
 });
 
-test('a file of more than 4 GiB is announced to its byte', async (t) => {
+test.serial('a file of more than 4 GiB is announced to its byte', async (t) => {
 	const { ada, home } = await withAda(t);
 	mkdirSync(path.join(home, 'huge'));
 	writeFileSync(path.join(home, 'huge/sparse'), '');
@@ -196,7 +202,7 @@ test('a file of more than 4 GiB is announced to its byte', async (t) => {
 	t.true(Number(head.headers['content-length']) > 5 * 1024 ** 3);
 });
 
-test('without the plugin archives are not available, and the rest of a download is', async (t) => {
+test.serial('without the plugin archives are not available, and the rest of a download is', async (t) => {
 	const { ada, home } = await withAda(t, { '--plugins': JSON.stringify({ '@stowage/zip': false }) });
 	mkdirSync(path.join(home, 'docs'));
 	writeFileSync(path.join(home, 'docs/a'), 'x');

@@ -30,8 +30,12 @@ export interface Sessions {
 	begin(request: Request, user: UserRecord): Promise<void>;
 	/** Ends the request's own session, also while nothing can be written. */
 	end(request: Request): Promise<void>;
-	/** Calls `onEnd` soon after the request's session has ended, wherever that was, until the returned function is called. A visitor has none. */
-	follow(request: Request, onEnd: () => void): () => void;
+	/** Names the request's session for as long as it lasts, and gives nobody a way into it. A visitor has none. */
+	keyOf(request: Request): string | undefined;
+	/** Whether the session of that key still goes on. */
+	isAlive(key: string): Promise<boolean>;
+	/** Calls `onEnd` soon after the session of that key has ended, wherever that was, until the returned function is called. */
+	follow(key: string, onEnd: () => void): () => void;
 }
 
 const plainName = 'sid';
@@ -131,7 +135,8 @@ export async function registerSessions(
 	});
 
 	const cookieOf = (request: Request) => (request.client.isHttps ? request.secureCookie : request.plainCookie);
-	const followed = new FollowedSessions(async (idHash) => (await find(idHash, Date.now())) !== undefined);
+	const isAlive = async (idHash: string) => (await find(idHash, Date.now())) !== undefined;
+	const followed = new FollowedSessions(isAlive);
 	const endCurrent = async (request: Request) => {
 		const { idHashes = [] } = (request.auth.credentials ?? {}) as { idHashes?: string[] };
 		for (const idHash of idHashes) await ended.end(idHash);
@@ -147,9 +152,8 @@ export async function registerSessions(
 			await endCurrent(request);
 			cookieOf(request).clear();
 		},
-		follow(request, onEnd) {
-			const { idHash } = (request.auth.credentials ?? {}) as { idHash?: string };
-			return idHash === undefined ? () => {} : followed.follow(idHash, onEnd);
-		},
+		keyOf: (request) => ((request.auth.credentials ?? {}) as { idHash?: string }).idHash,
+		isAlive,
+		follow: (key, onEnd) => followed.follow(key, onEnd),
 	};
 }

@@ -21,10 +21,10 @@ export function checkPreconditions(
 	return dateOf(headers['if-modified-since']) >= seconds ? 'notModified' : 'go';
 }
 
-/** Whether the ranges of a request still mean this version (RFC 9110, section 13.1.5). */
-export function mayUseRange(headers: IncomingHttpHeaders, { etag, mtime }: Validators): boolean {
+/** Whether the ranges of a request still mean this version (RFC 9110, section 13.1.5). Without a condition they mean the one with `knownEtag`, or any. */
+export function mayUseRange(headers: IncomingHttpHeaders, { etag, mtime }: Validators, knownEtag = etag): boolean {
 	const ifRange = headers['if-range'];
-	if (ifRange === undefined) return true;
+	if (ifRange === undefined) return etag === knownEtag;
 	const condition = String(ifRange);
 	return condition.startsWith('"') ? condition === etag : dateOf(condition) === Math.floor(mtime / 1000);
 }

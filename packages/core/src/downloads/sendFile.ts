@@ -19,6 +19,8 @@ export interface SendOptions {
 	log: Log;
 	/** Called before an answer that carries the first byte. */
 	onFirstByte?: () => Promise<void>;
+	/** The version that ranges without a condition are meant for; the file's own by default. */
+	rangesOfVersion?: string;
 	/** What this answer has instead of, or besides, the headers of every user's file. */
 	headers?: Readonly<Record<string, string>>;
 }
@@ -31,7 +33,7 @@ export async function sendFile(
 	request: Request,
 	h: ResponseToolkit,
 	file: OpenFile,
-	{ name, isInline, isKept = true, log, onFirstByte, headers: ownHeaders = {} }: SendOptions,
+	{ name, isInline, isKept = true, log, onFirstByte, rangesOfVersion, headers: ownHeaders = {} }: SendOptions,
 ) {
 	const { res: response, req } = request.raw;
 	try {
@@ -53,7 +55,9 @@ export async function sendFile(
 			return h.abandon;
 		}
 		const ranges =
-			req.method === 'GET' && mayUseRange(req.headers, validators) ? parseRanges(req.headers.range, size) : 'whole';
+			req.method === 'GET' && mayUseRange(req.headers, validators, rangesOfVersion && `"${rangesOfVersion}"`)
+				? parseRanges(req.headers.range, size)
+				: 'whole';
 		if (ranges === 'unsatisfiable') {
 			throw new Failure('badRange', 'The file has no such range.', { headers: { 'content-range': `bytes */${size}` } });
 		}

@@ -26,7 +26,8 @@ export function eventRoutes({ files, news, sessions, streams }: Services) {
 				const hear = ({ kind, ...item }: NewsItem) => stream?.send(kind, item);
 				const unhears = [...new Set(query.ticket)].map((ticket) => news.listen({ ticket }, hear));
 				if (viewer.kind === 'user') unhears.push(news.listen({ userId: viewer.id }, hear));
-				const unfollow = sessions.follow(request, () => stream?.end());
+				const session = sessions.keyOf(request);
+				const unfollow = session === undefined ? () => {} : sessions.follow(session, () => stream?.end());
 				const close = () => {
 					leave();
 					watch.close();

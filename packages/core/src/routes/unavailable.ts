@@ -7,7 +7,6 @@ const calls = [
 	endpoint({ method: 'POST', path: '/api/handbrake/convert', audience: 'user' }),
 	endpoint({ method: 'GET', path: '/api/handbrake/status/{conversionId}', audience: 'user' }),
 	endpoint({ method: 'POST', path: '/api/handbrake/cancel/{conversionId}', audience: 'user' }),
-	endpoint({ method: 'POST', path: '/api/downloadTickets' }),
 ];
 
 /** Calls of the API that no part of this server answers yet: a client is told so, instead of being told that they do not exist. */
