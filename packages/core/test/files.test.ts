@@ -126,6 +126,7 @@ test('an entry is renamed, and a taken name is refused', async (t) => {
 	t.is(await onDisk(app, 'users/ada/b.txt'), 'B');
 	t.like(json(await rename('a.txt', 'c.txt')).entry, { name: 'c.txt', path: 'c.txt' });
 	t.is((await rename('c.txt', 'c.txt')).statusCode, 200);
+	t.is((await rename('c.txt', ' c.txt ')).statusCode, 200, 'spaces around it do not count');
 	t.is((await rename('c.txt', 'x/y')).statusCode, 400);
 	t.is((await rename('Public', 'Private')).statusCode, 403);
 	t.is(json(await rename('Public', 'Private')).code, 'PROTECTED');

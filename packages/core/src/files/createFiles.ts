@@ -153,9 +153,9 @@ export function createFiles(
 		async rename(viewer, item, newName) {
 			demand(refuseRename(viewer, item));
 			const from = ownPlace(viewer, item);
+			const name = newName === baseName(item.path) ? newName : normalizeName(newName);
 			// A rename to the same name changes nothing and is a success, if there is such a thing at all.
-			if (newName === baseName(item.path)) return rowOf(from, await storage().stat(from.at));
-			const name = normalizeName(newName);
+			if (name === baseName(item.path)) return rowOf(from, await storage().stat(from.at));
 			const renamed = await moveItem(viewer, from.at, joinPath(parentPath(from.at), name));
 			return rowOf(from, renamed);
 		},
