@@ -1,20 +1,11 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { serveArgs, startServer } from '../serverProcess.js';
+import { clean } from './axe.js';
 import { desktop, openBrowser, openPage, phone, plainName } from './browser.js';
-
-/** Fails with what axe finds on the page as it is now. */
-async function clean(t: ExecutionContext, page: Page, state: string): Promise<void> {
-	const { violations } = await new AxeBuilder({ page }).analyze();
-	t.deepEqual(
-		violations.map(({ id, nodes }) => `${state}: ${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`),
-		[],
-	);
-}
 
 async function signIn(page: Page): Promise<void> {
 	await page.getByRole('button', { name: 'Sign In' }).click();
