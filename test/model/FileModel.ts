@@ -1,0 +1,253 @@
+/** Who asks in the model: a user by name, or nobody. */
+export type Actor = string | undefined;
+export type Area = 'private' | 'public';
+/** Undefined where the call names none. */
+export type NamedOwner = string | null | undefined;
+
+/** What a call must answer: its status and, where it answers an entry, that entry's path and kind. */
+export interface Expected {
+	status: number;
+	entry?: { path: string; type: 'file' | 'directory' };
+}
+
+export interface ModelRow {
+	path: string;
+	type: 'file' | 'directory';
+	size: number;
+	owner?: string | null;
+	count?: number;
+	protected?: true;
+}
+
+const refused = (status: number): Expected => ({ status });
+
+/**
+ * All that the rules of the product say about homes and public trees, once more and as plainly as can be: a table of the
+ * paths below the storage root with the bytes of each file, null for a folder. It shares no code with the server.
+ */
+export class FileModel {
+	readonly nodes = new Map<string, string | null>([
+		['Public', null],
+		['users', null],
+		['users/anonymous', null],
+		['users/anonymous/Public', null],
+	]);
+
+	addUser(name: string): void {
+		this.nodes.set(`users/${name}`, null);
+		this.nodes.set(`users/${name}/Public`, null);
+	}
+
+	createFolder(actor: Actor, area: Area, directory: string, name: string): Expected {
+		if (actor === undefined) return refused(401);
+		if (!isValidName(name)) return refused(400);
+		const parent = join(ownRoot(actor, area), directory);
+		if (!this.#isFolder(parent)) return refused(404);
+		const path = join(parent, trim(name));
+		if (this.nodes.has(path)) return refused(409);
+		this.nodes.set(path, null);
+		return this.#answer(actor, area, path);
+	}
+
+	rename(actor: Actor, area: Area, path: string, newName: string, owner: NamedOwner): Expected {
+		const refusal = refuseWrite(actor, area, path, owner);
+		if (refusal !== undefined || actor === undefined) return refused(refusal ?? 401);
+		const from = join(ownRoot(actor, area), path);
+		if (newName === base(path)) return this.nodes.has(from) ? this.#answer(actor, area, from) : refused(404);
+		if (!isValidName(newName)) return refused(400);
+		if (!this.nodes.has(from)) return refused(404);
+		const to = join(parent(from), trim(newName));
+		// With spaces around it, it is still the same name.
+		if (to !== from && this.nodes.has(to)) return refused(409);
+		this.#move(from, to);
+		return this.#answer(actor, area, to);
+	}
+
+	move(actor: Actor, area: Area, path: string, toPath: string, owner: NamedOwner): Expected {
+		const refusal = refuseWrite(actor, area, path, owner);
+		if (refusal !== undefined || actor === undefined) return refused(refusal ?? 401);
+		if (parent(toPath) === parent(path) || isWithin(parent(toPath), path)) return refused(400);
+		const root = ownRoot(actor, area);
+		const from = join(root, path);
+		return this.#arrive(actor, area, from, toPath, (to) => this.#move(from, to));
+	}
+
+	copy(actor: Actor, fromArea: Area, path: string, area: Area, toPath: string, owner: NamedOwner): Expected {
+		if (actor === undefined) return refused(401);
+		const isForeign = owner !== undefined && owner !== actor;
+		if (fromArea === 'private' && isForeign) return refused(403);
+		if (fromArea === 'private' && path === 'Public') return refused(403);
+		const from = this.#find(actor, fromArea, path, owner);
+		if (from === undefined) return refused(404);
+		const target = join(ownRoot(actor, area), toPath);
+		if (isWithin(parent(target), from)) return refused(400);
+		return this.#arrive(actor, area, from, toPath, (to) => this.#copy(from, to));
+	}
+
+	remove(actor: Actor, area: Area, path: string, owner: NamedOwner): Expected {
+		const refusal = refuseWrite(actor, area, path, owner);
+		if (refusal !== undefined || actor === undefined) return refused(refusal ?? 401);
+		const gone = join(ownRoot(actor, area), path);
+		if (!this.nodes.has(gone)) return refused(404);
+		for (const each of this.#tree(gone)) this.nodes.delete(each);
+		return { status: 200 };
+	}
+
+	upload(actor: Actor, area: Area, directory: string, name: string, content: string): Expected {
+		if (actor === undefined && area === 'private') return refused(401);
+		if (!isValidName(name)) return refused(400);
+		if (actor === undefined && directory !== '') return refused(403);
+		const folder = join(ownRoot(actor ?? 'anonymous', area), directory);
+		if (!this.#isFolder(folder)) return refused(404);
+		const path = this.#freeName(folder, trim(name), 'file');
+		this.nodes.set(path, content);
+		return this.#answer(actor ?? 'anonymous', area, path);
+	}
+
+	/** The bytes of a file; null for a folder, which is answered as a ZIP. */
+	download(actor: Actor, area: Area, path: string, owner: NamedOwner): Expected & { content?: string | null } {
+		if (area === 'private' && actor === undefined) return refused(401);
+		if (area === 'private' && owner !== undefined && owner !== actor) return refused(404);
+		const found = this.#find(actor, area, path, owner);
+		return found === undefined ? refused(404) : { status: 200, content: this.nodes.get(found) ?? null };
+	}
+
+	list(actor: Actor, area: Area, directory: string): Expected & { rows?: ModelRow[] } {
+		if (area === 'private' && actor === undefined) return refused(401);
+		const roots = this.#roots(actor, area).filter(([root]) => this.#isFolder(join(root, directory)));
+		if (roots.length === 0) return refused(404);
+		const rows = roots.flatMap(([root, owner]) =>
+			this.#children(join(root, directory)).map((path) => this.#row(path, root, owner)),
+		);
+		return { status: 200, rows };
+	}
+
+	search(actor: Actor, area: Area, directory: string, term: string): Expected & { rows?: ModelRow[] } {
+		if (area === 'private' && actor === undefined) return refused(401);
+		const roots = this.#roots(actor, area).filter(([root]) => this.#isFolder(join(root, directory)));
+		if (roots.length === 0) return refused(404);
+		const rows = roots.flatMap(([root, owner]) =>
+			this.#tree(join(root, directory))
+				.slice(1)
+				.filter((path) => base(path).toLowerCase().includes(term.toLowerCase()))
+				.map((path) => this.#row(path, root, owner)),
+		);
+		return { status: 200, rows };
+	}
+
+	/** Every path that a call by this actor could mean, as the area has it. */
+	paths(actor: Actor, area: Area): string[] {
+		return this.#roots(actor, area).flatMap(([root]) =>
+			this.#tree(root)
+				.slice(1)
+				.map((path) => path.slice(root.length + 1)),
+		);
+	}
+
+	#arrive(actor: string, area: Area, from: string, toPath: string, bring: (to: string) => void): Expected {
+		const wished = base(toPath);
+		if (wished !== base(from) && !isValidName(wished)) return refused(400);
+		const content = this.nodes.get(from);
+		if (content === undefined) return refused(404);
+		const folder = join(ownRoot(actor, area), parent(toPath));
+		const missing: string[] = [];
+		for (let each = folder; each !== ''; each = parent(each)) if (!this.#isFolder(each)) missing.unshift(each);
+		// What is made gets a name as people give it, or the one that a folder above the source has already.
+		const mayBeMade = (name: string) => (isValidName(name) && trim(name) === name) || from.split('/').includes(name);
+		for (const each of missing) {
+			if (!mayBeMade(base(each))) return refused(400);
+			if (this.nodes.has(each)) return refused(409);
+		}
+		for (const each of missing) this.nodes.set(each, null);
+		const name = wished === base(from) ? wished : trim(wished);
+		const to = this.#freeName(folder, name, content === null ? 'directory' : 'file');
+		bring(to);
+		return this.#answer(actor, area, to);
+	}
+
+	#move(from: string, to: string): void {
+		const moved = this.#tree(from).map((path) => [path, this.nodes.get(path) ?? null] as const);
+		for (const [path] of moved) this.nodes.delete(path);
+		for (const [path, content] of moved) this.nodes.set(to + path.slice(from.length), content);
+	}
+
+	#copy(from: string, to: string): void {
+		for (const path of this.#tree(from)) this.nodes.set(to + path.slice(from.length), this.nodes.get(path) ?? null);
+	}
+
+	#freeName(folder: string, name: string, type: 'file' | 'directory'): string {
+		const dot = type === 'file' ? name.lastIndexOf('.') : -1;
+		const [stem, extension] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
+		for (let n = 0; ; n++) {
+			const path = join(folder, n === 0 ? name : `${stem} (${n})${extension}`);
+			if (!this.nodes.has(path)) return path;
+		}
+	}
+
+	/** The tree that a read means: the one that is named, or the first that is seen and has the path. */
+	#find(actor: Actor, area: Area, path: string, owner: NamedOwner): string | undefined {
+		const roots =
+			area === 'private' || owner === undefined
+				? this.#roots(actor, area).map(([root]) => root)
+				: [owner === null ? 'Public' : `users/${owner}/Public`];
+		return roots.map((root) => join(root, path)).find((each) => this.nodes.has(each));
+	}
+
+	#roots(actor: Actor, area: Area): [root: string, owner: string | null | undefined][] {
+		if (area === 'private') return actor === undefined ? [] : [[`users/${actor}`, undefined]];
+		const own: [string, string][] = actor === undefined ? [] : [[`users/${actor}/Public`, actor]];
+		return [...own, ['Public', null], ['users/anonymous/Public', 'anonymous']];
+	}
+
+	#row(path: string, root: string, owner: string | null | undefined): ModelRow {
+		const content = this.nodes.get(path) ?? null;
+		const row: ModelRow = {
+			path: path.slice(root.length + 1),
+			type: content === null ? 'directory' : 'file',
+			size: content?.length ?? 0,
+		};
+		if (owner !== undefined) row.owner = owner;
+		if (content === null) row.count = this.#children(path).length;
+		if (owner === undefined && row.path === 'Public') row.protected = true;
+		return row;
+	}
+
+	#answer(actor: string, area: Area, path: string): Expected {
+		const type = this.nodes.get(path) === null ? 'directory' : 'file';
+		return { status: 200, entry: { path: path.slice(ownRoot(actor, area).length + 1), type } };
+	}
+
+	#isFolder(path: string): boolean {
+		return this.nodes.get(path) === null;
+	}
+
+	#children(folder: string): string[] {
+		return [...this.nodes.keys()].filter((path) => path.startsWith(`${folder}/`) && parent(path) === folder);
+	}
+
+	/** A path and all below it. */
+	#tree(path: string): string[] {
+		return [path, ...[...this.nodes.keys()].filter((each) => each.startsWith(`${path}/`))];
+	}
+}
+
+/** The status with which a change of something there is refused before anybody looks whether it is. */
+function refuseWrite(actor: Actor, area: Area, path: string, owner: NamedOwner): number | undefined {
+	if (actor === undefined) return 401;
+	if (owner !== undefined && owner !== actor) return 403;
+	return area === 'private' && path === 'Public' ? 403 : undefined;
+}
+
+function ownRoot(actor: string, area: Area): string {
+	return area === 'private' ? `users/${actor}` : `users/${actor}/Public`;
+}
+
+function isValidName(name: string): boolean {
+	return !['', '.', '..'].includes(trim(name)) && !/[<>:"/\\|?*\p{Cc}]/u.test(name);
+}
+
+const trim = (name: string) => name.replaceAll(/^ +| +$/g, '');
+const base = (path: string) => path.slice(path.lastIndexOf('/') + 1);
+const parent = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/')));
+const join = (...parts: string[]) => parts.filter((part) => part !== '').join('/');
+const isWithin = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`);

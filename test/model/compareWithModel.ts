@@ -1,0 +1,113 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type { ExecutionContext } from 'ava';
+import { serveArgs, startServer } from '../serverProcess.js';
+import { FileModel, type ModelRow } from './FileModel.js';
+import { type Call, randomCall, seededNumbers } from './randomCalls.js';
+
+const users = ['ann', 'bob'];
+
+/** Makes random calls, the same for the same seed, and compares each answer, and now and then the disk, with the model. */
+export async function compareWithModel(t: ExecutionContext, steps: number, seed: number): Promise<void> {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-model-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	const server = await startServer(t, { args: serveArgs(folder) });
+	const model = new FileModel();
+	const cookies = new Map<string, string>();
+	for (const name of users) {
+		cookies.set(name, await server.register(name));
+		model.addUser(name);
+	}
+	// A visitor's tree is made with the first upload; from then on model and disk are alike.
+	const first: Call = {
+		actor: undefined,
+		method: 'POST',
+		path: '/api/upload/public',
+		body: {},
+		file: { name: 'first.txt', content: 'first' },
+		inModel: (m) => m.upload(undefined, 'public', '', 'first.txt', 'first'),
+	};
+	const next = seededNumbers(seed);
+	const statuses = new Map<number, number>();
+	for (let step = 0; step < steps; step++) {
+		const call = step === 0 ? first : randomCall(next, model, users);
+		const cookie = call.actor === undefined ? undefined : cookies.get(call.actor);
+		const expected = call.inModel(model);
+		// A folder is downloaded as an archive, which has tests of its own.
+		if (expected.content === null) continue;
+		const answer = await fetch(server.url + call.path, request(call, cookie));
+		const told = await shownBy(call, answer);
+		const context = `seed ${seed}, step ${step}: ${call.actor} ${call.method} ${call.path} ${JSON.stringify(call.body)} ${call.file?.name}`;
+		if (!t.deepEqual(told, plainly(expected), context)) return;
+		statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+		if (step % 200 === 199 && !t.deepEqual(await onDisk(folder), inOrder(model), context)) return;
+	}
+	t.deepEqual(await onDisk(folder), inOrder(model), `seed ${seed}`);
+	for (const status of [200, 400, 401, 403, 404, 409]) t.true(statuses.has(status), `${status} was among the answers`);
+	t.log(`seed ${seed}: ${[...statuses].map(([status, count]) => `${count} × ${status}`).join(', ')}`);
+}
+
+function request({ method, body, file }: Call, cookie: string | undefined): RequestInit {
+	const headers: Record<string, string> = cookie === undefined ? {} : { cookie };
+	if (method === 'GET') return { headers };
+	if (file === undefined) {
+		return { method, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) };
+	}
+	const form = new FormData();
+	for (const [key, value] of Object.entries(body ?? {})) form.set(key, String(value));
+	form.set('file', new Blob([file.content]), file.name);
+	return { method, headers, body: form };
+}
+
+interface Told {
+	status: number;
+	entry?: { path: string; type: string };
+	rows?: string[];
+	content?: string | null;
+}
+
+/** What an answer says, as far as the model knows it. */
+async function shownBy(call: Call, answer: Response): Promise<Told> {
+	const { status } = answer;
+	if (status !== 200) {
+		await answer.body?.cancel();
+		return { status };
+	}
+	if (call.path.startsWith('/api/download/')) return { status, content: await answer.text() };
+	const { entry, entries } = (await answer.json()) as { entry?: ModelRow; entries?: ModelRow[] };
+	if (call.method === 'GET') return { status, rows: rowsOf(entries ?? []) };
+	const made = entry ?? entries?.[0];
+	return made === undefined ? { status } : { status, entry: { path: made.path, type: made.type } };
+}
+
+function plainly({ rows, ...expected }: ReturnType<Call['inModel']>): Told {
+	return rows === undefined ? expected : { ...expected, rows: rowsOf(rows) };
+}
+
+/** Rows without their order, which is the page's to choose, and without times. */
+function rowsOf(rows: readonly ModelRow[]): string[] {
+	return rows
+		.map(({ path, type, size, owner, count, protected: isProtected }) =>
+			JSON.stringify({ path, type, size, owner, count, isProtected }),
+		)
+		.sort();
+}
+
+async function onDisk(folder: string): Promise<Record<string, string | null>> {
+	const files = path.join(folder, 'files');
+	const found: [string, string | null][] = [];
+	for (const entry of await readdir(files, { recursive: true, withFileTypes: true })) {
+		const full = path.join(entry.parentPath, entry.name);
+		const name = path.relative(files, full);
+		if (name.startsWith('.stowage')) continue;
+		found.push([name, entry.isDirectory() ? null : await readFile(full, 'utf8')]);
+	}
+	return Object.fromEntries(found.sort(byName));
+}
+
+function inOrder(model: FileModel): Record<string, string | null> {
+	return Object.fromEntries([...model.nodes].sort(byName));
+}
+
+const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);

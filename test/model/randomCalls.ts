@@ -1,0 +1,173 @@
+import type { Actor, Area, Expected, FileModel, ModelRow, NamedOwner } from './FileModel.js';
+
+export interface Call {
+	actor: Actor;
+	method: 'GET' | 'POST' | 'DELETE';
+	path: string;
+	/** JSON, or a form where there is a file. */
+	body?: Record<string, unknown>;
+	file?: { name: string; content: string };
+	/** Does the same in the model and answers what the server must. */
+	inModel: (model: FileModel) => Expected & { rows?: ModelRow[]; content?: string | null };
+}
+
+/** Numbers that look random and are the same for the same seed. */
+export function seededNumbers(seed: number): () => number {
+	let state = seed >>> 0;
+	return () => {
+		state = (state + 0x6d2b79f5) >>> 0;
+		let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+		mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+		return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+	};
+}
+
+/** Few, so that they often meet; some need care and some are refused. */
+const names = [
+	'a',
+	'b',
+	'A',
+	'c.txt',
+	'd.tar.gz',
+	'.env',
+	'Public',
+	' e ',
+	'é',
+	'e\u0301',
+	'日本 🎉',
+	'-rf',
+	'x:y',
+	'',
+	' ',
+];
+
+export function randomCall(next: () => number, model: FileModel, users: readonly string[]): Call {
+	const pick = <T>(values: readonly T[]): T => values[Math.floor(next() * values.length)] as T;
+	const actor: Actor = next() < 0.15 ? undefined : pick(users);
+	const area = (): Area => pick(['private', 'public']);
+	const somePath = (of: Area): string => {
+		const known = model.paths(actor, of);
+		if (next() < 0.75 && known.length > 0) return pick(known);
+		const depth = 1 + Math.floor(next() * 3);
+		return Array.from({ length: depth }, () => pick(names.filter((name) => name.trim() !== ''))).join('/');
+	};
+	const someFolder = (of: Area) => (next() < 0.4 ? '' : somePath(of));
+	const inside = (folder: string, name: string) => (folder === '' ? name : `${folder}/${name}`);
+	const someOwner = (): NamedOwner => {
+		if (next() < 0.6) return undefined;
+		return next() < 0.5 ? (actor ?? null) : pick([...users, 'anonymous', null]);
+	};
+	const named = (owner: NamedOwner) => (owner === undefined ? {} : { owner });
+	const query = (values: Record<string, NamedOwner>) => {
+		const search = new URLSearchParams();
+		for (const [key, value] of Object.entries(values)) if (value !== undefined) search.set(key, value ?? '');
+		return search;
+	};
+
+	const type = area();
+	const makers: (() => Call)[] = [
+		() => {
+			const [directory, name] = [someFolder(type), pick(names)];
+			return {
+				actor,
+				method: 'POST',
+				path: '/api/createFolder',
+				body: { directory, folderName: name, type },
+				inModel: (m) => m.createFolder(actor, type, directory, name),
+			};
+		},
+		() => {
+			const [directory, name] = [someFolder(type), pick(names.filter((each) => each !== ''))];
+			const content = `${name}${Math.floor(next() * 1e6)}`.replaceAll(/[^ -~]/g, '');
+			const fields = actor === undefined && type === 'public' ? { directory } : { directory, type };
+			return {
+				actor,
+				method: 'POST',
+				path: actor === undefined && type === 'public' ? '/api/upload/public' : '/api/upload',
+				body: fields,
+				file: { name, content },
+				inModel: (m) => m.upload(actor, type, directory, name, content),
+			};
+		},
+		() => {
+			const [oldPath, newName, owner] = [somePath(type), pick(names), someOwner()];
+			return {
+				actor,
+				method: 'POST',
+				path: '/api/renameItem',
+				body: { oldPath, newName, type, ...named(owner) },
+				inModel: (m) => m.rename(actor, type, oldPath, newName, owner),
+			};
+		},
+		() => {
+			const [fromPath, owner] = [somePath(type), someOwner()];
+			const name = next() < 0.7 ? fromPath.slice(fromPath.lastIndexOf('/') + 1) : pick(['a', 'c.txt', ' e ', 'x:y']);
+			const toPath = inside(someFolder(type), name);
+			return {
+				actor,
+				method: 'POST',
+				path: '/api/moveItem',
+				body: { fromPath, toPath, type, ...named(owner) },
+				inModel: (m) => m.move(actor, type, fromPath, toPath, owner),
+			};
+		},
+		() => {
+			const fromType = area();
+			const [fromPath, owner] = [somePath(fromType), someOwner()];
+			const toPath = inside(someFolder(type), fromPath.slice(fromPath.lastIndexOf('/') + 1));
+			return {
+				actor,
+				method: 'POST',
+				path: '/api/copyItem',
+				body: { fromPath, toPath, type, fromType, ...named(owner) },
+				inModel: (m) => m.copy(actor, fromType, fromPath, type, toPath, owner),
+			};
+		},
+		() => {
+			const [filePath, owner] = [somePath(type), someOwner()];
+			return {
+				actor,
+				method: 'DELETE',
+				path: '/api/deleteItem',
+				body: { filePath, type, ...named(owner) },
+				inModel: (m) => m.remove(actor, type, filePath, owner),
+			};
+		},
+		() => {
+			const directory = someFolder(type);
+			const isVisitor = actor === undefined && type === 'public';
+			return {
+				actor,
+				method: 'GET',
+				path: isVisitor ? `/api/browse/public?${query({ directory })}` : `/api/browse?${query({ type, directory })}`,
+				inModel: (m) => m.list(actor, type, directory),
+			};
+		},
+		() => {
+			const [directory, search] = [someFolder(type), pick(['a', 'TXT', ' (1)', '🎉', 'zzz'])];
+			const isVisitor = actor === undefined && type === 'public';
+			return {
+				actor,
+				method: 'GET',
+				path: isVisitor
+					? `/api/browse/public?${query({ directory, search })}`
+					: `/api/browse?${query({ type, directory, search })}`,
+				inModel: (m) => m.search(actor, type, directory, search),
+			};
+		},
+		() => {
+			const [path, owner] = [somePath(type), someOwner()];
+			const address = path.split('/').map(encodeURIComponent).join('/');
+			return {
+				actor,
+				method: 'GET',
+				path: `/api/download/${address}?${query({ type, owner })}`,
+				inModel: (m) => m.download(actor, type, path, owner),
+			};
+		},
+	];
+	// A tree that only grows soon holds copies of copies.
+	const crowd = model.nodes.size;
+	const index = crowd > 150 && next() < 0.5 ? 5 : Math.floor(next() * makers.length);
+	return (makers[index] as () => Call)();
+}
