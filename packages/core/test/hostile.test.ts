@@ -96,7 +96,9 @@ test('no spelling of an address brings a byte from outside', async (t) => {
 				]) {
 					const answer = await ada.get(url);
 					tried++;
-					t.true(answer.statusCode >= 400 && answer.statusCode < 504, `${url}: ${answer.statusCode}`);
+					// No spelling at all is the area itself, which comes as an archive of what the caller may see.
+					const isOwnRoot = url.startsWith('/api/download/?') && answer.statusCode === 200;
+					t.true(isOwnRoot || (answer.statusCode >= 400 && answer.statusCode < 504), `${url}: ${answer.statusCode}`);
 					t.not(answer.statusCode, 500, url);
 					t.false(answer.payload.includes(canary), url);
 				}
