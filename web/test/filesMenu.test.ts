@@ -89,9 +89,9 @@ test(
 	offers,
 	place(alice, 'private'),
 	[entry('docs/')],
-	'Open, Temporary Link | Cut, Copy, Rename | Move to Public | Delete',
+	'Open, Download as ZIP, Temporary Link | Cut, Copy, Rename | Move to Public | Delete',
 );
-test('the protected folder', offers, place(alice, 'private'), [entry('Public/')], 'Open');
+test('the protected folder', offers, place(alice, 'private'), [entry('Public/')], 'Open, Download as ZIP');
 test(
 	'a file below Public in one’s home has a plain link',
 	offers,
@@ -121,42 +121,48 @@ test(
 	[entry('a.txt', 'anonymous')],
 	'Download, Copy Link',
 );
-test('a public folder, for a visitor', offers, place(visitor, 'public'), [entry('docs/', null)], 'Open, Copy Link');
+test(
+	'a public folder, for a visitor',
+	offers,
+	place(visitor, 'public'),
+	[entry('docs/', null)],
+	'Open, Download as ZIP, Copy Link',
+);
 
 test(
 	'several private files',
 	offers,
 	place(alice, 'private'),
 	[entry('a.txt'), entry('b.txt')],
-	'Download | Cut, Copy | Move to Public | Delete',
+	'Download, Download as ZIP | Cut, Copy | Move to Public | Delete',
 );
 test(
 	'several with a folder among them',
 	offers,
 	place(alice, 'private'),
 	[entry('a.txt'), entry('docs/')],
-	'Cut, Copy | Move to Public | Delete',
+	'Download as ZIP | Cut, Copy | Move to Public | Delete',
 );
 test(
 	'several of which one is another’s can’t all move back',
 	offers,
 	place(alice, 'public'),
 	[entry('a.txt', 'alice'), entry('b.txt', 'bob')],
-	'Download | Cut, Copy | Delete',
+	'Download, Download as ZIP | Cut, Copy | Delete',
 );
 test(
 	'several of one’s own move back',
 	offers,
 	place(alice, 'public'),
 	[entry('a.txt', 'alice'), entry('b.txt', 'alice')],
-	'Download | Cut, Copy | Move back to Private | Delete',
+	'Download, Download as ZIP | Cut, Copy | Move back to Private | Delete',
 );
 test(
 	'several of others',
 	offers,
 	place(alice, 'public'),
 	[entry('a.txt', 'bob'), entry('b.txt', null)],
-	'Download | Copy',
+	'Download, Download as ZIP | Copy',
 );
 
 test('the kind of a menu follows from what it is about', (t) => {

@@ -12,6 +12,8 @@ import {
 	type Viewer,
 } from '@stowage/rules';
 import { useMemo, useRef, useState } from 'react';
+import { DownloadDialog } from '../features/downloads/DownloadDialog.js';
+import { useDownloads } from '../features/downloads/useDownloads.js';
 import { ConnectionNote } from '../features/files/ConnectionNote.js';
 import { ContextMenu } from '../features/files/ContextMenu.js';
 import { DialogHost } from '../features/files/dialogs/DialogHost.js';
@@ -76,6 +78,7 @@ export function BrowserPageFolder({ location, viewer, isKnown, asksBeforeDownloa
 	const cutKeys = useMemo(() => keysToMove(clipboard, area), [clipboard, area]);
 
 	const operations = useFileOperations({ viewer, area, directory, patch: listing.patch });
+	const download = useDownloads(area, directory);
 	const perform = useFileActions({
 		viewer,
 		area,
@@ -90,6 +93,7 @@ export function BrowserPageFolder({ location, viewer, isKnown, asksBeforeDownloa
 		onUploadFolder: () => chooseFolder((chosen) => addFiles(chosen, directory)),
 		onSelectAll: () => rows && select({ type: 'all', order: rows }),
 		onRefresh: () => void listing.refresh(),
+		onDownload: download,
 		onCopyLink: useCopyLink(viewer, area),
 	});
 
@@ -243,8 +247,13 @@ export function BrowserPageFolder({ location, viewer, isKnown, asksBeforeDownloa
 				onRename={async (entry, newName) => show(await operations.rename(entry, newName))}
 				onDelete={operations.remove}
 				onMove={operations.move}
-				onDownload={operations.download}
-				showOther={({ entry }, props) => <TemporaryLinkDialog {...props} entry={entry} />}
+				showOther={(open, props) =>
+					open.kind === 'download' ? (
+						<DownloadDialog {...props} {...open} area={area} directory={directory} onDownload={download} />
+					) : (
+						<TemporaryLinkDialog {...props} entry={open.entry} />
+					)
+				}
 			/>
 			<UploadQueueDialog />
 			<input

@@ -2,6 +2,7 @@ import { Menu, MenuDivider, MenuItem } from '@blueprintjs/core';
 import {
 	ClipboardIcon,
 	CloudUploadIcon,
+	CompressedIcon,
 	CutIcon,
 	DownloadIcon,
 	DuplicateIcon,
@@ -137,6 +138,7 @@ const icons: Readonly<Record<Action, JSX.Element>> = {
 	refresh: <RefreshIcon />,
 	open: <FolderOpenIcon />,
 	download: <DownloadIcon />,
+	downloadZip: <CompressedIcon />,
 	temporaryLink: <TimeIcon />,
 	copyLink: <LinkIcon />,
 	rename: <EditIcon />,

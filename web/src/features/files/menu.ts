@@ -30,6 +30,7 @@ export type Action =
 	| 'refresh'
 	| 'open'
 	| 'download'
+	| 'downloadZip'
 	| 'temporaryLink'
 	| 'copyLink'
 	| 'rename'
@@ -113,6 +114,7 @@ function entryGroups({ viewer, area }: Place, entries: readonly Entry[]): Offer[
 		[
 			single?.type === 'directory' ? { action: 'open', label: 'Open', shortcut: 'Enter' } : undefined,
 			entries.every(({ type }) => type === 'file') ? { action: 'download', label: 'Download' } : undefined,
+			single?.type === 'file' ? undefined : { action: 'downloadZip', label: 'Download as ZIP' },
 			single && every(refuseTemporaryLink) ? { action: 'temporaryLink', label: 'Temporary Link' } : undefined,
 			single && items.every(hasPlainLink) ? { action: 'copyLink', label: 'Copy Link' } : undefined,
 		],

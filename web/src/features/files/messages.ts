@@ -66,12 +66,6 @@ export const filesMessages = {
 	pasteFailed: 'Failed to paste items',
 	pasted: (items: string) => `Pasted ${items}`,
 
-	download: 'Download',
-	downloadConfirm: 'Confirm Download',
-	downloadFile: 'Download this file?',
-	downloadFiles: (count: number) => `Download ${count} files?`,
-	totalSize: 'Total size',
-	filesToDownload: 'Files to download',
 	noFilesToDownload: 'No files selected for download',
 
 	dropHere: (folder: string) => `Drop to upload to ${folder}`,

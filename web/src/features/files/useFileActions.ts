@@ -22,6 +22,7 @@ export interface ActionContext {
 	onUploadFolder: () => void;
 	onSelectAll: () => void;
 	onRefresh: () => void;
+	onDownload: (entries: readonly Entry[], asZip: boolean) => void;
 	onCopyLink: (entry: Entry) => void;
 }
 
@@ -52,12 +53,11 @@ export function useFileActions(context: ActionContext): Perform {
 			onClipboard({ operation, items, sourceArea: area, sourceDirectory: directory });
 			notify({ message: (operation === 'cut' ? messages.cut : messages.copied)(nameItems(items)) });
 		};
-		const download = (entries: readonly Entry[]) => {
-			const { asksBeforeDownload, onDialog, operations } = latest.current;
-			const files = entries.filter(({ type }) => type === 'file');
-			if (files.length === 0) return notify({ intent: 'warning', message: messages.noFilesToDownload });
-			if (asksBeforeDownload) onDialog({ kind: 'download', entries: files });
-			else void operations.download(files);
+		const download = (entries: readonly Entry[], asZip: boolean) => {
+			const { asksBeforeDownload, onDialog, onDownload } = latest.current;
+			if (entries.length === 0) return notify({ intent: 'warning', message: messages.noFilesToDownload });
+			if (asksBeforeDownload) onDialog({ kind: 'download', entries, asZip });
+			else onDownload(entries, asZip);
 		};
 		const ask = (action: GuardedAction, entries: readonly Entry[], dialog: (entries: Entry[]) => FileDialog) => {
 			const allowed = permitted(action, entries);
@@ -83,9 +83,10 @@ export function useFileActions(context: ActionContext): Perform {
 					return on.onRefresh();
 				case 'open':
 					if (first?.type === 'directory') return on.onOpenFolder(first);
-					return void download(entries);
+					return void download(entries, false);
 				case 'download':
-					return void download(entries);
+				case 'downloadZip':
+					return void download(entries, action === 'downloadZip');
 				case 'copyLink':
 					return void (first && on.onCopyLink(first));
 				case 'temporaryLink':

@@ -15,11 +15,9 @@ import {
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { call } from '../../api/client.js';
-import { downloadUrl } from '../../api/downloads.js';
 import { listingKey } from '../../api/queries.js';
 import { useNotify } from '../../ui/notifications/useNotify.js';
 import { type MoveDirection, nameItems } from './dialogs/fileDialog.js';
-import { startDownloads } from './downloads.js';
 import type { ListingPatch } from './listingPatch.js';
 import { filesMessages as messages } from './messages.js';
 import { type Outcome, reasonOf } from './runEach.js';
@@ -43,7 +41,6 @@ export interface FileOperations {
 	paste: (clipboard: Clipboard, target: StoragePath) => Promise<Clipboard | undefined>;
 	/** Moves what was dragged into a folder. */
 	dropInto: (dragged: Clipboard, target: StoragePath) => Promise<void>;
-	download: (entries: readonly Entry[]) => Promise<void>;
 }
 
 /** What is done to files: the calls, what the list shows of them, and what the bar says. */
@@ -154,8 +151,6 @@ export function useFileOperations({ viewer, area, directory, patch }: OperationC
 				if (outcome.reason !== undefined) return void fail(messages.moveFailed, outcome.reason);
 				if (outcome.done.length > 0) succeed(messages.moved(nameItems(outcome.done.map(({ item }) => item))));
 			},
-
-			download: (entries) => startDownloads(entries.map((entry) => downloadUrl(area, entry))),
 		};
 	}, [viewer, area, directory, patch, queryClient, notify, work]);
 }

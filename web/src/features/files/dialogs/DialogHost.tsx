@@ -2,7 +2,6 @@ import type { Entry } from '@stowage/rules';
 import { Fragment, type ReactNode, useState } from 'react';
 import { CreateFolderDialog } from './CreateFolderDialog.js';
 import { DeleteDialog } from './DeleteDialog.js';
-import { DownloadDialog } from './DownloadDialog.js';
 import type { FileDialog, MoveDirection, SharingDialog } from './fileDialog.js';
 import { MoveDialog } from './MoveDialog.js';
 import { RenameDialog } from './RenameDialog.js';
@@ -25,7 +24,6 @@ export interface DialogHostProps {
 	onRename: (entry: Entry, newName: string) => Promise<boolean>;
 	onDelete: (entries: readonly Entry[]) => void;
 	onMove: (direction: MoveDirection, entries: readonly Entry[]) => void;
-	onDownload: (entries: readonly Entry[]) => void;
 	/** Shows what does not belong to this feature. */
 	showOther: (dialog: SharingDialog, props: DialogProps) => ReactNode;
 }
@@ -54,8 +52,6 @@ function show(
 			return <DeleteDialog {...common} entries={dialog.entries} onDelete={() => on.onDelete(dialog.entries)} />;
 		case 'move':
 			return <MoveDialog {...common} {...dialog} onMove={() => on.onMove(dialog.direction, dialog.entries)} />;
-		case 'download':
-			return <DownloadDialog {...common} entries={dialog.entries} onDownload={() => on.onDownload(dialog.entries)} />;
 		default:
 			return on.showOther(dialog, common);
 	}

@@ -6,11 +6,12 @@ export type FileDialog =
 	| { kind: 'rename'; entry: Entry }
 	| { kind: 'delete'; entries: readonly Entry[] }
 	| { kind: 'move'; direction: MoveDirection; entries: readonly Entry[] }
-	| { kind: 'download'; entries: readonly Entry[] }
 	| SharingDialog;
 
 /** Those that another feature shows. */
-export type SharingDialog = { kind: 'temporaryLink'; entry: Entry };
+export type SharingDialog =
+	| { kind: 'download'; entries: readonly Entry[]; asZip: boolean }
+	| { kind: 'temporaryLink'; entry: Entry };
 
 export type MoveDirection = 'toPublic' | 'toPrivate';
 

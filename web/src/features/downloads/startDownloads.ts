@@ -1,7 +1,7 @@
 /** Between two downloads that are started at once (spec, section 9). */
-export const downloadInterval = 100;
+const downloadInterval = 100;
 
-/** Starts the browser's own downloads, one after another. */
+/** Starts the browser's own downloads, one after another: they go to disk as they come and never through the page's memory. */
 export async function startDownloads(urls: readonly string[]): Promise<void> {
 	for (const [index, url] of urls.entries()) {
 		if (index > 0) await new Promise((resolve) => setTimeout(resolve, downloadInterval));

@@ -1,0 +1,48 @@
+import type { Area, Entry } from '@stowage/rules';
+import { useCallback } from 'react';
+import { createTicket, type DownloadTicket, downloadUrl } from '../../api/downloads.js';
+import { useNotify } from '../../ui/notifications/useNotify.js';
+import { mustBeZip } from './downloadChoice.js';
+import { followDownload } from './followDownload.js';
+import { downloadMessages as messages } from './messages.js';
+import { startDownloads } from './startDownloads.js';
+
+/** Downloads what was chosen: each file by itself, or all of it as one ZIP. A ticket that was made for it already is used. */
+export type Download = (entries: readonly Entry[], asZip: boolean, ticket?: DownloadTicket) => void;
+
+const preparingKey = 'preparing zip';
+
+export function useDownloads(area: Area, directory: string): Download {
+	const { notify, dismiss } = useNotify();
+	return useCallback(
+		(entries, asZip, prepared) => {
+			if (asZip || mustBeZip(entries)) void downloadZip();
+			else void startDownloads(entries.map((entry) => downloadUrl(area, entry)));
+
+			async function downloadZip() {
+				const controller = new AbortController();
+				try {
+					if (!prepared) {
+						notify({
+							key: preparingKey,
+							message: messages.preparing,
+							progress: 'indeterminate',
+							onCancel: () => controller.abort(),
+						});
+					}
+					const ticket = prepared ?? (await createTicket({ area, directory, entries }, controller.signal));
+					dismiss(preparingKey);
+					if (ticket.skipped > 0) notify({ intent: 'warning', message: messages.leftOut(ticket.skipped) });
+					followDownload(ticket, { notify, dismiss });
+					await startDownloads([ticket.url]);
+				} catch (error) {
+					dismiss(preparingKey);
+					if (controller.signal.aborted) return;
+					const detail = error instanceof Error ? { detail: error.message } : {};
+					notify({ intent: 'danger', message: messages.zipFailed, ...detail });
+				}
+			}
+		},
+		[area, directory, notify, dismiss],
+	);
+}
