@@ -37,6 +37,7 @@ export async function copyItem(
 		const plan = { from: source, name: rawName(baseName(from)), to: scratch, newName: rawName(copyName) };
 		if (item.type === 'directory') await copyFolder(disk, plan, signal);
 		else if ((await copyRegularFile(plan, signal)) !== 'copied') throw noSuchEntry(from);
+		await demandStillThere(disk, from, item);
 		await syncCopy(disk, scratch, item.type);
 		signal?.throwIfAborted();
 		const renaming = { from: scratch, fromName: copyName, to: target, toName: baseName(to) };
@@ -55,6 +56,13 @@ async function demandFree(disk: Disk, folder: Folder, path: StoragePath): Promis
 		throw error;
 	}
 	throw nameTaken(path);
+}
+
+/** Of a folder that was deleted meanwhile only a part may have been copied, and nobody could tell. */
+async function demandStillThere(disk: Disk, path: StoragePath, item: StorageItem): Promise<void> {
+	// From the root again: it may have gone with a folder above it.
+	using folder = await disk.parentOf(path, 'pass');
+	if ((await itemAt(disk, folder, path)).id !== item.id) throw noSuchEntry(path);
 }
 
 /** Gives `work` an empty folder out of sight, locked so that nobody sweeps it, and removes it afterwards. */
