@@ -48,3 +48,13 @@ export async function uploadedOnce(page: Page): Promise<void> {
 	await page.getByText('Upload complete ✓').waitFor();
 	await page.getByText('File uploaded successfully!').waitFor();
 }
+
+/** Drops files or folders of the disk onto a point of the page, as a person does from the desktop. */
+export async function dropFromDisk(page: Page, at: { x: number; y: number }, files: string[]): Promise<void> {
+	const session = await page.context().newCDPSession(page);
+	const data = { items: [], files, dragOperationsMask: 1 };
+	for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+		await session.send('Input.dispatchDragEvent', { type, ...at, data });
+	}
+	await session.detach();
+}

@@ -356,11 +356,12 @@ test('a proxy that cuts large pieces off without an answer gets smaller ones', a
 	const server = new FakeServer();
 	const page = openPage(server);
 	const { send } = page.tools;
+	page.tools.pieces.size = 4 * megabyte;
 	page.tools.send = async (request) => {
-		if (request.body instanceof Blob && request.body.size > 300 * kilobyte) throw new UploadNetworkFailure();
+		if (request.body instanceof Blob && request.body.size > 1.2 * megabyte) throw new UploadNetworkFailure();
 		return send(request);
 	};
-	const upload = uploadOf(megabyte);
+	const upload = uploadOf(4 * megabyte);
 	await page.carry(upload);
 	t.deepEqual(server.bytes, upload.bytes);
 });

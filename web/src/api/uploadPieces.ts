@@ -20,6 +20,8 @@ export interface PieceTools {
 const uploadsPath = `${basePath}/api/uploads`;
 const protocol = { 'tus-resumable': '1.0.0' };
 const smallestPiece = 256 * 1024;
+/** Pieces of this size are cut off by bad lines rather than by proxies. */
+const modestPiece = 1024 * 1024;
 /** Times that something may happen to one upload which should not happen twice. */
 const patienceWithOddities = 5;
 /** A finished upload that is not in its place yet is asked for again. */
@@ -58,6 +60,8 @@ class PieceUpload {
 	#key: string;
 	#oddities = 0;
 	#isSending = false;
+	/** Bytes of the piece that was sent last. */
+	#sent = 0;
 	/** Times that the piece which is due was cut off. */
 	#cuts = 0;
 
@@ -135,6 +139,7 @@ class PieceUpload {
 		this.#digests.clear();
 		if (end < this.upload.file.size) this.#digest(end, Math.min(end + pieces.size, this.upload.file.size));
 		this.#isSending = true;
+		this.#sent = end - offset;
 		const answer = await this.#send({
 			method: 'PATCH',
 			url: this.#url(),
@@ -167,9 +172,11 @@ class PieceUpload {
 		this.signal.throwIfAborted();
 		// What was digested before may not be what is read now.
 		this.#digests.clear();
-		if (isProxyLimit(error) && this.#shrink()) return;
+		if (isProxyLimit(error) && this.#shrink(smallestPiece)) return;
 		// A proxy may cut off what is too large for it without an answer.
-		if (error instanceof UploadNetworkFailure && this.#isSending && ++this.#cuts % 3 === 0) this.#shrink();
+		if (error instanceof UploadNetworkFailure && this.#isSending && ++this.#cuts % 3 === 0) {
+			this.#shrink(modestPiece);
+		}
 		if (this.#isOdd(error) && ++this.#oddities <= patienceWithOddities) return;
 		await this.#patience.wait(error);
 	}
@@ -188,10 +195,10 @@ class PieceUpload {
 	}
 
 	/** Whether there is a smaller size to try. */
-	#shrink(): boolean {
+	#shrink(smallest: number): boolean {
 		const { pieces } = this.tools;
-		if (pieces.size <= smallestPiece) return false;
-		pieces.size = Math.max(smallestPiece, Math.floor(pieces.size / 2));
+		if (this.#sent <= smallest) return false;
+		pieces.size = Math.max(smallest, Math.floor(this.#sent / 2));
 		return true;
 	}
 

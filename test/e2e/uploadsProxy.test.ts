@@ -1,0 +1,117 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import test from 'ava';
+import { serveArgs, startServer } from '../serverProcess.js';
+import { launchBrowser, openPage } from './browser.js';
+import { makeFile, sha256, uploadedOnce } from './uploading.js';
+
+const megabyte = 1024 * 1024;
+
+async function freePort(): Promise<number> {
+	const server = net.createServer().listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	const { port } = server.address() as net.AddressInfo;
+	server.close();
+	await once(server, 'close');
+	return port;
+}
+
+/** As Debian's nginx is, but for a second address that takes even less. */
+function nginxConfig(folder: string, target: string, port: number, strictPort: number): string {
+	const site = (listen: number, limit: string) => `server {
+		listen 127.0.0.1:${listen};
+		${limit}
+		location / {
+			proxy_pass ${target};
+			proxy_set_header Host $http_host;
+		}
+	}`;
+	const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+		(name) => `${name}_temp_path ${folder}/${name};`,
+	);
+	// Its workers must reach our folder.
+	const user = process.getuid?.() === 0 ? 'user root;' : '';
+	return `daemon off;
+	${user}
+	pid ${folder}/nginx.pid;
+	error_log ${folder}/error.log;
+	events {}
+	http {
+		access_log off;
+		${temporary.join('\n')}
+		${site(port, '')}
+		${site(strictPort, 'client_max_body_size 300k;')}
+	}`;
+}
+
+async function answers(port: number): Promise<void> {
+	for (let tries = 0; tries < 200; tries++) {
+		const answer = await fetch(`http://127.0.0.1:${port}/files/api/health`).catch(() => undefined);
+		if (answer?.ok) return;
+		await new Promise((resolve) => setTimeout(resolve, 50));
+	}
+	throw new Error('nginx does not answer.');
+}
+
+test('files of any size get through an nginx that takes one megabyte, below a base path', async (t) => {
+	t.timeout(120_000);
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-nginx-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	const [server, browser] = await Promise.all([
+		startServer(t, { args: serveArgs(path.join(folder, 'data'), '--base-path', '/files') }),
+		launchBrowser(t),
+	]);
+	const [port, strictPort] = [await freePort(), await freePort()];
+	const config = path.join(folder, 'nginx.conf');
+	await writeFile(config, nginxConfig(folder, new URL(server.url).origin, port, strictPort));
+	const nginx = spawn('/usr/sbin/nginx', ['-c', config], { stdio: 'inherit' });
+	t.teardown(async () => {
+		nginx.kill();
+		await once(nginx, 'exit');
+	});
+	await answers(port);
+
+	const sizes = { 'note.bin': 900_000, 'song.bin': 1.5 * megabyte, 'film.bin': 20 * megabyte };
+	for (const [name, size] of Object.entries(sizes)) await makeFile(path.join(folder, name), size);
+	const tree = path.join(folder, 'data/files/users/anonymous/Public');
+	const arrived = async (name: string) => {
+		t.is(await sha256(path.join(tree, name)), await sha256(path.join(folder, name)), name);
+		await rm(path.join(tree, name));
+	};
+
+	const context = await browser.newContext({ reducedMotion: 'reduce' });
+	t.teardown(() => context.close());
+	const answered: string[] = [];
+	context.on('response', (response) => {
+		const method = response.request().method();
+		if (method === 'POST' || method === 'PATCH') answered.push(`${method} ${response.status()}`);
+	});
+	const { page, faults } = await openPage(context, `http://nas:${port}/files/`);
+	page.setDefaultTimeout(60_000);
+	for (const name of Object.keys(sizes)) {
+		answered.length = 0;
+		await page.setInputFiles('input[type=file]', path.join(folder, name));
+		await page.getByRole('button', { name: 'Upload All' }).click();
+		await uploadedOnce(page);
+		await page.getByText('Upload Queue').waitFor({ state: 'detached' });
+		await arrived(name);
+		if (name === 'note.bin') t.deepEqual(answered, ['POST 200']);
+		// What was found out with one file holds for the next.
+		if (name === 'song.bin') t.true(answered.includes('PATCH 413'), `${answered}`);
+		if (name === 'film.bin') t.false(answered.includes('PATCH 413'), `${answered}`);
+	}
+
+	const strict = await openPage(context, `http://nas:${strictPort}/files/`, faults);
+	strict.page.setDefaultTimeout(60_000);
+	answered.length = 0;
+	await strict.page.setInputFiles('input[type=file]', path.join(folder, 'note.bin'));
+	await strict.page.getByRole('button', { name: 'Upload All' }).click();
+	await uploadedOnce(strict.page);
+	await arrived('note.bin');
+	t.deepEqual(answered.slice(0, 2), ['POST 413', 'POST 201']);
+	t.deepEqual(faults, []);
+});
