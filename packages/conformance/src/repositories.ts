@@ -380,6 +380,15 @@ export function repositoriesSuite(
 		t.deepEqual(await limits.hit('key', 60 * second, 3000), { count: 1, endsAt: 61_000 });
 	});
 
+	rule('large amounts are counted and taken back', async (t, { limits }) => {
+		const terabyte = 2 ** 40;
+		t.deepEqual(await limits.hit('key', 60 * second, 1000, terabyte), { count: terabyte, endsAt: 61_000 });
+		t.is((await limits.hit('key', 60 * second, 2000, 5)).count, terabyte + 5);
+		await limits.release('key', terabyte);
+		t.is((await limits.hit('key', 60 * second, 2000)).count, 6);
+		t.is((await limits.hit('key', 60 * second, 61_000, 7)).count, 7);
+	});
+
 	rule('any text is a key of its own', async (t, { limits }) => {
 		const keys = [...hostileTexts, 'a'.repeat(100_000), `${'a'.repeat(99_999)}b`, 'a\0b', 'a\0c', ''];
 		for (const key of keys) t.is((await limits.hit(key, 60 * second, 1000)).count, 1, key.slice(0, 40));

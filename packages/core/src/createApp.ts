@@ -32,8 +32,10 @@ import { uploadRoutes } from './routes/uploads.js';
 import { readOrMakeSecret } from './secret.js';
 import type { Services } from './services.js';
 import { createResumableUploads } from './uploads/resumable.js';
+import { createUploadSpace } from './uploads/space.js';
 import { steadyClock } from './uploads/steadyClock.js';
 import { speakTus } from './uploads/tusProtocol.js';
+import { createUploadLimits } from './uploads/uploadLimits.js';
 
 export interface App {
 	server: HapiServer;
@@ -140,7 +142,18 @@ async function assemble(
 	const streams = new EventStreams();
 	// They last as long as their pages: nobody waits for them to end.
 	server.ext('onPreStop', () => streams.endAll());
-	const resumableUploads = createResumableUploads({ config, database, files, storage, log, now });
+	const uploadSpace = createUploadSpace({ storage, database, reserve: config.uploads.freeSpaceReserve, now });
+	const uploadLimits = createUploadLimits({ config, database, now });
+	const resumableUploads = createResumableUploads({
+		config,
+		database,
+		files,
+		storage,
+		log,
+		space: uploadSpace,
+		limits: uploadLimits,
+		now,
+	});
 	speakTus(server, config.basePath);
 	const services: Services = {
 		config,
@@ -157,6 +170,8 @@ async function assemble(
 		streams,
 		resumableUploads,
 		now,
+		uploadSpace,
+		uploadLimits,
 	};
 	const routes = [
 		accountRoutes,

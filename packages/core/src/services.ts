@@ -8,6 +8,8 @@ import type { EventStreams } from './events/EventStreams.js';
 import type { Links } from './links/createLinks.js';
 import type { Log } from './log.js';
 import type { ResumableUploads } from './uploads/resumable.js';
+import type { UploadSpace } from './uploads/space.js';
+import type { UploadLimits } from './uploads/uploadLimits.js';
 
 /** What routes may use. */
 export interface Services {
@@ -26,4 +28,6 @@ export interface Services {
 	resumableUploads: ResumableUploads;
 	/** The time for what ends by itself, milliseconds since the epoch. */
 	now(): number;
+	uploadSpace: UploadSpace;
+	uploadLimits: UploadLimits;
 }

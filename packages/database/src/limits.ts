@@ -12,35 +12,36 @@ interface LimitRow {
 
 export function limitStore(knex: Knex): LimitStore {
 	return {
-		async hit(key, windowMs, now) {
-			const row = await transact(knex, (transaction) => countOne(transaction, hashed(key), now + windowMs, now));
+		async hit(key, windowMs, now, amount = 1) {
+			const row = await transact(knex, (transaction) => count(transaction, hashed(key), amount, now + windowMs, now));
 			// Whoever begins a window clears those that are over, so what strangers can make us keep stays small.
-			if (row.count === 1) await transact(knex, (transaction) => forgetEnded(transaction, now));
+			if (row.count === amount) await transact(knex, (transaction) => forgetEnded(transaction, now));
 			return { count: row.count, endsAt: row.ends_at };
 		},
-		async release(key) {
+		async release(key, amount = 1) {
 			await knex<LimitRow>('limits')
 				.where({ key_hash: hashed(key) })
-				.where('count', '>', 0)
-				.decrement('count', 1);
+				.where('count', '>=', amount)
+				.decrement('count', amount);
 		},
 	};
 }
 
 /** The upsert locks the row, so the count that is read in the same transaction is the one that this try made. */
-async function countOne(
+async function count(
 	transaction: Knex.Transaction,
 	keyHash: string,
+	amount: number,
 	endsAt: number,
 	now: number,
 ): Promise<LimitRow> {
 	const limits = () => transaction<LimitRow>('limits');
 	await limits()
-		.insert(plainRow({ key_hash: keyHash, count: 1, ends_at: endsAt }))
+		.insert(plainRow({ key_hash: keyHash, count: amount, ends_at: endsAt }))
 		.onConflict('key_hash')
 		.merge({
 			// `ends_at` comes last: MySQL assigns from left to right and would compare with the new value.
-			count: transaction.raw('case when limits.ends_at <= ? then 1 else limits.count + 1 end', [now]),
+			count: transaction.raw('case when limits.ends_at <= ? then ? else limits.count + ? end', [now, amount, amount]),
 			ends_at: transaction.raw('case when limits.ends_at <= ? then ? else limits.ends_at end', [now, endsAt]),
 		});
 	const row = await limits().where({ key_hash: keyHash }).first();

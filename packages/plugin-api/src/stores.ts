@@ -55,10 +55,10 @@ export interface RootStore {
 
 /** Counts tries in a window, shared by all processes and kept through restarts. */
 export interface LimitStore {
-	/** Counts one more and resolves to the count in the running window, which begins with the first try and lasts `windowMs`. */
-	hit(key: string, windowMs: number, now: number): Promise<{ count: number; endsAt: number }>;
-	/** Takes one try back in the running window. */
-	release(key: string): Promise<void>;
+	/** Counts one more, or so many, and resolves to the count in the running window, which begins with the first try and lasts `windowMs`. */
+	hit(key: string, windowMs: number, now: number, amount?: number): Promise<{ count: number; endsAt: number }>;
+	/** Takes one try, or so much, back in the running window. */
+	release(key: string, amount?: number): Promise<void>;
 }
 
 /** A temporary link to an item of its owner's private area. */

@@ -121,6 +121,11 @@ export const configSchema = z.strictObject({
 			maxFileSize: byteSize.default(0),
 			freeSpaceReserve: byteSize.default(0),
 			expireAfter: duration.default(7 * 24 * 60 * 60 * 1000),
+			anonymousBytesPerHour: byteSize.default(0),
+			anonymousFilesPerHour: wholeNumber(0, 1_000_000_000).default(0),
+			anonymousUnfinished: wholeNumber(0, 1_000_000).default(0),
+			addressBytesPerHour: byteSize.default(0),
+			addressFilesPerHour: wholeNumber(0, 1_000_000_000).default(0),
 		})
 		.prefault({}),
 	externalViewers: flag.default(false),

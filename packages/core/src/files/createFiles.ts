@@ -204,7 +204,9 @@ export function createFiles(
 		async publishOnce(viewer, folder, arrival) {
 			await files.demandUpload(viewer, folder);
 			const parent = ownPlace(viewer, folder);
-			return entryIn(parent, await publishOnce(parent.at, arrival));
+			const item = await publishOnce(parent.at, arrival);
+			feeds.tell(joinPath(parent.at, item.name));
+			return entryIn(parent, item);
 		},
 	};
 

@@ -5,7 +5,6 @@ import type { Services } from '../services.js';
 import { askedArea } from '../uploads/askedArea.js';
 import { publishKeyed } from '../uploads/publishKeyed.js';
 import { type FormFields, type ReceivedForm, receiveForm } from '../uploads/receiveForm.js';
-import { demandSpace } from '../uploads/space.js';
 import { announcedBytes, uploadKeyOf } from '../uploads/uploadHeaders.js';
 
 const { schemas } = contract;
@@ -25,16 +24,34 @@ const publicFields = ['directory', 'fileName', 'lastModified'];
 const allFields = [...publicFields, 'type', 'isPublic'];
 
 /** Whole files by multipart form. The answer comes after the bytes are durable and published. */
-export function uploadRoutes({ config, files, storage }: Services) {
+export function uploadRoutes({ config, files, storage, uploadSpace, uploadLimits }: Services) {
 	type UploadCall = Call<typeof contract.upload> | Call<typeof contract.uploadPublic>;
+	type AreaOf = (fields: z.output<typeof fieldsSchema>) => Area;
 
-	const receive = async (
+	const receive = async (call: UploadCall, allowed: string[], areaOf: AreaOf) => {
+		const { viewer, request } = call;
+		const bytes = announcedBytes(request.raw.req);
+		await uploadSpace.demandNew(viewer, bytes);
+		const { address } = request.client;
+		const entries = await uploadLimits.whileUnfinished(viewer, address, () =>
+			uploadLimits.counted(viewer, address, { files: 1, bytes }, (countMore) =>
+				publishForm(call, allowed, areaOf, async (received) => {
+					// Of a body of unknown length nothing was counted yet.
+					const sizes = bytes > 0 ? [] : await Promise.all(received.map(({ staged }) => staged.size()));
+					await countMore({ files: received.length - 1, bytes: sizes.reduce((sum, size) => sum + size, 0) });
+				}),
+			),
+		);
+		return { message: entries.length === 1 ? 'File uploaded.' : `${entries.length} files uploaded.`, entries };
+	};
+
+	const publishForm = async (
 		{ viewer, request }: UploadCall,
 		allowed: string[],
-		areaOf: (fields: z.output<typeof fieldsSchema>) => Area,
+		areaOf: AreaOf,
+		onReceived: (files: ReceivedForm['files']) => Promise<void>,
 	) => {
 		const key = uploadKeyOf(request.raw.req.headers);
-		await demandSpace(storage, announcedBytes(request.raw.req), config.uploads.freeSpaceReserve);
 		const folderOf = (fields: FormFields): ItemRef => {
 			const parsed = parseFields(fields);
 			return { area: areaOf(parsed), path: parsed.directory ?? schemas.path.parse('') };
@@ -55,12 +72,11 @@ export function uploadRoutes({ config, files, storage }: Services) {
 		});
 		try {
 			const arrivals = arrivalsOf(form);
+			await onReceived(form.files);
 			const folder = folderOf(form.fields);
-			const entries =
-				key === undefined
-					? await files.publish(viewer, folder, arrivals)
-					: await publishKeyed({ files, storage }, viewer, folder, arrivals, key);
-			return { message: entries.length === 1 ? 'File uploaded.' : `${entries.length} files uploaded.`, entries };
+			return key === undefined
+				? await files.publish(viewer, folder, arrivals)
+				: await publishKeyed({ files, storage }, viewer, folder, arrivals, key);
 		} catch (error) {
 			await Promise.all(form.files.map(({ staged }) => staged.discard()));
 			throw error;

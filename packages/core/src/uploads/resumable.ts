@@ -9,8 +9,9 @@ import type { Log } from '../log.js';
 import { Checkpoints } from './Checkpoints.js';
 import { type Checksum, parseChecksum } from './checksum.js';
 import { readPiece } from './readPiece.js';
-import { demandSpace } from './space.js';
+import type { UploadSpace } from './space.js';
 import { announcedBytes, byteCount, demandPieceType, hasBody, textHeader, uploadKeyOf } from './uploadHeaders.js';
+import type { UploadLimits } from './uploadLimits.js';
 import { parseUploadMetadata } from './uploadMetadata.js';
 import { type Writer, Writers } from './Writers.js';
 
@@ -40,9 +41,13 @@ interface Means {
 	files: Files;
 	storage: StorageProvider;
 	log: Log;
+	space: UploadSpace;
+	limits: UploadLimits;
 	/** The time, milliseconds since the epoch. */
 	now(): number;
 }
+
+type NewUpload = Pick<UploadRecord, 'name' | 'directory' | 'area' | 'mtime' | 'metadata' | 'length' | 'address'>;
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -51,7 +56,16 @@ const sweptAtOnce = 100;
 
 async function* nothing(): AsyncGenerator<Uint8Array, void> {}
 
-export function createResumableUploads({ config, database, files, storage, log, now }: Means): ResumableUploads {
+export function createResumableUploads({
+	config,
+	database,
+	files,
+	storage,
+	log,
+	space,
+	limits,
+	now,
+}: Means): ResumableUploads {
 	const { uploads } = database;
 	const writers = new Writers();
 
@@ -168,18 +182,20 @@ export function createResumableUploads({ config, database, files, storage, log, 
 		}
 		if (announcedBytes(raw.req) > length) throw moreThanSaid();
 		await files.demandUpload(viewer, { area, path: directory });
-		await demandSpace(storage, length, config.uploads.freeSpaceReserve);
+		await space.demandNew(viewer, length);
+		await limits.demandUnfinished(viewer, client.address);
+		return limits.counted(viewer, client.address, { files: 1, bytes: length }, () =>
+			add(viewer, idHash, { name, directory, area, mtime, metadata, length, address: client.address }),
+		);
+	}
+
+	async function add(viewer: Viewer, idHash: string, wish: NewUpload): Promise<UploadRecord> {
 		const staged = await files.stage();
 		const record: UploadRecord = {
 			stagedId: staged.id,
 			userId: viewer.kind === 'user' ? viewer.id : null,
-			address: limitAddress(client.address),
-			area,
-			directory,
-			name,
-			mtime,
-			metadata,
-			length,
+			...wish,
+			address: limitAddress(wish.address),
 			offset: 0,
 			entryPath: null,
 			...touched(),
@@ -250,7 +266,7 @@ export function createResumableUploads({ config, database, files, storage, log, 
 				}
 				if (announcedBytes(req) > record.length - offset) throw moreThanSaid();
 				if (record.entryPath !== null) return { ...record, id };
-				await demandSpace(storage, announcedBytes(req), config.uploads.freeSpaceReserve);
+				await space.demand(announcedBytes(req));
 				inviteBody(request);
 				return { ...(await receive(viewer, idHash, record, req, writer, checksum)), id };
 			});

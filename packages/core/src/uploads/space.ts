@@ -1,9 +1,49 @@
+import type { Database } from '@stowage/database';
 import type { StorageProvider } from '@stowage/plugin-api';
-import { Failure } from '@stowage/rules';
+import { Failure, type Viewer } from '@stowage/rules';
 
-/** Throws `storageFull` unless so many bytes can still be written without touching what must stay free. */
-export async function demandSpace(storage: StorageProvider, bytes: number, reserved: number): Promise<void> {
-	if (bytes > 0 && bytes > (await storage.freeSpace()) - reserved) {
-		throw new Failure('storageFull', 'There is not enough free space for this upload.');
-	}
+interface Means {
+	storage: StorageProvider;
+	database: Database;
+	/** Bytes that stay free. */
+	reserve: number;
+	now(): number;
+}
+
+/** Whoever lets an upload lie for longer has no claim to the space that it still needs. */
+const claimMs = 60 * 60_000;
+
+/** Less than this is not worth a look at what others still need. */
+const smallBytes = 1024 * 1024;
+
+/** Refuses bytes before they arrive, by what was announced. */
+export interface UploadSpace {
+	/** Throws `storageFull` unless so many bytes can be written without touching the reserve. */
+	demand(bytes: number): Promise<void>;
+	/** The same for an upload that begins, which must also leave what others have begun room to end. Visitors take nothing from users. */
+	demandNew(viewer: Viewer, bytes: number): Promise<void>;
+}
+
+export function createUploadSpace({ storage, database, reserve, now }: Means): UploadSpace {
+	const demandBeside = async (bytes: number, claimed: number) => {
+		if (bytes > (await storage.freeSpace()) - reserve - claimed) {
+			throw new Failure('storageFull', 'There is not enough free space for this upload.');
+		}
+	};
+	return {
+		async demand(bytes) {
+			if (bytes > 0) await demandBeside(bytes, 0);
+		},
+		async demandNew(viewer, bytes) {
+			if (bytes === 0) return;
+			const claimed =
+				bytes < smallBytes
+					? 0
+					: await database.uploads.missingBytes({
+							touchedAfter: now() - claimMs,
+							isOfUsersOnly: viewer.kind === 'user',
+						});
+			await demandBeside(bytes, claimed);
+		},
+	};
 }

@@ -1,0 +1,112 @@
+import type { Database } from '@stowage/database';
+import { Failure, type Viewer } from '@stowage/rules';
+import type { Config } from '../config/schema.js';
+import { limitAddress } from '../http/proxy.js';
+
+interface Means {
+	config: Pick<Config, 'uploads'>;
+	database: Database;
+	now(): number;
+}
+
+/** What is about to arrive. */
+export interface Announced {
+	files: number;
+	bytes: number;
+}
+
+interface Limit {
+	key: string;
+	most: number;
+	amount: number;
+}
+
+const hourMs = 60 * 60_000;
+
+/** How much may be uploaded in an hour, by visitors and from any one address. Nothing is counted where nothing is limited. */
+export interface UploadLimits {
+	/**
+	 * Counts what begins and runs `work`, which may count more of it by the call that it is given; all is taken back when that fails. Throws `tooLarge` for
+	 * what never fits and `rateLimited` for what does not fit now.
+	 */
+	counted<T>(
+		viewer: Viewer,
+		address: string,
+		announced: Announced,
+		work: (countMore: (more: Announced) => Promise<void>) => Promise<T>,
+	): Promise<T>;
+	/** Throws `rateLimited` if a visitor has begun as many uploads as may be unfinished. */
+	demandUnfinished(viewer: Viewer, address: string): Promise<void>;
+	/** The same for a form, which counts as unfinished until `work` has ended. */
+	whileUnfinished<T>(viewer: Viewer, address: string, work: () => Promise<T>): Promise<T>;
+}
+
+export function createUploadLimits({ config: { uploads }, database, now }: Means): UploadLimits {
+	/** Forms under way, by address. */
+	const forms = new Map<string, number>();
+
+	const limitsFor = (viewer: Viewer, address: string, { files, bytes }: Announced): Limit[] => {
+		const from = limitAddress(address);
+		const all = [
+			{ key: `upload files ${from}`, most: uploads.addressFilesPerHour, amount: files },
+			{ key: `upload bytes ${from}`, most: uploads.addressBytesPerHour, amount: bytes },
+		];
+		if (viewer.kind === 'anonymous') {
+			all.push(
+				{ key: `upload files visitor ${from}`, most: uploads.anonymousFilesPerHour, amount: files },
+				{ key: `upload bytes visitor ${from}`, most: uploads.anonymousBytesPerHour, amount: bytes },
+			);
+		}
+		return all.filter(({ most, amount }) => most > 0 && amount > 0);
+	};
+
+	const limits: UploadLimits = {
+		async counted(viewer, address, announced, work) {
+			const counted: Limit[] = [];
+			const count = async (more: Announced) => {
+				for (const limit of limitsFor(viewer, address, more)) {
+					if (limit.amount > limit.most) {
+						throw new Failure('tooLarge', 'This upload is larger than what may be uploaded in an hour.');
+					}
+					const { count: total, endsAt } = await database.limits.hit(limit.key, hourMs, now(), limit.amount);
+					counted.push(limit);
+					if (total > limit.most) {
+						throw new Failure('rateLimited', 'As much as may be uploaded in an hour was uploaded from here already.', {
+							retryAfter: Math.max(1, (endsAt - now()) / 1000),
+						});
+					}
+				}
+			};
+			try {
+				await count(announced);
+				return await work(count);
+			} catch (error) {
+				for (const { key, amount } of counted) await database.limits.release(key, amount);
+				throw error;
+			}
+		},
+
+		async demandUnfinished(viewer, address) {
+			const most = uploads.anonymousUnfinished;
+			if (most === 0 || viewer.kind === 'user') return;
+			const from = limitAddress(address);
+			if ((forms.get(from) ?? 0) + (await database.uploads.countOfVisitors(from, now())) >= most) {
+				throw new Failure('rateLimited', 'Too many uploads were begun from here and not finished.', { retryAfter: 60 });
+			}
+		},
+
+		async whileUnfinished(viewer, address, work) {
+			await limits.demandUnfinished(viewer, address);
+			const from = limitAddress(address);
+			forms.set(from, (forms.get(from) ?? 0) + 1);
+			try {
+				return await work();
+			} finally {
+				const left = (forms.get(from) ?? 1) - 1;
+				if (left === 0) forms.delete(from);
+				else forms.set(from, left);
+			}
+		},
+	};
+	return limits;
+}
