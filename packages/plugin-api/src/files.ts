@@ -42,7 +42,8 @@ export interface Arrival {
  * Files as a viewer may see and change them. Whatever touches files goes through here, so nobody can forget a permission: each call refuses with a Failure what the rules do not allow.
  */
 export interface Files {
-	list(viewer: Viewer, folder: ItemRef): Promise<FoundListing>;
+	/** The rows of a folder in batches as they are found, in no order. What is refused is thrown before the first batch. */
+	list(viewer: Viewer, folder: ItemRef): AsyncIterable<Entry[]>;
 	/** Everything below the folder whose name holds the term, without regard to case. */
 	search(viewer: Viewer, folder: ItemRef, term: string, signal?: AbortSignal): Promise<FoundListing>;
 	/**

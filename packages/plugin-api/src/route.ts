@@ -17,9 +17,10 @@ export interface Call<E extends AnyEndpoint> {
 	h: ResponseToolkit;
 }
 
+/** A symbol is `h.abandon`: then the route has answered by itself. */
 type Answer<E extends AnyEndpoint> = E['result'] extends z.ZodUndefined
 	? symbol | object
-	: ResultInput<E> | ReturnType<ResponseToolkit['response']>;
+	: ResultInput<E> | ReturnType<ResponseToolkit['response']> | symbol;
 
 declare module '@hapi/hapi' {
 	interface RouteOptionsApp {

@@ -40,6 +40,12 @@ export function isChangingSomething(): boolean {
 }
 
 async function send<E extends AnyEndpoint>(endpoint: E, options: CallOptions<E>): Promise<ResultOf<E>> {
+	const response = await answerTo(endpoint, options);
+	return endpoint.result.parse(await readJson(response, options.signal));
+}
+
+/** The answer to a call, its body not yet read. Throws as `call` does. */
+export async function answerTo<E extends AnyEndpoint>(endpoint: E, options: CallOptions<E>): Promise<Response> {
 	const { payload, signal } = options;
 	let response: Response;
 	try {
@@ -54,9 +60,8 @@ async function send<E extends AnyEndpoint>(endpoint: E, options: CallOptions<E>)
 		if (signal?.aborted) throw cause;
 		throw new NetworkFailure(cause);
 	}
-	const body = await readJson(response, signal);
-	if (!response.ok) throw failureFrom(response.status, body, response.headers.get('retry-after'));
-	return endpoint.result.parse(body);
+	if (response.ok) return response;
+	throw failureFrom(response.status, await readJson(response, signal), response.headers.get('retry-after'));
 }
 
 /** The address of a call, below the base path; what a link or a media element needs. */

@@ -2,6 +2,7 @@ import { browse, browsePublic, capabilities, checkLoginStatus } from '@stowage/c
 import { type Area, isFailure } from '@stowage/rules';
 import { queryOptions } from '@tanstack/react-query';
 import { call } from './client.js';
+import { callListing } from './listings.js';
 
 /** Who is signed in. */
 export const sessionQuery = queryOptions({
@@ -35,8 +36,8 @@ export function listingQuery(area: Area, directory: string, search: string, isSi
 		queryFn: ({ signal }) => {
 			const query = { directory, ...(search === '' ? {} : { search }) };
 			return isSignedIn
-				? call(browse, { query: { ...query, type: area }, signal })
-				: call(browsePublic, { query, signal });
+				? callListing(browse, { ...query, type: area }, signal)
+				: callListing(browsePublic, query, signal);
 		},
 		staleTime: 5_000,
 		retry: (failures, error) => isFailure(error, 'unavailable') && failures < 2,

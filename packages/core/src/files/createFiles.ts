@@ -92,15 +92,12 @@ export function createFiles(
 	};
 
 	const files: Files = {
-		async list(viewer, folder) {
+		async *list(viewer, folder) {
 			const places = await shownPlaces(viewer, folder);
-			const [only] = places;
-			if (folder.area === 'public' || only === undefined) return { entries: await listMerged(storage(), places) };
-			return {
-				entries: await (folder.path === ''
-					? inTree(viewer, () => listPlace(storage(), only))
-					: listPlace(storage(), only)),
-			};
+			const [own] = places;
+			if (folder.area === 'public' || own === undefined) return yield* listMerged(storage(), places);
+			if (folder.path === '') await inTree(viewer, () => demandFolder(own));
+			yield* listPlace(storage(), own);
 		},
 
 		async search(viewer, folder, term, signal) {

@@ -1,26 +1,39 @@
 import type { StorageProvider } from '@stowage/plugin-api';
 import { type Entry, isFailure } from '@stowage/rules';
 import { countedRows, type Found } from './countedRows.js';
+import { entryIn } from './entries.js';
 import { notThere, type Place } from './places.js';
 
-/** The rows of one folder, folders with how many children they show. Throws `notFound`. */
-export async function listPlace(storage: StorageProvider, place: Place): Promise<Entry[]> {
-	const found: Found[] = [];
-	for await (const batch of storage.list(place.at)) for (const item of batch) found.push({ folder: place, item });
-	return countedRows(storage, found);
+/** Folders that are counted together, and shown once they are. */
+const foldersAtOnce = 64;
+
+/** The rows of one folder in batches, folders with how many children they show. Throws `notFound` before the first batch. */
+export async function* listPlace(storage: StorageProvider, place: Place): AsyncGenerator<Entry[]> {
+	for await (const batch of storage.list(place.at)) {
+		const files: Entry[] = [];
+		const folders: Found[] = [];
+		for (const item of batch) {
+			if (item.type === 'directory') folders.push({ folder: place, item });
+			else files.push(entryIn(place, item));
+		}
+		if (files.length > 0) yield files;
+		for (let at = 0; at < folders.length; at += foldersAtOnce) {
+			yield await countedRows(storage, folders.slice(at, at + foldersAtOnce));
+		}
+	}
 }
 
-/** The union of a folder over the trees that have it, each row with its own owner. Throws `notFound` if none has it. */
-export async function listMerged(storage: StorageProvider, places: readonly Place[]): Promise<Entry[]> {
-	const listings = await Promise.all(
-		places.map((place) =>
-			listPlace(storage, place).catch((error: unknown) => {
-				if (isFailure(error, 'notFound')) return undefined;
-				throw error;
-			}),
-		),
-	);
+/** The union of a folder over the trees that have it, each row with its own owner. Throws `notFound` if none has it, before the first batch. */
+export async function* listMerged(storage: StorageProvider, places: readonly Place[]): AsyncGenerator<Entry[]> {
 	// The public area itself is always there, though nobody may have put anything in it yet.
-	if (listings.every((listing) => listing === undefined) && places.some((place) => place.path !== '')) throw notThere();
-	return listings.flatMap((listing) => listing ?? []);
+	let isAnyThere = places.some((place) => place.path === '');
+	for (const place of places) {
+		try {
+			yield* listPlace(storage, place);
+			isAnyThere = true;
+		} catch (error) {
+			if (!isFailure(error, 'notFound')) throw error;
+		}
+	}
+	if (!isAnyThere) throw notThere();
 }

@@ -1,7 +1,9 @@
 import * as contract from '@stowage/contract';
-import { type ItemRef, type Request, route } from '@stowage/plugin-api';
-import type { Area, Owner, StoragePath } from '@stowage/rules';
+import { type Call, type ItemRef, route } from '@stowage/plugin-api';
+import type { Area, Owner, StoragePath, Viewer } from '@stowage/rules';
 import { clientGone } from '../http/clientGone.js';
+import { listingText } from '../listings/listingText.js';
+import { sendListing } from '../listings/sendListing.js';
 import type { Services } from '../services.js';
 
 const item = (area: Area, path: StoragePath, owner: Owner | undefined): ItemRef => ({
@@ -10,29 +12,21 @@ const item = (area: Area, path: StoragePath, owner: Owner | undefined): ItemRef 
 	...(owner === undefined ? {} : { owner }),
 });
 
+type BrowseCall = Pick<Call<typeof contract.browsePublic>, 'request' | 'h'>;
+type BrowseQuery = Call<typeof contract.browsePublic>['query'];
+
 /** Browsing, and everything that changes a tree but for bytes that arrive. */
-export function fileRoutes({ files }: Services) {
-	const browse = async (
-		viewer: Parameters<typeof files.list>[0],
-		type: Area,
-		directory: StoragePath,
-		search: string | undefined,
-		request: Request,
-	) => {
+export function fileRoutes({ files, log }: Services) {
+	const browse = async ({ request, h }: BrowseCall, viewer: Viewer, type: Area, { directory, search }: BrowseQuery) => {
 		const folder = item(type, directory, undefined);
-		const found =
-			search === undefined || search === ''
-				? await files.list(viewer, folder)
-				: await files.search(viewer, folder, search, clientGone(request));
-		return { type, directory, ...found };
+		if (search === undefined || search === '') {
+			return sendListing(request, h, listingText({ type, directory }, files.list(viewer, folder)), log);
+		}
+		return { type, directory, ...(await files.search(viewer, folder, search, clientGone(request))) };
 	};
 	return [
-		route(contract.browse, ({ viewer, query, request }) =>
-			browse(viewer, query.type, query.directory, query.search, request),
-		),
-		route(contract.browsePublic, ({ query, request }) =>
-			browse({ kind: 'anonymous' }, 'public', query.directory, query.search, request),
-		),
+		route(contract.browse, (call) => browse(call, call.viewer, call.query.type, call.query)),
+		route(contract.browsePublic, (call) => browse(call, { kind: 'anonymous' }, 'public', call.query)),
 
 		route(contract.createFolder, async ({ viewer, payload }) => ({
 			message: 'Folder created.',

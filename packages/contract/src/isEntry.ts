@@ -1,0 +1,18 @@
+import type { z } from 'zod';
+import type { entry } from './schemas.js';
+
+/** Whether the schema `entry` takes this JSON value, found out by hand: a listing may hold a hundred thousand of them. */
+export function isEntry(value: unknown): value is z.output<typeof entry> {
+	if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+	const { name, path, type, size, mtime, owner, count, protected: isProtected } = value as Record<string, unknown>;
+	return (
+		typeof name === 'string' &&
+		typeof path === 'string' &&
+		(type === 'file' || type === 'directory') &&
+		Number.isFinite(size) &&
+		Number.isFinite(mtime) &&
+		(owner === undefined || owner === null || typeof owner === 'string') &&
+		(count === undefined || Number.isFinite(count)) &&
+		(isProtected === undefined || isProtected === true)
+	);
+}

@@ -1,0 +1,15 @@
+import type { Area, Entry, StoragePath } from '@stowage/rules';
+
+/** The JSON of a listing, a piece for each batch of rows: a folder of any size takes the memory of one batch. */
+export async function* listingText(
+	folder: { type: Area; directory: StoragePath },
+	batches: AsyncIterable<Entry[]>,
+): AsyncGenerator<string> {
+	let before = JSON.stringify({ ...folder, entries: [] }).slice(0, -2);
+	for await (const batch of batches) {
+		if (batch.length === 0) continue;
+		yield before + JSON.stringify(batch).slice(1, -1);
+		before = ',';
+	}
+	yield before === ',' ? ']}' : `${before}]}`;
+}
