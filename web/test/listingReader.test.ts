@@ -1,9 +1,10 @@
+import { compareNames } from '@stowage/rules';
 import test from 'ava';
 import fc from 'fast-check';
 import { ListingReader } from '../src/api/ListingReader.js';
 
 const names = ['a', '},{"', '"entries":[', '\\"},{\\"', ']}', '日本 🎉', '\u2028', 'a "quoted" name'];
-const entries = names.map((name, at) => ({
+const entries = [...names].sort(compareNames).map((name, at) => ({
 	name,
 	path: `docs/${name}`,
 	type: at % 2 === 0 ? ('file' as const) : ('directory' as const),
@@ -23,7 +24,7 @@ function read(text: string, cuts: readonly number[]): unknown {
 	return reader.finish();
 }
 
-test('a listing is read the same wherever it is cut on its way', (t) => {
+test('a listing is read the same wherever it is cut on its way, and sorted by name', (t) => {
 	for (const listing of [
 		{ type: 'private', directory: 'docs', entries },
 		{ type: 'public', directory: '"entries":[},{"', entries: entries.slice(0, 1), truncated: true },

@@ -2,11 +2,18 @@
 export const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
 
 /**
- * The characters that the collator weighs one by one. Others (ß and æ, which it takes for two, emoji, scripts in which
- * neighbours change each other) have no key.
+ * The characters that the collator weighs one by one, but for Han. Others (ß and æ, which it takes for two, emoji, scripts in which neighbours change each
+ * other) have no key.
  */
 const weighedAlone =
-	/^(?:[ -~À-ÅÇ-Þà-åç-ÿĀ-ıĴ-ľŁ-ňŊ-őŔ-žẠ-ỹΆ-ώЀ-џぁ-ゖァ-ヺ\u1100-\u1112\u1161-\u1175\u11A8-\u11C2一-\u9FFF]|[\u0300-\u0362])*$/;
+	/[ -~À-ÅÇ-Þà-åç-ÿĀ-ıĴ-ľŁ-ňŊ-őŔ-žẠ-ỹΆ-ώЀ-џぁ-ゖァ-ヺ\u1100-\u1112\u1161-\u1175\u11A8-\u11C2]|[\u0300-\u0362]/;
+
+/** Code points that Unicode has not given to any character come after all others. */
+const unassigned = /\p{Cn}/u;
+
+/** Han characters come after all others. */
+const firstHan = 0x4e00;
+const lastHan = 0x9fff;
 
 const ascii = /^[ -~]*$/;
 const zero = 0x30;
@@ -15,65 +22,85 @@ const nine = 0x39;
 /** The collator reads longer runs of digits in pieces of 254. */
 const longestNumber = 254;
 
+/** Places of characters by their code units: 0 for those that the collator ignores, `noRank` for those that have no key. */
+let ranks: Uint16Array | undefined;
+const noRank = 0xffff;
+let hasHan = false;
+
+/** A digit by itself makes three units, any other character one. */
+const units = new Uint16Array(3 * longestNumber);
+
 /**
- * Keys that compare by `<` as the collator compares the names, which makes a sort more than three times faster. A name
- * with characters that the collator does not weigh one by one has none and must be compared by the collator.
+ * A key that compares by `<` with other keys as the collator compares the names, which makes a sort more than three times faster. A name with characters that
+ * the collator does not weigh one by one has none and must be compared by the collator.
  */
-export function nameKeys(names: readonly string[]): (string | undefined)[] {
-	const spelled = names.map(spell);
-	const rank = rankCharacters(spelled);
-	return spelled.map((name) => (name === undefined ? undefined : keyOf(name, rank)));
+export function nameKey(name: string): string | undefined {
+	if (name.length > longestNumber) return undefined;
+	ranks ??= rankCharacters();
+	const spelled = ascii.test(name) ? name : spell(name);
+	return spelled.length > longestNumber ? undefined : keyOf(spelled, ranks);
 }
 
 /** The name in the form whose characters are weighed one by one: composed letters, and Hangul as its parts. */
-function spell(name: string): string | undefined {
-	if (name.length > longestNumber) return undefined;
-	if (ascii.test(name)) return name;
-	const spelled = name.normalize('NFC').replace(/[가-힣]+/g, (syllables) => syllables.normalize('NFD'));
-	return weighedAlone.test(spelled) ? spelled : undefined;
+function spell(name: string): string {
+	return name.normalize('NFC').replace(/[가-힣]+/g, (syllables) => syllables.normalize('NFD'));
 }
 
-/** The place of each character among those that occur, by its code unit. 0 is for those that the collator ignores. */
-function rankCharacters(names: readonly (string | undefined)[]): Uint16Array {
-	const occurs = new Uint8Array(0x10000);
-	// Every number begins with the rank of 0.
-	occurs[zero] = 1;
-	for (const name of names) {
-		if (name === undefined) continue;
-		for (let at = 0; at < name.length; at++) occurs[name.charCodeAt(at)] = 1;
-	}
+function rankCharacters(): Uint16Array {
+	const ranked = new Uint16Array(0x10000).fill(noRank);
+	rankAll(ranked, 0, firstHan - 1, (character) => weighedAlone.test(character) && !unassigned.test(character));
+	return ranked;
+}
+
+/** There are twenty thousand: they are ranked once the first of them is met. */
+function rankHan(ranked: Uint16Array): void {
+	const last = ranked.reduce((highest, rank) => (rank === noRank ? highest : Math.max(highest, rank)), 0);
+	rankAll(ranked, firstHan, lastHan, () => true, last);
+	hasHan = true;
+}
+
+function rankAll(
+	ranked: Uint16Array,
+	first: number,
+	last: number,
+	isRanked: (character: string) => boolean,
+	after = 0,
+): void {
 	const characters: string[] = [];
-	occurs.forEach((occurring, unit) => {
-		if (occurring) characters.push(String.fromCharCode(unit));
-	});
-	const ranks = new Uint16Array(0x10000);
-	let rank = 0;
+	for (let unit = first; unit <= last; unit++) {
+		const character = String.fromCharCode(unit);
+		if (isRanked(character)) characters.push(character);
+	}
+	let rank = after;
 	let previous = '';
 	for (const character of characters.sort(collator.compare)) {
 		if (collator.compare(previous, character) !== 0) rank++;
-		ranks[character.charCodeAt(0)] = rank;
+		ranked[character.charCodeAt(0)] = rank;
 		previous = character;
 	}
-	return ranks;
 }
 
-function keyOf(name: string, ranks: Uint16Array): string {
-	const key: number[] = [];
+function keyOf(name: string, ranked: Uint16Array): string | undefined {
+	let length = 0;
 	let at = 0;
 	while (at < name.length) {
-		if (!isDigit(name.charCodeAt(at))) {
-			const rank = ranks[name.charCodeAt(at++)] ?? 0;
-			if (rank > 0) key.push(rank);
+		const unit = name.charCodeAt(at);
+		if (!isDigit(unit)) {
+			if (!hasHan && unit >= firstHan && unit <= lastHan) rankHan(ranked);
+			const rank = ranked[unit] as number;
+			if (rank === noRank) return undefined;
+			if (rank > 0) units[length++] = rank;
+			at++;
 			continue;
 		}
 		// A number: the rank of digits, then how many there are without leading zeros, then these.
-		key.push(ranks[zero] ?? 0);
+		units[length++] = ranked[zero] as number;
 		while (name.charCodeAt(at) === zero) at++;
-		const length = key.push(0) - 1;
-		for (; isDigit(name.charCodeAt(at)); at++) key.push(name.charCodeAt(at));
-		key[length] = key.length - length - 1;
+		const counted = length++;
+		for (; isDigit(name.charCodeAt(at)); at++) units[length++] = name.charCodeAt(at);
+		units[counted] = length - counted - 1;
 	}
-	return String.fromCharCode(...key);
+	return String.fromCharCode.apply(null, units.subarray(0, length) as unknown as number[]);
 }
 
 function isDigit(unit: number): boolean {

@@ -1,5 +1,5 @@
 import type { Entry } from './listing.js';
-import { collator, nameKeys } from './nameKeys.js';
+import { collator, nameKey } from './nameKeys.js';
 
 /** What a listing can be sorted by; `r` before it turns the order round (spec, section 3). */
 export const sortColumns = ['name', 'size', 'time', 'type', 'count'] as const;
@@ -42,11 +42,28 @@ export function compareNames(a: string, b: string): number {
  */
 export function sortEntries(entries: readonly Entry[], mode: SortMode): Entry[] {
 	const { column, descending } = sortOrder(mode);
+	const byName = inOrderOfNames(entries);
+	if (column === 'name') return descending ? [...byName].reverse() : [...byName];
 	const sign = descending ? -1 : 1;
-	const keys = nameKeys(entries.map((entry) => entry.name));
-	const rows = entries.map((entry, index) => ({ entry, key: keys[index], weight: weights[column](entry) }));
-	const nameSign = column === 'name' ? sign : 1;
-	return rows.sort((a, b) => sign * (a.weight - b.weight) || nameSign * compareRows(a, b)).map((row) => row.entry);
+	// Equals stay in the order of their names.
+	return byName
+		.map((entry) => ({ entry, weight: sign * weights[column](entry) }))
+		.sort((a, b) => a.weight - b.weight)
+		.map(({ entry }) => entry);
+}
+
+/** The order of names is most of the work of any sort and the same for all: it is kept as long as the entries are. */
+const namesSorted = new WeakMap<readonly Entry[], readonly Entry[]>();
+
+function inOrderOfNames(entries: readonly Entry[]): readonly Entry[] {
+	let sorted = namesSorted.get(entries);
+	if (sorted === undefined) {
+		const order = new NameOrder();
+		order.add(entries);
+		sorted = order.entries();
+		namesSorted.set(entries, sorted);
+	}
+	return sorted;
 }
 
 interface Row {
@@ -54,9 +71,45 @@ interface Row {
 	key: string | undefined;
 }
 
+/** Brings entries into the order of their names while they come, so that little is left to do when the last of them is there. */
+export class NameOrder {
+	/** Each sorted, each longer than the next. */
+	readonly #runs: Row[][] = [];
+
+	add(entries: readonly Entry[]): void {
+		let run = entries.map((entry): Row => ({ entry, key: nameKey(entry.name) })).sort(compareRows);
+		for (let last = this.#runs.at(-1); last !== undefined && last.length <= 2 * run.length; last = this.#runs.at(-1)) {
+			this.#runs.pop();
+			run = merge(last, run);
+		}
+		this.#runs.push(run);
+	}
+
+	/** All that were added, in order. Sorting them by anything is quick from here on. */
+	entries(): Entry[] {
+		while (this.#runs.length > 1) {
+			const [last, before] = [this.#runs.pop() as Row[], this.#runs.pop() as Row[]];
+			this.#runs.push(merge(before, last));
+		}
+		const entries = (this.#runs[0] ?? []).map(({ entry }) => entry);
+		namesSorted.set(entries, entries);
+		return entries;
+	}
+}
+
+function merge(a: readonly Row[], b: readonly Row[]): Row[] {
+	const merged: Row[] = [];
+	let at = 0;
+	for (const row of b) {
+		for (let next = a[at]; next !== undefined && compareRows(next, row) <= 0; next = a[++at]) merged.push(next);
+		merged.push(row);
+	}
+	for (; at < a.length; at++) merged.push(a[at] as Row);
+	return merged;
+}
+
 /** The number that a column sorts by before names do. */
-const weights: Record<SortColumn, (entry: Entry) => number> = {
-	name: () => 0,
+const weights: Record<Exclude<SortColumn, 'name'>, (entry: Entry) => number> = {
 	size: (entry) => entry.size,
 	time: (entry) => entry.mtime,
 	type: (entry) => (entry.type === 'directory' ? 0 : 1),

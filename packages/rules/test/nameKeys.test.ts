@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { collator, nameKeys } from '../src/nameKeys.js';
+import { collator, nameKey } from '../src/nameKeys.js';
 
 const range = (first: number, last: number) =>
 	fc.integer({ min: first, max: last }).map((point) => String.fromCharCode(point));
@@ -49,7 +49,7 @@ const names = fc.uniqueArray(character, { minLength: 1, maxLength: 6 }).chain((a
 test('Keys compare as the collator compares the names', (t) => {
 	fc.assert(
 		fc.property(names, (list) => {
-			const keys = nameKeys(list);
+			const keys = list.map(nameKey);
 			list.forEach((a, i) => {
 				list.forEach((b, j) => {
 					const [x, y] = [keys[i], keys[j]];
@@ -66,7 +66,7 @@ test('Keys compare as the collator compares the names', (t) => {
 	t.pass();
 });
 
-const hasKey = test.macro((t, name: string, expected: boolean) => t.is(nameKeys([name])[0] !== undefined, expected));
+const hasKey = test.macro((t, name: string, expected: boolean) => t.is(nameKey(name) !== undefined, expected));
 test('An ASCII name has a key', hasKey, 'IMG_2026 (1).jpg', true);
 test('A name with accents has a key', hasKey, 'Été à Paris', true);
 test('A decomposed name has a key', hasKey, 'e\u0301te\u0301', true);
@@ -76,4 +76,11 @@ test('A Han name has a key', hasKey, '漢字', true);
 test('A Hangul name has a key', hasKey, '한글', true);
 test('A name with a letter that counts as two has none', hasKey, 'Straße', false);
 test('A name with an emoji has none', hasKey, '😀', false);
+test('Han characters come after all others that have a key', (t) => {
+	const others = Array.from({ length: 0x4e00 }, (_, unit) => String.fromCharCode(unit)).filter((each) => nameKey(each));
+	t.true(others.length > 700);
+	const first = others.filter((each) => collator.compare(each, '一') >= 0);
+	t.deepEqual(first, []);
+	t.true(others.every((each) => (nameKey(each) as string) < (nameKey('一') as string)));
+});
 test('A name with a longer number than the collator reads at once has none', hasKey, '1'.repeat(255), false);

@@ -1,4 +1,5 @@
 import { browse, isEntry, type ResultOf, schemas } from '@stowage/contract';
+import { NameOrder } from '@stowage/rules';
 
 type Listing = ResultOf<typeof browse>;
 
@@ -8,9 +9,9 @@ const between = '},{"';
 
 const head = schemas.listing.omit({ entries: true });
 
-/** Reads a listing while it comes, so that hardly anything is left to do when its last byte is there. */
+/** Reads a listing, checks it and sorts it by name while it comes, so that hardly anything is left to do when its last byte is there. */
 export class ListingReader {
-	readonly #entries: Listing['entries'] = [];
+	readonly #order = new NameOrder();
 	#opening = '';
 	#rest = '';
 
@@ -33,7 +34,7 @@ export class ListingReader {
 		const last: unknown = JSON.parse(this.#opening + this.#rest);
 		const listing = head.parse(last);
 		this.#take((last as { entries?: unknown }).entries);
-		return { ...listing, entries: this.#entries };
+		return { ...listing, entries: this.#order.entries() };
 	}
 
 	#take(entries: unknown): void {
@@ -42,6 +43,6 @@ export class ListingReader {
 			browse.result.shape.entries.parse(entries);
 			throw new TypeError('The server sent no listing.');
 		}
-		for (const entry of entries) this.#entries.push(entry);
+		this.#order.add(entries);
 	}
 }
