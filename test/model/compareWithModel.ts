@@ -36,7 +36,7 @@ export async function compareWithModel(t: ExecutionContext, steps: number, seed:
 		const expected = call.inModel(model);
 		// A folder is downloaded as an archive, which has tests of its own.
 		if (expected.content === null) continue;
-		const answer = await fetch(server.url + call.path, request(call, cookie));
+		const answer = await fetch(server.url + call.path, requestOf(call, cookie));
 		const told = await shownBy(call, answer);
 		const context = `seed ${seed}, step ${step}: ${call.actor} ${call.method} ${call.path} ${JSON.stringify(call.body)} ${call.file?.name}`;
 		if (!t.deepEqual(told, plainly(expected), context)) return;
@@ -48,7 +48,8 @@ export async function compareWithModel(t: ExecutionContext, steps: number, seed:
 	t.log(`seed ${seed}: ${[...statuses].map(([status, count]) => `${count} × ${status}`).join(', ')}`);
 }
 
-function request({ method, body, file }: Call, cookie: string | undefined): RequestInit {
+/** The call as `fetch` makes it. */
+export function requestOf({ method, body, file }: Call, cookie: string | undefined): RequestInit {
 	const headers: Record<string, string> = cookie === undefined ? {} : { cookie };
 	if (method === 'GET') return { headers };
 	if (file === undefined) {
@@ -94,7 +95,8 @@ function rowsOf(rows: readonly ModelRow[]): string[] {
 		.sort();
 }
 
-async function onDisk(folder: string): Promise<Record<string, string | null>> {
+/** What lies in the storage below a data directory, without the server's own folder. */
+export async function onDisk(folder: string): Promise<Record<string, string | null>> {
 	const files = path.join(folder, 'files');
 	const found: [string, string | null][] = [];
 	for (const entry of await readdir(files, { recursive: true, withFileTypes: true })) {
@@ -106,7 +108,8 @@ async function onDisk(folder: string): Promise<Record<string, string | null>> {
 	return Object.fromEntries(found.sort(byName));
 }
 
-function inOrder(model: FileModel): Record<string, string | null> {
+/** The model in the same form. */
+export function inOrder(model: FileModel): Record<string, string | null> {
 	return Object.fromEntries([...model.nodes].sort(byName));
 }
 

@@ -1,0 +1,110 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { ExecutionContext } from 'ava';
+import { inOrder, onDisk, requestOf } from '../model/compareWithModel.js';
+import { FileModel } from '../model/FileModel.js';
+import { type Call, randomCall, seededNumbers } from '../model/randomCalls.js';
+import { serveArgs, startServer } from '../serverProcess.js';
+import { mountSmallDisk } from './smallDisk.js';
+
+const users = ['ann', 'bob'];
+
+/** Makes calls on a disk that writes late, cuts its power at each answer, and looks whether all that was answered is there. */
+export async function cutPowerAtEachAnswer(
+	t: ExecutionContext,
+	calls: (model: FileModel) => Iterable<Call>,
+): Promise<void> {
+	const disk = await mountSmallDisk(t, 192);
+	if (disk === undefined) {
+		// The order of the system's calls is then all that can be looked at, and the storage's own tests do.
+		t.pass('no disk to cut off');
+		return;
+	}
+	const server = await startServer(t, { args: serveArgs(path.join(disk.folder, 'data')) });
+	const model = new FileModel();
+	const cookies = new Map<string, string>();
+	for (const name of users) {
+		cookies.set(name, await server.register(name));
+		model.addUser(name);
+	}
+	let cuts = 0;
+	for (const call of calls(model)) {
+		if (call.method === 'GET') continue;
+		const expected = call.inModel(model);
+		const cookie = call.actor === undefined ? undefined : cookies.get(call.actor);
+		const answer = await fetch(server.url + call.path, requestOf(call, cookie));
+		const context = `${++cuts}: ${call.method} ${call.path} ${JSON.stringify(call.body)}`;
+		t.is(answer.status, expected.status, context);
+		if (answer.status !== 200) continue;
+		const found = await disk.afterPowerCut((folder) => onDisk(path.join(folder, 'data')));
+		if (!t.deepEqual(found, inOrder(model), context)) return;
+	}
+
+	await server.register('eve');
+	await disk.afterPowerCut(async (folder) => {
+		const again = await startServer(t, { args: serveArgs(path.join(folder, 'data')) });
+		for (const username of [...users, 'eve']) {
+			const body = JSON.stringify({ username, password: 'correct horse' });
+			const headers = { 'content-type': 'application/json' };
+			const answer = await fetch(`${again.url}/api/login`, { method: 'POST', headers, body });
+			t.is(answer.status, 200, `${username} can sign in after it`);
+		}
+		await again.stop();
+	});
+	// Were this there, the disk would have written by itself, and all of the above would prove nothing.
+	await writeFile(path.join(disk.folder, 'never synced'), 'lost');
+	t.false((await disk.afterPowerCut((folder) => readdir(folder))).includes('never synced'));
+}
+
+/** Each kind of change once. */
+export function* everyChange(): Generator<Call> {
+	const post = (path: string, body: Record<string, unknown>, inModel: Call['inModel']): Call => ({
+		actor: 'ann',
+		method: 'POST',
+		path: `/api/${path}`,
+		body,
+		inModel,
+	});
+	const type = 'private';
+	const create = (directory: string, folderName: string) =>
+		post('createFolder', { directory, folderName, type }, (m) => m.createFolder('ann', type, directory, folderName));
+	const move = (fromPath: string, toPath: string) =>
+		post('moveItem', { fromPath, toPath, type }, (m) => m.move('ann', type, fromPath, toPath, undefined));
+	const upload = (directory: string, name: string, content: string): Call => ({
+		...post('upload', { directory, type }, (m) => m.upload('ann', type, directory, name, content)),
+		file: { name, content },
+	});
+	yield create('', 'docs');
+	yield create('docs', 'inner');
+	yield upload('docs/inner', 'a.txt', 'a'.repeat(300_000));
+	yield upload('', 'empty.txt', '');
+	yield move('empty.txt', 'docs/moved.txt');
+	yield post('renameItem', { oldPath: 'docs/inner/a.txt', newName: 'b.txt', type }, (m) =>
+		m.rename('ann', type, 'docs/inner/a.txt', 'b.txt', undefined),
+	);
+	yield post('copyItem', { fromPath: 'docs', toPath: 'copy of docs', type }, (m) =>
+		m.copy('ann', type, 'docs', type, 'copy of docs', undefined),
+	);
+	yield move('docs/inner', 'Public/docs/inner');
+	yield move('Public/docs/inner', 'a/place/that/was/not/there');
+	for (const filePath of ['copy of docs', 'docs/moved.txt']) {
+		const body = { filePath, type };
+		const remove = post('deleteItem', body, (m) => m.remove('ann', type, filePath, undefined));
+		yield { ...remove, method: 'DELETE' };
+	}
+	yield {
+		actor: undefined,
+		method: 'POST',
+		path: '/api/upload/public',
+		body: {},
+		file: { name: 'visitor.txt', content: 'v' },
+		inModel: (m) => m.upload(undefined, 'public', '', 'visitor.txt', 'v'),
+	};
+}
+
+/** Any changes, the same for the same seed, after each kind once. */
+export function* manyChanges(model: FileModel, count: number, seed: number): Generator<Call> {
+	yield* everyChange();
+	const next = seededNumbers(seed);
+	for (let n = 0; n < count; n++) yield randomCall(next, model, users);
+}
