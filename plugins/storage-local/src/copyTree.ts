@@ -12,6 +12,7 @@ const copiesAtOnce = 8;
 
 /** Up to here a file is copied by one call, which nobody can interrupt. */
 const smallFile = 8 * 1024 * 1024;
+const pieceBytes = 16 * 1024 * 1024;
 const chunkBytes = 1024 * 1024;
 
 const { COPYFILE_FICLONE, COPYFILE_FICLONE_FORCE, O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;
@@ -34,7 +35,7 @@ export async function copyFolder(disk: Disk, plan: CopyPlan, signal: AbortSignal
 		await atOnce(copiesAtOnce, batch, async ({ name, type }: RawEntry) => {
 			signal?.throwIfAborted();
 			if (type === 'directory') folders.push(name);
-			else if (type !== 'other') await copyInside({ from, name, to, newName: name }, folders, signal);
+			else if (type !== 'other') await copyInside(disk, { from, name, to, newName: name }, folders, signal);
 		});
 		// One after another: side by side, a wide tree would hold more folders open than a process may.
 		for (const name of folders) await unlessGone(copyFolder(disk, { from, name, to, newName: name }, signal));
@@ -44,12 +45,18 @@ export async function copyFolder(disk: Disk, plan: CopyPlan, signal: AbortSignal
 }
 
 /** Copies what is perhaps a file; adds it to `folders` if it turns out to be one of them. */
-async function copyInside(plan: CopyPlan, folders: RawName[], signal: AbortSignal | undefined): Promise<void> {
-	if ((await unlessGone(copyRegularFile(plan, signal))) === 'folder') folders.push(plan.name);
+async function copyInside(
+	disk: Disk,
+	plan: CopyPlan,
+	folders: RawName[],
+	signal: AbortSignal | undefined,
+): Promise<void> {
+	if ((await unlessGone(copyRegularFile(disk, plan, signal))) === 'folder') folders.push(plan.name);
 }
 
 /** Copies a file with its time. Resolves to what it is instead if it is none, and then nothing was made. */
 export async function copyRegularFile(
+	disk: Disk,
 	plan: CopyPlan,
 	signal: AbortSignal | undefined,
 ): Promise<'copied' | 'folder' | 'special'> {
@@ -60,7 +67,7 @@ export async function copyRegularFile(
 		const flags = O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY;
 		const target = await open(plan.to.at(pathPart(plan.newName)), flags, 0o666);
 		try {
-			await copyBytes(source, target, Number(stats.size), signal);
+			await copyBytes(disk, source, target, Number(stats.size), signal);
 			await keepTime(source, target);
 		} finally {
 			closeSync(target);
@@ -71,13 +78,30 @@ export async function copyRegularFile(
 	}
 }
 
-/** Shares the blocks where the file system can; else a large file goes in chunks, so that it can be given up between them. */
-async function copyBytes(source: number, target: number, size: number, signal: AbortSignal | undefined): Promise<void> {
+/**
+ * Shares the blocks where the file system can. Else a large file goes in pieces, so that it can be given up between them,
+ * and as far as possible without coming through this process: on a network file system it then stays on the other side.
+ */
+async function copyBytes(
+	disk: Disk,
+	source: number,
+	target: number,
+	size: number,
+	signal: AbortSignal | undefined,
+): Promise<void> {
 	const isSmall = size <= smallFile;
 	const canClone = process.platform === 'linux';
 	if (canClone && (await clone(source, target, isSmall ? COPYFILE_FICLONE : COPYFILE_FICLONE_FORCE))) return;
+	let at = 0;
+	for (;;) {
+		signal?.throwIfAborted();
+		const copied = await disk.calls.copyRange(source, target, pieceBytes);
+		// It also says 0 where the kernel does not know where a file ends, so the end is read in any case.
+		if (copied === undefined || copied === 0) break;
+		at += copied;
+	}
 	const buffer = Buffer.allocUnsafe(chunkBytes);
-	for (let at = 0; ; at += buffer.length) {
+	for (; ; at += buffer.length) {
 		signal?.throwIfAborted();
 		const bytes = await readFully(source, buffer, at);
 		await writeFully(target, [buffer.subarray(0, bytes)], at);

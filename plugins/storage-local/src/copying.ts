@@ -36,7 +36,7 @@ export async function copyItem(
 	return await withScratch(disk, async (scratch) => {
 		const plan = { from: source, name: rawName(baseName(from)), to: scratch, newName: rawName(copyName) };
 		if (item.type === 'directory') await copyFolder(disk, plan, signal);
-		else if ((await copyRegularFile(plan, signal)) !== 'copied') throw noSuchEntry(from);
+		else if ((await copyRegularFile(disk, plan, signal)) !== 'copied') throw noSuchEntry(from);
 		await demandStillThere(disk, from, item);
 		await syncCopy(disk, scratch, item.type);
 		signal?.throwIfAborted();

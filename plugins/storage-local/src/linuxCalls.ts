@@ -57,6 +57,7 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 	const flock = declare('int flock(int, int)');
 	const syncfs = declare('int syncfs(int)');
 	const syncFileRange = declare('int sync_file_range(int, int64, int64, uint)');
+	const copyFileRange = declare('int64 copy_file_range(int, void*, int, void*, size_t, uint)');
 	// The same call under the name that the C library at hand has for it.
 	const getdents = either(
 		() => declare('long getdents64(int, void*, size_t)'),
@@ -110,6 +111,15 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 		},
 		async startWriteback(fd, position, length) {
 			await call('sync_file_range', syncFileRange, fd, position, length, writebackStart);
+		},
+		async copyRange(source, target, length) {
+			try {
+				return await call('copy_file_range', copyFileRange, source, null, target, null, length, 0);
+			} catch (error) {
+				// Two file systems, one that can't, an old kernel, or a container that forbids what it does not know.
+				if (isFault(error, 'EXDEV', 'EINVAL', 'EOPNOTSUPP', 'ENOSYS', 'EPERM')) return undefined;
+				throw error;
+			}
 		},
 		async *readNames(folder) {
 			let buffer = Buffer.allocUnsafe(firstNamesBytes);

@@ -17,6 +17,7 @@ export const nodeCalls: SystemCalls = {
 	syncFileSystem: async () => false,
 	// A sync would do it, but one that fails in the background takes its error along: the sync that somebody waits for would then succeed over lost bytes.
 	async startWriteback() {},
+	copyRange: async () => undefined,
 	async *readNames(folder) {
 		// As bytes and without types: Node asks for a type that it does not know by the decoded name, which may be no name at all.
 		const names = await readdir(folder.path, { encoding: 'buffer' });

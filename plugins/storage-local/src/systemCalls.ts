@@ -15,6 +15,11 @@ export interface SystemCalls {
 	syncFileSystem(fd: number): Promise<boolean>;
 	/** Begins to bring written bytes to the disk, so that less is left for the sync that somebody waits for. */
 	startWriteback(fd: number, position: number, length: number): Promise<void>;
+	/**
+	 * Copies the next bytes of one open file to the end of another without reading them; resolves to how many, 0 at the end.
+	 * Nothing where that can't be done between these two.
+	 */
+	copyRange(source: number, target: number, length: number): Promise<number | undefined>;
 	/** All in a folder that was opened for reading, in batches, the first one small. */
 	readNames(folder: Folder): AsyncIterable<RawEntry[]>;
 	/**

@@ -1,0 +1,70 @@
+import { readdir, readFile, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { loadSystemCalls, type SystemCalls } from '../src/systemCalls.js';
+import { localStorage, p } from './steps.js';
+
+const megabyte = 1024 * 1024;
+
+type CopyRange = SystemCalls['copyRange'];
+
+/** A storage with a file of 40 MB whose bytes tell their place, which no file system can share. */
+async function withLargeFile(t: ExecutionContext, copyRange: (real: CopyRange) => CopyRange) {
+	const calls = await loadSystemCalls();
+	const asked: number[] = [];
+	const counting: CopyRange = async (...args) => {
+		asked.push(args[2]);
+		return copyRange((...real) => calls.copyRange(...real))(...args);
+	};
+	const opened = await localStorage(t, { calls: { ...calls, copyRange: counting } });
+	const bytes = Buffer.concat(Array.from({ length: 40 }, (_, n) => Buffer.alloc(megabyte, n + 1)));
+	await writeFile(join(opened.root, 'large'), bytes);
+	await utimes(join(opened.root, 'large'), 1_000_000_000, 1_000_000_000);
+	return { ...opened, bytes, asked };
+}
+
+const copies = async (t: ExecutionContext, copyRange: (real: CopyRange) => CopyRange) => {
+	const { storage, root, bytes } = await withLargeFile(t, copyRange);
+	await storage.copy(p('large'), p('copy'));
+	t.true(bytes.equals(await readFile(join(root, 'copy'))));
+	t.is((await stat(join(root, 'copy'))).mtimeMs, 1_000_000_000_000);
+};
+
+test('a large file is copied by the kernel', copies, (real) => real);
+test('a large file is copied where the kernel can’t', copies, () => async () => undefined);
+
+test('a large file is copied where the kernel gives up half-way', async (t) => {
+	let pieces = 0;
+	await copies(
+		t,
+		(real) =>
+			(...args) =>
+				++pieces === 1 ? real(...args) : Promise.resolve(undefined),
+	);
+});
+
+test('a file without blocks of its own keeps its length', async (t) => {
+	const { storage, root } = await withLargeFile(t, (real) => real);
+	await writeFile(join(root, 'hollow'), 'begins');
+	await truncate(join(root, 'hollow'), 20 * megabyte);
+	await storage.copy(p('hollow'), p('copy'));
+	t.is((await stat(join(root, 'copy'))).size, 20 * megabyte);
+	t.is((await readFile(join(root, 'copy'))).subarray(0, 6).toString(), 'begins');
+});
+
+test('a large copy is given up between two pieces, and leaves nothing', async (t) => {
+	const controller = new AbortController();
+	const { storage, root, asked } = await withLargeFile(t, (real) => async (...args) => {
+		const copied = await real(...args);
+		controller.abort();
+		return copied;
+	});
+	await t.throwsAsync(storage.copy(p('large'), p('copy'), controller.signal), { name: 'AbortError' });
+	// A file system that shares blocks has asked for no piece at all.
+	t.true(asked.length <= 1);
+	t.deepEqual(
+		(await readdir(root)).filter((name) => name !== '.stowage'),
+		['large'],
+	);
+	t.deepEqual(await readdir(join(root, '.stowage/staging')), []);
+});
