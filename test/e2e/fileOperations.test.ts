@@ -200,7 +200,7 @@ test.serial('a visitor is offered what a visitor may do, and the keys say why no
 	t.deepEqual(await menuItems(page), ['Download', 'Copy Link']);
 	await page.keyboard.press('Escape');
 	await nameIn(page, 'folder').click({ button: 'right' });
-	t.deepEqual(await menuItems(page), ['Open']);
+	t.deepEqual(await menuItems(page), ['Open', 'Download as ZIP', 'Copy Link']);
 	await page.keyboard.press('Escape');
 	await page.getByRole('button', { name: 'Clear selection' }).click();
 	await page.getByRole('button', { name: 'Actions', exact: true }).click();

@@ -202,7 +202,7 @@ test.serial('of several, what is protected or another’s is left out with a sen
 		t.is(await dialog.count(), 0);
 	}
 	await rowOf(page, 'Public').click({ button: 'right' });
-	t.deepEqual(await menuItems(page), ['Open']);
+	t.deepEqual(await menuItems(page), ['Open', 'Download as ZIP']);
 	await page.keyboard.press('Escape');
 	await rowOf(page, 'a.txt').click({ modifiers: ['Control'] });
 	await page.keyboard.press('Delete');
