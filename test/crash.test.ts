@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
@@ -103,6 +103,46 @@ test('what was answered is there after a kill: sign-ups, and uploads whole', asy
 		});
 		t.is(answer.status, 200, username);
 	}
+});
+
+test('links follow what was being renamed when the server was killed', async (t) => {
+	const data = await dataFolder(t);
+	const home = path.join(data, 'files/users/ada');
+	const linked = new Map<string, string>();
+	let cookie = '';
+	for (let round = 0; round < 5; round++) {
+		const server = await startServer(t, { args: serveArgs(data) });
+		cookie ||= await server.register('ada');
+		const post = async (call: string, payload: object) => {
+			const headers = { cookie, 'content-type': 'application/json' };
+			return fetch(`${server.url}/api/${call}`, { method: 'POST', headers, body: JSON.stringify(payload) });
+		};
+		const follow = async (token: string) => (await fetch(`${server.url}/api/temp/${token}`)).text();
+		for (const [token, text] of linked) t.is(await follow(token), text);
+
+		const folder = `round ${round}`;
+		await mkdir(path.join(home, folder));
+		for (let n = 0; n < 3; n++) {
+			await writeFile(path.join(home, folder, `${n}.txt`), `${round}.${n}`);
+			const answer = await post('generateTempLink', { filePath: `${folder}/${n}.txt`, expiration: '1h' });
+			linked.set(((await answer.json()) as { token: string }).token, `${round}.${n}`);
+		}
+		const renaming = (async () => {
+			try {
+				for (let n = 0; ; n++) {
+					const [from, to] = n % 2 === 0 ? [folder, `${folder} moved`] : [`${folder} moved`, folder];
+					await post('renameItem', { oldPath: from, newName: to, type: 'private' });
+				}
+			} catch {
+				// The server was killed under it.
+			}
+		})();
+		await wait(100 + Math.random() * 300);
+		await server.stop('SIGKILL');
+		await renaming;
+	}
+	const server = await startServer(t, { args: serveArgs(data) });
+	for (const [token, text] of linked) t.is(await (await fetch(`${server.url}/api/temp/${token}`)).text(), text);
 });
 
 test('asked to stop, even twice, the server lets a running download end and leaves with 0', async (t) => {

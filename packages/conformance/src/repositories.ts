@@ -512,16 +512,16 @@ export function repositoriesSuite(
 		};
 		await links.plan(
 			new Map([
-				[one.id, parsePath('b/one')],
-				[two.id, parsePath('b/two')],
+				[one.id, { path: parsePath('a/one'), nextPath: parsePath('b/one') }],
+				[two.id, { path: parsePath('a/2'), nextPath: parsePath('b/two') }],
 			]),
 		);
 		t.deepEqual(await pathsOf('hash of a/one'), ['a/one', 'b/one']);
-		t.deepEqual(await pathsOf('hash of a/two'), ['a/two', 'b/two']);
+		t.deepEqual(await pathsOf('hash of a/two'), ['a/2', 'b/two']);
 		await links.settle(new Map([[one.id, parsePath('b/one')]]));
 		t.deepEqual(await pathsOf('hash of a/one'), ['b/one', 'undefined']);
 		await links.adopt(two.id, parsePath('c/two'));
-		t.deepEqual(await pathsOf('hash of a/two'), ['a/two', 'b/two'], 'that is not the plan any more');
+		t.deepEqual(await pathsOf('hash of a/two'), ['a/2', 'b/two'], 'that is not the plan any more');
 		await links.adopt(two.id, parsePath('b/two'));
 		t.deepEqual(await pathsOf('hash of a/two'), ['b/two', 'undefined']);
 	});

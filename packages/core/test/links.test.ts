@@ -484,6 +484,13 @@ test('a kill during two moves one after another loses no link', async (t) => {
 		);
 	}
 	t.is((await s.visitor.get(`/api/temp/${token}`)).statusCode, 200);
+	// And one that was planned and never came to the disk, after all of these.
+	await linksAt(s, { now: Date.now() })
+		.watcher.moving(s.viewer, 'users/ada/docs.txt' as StoragePath, 'users/ada/e.txt' as StoragePath, () =>
+			Promise.reject(new Error('the server died')),
+		)
+		.catch(() => undefined);
+	t.is((await s.visitor.get(`/api/temp/${token}`)).statusCode, 200);
 });
 
 test('a move that did not happen, and one to public whose rows were not removed, are told apart by the disk', async (t) => {

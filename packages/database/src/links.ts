@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { LinkRecord, LinkStore } from '@stowage/plugin-api';
-import { Failure, parsePath, type StoragePath } from '@stowage/rules';
+import { Failure, parsePath } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { plainRow } from './plainValues.js';
 import { transact } from './transact.js';
@@ -26,12 +26,9 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 		knex('temp_links').join('users', 'users.id', 'temp_links.user_id').select('temp_links.*', 'users.username');
 
 	/** All in one transaction, so that a folder's links never part. */
-	const setPaths = (places: ReadonlyMap<string, StoragePath>, values: (path: StoragePath) => Partial<LinkRow>) =>
+	const setPaths = (places: ReadonlyMap<string, Pick<LinkRow, 'path' | 'next_path'>>) =>
 		transact(knex, async (transaction) => {
-			for (const [id, path] of places)
-				await transaction<LinkRow>('temp_links')
-					.where({ id })
-					.update(plainRow(values(path)));
+			for (const [id, paths] of places) await transaction<LinkRow>('temp_links').where({ id }).update(plainRow(paths));
 		});
 
 	return {
@@ -70,8 +67,8 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 			const rows: OwnedRow[] = await (ownerId === undefined ? all : all.where('temp_links.user_id', ownerId));
 			return rows.map(toLink);
 		},
-		plan: (moves) => setPaths(moves, (path) => ({ next_path: path })),
-		settle: (places) => setPaths(places, (path) => ({ path, next_path: null })),
+		plan: (moves) => setPaths(mapped(moves, ({ path, nextPath }) => ({ path, next_path: nextPath }))),
+		settle: (places) => setPaths(mapped(places, (path) => ({ path, next_path: null }))),
 		async adopt(id, nextPath) {
 			await links()
 				.where({ id, next_path: nextPath })
@@ -91,6 +88,10 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 		},
 		sweep: (expiredBefore) => links().where('expires_at', '<', expiredBefore).delete(),
 	};
+}
+
+function mapped<From, To>(values: ReadonlyMap<string, From>, change: (value: From) => To): Map<string, To> {
+	return new Map([...values].map(([id, value]) => [id, change(value)]));
 }
 
 function toLink(row: OwnedRow): LinkRecord {

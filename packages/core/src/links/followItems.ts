@@ -16,7 +16,7 @@ interface Parts {
  * that a server that dies in between has lost none: `locateLink` looks at both places.
  */
 export function followItems({ links, storage, log }: Parts): ItemWatcher {
-	// What one person does to linked items takes turns, or each move would plan for paths that the other is changing.
+	// Moves of one person who has links take turns, or each would plan for paths that another is changing.
 	const inTurn = createTurns();
 	const hasLinks = async (ownerId: string) => (await links.list(ownerId)).length > 0;
 
@@ -31,6 +31,15 @@ export function followItems({ links, storage, log }: Parts): ItemWatcher {
 	};
 	const settledPath = async (link: LinkRecord) =>
 		link.nextPath === undefined ? link.path : (await locateLink(storage(), link))?.path;
+
+	/** Some of them may have been moved out in time: the disk says which are gone. */
+	const removeGone = async (ownerId: string, among: ReadonlyMap<string, StoragePath>): Promise<void> => {
+		const gone: string[] = [];
+		for (const link of await links.list(ownerId)) {
+			if (among.has(link.id) && (await locateLink(storage(), link)) === undefined) gone.push(link.id);
+		}
+		await links.remove(gone);
+	};
 
 	/** The disk has changed: what can't be written now is found out by whoever follows the link. */
 	const note = async (write: Promise<unknown>) => {
@@ -47,24 +56,23 @@ export function followItems({ links, storage, log }: Parts): ItemWatcher {
 			return inTurn(viewer.id, async () => {
 				const home = homeRoot(viewer.username);
 				const [source, target] = [relativePath(from, home), relativePath(to, home)];
-				const moves = new Map<string, StoragePath>();
+				const moves = new Map<string, { path: StoragePath; nextPath: StoragePath }>();
 				for (const [id, path] of await linkedWithin(viewer.id, source))
-					moves.set(id, joinPath(target, relativePath(path, source)));
+					moves.set(id, { path, nextPath: joinPath(target, relativePath(path, source)) });
 				if (moves.size === 0) return move();
 				await links.plan(moves);
 				const moved = await move();
-				await note(isPublicPath(target) ? links.remove([...moves.keys()]) : links.settle(moves));
+				const places = new Map([...moves].map(([id, { nextPath }]) => [id, nextPath]));
+				await note(isPublicPath(target) ? links.remove([...moves.keys()]) : links.settle(places));
 				return moved;
 			});
 		},
 
 		async removing(viewer, at, remove) {
 			if (viewer.kind === 'anonymous' || !(await hasLinks(viewer.id))) return remove();
-			return inTurn(viewer.id, async () => {
-				const gone = await linkedWithin(viewer.id, relativePath(at, homeRoot(viewer.username)));
-				await remove();
-				if (gone.size > 0) await note(links.remove([...gone.keys()]));
-			});
+			const within = await linkedWithin(viewer.id, relativePath(at, homeRoot(viewer.username)));
+			await remove();
+			if (within.size > 0) await note(removeGone(viewer.id, within));
 		},
 	};
 }
