@@ -59,12 +59,14 @@ test('a large copy is given up between two pieces, and leaves nothing', async (t
 		controller.abort();
 		return copied;
 	});
-	await t.throwsAsync(storage.copy(p('large'), p('copy'), controller.signal), { name: 'AbortError' });
-	// A file system that shares blocks has asked for no piece at all.
-	t.true(asked.length <= 1);
-	t.deepEqual(
-		(await readdir(root)).filter((name) => name !== '.stowage'),
-		['large'],
+	const outcome = await storage.copy(p('large'), p('copy'), controller.signal).then(
+		() => 'done',
+		(error: Error) => error.name,
 	);
+	// A file system that shares blocks is asked for no piece at all, and is done at once.
+	const isShared = asked.length === 0;
+	t.is(outcome, isShared ? 'done' : 'AbortError');
+	const names = (await readdir(root)).filter((name) => name !== '.stowage');
+	t.deepEqual(names.sort(), isShared ? ['copy', 'large'] : ['large']);
 	t.deepEqual(await readdir(join(root, '.stowage/staging')), []);
 });
