@@ -6,6 +6,7 @@ import { lstat } from './descriptors.js';
 import type { Folder } from './Folder.js';
 import { entryOfStats } from './facts.js';
 import { asFailure, isFault } from './faults.js';
+import { LookPace } from './LookPace.js';
 import { isPrivateName } from './privateFolder.js';
 import { addressableName, type RawEntry } from './rawNames.js';
 
@@ -19,8 +20,9 @@ export const looksAtOnce = 16;
 export async function* listFolder(disk: Disk, path: StoragePath): AsyncGenerator<StorageEntry[]> {
 	try {
 		using folder = await disk.folder(path, 'read');
+		const pace = new LookPace();
 		for await (const batch of disk.calls.readNames(folder)) {
-			const rows = await lookAll(disk, folder, visibleNames(batch, path));
+			const rows = await lookAll(disk, folder, visibleNames(batch, path), pace);
 			if (rows.length > 0) yield rows;
 		}
 	} catch (error) {
@@ -31,11 +33,12 @@ export async function* listFolder(disk: Disk, path: StoragePath): AsyncGenerator
 /** How many rows a folder has. Looks at an entry itself only where its type is not told with its name. */
 export async function countFolder(disk: Disk, path: StoragePath): Promise<number> {
 	using folder = await disk.folder(path, 'read');
+	const pace = new LookPace();
 	let count = 0;
 	for await (const batch of disk.calls.readNames(folder)) {
 		const unknown = batch.filter((entry) => entry.type === 'unknown');
 		count += visibleNames(batch, path).length - visibleNames(unknown, path).length;
-		if (unknown.length > 0) count += (await lookAll(disk, folder, visibleNames(unknown, path))).length;
+		if (unknown.length > 0) count += (await lookAll(disk, folder, visibleNames(unknown, path), pace)).length;
 	}
 	return count;
 }
@@ -52,26 +55,32 @@ function visibleNames(batch: readonly RawEntry[], path: StoragePath): string[] {
 
 /**
  * What the kernel has in memory is told in a microsecond or two, a tenth of what it takes to ask from another thread; so
- * entries are looked at right here, until one had to wait for the disk. From there on the rest of the batch is asked for in
- * the background, several at once, and no request waits behind a slow disk.
+ * entries are looked at right here, until one had to wait for the disk. A number of those behind it are then asked for in the
+ * background, several at once, so that no request waits behind a slow disk.
  */
-async function lookAll(disk: Disk, folder: Folder, names: readonly string[]): Promise<StorageEntry[]> {
+async function lookAll(disk: Disk, folder: Folder, names: readonly string[], pace: LookPace): Promise<StorageEntry[]> {
 	const rows: StorageEntry[] = [];
-	let next = 0;
-	if (disk.isLocal && disk.calls.entryNow !== undefined) {
-		for (let last = performance.now(); next < names.length; ) {
-			const row = disk.calls.entryNow(folder.fd, names[next++] as string);
-			if (row !== undefined) rows.push(row);
-			const now = performance.now();
-			if (now - last > slowLookMs) break;
-			last = now;
+	const { entryNow } = disk.calls;
+	for (let next = 0; next < names.length; ) {
+		let inBackground = names.length;
+		if (disk.isLocal && entryNow !== undefined) {
+			const first = next;
+			for (let last = performance.now(); next < names.length; ) {
+				const row = entryNow(folder.fd, names[next++] as string);
+				if (row !== undefined) rows.push(row);
+				const now = performance.now();
+				if (now - last > slowLookMs) break;
+				last = now;
+			}
+			if (next === names.length) break;
+			inBackground = pace.afterSlowLook(next - first);
 		}
-	}
-	if (next < names.length) {
-		await atOnce(looksAtOnce, names.slice(next), async (name) => {
+		const behind = names.slice(next, next + inBackground);
+		await atOnce(looksAtOnce, behind, async (name) => {
 			const row = await look(folder, name);
 			if (row !== undefined) rows.push(row);
 		});
+		next += behind.length;
 	}
 	return rows;
 }

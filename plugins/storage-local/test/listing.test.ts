@@ -3,7 +3,9 @@ import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { canSurvey } from '@stowage/plugin-api';
 import test from 'ava';
+import { LookPace } from '../src/LookPace.js';
 import { nodeCalls } from '../src/nodeCalls.js';
+import { loadSystemCalls } from '../src/systemCalls.js';
 import { eventually, localStorage, names, p } from './steps.js';
 
 const unaddressable = [
@@ -100,3 +102,34 @@ function tree(folder: string): string[] {
 	const found = execFileSync('find', ['.', '-printf', '%P\\0'], { cwd: folder, encoding: 'latin1' });
 	return found.split('\0').sort().slice(2);
 }
+
+test('each row is listed once, however often a look at one is slow', async (t) => {
+	const calls = await loadSystemCalls();
+	for (const slowEach of [1, 7, 100]) {
+		let looks = 0;
+		const { entryNow } = calls;
+		const slow = {
+			...calls,
+			...(entryNow && {
+				entryNow: (fd: number, name: string) => {
+					const until = performance.now() + (++looks % slowEach === 0 ? 2 : 0);
+					while (performance.now() < until);
+					return entryNow(fd, name);
+				},
+			}),
+		};
+		const { storage, root } = await localStorage(t, { calls: slow });
+		mkdirSync(join(root, 'docs'));
+		const expected = Array.from({ length: 700 }, (_, at) => `file ${at}`).sort();
+		for (const name of expected) writeFileSync(join(root, 'docs', name), '');
+		t.deepEqual(await names(storage, 'docs'), expected);
+	}
+});
+
+test('a disk that stays slow is asked in the background more and more, a thread that was held up is not', (t) => {
+	const disk = new LookPace();
+	const stretches = Array.from({ length: 5 }, () => disk.afterSlowLook(1));
+	t.true(stretches.reduce((sum, each) => sum + each, 0) > 10_000, stretches.join(' '));
+	const thread = new LookPace();
+	for (let n = 0; n < 10; n++) t.true(thread.afterSlowLook(1000) < 100);
+});
