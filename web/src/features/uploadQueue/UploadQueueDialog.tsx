@@ -34,14 +34,15 @@ export function UploadQueueDialog() {
 			{filled && (
 				<>
 					<div className={styles.dialogHeader}>
-						<SetAllTo {...filled} />
+						{filled.hasSucceeded ? (
+							<div className={styles.success} role="status">
+								<TickCircleIcon />
+								{messages.uploadSucceeded}
+							</div>
+						) : (
+							<SetAllTo {...filled} />
+						)}
 					</div>
-					{filled.hasSucceeded && (
-						<div className={styles.success} role="status">
-							<TickCircleIcon />
-							{messages.uploadSucceeded}
-						</div>
-					)}
 					<UploadQueueList {...filled} />
 					<UploadQueueFooter {...filled} hasFocusFirst />
 				</>

@@ -176,6 +176,7 @@ function ItemNote({ item, progress }: { item: QueueItem; progress: UploadProgres
 				<>
 					<span className={styles.failed}>{messages.uploadItemFailed}</span>
 					<span>{item.error}</span>
+					{item.detail !== undefined && <span>{item.detail}</span>}
 				</>
 			);
 	}

@@ -22,8 +22,8 @@ export interface RunOptions extends AttemptOptions {
 	signal: AbortSignal;
 	/** A folder has changed; told at most every other second, and once more at the end. */
 	onUploaded: (area: Area, directory: StoragePath) => void;
-	/** The sentence for people. */
-	describe: (error: unknown) => string;
+	/** The sentence for people, and where it says little what the server said. */
+	describe: (error: unknown) => { error: string; detail?: string | undefined };
 	now?: () => number;
 }
 
@@ -31,8 +31,11 @@ export interface RunOptions extends AttemptOptions {
 export const paused = new DOMException('The upload is paused.', 'AbortError');
 
 const tellMilliseconds = 2000;
-/** Small files that may be on their way behind the one that is shown: each waits for the disk more than for the line. */
-const smallFilesBehind = 4;
+/**
+ * Small files that may be on their way behind the one that is shown: each waits for the disk more than for the line. A
+ * browser has six connections to a server, and the page needs some for itself.
+ */
+const smallFilesBehind = 3;
 
 /** Refusals that would meet the next file as well. */
 const stopsTheRun = ['unavailable', 'timeout', 'storageFull', 'rateLimited', 'notSignedIn'] as const;
@@ -84,7 +87,7 @@ export async function runUploads(ids: readonly number[], options: RunOptions): P
 		} catch (error) {
 			if (signal.aborted) break;
 			begun.delete(id);
-			dispatch({ type: 'itemFailed', id, error: options.describe(error) });
+			dispatch({ type: 'itemFailed', id, ...options.describe(error) });
 			if (wouldStop(error)) break;
 		}
 	}
@@ -109,7 +112,7 @@ function transportInto(item: QueueItem, folders: readonly QueueFolder[], options
 				dispatch({ type: 'folderMade', id: folder.id });
 			} catch (error) {
 				if (signal.aborted || wouldStop(error)) throw error;
-				dispatch({ type: 'folderFailed', error: describe(error) });
+				dispatch({ type: 'folderFailed', error: describe(error).error });
 			}
 		}
 		await makeFolder(placeOf(item), listener, signal);

@@ -47,7 +47,7 @@ export type QueueItem = QueueItemFields &
 	(
 		| { status: 'pending' | 'uploading' }
 		| { status: 'completed'; savedName: string; isVerified: boolean }
-		| { status: 'error'; error: string }
+		| { status: 'error'; error: string; detail?: string | undefined }
 	);
 
 /** How far the file has come that is under way. */
@@ -105,7 +105,7 @@ export type UploadQueueAction =
 	| { type: 'itemResumed'; id: number; uploadedSize: number; at: number }
 	| { type: 'itemWaits'; id: number; reason: UploadWait | undefined }
 	| { type: 'itemCompleted'; id: number; savedName: string; isVerified: boolean }
-	| { type: 'itemFailed'; id: number; error: string }
+	| { type: 'itemFailed'; id: number; error: string; detail?: string | undefined }
 	| { type: 'folderMade'; id: number }
 	| { type: 'folderFailed'; error: string }
 	| { type: 'runEnded' }
@@ -195,7 +195,12 @@ export function uploadQueueReducer(state: UploadQueueState, action: UploadQueueA
 			};
 		case 'itemFailed':
 			return {
-				...replaceItem(state, action.id, (item) => ({ ...fieldsOf(item), status: 'error', error: action.error })),
+				...replaceItem(state, action.id, (item) => ({
+					...fieldsOf(item),
+					status: 'error',
+					error: action.error,
+					detail: action.detail,
+				})),
 				progress: undefined,
 				failure: action.error,
 			};

@@ -56,7 +56,7 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 				for (const place of places) await make(place, { ...nowhere, signedIn }, signal);
 				notify({ key, intent: 'success', message: messages.foldersCreated(plural(places.length, 'folder')) });
 			} catch (error) {
-				notify({ key, intent: 'danger', message: messages.createFoldersFailed, detail: describe(error) });
+				notify({ key, intent: 'danger', message: messages.createFoldersFailed, detail: describe(error).error });
 			}
 			for (const { area, within } of places.slice(0, 1)) {
 				void queryClient.invalidateQueries({ queryKey: listingKey(area, within) });
@@ -128,8 +128,12 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 	}, [queryClient, notify, dispatch]);
 }
 
-function describe(error: unknown): string {
-	return isFailure(error) ? error.message : messages.uploadFailed;
+/** A fault of the server is told by its number; a full disk deserves its sentence too. */
+function describe(error: unknown): { error: string; detail?: string | undefined } {
+	if (!isFailure(error)) return { error: messages.uploadFailed };
+	const { message, cause } = error;
+	const isTold = isFailure(cause, 'storageFull') && cause.message !== message;
+	return { error: message, detail: isTold ? cause.message : undefined };
 }
 
 function unreadableNotice(names: readonly string[]) {
