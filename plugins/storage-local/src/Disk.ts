@@ -71,6 +71,11 @@ export class Disk {
 		return this.isLocal ? this.calls.openCached(folder.fd, path, flags) : undefined;
 	}
 
+	/** Fills the buffer if the kernel has all of it in memory; what it holds after a false is undefined. */
+	readCached(fd: number, buffer: Buffer, position: number): boolean {
+		return this.isLocal && this.calls.readCached(fd, buffer, position) === buffer.length;
+	}
+
 	async #open(segments: readonly string[], access: Access): Promise<Folder> {
 		using root = await this.root.open();
 		const fd = this.openCached(root, segments.join('/') || '.', folderFlags(access));

@@ -1,8 +1,13 @@
 import type { ByteRange, OpenFile, StorageItem } from '@stowage/plugin-api';
-import { close, fstat, readFully } from './descriptors.js';
+import type { Disk } from './Disk.js';
+import { close, closeSync, readFully } from './descriptors.js';
+import type { Facts } from './facts.js';
 
 const largestChunk = 1024 * 1024;
 const smallestChunk = 64 * 1024;
+
+/** Up to here the way to another thread and back takes longer than the reading. */
+const smallRead = 64 * 1024;
 
 /** What all reads under way may take together; the more there are, the smaller their chunks. */
 const memoryForReads = 64 * 1024 * 1024;
@@ -19,7 +24,8 @@ export class OpenLocalFile implements OpenFile {
 	constructor(
 		readonly fd: number,
 		readonly item: StorageItem,
-		private readonly mtimeNs: bigint,
+		private readonly facts: Facts,
+		private readonly disk: Disk,
 	) {
 		this.#closed = new Promise((resolve) => {
 			this.#settleClosed = resolve;
@@ -31,7 +37,7 @@ export class OpenLocalFile implements OpenFile {
 		this.#readers++;
 		readsUnderWay++;
 		try {
-			yield* readChunks(this.fd, range?.start ?? 0, (range?.end ?? this.item.size - 1) + 1);
+			yield* readChunks(this.disk, this.fd, range?.start ?? 0, (range?.end ?? this.item.size - 1) + 1);
 		} finally {
 			readsUnderWay--;
 			this.#readers--;
@@ -43,8 +49,8 @@ export class OpenLocalFile implements OpenFile {
 		if (this.#isClosing) throw new Error('The file is closed.');
 		this.#readers++;
 		try {
-			const { size, mtimeNs } = await fstat(this.fd);
-			return Number(size) !== this.item.size || mtimeNs !== this.mtimeNs;
+			const { size, mtimeNs } = await this.disk.factsOf(this.fd);
+			return size !== this.facts.size || mtimeNs !== this.facts.mtimeNs;
 		} finally {
 			this.#readers--;
 			this.#closeIfUnused();
@@ -59,19 +65,25 @@ export class OpenLocalFile implements OpenFile {
 		return this.#closed;
 	}
 
+	/** Nothing was written, so on a local disk nothing has to wait. */
+	async #close(): Promise<void> {
+		if (this.disk.isLocal) closeSync(this.fd);
+		else await close(this.fd);
+	}
+
 	#closeIfUnused(): void {
-		if (this.#isClosing && this.#readers === 0) this.#settleClosed(close(this.fd));
+		if (this.#isClosing && this.#readers === 0) this.#settleClosed(this.#close());
 	}
 }
 
 /** Two buffers in turn: the next chunk is read while the last one is consumed. */
-async function* readChunks(fd: number, start: number, end: number): AsyncGenerator<Uint8Array> {
+async function* readChunks(disk: Disk, fd: number, start: number, end: number): AsyncGenerator<Uint8Array> {
 	if (start >= end) return;
 	const size = Math.min(end - start, chunkSize());
 	let filling = Buffer.allocUnsafe(size);
 	let resting = end - start > size ? Buffer.allocUnsafe(Math.min(size, end - start - size)) : undefined;
 	let at = start;
-	let pending = readAhead(fd, filling.subarray(0, Math.min(size, end - at)), at);
+	let pending = readAhead(disk, fd, filling.subarray(0, Math.min(size, end - at)), at);
 	try {
 		while (at < end) {
 			const chunk = await pending;
@@ -80,7 +92,7 @@ async function* readChunks(fd: number, start: number, end: number): AsyncGenerat
 				const free = resting;
 				resting = filling;
 				filling = free;
-				pending = readAhead(fd, filling.subarray(0, Math.min(size, end - at)), at);
+				pending = readAhead(disk, fd, filling.subarray(0, Math.min(size, end - at)), at);
 			}
 			yield chunk;
 		}
@@ -90,14 +102,15 @@ async function* readChunks(fd: number, start: number, end: number): AsyncGenerat
 	}
 }
 
-function readAhead(fd: number, buffer: Buffer, position: number): Promise<Buffer> {
-	const reading = readExactly(fd, buffer, position);
+function readAhead(disk: Disk, fd: number, buffer: Buffer, position: number): Promise<Buffer> {
+	const reading = readExactly(disk, fd, buffer, position);
 	// It may fail while the chunk before it is still consumed; whoever asks for it gets the error then.
 	reading.catch(() => {});
 	return reading;
 }
 
-async function readExactly(fd: number, buffer: Buffer, position: number): Promise<Buffer> {
+async function readExactly(disk: Disk, fd: number, buffer: Buffer, position: number): Promise<Buffer> {
+	if (buffer.length <= smallRead && disk.readCached(fd, buffer, position)) return buffer;
 	if ((await readFully(fd, buffer, position)) < buffer.length) {
 		throw new Error('The file became shorter while it was read.');
 	}

@@ -34,7 +34,7 @@ export async function openItem(disk: Disk, path: StoragePath): Promise<OpenFile>
 	try {
 		const facts = await disk.factsOf(fd);
 		if (facts.type !== 'file') throw noSuchEntry(path);
-		return new OpenLocalFile(fd, itemOf(name, { ...facts, type: 'file' }), facts.mtimeNs);
+		return new OpenLocalFile(fd, itemOf(name, { ...facts, type: 'file' }), facts, disk);
 	} catch (error) {
 		closeSync(fd);
 		throw error;

@@ -29,5 +29,6 @@ export const nodeCalls: SystemCalls = {
 	},
 	openCached: () => undefined,
 	openRootCached: () => undefined,
+	readCached: () => 0,
 	factsCached: () => undefined,
 };

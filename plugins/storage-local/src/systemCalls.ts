@@ -29,6 +29,8 @@ export interface SystemCalls {
 	openCached(fd: number, path: string, flags: number): number | undefined;
 	/** The same for the administrator's own absolute path, links on the way included. */
 	openRootCached(path: string, flags: number): number | undefined;
+	/** Reads from an open file what the kernel has in memory, and answers how many bytes that was. */
+	readCached(fd: number, buffer: Buffer, position: number): number;
 	/** What is known of an open object without asking a disk or network for it. */
 	factsCached(fd: number): FactsOnDevice | undefined;
 	/** What is known of the object of that name, which may be a link, at once; nothing if it vanished. Left out where it can't be had so. */
