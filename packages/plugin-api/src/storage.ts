@@ -121,6 +121,16 @@ export function canSurvey(storage: StorageProvider): storage is SurveyingStorage
 	return 'survey' in storage;
 }
 
+/** A further ability of a storage: its files are plain files below one folder, and another program of this machine may read them there. */
+export interface LocalFilesStorage extends StorageProvider {
+	/** Where something lies, relative to that folder. */
+	localPath(path: StoragePath): string;
+}
+
+export function hasLocalFiles(storage: StorageProvider): storage is LocalFilesStorage {
+	return 'localPath' in storage;
+}
+
 /** What a storage plugin offers: a way to open its root. */
 export interface StorageDriver {
 	/**

@@ -1,5 +1,6 @@
 import type {
 	FolderListener,
+	LocalFilesStorage,
 	OpenFile,
 	StagedFile,
 	StorageEntry,
@@ -26,7 +27,7 @@ import { sweepLeftovers, sweepStaging } from './sweeping.js';
 import { watchFolder } from './watching.js';
 
 /** Files as plain files below one folder. Each call looks first whether the folder is still the one that is ours. */
-export class LocalStorage implements SurveyingStorage, WatchingStorage {
+export class LocalStorage implements LocalFilesStorage, SurveyingStorage, WatchingStorage {
 	readonly #background = new Set<Promise<void>>();
 
 	constructor(readonly disk: Disk) {
@@ -40,6 +41,10 @@ export class LocalStorage implements SurveyingStorage, WatchingStorage {
 		} catch (error) {
 			if (!isFailure(error, 'unavailable')) throw error;
 		}
+	}
+
+	localPath(path: StoragePath): string {
+		return path;
 	}
 
 	get rootId(): string {

@@ -128,6 +128,11 @@ export const configSchema = z.strictObject({
 			addressFilesPerHour: wholeNumber(0, 1_000_000_000).default(0),
 		})
 		.prefault({}),
+	downloads: z
+		.strictObject({
+			accelRedirect: basePath.default(''),
+		})
+		.prefault({}),
 	externalViewers: flag.default(false),
 	log: z.strictObject({ level: choice('debug', 'info', 'warn', 'error').default('info') }).prefault({}),
 	plugins: plugins.default({}),

@@ -21,6 +21,8 @@ export interface SendOptions {
 	onFirstByte?: () => Promise<void>;
 	/** The version that ranges without a condition are meant for; the file's own by default. */
 	rangesOfVersion?: string;
+	/** Where the proxy in front of us finds the file, if it shall send the bytes itself. */
+	handOver?: string | undefined;
 	/** What this answer has instead of, or besides, the headers of every user's file. */
 	headers?: Readonly<Record<string, string>>;
 }
@@ -33,7 +35,7 @@ export async function sendFile(
 	request: Request,
 	h: ResponseToolkit,
 	file: OpenFile,
-	{ name, isInline, isKept = true, log, onFirstByte, rangesOfVersion, headers: ownHeaders = {} }: SendOptions,
+	{ name, isInline, isKept = true, log, onFirstByte, rangesOfVersion, handOver, headers: ownHeaders = {} }: SendOptions,
 ) {
 	const { res: response, req } = request.raw;
 	try {
@@ -60,6 +62,12 @@ export async function sendFile(
 				: 'whole';
 		if (ranges === 'unsatisfiable') {
 			throw new Failure('badRange', 'The file has no such range.', { headers: { 'content-range': `bytes */${size}` } });
+		}
+		if (handOver !== undefined) {
+			// Whether it takes ranges is for the proxy to say.
+			const { 'accept-ranges': _, ...others } = headers;
+			response.writeHead(200, { ...others, 'x-accel-redirect': handOver, 'content-length': 0 }).end();
+			return h.abandon;
 		}
 		const hasFirstByte = ranges === 'whole' || ranges.some(({ start }) => start === 0);
 		if (req.method === 'GET' && hasFirstByte) await onFirstByte?.();

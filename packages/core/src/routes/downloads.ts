@@ -2,14 +2,17 @@ import * as contract from '@stowage/contract';
 import { route } from '@stowage/plugin-api';
 import { Failure, type Owner, type StoragePath } from '@stowage/rules';
 import { sendArchive } from '../archives/sendArchive.js';
+import { createHandOver } from '../downloads/createHandOver.js';
 import { sendFile } from '../downloads/sendFile.js';
+import { privatePlace, publicPlace } from '../files/places.js';
 import { decodePath } from '../http/rawPath.js';
 import type { Services } from '../services.js';
 
 const at = (path: StoragePath, owner: Owner | undefined) => ({ path, ...(owner === undefined ? {} : { owner }) });
 
 export function downloadRoutes(services: Services) {
-	const { config, files, log } = services;
+	const { config, files, log, storage } = services;
+	const handOver = createHandOver(config, storage);
 	const prefix = `${config.basePath}/api/download/`;
 	return [
 		route(contract.download, async ({ viewer, query, request, h }) => {
@@ -22,7 +25,13 @@ export function downloadRoutes(services: Services) {
 			const item = at(path, found.owner);
 			if (found.type === 'directory') return sendArchive(services, request, h, viewer, { area, items: [item] });
 			const { entry, file } = await files.open(viewer, { area, ...item });
-			return sendFile(request, h, file, { name: entry.name, isInline: query.inline === '1', log });
+			const { at: place } = area === 'private' ? privatePlace(viewer, path) : publicPlace(entry.owner ?? null, path);
+			return sendFile(request, h, file, {
+				name: entry.name,
+				isInline: query.inline === '1',
+				log,
+				handOver: handOver(request, place),
+			});
 		}),
 
 		route(contract.downloadZip, ({ viewer, payload, request, h }) => {

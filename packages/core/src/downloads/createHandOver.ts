@@ -1,0 +1,26 @@
+import { hasLocalFiles, type Request, type StorageProvider } from '@stowage/plugin-api';
+import type { StoragePath } from '@stowage/rules';
+import type { Config } from '../config/schema.js';
+import { plainAddress, trustedBy } from '../http/proxy.js';
+
+/** Answers the address under which the proxy in front of us finds a file of the storage and can send it itself; nothing where it can't. */
+export type HandOver = (request: Request, at: StoragePath) => string | undefined;
+
+/**
+ * Files are handed over only to a trusted proxy: any other client would get an empty answer. nginx opens the file again by its path and follows no link there; what
+ * somebody put in the file's place meanwhile is the same owner's, under the same name.
+ */
+export function createHandOver(
+	{ downloads, trustedProxies }: Pick<Config, 'downloads' | 'trustedProxies'>,
+	storage: StorageProvider,
+): HandOver {
+	const { accelRedirect } = downloads;
+	if (accelRedirect === '' || !hasLocalFiles(storage)) return () => undefined;
+	const isTrusted = trustedBy(trustedProxies);
+	return ({ raw: { req } }, at) => {
+		// nginx would compare it with a tag of its own.
+		if (req.headers['if-match'] !== undefined) return undefined;
+		if (!isTrusted(plainAddress(req.socket.remoteAddress ?? ''))) return undefined;
+		return `${accelRedirect}/${storage.localPath(at).split('/').map(encodeURIComponent).join('/')}`;
+	};
+}

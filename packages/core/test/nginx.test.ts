@@ -1,0 +1,180 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { type Answer, Client, field, file, json, type TestApp, testApp } from './testApp.js';
+
+async function freePort(): Promise<number> {
+	const server = createServer().listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	const { port } = server.address() as { port: number };
+	server.close();
+	await once(server, 'close');
+	return port;
+}
+
+/** The configuration that we ship, with this machine's ports and folder, in a real nginx. */
+async function startNginx(t: ExecutionContext, app: TestApp, onlyFile?: string): Promise<Client> {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-nginx-'));
+	const port = await freePort();
+	const shipped = await readFile('config/proxies/nginx.conf', 'utf8');
+	const server = shipped
+		.replace('127.0.0.1:7420', new URL(app.server.info.uri).host)
+		.replace('listen 80;', `listen 127.0.0.1:${port};`)
+		.replaceAll('/srv/stowage/files', app.filesDir)
+		.replace('proxy_http_version 1.1;', `proxy_http_version 1.1; proxy_bind ${proxyAddress};`);
+	const config = [
+		...(process.getuid?.() === 0 ? ['user root;'] : []),
+		'daemon off;',
+		`pid ${folder}/nginx.pid;`,
+		`error_log ${folder}/error.log;`,
+		'events {}',
+		'http {',
+		'access_log off;',
+		...['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${folder}/${kind};`),
+		onlyFile === undefined ? server : alwaysSending(server, onlyFile),
+		'}',
+	];
+	await writeFile(path.join(folder, 'nginx.conf'), config.join('\n'));
+	const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
+	const child: ChildProcess = spawn('nginx', ['-p', folder, '-c', path.join(folder, 'nginx.conf')], {
+		env,
+		stdio: 'inherit',
+	});
+	t.teardown(async () => {
+		child.kill('SIGQUIT');
+		if (child.exitCode === null) await once(child, 'exit');
+		await rm(folder, { recursive: true, force: true });
+	});
+	for (let tries = 0; !(await isListening(port)); tries++) {
+		if (child.exitCode !== null || tries > 200) throw new Error('nginx did not start.');
+		await wait(50);
+	}
+	return new Client({
+		...app,
+		server: { ...app.server, info: { ...app.server.info, uri: `http://127.0.0.1:${port}` } },
+	} as TestApp);
+}
+
+async function isListening(port: number): Promise<boolean> {
+	const socket = connect(port, '127.0.0.1');
+	try {
+		await once(socket, 'connect');
+		return true;
+	} catch {
+		return false;
+	} finally {
+		socket.destroy();
+	}
+}
+
+/** Sends the file at one path for whatever is handed over. */
+function alwaysSending(config: string, file: string): string {
+	return config
+		.replace('location /stowage-files/ {', 'location ~ ^/stowage-files/ {')
+		.replace(/alias .*;/, `alias ${file};`);
+}
+
+/** What two answers must have in common: all but what tells one server from another. */
+function essence({ statusCode, headers, bytes }: Answer) {
+	// nginx says that it takes ranges with a whole file only, which is where a client looks for it.
+	const { date, server, connection, 'keep-alive': keepAlive, 'accept-ranges': takesRanges, ...others } = headers;
+	if (statusCode === 200) return { statusCode, takesRanges, headers: others, bytes: bytes.toString('latin1') };
+	// A boundary is chosen anew each time.
+	const isSeveral = /^multipart/.test(headers['content-type'] ?? '');
+	if (isSeveral) return { statusCode, etag: headers.etag };
+	return { statusCode, headers: others, bytes: bytes.toString('latin1') };
+}
+
+/** nginx alone calls from here, so that whoever calls directly is not taken for a proxy. */
+const proxyAddress = '127.0.0.3';
+
+test.serial('a file that nginx sends is in nothing different from one that we send', async (t) => {
+	const app = await testApp(t, { '--trusted-proxies': proxyAddress, '--downloads-accel-redirect': '/stowage-files' });
+	const direct = await new Client(app).register('ada');
+	const nginx = await startNginx(t, app);
+	nginx.cookie = direct.cookie;
+	const docs = path.join(app.filesDir, 'users/ada/docs');
+	mkdirSync(docs);
+	const names = ['plain.txt', 'page.html', 'naïve 100% & more?#.txt', 'a+b;c.bin', 'empty', 'doc.pdf'];
+	for (const name of names) {
+		writeFileSync(path.join(docs, name), name === 'empty' ? '' : `%PDF-1.4 ${'0123456789'.repeat(10)}`);
+	}
+	for (const name of names) {
+		const url = `/api/download/docs/${encodeURIComponent(name)}?type=private`;
+		const { etag = '' } = (await direct.get(url)).headers;
+		const conditions: Record<string, string>[] = [
+			{},
+			{ range: 'bytes=2-5' },
+			{ range: 'bytes=-3' },
+			{ range: 'bytes=999999-' },
+			{ range: 'bytes=0-1,5-6' },
+			{ range: 'bytes=2-5', 'if-range': etag },
+			{ range: 'bytes=2-5', 'if-range': '"another"' },
+			{ 'if-none-match': etag },
+			{ 'if-none-match': '"another"' },
+			{ 'if-match': etag },
+			{ 'if-match': '"another"' },
+			{ 'if-modified-since': new Date().toUTCString() },
+		];
+		for (const headers of conditions) {
+			const [ours, theirs] = [await direct.get(url, headers), await nginx.get(url, headers)];
+			t.deepEqual(essence(theirs), essence(ours), `${name} ${JSON.stringify(headers)}`);
+		}
+		for (const [method, way] of [
+			['HEAD', url],
+			['GET', `${url}&inline=1`],
+		] as const) {
+			t.deepEqual(essence(await nginx.call(method, way)), essence(await direct.call(method, way)), `${method} ${way}`);
+		}
+	}
+	t.is((await nginx.get('/api/download/docs/gone?type=private')).statusCode, 404);
+	t.is((await nginx.get('/stowage-files/users/ada/docs/plain.txt')).statusCode, 404, 'closed to clients');
+	t.is((await new Client(nginx.app).get('/api/download/docs/plain.txt?type=private')).statusCode, 401);
+});
+
+test.serial('nginx opens no link that came in the place of a file, and none above it', async (t) => {
+	const app = await testApp(t, { '--trusted-proxies': proxyAddress, '--downloads-accel-redirect': '/stowage-files' });
+	const direct = await new Client(app).register('ada');
+	const home = path.join(app.filesDir, 'users/ada');
+	const nginx = await startNginx(t, app, path.join(home, 'docs/swapped.txt'));
+	nginx.cookie = direct.cookie;
+	mkdirSync(path.join(home, 'real'));
+	writeFileSync(path.join(home, 'real/swapped.txt'), 'reached');
+	writeFileSync(path.join(home, 'a.txt'), 'content');
+	// Whatever is asked for, nginx is told the same path: what it finds there came after we looked.
+	const ask = () => nginx.get('/api/download/a.txt?type=private');
+	mkdirSync(path.join(home, 'docs'));
+	symlinkSync('/etc/hostname', path.join(home, 'docs/swapped.txt'));
+	t.is((await ask()).statusCode, 403);
+	rmSync(path.join(home, 'docs'), { recursive: true });
+	symlinkSync('real', path.join(home, 'docs'));
+	t.is((await ask()).statusCode, 404);
+	rmSync(path.join(home, 'docs'));
+	mkdirSync(path.join(home, 'docs'));
+	writeFileSync(path.join(home, 'docs/swapped.txt'), 'a file');
+	t.is((await ask()).payload, 'a file');
+});
+
+test.serial('uploads and archives pass through nginx as they are', async (t) => {
+	const app = await testApp(t, { '--trusted-proxies': proxyAddress, '--downloads-accel-redirect': '/stowage-files' });
+	const direct = await new Client(app).register('ada');
+	const nginx = await startNginx(t, app);
+	nginx.cookie = direct.cookie;
+	const large = Buffer.alloc(3_000_000, 'stowage');
+	const answer = await nginx.upload('/api/upload', [field('type', 'private'), file('large.bin', large)]);
+	t.is(answer.statusCode, 200, answer.payload);
+	t.true((await nginx.get('/api/download/large.bin?type=private')).bytes.equals(large));
+	const url = '/api/download/?type=private';
+	t.deepEqual(essence(await nginx.get(url)), essence(await direct.get(url)));
+	const files = [{ path: 'large.bin' }];
+	const ticket = json(await nginx.post('/api/downloadTickets', { files, type: 'private', directory: '' }));
+	// Its page hears how far it is, and can end it: so it is not handed over.
+	t.is((await direct.get(ticket.url)).headers['x-accel-redirect'], undefined);
+	t.true((await nginx.get(ticket.url)).bytes.equals(large));
+});
