@@ -125,7 +125,7 @@ test.serial('the bar shows how much of a ZIP was sent, and Cancel breaks it off'
 	const page = await ada.open('/browser?type=private');
 	const [download] = await downloadsOf(page, 1, () => choose(page, 'film', 'Download as ZIP'));
 	const bar = page.getByRole('status').filter({ hasText: /^Downloading film_/ });
-	await bar.getByText(/^\d+\.\d\d [MG]B of 3\.00 GB · \d+\.\d [KM]B\/s · .* left$/).waitFor();
+	await bar.getByText(/^\d+\.\d\d\s[MG]B\sof\s3\.00\sGB · \d+\.\d\s[KM]B\/s · .*\sleft$/).waitFor();
 	t.true(Number(await bar.getByRole('progressbar').getAttribute('aria-valuenow')) > 0);
 	await bar.getByRole('button', { name: 'Cancel' }).click();
 	await said(page, 'Download cancelled');

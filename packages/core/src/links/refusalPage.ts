@@ -7,14 +7,24 @@ const style = `
 :root { color-scheme: dark; }
 body { display: grid; min-height: 100dvh; margin: 0; background: #1c2127; }
 main {
-	display: grid; place-content: center; justify-items: center; padding: 24px;
-	color: #f6f7f9; font: 16px/24px -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; text-align: center;
+	display: grid; place-content: center; justify-items: center; padding: 24px; text-align: center;
+	color: #f6f7f9; font: 15px/22px "Lexend Variable", -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
 }
+svg { width: 44px; height: 44px; margin-bottom: 24px; }
+h1, p { text-wrap: balance; }
 h1 { margin: 0 0 8px; font-size: 22px; font-weight: 500; line-height: 30px; }
 p { max-width: 26em; margin: 0; color: #abb3bf; }
-a { margin-top: 24px; border-radius: 6px; color: #8abbff; }
-a:focus-visible { outline: 2px solid #8abbff; outline-offset: 4px; }
+a {
+	margin-top: 28px; padding: 7px 16px; border-radius: 6px; background: #2f343c; box-shadow: inset 0 0 0 1px rgb(255 255 255 / 18%);
+	color: #f6f7f9; text-decoration: none;
+}
+a:hover { background: #383e47; }
+a:focus-visible { outline: 2px solid #8abbff; outline-offset: 2px; }
 `;
+
+/** The product's sign, as in the page. */
+const mark = `<svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="#2d72d2"/><g fill="none" stroke="#fff" stroke-width="2.6" \
+stroke-linecap="round" stroke-linejoin="round"><path d="M9 17.5v4A2.5 2.5 0 0 0 11.5 24h9a2.5 2.5 0 0 0 2.5-2.5v-4"/><path d="M16 7.5V18m-4.5-4.5L16 18l4.5-4.5"/></g></svg>`;
 
 const styleHash = createHash('sha256').update(style).digest('base64');
 
@@ -34,6 +44,7 @@ export function refusalPage(h: ResponseToolkit, failure: Failure, homePath: stri
 <title>${escapeHtml(titleOf(failure))} – Stowage</title>
 <style>${style}</style>
 <main>
+${mark}
 <h1>${escapeHtml(titleOf(failure))}</h1>
 <p>${escapeHtml(adviceOf(failure))}</p>
 <a href="${escapeHtml(homePath)}">Go to Stowage</a>

@@ -37,6 +37,8 @@ export function zipNotice(fileName: string, size: number, { sent, meter, state }
 					messages.sentOf(formatDownloadSize(sent), formatDownloadSize(size)),
 					...(speed === undefined ? [] : [formatSpeed(speed)]),
 					...(left === undefined ? [] : [messages.timeLeft(formatDuration(left))]),
-				].join(' · ');
+				]
+					.map((part) => part.replaceAll(' ', '\u00A0'))
+					.join(' · ');
 	return { message: messages.downloading(fileName), detail, progress: size > 0 ? Math.min(1, sent / size) : 0 };
 }

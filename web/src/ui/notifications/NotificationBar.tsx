@@ -45,7 +45,12 @@ function NoticeLine({ notice, onDismiss }: { notice: ShownNotice; onDismiss: (ke
 				<span className={styles.icon}>{icons[intent]}</span>
 				<div className={styles.text}>
 					<div className={styles.message}>{message}</div>
-					{detail !== undefined && <div className={styles.detail}>{detail}</div>}
+					{detail !== undefined && (
+						// What is measured changes all the time: whoever listens asks the progress bar when they want to know.
+						<div className={styles.detail} aria-hidden={progress !== undefined}>
+							{detail}
+						</div>
+					)}
 				</div>
 				{typeof progress === 'number' && (
 					<span className={styles.percent} aria-hidden="true">
