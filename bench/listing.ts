@@ -4,18 +4,24 @@ import path from 'node:path';
 import type { Row } from './main.js';
 import { medianSeconds, type Target } from './target.js';
 
-const entries = 10_000;
 const runs = 9;
 
-/** A folder of 10,000 files over HTTP, against reading its names and looking at each in a plain loop. */
-export async function listingRows({ url, cookie, home }: Target): Promise<Row[]> {
+/** Folders of files over HTTP, against reading their names and looking at each in a plain loop. */
+export async function listingRows(target: Target): Promise<Row[]> {
+	return [...(await rowsOf(target, 10_000)), ...(await rowsOf(target, 100_000))];
+}
+
+async function rowsOf({ url, cookie, home }: Target, entries: number): Promise<Row[]> {
 	const folder = path.join(home, 'many');
 	await mkdir(folder);
-	for (let n = 0; n < entries; n++) await writeFile(path.join(folder, `IMG_${String(n).padStart(5, '0')}.jpg`), '');
+	for (let n = 0; n < entries; n++) await writeFile(path.join(folder, `IMG_${String(n).padStart(6, '0')}.jpg`), '');
+	const firstBytes: number[] = [];
 	const list = async () => {
+		const start = performance.now();
 		const answer = await fetch(`${url}/api/browse?type=private&directory=many`, {
 			headers: { cookie, 'accept-encoding': 'identity' },
 		});
+		firstBytes.push((performance.now() - start) / 1000);
 		const text = await answer.text();
 		if (!answer.ok || text.length < entries) throw new Error(`The listing was answered ${answer.status}.`);
 	};
@@ -24,17 +30,29 @@ export async function listingRows({ url, cookie, home }: Target): Promise<Row[]>
 	};
 	await list();
 	await look();
+	firstBytes.length = 0;
 	const floor = await medianSeconds(runs, look);
 	const ours = await medianSeconds(runs, list);
+	const first = firstBytes.sort((a, b) => a - b)[Math.floor(runs / 2)] as number;
 	await rm(folder, { recursive: true });
+	const count = entries.toLocaleString('en-US');
+	const plain = `readdir and lstat ${(floor * 1000).toFixed(0)} ms`;
 	return [
 		{
-			work: 'list 10,000 entries',
+			work: `list ${count} entries`,
 			ours: `${(ours * 1000).toFixed(0)} ms`,
-			floor: `readdir and lstat ${(floor * 1000).toFixed(0)} ms`,
+			floor: plain,
 			ratio: ours / floor,
 			better: 'lower',
 			note: 'bar 3.00',
+		},
+		{
+			work: `the first of ${count} entries`,
+			ours: `${(first * 1000).toFixed(0)} ms`,
+			floor: plain,
+			ratio: first / floor,
+			better: 'lower',
+			note: 'bar 100 ms',
 		},
 	];
 }
