@@ -103,9 +103,13 @@ export class MemoryStorage implements StorageProvider {
 		this.#root.notes.delete(key);
 	}
 
-	async sweepStaging(before: { staged: number; notes: number }): Promise<void> {
-		for (const staged of this.#root.staged.values()) {
-			if (staged.state === 'open' && staged.node.mtime < before.staged) staged.state = 'discarded';
+	async sweepStaging(
+		before: { staged: number; notes: number },
+		isNeeded: (id: string) => Promise<boolean>,
+	): Promise<void> {
+		for (const [id, staged] of this.#root.staged) {
+			const isOld = staged.state === 'open' && staged.node.mtime < before.staged;
+			if (isOld && !(await isNeeded(id))) staged.state = 'discarded';
 		}
 		for (const [key, { madeAt }] of this.#root.notes) if (madeAt < before.notes) this.#root.notes.delete(key);
 	}

@@ -149,6 +149,19 @@ test('an upload belongs to its user, a visitor’s to whoever has its id', async
 	t.is(await readFile(path.join(app.filesDir, 'users/anonymous/Public/open.txt'), 'utf8'), 'abc');
 });
 
+test('without an area a file is private, also when the session has ended meanwhile; a visitor’s is public', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const { cookie } = ada;
+	t.is(told(await create(ada, 1, { filename: 'a' }, {}, 'x'))[2], 'a');
+	await ada.get('/api/logout');
+	ada.cookie = cookie;
+	t.is((await create(ada, 1, { filename: 'b' }, {}, 'x')).statusCode, 401);
+	t.deepEqual(await readdir(path.join(app.filesDir, 'users/ada')), ['Public', 'a']);
+	t.is((await create(new Client(app), 1, { filename: 'c' }, {}, 'x')).statusCode, 201);
+	t.deepEqual(await readdir(path.join(app.filesDir, 'users/anonymous/Public')), ['c']);
+});
+
 test('the area is the one that is asked for', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');

@@ -76,6 +76,9 @@ export function uploadStore(knex: Knex): UploadStore {
 		async drop(idHash) {
 			await uploads().where({ id_hash: idHash }).update({ staged_id: null });
 		},
+		async isStaged(stagedId) {
+			return (await uploads().where({ staged_id: stagedId }).first('id_hash')) !== undefined;
+		},
 		forget(before) {
 			return uploads().where('expires_at', '<=', before).delete();
 		},

@@ -95,8 +95,11 @@ export interface StorageProvider {
 	 */
 	note(key: string, value: string): Promise<string>;
 	forgetNote(key: string): Promise<void>;
-	/** Drops staged files and notes that nobody has touched since then, milliseconds since the epoch. */
-	sweepStaging(before: { staged: number; notes: number }): Promise<void>;
+	/**
+	 * Drops notes, and staged files that nobody needs, which were not touched since then, milliseconds since the epoch. A clock may have been wrong when they
+	 * were: `isNeeded` is asked for each staged file by its id.
+	 */
+	sweepStaging(before: { staged: number; notes: number }, isNeeded: (id: string) => Promise<boolean>): Promise<void>;
 	/** Bytes that may still be written. */
 	freeSpace(): Promise<number>;
 	/** Whether the root is really there: mounted, writable and ours. Throws `unavailable` with the reason. */

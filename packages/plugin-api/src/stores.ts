@@ -163,6 +163,8 @@ export interface UploadStore {
 	expired(now: number, most: number): Promise<{ idHash: string; stagedId: string }[]>;
 	/** Notes that the staged file is gone. The upload is still known as one that has expired. */
 	drop(idHash: string): Promise<void>;
+	/** Whether an upload has this staged file. */
+	isStaged(stagedId: string): Promise<boolean>;
 	/** Forgets all that expired by then. Resolves to how many. */
 	forget(before: number): Promise<number>;
 }

@@ -108,8 +108,8 @@ export class LocalStorage implements LocalFilesStorage, SurveyingStorage, Watchi
 		return refusing(rootPath, () => removeNote(this.disk, key));
 	}
 
-	sweepStaging(before: { staged: number; notes: number }): Promise<void> {
-		return refusing(rootPath, () => sweepStaging(this.disk, before));
+	sweepStaging(before: { staged: number; notes: number }, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
+		return refusing(rootPath, () => sweepStaging(this.disk, before, isNeeded));
 	}
 
 	freeSpace(): Promise<number> {

@@ -1,10 +1,12 @@
 import type { Disk } from './Disk.js';
 import { closeSync, lstat, open } from './descriptors.js';
 import type { Folder } from './Folder.js';
+import { factsOfStats } from './facts.js';
 import { readFileFlags } from './opening.js';
 import { notePrefix, scratchPrefix, stagingFolder, trashFolder } from './privateFolder.js';
 import { pathPart, type RawName } from './rawNames.js';
 import { removeTree } from './removeTree.js';
+import { formatStagedId } from './stagedIds.js';
 
 /** Where no lock tells whether somebody still works on it, only what nobody began within a day is swept. */
 const dayMs = 24 * 60 * 60 * 1000;
@@ -17,15 +19,21 @@ export async function sweepLeftovers(disk: Disk): Promise<void> {
 	await sweep(disk, staging, (name) => removeIfAbandoned(disk, staging, name));
 }
 
-/** Drops staged files and notes that nobody has touched since. */
-export async function sweepStaging(disk: Disk, before: { staged: number; notes: number }): Promise<void> {
+/** Drops notes, and staged files that nobody needs, which were not touched since. */
+export async function sweepStaging(
+	disk: Disk,
+	before: { staged: number; notes: number },
+	isNeeded: (id: string) => Promise<boolean>,
+): Promise<void> {
 	using staging = await disk.privateFolder(stagingFolder, 'read');
 	await sweep(disk, staging, async (name) => {
 		if (name.startsWith(scratchPrefix)) return;
-		const { ctimeMs } = await lstat(staging.at(pathPart(name)));
-		if (ctimeMs < (name.startsWith(notePrefix) ? before.notes : before.staged)) {
-			await removeTree(disk, staging, name);
-		}
+		const facts = factsOfStats(await lstat(staging.at(pathPart(name)), { bigint: true }));
+		const touchedAt = Number(facts.ctimeNs / 1_000_000n);
+		const mayGo = name.startsWith(notePrefix)
+			? touchedAt < before.notes
+			: touchedAt < before.staged && !(await isNeeded(formatStagedId(name, facts)));
+		if (mayGo) await removeTree(disk, staging, name);
 	});
 }
 

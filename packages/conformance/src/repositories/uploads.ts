@@ -103,7 +103,10 @@ export function uploadRules(rule: Rule): void {
 			{ idHash: 'one', stagedId: 'staged' },
 		]);
 		t.is((await uploads.expired(3000, 1)).length, 1);
+		t.true(await uploads.isStaged('other'));
+		t.false(await uploads.isStaged('OTHER'));
 		await uploads.drop('two');
+		t.false(await uploads.isStaged('other'));
 		t.deepEqual(await uploads.expired(3000, 10), [{ idHash: 'one', stagedId: 'staged' }]);
 		t.like(await uploads.find('two'), { stagedId: null, entryPath: null });
 		t.is(await uploads.forget(2000), 2);

@@ -48,6 +48,11 @@ function hashOf(id: string): string {
 	return createHash('sha256').update(id).digest('hex');
 }
 
+/** Whether the client brings the cookie of a session, which may have ended: then it takes itself for somebody who is signed in. */
+export function bringsSession(request: Request): boolean {
+	return /(^|;\s*)(__Host-|__Secure-)?sid=./.test(request.raw.req.headers.cookie ?? '');
+}
+
 /**
  * Sessions live in the database under the hash of their id; the browser holds the id, sealed. Over https the cookie is one that no other host or plain page
  * can set (`__Host-`), over plain http an ordinary one. https is what `publicUrl` says, else what a trusted proxy reports.

@@ -2,7 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Database } from '@stowage/database';
 import type { Files, Request, StagedFile, StorageProvider, UploadRecord } from '@stowage/plugin-api';
-import { Failure, isFailure, type Viewer } from '@stowage/rules';
+import { type Area, Failure, isFailure, type Viewer } from '@stowage/rules';
+import { bringsSession } from '../accounts/sessions.js';
 import type { Config } from '../config/schema.js';
 import { limitAddress } from '../http/proxy.js';
 import type { Log } from '../log.js';
@@ -164,18 +165,14 @@ export function createResumableUploads({
 		}
 	}
 
-	async function begin(viewer: Viewer, idHash: string, { client, raw }: Request): Promise<UploadRecord> {
+	async function begin(viewer: Viewer, idHash: string, request: Request): Promise<UploadRecord> {
+		const { client, raw } = request;
 		const metadata = textHeader(raw.req.headers, 'Upload-Metadata') ?? '';
 		if (textHeader(raw.req.headers, 'Upload-Defer-Length') !== undefined) {
 			throw new Failure('invalid', 'Upload-Defer-Length: is not offered; say the length at the start');
 		}
 		const length = byteCount(raw.req.headers, 'Upload-Length');
-		const {
-			name,
-			directory,
-			area = viewer.kind === 'user' ? 'private' : 'public',
-			mtime,
-		} = parseUploadMetadata(metadata);
+		const { name, directory, area = defaultArea(viewer, request), mtime } = parseUploadMetadata(metadata);
 		const { maxFileSize } = config.uploads;
 		if (maxFileSize > 0 && length > maxFileSize) {
 			throw new Failure('tooLarge', `The file is larger than ${maxFileSize} bytes.`);
@@ -292,10 +289,17 @@ export function createResumableUploads({
 			// Until then its client is told that it has expired, after that it is unknown.
 			await uploads.forget(now() - config.uploads.expireAfter);
 			// Forms that a crash cut off leave staged files that no row knows of.
-			await storage.sweepStaging({ staged: now() - config.uploads.expireAfter - dayMs, notes: now() - dayMs });
+			await storage.sweepStaging({ staged: now() - config.uploads.expireAfter - dayMs, notes: now() - dayMs }, (id) =>
+				uploads.isStaged(id),
+			);
 		},
 	};
 	return resumable;
+}
+
+/** Whoever takes themselves for signed in must not find their file in public because the session has ended. */
+function defaultArea(viewer: Viewer, request: Request): Area {
+	return viewer.kind === 'user' || bringsSession(request) ? 'private' : 'public';
 }
 
 /** `Expect: 100-continue` waits for this: all that the headers tell is in order. */

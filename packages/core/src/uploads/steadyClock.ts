@@ -1,14 +1,8 @@
 /**
- * The time of day, but it never runs ahead of the time that has really passed since the start: a clock that is set wrong for a moment must not end what
- * people began.
+ * The time of day at the start of the process, and what has really passed since: a clock that somebody sets, or that is put right late, must not end what
+ * people began. Milliseconds since the epoch.
  */
-export function steadyClock(
-	wallClock: () => number = Date.now,
-	elapsedMs: () => number = () => performance.now(),
-): () => number {
-	const start = wallClock() - elapsedMs();
-	return () => Math.min(wallClock(), start + elapsedMs() + slackMs);
+export function steadyClock(): () => number {
+	const start = Date.now() - performance.now();
+	return () => Math.floor(start + performance.now());
 }
-
-/** A clock that is put right little by little is no jump. */
-const slackMs = 60_000;
