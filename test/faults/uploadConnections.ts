@@ -1,0 +1,136 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ExecutionContext } from 'ava';
+import type { ServerProcess } from '../serverProcess.js';
+import { type Door, type Job, newJob, Refusal, sendOn, startFailingServer, temporaryFolder } from './uploading.js';
+
+const ways = ['form', 'pieces', 'checked pieces'] as const;
+
+async function uploadingGround(t: ExecutionContext, clock?: string) {
+	const dataDir = await temporaryFolder(t);
+	const server = await startFailingServer(t, { dataDir, ...(clock === undefined ? {} : { clock }) });
+	const door: Door = { url: server.url, cookie: await server.register('ada') };
+	return { server, door, home: path.join(dataDir, 'files/users/ada') };
+}
+
+/** A line to the server that breaks after so many bytes have gone up; `Infinity` never. Half of the time the server is not told, as when a radio is switched off. */
+async function badLine(t: ExecutionContext, server: ServerProcess, bytesUntilCut: () => number) {
+	const { hostname, port } = new URL(server.url);
+	const sockets = new Set<Socket>();
+	let cuts = 0;
+	const line = createServer((client) => {
+		const up = connect(Number(port), hostname);
+		for (const socket of [client, up]) {
+			sockets.add(socket);
+			socket.on('error', () => {});
+		}
+		let left = bytesUntilCut();
+		client.on('data', (chunk) => {
+			if (left <= 0) return;
+			up.write(chunk.subarray(0, left));
+			left -= chunk.length;
+			if (left > 0) return;
+			cuts++;
+			client.destroy();
+			if (cuts % 2 === 0) up.destroy();
+		});
+		up.on('data', (chunk) => void client.write(chunk));
+		up.on('close', () => client.destroy());
+		client.on('close', () => {
+			if (left > 0) up.destroy();
+		});
+	});
+	await new Promise<void>((resolve) => line.listen(0, '127.0.0.1', resolve));
+	t.teardown(() => {
+		for (const socket of sockets) socket.destroy();
+		line.close();
+	});
+	return { url: `http://127.0.0.1:${(line.address() as AddressInfo).port}`, cuts: () => cuts };
+}
+
+/** Sends a job until it is done, as often as the line breaks or another connection is at work; resolves to how often it had to begin again. */
+async function sendUntilDone(door: Door, job: Job): Promise<number> {
+	for (let tries = 0; tries < 100; tries++) {
+		try {
+			await sendOn(door, job);
+			return tries;
+		} catch (error) {
+			const isPassing = error instanceof TypeError || (error instanceof Refusal && [409, 423].includes(error.status));
+			if (!isPassing) throw error;
+			await wait(200);
+		}
+	}
+	throw new Error(`${job.name} never came to an end.`);
+}
+
+/** Cuts at random bytes, seen by the server or not: every upload ends whole and once. */
+export async function cutConnections(t: ExecutionContext, cuts: number): Promise<void> {
+	const { server, door, home } = await uploadingGround(t);
+	const line = await badLine(t, server, () =>
+		line.cuts() < cuts ? 1 + Math.random() * 250_000 : Number.POSITIVE_INFINITY,
+	);
+	const jobs: Job[] = [];
+	do {
+		const batch = ways.map((way) => newJob(`${jobs.length} ${way}`, 300_000, way));
+		jobs.push(...batch);
+		await Promise.all(batch.map((job) => sendUntilDone({ ...door, url: line.url }, job)));
+	} while (line.cuts() < cuts);
+	t.deepEqual((await readdir(home)).sort(), [...jobs.map(({ name }) => name), 'Public'].sort());
+	for (const { name, bytes } of jobs) t.true((await readFile(path.join(home, name))).equals(bytes), name);
+}
+
+/** The same file from two tabs at once, under one key: it comes to be once and whole. */
+export async function twoTabs(t: ExecutionContext, times: number): Promise<void> {
+	const { door, home } = await uploadingGround(t);
+	for (let time = 0; time < times; time++) {
+		for (const way of ways) {
+			const job = newJob(`${time} ${way}`, 500_000, way);
+			await Promise.all([job, { ...job }].map((tab) => sendUntilDone(door, tab)));
+			t.true((await readFile(path.join(home, job.name))).equals(job.bytes), job.name);
+		}
+	}
+	t.is((await readdir(home)).length, 1 + times * ways.length);
+}
+
+/** The clock of the server jumps by days and back while files are on their way: the session may end, no upload does. */
+export async function jumpingClock(t: ExecutionContext, times: number): Promise<void> {
+	const clock = path.join(await temporaryFolder(t), 'clock');
+	await writeFile(clock, '0');
+	const { door, home } = await uploadingGround(t, clock);
+	const dayMs = 24 * 60 * 60 * 1000;
+	for (let time = 0; time < times; time++) {
+		const job = newJob(`${time}.bin`, 1_000_000, 'pieces');
+		const jumping = (async () => {
+			for (const days of [40, -40, 365, 0]) {
+				await writeFile(clock, String(days * dayMs));
+				await wait(15);
+			}
+		})();
+		for (let tries = 0; !job.isDone && tries < 50; tries++) {
+			try {
+				await sendOn(door, job);
+			} catch (error) {
+				if (!(error instanceof Refusal)) throw error;
+				t.is(error.status, 401, error.message);
+				door.cookie = await signIn(door.url);
+			}
+		}
+		await jumping;
+		t.true(job.isDone, `${job.name} came to an end`);
+		t.true((await readFile(path.join(home, job.name))).equals(job.bytes));
+	}
+	t.is((await readdir(home)).length, 1 + times);
+}
+
+async function signIn(url: string): Promise<string> {
+	const answer = await fetch(`${url}/api/login`, {
+		method: 'POST',
+		headers: { 'content-type': 'application/json' },
+		body: JSON.stringify({ username: 'ada', password: 'correct horse' }),
+	});
+	const text = await answer.text();
+	if (!answer.ok) throw new Error(`The sign-in was answered ${answer.status}: ${text}`);
+	return (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+}
