@@ -110,6 +110,12 @@ test('what another user publishes shows in the public view of a visitor, also in
 		{ name: 'file', value: 'hello', fileName: 'a.txt' },
 	]);
 	await stream.next(isChange);
+	// What somebody does in their own home is no news for a visitor.
+	await wait(1200);
+	const before = stream.events.length;
+	await writeFile(path.join(app.filesDir, 'users/ada/private.txt'), '');
+	await wait(1500);
+	t.is(stream.events.length, before);
 	// Somebody whose tree did not exist when the stream was opened.
 	const bob = await new Client(app).register('bob');
 	await wait(1200);

@@ -32,6 +32,12 @@ export async function watchPlaces(
 	const followAll = async (): Promise<void> => {
 		await Promise.all((await findPlaces()).map(({ at }) => follow(at, onChange)));
 	};
+	// What else happens beside the trees is no news of this folder.
+	const followNew = async (): Promise<void> => {
+		const before = watches.size;
+		await followAll();
+		if (watches.size > before) onChange();
+	};
 	const close = () => {
 		isClosed = true;
 		for (const watch of watches.values()) watch.close();
@@ -39,7 +45,7 @@ export async function watchPlaces(
 	};
 	try {
 		const places = await findPlaces();
-		if (treesAt !== undefined) await follow(treesAt, () => void followAll().then(onChange, onChange));
+		if (treesAt !== undefined) await follow(treesAt, () => void followNew().catch(onChange));
 		await followAll();
 		for (const { at } of places) if (await hasJustChanged(storage, at)) onChange();
 		return { close };
