@@ -1,4 +1,4 @@
-import { type ArchiveEntry, type SmallStore, z } from '@stowage/plugin-api';
+import { type ArchiveEntry, isFailure, type SmallStore, z } from '@stowage/plugin-api';
 
 /** How far a CRC has come: it is that of the first `bytes` of a content. */
 export interface Progress {
@@ -60,12 +60,12 @@ export class Checksums {
 		if (this.#unsaved.size >= rowsAtOnce) await this.save();
 	}
 
-	/** Writes down what is new. */
+	/** Writes down what is new, if that can be done right now. */
 	async save(): Promise<void> {
 		if (this.#unsaved.size === 0) return;
 		const rows = new Map(this.#unsaved);
 		this.#unsaved.clear();
-		await this.store.setMany(rows, rememberedMs);
+		await ifPossible(this.store.setMany(rows, rememberedMs));
 	}
 
 	#learn(index: number, progress: Progress): void {
@@ -88,9 +88,19 @@ export class Checksums {
 			if (size >= worthRemembering && this.get(at) === undefined) wanted.set(contentKey, at);
 		}
 		this.#asked = { from: index, to: at };
-		for (const [key, value] of await this.store.getMany([...wanted.keys()])) {
+		for (const [key, value] of (await ifPossible(this.store.getMany([...wanted.keys()]))) ?? []) {
 			const [crc, bytes] = row.parse(value);
 			this.#learn(wanted.get(key) as number, { crc, bytes });
 		}
+	}
+}
+
+/** A database that is full or away costs reading something again, and no download. */
+async function ifPossible<T>(work: Promise<T>): Promise<T | undefined> {
+	try {
+		return await work;
+	} catch (error) {
+		if (!isFailure(error)) throw error;
+		return undefined;
 	}
 }

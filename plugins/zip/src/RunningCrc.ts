@@ -1,17 +1,19 @@
 import { crc32 } from 'node:zlib';
 import type { OpenFile } from '@stowage/plugin-api';
 import type { Progress } from './Checksums.js';
+import { contentChanged } from './ReadAhead.js';
 
 /** A transfer that is cut hard computes this much again at most. */
 const savingBytes = 1024 ** 3;
 
 /** The CRC of a content as far as its bytes have come by. */
 export class RunningCrc {
-	#crc: number;
-	#bytes: number;
-	#savedBytes: number;
+	#crc = 0;
+	#bytes = 0;
+	#savedBytes = 0;
 
-	constructor({ crc, bytes }: Progress = { crc: 0, bytes: 0 }) {
+	/** Goes on from what is known of the content already. */
+	begin({ crc, bytes }: Progress): void {
 		this.#crc = crc;
 		this.#bytes = bytes;
 		this.#savedBytes = bytes;
@@ -45,9 +47,11 @@ export class RunningCrc {
 		}
 	}
 
-	/** The content is not what it was. */
-	forget(): void {
+	/** Throws if the content is not what it was; then nothing is known of it any more. */
+	async demandUnchanged(file: OpenFile): Promise<void> {
+		if (!(await file.isChanged())) return;
 		this.#crc = 0;
 		this.#bytes = 0;
+		throw contentChanged();
 	}
 }

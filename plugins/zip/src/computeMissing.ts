@@ -1,6 +1,5 @@
 import type { ArchiveContents, ArchiveEntry } from '@stowage/plugin-api';
 import type { Checksums } from './Checksums.js';
-import { contentChanged } from './ReadAhead.js';
 import { RunningCrc } from './RunningCrc.js';
 
 const filesAtOnce = 8;
@@ -28,17 +27,15 @@ async function compute(
 ): Promise<void> {
 	signal?.throwIfAborted();
 	const entry = contents.entries[index] as ArchiveEntry;
-	const crc = new RunningCrc(await checksums.recall(index));
+	const crc = new RunningCrc();
+	crc.begin(await checksums.recall(index));
 	if (crc.progress.bytes === entry.size) return;
 	const file = await contents.open(entry);
 	try {
 		await crc.catchUp(file, entry.size, signal);
-		if (await file.isChanged()) {
-			crc.forget();
-			throw contentChanged();
-		}
+		await crc.demandUnchanged(file);
 	} finally {
-		await checksums.set(index, crc.progress);
 		await file.close();
+		await checksums.set(index, crc.progress);
 	}
 }

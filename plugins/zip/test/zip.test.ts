@@ -6,7 +6,15 @@ import os from 'node:os';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import type { Archive, ArchiveContents, ArchiveEntry, ByteRange, OpenFile, SmallStore } from '@stowage/plugin-api';
+import {
+	type Archive,
+	type ArchiveContents,
+	type ArchiveEntry,
+	type ByteRange,
+	Failure,
+	type OpenFile,
+	type SmallStore,
+} from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { Checksums } from '../src/Checksums.js';
 import { zipFormat } from '../src/zipFormat.js';
@@ -231,6 +239,25 @@ test('files are opened and read a few ahead and no more, and all are closed when
 		if (++chunks === 2) break;
 	}
 	t.true(made.opened < 400, `${made.opened} were opened`);
+	t.is(made.opened, made.closed);
+});
+
+test('a reader that goes away before a large file leaves it closed', async (t) => {
+	const made = new Made().add('small', randomBytes(10)).add('large', randomBytes(1_000_000));
+	for await (const _chunk of zipFormat(new Rows()).archive(made).read()) break;
+	t.is(made.opened, made.closed);
+});
+
+test('a database that is full or away breaks no archive', async (t) => {
+	const made = new Made().add('a', randomBytes(100_000)).add('b', randomBytes(100_000));
+	const whole = await bytesOf(zipFormat(new Rows()).archive(made));
+	const rows = new Rows();
+	rows.getMany = () => Promise.reject(new Failure('unavailable', 'The database is not available right now.'));
+	rows.setMany = () => Promise.reject(new Failure('storageFull', 'The disk of the database is full.'));
+	t.true((await bytesOf(zipFormat(rows).archive(made))).equals(whole));
+	const start = 150_000;
+	const rest = await bytesOf(zipFormat(rows).archive(made), { start, end: whole.length - 1 });
+	t.true(rest.equals(whole.subarray(start)));
 	t.is(made.opened, made.closed);
 });
 
