@@ -29,25 +29,7 @@ export async function watchFolder(
 		onChange();
 	});
 	if (watcher === undefined) return undefined;
-	await children.haveChanged(folder);
-
-	let isLooking = false;
-	const look = async (): Promise<void> => {
-		if (isLooking) return;
-		isLooking = true;
-		try {
-			using now = await disk.folder(path, 'read');
-			if ((await identify(disk, now)) !== identity) return end();
-			if (await children.haveChanged(now)) onChange();
-		} catch {
-			// Why it can't be opened is told to whoever asks for it next.
-			end();
-		} finally {
-			isLooking = false;
-		}
-	};
-	const timer = setInterval(() => void look(), lookMs);
-	timer.unref();
+	let timer: NodeJS.Timeout | undefined;
 	let isClosed = false;
 	const close = () => {
 		isClosed = true;
@@ -57,9 +39,35 @@ export async function watchFolder(
 	const end = () => {
 		if (isClosed) return;
 		close();
-		onEnd();
+		// Before that nobody follows it yet, and none will.
+		if (timer !== undefined) onEnd();
 	};
+	// At once: an error that nobody listens for ends the process.
 	watcher.on('error', end);
+	try {
+		await children.haveChanged(folder);
+	} catch (error) {
+		close();
+		throw error;
+	}
+	if (isClosed) return undefined;
+
+	let isLooking = false;
+	const look = async (): Promise<void> => {
+		if (isLooking) return;
+		isLooking = true;
+		try {
+			using now = await disk.folder(path, 'read');
+			if ((await identify(disk, now)) !== identity) return end();
+			if ((await children.haveChanged(now)) && !isClosed) onChange();
+		} catch {
+			// Why it can't be opened is told to whoever asks for it next.
+			end();
+		} finally {
+			isLooking = false;
+		}
+	};
+	timer = setInterval(() => void look(), lookMs).unref();
 	return { close };
 }
 

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { hasWatch, type StorageProvider } from '@stowage/plugin-api';
 import test from 'ava';
+import { loadLinuxCalls } from '../src/linuxCalls.js';
+import type { SystemCalls } from '../src/systemCalls.js';
 import { traceChild } from './children.js';
 import { eventually, localStorage, p, refused } from './steps.js';
 
@@ -85,6 +87,31 @@ test('links and files are not followed, nor what is not there or our own', async
 	renameSync(join(root, 'docs'), join(root, 'moved'));
 	symlinkSync(join(root, 'moved'), join(root, 'docs'));
 	await eventually(t, () => told.ends === 1);
+});
+
+test('a folder that can’t be read through is not followed, and no notice of the system is left behind', async (t) => {
+	const calls = await loadLinuxCalls();
+	if (calls === undefined) throw new Error('These are the calls of Linux.');
+	let fails = false;
+	const failing: SystemCalls = {
+		...calls,
+		async *readNames(folder) {
+			if (fails) throw new Error('The disk does not answer.');
+			yield* calls.readNames(folder);
+		},
+	};
+	const { storage, root } = await localStorage(t, { calls: failing });
+	mkdirSync(join(root, 'docs'));
+	let changes = 0;
+	fails = true;
+	if (!hasWatch(storage)) throw new Error('The storage tells of nothing.');
+	await t.throwsAsync(storage.watch(p('docs'), { onChange: () => changes++, onEnd: () => t.fail() }));
+	fails = false;
+	const other = await follow(storage, 'docs');
+	writeFileSync(join(root, 'docs/a'), '');
+	await eventually(t, () => other.told.changes > 0);
+	t.is(changes, 0);
+	other.watch?.close();
 });
 
 for (const fault of ['inotify_add_watch:error=ENOSPC', 'inotify_init1:error=EMFILE']) {
