@@ -120,7 +120,7 @@ async function assemble(
 		if (opened === undefined) throw new Error('server.files can be used once the server has started.');
 		return opened;
 	};
-	const links = createLinks({ links: database.links, storage: openedStorage, log });
+	const links = createLinks({ links: database.links, storage: openedStorage, log, now });
 	const files = createFiles(openedStorage, config, log, links.watcher);
 	server.decorate('server', 'files', files);
 	await loadPlugins(server, config);
@@ -221,9 +221,9 @@ async function assemble(
 	};
 }
 
-async function sweep({ database, links, resumableUploads, log }: Services): Promise<void> {
+async function sweep({ database, links, resumableUploads, log, now }: Services): Promise<void> {
 	try {
-		await database.sessions.sweep(Date.now());
+		await database.sessions.sweep(now());
 		await database.sweepSmallRows();
 		await links.sweep();
 		await resumableUploads.sweep();

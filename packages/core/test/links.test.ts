@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { LinkStore } from '@stowage/plugin-api';
-import { parsePath, type StoragePath, type Viewer } from '@stowage/rules';
+import { Failure, parsePath, type StoragePath, type Viewer } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { createLinks } from '../src/links/createLinks.js';
@@ -509,6 +509,24 @@ test('a move that did not happen, and one to public whose rows were not removed,
 	t.is(await s.status(`/api/temp/${token}`), 404);
 	await rename(s.home('Public/fox.txt'), s.home('docs/fox.txt'));
 	t.is(await s.status(`/api/temp/${token}`), 200, 'it is private again, and the very same file');
+});
+
+test('a link works, and an expired one says so, while the database has no room', async (t) => {
+	const s = await scene(t);
+	const clock = { now: Date.now() };
+	const full = () => Promise.reject(new Failure('storageFull', 'The disk of the database is full.'));
+	const links = linksAt(s, clock, { adopt: full, end: full, countDownload: full, settle: full });
+	const { id, token } = await links.make(s.viewer, parsePath('docs/fox.txt'), '1h');
+	const at = (name: string) => `users/ada/${name}` as StoragePath;
+	await links.watcher.moving(s.viewer, at('docs/fox.txt'), at('x.txt'), () =>
+		s.app.services.storage.move(at('docs/fox.txt'), at('x.txt')),
+	);
+	const { path: found, file } = await links.follow(token);
+	t.is(found, 'x.txt' as StoragePath);
+	await file?.close();
+	await t.notThrowsAsync(() => links.countDownload(id));
+	clock.now += 2 * hourMs;
+	t.like(await t.throwsAsync(() => links.follow(token)), { kind: 'expired' });
 });
 
 test('a link that is followed while its folders are renamed is never lost for a moment', async (t) => {

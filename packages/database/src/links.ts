@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { LinkRecord, LinkStore } from '@stowage/plugin-api';
 import { Failure, parsePath } from '@stowage/rules';
 import type { Knex } from 'knex';
+import { parts } from './parts.js';
 import { plainRow } from './plainValues.js';
 import { transact } from './transact.js';
 
@@ -83,8 +84,12 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 				.update(plainRow({ is_ended: true }));
 		},
 		async remove(ids, ownerId) {
-			const chosen = links().whereIn('id', [...ids]);
-			return await (ownerId === undefined ? chosen : chosen.where({ user_id: ownerId })).delete();
+			let removed = 0;
+			for (const part of parts(ids)) {
+				const chosen = links().whereIn('id', part);
+				removed += await (ownerId === undefined ? chosen : chosen.where({ user_id: ownerId })).delete();
+			}
+			return removed;
 		},
 		sweep: (expiredBefore) => links().where('expires_at', '<', expiredBefore).delete(),
 	};

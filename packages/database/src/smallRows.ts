@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { SmallStore } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
+import { parts } from './parts.js';
 import { plainRow } from './plainValues.js';
 
 interface SmallRow {
@@ -9,9 +10,6 @@ interface SmallRow {
 	value: string;
 	expires_at: number;
 }
-
-/** Rows written by one statement: a database bounds the values of one. */
-const rowsAtOnce = 200;
 
 /** The rows of one scope; other scopes never meet them. */
 export function smallStore(knex: Knex, now: () => number, scope: string): SmallStore {
@@ -66,10 +64,6 @@ export function smallStore(knex: Knex, now: () => number, scope: string): SmallS
 /** Forgets what is past its time, whatever its scope. Resolves to how many. */
 export function sweepSmallRows(knex: Knex, now: number): Promise<number> {
 	return knex<SmallRow>('small_rows').where('expires_at', '<=', now).delete();
-}
-
-function* parts<T>(items: readonly T[]): Generator<T[]> {
-	for (let start = 0; start < items.length; start += rowsAtOnce) yield items.slice(start, start + rowsAtOnce);
 }
 
 /** Keys may be secrets, such as the token of a ticket, and of any length. */

@@ -1,13 +1,15 @@
 import type { LimitStore } from '@stowage/plugin-api';
 import { Failure, foldUsername } from '@stowage/rules';
 import { limitAddress } from '../http/proxy.js';
-import { inTurn } from '../inTurn.js';
+import { createTurns } from '../turns.js';
 
 const windowMs = 60_000;
 
 /** Failed tries a minute from one address at one account, and at all accounts together. */
 const triesAtOneAccount = 10;
 const triesFromOneAddress = 100;
+
+const inTurn = createTurns();
 
 /**
  * Runs one try at a password. It is counted before the hash is begun, so that 500 at once are refused as 500 in turn are, and taken back when it succeeds:

@@ -15,6 +15,7 @@ import type { ItemWatcher } from '../files/itemWatcher.js';
 import type { Log } from '../log.js';
 import { followItems } from './followItems.js';
 import { type LocatedLink, locateLink, openLink } from './locateLink.js';
+import { noteIfPossible } from './noteIfPossible.js';
 
 export interface FollowedLink extends LocatedLink {
 	id: string;
@@ -37,6 +38,7 @@ export interface Links {
 	): Promise<{ id: string; token: string; expiresAt: number }>;
 	/** What a token leads to. Throws `expired`, and one and the same `notFound` for whatever else does not work. */
 	follow(token: string): Promise<FollowedLink>;
+	/** Counts a download, if that can be written down. */
 	countDownload(id: string): Promise<void>;
 	/** All that are remembered, of one owner or of everybody, the newest first, with where their items lie now. */
 	list(ownerId?: string): Promise<ListedLink[]>;
@@ -110,19 +112,19 @@ export function createLinks({ links, storage, log, now = Date.now }: Parts): Lin
 				// An item that was moved after its link was read is found at the second look.
 				if (link === undefined || (before?.path === link.path && before.nextPath === link.nextPath)) throw noSuchLink();
 				if (isExpired(link)) {
-					if (!link.isEnded && now() >= link.expiresAt) await links.end(link.id);
+					if (!link.isEnded && now() >= link.expiresAt) await noteIfPossible(log, links.end(link.id));
 					throw new Failure('expired', 'This link has expired.');
 				}
 				const opened = await openLink(storage(), link);
 				if (opened !== undefined) {
-					if (opened.path !== link.path) await links.adopt(link.id, opened.path);
+					if (opened.path !== link.path) await noteIfPossible(log, links.adopt(link.id, opened.path));
 					return { ...opened, id: link.id, owner: { kind: 'user', ...link.owner } };
 				}
 				before = link;
 			}
 		},
 
-		countDownload: (id) => links.countDownload(id),
+		countDownload: (id) => noteIfPossible(log, links.countDownload(id)),
 
 		list,
 
@@ -133,8 +135,11 @@ export function createLinks({ links, storage, log, now = Date.now }: Parts): Lin
 		},
 
 		async purge() {
-			const bad = (await list()).filter(({ state }) => state !== 'good');
-			return bad.length === 0 ? 0 : links.remove(bad.map(({ id }) => id));
+			const bad = (await list()).filter(({ state }) => state !== 'good').map(({ id }) => id);
+			if (bad.length === 0) return 0;
+			// An item that was moved while it was looked for is found at the second look.
+			const good = new Set((await list()).filter(({ state }) => state === 'good').map(({ id }) => id));
+			return links.remove(bad.filter((id) => !good.has(id)));
 		},
 
 		async sweep() {

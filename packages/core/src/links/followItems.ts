@@ -2,8 +2,9 @@ import type { LinkRecord, LinkStore, StorageProvider } from '@stowage/plugin-api
 import { homeRoot, isWithin, joinPath, relativePath, type StoragePath } from '@stowage/rules';
 import type { ItemWatcher } from '../files/itemWatcher.js';
 import type { Log } from '../log.js';
+import { createTurns } from '../turns.js';
 import { isPublicPath, locateLink } from './locateLink.js';
-import { createTurns } from './turns.js';
+import { noteIfPossible } from './noteIfPossible.js';
 
 interface Parts {
 	links: LinkStore;
@@ -42,13 +43,7 @@ export function followItems({ links, storage, log }: Parts): ItemWatcher {
 	};
 
 	/** The disk has changed: what can't be written now is found out by whoever follows the link. */
-	const note = async (write: Promise<unknown>) => {
-		try {
-			await write;
-		} catch (error) {
-			log.warn({ err: error }, 'links could not be told of a move or deletion');
-		}
-	};
+	const note = (write: Promise<unknown>) => noteIfPossible(log, write);
 
 	return {
 		async moving(viewer, from, to, move) {

@@ -9,15 +9,6 @@ import type { Services } from '../services.js';
 /** Temporary links: made, listed and revoked by their owner, followed by whoever has one. */
 export function linkRoutes(services: Services) {
 	const { config, links, log } = services;
-	/** Before the first byte goes out, so that whoever has the answer finds it counted. */
-	const count = async (id: string) => {
-		try {
-			await links.countDownload(id);
-		} catch (error) {
-			log.warn({ err: error }, 'a download could not be counted');
-		}
-	};
-
 	return [
 		route(contract.generateTempLink, async ({ viewer, payload }) => {
 			const { token, expiresAt } = await links.make(viewer, payload.filePath, payload.expiration);
@@ -27,7 +18,8 @@ export function linkRoutes(services: Services) {
 		route(contract.temporaryDownload, async ({ params, query, request, h }) => {
 			try {
 				const { id, owner, path, file } = await links.follow(params.token ?? '');
-				const options = { isKept: false, onFirstByte: () => count(id) };
+				// Before the first byte goes out, so that whoever has the answer finds it counted.
+				const options = { isKept: false, onFirstByte: () => links.countDownload(id) };
 				if (file === undefined) {
 					const folder = { area: 'private' as const, items: [{ path }] };
 					return await sendArchive(services, request, h, owner, folder, options);

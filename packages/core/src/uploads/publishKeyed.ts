@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Arrival, Files, ItemRef, StorageProvider } from '@stowage/plugin-api';
 import { type Entry, Failure, isFailure, type Viewer } from '@stowage/rules';
-import { inTurn } from '../inTurn.js';
+import { createTurns } from '../turns.js';
 
 interface Means {
 	files: Files;
@@ -10,6 +10,9 @@ interface Means {
 
 /** Somebody else may note a try of theirs between our looks; more often than this is no accident. */
 const mostTries = 3;
+
+/** Tries with the same key that come to this process at once need not look for each other. */
+const inTurn = createTurns();
 
 /**
  * Publishes files that may have been sent before under the same key, by a try whose answer was lost: what that one published is found, and there is no second.
@@ -45,7 +48,7 @@ export function publishKeyed(
 		throw new Failure('locked', 'The same upload is being sent by somebody else right now.', { retryAfter: 1 });
 	};
 
-	return inTurn(`upload ${whoOf(viewer)} ${key}`, async () => {
+	return inTurn(`${whoOf(viewer)} ${key}`, async () => {
 		const earlier = await Promise.all(
 			arrivals.map((arrival, index) => earlierTry(arrival, noteKey(viewer, key, index))),
 		);
