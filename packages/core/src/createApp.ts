@@ -112,7 +112,7 @@ async function assemble(
 	server.decorate('server', 'news', news);
 	await server.register(inert);
 	const secret = config.sessionKey ?? (await readOrMakeSecret(config.dataDir, log));
-	const sessions = await registerSessions(server, database.sessions, config, secret);
+	const sessions = await registerSessions(server, database.sessions, config, secret, log);
 
 	// Plugins may take `server.files` for later, but the storage opens only when all of them have offered what they have.
 	let opened: StorageProvider | undefined;

@@ -1,5 +1,7 @@
+import { mock } from 'node:test';
 import { Failure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
+import { createEndedSessions } from '../src/accounts/endedSessions.js';
 import { Client, json, type TestApp, testApp } from './testApp.js';
 
 const credentials = { username: 'ada', password: 'correct horse' };
@@ -40,6 +42,30 @@ test('signing out works on a full disk: the session opens nothing, and its row g
 	};
 	await app.server.stop();
 	t.is(removed.length, 1);
+});
+
+// Its clock is the process's, so nothing else may run meanwhile.
+test.serial('a session that can’t be deleted, for whatever reason, is tried again and opens nothing', async (t) => {
+	const faults: unknown[] = [];
+	let answer: Promise<void> = Promise.reject(new Failure('unavailable', 'The database is not available right now.'));
+	const clock = mock.timers;
+	clock.enable({ apis: ['setTimeout'] });
+	t.teardown(() => clock.reset());
+	const ended = createEndedSessions({ remove: () => answer }, (fault) => faults.push(fault));
+	const afterRetry = async () => {
+		clock.tick(10_000);
+		for (let n = 0; n < 10; n++) await Promise.resolve();
+	};
+	await ended.end('hash');
+	const damage = new Error('database disk image is malformed');
+	answer = Promise.reject(damage);
+	answer.catch(() => {});
+	await afterRetry();
+	t.deepEqual(faults, [damage]);
+	t.true(ended.has('hash'));
+	answer = Promise.resolve();
+	await afterRetry();
+	t.false(ended.has('hash'));
 });
 
 test('a signed-in person goes on reading on a full disk', async (t) => {

@@ -8,11 +8,15 @@ export interface EndedSessions {
 	has(idHash: string): boolean;
 	/** Ends the session at once, and its row as soon as the database takes it. A restart before that forgets what is refused here. */
 	end(idHash: string): Promise<void>;
-	/** Tries again what could not be deleted. */
-	retry(): Promise<void>;
+	/** Tries a last time what could not be deleted. */
+	close(): Promise<void>;
 }
 
-export function createEndedSessions(store: Pick<SessionStore, 'remove'>): EndedSessions {
+/** `onFault` hears of what nobody waits for. */
+export function createEndedSessions(
+	store: Pick<SessionStore, 'remove'>,
+	onFault: (error: unknown) => void,
+): EndedSessions {
 	const ended = new Set<string>();
 	let timer: NodeJS.Timeout | undefined;
 
@@ -26,18 +30,28 @@ export function createEndedSessions(store: Pick<SessionStore, 'remove'>): EndedS
 		}
 	};
 	const retry = async (): Promise<void> => {
-		clearTimeout(timer);
-		timer = undefined;
 		for (const idHash of [...ended]) await remove(idHash);
-		if (ended.size > 0) timer = setTimeout(() => void retry(), retryMs).unref();
+	};
+	const retryLater = (): void => {
+		if (ended.size === 0) return;
+		timer ??= setTimeout(() => {
+			timer = undefined;
+			retry().catch(onFault).finally(retryLater);
+		}, retryMs).unref();
 	};
 	return {
 		has: (idHash) => ended.has(idHash),
 		async end(idHash) {
 			ended.add(idHash);
-			await remove(idHash);
-			if (ended.has(idHash)) timer ??= setTimeout(() => void retry(), retryMs).unref();
+			try {
+				await remove(idHash);
+			} finally {
+				retryLater();
+			}
 		},
-		retry,
+		async close() {
+			clearTimeout(timer);
+			await retry();
+		},
 	};
 }

@@ -3,6 +3,7 @@ import hapiCookie from '@hapi/cookie';
 import type { Request, Server, SessionStore, UserRecord } from '@stowage/plugin-api';
 import { Failure, isFailure } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
+import type { Log } from '../log.js';
 import { createEndedSessions } from './endedSessions.js';
 import { FollowedSessions } from './FollowedSessions.js';
 import { keepOwnCookies } from './ownCookies.js';
@@ -62,11 +63,14 @@ export async function registerSessions(
 	store: SessionStore,
 	config: Config,
 	secret: string,
+	log: Log,
 ): Promise<Sessions> {
 	await server.register(hapiCookie);
 
-	const ended = createEndedSessions(store);
-	server.ext('onPostStop', () => ended.retry());
+	const ended = createEndedSessions(store, (error) =>
+		log.error({ err: error }, 'an ended session could not be deleted'),
+	);
+	server.ext('onPostStop', () => ended.close());
 
 	const find = async (idHash: string, now: number) => (ended.has(idHash) ? undefined : await store.find(idHash, now));
 	const validate = async (request: Request, cookies: unknown, isForHttps: boolean) => {

@@ -10,10 +10,10 @@ const maxKeys = 10_000;
 export function steadyLimits(store: LimitStore): LimitStore {
 	const counts = new Map<string, { count: number; endsAt: number }>();
 
-	const countHere = (key: string, windowMs: number, now: number) => {
+	const countHere = (key: string, windowMs: number, now: number, amount: number) => {
 		for (const [known, { endsAt }] of counts) if (endsAt <= now) counts.delete(known);
 		const { count, endsAt } = counts.get(key) ?? { count: 0, endsAt: now + windowMs };
-		const counted = { count: count + 1, endsAt };
+		const counted = { count: count + amount, endsAt };
 		counts.delete(key);
 		counts.set(key, counted);
 		const [oldest] = counts.keys();
@@ -21,22 +21,22 @@ export function steadyLimits(store: LimitStore): LimitStore {
 		return counted;
 	};
 	return {
-		async hit(key, windowMs, now) {
+		async hit(key, windowMs, now, amount = 1) {
 			try {
-				return await store.hit(key, windowMs, now);
+				return await store.hit(key, windowMs, now, amount);
 			} catch (error) {
 				if (!isFailure(error, 'storageFull')) throw error;
-				return countHere(key, windowMs, now);
+				return countHere(key, windowMs, now, amount);
 			}
 		},
-		async release(key) {
+		async release(key, amount = 1) {
 			const counted = counts.get(key);
-			if (counted !== undefined && counted.count > 0) {
-				counts.set(key, { ...counted, count: counted.count - 1 });
+			if (counted !== undefined && counted.count >= amount) {
+				counts.set(key, { ...counted, count: counted.count - amount });
 				return;
 			}
 			try {
-				await store.release(key);
+				await store.release(key, amount);
 			} catch (error) {
 				// What stays counted ends with its window.
 				if (!isFailure(error, 'storageFull')) throw error;
