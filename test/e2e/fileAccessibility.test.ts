@@ -25,6 +25,7 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await choose('Create Folder');
 	await dialog.waitFor();
 	await clean(t, page, 'create dialog');
+	await dialog.locator(':focus').waitFor();
 	await page.keyboard.press('Enter');
 	await dialog.getByRole('alert').waitFor();
 	await clean(t, page, 'create dialog with an error');

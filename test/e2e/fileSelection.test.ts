@@ -154,6 +154,7 @@ test.serial(
 		await page.getByRole('button', { name: 'Clear selection' }).click();
 		await page.getByRole('button', { name: 'Actions', exact: true }).click();
 		await page.getByRole('menuitem', { name: 'Create Folder' }).click();
+		await dialog.locator(':focus').waitFor();
 		await page.keyboard.press('Enter');
 		await dialog.getByText('Please enter a folder name').waitFor();
 		await page.keyboard.type('what?');

@@ -139,11 +139,13 @@ export function FileList(props: FileListProps) {
 		[cursor, rowElement, focusCursor],
 	);
 
-	const shownFolder = useRef<string>(undefined);
+	const placed = useRef({ folderKey: '', isDone: false });
 	const { scrollTop } = props;
 	useLayoutEffect(() => {
-		if (!rows || shownFolder.current === folderKey) return;
-		shownFolder.current = folderKey;
+		// Also a folder that was left before its rows came has taken the place of the last one.
+		if (placed.current.folderKey !== folderKey) placed.current = { folderKey, isDone: false };
+		if (!rows || placed.current.isDone) return;
+		placed.current.isDone = true;
 		if (scroller.current) scroller.current.scrollTop = scrollTop;
 	}, [rows, folderKey, scrollTop]);
 
@@ -255,8 +257,7 @@ export function FileList(props: FileListProps) {
 				onDragEnd={props.onDragEnd}
 			>
 				{rows ? (
-					// Not as high as the virtualizer says, which at first is as high as the last folder: there would be no room to scroll to.
-					<div role="presentation" className={styles.rows} style={{ height: count * rowHeight }}>
+					<div role="presentation" className={styles.rows} style={{ height: virtualizer.getTotalSize() }}>
 						{virtualizer.getVirtualItems().map(({ index, start }) => {
 							const entry = entryAt(rows, index);
 							const key = rows.keys[index];
