@@ -116,6 +116,38 @@ test.serial('a visitor sees how far a ZIP is as well', async (t) => {
 	t.deepEqual(ada.faults, []);
 });
 
+test.serial('a ZIP that came while the tab was hidden is there when it is looked at again', async (t) => {
+	const ada = await stage.enter(t);
+	await plant(ada.home, { 'trip/one.jpg': '1' });
+	const page = await ada.open('/browser?type=private');
+	const setShown = (state: 'hidden' | 'visible') =>
+		page.evaluate((value) => {
+			Object.defineProperty(document, 'visibilityState', { configurable: true, value });
+			document.dispatchEvent(new Event('visibilitychange'));
+		}, state);
+	await rowOf(page, 'trip').click({ button: 'right' });
+	await setShown('hidden');
+	const [folder] = await downloadsOf(page, 1, () => page.getByRole('menuitem', { name: 'Download as ZIP' }).click());
+	await folder?.path();
+	await page.getByText('Waiting for the browser…').waitFor();
+	await setShown('visible');
+	await said(page, `Downloaded ${folder?.suggestedFilename()}`);
+	t.deepEqual(ada.faults, []);
+});
+
+test.serial('without news of it the bar gives way', async (t) => {
+	const ada = await stage.enter(t);
+	await plant(ada.home, { 'trip/one.jpg': '1' });
+	await ada.context.clock.install();
+	const page = await ada.open('/browser?type=private');
+	await page.route('**/api/downloadTickets/*', (route) => route.abort());
+	await choose(page, 'trip', 'Download as ZIP');
+	await page.getByText('Waiting for the browser…').waitFor();
+	await page.clock.fastForward(31_000);
+	await page.getByText('Waiting for the browser…').waitFor({ state: 'detached' });
+	t.pass();
+});
+
 test.serial('the bar shows how much of a ZIP was sent, and Cancel breaks it off', async (t) => {
 	const ada = await stage.enter(t);
 	await plant(ada.home, { 'film/': '' });
@@ -126,7 +158,7 @@ test.serial('the bar shows how much of a ZIP was sent, and Cancel breaks it off'
 	const [download] = await downloadsOf(page, 1, () => choose(page, 'film', 'Download as ZIP'));
 	const bar = page.getByRole('status').filter({ hasText: /^Downloading film_/ });
 	await bar.getByText(/^\d+\.\d\d\s[MG]B\sof\s3\.00\sGB · \d+\.\d\s[KM]B\/s · .*\sleft$/).waitFor();
-	t.true(Number(await bar.getByRole('progressbar').getAttribute('aria-valuenow')) > 0);
+	await bar.locator('[role=progressbar]:not([aria-valuenow="0"])').waitFor();
 	await bar.getByRole('button', { name: 'Cancel' }).click();
 	await said(page, 'Download cancelled');
 	t.truthy(await download?.failure());

@@ -11,6 +11,6 @@ export type Audience = { userId: string } | { ticket: string };
 /** News for the event streams of pages. They are hints: a page that missed one finds out by asking. */
 export interface News {
 	send(audience: Audience, item: NewsItem): void;
-	/** Calls `hear` for each item sent to the audience until the returned function is called. */
+	/** Calls `hear` for each item sent to the audience until the returned function is called; of a ticket at first with the last one that there was, a moment later. */
 	listen(audience: Audience, hear: (item: NewsItem) => void): () => void;
 }

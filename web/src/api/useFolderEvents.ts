@@ -16,7 +16,7 @@ export function useFolderEvents(area: Area, directory: string, isSignedIn: boole
 	const queryClient = useQueryClient();
 	const isShown = useSyncExternalStore(subscribeVisibility, () => document.visibilityState === 'visible');
 	const tickets = useSyncExternalStore(subscribeFollowedTickets, followedTickets);
-	// A signed-in person's stream brings the news of all their tickets; only a visitor names them.
+	// A signed-in person's stream brings the news of all their tickets; a visitor names them.
 	const named = JSON.stringify(isSignedIn === false ? tickets : []);
 
 	useEffect(() => {
@@ -25,7 +25,9 @@ export function useFolderEvents(area: Area, directory: string, isSignedIn: boole
 		// What was read before the tab was hidden, or the last time that somebody was here, may be old.
 		const shown = queryClient.getQueryCache().findAll({ queryKey: listingKey(area, directory), type: 'active' });
 		if (shown.some(({ state }) => state.dataUpdatedAt > 0 && state.fetchStatus === 'idle')) refresh.onNews();
-		const url = endpointUrl(events, { query: { type: area, directory, ticket: JSON.parse(named) } });
+		// Whoever names a ticket also hears where it stood while nobody listened.
+		const ticket = isSignedIn ? [...followedTickets()] : JSON.parse(named);
+		const url = endpointUrl(events, { query: { type: area, directory, ticket } });
 		const close = openEventStream(url, {
 			onChanged: () => refresh.onNews(),
 			onReopened: () => refresh.onNews(),
