@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { cutAfterFirstBytes, rawRequest } from './rawRequest.js';
-import { Client, json, testApp } from './testApp.js';
+import { Client, file, json, testApp } from './testApp.js';
 
 const gigabyte = 1024 ** 3;
 const chunk = Buffer.alloc(256 * 1024);
@@ -153,6 +153,25 @@ test('every error has one shape and tells nothing of the host', async (t) => {
 		t.is(answer.headers['cache-control'], 'private, no-store');
 		t.is(answer.headers['x-content-type-options'], 'nosniff');
 	}
+});
+
+test('no answer of the API is kept by a browser or a proxy', async (t) => {
+	const ada = await new Client(await testApp(t)).register('ada');
+	const answers = await Promise.all([
+		ada.get('/api/checkLoginStatus'),
+		ada.get('/api/capabilities'),
+		ada.get('/api/links'),
+		ada.get('/api/browse?type=private'),
+		ada.call('PUT', '/api/settings', { settings: { enablePreview: false } }),
+		ada.post('/api/createFolder', { directory: '', folderName: 'docs', type: 'private' }),
+		ada.upload('/api/upload', [file('a.txt', 'A')]),
+		ada.call('OPTIONS', '/api/uploads'),
+	]);
+	for (const { statusCode, headers } of answers) {
+		t.true(statusCode === 200 || statusCode === 204);
+		t.is(headers['cache-control'], 'private, no-store');
+	}
+	t.is((await ada.get('/api/logout')).headers['cache-control'], 'private, no-store');
 });
 
 test('answers that wait behind others on a cut connection free their files', async (t) => {

@@ -48,6 +48,7 @@ export function createServer(config: Config, log: Log): HapiServer {
 		router: { stripTrailingSlash: false },
 		routes: {
 			cors: false,
+			cache: { otherwise: 'private, no-store' },
 			// Another program on this host may have left a cookie that hapi can't parse; that is no reason to lock anyone out.
 			state: { parse: true, failAction: 'ignore' },
 			// Ranges, several of them too, are answered by the downloads themselves.
@@ -83,9 +84,8 @@ export function createServer(config: Config, log: Log): HapiServer {
 			request.response instanceof Error ? answerError(request.response, request, h, log) : request.response;
 		if (typeof response === 'symbol') return h.continue;
 		response.header('x-content-type-options', 'nosniff');
-		// hapi writes a route's own caching after this.
-		const isCachedByRoute = request.route.settings.cache !== undefined && response.statusCode < 400;
-		if (response.headers['cache-control'] === undefined && !isCachedByRoute)
+		// A refusal is not kept as long as what the route gives otherwise.
+		if (response.statusCode >= 400 && response.headers['cache-control'] === undefined)
 			response.header('cache-control', 'private, no-store');
 		if (hasUnreadBody(request.raw.req)) leaveBodyUnread(request.raw.req, request.raw.res);
 		return response;
