@@ -102,6 +102,20 @@ test('a second writer is refused while the first brings bytes, and takes over on
 	t.deepEqual(await readFile(path.join(app.filesDir, 'users/ada/a')), bytes);
 });
 
+test('what a connection brought before it fell silent is there for the next one at once', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const location = await begin(ada, 100, { filename: 'a' });
+	const first = openPatch(app, ada, location, 0, { 'content-length': '100' });
+	first.sent.write('0123456789');
+	await arrived(app, 10);
+	await wait(3200);
+	t.deepEqual(told(await head(ada, location)), [200, 10, undefined]);
+	t.not(await first.ended, 204);
+	t.deepEqual(told(await patch(ada, location, 10, '+'.repeat(90))), [204, 100, 'a']);
+	t.is(await readFile(path.join(app.filesDir, 'users/ada/a'), 'utf8'), `0123456789${'+'.repeat(90)}`);
+});
+
 test('a body of unknown length ends at the upload’s', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');

@@ -34,7 +34,8 @@ export class Writer {
 	/** Ends it and resolves once it has let go. */
 	async end(): Promise<void> {
 		this.#isOverdue = true;
-		if (!this.request.complete) this.request.destroy(new Failure('locked', 'A newer connection took over.'));
+		// Not `locked`, which says that the bytes are somebody else's: those that came by this connection are kept.
+		if (!this.request.complete) this.request.destroy(new Failure('timeout', 'A newer connection took over.'));
 		const isOver = await Promise.race([this.done.then(() => true), wait(handoverMs, false, { ref: false })]);
 		if (!isOver) throw inUse();
 	}
