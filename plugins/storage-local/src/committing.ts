@@ -1,7 +1,7 @@
 import type { StorageItem } from '@stowage/plugin-api';
 import { baseName, rootPath, type StoragePath } from '@stowage/rules';
 import type { Disk } from './Disk.js';
-import { fsync, futimes, unlink } from './descriptors.js';
+import { fsync, setModified, unlink } from './descriptors.js';
 import type { Folder } from './Folder.js';
 import { type Facts, itemOf, objectId } from './facts.js';
 import { isFault, nameTaken } from './faults.js';
@@ -24,7 +24,7 @@ export async function commitStaged(
 	using folder = await disk.parentOf(path, 'read');
 	if (fd === undefined) return await findPublished(disk, staged, folder, path);
 	using staging = await disk.privateFolder(stagingFolder, 'pass');
-	if (mtime !== undefined) await futimes(fd, Date.now() / 1000, mtime / 1000);
+	if (mtime !== undefined) await setModified(fd, mtime / 1000);
 	await syncOrDrop(fd, staging, staged);
 	try {
 		await renameOwn(disk, { from: staging, fromName: staged.name, to: folder, toName: baseName(path) });

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { atOnce } from './atOnce.js';
 import type { Disk } from './Disk.js';
-import { closeSync, copyFile, fchmod, fstat, futimes, mkdir, open, readFully, writeFully } from './descriptors.js';
+import { closeSync, copyFile, fchmod, fstat, mkdir, open, readFully, setModified, writeFully } from './descriptors.js';
 import type { Folder } from './Folder.js';
 import { isFault } from './faults.js';
 import { readFileFlags, stepInto } from './opening.js';
@@ -123,7 +123,7 @@ async function clone(source: number, target: number, mode: number): Promise<bool
 }
 
 async function keepTime(source: number, target: number): Promise<void> {
-	await futimes(target, Date.now() / 1000, Number((await fstat(source)).mtimeNs) / 1e9);
+	await setModified(target, Number((await fstat(source)).mtimeNs) / 1e9);
 }
 
 async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {

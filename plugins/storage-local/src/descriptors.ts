@@ -11,7 +11,6 @@ export const close = promisify(fs.close);
 export const fsync = promisify(fs.fsync);
 export const fdatasync = promisify(fs.fdatasync);
 export const ftruncate = promisify(fs.ftruncate);
-export const futimes = promisify(fs.futimes);
 export const fchmod = promisify(fs.fchmod);
 export const lstat = promisify(fs.lstat);
 export const mkdir = promisify(fs.mkdir);
@@ -31,6 +30,12 @@ export const fstat = (fd: number): Promise<fs.BigIntStats> =>
 	new Promise((resolve, reject) => {
 		fs.fstat(fd, { bigint: true }, (error, stats) => (error ? reject(error) : resolve(stats)));
 	});
+
+const setTimes = promisify(fs.futimes);
+
+/** Sets the modified time, in seconds since the epoch. As text, since Node takes a negative number, a time before 1970, for the present. */
+export const setModified = (fd: number, seconds: number): Promise<void> =>
+	setTimes(fd, Date.now() / 1000, String(seconds));
 
 /** Reads until `buffer` is full or the file ends; resolves to the bytes read. */
 export async function readFully(fd: number, buffer: Uint8Array, position: number): Promise<number> {

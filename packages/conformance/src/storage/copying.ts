@@ -15,6 +15,7 @@ export function copyingRules(rule: Rule): void {
 	rule('a folder is copied with all it holds and all times', async (t, storage) => {
 		await putFolders(storage, 'from', 'from/sub', 'from/sub/deep', 'from/empty');
 		await put(storage, 'from/a', 'one', { mtime: 1_000_000_000_000 });
+		await put(storage, 'from/old', 'one', { mtime: -1_000_000_000_000 });
 		await put(storage, 'from/sub/deep/b', 'two', { mtime: 1_100_000_000_000 });
 		const before = await Promise.all(['from', 'from/sub', 'from/empty'].map((path) => storage.stat(p(path))));
 		await new Promise((resolve) => setTimeout(resolve, 20));
@@ -24,7 +25,8 @@ export function copyingRules(rule: Rule): void {
 			after.map((item) => item.mtime),
 			before.map((item) => item.mtime),
 		);
-		t.deepEqual(await names(storage, 'to'), ['a', 'empty', 'sub']);
+		t.deepEqual(await names(storage, 'to'), ['a', 'empty', 'old', 'sub']);
+		t.is((await storage.stat(p('to/old'))).mtime, -1_000_000_000_000);
 		t.is(await readText(storage, 'to/sub/deep/b'), 'two');
 		t.is((await storage.stat(p('to/sub/deep/b'))).mtime, 1_100_000_000_000);
 		await storage.remove(p('from'));

@@ -105,7 +105,9 @@ export function stagingRules(rule: Rule): void {
 	});
 
 	rule('commit keeps the modified time it is given', async (t, storage) => {
-		const times = [0, 1, 999, 1_600_000_000_000, 1_700_000_000_001, 1_700_000_000_999, 4_000_000_000_123];
+		const times = [
+			-1_000_000_000_500, -1, 0, 1, 999, 1_600_000_000_000, 1_700_000_000_001, 1_700_000_000_999, 4_000_000_000_123,
+		];
 		for (const mtime of times) {
 			t.is((await put(storage, `at ${mtime}`, 'x', { mtime })).mtime, mtime);
 			t.is((await storage.stat(p(`at ${mtime}`))).mtime, mtime);
