@@ -143,7 +143,7 @@ async function assemble(
 	// They last as long as their pages: nobody waits for them to end.
 	server.ext('onPreStop', () => streams.endAll());
 	const uploadSpace = createUploadSpace({ storage, database, reserve: config.uploads.freeSpaceReserve, now });
-	const uploadLimits = createUploadLimits({ config, database, now });
+	const uploadLimits = createUploadLimits({ config, database, log, now });
 	const resumableUploads = createResumableUploads({
 		config,
 		database,

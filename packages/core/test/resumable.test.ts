@@ -1,5 +1,6 @@
 import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { Failure } from '@stowage/rules';
 import test from 'ava';
 import { Client, json, testApp } from './testApp.js';
 import { begin, checksum, create, head, metadata, patch, remove, told } from './tusClient.js';
@@ -274,4 +275,27 @@ test('behind a base path the address of an upload carries it', async (t) => {
 	});
 	t.regex(String(answer.headers.location), /^\/files\/api\/uploads\/[\w-]{43}$/);
 	t.deepEqual(told(await patch(visitor, String(answer.headers.location), 0, 'abc')), [204, 3, 'a']);
+});
+
+test('an expired upload that can’t be dropped keeps no other one', async (t) => {
+	let ahead = 0;
+	const app = await testApp(t, { '--uploads-expire-after': '2 hours' }, { now: () => Date.now() + ahead });
+	const ada = await new Client(app).register('ada');
+	const stuck = await begin(ada, 3, { filename: 'a' });
+	const [stuckName = ''] = await staged(app.filesDir);
+	await begin(ada, 3, { filename: 'b' });
+	ahead = 3 * 3_600_000;
+	const { resumableUploads, storage } = app.services;
+	const { stage } = storage;
+	storage.stage = async (id) => {
+		const file = await stage.call(storage, id);
+		if (id?.startsWith(stuckName)) file.discard = () => Promise.reject(new Failure('forbidden', 'That is not ours.'));
+		return file;
+	};
+	await resumableUploads.sweep();
+	t.deepEqual(await staged(app.filesDir), [stuckName]);
+	storage.stage = stage;
+	await resumableUploads.sweep();
+	t.deepEqual(await staged(app.filesDir), []);
+	t.is((await head(ada, stuck)).statusCode, 410);
 });

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { request } from 'node:http';
 import path from 'node:path';
+import { Failure } from '@stowage/rules';
 import test from 'ava';
 import { limitAddress } from '../src/http/proxy.js';
 import { rawRequest } from './rawRequest.js';
@@ -54,6 +55,21 @@ test('a limit for an address holds for all who come from there', async (t) => {
 	t.is((await new Client(app).upload('/api/upload/public', [file('a', 'x')])).statusCode, 200);
 	t.is((await ada.upload('/api/upload', [file('b', 'x')])).statusCode, 429);
 	t.is((await create(ada, 2 * 1024 ** 2, { filename: 'c' })).statusCode, 429);
+});
+
+test('an upload that failed says why, also where nothing can be taken back', async (t) => {
+	const app = await testApp(t, { '--uploads-address-files-per-hour': '2' });
+	const visitor = new Client(app);
+	app.services.database.limits.release = () => Promise.reject(new Failure('unavailable', 'The database is away.'));
+	const { storage } = app.services;
+	const { stage } = storage;
+	storage.stage = async (id) => {
+		const staged = await stage.call(storage, id);
+		staged.discard = () => Promise.reject(new Failure('unavailable', 'The disk is away.'));
+		return staged;
+	};
+	t.is((await visitor.upload('/api/upload/public', [file('a/b', 'x')])).statusCode, 400);
+	t.is((await visitor.upload('/api/upload/public', [file('', 'x')])).statusCode, 400);
 });
 
 test('a body of unknown length is counted once it is here', async (t) => {

@@ -3,6 +3,7 @@ import { type Call, type ItemRef, parseInput, route, z } from '@stowage/plugin-a
 import { type Area, Failure, normalizeName } from '@stowage/rules';
 import type { Services } from '../services.js';
 import { askedArea } from '../uploads/askedArea.js';
+import { discardAll } from '../uploads/discardAll.js';
 import { publishKeyed } from '../uploads/publishKeyed.js';
 import { type FormFields, type ReceivedForm, receiveForm } from '../uploads/receiveForm.js';
 import { announcedBytes, uploadKeyOf } from '../uploads/uploadHeaders.js';
@@ -78,7 +79,7 @@ export function uploadRoutes({ config, files, storage, uploadSpace, uploadLimits
 				? await files.publish(viewer, folder, arrivals)
 				: await publishKeyed({ files, storage }, viewer, folder, arrivals, key);
 		} catch (error) {
-			await Promise.all(form.files.map(({ staged }) => staged.discard()));
+			await discardAll(form.files);
 			throw error;
 		}
 	};

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { StagedFile } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
+import { discardAll } from './discardAll.js';
 import { createFormParser } from './formParser.js';
 import { decodeUtf8 } from './partHeader.js';
 import { watchForStall } from './stall.js';
@@ -44,7 +45,7 @@ export async function receiveForm(request: IncomingMessage, rules: FormRules): P
 		await readParts(request, rules, fields, files);
 		return { fields, files };
 	} catch (error) {
-		await Promise.all(files.map(({ staged }) => staged.discard()));
+		await discardAll(files);
 		throw error;
 	}
 }

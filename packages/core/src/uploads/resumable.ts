@@ -206,6 +206,20 @@ export function createResumableUploads({
 		return record;
 	}
 
+	/** One that can't be dropped now must not keep the others, and is tried again by the next sweep. */
+	async function dropStaged(idHash: string, stagedId: string): Promise<boolean> {
+		try {
+			await writers.end(idHash);
+			await (await storage.stage(stagedId)).discard();
+			await uploads.drop(idHash);
+			return true;
+		} catch (error) {
+			if (isFailure(error, 'unavailable')) throw error;
+			log.warn({ err: error }, 'an expired upload could not be dropped');
+			return false;
+		}
+	}
+
 	async function discard(idHash: string, record: UploadRecord): Promise<void> {
 		if (record.stagedId !== null) await (await storage.stage(record.stagedId)).discard();
 		await uploads.remove(idHash);
@@ -277,15 +291,13 @@ export function createResumableUploads({
 		},
 
 		async sweep() {
-			for (;;) {
-				const expired = await uploads.expired(now(), sweptAtOnce);
-				for (const { idHash, stagedId } of expired) {
-					await writers.end(idHash);
-					await (await storage.stage(stagedId)).discard();
-					await uploads.drop(idHash);
+			let dropped: number;
+			do {
+				dropped = 0;
+				for (const { idHash, stagedId } of await uploads.expired(now(), sweptAtOnce)) {
+					if (await dropStaged(idHash, stagedId)) dropped++;
 				}
-				if (expired.length < sweptAtOnce) break;
-			}
+			} while (dropped === sweptAtOnce);
 			// Until then its client is told that it has expired, after that it is unknown.
 			await uploads.forget(now() - config.uploads.expireAfter);
 			// Forms that a crash cut off leave staged files that no row knows of.

@@ -2,10 +2,12 @@ import type { Database } from '@stowage/database';
 import { Failure, type Viewer } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import { limitAddress } from '../http/proxy.js';
+import type { Log } from '../log.js';
 
 interface Means {
 	config: Pick<Config, 'uploads'>;
 	database: Database;
+	log: Log;
 	now(): number;
 }
 
@@ -41,7 +43,7 @@ export interface UploadLimits {
 	whileUnfinished<T>(viewer: Viewer, address: string, work: () => Promise<T>): Promise<T>;
 }
 
-export function createUploadLimits({ config: { uploads }, database, now }: Means): UploadLimits {
+export function createUploadLimits({ config: { uploads }, database, log, now }: Means): UploadLimits {
 	/** Forms under way, by address. */
 	const forms = new Map<string, number>();
 
@@ -81,7 +83,12 @@ export function createUploadLimits({ config: { uploads }, database, now }: Means
 				await count(announced);
 				return await work(count);
 			} catch (error) {
-				for (const { key, amount } of counted) await database.limits.release(key, amount);
+				for (const { key, amount } of counted) {
+					// What stays counted ends with its hour; the caller hears why the upload failed.
+					await database.limits
+						.release(key, amount)
+						.catch((cause: unknown) => log.warn({ err: cause }, 'a failed upload stays counted'));
+				}
 				throw error;
 			}
 		},
