@@ -24,7 +24,10 @@ interface Run {
 }
 
 interface RunTestOptions {
-	username?: string | undefined;
+	isVisitor?: boolean;
+	/** Called before each file. */
+	username?: () => string | undefined;
+	signedIn?: (onWait: () => void) => Promise<void>;
 	signal?: AbortSignal;
 	sizes?: number[];
 	folder?: StoragePath;
@@ -60,13 +63,21 @@ async function run(transport: Transport, options: RunTestOptions = {}): Promise<
 			folder: options.folder ?? rootPath,
 		}));
 		const target = { area: 'private', directory: rootPath } as const;
-		dispatch({ type: 'added', files, emptyFolders: options.emptyFolders ?? [], target, isPublic: false });
+		const isVisitor = options.isVisitor ?? false;
+		dispatch({
+			type: 'added',
+			files,
+			emptyFolders: options.emptyFolders ?? [],
+			target,
+			isPublic: isVisitor,
+			isVisitor,
+		});
 	}
 	const waiting = result.state.items.filter(({ status }) => status !== 'completed');
 	result.ids = waiting.map(({ id }) => id);
 	await runUploads(result.ids, {
 		itemOf: (id) => result.state.items.find((item) => item.id === id),
-		username: () => ('username' in options ? options.username : 'ada'),
+		username: options.username ?? (() => (options.isVisitor ? undefined : 'ada')),
 		transport: (upload, listener, signal) => {
 			result.uploads.push(upload);
 			return transport(upload, listener, signal);
@@ -79,7 +90,7 @@ async function run(transport: Transport, options: RunTestOptions = {}): Promise<
 		discard: async ({ fileName }) => {
 			result.discarded.push(fileName);
 		},
-		signedIn: async () => undefined,
+		signedIn: options.signedIn ?? (async () => undefined),
 		keys: result.keys,
 		signal: options.signal ?? new AbortController().signal,
 		dispatch,
@@ -282,8 +293,44 @@ test('the listing hears of many uploads at once, and of the last ones at the end
 	t.deepEqual((await run(succeed)).told, ['private:', 'private:']);
 });
 
-test('a visitor uploads to the public area whatever an item says', async (t) => {
-	const result = await run(succeed, { username: undefined });
+test('what a signed-in person has queued waits for a sign-in, and never becomes a visitor’s', async (t) => {
+	let username: string | undefined = 'ada';
+	const result = await run(
+		async (upload, ...rest) => {
+			if (upload.fileName === 'a.txt') username = undefined;
+			return succeed(upload, ...rest);
+		},
+		{
+			sizes: [large, 10, 10],
+			username: () => username,
+			signedIn: async (onWait) => {
+				onWait();
+				await tick();
+				username = 'ada';
+			},
+			onAction: (action, dispatch) => {
+				if (action.type === 'itemStarted' && action.id === 1)
+					dispatch({ type: 'allVisibilityChanged', isPublic: true });
+			},
+		},
+	);
+	t.deepEqual(
+		result.uploads.map((upload) => [upload.fileName, upload.username]),
+		[
+			['a.txt', 'ada'],
+			['b.txt', 'ada'],
+			['c.txt', 'ada'],
+		],
+	);
+	t.deepEqual(
+		result.actions.flatMap((action) => (action.type === 'itemWaits' ? [[action.id, action.reason]] : [])),
+		[[2, 'signIn']],
+	);
+	t.deepEqual(statuses(result), ['completed', 'completed', 'completed']);
+});
+
+test('a visitor uploads to the public area', async (t) => {
+	const result = await run(succeed, { isVisitor: true });
 	t.true(result.uploads.every(({ username, isPublic }) => username === undefined && isPublic));
 	t.is(result.told[0], 'public:');
 });

@@ -160,6 +160,15 @@ test('a folder that could not be made is no success', (t) => {
 	t.is(state.failure, 'No such name');
 });
 
+test('what was queued by a signed-in person needs an account, what a visitor queued does not until they sign in', (t) => {
+	t.true(summarize(after(added('a')).items).needsAccount);
+	const target = { area: 'public', directory: rootPath } as const;
+	const visitor = after({ type: 'added', files: [chosen('a')], target, isPublic: true, isVisitor: true });
+	t.false(summarize(visitor.items).needsAccount);
+	t.true(summarize(uploadQueueReducer(visitor, { type: 'signedIn' }).items).needsAccount);
+	t.false(summarize(uploadQueueReducer(after(added('a')), { type: 'signedOut' }).items).needsAccount);
+});
+
 test('signing in makes waiting files private, a chosen logout makes them public at the root', (t) => {
 	const inDocs = { area: 'public', directory: parsePath('docs') } as const;
 	const state = after({ type: 'added', files: [chosen('a')], target: inDocs, isPublic: true });

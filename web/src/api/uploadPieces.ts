@@ -218,11 +218,11 @@ function urlOf(id: string): string {
 	return `${uploadsPath}/${id}`;
 }
 
-function metadataOf({ file, fileName, directory, isPublic, username }: Upload): string {
+function metadataOf({ file, fileName, directory, isPublic }: Upload): string {
 	const fields = {
 		filename: fileName,
 		directory,
-		type: isPublic || username === undefined ? 'public' : 'private',
+		type: isPublic ? 'public' : 'private',
 		lastModified: String(file.lastModified),
 	};
 	return Object.entries(fields)

@@ -49,7 +49,7 @@ export function browserStorage(): Storage | undefined {
 
 /** Who, where to and which file: never the same for another account, place or state of the file. */
 function keyOf({ file, fileName, directory, isPublic, username }: Upload): string {
-	const area = isPublic || username === undefined ? 'public' : 'private';
+	const area = isPublic ? 'public' : 'private';
 	return prefix + JSON.stringify([basePath, username ?? null, area, directory, fileName, file.size, file.lastModified]);
 }
 

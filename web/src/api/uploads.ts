@@ -10,7 +10,7 @@ export interface Upload {
 	fileName: string;
 	directory: StoragePath;
 	isPublic: boolean;
-	/** Without an account it goes to the public area, whatever `isPublic` says. What was begun as one is resumed as no other. */
+	/** Undefined for a visitor, whose files are always public. What was begun as one is resumed as no other. */
 	username: string | undefined;
 	/** The same for each try of the same upload: then a try whose answer was lost makes no second file. */
 	key: string;

@@ -45,7 +45,7 @@ export function UploadQueueFooter({ hasFocusFirst = false, ...view }: UploadQueu
 	const frame = useFrame();
 	const cancel = useRef<HTMLButtonElement>(null);
 	const isSignedOut = useSession().status === 'signedOut';
-	const waitsForSignIn = isSignedOut && summary.waitsPrivately && !isRunning;
+	const waitsForSignIn = isSignedOut && summary.needsAccount && !isRunning;
 	const stoppedForSignIn = isRunning && progress?.wait === 'signIn';
 	const start = () => {
 		// The button will be disabled, and one that is disabled and has the focus swallows every key.

@@ -58,10 +58,17 @@ export async function runUploads(ids: readonly number[], options: RunOptions): P
 		made.begin(transportInto(item, id === ids[0] ? options.folders : [], options), stop.signal);
 		return made;
 	};
+	const lacksAccount = (item: QueueItem) => item.needsAccount && options.username() === undefined;
+	const account = async (id: number) => {
+		const item = itemOf(id);
+		if (!item || !lacksAccount(item)) return;
+		dispatch({ type: 'itemStarted', id, at: now() });
+		await options.signedIn(() => dispatch({ type: 'itemWaits', id, reason: 'signIn' }), stop.signal);
+	};
 	const beginBehind = (index: number) => {
 		for (const id of ids.slice(index + 1, index + 1 + smallFilesBehind)) {
 			const item = itemOf(id);
-			if (!item || !isSmall(item.file)) return;
+			if (!item || !isSmall(item.file) || lacksAccount(item)) return;
 			attempt(id);
 		}
 	};
@@ -70,17 +77,18 @@ export async function runUploads(ids: readonly number[], options: RunOptions): P
 		begun.delete(id);
 		options.keys.forget(id);
 		dispatch({ type: 'itemCompleted', id, savedName: result.name, isVerified: result.isVerified });
-		tellFolder.uploaded(upload.isPublic || upload.username === undefined ? 'public' : 'private', upload.directory);
+		tellFolder.uploaded(upload.isPublic ? 'public' : 'private', upload.directory);
 	};
 
 	dispatch({ type: 'runStarted', ids });
 	for (const [index, id] of ids.entries()) {
-		const current = attempt(id);
-		if (!current) continue;
-		current.show();
-		current.whenSent(() => beginBehind(index));
-		if (isSmall(current.upload.file)) beginBehind(index);
 		try {
+			await account(id);
+			const current = attempt(id);
+			if (!current) continue;
+			current.show();
+			current.whenSent(() => beginBehind(index));
+			if (isSmall(current.upload.file)) beginBehind(index);
 			await current.outcome;
 			if (signal.aborted) break;
 			complete(id, current);
@@ -133,9 +141,9 @@ function wouldStop(error: unknown): boolean {
 export function uploadOf(item: QueueItem, username: string | undefined, keys: UploadKeys): Upload {
 	const fileName = fullName(item);
 	const directory = directoryOf(item);
-	const isPublic = item.isPublic || username === undefined;
+	const { file, isPublic } = item;
 	const key = keys.keyOf(item.id, JSON.stringify([username, isPublic, directory, fileName]));
-	return { file: item.file, fileName, directory, isPublic, username, key };
+	return { file, fileName, directory, isPublic, username, key };
 }
 
 function folderTeller({ onUploaded }: RunOptions, now: () => number) {

@@ -30,6 +30,8 @@ interface QueueItemFields {
 	extension: string;
 	size: number;
 	isPublic: boolean;
+	/** Queued by somebody who is signed in: without a session it waits, since it would become a visitor's. */
+	needsAccount: boolean;
 	target: UploadTarget;
 	/** Below the target; made before the file is uploaded. */
 	folder: StoragePath;
@@ -92,6 +94,7 @@ export type UploadQueueAction =
 			emptyFolders?: readonly StoragePath[];
 			target: UploadTarget;
 			isPublic: boolean;
+			isVisitor?: boolean;
 	  }
 	| { type: 'renamed'; id: number; name: string }
 	| { type: 'nameRestored'; id: number }
@@ -222,13 +225,14 @@ export function uploadQueueReducer(state: UploadQueueState, action: UploadQueueA
 		case 'signedIn':
 			// After a session that ended in the middle of an upload all goes on as it was chosen.
 			if (state.progress?.wait === 'signIn') return state;
-			return setVisibility(state, false);
+			return changeWaiting(setVisibility(state, false), (item) => ({ ...item, needsAccount: true }));
 		case 'signedOut':
 			// A visitor may only write to the root of the public area.
 			return {
 				...changeWaiting(state, (item) => ({
 					...item,
 					isPublic: true,
+					needsAccount: false,
 					target: { area: 'public', directory: rootPath },
 					folder: rootPath,
 				})),
@@ -244,7 +248,7 @@ export function uploadQueueReducer(state: UploadQueueState, action: UploadQueueA
 function newItem(
 	id: number,
 	{ file, folder }: ChosenFile,
-	{ target, isPublic }: { target: UploadTarget; isPublic: boolean },
+	{ target, isPublic, isVisitor = false }: { target: UploadTarget; isPublic: boolean; isVisitor?: boolean },
 ): QueueItem {
 	const { base, extension } = splitName(file.name);
 	return {
@@ -255,6 +259,7 @@ function newItem(
 		extension,
 		size: file.size,
 		isPublic,
+		needsAccount: !isVisitor,
 		target,
 		folder,
 		status: 'pending',
@@ -262,8 +267,8 @@ function newItem(
 }
 
 function fieldsOf(item: QueueItem): QueueItemFields {
-	const { id, file, name, originalName, extension, size, isPublic, target, folder } = item;
-	return { id, file, name, originalName, extension, size, isPublic, target, folder };
+	const { id, file, name, originalName, extension, size, isPublic, needsAccount, target, folder } = item;
+	return { id, file, name, originalName, extension, size, isPublic, needsAccount, target, folder };
 }
 
 function replaceItem(state: UploadQueueState, id: number, change: (item: QueueItem) => QueueItem): UploadQueueState {
@@ -339,8 +344,8 @@ export interface QueueSummary {
 	hasInvalidName: boolean;
 	/** What `Upload All` would take on. */
 	waiting: readonly number[];
-	/** Some of them are private, so without a session they have to wait. */
-	waitsPrivately: boolean;
+	/** Some of them have to wait while nobody is signed in. */
+	needsAccount: boolean;
 }
 
 /** What the whole queue says. Costs a look at every item, so it is computed once for each change of `items`. */
@@ -348,11 +353,11 @@ export function summarize(items: readonly QueueItem[]): QueueSummary {
 	const waiting: number[] = [];
 	let publicCount = 0;
 	let hasInvalidName = false;
-	let waitsPrivately = false;
+	let needsAccount = false;
 	for (const item of items) {
 		if (item.isPublic) publicCount++;
 		if (!isWaiting(item)) continue;
-		if (!item.isPublic) waitsPrivately = true;
+		if (item.needsAccount) needsAccount = true;
 		waiting.push(item.id);
 		if (!hasValidName(item)) hasInvalidName = true;
 	}
@@ -360,7 +365,7 @@ export function summarize(items: readonly QueueItem[]): QueueSummary {
 		visibility: publicCount === 0 ? 'private' : publicCount === items.length ? 'public' : 'mixed',
 		hasInvalidName,
 		waiting,
-		waitsPrivately,
+		needsAccount,
 	};
 }
 

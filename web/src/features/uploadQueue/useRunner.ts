@@ -76,7 +76,7 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 				const { files, emptyFolders } = chosen;
 				if (files.length > 0) {
 					prepareUploads();
-					dispatch({ type: 'added', files, emptyFolders, target: place, isPublic });
+					dispatch({ type: 'added', files, emptyFolders, target: place, isPublic, isVisitor });
 				} else if (emptyFolders.length > 0) {
 					await makeEmptyFolders(emptyFolders.map((folder) => placeOf({ folder, target: place, isPublic })));
 				}
