@@ -13,7 +13,7 @@ interface Means {
 /** Whoever lets an upload lie for longer has no claim to the space that it still needs. */
 const claimMs = 60 * 60_000;
 
-/** Less than this is not worth a look at what others still need. */
+/** Less than this is not worth a look at the disk beforehand: it says itself when it is full, and the reserve is kept while bytes arrive. */
 const smallBytes = 1024 * 1024;
 
 /** Refuses bytes before they arrive, by what was announced. */
@@ -32,18 +32,12 @@ export function createUploadSpace({ storage, database, reserve, now }: Means): U
 	};
 	return {
 		async demand(bytes) {
-			if (bytes > 0) await demandBeside(bytes, 0);
+			if (bytes >= smallBytes) await demandBeside(bytes, 0);
 		},
 		async demandNew(viewer, bytes) {
-			if (bytes === 0) return;
-			const claimed =
-				bytes < smallBytes
-					? 0
-					: await database.uploads.missingBytes({
-							touchedAfter: now() - claimMs,
-							isOfUsersOnly: viewer.kind === 'user',
-						});
-			await demandBeside(bytes, claimed);
+			if (bytes < smallBytes) return;
+			const isOfUsersOnly = viewer.kind === 'user';
+			await demandBeside(bytes, await database.uploads.missingBytes({ touchedAfter: now() - claimMs, isOfUsersOnly }));
 		},
 	};
 }
