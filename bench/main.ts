@@ -3,7 +3,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { startServer } from '../test/serverProcess.js';
 import { listingRows } from './listing.js';
+import { piecesRows } from './pieces.js';
 import { Processes } from './processes.js';
+import { smallFileRows } from './smallFiles.js';
 import { transferRows } from './transfer.js';
 
 /** One line of the report. A ratio is ours by the floor's; what `better` says is the way to go. */
@@ -25,7 +27,8 @@ try {
 	});
 	const cookie = await server.register('bench');
 	const target = { url: server.url, pid: server.pid, cookie, home: path.join(dataDir, 'files/users/bench'), folder };
-	const rows = [...(await transferRows(target)), ...(await listingRows(target))];
+	const rows: Row[] = [];
+	for (const measure of [transferRows, piecesRows, smallFileRows, listingRows]) rows.push(...(await measure(target)));
 	print(rows);
 } finally {
 	await processes.end();

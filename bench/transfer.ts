@@ -57,7 +57,7 @@ export async function transferRows(target: Target): Promise<Row[]> {
 
 const speed = (time: number) => `${(bytes / megabyte / time).toFixed(0)} MB/s`;
 
-async function writeSource(file: string): Promise<void> {
+export async function writeSource(file: string): Promise<void> {
 	const handle = await open(file, 'w');
 	const chunk = Buffer.alloc(megabyte);
 	for (let at = 0; at < chunk.length; at += 4) chunk.writeUInt32LE((at * 2654435761) >>> 0, at);
@@ -66,7 +66,7 @@ async function writeSource(file: string): Promise<void> {
 	await handle.close();
 }
 
-async function copyDurably(from: string, to: string): Promise<void> {
+export async function copyDurably(from: string, to: string): Promise<void> {
 	const target = await open(to, 'w');
 	for await (const chunk of createReadStream(from, { highWaterMark: megabyte })) await target.write(chunk);
 	await target.sync();
