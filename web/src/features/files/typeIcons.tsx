@@ -11,6 +11,7 @@ import {
 	DocumentIcon,
 	EndorsedIcon,
 	FolderCloseIcon,
+	FolderSharedIcon,
 	FontIcon,
 	HistoryIcon,
 	ManualIcon,
@@ -33,6 +34,7 @@ interface TypeLook {
 }
 
 const folder: TypeLook = { Icon: FolderCloseIcon, hue: 'folder', label: 'folder' };
+const publicFolder: TypeLook = { ...folder, Icon: FolderSharedIcon };
 
 const files: Readonly<Record<FileType, TypeLook>> = {
 	pdf: { Icon: ManualIcon, hue: 'paper', label: 'PDF' },
@@ -58,6 +60,7 @@ const files: Readonly<Record<FileType, TypeLook>> = {
 	other: { Icon: DocumentIcon, hue: 'plain', label: 'file' },
 };
 
-export function typeLook(entry: Pick<Entry, 'name' | 'type'>): TypeLook {
-	return entry.type === 'directory' ? folder : files[fileType(entry.name)];
+export function typeLook(entry: Pick<Entry, 'name' | 'type' | 'protected'>): TypeLook {
+	if (entry.type === 'file') return files[fileType(entry.name)];
+	return entry.protected ? publicFolder : folder;
 }
