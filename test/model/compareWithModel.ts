@@ -19,19 +19,10 @@ export async function compareWithModel(t: ExecutionContext, steps: number, seed:
 		cookies.set(name, await server.register(name));
 		model.addUser(name);
 	}
-	// A visitor's tree is made with the first upload; from then on model and disk are alike.
-	const first: Call = {
-		actor: undefined,
-		method: 'POST',
-		path: '/api/upload/public',
-		body: {},
-		file: { name: 'first.txt', content: 'first' },
-		inModel: (m) => m.upload(undefined, 'public', '', 'first.txt', 'first'),
-	};
 	const next = seededNumbers(seed);
 	const statuses = new Map<number, number>();
 	for (let step = 0; step < steps; step++) {
-		const call = step === 0 ? first : randomCall(next, model, users);
+		const call = randomCall(next, model, users);
 		const cookie = call.actor === undefined ? undefined : cookies.get(call.actor);
 		const expected = call.inModel(model);
 		// A folder is downloaded as an archive, which has tests of its own.
