@@ -20,7 +20,7 @@ function folder(takes = 50) {
 		refresh.onReadingStarted();
 		later(() => {
 			isReading = false;
-			refresh.onReadingEnded();
+			refresh.onReadingEnded('success');
 		}, takes);
 	};
 	const refresh = new FolderRefresh({
@@ -78,13 +78,13 @@ test('news that comes while the folder is read leads to one more reading', (t) =
 	t.is(readings(), 2);
 });
 
-test('news without end leaves a pause of twice a reading between readings, and the last is read', (t) => {
+test('news without end leaves a pause as long as a reading between readings, and the last is read', (t) => {
 	const { refresh, readings, pass } = folder(1000);
 	for (let n = 0; n < 60; n++) {
 		refresh.onNews();
 		pass(500);
 	}
-	t.true(readings() >= 9 && readings() <= 11, `${readings()} readings in 30 s`);
+	t.true(readings() >= 13 && readings() <= 16, `${readings()} readings in 30 s`);
 	const before = readings();
 	refresh.onNews();
 	pass(10_000);
@@ -99,6 +99,24 @@ test('while the page changes things it waits for the end, but not for long', (t)
 	t.is(readings(), 0);
 	pass(1000);
 	t.is(readings(), 1);
+});
+
+test('a server that was away for long is asked again soon', (t) => {
+	const { refresh, readings, pass } = folder();
+	refresh.onReadingStarted();
+	pass(20_000);
+	refresh.onReadingEnded('error');
+	refresh.onNews();
+	pass(500);
+	t.is(readings(), 1);
+	refresh.onReadingStarted();
+	pass(20_000);
+	refresh.onReadingRetried();
+	pass(50);
+	refresh.onReadingEnded('success');
+	refresh.onNews();
+	pass(500);
+	t.is(readings(), 2);
 });
 
 test('nothing is read after the end', (t) => {

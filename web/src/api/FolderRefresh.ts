@@ -4,9 +4,9 @@ const settleMs = 80;
 /** While the page itself changes things it reads again when it has done, unless that takes longer than this. */
 const patienceMs = 1200;
 
-/** Between the end of one reading and the next: twice what it took, within these bounds. */
+/** Between the end of one reading and the next: as long as it took, within these bounds. */
 const leastPauseMs = 300;
-const mostPauseMs = 10_000;
+const mostPauseMs = 5000;
 
 export interface FolderReader {
 	/** Reads the folder again. */
@@ -42,9 +42,16 @@ export class FolderRefresh {
 		this.#newsSince = undefined;
 	}
 
-	onReadingEnded(): void {
+	/** A try failed and another follows. */
+	onReadingRetried(): void {
+		this.#started = this.reader.now();
+	}
+
+	/** One that failed says nothing about how long it takes: most of that was waiting for the server. */
+	onReadingEnded(outcome: 'success' | 'error'): void {
 		this.#ended = this.reader.now();
-		this.#pause = Math.min(mostPauseMs, Math.max(leastPauseMs, 2 * (this.#ended - this.#started)));
+		const took = outcome === 'success' ? this.#ended - this.#started : 0;
+		this.#pause = Math.min(mostPauseMs, Math.max(leastPauseMs, took));
 		this.#look();
 	}
 

@@ -62,7 +62,8 @@ function refreshOf(queryClient: QueryClient, area: Area, directory: string) {
 		if (eventArea !== area || eventDirectory !== directory) return;
 		const { type } = event.action;
 		if (type === 'fetch') refresh.onReadingStarted();
-		else if (type === 'success' || type === 'error') refresh.onReadingEnded();
+		else if (type === 'failed') refresh.onReadingRetried();
+		else if (type === 'success' || type === 'error') refresh.onReadingEnded(type);
 	});
 	return {
 		refresh,
