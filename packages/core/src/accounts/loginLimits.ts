@@ -1,6 +1,7 @@
 import type { LimitStore } from '@stowage/plugin-api';
-import { Failure, foldUsername } from '@stowage/rules';
+import { foldUsername } from '@stowage/rules';
 import { limitAddress } from '../http/proxy.js';
+import { rateLimited } from '../rateLimited.js';
 import { createTurns } from '../turns.js';
 
 const windowMs = 60_000;
@@ -48,11 +49,7 @@ async function countedTry<T>(
 		for (const { key, most } of keys) {
 			const { count, endsAt } = await limits.hit(key, windowMs, now);
 			counted.push(key);
-			if (count > most) {
-				throw new Failure('rateLimited', 'Too many failed tries. Please wait a moment.', {
-					retryAfter: Math.max(1, (endsAt - now) / 1000),
-				});
-			}
+			if (count > most) throw rateLimited('Too many failed tries. Please wait a moment.', endsAt, now);
 		}
 		const result = await attempt();
 		isFailedTry = result === undefined;

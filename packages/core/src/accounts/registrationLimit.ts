@@ -1,6 +1,6 @@
 import type { LimitStore } from '@stowage/plugin-api';
-import { Failure } from '@stowage/rules';
 import { limitAddress } from '../http/proxy.js';
+import { rateLimited } from '../rateLimited.js';
 
 const windowMs = 60 * 60_000;
 
@@ -9,8 +9,6 @@ export async function countRegistration(limits: LimitStore, address: string, mos
 	const now = Date.now();
 	const { count, endsAt } = await limits.hit(`register:${limitAddress(address)}`, windowMs, now);
 	if (count > mostPerHour) {
-		throw new Failure('rateLimited', 'Too many people have registered from here. Please try again later.', {
-			retryAfter: Math.max(1, (endsAt - now) / 1000),
-		});
+		throw rateLimited('Too many people have registered from here. Please try again later.', endsAt, now);
 	}
 }

@@ -5,12 +5,13 @@ import type { Selection } from '../archives/freeze.js';
 import { sendFile } from '../downloads/sendFile.js';
 import { clientGone } from '../http/clientGone.js';
 import { limitAddress } from '../http/proxy.js';
+import { rateLimited } from '../rateLimited.js';
 import type { Services } from '../services.js';
 import { createTickets, type Ticket } from '../tickets/createTickets.js';
 import { openSelection } from '../tickets/openSelection.js';
 import { Transfers } from '../tickets/Transfers.js';
 
-/** Tickets that one person, or one address without a person, may take in a window: a page takes one for each file of a selection. */
+/** Tickets that one person, or one address without a person, may take in a window: a page takes one for each ZIP. */
 const mostTickets = 1_000;
 const windowMs = 10 * 60_000;
 
@@ -31,9 +32,7 @@ export function ticketRoutes(services: Services) {
 	const demandRoom = async (viewer: Viewer, request: Request) => {
 		const who = viewer.kind === 'user' ? `user ${viewer.id}` : limitAddress(request.client.address);
 		const { count, endsAt } = await database.limits.hit(`tickets:${who}`, windowMs, now());
-		if (count <= mostTickets) return;
-		const retryAfter = Math.max(1, (endsAt - now()) / 1000);
-		throw new Failure('rateLimited', 'Too many downloads were begun. Please wait a moment.', { retryAfter });
+		if (count > mostTickets) throw rateLimited('Too many downloads were begun. Please wait a moment.', endsAt, now());
 	};
 
 	return [

@@ -3,6 +3,7 @@ import { Failure, type Viewer } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import { limitAddress } from '../http/proxy.js';
 import type { Log } from '../log.js';
+import { rateLimited } from '../rateLimited.js';
 
 interface Means {
 	config: Pick<Config, 'uploads'>;
@@ -73,9 +74,7 @@ export function createUploadLimits({ config: { uploads }, database, log, now }: 
 					const { count: total, endsAt } = await database.limits.hit(limit.key, hourMs, now(), limit.amount);
 					counted.push(limit);
 					if (total > limit.most) {
-						throw new Failure('rateLimited', 'As much as may be uploaded in an hour was uploaded from here already.', {
-							retryAfter: Math.max(1, (endsAt - now()) / 1000),
-						});
+						throw rateLimited('As much as may be uploaded in an hour was uploaded from here already.', endsAt, now());
 					}
 				}
 			};
