@@ -1,3 +1,4 @@
+import { events } from '@stowage/contract';
 import test from 'ava';
 import {
 	followedTickets,
@@ -40,4 +41,15 @@ test.serial('the list of followed tickets changes only when there are others', (
 	t.deepEqual(followedTickets(), []);
 	t.is(changes, 2);
 	unsubscribe();
+});
+
+test.serial('of more tickets than a stream may ask for, the last ones are named', (t) => {
+	const stops = Array.from({ length: 40 }, (_, n) => followTicket(`ticket ${n}`, () => {}));
+	const asked = events.query.parse({ ticket: [...followedTickets()] }).ticket;
+	t.is(asked.length, 32);
+	t.is(asked.at(-1), 'ticket 39');
+	for (const stop of stops.slice(20)) stop();
+	t.is(followedTickets().at(0), 'ticket 0');
+	for (const stop of stops) stop();
+	t.deepEqual(followedTickets(), []);
 });

@@ -4,7 +4,7 @@ import { endpoint } from './define.js';
 import { area, path } from './schemas.js';
 
 /** Tickets that one stream may ask for. */
-const mostTickets = 32;
+export const maxFollowedTickets = 32;
 
 const ticket = z.string().min(1).max(256);
 
@@ -16,7 +16,7 @@ export const events = endpoint({
 		type: area.default('public'),
 		directory: path.default(rootPath),
 		ticket: z
-			.union([ticket, z.array(ticket).max(mostTickets)])
+			.union([ticket, z.array(ticket).max(maxFollowedTickets)])
 			.default([])
 			.transform((tickets) => [tickets].flat()),
 	}),

@@ -1,4 +1,4 @@
-import type { eventData } from '@stowage/contract';
+import { type eventData, maxFollowedTickets } from '@stowage/contract';
 import type { z } from 'zod';
 
 /** How far the download of a ticket's URL is, as the server sees it. */
@@ -28,7 +28,7 @@ export function tellTicket(news: TicketNews): void {
 	for (const hear of [...(followers.get(news.ticket) ?? [])]) hear(news);
 }
 
-/** The tickets that somebody follows; the same array until there are others. */
+/** The tickets that somebody follows, the last ones of too many for one stream; the same array until there are others. */
 export function followedTickets(): readonly string[] {
 	return followed;
 }
@@ -39,7 +39,8 @@ export function subscribeFollowedTickets(onChange: () => void): () => void {
 }
 
 function update(): void {
-	if (followers.size === followed.length && followed.every((ticket) => followers.has(ticket))) return;
-	followed = [...followers.keys()];
+	const last = [...followers.keys()].slice(-maxFollowedTickets);
+	if (last.length === followed.length && last.every((ticket, index) => ticket === followed[index])) return;
+	followed = last;
 	for (const onChange of [...listeners]) onChange();
 }
