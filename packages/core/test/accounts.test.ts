@@ -94,7 +94,7 @@ test('a new password ends every session, and a disabled or removed user has none
 	}
 });
 
-test('an unknown name and a wrong password get the same words', async (t) => {
+test('an unknown name, one that nobody can have and a wrong password get the same words', async (t) => {
 	const app = await testApp(t);
 	await new Client(app).register('ada');
 	const wrong = await new Client(app).post('/api/login', { username: 'ada', password: 'not the one' });
@@ -102,6 +102,10 @@ test('an unknown name and a wrong password get the same words', async (t) => {
 	t.is(wrong.statusCode, 401);
 	t.is(json(wrong).error, 'Invalid username or password');
 	t.is(wrong.payload, unknown.payload);
+	for (const username of ['anonymous', '../ada', 'ada\0', '\ud800', ' ', 'x'.repeat(256)]) {
+		const answer = await new Client(app).post('/api/login', { username, password: 'not the one' });
+		t.is(answer.payload, unknown.payload, JSON.stringify(username));
+	}
 });
 
 test('guesses at one account are refused after ten a minute, whatever the case of the name, and an honest person elsewhere is not', async (t) => {

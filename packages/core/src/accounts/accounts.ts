@@ -1,5 +1,5 @@
 import type { AuthProvider, LimitStore, UserRecord, UserStore } from '@stowage/plugin-api';
-import { Failure, foldUsername, isFailure, isValidUsername, passwordLength } from '@stowage/rules';
+import { anonymousOwner, Failure, foldUsername, isFailure, isValidUsername, passwordLength } from '@stowage/rules';
 import { limitTries } from './loginLimits.js';
 import { countRegistration } from './registrationLimit.js';
 import { steadyLimits } from './steadyLimits.js';
@@ -72,7 +72,9 @@ export function createAccounts(parts: Parts): Accounts {
 		},
 
 		async signIn(username, password, address) {
-			const user = await limitTries(limits, address, username, () => proven(username, password));
+			// Not every text can be asked of a database. Nobody has such a name, nor this one.
+			const name = isValidUsername(username) ? username : anonymousOwner;
+			const user = await limitTries(limits, address, name, () => proven(name, password));
 			if (user === undefined) throw badCredentials();
 			return auth().isOutdated(user.secret) ? renewed(user, password) : user;
 		},
