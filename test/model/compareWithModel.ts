@@ -35,7 +35,10 @@ export async function compareWithModel(t: ExecutionContext, steps: number, seed:
 		if (step % 200 === 199 && !t.deepEqual(await onDisk(folder), inOrder(model), context)) return;
 	}
 	t.deepEqual(await onDisk(folder), inOrder(model), `seed ${seed}`);
-	for (const status of [200, 400, 401, 403, 404, 409]) t.true(statuses.has(status), `${status} was among the answers`);
+	// In a short run the rarest may not have come.
+	for (const status of steps < 1000 ? [200, 404] : [200, 400, 401, 403, 404, 409]) {
+		t.true(statuses.has(status), `${status} was among the answers`);
+	}
 	t.log(`seed ${seed}: ${[...statuses].map(([status, count]) => `${count} × ${status}`).join(', ')}`);
 }
 
