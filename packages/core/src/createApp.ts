@@ -108,7 +108,7 @@ async function assemble(
 	server.decorate('server', 'providers', providers);
 	server.decorate('server', 'dataDir', config.dataDir);
 	server.decorate('server', 'smallRows', (scope: string) => database.smallRows(scope));
-	const news = createNews();
+	const news = createNews(now);
 	server.decorate('server', 'news', news);
 	await server.register(inert);
 	const secret = config.sessionKey ?? (await readOrMakeSecret(config.dataDir, log));
