@@ -55,8 +55,11 @@ export class StagedLocalFile implements StagedFile {
 		return this.#withFile((fd) =>
 			refusing(rootPath, async () => {
 				await fdatasync(fd);
+				const { name } = this.#staged;
+				if (this.disk.durablyNamed.has(name)) return;
 				using staging = await this.disk.privateFolder(stagingFolder, 'read');
 				await this.disk.syncs.sync(staging);
+				this.disk.durablyNamed.add(name);
 			}),
 		);
 	}
@@ -67,7 +70,9 @@ export class StagedLocalFile implements StagedFile {
 				const fd = await this.#open();
 				try {
 					if (fd !== undefined) this.#demandLock(fd);
-					return await commitStaged(this.disk, this.#staged, fd, path, options.mtime);
+					const item = await commitStaged(this.disk, this.#staged, fd, path, options.mtime);
+					this.disk.durablyNamed.delete(this.#staged.name);
+					return item;
 				} finally {
 					if (fd !== undefined) closeSync(fd);
 				}
@@ -77,6 +82,7 @@ export class StagedLocalFile implements StagedFile {
 
 	discard(): Promise<void> {
 		return refusing(rootPath, async () => {
+			this.disk.durablyNamed.delete(this.#staged.name);
 			using staging = await this.disk.privateFolder(stagingFolder, 'pass');
 			try {
 				await unlink(staging.at(this.#staged.name));

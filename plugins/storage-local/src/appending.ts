@@ -5,7 +5,7 @@ import { refusing } from './faults.js';
 import { pump } from './pump.js';
 
 /** Bytes after which the disk is told to begin with what it has: most of the final sync is done when the last byte comes. */
-const writebackBytes = 16 * 1024 * 1024;
+const writebackBytes = 4 * 1024 * 1024;
 
 /** Writes the body into a staged file from offset `at` on, which must not be past its end. Resolves to the new size. */
 export async function appendTo(disk: Disk, fd: number, body: AsyncIterable<Uint8Array>, at: number): Promise<number> {

@@ -277,7 +277,7 @@ export function createResumableUploads({
 				}
 				if (announcedBytes(req) > record.length - offset) throw moreThanSaid();
 				if (record.entryPath !== null) return { ...record, id };
-				await space.demand(announcedBytes(req));
+				await space.demandPiece(announcedBytes(req));
 				inviteBody(request);
 				return { ...(await receive(viewer, idHash, record, req, writer, checksum)), id };
 			});

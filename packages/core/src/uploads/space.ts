@@ -16,10 +16,13 @@ const claimMs = 60 * 60_000;
 /** Less than this is not worth a look at the disk beforehand: it says itself when it is full, and the reserve is kept while bytes arrive. */
 const smallBytes = 1024 * 1024;
 
+/** The same for a piece of an upload whose whole length was asked for when it began. */
+const smallPieceBytes = 64 * 1024 * 1024;
+
 /** Refuses bytes before they arrive, by what was announced. */
 export interface UploadSpace {
-	/** Throws `storageFull` unless so many bytes can be written without touching the reserve. */
-	demand(bytes: number): Promise<void>;
+	/** Throws `storageFull` unless the next piece of an upload can be written without touching the reserve. */
+	demandPiece(bytes: number): Promise<void>;
 	/** The same for an upload that begins, which must also leave what others have begun room to end. Visitors take nothing from users. */
 	demandNew(viewer: Viewer, bytes: number): Promise<void>;
 }
@@ -31,8 +34,8 @@ export function createUploadSpace({ storage, database, reserve, now }: Means): U
 		}
 	};
 	return {
-		async demand(bytes) {
-			if (bytes >= smallBytes) await demandBeside(bytes, 0);
+		async demandPiece(bytes) {
+			if (bytes >= smallPieceBytes) await demandBeside(bytes, 0);
 		},
 		async demandNew(viewer, bytes) {
 			if (bytes < smallBytes) return;
