@@ -59,6 +59,7 @@ export const messages = {
 	dropHintSignedIn: 'They stay private unless you make them public.',
 	dropHintVisitor: 'Without an account, what you upload is public.',
 	foldersNeedSignIn: 'You must be logged in to create folders in public.',
+	readingFolder: 'Reading the folder...',
 	creatingFolders: 'Creating folders...',
 	foldersCreated: (folders: string) => `Created ${folders}`,
 	createFoldersFailed: 'Error creating folder',

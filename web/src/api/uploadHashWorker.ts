@@ -1,15 +1,20 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 
-/** Digests pieces of files beside the page, which stays fluid. The browser's own digest is missing on plain http. */
+/** Digests pieces of files beside the page, which stays fluid. */
 addEventListener('message', async ({ data }: MessageEvent<HashTask>) => {
 	const { id, piece } = data;
 	try {
-		const digest = sha256(new Uint8Array(await piece.arrayBuffer()));
+		const digest = await digestOf(await piece.arrayBuffer());
 		postMessage({ id, digest: btoa(String.fromCharCode(...digest)) } satisfies HashResult);
 	} catch (error) {
 		postMessage({ id, reason: String(error) } satisfies HashResult);
 	}
 });
+
+/** The browser's own digest is several times as fast, and missing on plain http. */
+async function digestOf(bytes: ArrayBuffer): Promise<Uint8Array> {
+	return isSecureContext ? new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)) : sha256(new Uint8Array(bytes));
+}
 
 export interface HashTask {
 	id: number;

@@ -19,13 +19,16 @@ import {
 	type UploadTarget,
 } from './uploadQueue.js';
 
+/** What is done sooner needs no notice. */
+const patienceMilliseconds = 400;
+
 /** How long a success stays on screen. */
 const successMilliseconds = 3000;
 
 /** The part of the queue that reaches out: who is signed in, the uploads, and the listings that they change. */
 export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueueAction>) {
 	const queryClient = useQueryClient();
-	const { notify } = useNotify();
+	const { notify, dismiss } = useNotify();
 	const latest = useRef(state);
 	useEffect(() => {
 		latest.current = state;
@@ -46,6 +49,18 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 			const tried = items.filter(({ status }) => status === 'error');
 			await Promise.all(tried.map((item) => discardUpload(uploadOf(item, username(), keys))));
 		};
+		/** Says that a large folder is being read. */
+		const told = async (choice: Chosen | Promise<Chosen>): Promise<Chosen> => {
+			const key = 'reading-folder';
+			const notice = { key, message: messages.readingFolder, progress: 'indeterminate' } as const;
+			const timer = setTimeout(() => notify(notice), patienceMilliseconds);
+			try {
+				return await choice;
+			} finally {
+				clearTimeout(timer);
+				dismiss(key);
+			}
+		};
 		const makeEmptyFolders = async (places: readonly FolderPlace[]) => {
 			const key = notify({ message: messages.creatingFolders, progress: 'indeterminate' });
 			const make = folderMaker();
@@ -65,7 +80,7 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 		return {
 			async add(choice: Chosen | Promise<Chosen>, target?: UploadTarget): Promise<void> {
 				const isVisitor = !(await isSignedIn(queryClient));
-				const chosen = await choice;
+				const chosen = await told(choice);
 				const place = target ?? { area: isVisitor ? 'public' : 'private', directory: rootPath };
 				if (isVisitor && hasFolders(chosen)) {
 					notify({ intent: 'danger', message: messages.foldersNeedSignIn });
@@ -125,7 +140,7 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 				dispatch({ type: 'signedOut' });
 			},
 		};
-	}, [queryClient, notify, dispatch]);
+	}, [queryClient, notify, dismiss, dispatch]);
 }
 
 /** A fault of the server is told by its number; a full disk deserves its sentence too. */
