@@ -91,6 +91,22 @@ test(
 	'"maybe"',
 	'open, closed',
 );
+test('a time is told in words, and as it is printed', (t) => {
+	const expireAfter = (value: string) => loadConfig({ flags: { '--uploads-expire-after': value } }).uploads.expireAfter;
+	t.is(expireAfter('90 minutes'), 5_400_000);
+	t.is(expireAfter('1.5 hours'), 5_400_000);
+	t.is(expireAfter('5400000'), 5_400_000);
+	t.is(loadConfig().uploads.expireAfter, 7 * 24 * 60 * 60_000);
+});
+test(
+	'a time without its unit is refused',
+	refused,
+	{ flags: { '--uploads-expire-after': '7' } },
+	'uploads.expireAfter',
+	'--uploads-expire-after',
+	'"7"',
+	'7 days',
+);
 test('a variable that is no setting is a warning: service managers set some by themselves', (t) => {
 	const config = loadConfig({
 		env: {

@@ -14,13 +14,17 @@ const byteSize = z.union([z.number(), z.string()]).transform((value, context) =>
 });
 
 /** What may stand as a time span; in the configuration's object it is milliseconds. */
-const timeUnits: Record<string, number> = { second: 1000, minute: 60_000, hour: 3_600_000, day: 86_400_000 };
+const timeUnits: Record<string, number> = { '': 1, second: 1000, minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 
 const duration = z.union([z.number(), z.string()]).transform((value, context) => {
-	const match = /^(\d+(?:\.\d+)?)\s*(second|minute|hour|day)s?$/i.exec(String(value).trim());
+	const match = /^(\d+(?:\.\d+)?)\s*(?:(second|minute|hour|day)s?)?$/i.exec(String(value).trim());
 	const milliseconds = match ? Math.floor(Number(match[1]) * (timeUnits[(match[2] ?? '').toLowerCase()] ?? 0)) : 0;
-	if (milliseconds > 0 && Number.isSafeInteger(milliseconds)) return milliseconds;
-	context.addIssue({ code: 'custom', message: "must be a time such as '30 minutes', '12 hours' or '7 days'" });
+	// A number without its unit is milliseconds, as the settings in force are printed; a bare 7 is a slip.
+	if (milliseconds >= 60_000 && Number.isSafeInteger(milliseconds)) return milliseconds;
+	context.addIssue({
+		code: 'custom',
+		message: "must be a time of at least a minute such as '30 minutes', '12 hours' or '7 days'",
+	});
 	return z.NEVER;
 });
 
