@@ -15,7 +15,9 @@ export interface ArchiveEntry {
 
 /** What goes into an archive, in its order. */
 export interface ArchiveContents<Entry extends ArchiveEntry = ArchiveEntry> {
-	readonly entries: readonly Entry[];
+	readonly count: number;
+	/** The entry at a place, made anew at each call: as objects, a hundred thousand of them fill a server's memory. */
+	entry(index: number): Entry;
 	/** Opens a file with the very content that its entry was made for, else it fails. Whoever opened it closes it. */
 	open(entry: Entry): Promise<OpenFile>;
 }

@@ -10,7 +10,7 @@ const smallestChunk = 64 * 1024;
 const smallRead = 64 * 1024;
 
 /** What all reads under way may take together; the more there are, the smaller their chunks. */
-const memoryForReads = 64 * 1024 * 1024;
+const memoryForReads = 32 * 1024 * 1024;
 
 let readsUnderWay = 0;
 

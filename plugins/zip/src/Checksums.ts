@@ -1,4 +1,4 @@
-import { type ArchiveEntry, isFailure, type SmallStore, z } from '@stowage/plugin-api';
+import { type ArchiveContents, isFailure, type SmallStore, z } from '@stowage/plugin-api';
 
 /** How far a CRC has come: it is that of the first `bytes` of a content. */
 export interface Progress {
@@ -30,21 +30,21 @@ export class Checksums {
 	#asked = { from: 0, to: 0 };
 
 	constructor(
-		readonly entries: readonly ArchiveEntry[],
+		readonly contents: ArchiveContents,
 		readonly store: SmallStore,
 	) {
-		this.#crcs = new Uint32Array(entries.length);
-		this.#isKnown = new Uint8Array(entries.length);
+		this.#crcs = new Uint32Array(contents.count);
+		this.#isKnown = new Uint8Array(contents.count);
 	}
 
 	/** Undefined while it is not known. */
 	get(index: number): number | undefined {
-		return this.#isKnown[index] === 1 || this.entries[index]?.size === 0 ? this.#crcs[index] : undefined;
+		return this.#isKnown[index] === 1 || this.contents.entry(index).size === 0 ? this.#crcs[index] : undefined;
 	}
 
 	/** How far the CRC of a content is known, from this archive or an earlier one. */
 	async recall(index: number): Promise<Progress> {
-		const size = this.entries[index]?.size ?? 0;
+		const { size } = this.contents.entry(index);
 		if (size >= worthRemembering && this.get(index) === undefined) await this.#ask(index);
 		const crc = this.get(index);
 		return crc === undefined ? (this.#begun.get(index) ?? { crc: 0, bytes: 0 }) : { crc, bytes: size };
@@ -52,8 +52,8 @@ export class Checksums {
 
 	/** Takes note of how far a CRC has come. */
 	async set(index: number, progress: Progress): Promise<void> {
-		const entry = this.entries[index];
-		if (entry === undefined || this.get(index) !== undefined) return;
+		if (this.get(index) !== undefined) return;
+		const entry = this.contents.entry(index);
 		this.#learn(index, progress);
 		if (entry.size < worthRemembering || Date.now() - entry.mtime < settlingMs) return;
 		this.#unsaved.set(entry.contentKey, [progress.crc, progress.bytes]);
@@ -69,7 +69,7 @@ export class Checksums {
 	}
 
 	#learn(index: number, progress: Progress): void {
-		if (progress.bytes < (this.entries[index]?.size ?? 0)) {
+		if (progress.bytes < this.contents.entry(index).size) {
 			this.#begun.set(index, progress);
 			return;
 		}
@@ -83,8 +83,8 @@ export class Checksums {
 		if (index >= this.#asked.from && index < this.#asked.to) return;
 		const wanted = new Map<string, number>();
 		let at = index;
-		for (; at < this.entries.length && wanted.size < rowsAtOnce; at++) {
-			const { size, contentKey } = this.entries[at] as ArchiveEntry;
+		for (; at < this.contents.count && wanted.size < rowsAtOnce; at++) {
+			const { size, contentKey } = this.contents.entry(at);
 			if (size >= worthRemembering && this.get(at) === undefined) wanted.set(contentKey, at);
 		}
 		this.#asked = { from: index, to: at };

@@ -43,10 +43,13 @@ export class ReadAhead {
 	}
 
 	#begin(): void {
-		const { entries } = this.contents;
-		for (; this.#next <= this.last && this.#begun.length < filesAhead; this.#next++) {
-			const entry = entries[this.#next];
-			if (entry === undefined || entry.size === 0) continue;
+		for (
+			;
+			this.#next <= this.last && this.#next < this.contents.count && this.#begun.length < filesAhead;
+			this.#next++
+		) {
+			const entry = this.contents.entry(this.#next);
+			if (entry.size === 0) continue;
 			const bytes = entry.size > smallBytes ? 0 : entry.size;
 			if (this.#begun.length > 0 && this.#bytes + bytes > this.budget) return;
 			const loading = load(this.contents, entry);

@@ -1,4 +1,4 @@
-import type { ArchiveContents, ArchiveEntry } from '@stowage/plugin-api';
+import type { ArchiveContents } from '@stowage/plugin-api';
 import type { Checksums } from './Checksums.js';
 import { RunningCrc } from './RunningCrc.js';
 
@@ -12,7 +12,7 @@ export async function computeMissing(
 ): Promise<void> {
 	let next = 0;
 	const work = async () => {
-		for (let index = next++; index < contents.entries.length; index = next++) {
+		for (let index = next++; index < contents.count; index = next++) {
 			if (checksums.get(index) === undefined) await compute(contents, checksums, index, signal);
 		}
 	};
@@ -26,7 +26,7 @@ async function compute(
 	signal: AbortSignal | undefined,
 ): Promise<void> {
 	signal?.throwIfAborted();
-	const entry = contents.entries[index] as ArchiveEntry;
+	const entry = contents.entry(index);
 	const crc = new RunningCrc();
 	crc.begin(await checksums.recall(index));
 	if (crc.progress.bytes === entry.size) return;

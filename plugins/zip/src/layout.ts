@@ -1,4 +1,4 @@
-import type { ArchiveEntry } from '@stowage/plugin-api';
+import type { ArchiveContents } from '@stowage/plugin-api';
 import { centralRecordSize, descriptorSize, endSize, localHeaderSize } from './records.js';
 
 /** Where everything lies in an archive. */
@@ -10,17 +10,19 @@ export interface Layout {
 	readonly size: number;
 }
 
-export function layOut(entries: readonly ArchiveEntry[]): Layout {
-	const starts = new Float64Array(entries.length + 1);
+export function layOut(contents: ArchiveContents): Layout {
+	const { count } = contents;
+	const starts = new Float64Array(count + 1);
 	let at = 0;
 	let centralSize = 0;
-	entries.forEach((entry, index) => {
+	for (let index = 0; index < count; index++) {
+		const entry = contents.entry(index);
 		starts[index] = at;
 		centralSize += centralRecordSize(entry, at);
 		at += localHeaderSize(entry) + entry.size + descriptorSize(entry);
-	});
-	starts[entries.length] = at;
-	return { starts, centralStart: at, centralSize, size: at + centralSize + endSize(entries.length, at, centralSize) };
+	}
+	starts[count] = at;
+	return { starts, centralStart: at, centralSize, size: at + centralSize + endSize(count, at, centralSize) };
 }
 
 /** The entry that the byte at `position` belongs to; the number of entries for one in or after the central directory. */

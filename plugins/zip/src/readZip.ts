@@ -1,4 +1,4 @@
-import type { ArchiveContents, ArchiveEntry, ByteRange, OpenFile } from '@stowage/plugin-api';
+import type { ArchiveContents, ByteRange, OpenFile } from '@stowage/plugin-api';
 import type { Checksums } from './Checksums.js';
 import { computeMissing } from './computeMissing.js';
 import { entryAt, type Layout } from './layout.js';
@@ -26,16 +26,16 @@ export async function* readZip(
 	range: ByteRange,
 	signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {
-	const { entries } = contents;
+	const { count } = contents;
 	archivesUnderWay++;
 	const first = entryAt(layout, range.start);
 	const size = bufferSize();
 	const ahead = new ReadAhead(contents, first, entryAt(layout, range.end), size);
 	const out = new Output(range, layout.starts[first] as number, size, 3 * largestPiece);
 	try {
-		for (let index = first; index < entries.length && !out.isOver; index++) {
+		for (let index = first; index < count && !out.isOver; index++) {
 			signal?.throwIfAborted();
-			const entry = entries[index] as ArchiveEntry;
+			const entry = contents.entry(index);
 			out.put(localHeader(entry));
 			if (entry.size > 0 && !out.isOver) {
 				// Before it is taken: whoever leaves here leaves no file open.
@@ -60,12 +60,12 @@ export async function* readZip(
 		const crc = new RunningCrc();
 		crc.add(bytes, 0);
 		await checksums.set(index, crc.progress);
-		out.put(descriptor(entries[index] as ArchiveEntry, crc.progress.crc));
+		out.put(descriptor(contents.entry(index), crc.progress.crc));
 	}
 
 	/** A content whose chunks go through as they are, and what follows it. */
 	async function* readLarge(file: OpenFile, index: number): AsyncGenerator<Uint8Array> {
-		const entry = entries[index] as ArchiveEntry;
+		const entry = contents.entry(index);
 		const begin = (layout.starts[index] as number) + localHeaderSize(entry);
 		const from = Math.min(Math.max(0, range.start - begin), entry.size);
 		const to = Math.min(entry.size, range.end + 1 - begin);
@@ -95,12 +95,12 @@ export async function* readZip(
 
 	async function* readCentralDirectory(): AsyncGenerator<Uint8Array> {
 		await computeMissing(contents, checksums, signal);
-		for (let index = 0; index < entries.length && !out.isOver; index++) {
+		for (let index = 0; index < count && !out.isOver; index++) {
 			const crc = checksums.get(index) ?? 0;
-			out.put(centralRecord(entries[index] as ArchiveEntry, layout.starts[index] as number, crc));
+			out.put(centralRecord(contents.entry(index), layout.starts[index] as number, crc));
 			if (out.isFull) yield out.take();
 		}
-		out.put(endRecords(entries.length, layout.centralStart, layout.centralSize));
+		out.put(endRecords(count, layout.centralStart, layout.centralSize));
 	}
 }
 

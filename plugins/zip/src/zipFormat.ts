@@ -8,8 +8,8 @@ export function zipFormat(store: SmallStore): ArchiveFormat {
 	return {
 		version: 'stowage-zip-1',
 		archive(contents) {
-			const layout = layOut(contents.entries);
-			const checksums = new Checksums(contents.entries, store);
+			const layout = layOut(contents);
+			const checksums = new Checksums(contents, store);
 			const whole = { start: 0, end: layout.size - 1 };
 			return {
 				size: layout.size,

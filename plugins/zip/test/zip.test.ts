@@ -54,6 +54,14 @@ class Made implements ArchiveContents {
 	onChunk: (name: string, at: number) => void | Promise<void> = () => {};
 	isChanged = false;
 
+	get count(): number {
+		return this.entries.length;
+	}
+
+	entry(index: number): ArchiveEntry {
+		return this.entries[index] as ArchiveEntry;
+	}
+
 	add(name: string, content: Uint8Array | number | 'folder', mtime = longAgo): this {
 		const size = content === 'folder' ? 0 : typeof content === 'number' ? content : content.length;
 		if (content instanceof Uint8Array) this.bytes.set(name, content);
@@ -289,7 +297,7 @@ test('what is remembered is asked for in batches', async (t) => {
 		asked++;
 		return getMany(keys);
 	};
-	const checksums = new Checksums(made.entries, rows);
+	const checksums = new Checksums(made, rows);
 	for (let n = 0; n < 500; n++) t.deepEqual(await checksums.recall(n), { crc: 0, bytes: 0 });
 	t.is(asked, 3);
 });

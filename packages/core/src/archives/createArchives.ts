@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { ArchiveFormat, ByteRange, Files, OpenFile } from '@stowage/plugin-api';
 import { type Area, Failure, type Viewer, zipFileName } from '@stowage/rules';
-import { type FrozenEntry, freeze, type Selection } from './freeze.js';
+import { contentKeyOf, type FrozenEntry } from './FrozenList.js';
+import { freeze, type Selection } from './freeze.js';
 
 /** An archive that can be sent like a file. It is made while it is read; nothing of it is on disk. */
 export interface OpenArchive {
@@ -25,9 +26,10 @@ export function createArchives(files: Files, format: () => ArchiveFormat | undef
 		async open(viewer, selection, signal) {
 			const zip = format();
 			if (zip === undefined) throw new Failure('unavailable', 'ZIP archives are not available on this server.');
-			const { entries, chosen, skipped, fingerprint } = await freeze(files, viewer, selection, signal);
+			const { list, chosen, skipped, fingerprint } = await freeze(files, viewer, selection, signal);
 			const archive = zip.archive<FrozenEntry>({
-				entries,
+				count: list.count,
+				entry: (index) => list.entry(index),
 				open: (entry) => openUnchanged(files, viewer, selection.area, entry),
 			});
 			const name = zipFileName(chosen, new Date());
@@ -52,7 +54,7 @@ export function createArchives(files: Files, format: () => ArchiveFormat | undef
 async function openUnchanged(files: Files, viewer: Viewer, area: Area, entry: FrozenEntry): Promise<OpenFile> {
 	const { path, owner } = entry;
 	const { file } = await files.open(viewer, { area, path, ...(owner === undefined ? {} : { owner }) });
-	if (`${file.item.id} ${file.item.version}` === entry.contentKey) return file;
+	if (contentKeyOf(file.item) === entry.contentKey) return file;
 	await file.close();
 	throw new Error('A file of an archive is no longer what it was when the archive was begun.');
 }

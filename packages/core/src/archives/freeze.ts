@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ArchiveEntry, Files, WalkedItem } from '@stowage/plugin-api';
+import type { Files, WalkedItem } from '@stowage/plugin-api';
 import {
 	type Area,
 	archiveNames,
@@ -12,6 +12,7 @@ import {
 	utf8Length,
 	type Viewer,
 } from '@stowage/rules';
+import { FrozenList } from './FrozenList.js';
 
 /** What somebody chose to have, all of it in one area. */
 export interface Selection {
@@ -19,16 +20,9 @@ export interface Selection {
 	items: readonly { path: StoragePath; owner?: Owner }[];
 }
 
-/** A file or folder of a selection, as it was when the selection was looked at. */
-export interface FrozenEntry extends ArchiveEntry {
-	name: string;
-	readonly path: StoragePath;
-	readonly owner?: Owner;
-}
-
 /** All that an archive of a selection holds, in its order. */
 export interface Frozen {
-	entries: FrozenEntry[];
+	list: FrozenList;
 	chosen: Chosen[];
 	/** How many things are left out because nobody can be given them. */
 	skipped: number;
@@ -49,10 +43,9 @@ export async function freeze(
 	{ area, items }: Selection,
 	signal?: AbortSignal,
 ): Promise<Frozen> {
-	const entries: FrozenEntry[] = [];
+	const list = new FrozenList();
 	const chosen: Chosen[] = [];
 	const tops = new Tops();
-	const topOf: number[] = [];
 	let skipped = 0;
 	for (const { path, owner } of items) {
 		tops.begin(path);
@@ -63,22 +56,13 @@ export async function freeze(
 			for (const item of batch.items) {
 				if (isFirst) chosen.push({ path: item.path, type: item.type });
 				isFirst = false;
-				topOf.push(tops.of(item));
-				entries.push(entryOf(item));
+				list.add(item, tops.of(item));
 			}
 		}
 	}
-	const nameOf = tops.names();
-	entries.forEach((entry, index) => {
-		entry.name = nameOf(topOf[index] as number, entry.path);
-	});
-	const told = entries.filter(({ name }) => utf8Length(name) <= maxNameBytes);
-	return {
-		entries: told,
-		chosen,
-		skipped: skipped + entries.length - told.length,
-		fingerprint: fingerprintOf(told),
-	};
+	list.name(tops.names());
+	const untold = list.drop(({ name }) => utf8Length(name) > maxNameBytes);
+	return { list, chosen, skipped: skipped + untold, fingerprint: fingerprintOf(list) };
 }
 
 /** The things at the top of the archive: what was chosen, and in the place of a root what it holds. */
@@ -113,25 +97,23 @@ class Tops {
 	/** Answers the name in the archive of what lies at a path in a top. */
 	names(): (top: number, path: StoragePath) => string {
 		const names = archiveNames(this.#tops);
-		return (top, path) => {
-			const { path: topPath } = this.#tops[top] as Chosen;
+		const cuts = this.#tops.map(({ path }, top) => {
+			const own = baseName(path);
+			const above = parentPath(path).length;
 			const name = names[top] as string;
-			const own = baseName(topPath);
-			const above = parentPath(topPath);
-			const relative = above === '' ? path : path.slice(above.length + 1);
-			return name === own ? relative : name + relative.slice(own.length);
+			return name === own ? { start: above && above + 1, name: '' } : { start: path.length, name };
+		});
+		return (top, path) => {
+			const { start, name } = cuts[top] as { start: number; name: string };
+			return name === '' ? path.slice(start) : name + path.slice(start);
 		};
 	}
 }
 
-function entryOf({ path, owner, type, size, mtime, id, version }: WalkedItem): FrozenEntry {
-	const contentKey = type === 'file' ? `${id} ${version}` : '';
-	return { name: '', path, type, size, mtime, contentKey, ...(owner === undefined ? {} : { owner }) };
-}
-
-function fingerprintOf(entries: readonly FrozenEntry[]): string {
+function fingerprintOf(list: FrozenList): string {
 	const hash = createHash('sha256');
-	for (const { name, type, size, mtime, contentKey } of entries) {
+	for (let index = 0; index < list.count; index++) {
+		const { name, type, size, mtime, contentKey } = list.entry(index);
 		hash.update(`${type} ${size} ${mtime} ${contentKey}\0${name}\0`);
 	}
 	return hash.digest('base64url');

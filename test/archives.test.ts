@@ -1,0 +1,169 @@
+import { execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { mkdir, mkdtemp, open, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { get, type IncomingMessage } from 'node:http';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import test, { type ExecutionContext } from 'ava';
+import { type ServerProcess, serveArgs, startServer } from './serverProcess.js';
+
+const run = promisify(execFile);
+const megabyte = 1024 ** 2;
+const gigabyte = 1024 ** 3;
+const env = { ...process.env, LC_ALL: 'C.UTF-8', PYTHONUTF8: '1' };
+
+/** The long form goes where the short one can't in its time. */
+const isLong = process.env.STOWAGE_FAULTS === 'long';
+
+async function temporaryFolder(t: ExecutionContext): Promise<string> {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-archives-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	return folder;
+}
+
+async function memoryOf({ pid }: ServerProcess): Promise<number> {
+	return Number(/^VmRSS:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
+}
+
+function ask(url: string, cookie: string): Promise<IncomingMessage> {
+	return new Promise((resolve, reject) => get(url, { headers: { cookie } }, resolve).on('error', reject));
+}
+
+async function sparseFile(name: string, size: number): Promise<void> {
+	await writeFile(name, '');
+	await truncate(name, size);
+}
+
+/** A folder of one large file between small ones, long settled, so that their checksums may be remembered. */
+async function plantFolder(folder: string): Promise<void> {
+	await mkdir(folder);
+	for (let n = 0; n < 50; n++) await writeFile(path.join(folder, `a small ${n}`), randomBytes(n * 500));
+	await writeFile(path.join(folder, 'large'), randomBytes(100 * megabyte));
+	for (let n = 0; n < 50; n++) await writeFile(path.join(folder, `z small ${n}`), randomBytes(n * 3000));
+	await utimes(path.join(folder, 'large'), 1_600_000_000, 1_600_000_000);
+}
+
+test.serial('curl goes on with an archive where it broke off, also after a restart in another time zone', async (t) => {
+	t.timeout(120_000);
+	const folder = await temporaryFolder(t);
+	const first = await startServer(t, { args: serveArgs(folder) });
+	const cookie = await first.register('ada');
+	await plantFolder(path.join(folder, 'files/users/ada/docs'));
+	const url = (server: ServerProcess) => `${server.url}/api/download/docs?type=private`;
+	const curl = (server: ServerProcess, ...args: string[]) =>
+		spawn('curl', ['-sS', '-f', '-b', cookie, ...args, url(server)], { stdio: 'ignore' });
+	const broken = path.join(folder, 'broken.zip');
+
+	const cut = curl(first, '-o', broken, '--limit-rate', '40M');
+	while (((await stat(broken).catch(() => undefined))?.size ?? 0) < 20 * megabyte) await wait(20);
+	await first.stop('SIGKILL');
+	await once(cut, 'close');
+	const received = (await stat(broken)).size;
+	t.true(received < 95 * megabyte, `${received} bytes had arrived already`);
+
+	const second = await startServer(t, { args: serveArgs(folder), env: { TZ: 'Pacific/Auckland' } });
+	const [code] = await once(curl(second, '-o', broken, '-C', '-'), 'close');
+	t.is(code, 0);
+	const whole = path.join(folder, 'whole.zip');
+	t.deepEqual((await once(curl(second, '-o', whole), 'close'))[0], 0);
+	await run('cmp', [broken, whole]);
+	await run('unzip', ['-tqq', broken], { env });
+	await run('7z', ['t', broken], { env });
+});
+
+test.serial(
+	'an archive of more than 4 GiB is read back by other programs, and costs the server no memory',
+	async (t) => {
+		t.timeout(600_000);
+		const folder = await temporaryFolder(t);
+		const server = await startServer(t, { args: serveArgs(folder) });
+		const cookie = await server.register('ada');
+		const home = path.join(folder, 'files/users/ada');
+		await mkdir(path.join(home, 'huge'));
+		const size = Math.floor((isLong ? 20 : 4.1) * gigabyte);
+		await sparseFile(path.join(home, 'huge/a sparse'), size);
+		await writeFile(path.join(home, 'huge/b after it'), 'lies past the first 4 GiB');
+
+		const zip = path.join(folder, 'huge.zip');
+		const answer = await ask(`${server.url}/api/download/huge?type=private`, cookie);
+		const file = await open(zip, 'w');
+		const before = await memoryOf(server);
+		let most = 0;
+		let at = 0;
+		let looks = 0;
+		for await (const chunk of answer as AsyncIterable<Buffer>) {
+			// What is all zeros stays a hole, or the disk would be measured.
+			if (!isZero(chunk)) await file.write(chunk, 0, chunk.length, at);
+			at += chunk.length;
+			if (++looks % 2000 === 0) most = Math.max(most, await memoryOf(server));
+		}
+		await file.truncate(at);
+		await file.close();
+		t.is(at, Number(answer.headers['content-length']));
+		t.true(most < before + 40 * megabyte, `${Math.round((most - before) / megabyte)} MB more`);
+		t.log(`${Math.round(most / megabyte)} MB in all`);
+
+		const script =
+			'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); print([i.file_size for i in z.infolist()]); sys.exit(z.testzip())';
+		const [{ stdout }] = await Promise.all([
+			run('python3', ['-c', script, zip], { env }),
+			run('unzip', ['-tqq', zip], { env }),
+			run('7z', ['t', zip], { env }),
+		]);
+		t.is(stdout.trim(), `[0, ${size}, 25]`);
+	},
+);
+
+const zeros = Buffer.alloc(4 * megabyte);
+const isZero = (chunk: Buffer) => chunk.length <= zeros.length && chunk.equals(zeros.subarray(0, chunk.length));
+
+test.serial('an archive of 100,000 entries costs the server little for each', async (t) => {
+	t.timeout(300_000);
+	const folder = await temporaryFolder(t);
+	const server = await startServer(t, { args: serveArgs(folder) });
+	const cookie = await server.register('ada');
+	const home = path.join(folder, 'files/users/ada');
+	for (let n = 0; n < 100_000; n++) {
+		const day = path.join(home, 'many', `day ${Math.floor(n / 500)}`);
+		if (n % 500 === 0) await mkdir(day, { recursive: true });
+		writeFileSync(path.join(day, `IMG_20240612_${String(n).padStart(6, '0')}.jpg`), '');
+	}
+	const before = await memoryOf(server);
+	const answer = await ask(`${server.url}/api/download/many?type=private`, cookie);
+	let received = 0;
+	for await (const chunk of answer) received += chunk.length;
+	t.is(received, Number(answer.headers['content-length']));
+	const more = (await memoryOf(server)) - before;
+	t.log(`${Math.round(before / megabyte)} MB and ${Math.round(more / megabyte)} MB more`);
+	t.true(more < 70 * megabyte, `${Math.round(more / megabyte)} MB more`);
+});
+
+test.serial('200 slow readers of archives cost little more than their sockets', async (t) => {
+	t.timeout(120_000);
+	const folder = await temporaryFolder(t);
+	const server = await startServer(t, { args: serveArgs(folder) });
+	const cookie = await server.register('ada');
+	const home = path.join(folder, 'files/users/ada');
+	await mkdir(path.join(home, 'docs'));
+	await sparseFile(path.join(home, 'docs/large'), 10 * gigabyte);
+	const before = await memoryOf(server);
+	const readers: IncomingMessage[] = [];
+	for (let n = 0; n < 200; n++) readers.push(await ask(`${server.url}/api/download/docs?type=private`, cookie));
+	await wait(2000);
+	const grown = (await memoryOf(server)) - before;
+	const begun = performance.now();
+	const health = await ask(`${server.url}/api/health`, cookie);
+	health.resume();
+	await once(health, 'end');
+	t.is(health.statusCode, 200);
+	t.true(performance.now() - begun < 2000);
+	t.true(grown < 150 * megabyte, `${Math.round(grown / megabyte)} MB more`);
+	for (const reader of readers) {
+		t.is(reader.statusCode, 200);
+		reader.destroy();
+	}
+});
