@@ -1,6 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import {
+	appendFileSync,
+	mkdirSync,
+	readFileSync,
+	rmSync,
+	symlinkSync,
+	truncateSync,
+	utimesSync,
+	writeFileSync,
+} from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
 import path from 'node:path';
 import test from 'ava';
 import { demandReadable, listZip } from './readZip.js';
@@ -211,4 +222,44 @@ test.serial('without the plugin archives are not available, and the rest of a do
 	t.is(plain.statusCode, 200, plain.payload);
 	const files = [{ path: 'docs/a' }];
 	t.is((await ada.post('/api/downloadZip', { files, type: 'private', directory: '' })).statusCode, 503);
+});
+
+const midStream = test.macro(async (t, change: (docs: string) => void) => {
+	const { app, ada, home } = await withAda(t);
+	const docs = path.join(home, 'docs');
+	mkdirSync(docs);
+	writeFileSync(path.join(docs, 'a large'), '');
+	truncateSync(path.join(docs, 'a large'), 64 * 1024 * 1024);
+	// So many that the last of them is not opened ahead of its turn yet.
+	for (let n = 10; n < 60; n++) writeFileSync(path.join(docs, `b ${n}`), 'x');
+	writeFileSync(path.join(docs, 'b later'), Buffer.alloc(100_000, 'b'));
+	const { hostname, port } = new URL(app.server.info.uri);
+	const headers = { cookie: ada.cookie ?? '' };
+	const sent = request({ hostname, port, path: '/api/download/docs?type=private', agent: false, headers }).end();
+	const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+	await once(answer, 'readable');
+	change(docs);
+	let received = 0;
+	await t.throwsAsync(async () => {
+		for await (const chunk of answer) received += chunk.length;
+	});
+	t.true(received < Number(answer.headers['content-length']));
+	const anew = await ada.get('/api/download/docs?type=private');
+	t.is(anew.statusCode, 200);
+	await demandReadable(t, anew.bytes);
+});
+const inSerial = (title: string, change: (docs: string) => void) => test.serial(title, midStream, change);
+inSerial('a file that is deleted before its turn breaks the transfer', (docs) => rmSync(path.join(docs, 'b later')));
+inSerial('a file that grew before its turn breaks the transfer', (docs) =>
+	appendFileSync(path.join(docs, 'b later'), 'x'),
+);
+inSerial('a file that grows while it is sent breaks the transfer', (docs) =>
+	appendFileSync(path.join(docs, 'a large'), 'x'),
+);
+inSerial('a file that shrinks while it is sent breaks the transfer', (docs) =>
+	truncateSync(path.join(docs, 'a large'), 60 * 1024 * 1024),
+);
+inSerial('a file that a link was put in the place of breaks the transfer', (docs) => {
+	rmSync(path.join(docs, 'b later'));
+	symlinkSync('/etc/passwd', path.join(docs, 'b later'));
 });
