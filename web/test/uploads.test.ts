@@ -9,6 +9,7 @@ import { discardPieces, type PieceTools } from '../src/api/uploadPieces.js';
 import { storedRecords } from '../src/api/uploadRecords.js';
 import type { SendUpload, UploadAnswer, UploadRequest } from '../src/api/uploadRequest.js';
 import { newUploadKey, type Upload, type UploadWait } from '../src/api/uploads.js';
+import { describeFailure } from '../src/features/uploadQueue/describeFailure.js';
 
 const kilobyte = 1024;
 const megabyte = 1024 * kilobyte;
@@ -571,4 +572,15 @@ test('folders are made from the outside in, each once, and one that is there is 
 		await make({ area: 'private', within, directory: parsePath(directory) }, listener, signal);
 	}
 	t.deepEqual(made, ['private:docs/a', 'private:docs/a/b', 'private:docs/a/b/c', 'private:docs/a/b/c']);
+});
+
+test('a full disk is told in words beside its number', async (t) => {
+	const server = new FakeServer();
+	server.faults.push(...Array<Fault>(4).fill(refusal(507, 'STORAGE_FULL', 'There is not enough free space.')));
+	const error = await t.throwsAsync(openPage(server).carry(uploadOf(10)));
+	t.deepEqual(describeFailure(error), {
+		error: 'Upload failed with status 507',
+		detail: 'There is not enough free space.',
+	});
+	t.deepEqual(describeFailure(new TypeError('x is not a function')), { error: 'Upload failed' });
 });

@@ -1,12 +1,13 @@
-import { isFailure, plural, rootPath } from '@stowage/rules';
+import { plural, rootPath } from '@stowage/rules';
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { type Dispatch, useEffect, useMemo, useRef } from 'react';
 import { listingKey, sessionQuery } from '../../api/queries.js';
-import type { FolderPlace } from '../../api/uploadFolders.js';
 import { carryUpload, discardUpload, folderMaker, prepareUploads } from '../../api/uploads.js';
 import { messages } from '../../messages.js';
 import { useNotify } from '../../ui/notifications/useNotify.js';
 import { type Chosen, hasFolders } from './chosenFiles.js';
+import { describeFailure } from './describeFailure.js';
+import { makeEmptyFolders } from './makeEmptyFolders.js';
 import { paceActions } from './paceActions.js';
 import { paused, placeOf, runUploads, uploadOf } from './runUploads.js';
 import { signedInAgain } from './signedInAgain.js';
@@ -61,22 +62,6 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 				dismiss(key);
 			}
 		};
-		const makeEmptyFolders = async (places: readonly FolderPlace[]) => {
-			const key = notify({ message: messages.creatingFolders, progress: 'indeterminate' });
-			const make = folderMaker();
-			const nowhere = { onProgress() {}, onOffset() {}, onWait() {} };
-			const { signal } = new AbortController();
-			const signedIn = () => signedInAgain(queryClient, () => {}, signal);
-			try {
-				for (const place of places) await make(place, { ...nowhere, signedIn }, signal);
-				notify({ key, intent: 'success', message: messages.foldersCreated(plural(places.length, 'folder')) });
-			} catch (error) {
-				notify({ key, intent: 'danger', message: messages.createFoldersFailed, detail: describe(error).error });
-			}
-			for (const { area, within } of places.slice(0, 1)) {
-				void queryClient.invalidateQueries({ queryKey: listingKey(area, within) });
-			}
-		};
 		return {
 			async add(choice: Chosen | Promise<Chosen>, target?: UploadTarget): Promise<void> {
 				const isVisitor = !(await isSignedIn(queryClient));
@@ -93,7 +78,8 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 					prepareUploads();
 					dispatch({ type: 'added', files, emptyFolders, target: place, isPublic, isVisitor });
 				} else if (emptyFolders.length > 0) {
-					await makeEmptyFolders(emptyFolders.map((folder) => placeOf({ folder, target: place, isPublic })));
+					const places = emptyFolders.map((folder) => placeOf({ folder, target: place, isPublic }));
+					await makeEmptyFolders(places, queryClient, notify);
 				}
 			},
 			async start(ids?: readonly number[]): Promise<void> {
@@ -116,7 +102,7 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 					dispatch: paceActions(dispatch),
 					onUploaded: (area, directory) =>
 						void queryClient.invalidateQueries({ queryKey: listingKey(area, directory) }),
-					describe,
+					describe: describeFailure,
 				}).finally(() => {
 					if (running.current?.abort === abort) running.current = undefined;
 				});
@@ -141,14 +127,6 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 			},
 		};
 	}, [queryClient, notify, dismiss, dispatch]);
-}
-
-/** A fault of the server is told by its number; a full disk deserves its sentence too. */
-function describe(error: unknown): { error: string; detail?: string | undefined } {
-	if (!isFailure(error)) return { error: messages.uploadFailed };
-	const { message, cause } = error;
-	const isTold = isFailure(cause, 'storageFull') && cause.message !== message;
-	return { error: message, detail: isTold ? cause.message : undefined };
 }
 
 function unreadableNotice(names: readonly string[]) {
