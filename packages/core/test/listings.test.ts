@@ -10,6 +10,8 @@ import { Client, json, type TestApp, testApp } from './testApp.js';
 
 const rows = 6000;
 
+const row = (at: number): StorageEntry => ({ name: `file ${at}`, type: 'file', size: 1, mtime: 1 });
+
 async function largeFolder(app: TestApp, username: string): Promise<string[]> {
 	const folder = path.join(app.filesDir, 'users', username, 'many');
 	await mkdir(path.join(folder, 'a folder'), { recursive: true });
@@ -75,11 +77,44 @@ test('a client that goes away in the middle leaves no folder open', async (t) =>
 	);
 });
 
+test('a client that goes away while the first rows are looked for leaves no folder open', async (t) => {
+	const app = await testApp(t);
+	const { cookie = '' } = await new Client(app).register('ada');
+	let open = 0;
+	let asked = () => {};
+	const isAsked = new Promise<void>((resolve) => {
+		asked = resolve;
+	});
+	let gone = () => {};
+	const isGone = new Promise<void>((resolve) => {
+		gone = resolve;
+	});
+	app.services.storage.list = async function* () {
+		open++;
+		try {
+			asked();
+			await isGone;
+			for (;;) yield Array.from({ length: 2000 }, (_, at) => row(at));
+		} finally {
+			open--;
+		}
+	};
+	const { hostname, port } = new URL(app.server.info.uri);
+	const url = '/api/browse?type=private&directory=many';
+	const sent = request({ hostname, port, path: url, agent: false, headers: { cookie } }).end();
+	sent.on('error', () => {});
+	await isAsked;
+	sent.destroy();
+	await wait(100);
+	gone();
+	for (let tries = 0; open > 0 && tries < 50; tries++) await wait(20);
+	t.is(open, 0);
+});
+
 test('a listing that fails after its first rows breaks off, and before them it is refused', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	await mkdir(path.join(app.filesDir, 'users/ada/many'));
-	const row = (at: number): StorageEntry => ({ name: `file ${at}`, type: 'file', size: 1, mtime: 1 });
 	let batches = 0;
 	app.services.storage.list = async function* () {
 		for (let n = 0; n < batches; n++) yield Array.from({ length: 2000 }, (_, at) => row(n * 2000 + at));

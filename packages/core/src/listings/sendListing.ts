@@ -24,6 +24,16 @@ export async function sendListing(request: Request, h: ResponseToolkit, pieces: 
 		if (done) return h.response(begun).type('application/json');
 		begun += value;
 	}
+	try {
+		await sendPieces(request, begun, pieces, log);
+	} finally {
+		// Whoever left before the first byte was taken has asked nobody for the rest: what it holds open would stay so.
+		await pieces.return(undefined);
+	}
+	return h.abandon;
+}
+
+async function sendPieces(request: Request, begun: string, pieces: AsyncGenerator<string>, log: Log): Promise<void> {
 	const { req, res } = request.raw;
 	endWhenStalled(res);
 	if (hasUnreadBody(req)) leaveBodyUnread(req, res);
@@ -36,9 +46,8 @@ export async function sendListing(request: Request, h: ResponseToolkit, pieces: 
 		...(isZipped ? { 'content-encoding': 'gzip' } : {}),
 	});
 	if (req.method === 'HEAD') {
-		await pieces.return(undefined);
 		res.end();
-		return h.abandon;
+		return;
 	}
 	const body = Readable.from(continued(begun, pieces), { objectMode: false });
 	try {
@@ -47,7 +56,6 @@ export async function sendListing(request: Request, h: ResponseToolkit, pieces: 
 		res.destroy();
 		if (!res.closed && !isGone(error)) log.warn({ err: error, requestId: request.info.id }, 'a listing broke off');
 	}
-	return h.abandon;
 }
 
 async function* continued(begun: string, pieces: AsyncGenerator<string>): AsyncGenerator<string> {
