@@ -143,6 +143,27 @@ test('a copy ends when nobody waits for it any more', async (t) => {
 	t.is(await readFile(path.join(app.filesDir, 'users/ada/a.txt'), 'utf8'), 'mine');
 });
 
+for (const type of ['private', 'public']) {
+	test(`a ${type} selection is looked at no longer when nobody waits for its ticket`, async (t) => {
+		const app = await testApp(t);
+		const ada = await new Client(app).register('ada');
+		const { storage } = app.services;
+		let looks = 0;
+		storage.stat = async () => {
+			looks++;
+			await wait(20);
+			return { name: 'x', type: 'file', size: 1, mtime: 0, id: 'x', version: 'x' };
+		};
+		const files = Array.from({ length: 1000 }, (_, n) => ({ path: `${n}` }));
+		await askAndLeave(app, 'POST', '/api/downloadTickets', ada.cookie ?? '', { files, type, directory: '' });
+		await wait(300);
+		const then = looks;
+		t.true(then > 0);
+		await wait(200);
+		t.is(looks, then);
+	});
+}
+
 test('with everybody’s files listed, a download that names its owner lists nobody', async (t) => {
 	const app = await testApp(t, { '--public-listing': 'everyone' });
 	const ada = await new Client(app).register('ada');

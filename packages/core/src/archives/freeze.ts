@@ -48,6 +48,7 @@ export async function freeze(
 	const tops = new Tops();
 	let skipped = 0;
 	for (const { path, owner } of items) {
+		signal?.throwIfAborted();
 		tops.begin(path);
 		if (path === '') chosen.push({ path, type: 'directory' });
 		let isFirst = path !== '';

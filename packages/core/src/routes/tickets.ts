@@ -39,8 +39,9 @@ export function ticketRoutes(services: Services) {
 		route(contract.makeTicket, async ({ viewer, payload, request, h }) => {
 			if (payload.files.length === 0) throw new Failure('invalid', 'No files selected for download');
 			await demandRoom(viewer, request);
-			const selection = await pinOwners(files, viewer, payload.type, payload.files);
-			const opened = await openSelection({ files, archives }, viewer, selection, clientGone(request));
+			const signal = clientGone(request);
+			const selection = await pinOwners(files, viewer, payload.type, payload.files, signal);
+			const opened = await openSelection({ files, archives }, viewer, selection, signal);
 			await opened.file.close();
 			const { kind, name, skipped, file } = opened;
 			const { size, version } = file.item;
@@ -137,9 +138,11 @@ async function pinOwners(
 	viewer: Viewer,
 	area: Area,
 	chosen: readonly { path: StoragePath; owner?: Owner | undefined }[],
+	signal: AbortSignal,
 ): Promise<Selection> {
 	const items: { path: StoragePath; owner?: Owner }[] = [];
 	for (const { path, owner } of chosen) {
+		signal.throwIfAborted();
 		const isOpen = area === 'public' && owner === undefined && path !== '';
 		const known = isOpen ? (await files.find(viewer, { area, path })).owner : owner;
 		items.push({ path, ...(known === undefined ? {} : { owner: known }) });

@@ -225,6 +225,11 @@ export function createResumableUploads({
 		await uploads.remove(idHash);
 	}
 
+	/** The same for one that failed: what can't be dropped now expires. */
+	async function abandon(idHash: string, record: UploadRecord): Promise<void> {
+		await discard(idHash, record).catch((error) => log.warn({ err: error }, 'a failed upload could not be dropped'));
+	}
+
 	const resumable: ResumableUploads = {
 		async create(viewer, request) {
 			const { req } = request.raw;
@@ -245,7 +250,7 @@ export function createResumableUploads({
 					return { ...(await receive(viewer, idHash, record, req, writer, checksum)), id };
 				} catch (error) {
 					// Without a key nobody can ever find it again.
-					if (key === undefined) await discard(idHash, record);
+					if (key === undefined) await abandon(idHash, record);
 					throw error;
 				}
 			});
