@@ -32,7 +32,7 @@ export const temporaryLinks = endpoint({
 	method: 'GET',
 	path: '/api/links',
 	audience: 'user',
-	result: z.object({ links: z.array(temporaryLink) }),
+	result: z.array(temporaryLink),
 });
 
 export const revokeLink = endpoint({ method: 'DELETE', path: '/api/links/{id}', audience: 'user', result: message });

@@ -6,7 +6,7 @@ import { call, endpointUrl } from './client.js';
 /** The links of whoever is signed in. */
 export const linksQuery = queryOptions({
 	queryKey: ['links'],
-	queryFn: async ({ signal }) => (await call(temporaryLinks, { signal })).links,
+	queryFn: ({ signal }) => call(temporaryLinks, { signal }),
 	// They are looked at seldom, and then as they are.
 	staleTime: 0,
 	gcTime: 0,

@@ -38,15 +38,13 @@ export function linkRoutes(services: Services) {
 
 		route(contract.temporaryLinks, async ({ viewer }) => {
 			const good = (await links.list(idOf(viewer))).filter(({ state }) => state === 'good');
-			return {
-				links: good.map(({ id, path, createdAt, expiresAt, downloads }) => ({
-					id,
-					path,
-					createdAt,
-					expiresAt,
-					downloads,
-				})),
-			};
+			return good.map(({ id, path, createdAt, expiresAt, downloads }) => ({
+				id,
+				path,
+				createdAt,
+				expiresAt,
+				downloads,
+			}));
 		}),
 
 		route(contract.revokeLink, async ({ viewer, params }) => {

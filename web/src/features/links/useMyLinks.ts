@@ -6,7 +6,7 @@ import { endLink, linksQuery } from '../../api/links.js';
 import { useNotify } from '../../ui/notifications/useNotify.js';
 import { linkMessages as messages } from './messages.js';
 
-export type TemporaryLink = z.output<typeof temporaryLinks.result>['links'][number];
+export type TemporaryLink = z.output<typeof temporaryLinks.result>[number];
 
 const noticeKey = 'links-revoked';
 
