@@ -105,6 +105,34 @@ test('a visitor’s address has only so many uploads that are not finished', asy
 	t.is((await create(visitor, 3, { filename: 'e' })).statusCode, 201);
 });
 
+test('of many uploads that a visitor begins at once, so many are begun as may be unfinished', async (t) => {
+	const app = await testApp(t, { '--uploads-anonymous-unfinished': '3' });
+	const visitor = new Client(app);
+	const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => create(visitor, 3, { filename: `${n}` })));
+	const statuses = answers.map(({ statusCode }) => statusCode).sort();
+	t.deepEqual(statuses, [...Array(3).fill(201), ...Array(7).fill(429)]);
+	t.is((await left(app))[0]?.length, 3);
+});
+
+test('forms of people who are signed in take nothing from visitors of the same address', async (t) => {
+	const app = await testApp(t, { '--uploads-anonymous-unfinished': '1' });
+	const ada = await new Client(app).register('ada');
+	const { storage } = app.services;
+	const { stage } = storage;
+	let isForVisitor = false;
+	storage.stage = async (id) => {
+		const staged = await stage.call(storage, id);
+		// While her file is on its way, a visitor sends one.
+		if (!isForVisitor) {
+			isForVisitor = true;
+			t.is((await new Client(app).upload('/api/upload/public', [file('b', 'x')])).statusCode, 200);
+		}
+		return staged;
+	};
+	t.is((await ada.upload('/api/upload', [file('a', 'x')])).statusCode, 200);
+	t.true(isForVisitor);
+});
+
 test('space that others need to end their uploads is not given away', async (t) => {
 	const app = await testApp(t);
 	const { storage, database } = app.services;

@@ -180,9 +180,10 @@ export function createResumableUploads({
 		if (announcedBytes(raw.req) > length) throw moreThanSaid();
 		await files.demandUpload(viewer, { area, path: directory });
 		await space.demandNew(viewer, length);
-		await limits.demandUnfinished(viewer, client.address);
-		return limits.counted(viewer, client.address, { files: 1, bytes: length }, () =>
-			add(viewer, idHash, { name, directory, area, mtime, metadata, length, address: client.address }),
+		const { address } = client;
+		const wish = { name, directory, area, mtime, metadata, length, address };
+		return limits.beginUnfinished(viewer, address, () =>
+			limits.counted(viewer, address, { files: 1, bytes: length }, () => add(viewer, idHash, wish)),
 		);
 	}
 

@@ -4,6 +4,7 @@ import type { Config } from '../config/schema.js';
 import { limitAddress } from '../http/proxy.js';
 import type { Log } from '../log.js';
 import { rateLimited } from '../rateLimited.js';
+import { createTurns } from '../turns.js';
 
 interface Means {
 	config: Pick<Config, 'uploads'>;
@@ -38,15 +39,18 @@ export interface UploadLimits {
 		announced: Announced,
 		work: (countMore: (more: Announced) => Promise<void>) => Promise<T>,
 	): Promise<T>;
-	/** Throws `rateLimited` if a visitor has begun as many uploads as may be unfinished. */
-	demandUnfinished(viewer: Viewer, address: string): Promise<void>;
-	/** The same for a form, which counts as unfinished until `work` has ended. */
+	/** Runs `begin`, after which an upload is known as unfinished. Throws `rateLimited` if a visitor has begun as many as may be, also when many begin at once. */
+	beginUnfinished<T>(viewer: Viewer, address: string, begin: () => Promise<T>): Promise<T>;
+	/** The same for a form, which is unfinished until `work` has ended. */
 	whileUnfinished<T>(viewer: Viewer, address: string, work: () => Promise<T>): Promise<T>;
 }
 
 export function createUploadLimits({ config: { uploads }, database, log, now }: Means): UploadLimits {
-	/** Forms under way, by address. */
+	const mostUnfinished = uploads.anonymousUnfinished;
+	const isBounded = (viewer: Viewer) => mostUnfinished > 0 && viewer.kind === 'anonymous';
+	/** Forms of visitors under way, by address. */
 	const forms = new Map<string, number>();
+	const inTurn = createTurns();
 
 	const limitsFor = (viewer: Viewer, address: string, { files, bytes }: Announced): Limit[] => {
 		const from = limitAddress(address);
@@ -92,19 +96,25 @@ export function createUploadLimits({ config: { uploads }, database, log, now }: 
 			}
 		},
 
-		async demandUnfinished(viewer, address) {
-			const most = uploads.anonymousUnfinished;
-			if (most === 0 || viewer.kind === 'user') return;
+		async beginUnfinished(viewer, address, begin) {
+			if (!isBounded(viewer)) return begin();
 			const from = limitAddress(address);
-			if ((forms.get(from) ?? 0) + (await database.uploads.countOfVisitors(from, now())) >= most) {
-				throw new Failure('rateLimited', 'Too many uploads were begun from here and not finished.', { retryAfter: 60 });
-			}
+			return inTurn(from, async () => {
+				if ((forms.get(from) ?? 0) + (await database.uploads.countOfVisitors(from, now())) >= mostUnfinished) {
+					throw new Failure('rateLimited', 'Too many uploads were begun from here and not finished.', {
+						retryAfter: 60,
+					});
+				}
+				return begin();
+			});
 		},
 
 		async whileUnfinished(viewer, address, work) {
-			await limits.demandUnfinished(viewer, address);
+			if (!isBounded(viewer)) return work();
 			const from = limitAddress(address);
-			forms.set(from, (forms.get(from) ?? 0) + 1);
+			await limits.beginUnfinished(viewer, address, async () => {
+				forms.set(from, (forms.get(from) ?? 0) + 1);
+			});
 			try {
 				return await work();
 			} finally {
