@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { startServer } from '../test/serverProcess.js';
+import { archiveRows } from './archives.js';
 import { listingRows } from './listing.js';
 import { piecesRows } from './pieces.js';
 import { Processes } from './processes.js';
@@ -28,7 +29,8 @@ try {
 	const cookie = await server.register('bench');
 	const target = { url: server.url, pid: server.pid, cookie, home: path.join(dataDir, 'files/users/bench'), folder };
 	const rows: Row[] = [];
-	for (const measure of [transferRows, piecesRows, smallFileRows, listingRows]) rows.push(...(await measure(target)));
+	for (const measure of [transferRows, piecesRows, smallFileRows, listingRows, archiveRows])
+		rows.push(...(await measure(target)));
 	print(rows);
 } finally {
 	await processes.end();
