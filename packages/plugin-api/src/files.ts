@@ -9,6 +9,7 @@ export interface ItemRef {
 	owner?: Owner;
 }
 
+/** What a search found. */
 export interface FoundListing {
 	entries: Entry[];
 	/** Only a search that found more than it may answer. */
@@ -23,6 +24,7 @@ export interface WalkedItem extends StorageItem {
 	owner?: Owner;
 }
 
+/** A part of what a walk comes by. */
 export interface WalkBatch {
 	items: WalkedItem[];
 	/** How many things were passed over because nobody can be given them: special files, what may not be read. */

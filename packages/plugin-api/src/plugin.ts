@@ -18,6 +18,7 @@ export interface Registry<T> {
 	find(name: string): T | undefined;
 }
 
+/** What plugins offer, by kind. */
 export interface Providers {
 	readonly storage: Registry<StorageDriver>;
 	readonly auth: Registry<AuthProvider>;

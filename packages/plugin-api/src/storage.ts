@@ -120,7 +120,8 @@ export interface SurveyingStorage extends StorageProvider {
 	survey(path: StoragePath): AsyncIterable<SurveyBatch>;
 }
 
-export function canSurvey(storage: StorageProvider): storage is SurveyingStorage {
+/** Whether a storage has this ability. */
+export function hasSurvey(storage: StorageProvider): storage is SurveyingStorage {
 	return 'survey' in storage;
 }
 
@@ -130,6 +131,7 @@ export interface LocalFilesStorage extends StorageProvider {
 	localPath(path: StoragePath): string;
 }
 
+/** Whether a storage has this ability. */
 export function hasLocalFiles(storage: StorageProvider): storage is LocalFilesStorage {
 	return 'localPath' in storage;
 }

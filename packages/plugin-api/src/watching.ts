@@ -7,6 +7,7 @@ export interface Watch {
 	close(): void;
 }
 
+/** What somebody who follows a folder is told. */
 export interface FolderListener {
 	/** Rows of the folder have changed, or may have. */
 	onChange(): void;

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { canSurvey } from '@stowage/plugin-api';
+import { hasSurvey } from '@stowage/plugin-api';
 import test from 'ava';
 import { LookPace } from '../src/LookPace.js';
 import { nodeCalls } from '../src/nodeCalls.js';
@@ -36,7 +36,7 @@ for (const [way, calls] of Object.entries({ 'at best': undefined, 'by Node alone
 		t.deepEqual(await names(storage, 'folder'), ['f\ufffdf', 'inner']);
 		t.is(await storage.count(p('folder')), 2);
 		t.is(await storage.count(p('folder/inner')), 1);
-		if (!canSurvey(storage)) throw new Error('A local storage surveys.');
+		if (!hasSurvey(storage)) throw new Error('A local storage surveys.');
 		for await (const { items, leftOut } of storage.survey(p('folder/inner'))) {
 			t.is(items.length, 1);
 			t.is(leftOut, unaddressable.length);

@@ -1,4 +1,4 @@
-import { canSurvey, type StorageItem, type StorageProvider } from '@stowage/plugin-api';
+import { hasSurvey, type StorageItem, type StorageProvider } from '@stowage/plugin-api';
 import type { ExecutionContext } from 'ava';
 import { names, p, patternBytes, put, putFolders, type Rule, readBytes, readText, refused, rows } from './steps.js';
 
@@ -166,7 +166,7 @@ export function readingRules(rule: Rule): void {
 		await putFolders(storage, 'docs', 'docs/b');
 		await put(storage, 'docs/a.txt', 'four', { mtime: 1_600_000_000_123 });
 		t.is(await storage.count(p('docs')), 2);
-		if (!canSurvey(storage)) return;
+		if (!hasSurvey(storage)) return;
 		const items: StorageItem[] = [];
 		for await (const batch of storage.survey(p('docs'))) {
 			items.push(...batch.items);

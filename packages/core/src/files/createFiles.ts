@@ -31,7 +31,7 @@ import { createSpaceGuard } from '../uploads/spaceGuard.js';
 import { countedRow } from './countedRows.js';
 import { entryIn } from './entries.js';
 import { FolderFeeds } from './FolderFeeds.js';
-import { ensureParent, takeBackFolders } from './folders.js';
+import { ensureFolder, takeBackFolders } from './folders.js';
 import { homesOnDisk, makeHome } from './homes.js';
 import type { ItemWatcher } from './itemWatcher.js';
 import { listMerged, listPlace } from './listFolder.js';
@@ -216,7 +216,7 @@ export function createFiles(
 	): Promise<Entry> {
 		const { type } = await storage().stat(from.at);
 		await makeHome(storage(), viewer.kind === 'user' ? viewer.username : anonymousOwner);
-		const made = await ensureParent(storage(), to.at, pathSegments(from.path));
+		const made = await ensureFolder(storage(), parentPath(to.at), pathSegments(from.path));
 		const item = await underFreeName(parentPath(to.at), baseName(to.at), type, bring).catch(async (error: unknown) => {
 			await takeBackFolders(storage(), made);
 			throw error;

@@ -5,15 +5,14 @@ import {
 	isFailure,
 	joinPath,
 	normalizeName,
-	parentPath,
 	pathSegments,
 	rootPath,
 	type StoragePath,
 } from '@stowage/rules';
 
 /**
- * Makes a folder with the parents it lacks, or none of them. One that is there already is fine, a file in the way is `alreadyExists`. Resolves to those that
- * were made, outermost first.
+ * Makes a folder with the parents it lacks, or none of them. One that is there already is fine, a file in the way is `alreadyExists`. Names in `knownNames`
+ * may be given though the rule for names forbids them: what is brought has them already. Resolves to those that were made, outermost first.
  */
 export async function ensureFolder(
 	storage: StorageProvider,
@@ -73,12 +72,4 @@ async function isFolder(storage: StorageProvider, path: StoragePath): Promise<bo
 		if (isFailure(error, 'notFound')) return false;
 		throw error;
 	}
-}
-
-export function ensureParent(
-	storage: StorageProvider,
-	path: StoragePath,
-	knownNames: readonly string[],
-): Promise<StoragePath[]> {
-	return ensureFolder(storage, parentPath(path), knownNames);
 }

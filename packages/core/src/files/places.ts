@@ -24,18 +24,21 @@ export interface Place {
 	at: StoragePath;
 }
 
+/** In the same words for what is not there and for what is nobody's business. */
 export const notThere = (cause?: unknown) => new Failure('notFound', 'There is no such file or folder.', { cause });
 
-export function placeIn(area: Area, owner: Owner | undefined, root: StoragePath, path: StoragePath): Place {
+function placeIn(area: Area, owner: Owner | undefined, root: StoragePath, path: StoragePath): Place {
 	return { area, owner, path, at: joinPath(root, path) };
 }
 
+/** A path of an owner's public tree. Throws `notFound` for an owner that nobody can be. */
 export function publicPlace(owner: Owner, path: StoragePath): Place {
 	// Names come from clients: one that can't be a user's must not reach the disk, and is answered like one that is not there.
 	if (owner !== null && owner !== anonymousOwner && !isValidUsername(owner)) throw notThere();
 	return placeIn('public', owner, publicRoot(owner), path);
 }
 
+/** A path of the viewer's home. Throws `notSignedIn` for a visitor, who has none. */
 export function privatePlace(viewer: Viewer, path: StoragePath): Place {
 	if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in first.');
 	return placeIn('private', undefined, homeRoot(viewer.username), path);

@@ -1,5 +1,5 @@
 import {
-	canSurvey,
+	hasSurvey,
 	type StorageItem,
 	type StorageProvider,
 	type SurveyBatch,
@@ -37,7 +37,7 @@ async function everythingIn(storage: StorageProvider, { at }: Place): Promise<Su
 	const items: StorageItem[] = [];
 	let leftOut = 0;
 	try {
-		for await (const batch of canSurvey(storage) ? storage.survey(at) : lookAtEach(storage, at)) {
+		for await (const batch of hasSurvey(storage) ? storage.survey(at) : lookAtEach(storage, at)) {
 			for (const item of batch.items) items.push(item);
 			leftOut += batch.leftOut;
 		}
