@@ -31,6 +31,7 @@ import { unavailableRoutes } from './routes/unavailable.js';
 import { uploadRoutes } from './routes/uploads.js';
 import { readOrMakeSecret } from './secret.js';
 import type { Services } from './services.js';
+import { Arriving } from './uploads/Arriving.js';
 import { createResumableUploads } from './uploads/resumable.js';
 import { createUploadSpace } from './uploads/space.js';
 import { steadyClock } from './uploads/steadyClock.js';
@@ -154,6 +155,8 @@ async function assemble(
 		limits: uploadLimits,
 		now,
 	});
+	const arriving = new Arriving();
+	parts.push(arriving);
 	speakTus(server, config.basePath);
 	const services: Services = {
 		config,
@@ -169,6 +172,7 @@ async function assemble(
 		news,
 		streams,
 		resumableUploads,
+		arriving,
 		now,
 		uploadSpace,
 		uploadLimits,

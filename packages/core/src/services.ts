@@ -7,6 +7,7 @@ import type { Config } from './config/schema.js';
 import type { EventStreams } from './events/EventStreams.js';
 import type { Links } from './links/createLinks.js';
 import type { Log } from './log.js';
+import type { Arriving } from './uploads/Arriving.js';
 import type { ResumableUploads } from './uploads/resumable.js';
 import type { UploadSpace } from './uploads/space.js';
 import type { UploadLimits } from './uploads/uploadLimits.js';
@@ -26,6 +27,7 @@ export interface Services {
 	news: News;
 	streams: EventStreams;
 	resumableUploads: ResumableUploads;
+	arriving: Arriving;
 	/** The time for what ends by itself, milliseconds since the epoch. */
 	now(): number;
 	uploadSpace: UploadSpace;

@@ -25,7 +25,7 @@ const publicFields = ['directory', 'fileName', 'lastModified'];
 const allFields = [...publicFields, 'type', 'isPublic'];
 
 /** Whole files by multipart form. The answer comes after the bytes are durable and published. */
-export function uploadRoutes({ config, files, storage, uploadSpace, uploadLimits }: Services) {
+export function uploadRoutes({ config, files, storage, arriving, uploadSpace, uploadLimits }: Services) {
 	type UploadCall = Call<typeof contract.upload> | Call<typeof contract.uploadPublic>;
 	type AreaOf = (fields: z.output<typeof fieldsSchema>) => Area;
 
@@ -85,8 +85,10 @@ export function uploadRoutes({ config, files, storage, uploadSpace, uploadLimits
 	};
 
 	return [
-		route(contract.upload, (call) => receive(call, allFields, (fields) => askedArea(fields) ?? 'private')),
-		route(contract.uploadPublic, (call) => receive(call, publicFields, () => 'public')),
+		route(contract.upload, (call) =>
+			arriving.run(() => receive(call, allFields, (fields) => askedArea(fields) ?? 'private')),
+		),
+		route(contract.uploadPublic, (call) => arriving.run(() => receive(call, publicFields, () => 'public'))),
 	];
 }
 
