@@ -12,7 +12,7 @@ export function endWithError(error: unknown): never {
 	}
 	if (isListenFault(error)) {
 		const reason = error.code === 'EADDRINUSE' ? 'is already in use' : `can't be used (${error.code})`;
-		console.error(`The address ${error.address}:${error.port} ${reason}.`);
+		console.error(`The address ${error.address}${error.port === undefined ? '' : `:${error.port}`} ${reason}.`);
 	} else {
 		console.error(isFailure(error) ? error.message : error);
 	}
@@ -20,6 +20,6 @@ export function endWithError(error: unknown): never {
 }
 
 /** What Node throws when it can't listen. */
-function isListenFault(error: unknown): error is Error & { code: string; address: string; port: number } {
+function isListenFault(error: unknown): error is Error & { code: string; address: string; port?: number } {
 	return error instanceof Error && 'syscall' in error && error.syscall === 'listen' && 'address' in error;
 }

@@ -1,14 +1,24 @@
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
+import { Failure } from '@stowage/rules';
 
 /**
  * Reads a password without showing it: typed at a terminal, twice, or the first line of standard input. Never from an argument, which everybody on the
  * machine could read.
  */
 export async function readPassword(prompt: string): Promise<string> {
-	if (!process.stdin.isTTY) return (await text(process.stdin)).split(/\r?\n/)[0] ?? '';
+	if (!process.stdin.isTTY) return firstLine(await buffer(process.stdin));
 	const password = await ask(prompt);
 	if ((await ask('Again: ')) !== password) throw new Error('Passwords do not match');
 	return password;
+}
+
+/** Throws for bytes of another encoding: nobody could type what they would become. */
+function firstLine(bytes: Uint8Array): string {
+	try {
+		return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes).split(/\r?\n/)[0] ?? '';
+	} catch (cause) {
+		throw new Failure('invalid', 'The password is not UTF-8.', { cause });
+	}
 }
 
 function ask(prompt: string): Promise<string> {

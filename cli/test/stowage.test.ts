@@ -3,9 +3,13 @@ import os from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { execa } from 'execa';
+import { parse } from 'yaml';
 
 /** Runs the program from its source, as the built one would run. */
-async function stowage(args: readonly string[], options: { input?: string; env?: Record<string, string> } = {}) {
+async function stowage(
+	args: readonly string[],
+	options: { input?: string | Buffer; env?: Record<string, string> } = {},
+) {
 	const result = await execa(
 		process.execPath,
 		['--import=tsx', '--conditions=source', path.resolve('cli/src/main.ts'), ...args],
@@ -22,7 +26,7 @@ async function dataFolder(t: ExecutionContext): Promise<string> {
 
 test('accounts are added, listed, disabled, enabled and removed, with the password from standard input', async (t) => {
 	const data = await dataFolder(t);
-	const user = (args: string[], input?: string) =>
+	const user = (args: string[], input?: string | Buffer) =>
 		stowage(['user', ...args, '--data-dir', data, '--log-level', 'error'], input === undefined ? {} : { input });
 	t.like(await user(['add', 'ada'], 'correct horse\n'), { code: 0, stdout: 'Added ada.' });
 	t.like(await user(['add', 'ADA'], 'correct horse\n'), { code: 1, stderr: 'This user name is already taken.' });
@@ -31,6 +35,10 @@ test('accounts are added, listed, disabled, enabled and removed, with the passwo
 	t.like(await user(['disable', 'ada']), { code: 0, stdout: 'Disabled ada.' });
 	t.regex((await user(['list'])).stdout, /^ada\tdisabled/);
 	t.like(await user(['enable', 'ada']), { code: 0 });
+	t.like(await user(['passwd', 'ada'], Buffer.from('pa\xdfwort ja', 'latin1')), {
+		code: 1,
+		stderr: 'The password is not UTF-8.',
+	});
 	t.like(await user(['passwd', 'ada'], 'another horse\n'), { code: 0, stdout: 'Changed the password of ada.' });
 	t.like(await user(['passwd', 'nobody'], 'another horse\n'), { code: 1, stderr: 'There is no user nobody.' });
 	t.like(await user(['remove', 'ada']), { code: 0 });
@@ -75,6 +83,16 @@ test('the configuration in force is printed as YAML, without its secrets', async
 	t.notRegex(printed.stdout, /sec@|ret@|kkkk/);
 });
 
+test('what is printed can be read again', async (t) => {
+	const file = path.join(await dataFolder(t), 'stowage.yaml');
+	const flags = ['--uploads-expire-after', '90 minutes', '--uploads-max-file-size', '2 GB'];
+	const printed = await stowage(['config', 'print', '--trusted-proxies', '10.0.0.0/8', ...flags]);
+	t.regex(printed.stdout, /expireAfter: 90 minutes/);
+	await writeFile(file, printed.stdout);
+	const again = await stowage(['config', 'print', '--config', file]);
+	t.deepEqual(parse(again.stdout), parse(printed.stdout));
+});
+
 test('plugins that are turned off are printed too, and what looks like a secret in options is not shown', async (t) => {
 	const plugins = {
 		'@stowage/auth-password': false,
@@ -112,6 +130,13 @@ test(
 	/whole number/,
 );
 test('a wrong key stops with its name', mistake, ['config', 'check'], 'prot: 80\n', /prot/, /port/);
+test(
+	'a list that holds itself is a mistake',
+	mistake,
+	['config', 'check'],
+	'host: &host [*host]\n',
+	/host.*holds itself/,
+);
 test(
 	'serve stops at a mistake as well',
 	mistake,
@@ -188,7 +213,7 @@ test(
 	'sqlite:/proc/nowhere/x.db',
 );
 
-test('a port that is taken is said in one sentence', async (t) => {
+test('an address that is taken or not ours is said in one sentence', async (t) => {
 	const { createServer } = await import('node:net');
 	const other = createServer().listen(0, '127.0.0.1');
 	t.teardown(() => new Promise<void>((resolve) => other.close(() => resolve())));
@@ -206,6 +231,9 @@ test('a port that is taken is said in one sentence', async (t) => {
 	t.is(result.code, 1);
 	t.regex(result.stderr, new RegExp(`127\\.0\\.0\\.1:${port} is already in use`));
 	t.notRegex(result.stderr, /\n\s+at /);
+	const foreign = ['serve', '--host', '192.0.2.1', '--port', '0', '--data-dir', await dataFolder(t)];
+	const elsewhere = await stowage([...foreign, '--log-level', 'error']);
+	t.is(elsewhere.stderr, "The address 192.0.2.1 can't be used (EADDRNOTAVAIL).");
 });
 
 test('the built program is reachable by npx', async (t) => {

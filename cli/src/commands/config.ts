@@ -1,4 +1,4 @@
-import { type Config, checkConfig, settingNames, withoutSecrets } from '@stowage/core';
+import { type Config, checkConfig, durationText, settingNames, withoutSecrets } from '@stowage/core';
 import { Command } from 'commander';
 import { stringify } from 'yaml';
 import { configOf, withSettings } from '../settings.js';
@@ -24,6 +24,7 @@ function printable(config: Config): Record<string, unknown> {
 	const shown: Record<string, unknown> = Object.fromEntries(
 		Object.entries(config).filter(([name, value]) => top.has(name) && value !== undefined),
 	);
+	shown.uploads = { ...config.uploads, expireAfter: durationText(config.uploads.expireAfter) };
 	shown.plugins = Object.fromEntries([
 		...config.plugins,
 		...config.disabledPlugins.map((name) => [name, false] as const),

@@ -145,5 +145,11 @@ function valueAt(tree: Tree, name: string): unknown {
 }
 
 function quote(value: unknown): string {
-	return value === undefined ? 'nothing' : JSON.stringify(value);
+	if (value === undefined) return 'nothing';
+	try {
+		return JSON.stringify(value);
+	} catch {
+		// In YAML a list may hold itself.
+		return 'what holds itself';
+	}
 }

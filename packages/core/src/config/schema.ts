@@ -28,6 +28,14 @@ const duration = z.union([z.number(), z.string()]).transform((value, context) =>
 	return z.NEVER;
 });
 
+/** A time span as it may stand in the configuration. */
+export function durationText(milliseconds: number): string {
+	const fits = Object.entries(timeUnits).filter(([, unit]) => milliseconds % unit === 0);
+	const [name, unit] = fits.at(-1) ?? ['second', 1000];
+	const count = milliseconds / unit;
+	return `${count} ${name}${count === 1 ? '' : 's'}`;
+}
+
 const wholeNumber = (min: number, max: number) =>
 	z.preprocess(
 		(value) => (typeof value === 'string' && /^\d+$/.test(value.trim()) ? Number(value) : value),
