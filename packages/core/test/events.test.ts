@@ -47,7 +47,7 @@ test('a stream tells of what a program on disk does, within two seconds', async 
 	stream.close();
 });
 
-test('a hundred changes a second make two events a second, and the last change is told', async (t) => {
+test('many changes a second make two events a second, and the last change is told', async (t) => {
 	const app = await testApp(t);
 	const { cookie } = await new Client(app).register('ada');
 	const folder = path.join(app.filesDir, 'users/ada/busy');
@@ -63,8 +63,10 @@ test('a hundred changes a second make two events a second, and the last change i
 		await wait(8);
 	}
 	await wait(1500);
-	t.true(made > 80, `${made} changes`);
-	t.true(stream.events.length >= 3 && stream.events.length <= 7, `${stream.events.length} events`);
+	const { length: told } = stream.events;
+	const seconds = (performance.now() - started) / 1000;
+	// However busy this machine is.
+	t.true(told >= 3 && told <= 2 * seconds + 1 && told < made, `${told} events for ${made} changes in ${seconds} s`);
 	t.true((stream.events.at(-1)?.at ?? 0) >= last);
 	stream.close();
 });
