@@ -5,6 +5,7 @@ import test from 'ava';
 import { parse } from 'yaml';
 import { flagOf, settingNames, variableOf } from '../src/config/leaves.js';
 import { ConfigError, loadConfig } from '../src/config/load.js';
+import { durationText } from '../src/config/schema.js';
 
 async function fileWith(t: { teardown(end: () => Promise<void>): void }, text: string): Promise<string> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-config-'));
@@ -96,6 +97,16 @@ test('a time is told in words, and as it is printed', (t) => {
 	t.is(expireAfter('90 minutes'), 5_400_000);
 	t.is(expireAfter('1.5 hours'), 5_400_000);
 	t.is(expireAfter('5400000'), 5_400_000);
+	for (const [text, shown] of [
+		['7 days', '7 days'],
+		['1 day', '1 day'],
+		['36 hours', '36 hours'],
+		['90.5 seconds', '90500'],
+		['1.2345 hours', '4444200'],
+	] as const) {
+		t.is(durationText(expireAfter(text)), shown);
+		t.is(expireAfter(shown), expireAfter(text));
+	}
 	t.is(loadConfig().uploads.expireAfter, 7 * 24 * 60 * 60_000);
 });
 test(

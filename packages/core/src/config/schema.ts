@@ -19,7 +19,7 @@ const timeUnits: Record<string, number> = { '': 1, second: 1000, minute: 60_000,
 const duration = z.union([z.number(), z.string()]).transform((value, context) => {
 	const match = /^(\d+(?:\.\d+)?)\s*(?:(second|minute|hour|day)s?)?$/i.exec(String(value).trim());
 	const milliseconds = match ? Math.floor(Number(match[1]) * (timeUnits[(match[2] ?? '').toLowerCase()] ?? 0)) : 0;
-	// A number without its unit is milliseconds, as the settings in force are printed; a bare 7 is a slip.
+	// A number without its unit is milliseconds; a bare 7 is a slip.
 	if (milliseconds >= 60_000 && Number.isSafeInteger(milliseconds)) return milliseconds;
 	context.addIssue({
 		code: 'custom',
@@ -30,10 +30,9 @@ const duration = z.union([z.number(), z.string()]).transform((value, context) =>
 
 /** A time span as it may stand in the configuration. */
 export function durationText(milliseconds: number): string {
-	const fits = Object.entries(timeUnits).filter(([, unit]) => milliseconds % unit === 0);
-	const [name, unit] = fits.at(-1) ?? ['second', 1000];
+	const [name, unit] = Object.entries(timeUnits).findLast(([, unit]) => milliseconds % unit === 0) ?? ['', 1];
 	const count = milliseconds / unit;
-	return `${count} ${name}${count === 1 ? '' : 's'}`;
+	return name === '' ? String(count) : `${count} ${name}${count === 1 ? '' : 's'}`;
 }
 
 const wholeNumber = (min: number, max: number) =>
