@@ -154,3 +154,16 @@ test('a name that a field gives replaces an impossible one', async (t) => {
 	const answer = await ada.upload('/api/upload', [field('fileName', 'a-b.txt'), file('a:b.txt', 'x')]);
 	t.is(json(answer).entries[0].name, 'a-b.txt');
 });
+
+test('a file over the limit is told so, however much of it there is, and leaves nothing', async (t) => {
+	const app = await testApp(t, { '--uploads-max-file-size': '100 KB' });
+	const ada = await new Client(app).register('ada');
+	for (const bytes of [102_401, 200_000, 700_000]) {
+		const answer = await ada.upload('/api/upload', [file('a', 'small'), file('b', Buffer.alloc(bytes))]);
+		t.is(answer.statusCode, 413, answer.payload);
+		t.is(json(answer).code, 'TOO_LARGE');
+	}
+	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
+	t.deepEqual(await readdir(path.join(app.filesDir, 'users/ada')), ['Public']);
+	t.is((await ada.upload('/api/upload', [file('b', Buffer.alloc(102_400))])).statusCode, 200);
+});

@@ -86,9 +86,11 @@ async function readParts(
 		parser.on('file', (_, stream) => {
 			const { name, fileName = '' } = part();
 			// An error of the stream reaches us through the loop that reads it; without a listener it would end the process.
-			stream.on('error', (cause) =>
-				fail(new Failure('invalid', 'The form is not valid multipart/form-data.', { cause })),
-			);
+			stream.on('error', (cause: NodeJS.ErrnoException) => {
+				// That the loop has left its stream; why, it says itself, and maybe later.
+				if (cause.code === 'ABORT_ERR') return;
+				fail(new Failure('invalid', 'The form is not valid multipart/form-data.', { cause }));
+			});
 			// Small files arrive many at once; after a refusal none of those that wait is begun.
 			work = work
 				.then(() => (hasFailed ? undefined : receiveFile(name, stream, fileName, rules, fields, files)))
