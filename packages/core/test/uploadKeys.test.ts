@@ -3,6 +3,7 @@ import { readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { Client, field, file, json, testApp } from './testApp.js';
+import { create, told } from './tusClient.js';
 
 const newKey = () => ({ 'stowage-upload-key': randomBytes(16).toString('hex') });
 
@@ -89,4 +90,15 @@ test('a key that could be guessed is refused', async (t) => {
 		t.is(answer.statusCode, 400, key);
 	}
 	t.deepEqual(await readdir(home), ['Public']);
+});
+
+test('of the same resumable upload begun many times at once, one file comes to be and nobody is refused for good', async (t) => {
+	const { ada, home } = await setUp(t);
+	const key = newKey();
+	const begin = () => create(ada, 4, { filename: 'a' }, key, 'same');
+	for (const answer of await Promise.all(Array.from({ length: 10 }, begin))) {
+		t.true([201, 423].includes(answer.statusCode), answer.payload);
+	}
+	t.deepEqual(told(await begin()), [201, 4, 'a']);
+	t.deepEqual(await readdir(home), ['Public', 'a']);
 });

@@ -244,6 +244,9 @@ export function createResumableUploads({
 			if (key !== undefined && (await uploads.find(idHash)) !== undefined)
 				return resumable.inspect(viewer, id, request);
 			return writers.alone(idHash, req, async (writer) => {
+				// Another try with this key may have been faster.
+				if (key !== undefined && (await uploads.find(idHash)) !== undefined)
+					return { ...(await held(viewer, idHash, await find(viewer, idHash))), id };
 				const record = await begin(viewer, idHash, request);
 				if (!bringsBytes && record.length > 0) return { ...record, id };
 				try {
