@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { startServer } from '../test/serverProcess.js';
 import { archiveRows } from './archives.js';
+import { downloadRows } from './downloads.js';
 import { listingRows } from './listing.js';
 import { piecesRows } from './pieces.js';
 import { Processes } from './processes.js';
@@ -29,7 +30,9 @@ try {
 	const cookie = await server.register('bench');
 	const target = { url: server.url, pid: server.pid, cookie, home: path.join(dataDir, 'files/users/bench'), folder };
 	const rows: Row[] = [];
-	for (const measure of [transferRows, piecesRows, smallFileRows, listingRows, archiveRows])
+	const all = [transferRows, piecesRows, smallFileRows, listingRows, archiveRows, downloadRows];
+	const only = process.argv[2];
+	for (const measure of all.filter(({ name }) => only === undefined || name.startsWith(only)))
 		rows.push(...(await measure(target)));
 	print(rows);
 } finally {

@@ -1,0 +1,157 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { Row } from './main.js';
+import { cpuSeconds, medianSeconds, type Target } from './target.js';
+import { writeSource } from './transfer.js';
+
+const run = promisify(execFile);
+const runs = 3;
+const largeBytes = 2 * 1024 ** 3;
+const atOnce = 64;
+const mediumBytes = 16 * 1024 ** 2;
+const ranges = 1000;
+const rangeBytes = 64 * 1024;
+
+/** Where the same client fetches the same files from: a URL for a name, and what else curl has to send. */
+interface Source {
+	url(name: string): string;
+	options: readonly string[];
+}
+
+/** Downloads over HTTP, against nginx sending the same files; curl is the client of both. */
+export async function downloadRows(target: Target): Promise<Row[]> {
+	const folder = path.join(target.home, 'served');
+	await mkdir(folder);
+	await writeSource(path.join(folder, 'large.bin'));
+	const medium = Buffer.alloc(mediumBytes, 'stowage');
+	for (let n = 0; n < atOnce; n++) await writeFile(path.join(folder, `${n}.bin`), medium);
+
+	const nginx = await startNginx(folder);
+	const ours: Source = {
+		url: (name) => `${target.url}/api/download/served/${name}?type=private`,
+		options: ['-b', target.cookie],
+	};
+	const theirs: Source = { url: (name) => `${nginx.url}/${name}`, options: [] };
+	try {
+		const rows: Row[] = [];
+		const compare = async (work: string, bar: string, fetch: (source: Source) => Promise<void>, gigabytes?: number) => {
+			// Once for nothing: both read from the cache then.
+			await fetch(theirs);
+			const floor = await medianSeconds(runs, () => fetch(theirs));
+			const before = await cpuSeconds(target.pid);
+			const time = await medianSeconds(runs, () => fetch(ours));
+			const cpu = (await cpuSeconds(target.pid)) - before;
+			const cost = gigabytes === undefined ? '' : `, ${(cpu / runs / gigabytes).toFixed(2)} CPU s/GB`;
+			rows.push({
+				work,
+				ours: `${time.toFixed(2)} s`,
+				floor: `nginx ${floor.toFixed(2)} s`,
+				ratio: floor / time,
+				better: 'higher',
+				note: `bar ${bar}${cost}`,
+			});
+		};
+		await compare('download 2 GB', '0.50', fetchLarge, largeBytes / 1024 ** 3);
+		await compare('64 downloads of 16 MB at once', '1.20', fetchAtOnce, (atOnce * mediumBytes) / 1024 ** 3);
+		await compare('1,000 ranges of 64 kB', '0.40', (source) => fetchRanges(source, target.folder));
+		return rows;
+	} finally {
+		await nginx.stop();
+		await rm(folder, { recursive: true });
+	}
+}
+
+async function fetchLarge({ url, options }: Source): Promise<void> {
+	await run('curl', ['-sSf', ...options, '-o', '/dev/null', url('large.bin')]);
+}
+
+async function fetchAtOnce({ url, options }: Source): Promise<void> {
+	const many = url(`[0-${atOnce - 1}].bin`);
+	await run('curl', [
+		'-sSf',
+		'--parallel',
+		'--parallel-immediate',
+		'--parallel-max',
+		String(atOnce),
+		...options,
+		'-o',
+		'/dev/null',
+		many,
+	]);
+}
+
+/** One after another over one connection, as a player that jumps about asks for them. */
+async function fetchRanges({ url, options }: Source, folder: string): Promise<void> {
+	const list = path.join(folder, 'ranges.txt');
+	const [, cookie] = options;
+	const requests = Array.from({ length: ranges }, (_, index) => {
+		const start = (index * 7919 * 4096) % (mediumBytes - rangeBytes);
+		return [
+			`url = "${url('0.bin')}"`,
+			`range = "${start}-${start + rangeBytes - 1}"`,
+			'output = "/dev/null"',
+			...(cookie === undefined ? [] : [`cookie = "${cookie}"`]),
+		].join('\n');
+	});
+	await writeFile(list, requests.join('\nnext\n'));
+	await run('curl', ['-sSf', '-K', list]);
+}
+
+/** Debian's nginx with sendfile over one folder. */
+async function startNginx(folder: string): Promise<{ url: string; stop(): Promise<void> }> {
+	const own = await mkdtemp(path.join(os.tmpdir(), 'stowage-nginx-'));
+	const port = await freePort();
+	const config = [
+		...(process.getuid?.() === 0 ? ['user root;'] : []),
+		'daemon off;',
+		'worker_processes auto;',
+		`pid ${own}/nginx.pid;`,
+		`error_log ${own}/error.log;`,
+		'events {}',
+		'http {',
+		'access_log off; sendfile on; tcp_nopush on; keepalive_requests 100000;',
+		...['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${own}/${kind};`),
+		`server { listen 127.0.0.1:${port}; root ${folder}; }`,
+		'}',
+	];
+	await writeFile(path.join(own, 'nginx.conf'), config.join('\n'));
+	const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
+	const child = spawn('nginx', ['-p', own, '-c', path.join(own, 'nginx.conf')], { env, stdio: 'inherit' });
+	const url = `http://127.0.0.1:${port}`;
+	for (let tries = 0; !(await answers(url)); tries++) {
+		if (child.exitCode !== null || tries > 100) throw new Error('nginx did not start.');
+		await wait(50);
+	}
+	return {
+		url,
+		async stop() {
+			child.kill('SIGTERM');
+			if (child.exitCode === null) await once(child, 'exit');
+			await rm(own, { recursive: true, force: true });
+		},
+	};
+}
+
+async function answers(url: string): Promise<boolean> {
+	try {
+		await fetch(url);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+async function freePort(): Promise<number> {
+	const server = createServer().listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	const { port } = server.address() as { port: number };
+	server.close();
+	await once(server, 'close');
+	return port;
+}
