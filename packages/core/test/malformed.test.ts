@@ -1,5 +1,8 @@
 import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { addressOf, rawRequest } from './rawRequest.js';
 import { Client, json, testApp } from './testApp.js';
@@ -125,4 +128,22 @@ test('the request id of a fault tells nothing of the host', async (t) => {
 	const { requestId, message } = json(await ada.get('/api/checkLoginStatus'));
 	t.is(message, 'Something went wrong on the server.');
 	t.regex(requestId, /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/);
+});
+
+test('an upload whose chunks are malformed is refused and leaves nothing behind', async (t) => {
+	const app = await testApp(t);
+	const part = '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nhalf';
+	const head =
+		'POST /api/upload/public HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nTransfer-Encoding: chunked\r\n\r\n';
+	const staged = () => readdir(path.join(app.filesDir, '.stowage/staging'));
+	const sent: Socket = connect(addressOf(app)).on('error', () => {});
+	sent.write(`${head}${part.length.toString(16)}\r\n${part}\r\n`);
+	while ((await staged()).length === 0) await wait(20);
+	const answered = once(sent, 'data');
+	sent.write('no length of a chunk\r\n');
+	t.regex(String(await answered), /^HTTP\/1\.1 400 /);
+	await once(sent.resume(), 'close');
+	for (let tries = 0; tries < 50 && (await staged()).length > 0; tries++) await wait(100);
+	t.deepEqual(await staged(), []);
+	await app.stop();
 });

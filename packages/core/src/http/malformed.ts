@@ -17,18 +17,26 @@ const headers = {
 export function answerMalformed(listener: HttpServer): void {
 	const underWay = new WeakMap<Socket, number>();
 	const count = (socket: Socket, change: number) => underWay.set(socket, (underWay.get(socket) ?? 0) + change);
-	listener.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+	const latest = new WeakMap<Socket, IncomingMessage>();
+	listener.on('request', (request: IncomingMessage, response: ServerResponse) => {
+		const { socket } = request;
+		latest.set(socket, request);
 		count(socket, 1);
 		response.once('close', () => count(socket, -1));
 	});
 
 	const answerOfHapi = listener.listeners('clientError') as ClientErrorListener[];
 	const answered = new WeakSet<Socket>();
+	const broken = new WeakSet<Socket>();
 	listener.removeAllListeners('clientError');
 	listener.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
 		// What is malformed is the body of a request, or comes behind one: its answer goes first.
-		if ((underWay.get(socket) ?? 0) > 0) for (const answer of answerOfHapi) answer.call(listener, error, socket);
-		else if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
+		if ((underWay.get(socket) ?? 0) > 0) {
+			for (const answer of answerOfHapi) answer.call(listener, error, socket);
+			// Node forgets a request once it is answered, and who still reads its body would wait for ever.
+			if (!broken.has(socket)) socket.once('close', () => latest.get(socket)?.destroy());
+			broken.add(socket);
+		} else if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
 		// Each further chunk of the same is an error of its own.
 		else if (!answered.has(socket)) {
 			answered.add(socket);
