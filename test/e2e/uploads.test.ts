@@ -223,6 +223,7 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await page.getByRole('alert').getByText('Upload failed: That name is not allowed here.').waitFor();
 	await page.getByRole('button', { name: 'Upload All' }).waitFor();
 	t.is(await page.getByText('Upload complete ✓').count(), 3);
+	t.is(await page.getByText('Verified', { exact: true }).count(), 3);
 	await clean('failed');
 	await page.unroute('**/api/upload');
 	await page.getByRole('button', { name: 'Try Again' }).click();

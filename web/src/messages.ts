@@ -91,7 +91,7 @@ export const messages = {
 	destination: (path: string) => `To ${path}`,
 	showQueue: 'Show',
 	verified: 'Verified',
-	verifiedHint: 'The server has found the digest of every piece to be the one that was computed here.',
+	verifiedHint: 'The server has found the digest of all that arrived to be the one computed here.',
 	waitsForConnection: 'Connection lost. It goes on by itself.',
 	waitsForServer: 'The server is not ready. Trying again...',
 	waitsForSignIn: 'Sign in to go on.',

@@ -43,7 +43,7 @@ class FakeServer {
 	};
 
 	#answer(method: string, url: string, headers: UploadRequest['headers'], bytes: Buffer, body: unknown): Answer {
-		if (body instanceof FormData) return this.#form(body, headers['stowage-upload-key'] ?? '');
+		if (body instanceof FormData) return this.#form(body, headers, bytes);
 		if (method === 'POST') {
 			const id = `u${this.#nextId++}`;
 			const metadata = headers['upload-metadata'] ?? '';
@@ -59,8 +59,7 @@ class FakeServer {
 		}
 		if (method === 'PATCH') {
 			if (Number(headers['upload-offset']) !== upload.bytes.length) return refusal(409, 'CONFLICT');
-			const digest = createHash('sha256').update(bytes).digest('base64');
-			if (headers['upload-checksum'] !== `sha256 ${digest}`) return refusal(460, 'CHECKSUM_MISMATCH');
+			if (headers['upload-checksum'] !== `sha256 ${digestOf(bytes)}`) return refusal(460, 'CHECKSUM_MISMATCH');
 			upload.bytes = Buffer.concat([upload.bytes, bytes]);
 		}
 		const offset = { 'upload-offset': String(upload.bytes.length) };
@@ -70,7 +69,9 @@ class FakeServer {
 		return { status: 204, headers: { ...offset, 'stowage-entry-path': 'docs/n%C3%A4me.bin' } };
 	}
 
-	#form(form: FormData, key: string): Answer {
+	#form(form: FormData, headers: UploadRequest['headers'], bytes: Buffer): Answer {
+		if (headers['stowage-file-digest'] !== `sha-256=:${digestOf(bytes)}:`) return refusal(460, 'CHECKSUM_MISMATCH');
+		const key = headers['stowage-upload-key'] ?? '';
 		const fileName = String(form.get('fileName'));
 		if (!this.forms.some((known) => known.key === key)) this.forms.push({ fileName, key });
 		const entry = { name: fileName, path: fileName, type: 'file', size: 1, mtime: 1 };
@@ -90,6 +91,10 @@ async function bytesOf(body: Blob | FormData | undefined): Promise<Buffer> {
 	if (body === undefined) return Buffer.alloc(0);
 	const blob = body instanceof FormData ? (body.get('file') as File) : body;
 	return Buffer.from(await blob.arrayBuffer());
+}
+
+function digestOf(bytes: Uint8Array): string {
+	return createHash('sha256').update(bytes).digest('base64');
 }
 
 function refusal(status: number, code: string, message = 'Says the server.'): Answer {
@@ -128,10 +133,7 @@ function openPage(server: FakeServer, storage = new FakeStorage()) {
 	};
 	const tools: PieceTools = {
 		send: server.send,
-		hash: async (piece) =>
-			createHash('sha256')
-				.update(Buffer.from(await piece.arrayBuffer()))
-				.digest('base64'),
+		hash: async (piece) => digestOf(new Uint8Array(await piece.arrayBuffer())),
 		records: storedRecords(storage as unknown as Storage),
 		timing,
 		pieces: { size: megabyte },
@@ -222,11 +224,11 @@ test('what the server is told about a file is its name, folder, area and time', 
 	);
 });
 
-test('a small file goes by one form, and a lost answer makes no second file', async (t) => {
+test('a small file goes by one form with its digest, and a lost answer makes no second file', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	server.faults.push('answer lost', 'lost');
-	t.deepEqual(await page.carry(uploadOf(10)), { name: 'näme.bin', isVerified: false });
+	t.deepEqual(await page.carry(uploadOf(10)), { name: 'näme.bin', isVerified: true });
 	t.is(server.requests.length, 3);
 	t.is(server.forms.length, 1);
 	t.deepEqual(page.waits, ['connection', undefined]);
@@ -389,6 +391,27 @@ test('a piece that is damaged each time fails the file', async (t) => {
 	t.true(server.patches.length <= 6);
 });
 
+test('a small file that was damaged on its way is sent again at once, with its digest computed anew', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	const { hash } = page.tools;
+	const digests = ['wrong', 'wrong', 'wrong'];
+	page.tools.hash = async (piece) => digests.shift() ?? hash(piece);
+	t.like(await page.carry(uploadOf(10)), { isVerified: true });
+	t.is(server.requests.length, 4);
+	t.is(server.forms.length, 1);
+	t.deepEqual(page.slept, []);
+});
+
+test('a small file that is damaged each time fails after three more tries', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	page.tools.hash = async () => 'wrong';
+	await fails(t, page.carry(uploadOf(10)), 'Says the server.');
+	t.is(server.requests.length, 4);
+	t.is(server.forms.length, 0);
+});
+
 test('another page of the same person goes on where the server stands', async (t) => {
 	const server = new FakeServer();
 	const closed = openPage(server);
@@ -509,16 +532,15 @@ test('a session that is there and never accepted does not go round in circles', 
 });
 
 test('a file that has changed on the disk says so', async (t) => {
-	const page = openPage(new FakeServer());
-	page.tools.hash = async () => {
-		throw new UnreadableFile('gone');
-	};
-	const failure = await fails(
-		t,
-		page.carry(uploadOf(megabyte)),
-		'The file has changed or can no longer be read. Add it again.',
-	);
-	t.is(failure.kind, 'invalid');
+	for (const size of [10, megabyte]) {
+		const page = openPage(new FakeServer());
+		page.tools.hash = async () => {
+			throw new UnreadableFile('gone');
+		};
+		const message = 'The file has changed or can no longer be read. Add it again.';
+		const failure = await fails(t, page.carry(uploadOf(size)), message);
+		t.is(failure.kind, 'invalid');
+	}
 });
 
 test('the next piece is digested while the one before is on its way', async (t) => {

@@ -1,30 +1,38 @@
 import { upload as uploadCall, uploadPublic } from '@stowage/contract';
-import { Failure } from '@stowage/rules';
+import { Failure, isFailure } from '@stowage/rules';
 import { messages } from '../messages.js';
 import { endpointUrl } from './client.js';
 import { UnreadableFile, UploadNetworkFailure, UploadRefusal } from './uploadFailures.js';
+import type { HashPiece } from './uploadHash.js';
 import { Patience, type Timing } from './uploadPatience.js';
 import type { SendUpload, UploadAnswer } from './uploadRequest.js';
 import type { Transport, Upload, UploadedFile } from './uploads.js';
 
 export interface FormTools {
 	send: SendUpload;
+	hash: HashPiece;
 	timing: Timing;
 }
 
-/** One form in one request, again and again under the same key until there is an answer. */
+/** Times that a file is sent again because it arrived damaged. */
+const patienceWithDamage = 3;
+
+/** One form in one request with the digest of its file, again and again under the same key until there is an answer. */
 export async function carryForm(
-	{ send, timing }: FormTools,
+	{ send, hash, timing }: FormTools,
 	...[upload, listener, signal]: Parameters<Transport>
 ): Promise<UploadedFile> {
 	const { file, username, key } = upload;
 	const patience = new Patience(listener, signal, timing);
+	let damages = 0;
 	for (;;) {
 		try {
+			// Anew for each try: what was digested before may not be what is read now.
+			const digest = await hash(file);
 			const answer = await send({
 				method: 'POST',
 				url: endpointUrl(username === undefined ? uploadPublic : uploadCall),
-				headers: { 'stowage-upload-key': key },
+				headers: { 'stowage-upload-key': key, 'stowage-file-digest': `sha-256=:${digest}:` },
 				body: formOf(upload),
 				// The form's own lines count as sent first; what is left of the total is the file.
 				onProgress: (sent, total) => listener.onProgress(Math.max(0, Math.min(file.size, sent - (total - file.size)))),
@@ -32,9 +40,10 @@ export async function carryForm(
 			});
 			const name = savedName(answer);
 			patience.progressed();
-			return { name, isVerified: false };
+			return { name, isVerified: true };
 		} catch (error) {
 			if (error instanceof UploadNetworkFailure) await demandReadable(file);
+			if (isFailure(error, 'checksumMismatch') && ++damages <= patienceWithDamage) continue;
 			await patience.wait(error);
 		}
 	}

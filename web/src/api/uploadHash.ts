@@ -1,7 +1,7 @@
 import { UnreadableFile, UploadNetworkFailure } from './uploadFailures.js';
 import type { HashResult, HashTask } from './uploadHashWorker.js';
 
-/** The SHA-256 of a piece in base64. Throws `UnreadableFile` when the file has changed or gone. */
+/** The SHA-256 of a piece, or of a whole small file, in base64. Throws `UnreadableFile` when the file has changed or gone. */
 export type HashPiece = (piece: Blob) => Promise<string>;
 
 interface Waiting {

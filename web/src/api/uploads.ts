@@ -33,7 +33,7 @@ export interface UploadListener {
 export interface UploadedFile {
 	/** The name that it was given. */
 	name: string;
-	/** The server has found the digest of every piece as it was computed here. */
+	/** The server has found every digest, of the file or of its pieces, as it was computed here. */
 	isVerified: boolean;
 }
 

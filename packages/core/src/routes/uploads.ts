@@ -3,10 +3,11 @@ import { type Call, type ItemRef, parseInput, route, z } from '@stowage/plugin-a
 import { type Area, Failure, normalizeName } from '@stowage/rules';
 import type { Services } from '../services.js';
 import { askedArea } from '../uploads/askedArea.js';
+import { parseFileDigest } from '../uploads/checksum.js';
 import { discardAll } from '../uploads/discardAll.js';
 import { publishKeyed } from '../uploads/publishKeyed.js';
 import { type FormFields, type ReceivedForm, receiveForm } from '../uploads/receiveForm.js';
-import { announcedBytes, uploadKeyOf } from '../uploads/uploadHeaders.js';
+import { announcedBytes, textHeader, uploadKeyOf } from '../uploads/uploadHeaders.js';
 
 const { schemas } = contract;
 
@@ -52,7 +53,8 @@ export function uploadRoutes({ config, files, storage, arriving, uploadSpace, up
 		areaOf: AreaOf,
 		onReceived: (files: ReceivedForm['files']) => Promise<void>,
 	) => {
-		const key = uploadKeyOf(request.raw.req.headers);
+		const { headers } = request.raw.req;
+		const key = uploadKeyOf(headers);
 		const folderOf = (fields: FormFields): ItemRef => {
 			const parsed = parseFields(fields);
 			return { area: areaOf(parsed), path: parsed.directory ?? schemas.path.parse('') };
@@ -63,6 +65,7 @@ export function uploadRoutes({ config, files, storage, arriving, uploadSpace, up
 		const form = await receiveForm(request.raw.req, {
 			fields: allowed,
 			maxFileSize: config.uploads.maxFileSize,
+			digest: parseFileDigest(textHeader(headers, 'Stowage-File-Digest')),
 			stage: () => files.stage(),
 			async beforeFile(fields, name) {
 				// A part without a name may still be given one by a later field; one with an impossible name is not worth its bytes.

@@ -4,13 +4,14 @@ import { Failure } from '@stowage/rules';
 /** Checksums that a piece may carry, the better one first. */
 export const checksumAlgorithms = ['sha256', 'sha1'] as const;
 
-/** What a piece must add up to. */
+/** What a piece or a whole file must add up to. */
 export class Checksum {
 	readonly #hash: Hash;
 
 	constructor(
 		algorithm: (typeof checksumAlgorithms)[number],
 		readonly expected: Buffer,
+		private readonly what: 'piece' | 'file',
 	) {
 		this.#hash = createHash(algorithm);
 	}
@@ -19,10 +20,18 @@ export class Checksum {
 		this.#hash.update(chunk);
 	}
 
+	/** The same bytes, added as they are read. */
+	async *through(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+		for await (const chunk of body) {
+			this.add(chunk);
+			yield chunk;
+		}
+	}
+
 	/** Throws `checksumMismatch`. Called once, after the last byte. */
 	demandMatch(): void {
 		if (this.#hash.digest().equals(this.expected)) return;
-		throw new Failure('checksumMismatch', 'The piece arrived damaged. Please send it again.');
+		throw new Failure('checksumMismatch', `The ${this.what} arrived damaged. Please send it again.`);
 	}
 }
 
@@ -38,5 +47,18 @@ export function parseChecksum(header: string | undefined): Checksum | undefined 
 	if (more.length > 0 || expected.length !== createHash(algorithm).digest().length) {
 		throw new Failure('invalid', `Upload-Checksum: must be a ${algorithm} in base64`);
 	}
-	return new Checksum(algorithm, expected);
+	return new Checksum(algorithm, expected, 'piece');
+}
+
+/** Reads `Stowage-File-Digest`, if there is one. Throws `invalid` for anything but one SHA-256. */
+export function parseFileDigest(header: string | undefined): Checksum | undefined {
+	if (header === undefined) return undefined;
+	const value = /^sha-256=:([A-Za-z0-9+/]{43}=):$/.exec(header.trim())?.[1];
+	if (value === undefined) {
+		throw new Failure(
+			'invalid',
+			'Stowage-File-Digest: must be sha-256=:…: with a SHA-256 in base64 between the colons',
+		);
+	}
+	return new Checksum('sha256', Buffer.from(value, 'base64'), 'file');
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { StagedFile } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
+import type { Checksum } from './checksum.js';
 import { discardAll } from './discardAll.js';
 import { createFormParser } from './formParser.js';
 import { decodeUtf8 } from './partHeader.js';
@@ -26,6 +27,8 @@ export interface FormRules {
 	fields: readonly string[];
 	/** Bytes; 0 for no limit. */
 	maxFileSize: number;
+	/** What the file must add up to; with it a second file is refused. */
+	digest: Checksum | undefined;
 	stage(): Promise<StagedFile>;
 	/** Asked before the first byte of each file, with the fields that came before it; what it throws ends the upload. */
 	beforeFile(fields: FormFields, name: string): Promise<void>;
@@ -43,6 +46,7 @@ export async function receiveForm(request: IncomingMessage, rules: FormRules): P
 	const files: ReceivedFile[] = [];
 	try {
 		await readParts(request, rules, fields, files);
+		if (files.length > 0) rules.digest?.demandMatch();
 		return { fields, files };
 	} catch (error) {
 		await discardAll(files);
@@ -131,10 +135,14 @@ async function receiveFile(
 	files: ReceivedFile[],
 ): Promise<void> {
 	if (field !== 'file') throw new Failure('invalid', `Unknown field: ${field}`);
+	if (rules.digest !== undefined && files.length > 0) {
+		throw new Failure('invalid', 'Stowage-File-Digest: is for a single file');
+	}
 	await rules.beforeFile(fields, name);
 	const staged = await rules.stage();
 	files.push({ staged, name });
-	await staged.append(rules.maxFileSize === 0 ? stream : limitSize(stream, rules.maxFileSize), 0);
+	const body = rules.maxFileSize === 0 ? stream : limitSize(stream, rules.maxFileSize);
+	await staged.append(rules.digest?.through(body) ?? body, 0);
 }
 
 async function* limitSize(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
