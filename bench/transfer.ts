@@ -38,7 +38,7 @@ export async function transferRows(target: Target): Promise<Row[]> {
 			note: `${((cpuUp - cpuBefore) / gigabytes).toFixed(2)} CPU s/GB`,
 		},
 		{
-			work: 'download 2 GB',
+			work: 'download 2 GB, read by Node',
 			ours: speed(down),
 			floor: `read ${speed(readFloor)}`,
 			ratio: readFloor / down,
