@@ -68,8 +68,9 @@ async function sendUntilDone(door: Door, job: Job): Promise<number> {
 /** Cuts at random bytes, seen by the server or not: every upload ends whole and once. */
 export async function cutConnections(t: ExecutionContext, cuts: number): Promise<void> {
 	const { server, door, home } = await uploadingGround(t);
+	// Some pass a whole form of 300 kB, or it would never come through while there are cuts left.
 	const line = await badLine(t, server, () =>
-		line.cuts() < cuts ? 1 + Math.random() * 250_000 : Number.POSITIVE_INFINITY,
+		line.cuts() < cuts ? 1 + Math.random() * 600_000 : Number.POSITIVE_INFINITY,
 	);
 	const jobs: Job[] = [];
 	do {
