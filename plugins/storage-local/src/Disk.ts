@@ -9,9 +9,10 @@ import { isFault, noSuchEntry } from './faults.js';
 import { type Access, folderFlags, openFolder, placeOnly } from './opening.js';
 import { isPrivateName, privateFolder, type stagingFolder, type trashFolder } from './privateFolder.js';
 import type { Root } from './Root.js';
+import { SharedFolders } from './SharedFolders.js';
 import type { SystemCalls } from './systemCalls.js';
 
-/** The root of a storage with the ways to open what lies in it. Each call begins at the root itself, newly opened. */
+/** The root of a storage with the ways to open what lies in it. Each burst of calls begins at the root itself, newly opened. */
 export class Disk {
 	readonly syncs: FolderSyncs;
 	readonly locks: FolderLocks;
@@ -21,6 +22,7 @@ export class Disk {
 	readonly durablyNamed = new Set<string>();
 	/** Set when work in the background shall come to an end. */
 	isClosing = false;
+	readonly #shared = new SharedFolders();
 
 	constructor(
 		readonly root: Root,
@@ -79,8 +81,15 @@ export class Disk {
 	}
 
 	async #open(segments: readonly string[], access: Access): Promise<Folder> {
-		using root = await this.root.open();
-		const fd = this.openCached(root, segments.join('/') || '.', folderFlags(access));
+		const path = segments.join('/') || '.';
+		const open = () => this.#openBelowRoot(segments, path, access);
+		// One that is read has its own place in the listing.
+		return access === 'pass' ? await this.#shared.take(path, open) : await open();
+	}
+
+	async #openBelowRoot(segments: readonly string[], path: string, access: Access): Promise<Folder> {
+		using root = await this.#shared.take('', () => this.root.open());
+		const fd = this.openCached(root, path, folderFlags(access));
 		return fd === undefined ? await openFolder(root, segments, access) : new Folder(fd);
 	}
 }

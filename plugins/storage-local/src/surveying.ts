@@ -1,13 +1,13 @@
 import { constants } from 'node:fs';
 import type { StorageItem, SurveyBatch } from '@stowage/plugin-api';
 import { rootPath, type StoragePath } from '@stowage/rules';
-import { atOnce } from './atOnce.js';
 import type { Disk } from './Disk.js';
 import { access } from './descriptors.js';
 import type { Folder } from './Folder.js';
 import { type Facts, itemOf } from './facts.js';
 import { asFailure, isFault } from './faults.js';
-import { looksAtOnce, slowLookMs } from './listing.js';
+import { LookPace } from './LookPace.js';
+import { lookAtAll } from './looking.js';
 import { isPrivateName } from './privateFolder.js';
 import { addressableName, type RawEntry } from './rawNames.js';
 
@@ -15,18 +15,21 @@ import { addressableName, type RawEntry } from './rawNames.js';
 export async function* surveyFolder(disk: Disk, path: StoragePath): AsyncGenerator<SurveyBatch> {
 	try {
 		using folder = await disk.folder(path, 'read');
-		for await (const batch of disk.calls.readNames(folder)) yield await survey(disk, folder, batch, path === rootPath);
+		const pace = new LookPace();
+		for await (const batch of disk.calls.readNames(folder)) {
+			yield await survey(disk, folder, batch, path === rootPath, pace);
+		}
 	} catch (error) {
 		throw asFailure(error, path);
 	}
 }
 
-/** As in a listing: at once as long as nothing has to wait, then several at once in the background. */
 async function survey(
 	disk: Disk,
 	folder: Folder,
 	batch: readonly RawEntry[],
 	isStorageRoot: boolean,
+	pace: LookPace,
 ): Promise<SurveyBatch> {
 	const items: StorageItem[] = [];
 	let leftOut = 0;
@@ -40,19 +43,15 @@ async function survey(
 		if (name === undefined) leftOut++;
 		else if (!(isStorageRoot && isPrivateName(name))) names.push(name);
 	}
-	let next = 0;
 	const { factsNow, mayReadNow } = disk.calls;
-	if (disk.isLocal && factsNow !== undefined && mayReadNow !== undefined) {
-		for (let last = performance.now(); next < names.length; ) {
-			const name = names[next++] as string;
-			const facts = factsNow(folder.fd, name);
-			add(judge(name, facts, (type) => mayReadNow(folder.fd, name, type)));
-			const now = performance.now();
-			if (now - last > slowLookMs) break;
-			last = now;
-		}
-	}
-	await atOnce(looksAtOnce, names.slice(next), async (name) => add(await look(disk, folder, name)));
+	const looks = {
+		now:
+			disk.isLocal && factsNow !== undefined && mayReadNow !== undefined
+				? (name: string) => add(judge(name, factsNow(folder.fd, name), (type) => mayReadNow(folder.fd, name, type)))
+				: undefined,
+		inBackground: async (name: string) => add(await look(disk, folder, name)),
+	};
+	await lookAtAll(names, looks, pace);
 	return { items, leftOut };
 }
 

@@ -72,13 +72,22 @@ async function load(contents: ArchiveContents, entry: ArchiveEntry): Promise<Loa
 }
 
 async function readWhole(file: OpenFile, size: number): Promise<Uint8Array> {
-	const bytes = Buffer.allocUnsafe(size);
+	const bytes = await readBytes(file, size);
+	if (await file.isChanged()) throw contentChanged();
+	return bytes;
+}
+
+async function readBytes(file: OpenFile, size: number): Promise<Uint8Array> {
+	let bytes: Buffer | undefined;
 	let at = 0;
 	for await (const chunk of file.read()) {
+		// Valid until the next one is asked for, which nobody does.
+		if (at === 0 && chunk.length === size) return chunk;
+		bytes ??= Buffer.allocUnsafe(size);
 		bytes.set(chunk, at);
 		at += chunk.length;
 	}
-	if (at !== size || (await file.isChanged())) throw contentChanged();
+	if (bytes === undefined || at !== size) throw contentChanged();
 	return bytes;
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ArchiveEntry, StorageItem, WalkedItem } from '@stowage/plugin-api';
 import type { Owner, StoragePath } from '@stowage/rules';
 
@@ -10,13 +10,18 @@ export interface FrozenEntry extends ArchiveEntry {
 
 /** Names the content of a file: another content has another, at whatever path. */
 export function contentKeyOf({ id, version }: Pick<StorageItem, 'id' | 'version'>): string {
-	return createHash('sha256').update(`${id} ${version}`).digest().toString('base64url', 0, keyBytes);
+	return hash('sha256', `${id} ${version}`, 'base64url').slice(0, keyLength);
 }
 
-const keyBytes = 16;
+/** Characters of a key, and the bytes that they stand for. */
+const keyLength = 24;
+const keyBytes = 18;
 
 /** One record: size, modified time, where the path ends, the top it belongs to, owner, type and key. */
 const recordBytes = 8 + 8 + 8 + 4 + 2 + 1 + keyBytes;
+
+/** Entries that are kept as objects as well: whoever writes an archive asks for the same few again and again. */
+const recentEntries = 64;
 
 /** Entries as bytes, some 90 for each besides its path: as objects they take five times as much. */
 export class FrozenList {
@@ -28,6 +33,7 @@ export class FrozenList {
 	#nameOf: (top: number, path: StoragePath) => string = (_top, path) => path;
 	/** The places of the entries that are left where some were dropped. */
 	#kept: Uint32Array | undefined;
+	#recent: ({ index: number; entry: FrozenEntry } | undefined)[] = [];
 
 	add({ path, owner, type, size, mtime, id, version }: WalkedItem, top: number): void {
 		this.#makeRoom(Buffer.byteLength(path));
@@ -46,6 +52,7 @@ export class FrozenList {
 	/** Says how an entry is called in the archive, once all tops have a name. */
 	name(nameOf: (top: number, path: StoragePath) => string): void {
 		this.#nameOf = nameOf;
+		this.#recent = [];
 	}
 
 	/** Leaves out what `isUnwanted` says; answers how many that were. */
@@ -55,10 +62,19 @@ export class FrozenList {
 		for (let index = 0; index < count; index++) if (!isUnwanted(this.entry(index))) kept.push(index);
 		if (kept.length < count) this.#kept = Uint32Array.from(kept);
 		this.count = kept.length;
+		this.#recent = [];
 		return count - kept.length;
 	}
 
 	entry(index: number): FrozenEntry {
+		const known = this.#recent[index % recentEntries];
+		if (known?.index === index) return known.entry;
+		const entry = this.#decode(index);
+		this.#recent[index % recentEntries] = { index, entry };
+		return entry;
+	}
+
+	#decode(index: number): FrozenEntry {
 		const record = this.#kept?.[index] ?? index;
 		const at = record * recordBytes;
 		const pathStart = record === 0 ? 0 : this.#records.readDoubleLE(at - recordBytes + 16);

@@ -1,0 +1,58 @@
+import { fstatSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isFailure } from '@stowage/rules';
+import test from 'ava';
+import { open } from '../src/descriptors.js';
+import { Folder } from '../src/Folder.js';
+import { folderFlags } from '../src/opening.js';
+import { SharedFolders } from '../src/SharedFolders.js';
+import { localStorage, p, plant, temporaryFolder } from './steps.js';
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+test('who asks for a folder in one burst shares it, and the last one closes it', async (t) => {
+	const path = await temporaryFolder(t);
+	const shared = new SharedFolders();
+	let openings = 0;
+	const take = () =>
+		shared.take('trip', async () => {
+			openings++;
+			return new Folder(await open(path, folderFlags('pass')));
+		});
+	const [first, second] = await Promise.all([take(), take()]);
+	t.is(openings, 1);
+	t.is(first.fd, second.fd);
+	await nextTurn();
+	first[Symbol.dispose]();
+	await nextTurn();
+	t.true(fstatSync(second.fd).isDirectory(), 'somebody still uses it');
+
+	using later = await take();
+	t.is(openings, 2, 'the burst is over');
+	t.not(later.fd, second.fd);
+	second[Symbol.dispose]();
+	await nextTurn();
+	t.throws(() => fstatSync(second.fd), { code: 'EBADF' });
+});
+
+test('a folder that could not be opened fails for all who share it, and is tried anew afterwards', async (t) => {
+	const { storage, root } = await localStorage(t);
+	await plant(root, { 'elsewhere/one.jpg': 'one' });
+	const one = p('trip/one.jpg');
+	const looks = await Promise.allSettled([storage.stat(one), storage.stat(one), storage.open(one)]);
+	t.true(looks.every((look) => look.status === 'rejected' && isFailure(look.reason, 'notFound')));
+	await rename(join(root, 'elsewhere'), join(root, 'trip'));
+	t.is((await storage.stat(one)).size, 3);
+});
+
+test('a folder that was renamed after a call is not found by the next one', async (t) => {
+	const { storage, root } = await localStorage(t);
+	await plant(root, { 'trip/one.jpg': 'one' });
+	const one = p('trip/one.jpg');
+	await Promise.all([storage.stat(one), storage.stat(one)]);
+	await storage.move(p('trip'), p('journey'));
+	await t.throwsAsync(storage.stat(one), { message: /^No such file or folder/ });
+	await rename(join(root, 'journey'), join(root, 'elsewhere'));
+	await t.throwsAsync(storage.stat(p('journey/one.jpg')), { message: /^No such file or folder/ });
+});
