@@ -16,7 +16,6 @@ async function peakMemory(pid: number): Promise<number> {
 }
 
 test.serial('the server takes and gives 2 GB in less than 200 MB of memory', async (t) => {
-	t.timeout(300_000);
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-memory-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const server = await startServer(t, { args: serveArgs(folder) });

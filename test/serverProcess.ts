@@ -24,7 +24,7 @@ export interface ServerOptions {
 type Teardown = { teardown(end: () => Promise<void>): void };
 
 /** How long a server may take until it says that it is ready. */
-const startMs = 60_000;
+const startMs = 10 * 60_000;
 
 export const serveArgs = (dataDir: string, ...rest: string[]): string[] => [
 	'cli/bin/stowage.js',

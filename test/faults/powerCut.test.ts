@@ -2,6 +2,5 @@ import test from 'ava';
 import { cutPowerAtEachAnswer, everyChange } from './powerCut.js';
 
 test('a power cut at the moment of an answer takes nothing of it back', async (t) => {
-	t.timeout(180_000);
 	await cutPowerAtEachAnswer(t, everyChange);
 });

@@ -1,10 +1,12 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import type { Socket } from 'node:net';
+import { mkdir, mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { mock } from 'node:test';
 import test, { type ExecutionContext } from 'ava';
-import { cutAfterFirstBytes, rawRequest } from './rawRequest.js';
+import { addressOf, cutAfterFirstBytes, rawRequest } from './rawRequest.js';
 import { Client, file, json, testApp } from './testApp.js';
+import { until } from './until.js';
 
 const gigabyte = 1024 ** 3;
 const chunk = Buffer.alloc(256 * 1024);
@@ -21,7 +23,6 @@ const leavesUnread = async (
 	const head = `${request}\r\nHost: x\r\nContent-Length: ${2 * gigabyte}\r\n\r\n`;
 	const answer = await rawRequest(app, head, { chunk, most: 2 * gigabyte });
 	t.is(answer.status, status, answer.text);
-	t.true(answer.answeredAfter < 10_000, `answered after ${answer.answeredAfter} ms`);
 	t.regex(answer.text, /connection: close/i);
 	const read = sockets[0]?.bytesRead ?? Number.NaN;
 	t.true(read < 1024 * 1024, `${read} bytes were read`);
@@ -58,10 +59,11 @@ test.serial('a body behind a path that does not decode is not read', leavesUnrea
 
 test('the connection of a refused body stays open long enough to read the answer, and is closed then', async (t) => {
 	const app = await testApp(t);
-	const started = Date.now();
-	await rawRequest(app, 'POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n');
-	const lasted = Date.now() - started;
-	t.true(lasted > 1000 && lasted < 10_000, `closed after ${lasted} ms`);
+	const started = performance.now();
+	const answer = await rawRequest(app, 'POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n');
+	const lasted = performance.now() - started;
+	t.true(lasted > 1000, `closed after ${lasted} ms`);
+	t.true(answer.isClosedByServer);
 });
 
 test('a refused upload is never invited to send its body', async (t) => {
@@ -69,8 +71,6 @@ test('a refused upload is never invited to send its body', async (t) => {
 	const answer = await rawRequest(
 		app,
 		'POST /api/upload HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n',
-		undefined,
-		10_000,
 	);
 	t.regex(answer.text, /^HTTP\/1\.1 401 /);
 });
@@ -79,7 +79,7 @@ test.serial('a JSON body that stalls is answered', async (t) => {
 	const app = await testApp(t);
 	const head =
 		'POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"user';
-	const answer = await rawRequest(app, head, undefined, 15_000);
+	const answer = await rawRequest(app, head);
 	t.is(answer.status, 408);
 });
 
@@ -87,11 +87,11 @@ test.serial('an upload that was cut off leaves nothing behind', async (t) => {
 	const app = await testApp(t);
 	const part = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nhalf of it';
 	const head = `POST /api/upload/public HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 5000\r\n\r\n${part}`;
-	await rawRequest(app, head, undefined, 500);
-	for (let tries = 0; tries < 400 && (await readdir(`${app.filesDir}/.stowage/staging`)).length > 0; tries++) {
-		await new Promise((resolve) => setTimeout(resolve, 50));
-	}
-	t.deepEqual(await readdir(`${app.filesDir}/.stowage/staging`), []);
+	const staged = () => readdir(`${app.filesDir}/.stowage/staging`);
+	const sent = connect(addressOf(app), () => sent.write(head));
+	await until('the upload has begun', async () => (await staged()).length > 0);
+	sent.destroy();
+	await until('nothing is left of it', async () => (await staged()).length === 0);
 	t.deepEqual(await readdir(`${app.filesDir}/users/anonymous/Public`), []);
 });
 
@@ -177,16 +177,15 @@ test('no answer of the API is kept by a browser or a proxy', async (t) => {
 test('answers that wait behind others on a cut connection free their files', async (t) => {
 	const app = await testApp(t);
 	await writeFile(path.join(app.filesDir, 'Public/large.bin'), Buffer.alloc(8 * 1024 * 1024));
-	const openFiles = async () => (await readdir('/proc/self/fd')).length;
-	const before = await openFiles();
+	const openFiles = async () => {
+		const all = await readdir('/proc/self/fd');
+		const targets = await Promise.all(all.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
+		return targets.filter((target) => target.endsWith('/large.bin') && target.startsWith(app.filesDir)).length;
+	};
 	const head = 'GET /api/download/large.bin HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20);
 	await Promise.all([1, 2, 3].map(() => cutAfterFirstBytes(app, head)));
-	let after = await openFiles();
-	for (let tries = 0; tries < 50 && after > before + 3; tries++) {
-		await new Promise((resolve) => setTimeout(resolve, 100));
-		after = await openFiles();
-	}
-	t.true(after <= before + 3, `${after - before} files stayed open`);
+	await until('no file is open any more', async () => (await openFiles()) === 0);
+	t.is((await new Client(app).get('/api/download/large.bin', { range: 'bytes=0-0' })).statusCode, 206);
 });
 
 test('built assets may be kept for ever, and only those that are there', async (t) => {
@@ -222,7 +221,10 @@ test('health, readiness and capabilities answer anyone', async (t) => {
 	});
 });
 
-test('addresses of other hosts’ proxies are not believed', async (t) => {
+// With a clock that stands, which is the process's: the tries of a minute may take longer.
+test.serial('addresses of other hosts’ proxies are not believed', async (t) => {
+	mock.timers.enable({ apis: ['Date'], now: Date.now() });
+	t.teardown(() => mock.timers.reset());
 	const app = await testApp(t);
 	const answers = [];
 	for (let n = 0; n < 12; n++) {

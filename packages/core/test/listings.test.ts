@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { mkdir, readdir, readlink, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
+import type { Socket } from 'node:net';
 import path from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import type { StorageEntry } from '@stowage/plugin-api';
 import test from 'ava';
 import { Client, json, type TestApp, testApp } from './testApp.js';
+import { until } from './until.js';
 
 const rows = 6000;
 
@@ -67,14 +68,13 @@ test('a client that goes away in the middle leaves no folder open', async (t) =>
 		await once(answer, 'data');
 		answer.destroy();
 	}
-	await wait(300);
-	const open = await Promise.all(
-		(await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
-	);
-	t.deepEqual(
-		open.filter((target) => target.startsWith(app.filesDir)),
-		[],
-	);
+	const openFolders = async () => {
+		const all = await readdir('/proc/self/fd');
+		const targets = await Promise.all(all.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
+		return targets.filter((target) => target.startsWith(app.filesDir));
+	};
+	await until('no folder is open any more', async () => (await openFolders()).length === 0);
+	t.is((await new Client(app).get('/api/health')).statusCode, 200);
 });
 
 test('a client that goes away while the first rows are looked for leaves no folder open', async (t) => {
@@ -101,14 +101,16 @@ test('a client that goes away while the first rows are looked for leaves no fold
 	};
 	const { hostname, port } = new URL(app.server.info.uri);
 	const url = '/api/browse?type=private&directory=many';
+	const connected = once(app.server.listener, 'connection') as Promise<[Socket]>;
 	const sent = request({ hostname, port, path: url, agent: false, headers: { cookie } }).end();
 	sent.on('error', () => {});
+	const [socket] = await connected;
 	await isAsked;
 	sent.destroy();
-	await wait(100);
+	await until('the server knows that it went', () => socket.destroyed);
+	t.is(open, 1);
 	gone();
-	for (let tries = 0; open > 0 && tries < 50; tries++) await wait(20);
-	t.is(open, 0);
+	await until('the folder is closed', () => open === 0);
 });
 
 test('a listing that fails after its first rows breaks off, and before them it is refused', async (t) => {

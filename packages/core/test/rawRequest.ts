@@ -1,12 +1,13 @@
 import { connect, type Socket } from 'node:net';
 import type { App } from '../src/index.js';
+import { longMs } from './until.js';
 
 /** What came back on a raw connection, and how it ended. */
 export interface RawAnswer {
 	text: string;
 	status: number;
-	/** Milliseconds from the request until the first byte of the answer. */
-	answeredAfter: number;
+	/** Whether the connection ended, rather than our patience with it. */
+	isClosedByServer: boolean;
 }
 
 export function addressOf(app: App): { host: string; port: number } {
@@ -18,12 +19,10 @@ export function rawRequest(
 	app: App,
 	head: string,
 	body?: { chunk: Buffer; most: number },
-	lastMs = 8000,
+	lastMs = longMs,
 ): Promise<RawAnswer> {
 	return new Promise((resolve) => {
-		const started = Date.now();
 		let text = '';
-		let answeredAfter = Number.NaN;
 		let sent = 0;
 		const socket: Socket = connect(addressOf(app), () => {
 			socket.write(head);
@@ -36,21 +35,20 @@ export function rawRequest(
 			socket.on('drain', pump);
 			pump();
 		});
-		const end = () => {
+		const end = (isClosedByServer: boolean) => {
 			clearTimeout(timer);
 			socket.destroy();
 			resolve({
 				text,
 				status: Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? 0),
-				answeredAfter,
+				isClosedByServer,
 			});
 		};
-		const timer = setTimeout(end, lastMs);
+		const timer = setTimeout(end, lastMs, false);
 		socket.on('data', (data) => {
-			if (text === '') answeredAfter = Date.now() - started;
 			text += data.toString('latin1');
 		});
-		socket.on('error', () => {}).on('close', end);
+		socket.on('error', () => {}).on('close', () => end(true));
 	});
 }
 

@@ -7,6 +7,7 @@ import type { NewsItem } from '@stowage/plugin-api';
 import test from 'ava';
 import { demandReadable, listZip } from './readZip.js';
 import { Client, field, file, json, testApp } from './testApp.js';
+import { until } from './until.js';
 
 interface Made {
 	ticket: string;
@@ -173,10 +174,10 @@ test.serial('progress is told to whoever holds the ticket and to its user, at mo
 	news.listen({ userId: user?.id ?? '' }, () => heardByUser++);
 	const answer = await begin(new Client(app), url);
 	for await (const chunk of answer) if (Buffer.from(chunk).length > 0) await wait(1);
-	await wait(400);
-	const states = heard.map(({ item }) => (item.kind === 'ticket' ? item.state : ''));
-	t.is(states[0], 'sending');
-	t.is(states.at(-1), 'done');
+	const states = () => heard.map(({ item }) => (item.kind === 'ticket' ? item.state : ''));
+	await until('the end is told', () => states().includes('done'));
+	t.is(states()[0], 'sending');
+	t.is(states().at(-1), 'done');
 	t.like(heard.at(-1)?.item, { kind: 'ticket', ticket, sent: size, size });
 	for (let n = 1; n < heard.length; n++) t.true((heard[n]?.at ?? 0) - (heard[n - 1]?.at ?? 0) > 200);
 	t.is(heardByUser, heard.length);
@@ -198,8 +199,7 @@ const running = test.macro(async (t, endIt: (ada: Client, url: string) => Promis
 		for await (const chunk of answer) received += chunk.length;
 	});
 	t.true(received < 1024 ** 3);
-	await wait(400);
-	t.is(heard.at(-1), 'ended');
+	await until('the end is told', () => heard.at(-1) === 'ended');
 });
 test.serial('ending a ticket breaks off what goes out on it', running, (ada, url) => ada.call('DELETE', url));
 test.serial('signing out breaks off what goes out on a ticket', running, (ada) => ada.get('/api/logout'));

@@ -10,17 +10,20 @@ const handoverMs = 20_000;
 
 /** Somebody who works on an upload. */
 export class Writer {
-	#heardAt = performance.now();
+	#heardAt: number;
 	#isOverdue = false;
 
 	constructor(
 		readonly request: IncomingMessage,
 		readonly done: Promise<unknown>,
-	) {}
+		readonly now: () => number,
+	) {
+		this.#heardAt = now();
+	}
 
 	/** Bytes have come. */
 	heard(): void {
-		this.#heardAt = performance.now();
+		this.#heardAt = this.now();
 	}
 
 	/** Whether it ends by itself, or would for all we can tell never be heard of again. */
@@ -28,7 +31,7 @@ export class Writer {
 		const { request } = this;
 		if (this.#isOverdue || request.complete || request.destroyed) return true;
 		// Bytes that wait for our disk are a sign of life as well.
-		return request.readableLength === 0 && performance.now() - this.#heardAt > quietMs;
+		return request.readableLength === 0 && this.now() - this.#heardAt > quietMs;
 	}
 
 	/** Ends it and resolves once it has let go. */
@@ -45,6 +48,8 @@ export class Writer {
 export class Writers {
 	readonly #writers = new Map<string, Writer>();
 
+	constructor(readonly now: () => number) {}
+
 	/** Runs `work` alone. Throws `locked` while another connection brings bytes; one that is dead gives way, keeping what had arrived. */
 	async alone<T>(key: string, request: IncomingMessage, work: (writer: Writer) => Promise<T>): Promise<T> {
 		await this.settle(key);
@@ -53,7 +58,7 @@ export class Writers {
 		const done = new Promise<void>((resolve) => {
 			end = resolve;
 		});
-		const writer = new Writer(request, done);
+		const writer = new Writer(request, done, this.now);
 		this.#writers.set(key, writer);
 		try {
 			return await work(writer);

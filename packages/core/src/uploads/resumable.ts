@@ -68,7 +68,7 @@ export function createResumableUploads({
 	now,
 }: Means): ResumableUploads {
 	const { uploads } = database;
-	const writers = new Writers();
+	const writers = new Writers(now);
 
 	const touched = () => ({ touchedAt: now(), expiresAt: now() + config.uploads.expireAfter });
 
