@@ -1,10 +1,10 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { MemoryStorage } from '@stowage/conformance';
 import { parsePath } from '@stowage/rules';
 import test from 'ava';
 import { pino } from 'pino';
 import { FolderFeeds } from '../src/files/FolderFeeds.js';
 import { fingerprintOf } from '../src/files/fingerprint.js';
+import { until } from './until.js';
 
 const p = parsePath;
 
@@ -23,17 +23,18 @@ test('a storage that tells of nothing is looked at every five seconds, and told 
 	t.is(told, 2, 'a count');
 	feeds.tell(p('other/new'));
 	t.is(told, 2);
-	await wait(5500);
-	t.is(told, 3, 'found by looking');
+	await until('it is found by looking', () => told > 2);
+	t.is(told, 3);
 	t.is(toldAgain, 3);
 	watch.close();
 	await storage.remove(p('docs'));
-	await wait(5500);
+	await until('the other hears that it is gone', () => toldAgain > 3);
 	t.is(told, 3, 'closed');
-	t.is(toldAgain, 4, 'gone');
+	t.is(toldAgain, 4);
 	await storage.makeDirectory(p('docs'));
-	await wait(1500);
-	t.is(toldAgain, 5, 'there again');
+	await until('the other hears that it is there again', () => toldAgain > 4);
+	t.is(told, 3);
+	t.is(toldAgain, 5);
 	second.close();
 });
 

@@ -81,7 +81,8 @@ test('of a piece with a checksum that was cut nothing is kept', async (t) => {
 });
 
 test('a second writer is refused while the first brings bytes, and takes over once it is silent', async (t) => {
-	const app = await testApp(t);
+	const clock = { now: Date.now() };
+	const app = await testApp(t, {}, { now: () => clock.now });
 	const ada = await new Client(app).register('ada');
 	const bytes = randomBytes(100_000);
 	const location = await begin(ada, bytes.length, { filename: 'a' });
@@ -90,12 +91,12 @@ test('a second writer is refused while the first brings bytes, and takes over on
 	await arrived(app, 10_000);
 	t.is((await patch(ada, location, 0, bytes)).statusCode, 423);
 	t.deepEqual(told(await head(ada, location)), [200, 0, undefined], 'only what is durable is told');
-	await wait(1500);
+	clock.now += 1500;
 	first.sent.write(bytes.subarray(10_000, 20_000));
 	await arrived(app, 20_000);
-	await wait(2000);
+	clock.now += 2000;
 	t.is((await patch(ada, location, 0, bytes)).statusCode, 423, 'it was heard of two seconds ago');
-	await wait(1500);
+	clock.now += 1500;
 	t.deepEqual(told(await head(ada, location)), [200, 20_000, undefined]);
 	t.not(await first.ended, 204);
 	t.deepEqual(told(await patch(ada, location, 20_000, bytes.subarray(20_000))), [204, bytes.length, 'a']);
@@ -103,13 +104,14 @@ test('a second writer is refused while the first brings bytes, and takes over on
 });
 
 test('what a connection brought before it fell silent is there for the next one at once', async (t) => {
-	const app = await testApp(t);
+	const clock = { now: Date.now() };
+	const app = await testApp(t, {}, { now: () => clock.now });
 	const ada = await new Client(app).register('ada');
 	const location = await begin(ada, 100, { filename: 'a' });
 	const first = openPatch(app, ada, location, 0, { 'content-length': '100' });
 	first.sent.write('0123456789');
 	await arrived(app, 10);
-	await wait(3200);
+	clock.now += 3200;
 	t.deepEqual(told(await head(ada, location)), [200, 10, undefined]);
 	t.not(await first.ended, 204);
 	t.deepEqual(told(await patch(ada, location, 10, '+'.repeat(90))), [204, 100, 'a']);

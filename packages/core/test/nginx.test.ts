@@ -2,30 +2,23 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
+import { ownAddress } from '../../../test/ownAddress.js';
 import { type Answer, Client, field, file, json, type TestApp, testApp } from './testApp.js';
+import { until } from './until.js';
 
-async function freePort(): Promise<number> {
-	const server = createServer().listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	const { port } = server.address() as { port: number };
-	server.close();
-	await once(server, 'close');
-	return port;
-}
+const nginxAddress = `${ownAddress()}:7421`;
 
 /** The configuration that we ship, with this machine's ports and folder, in a real nginx. */
 async function startNginx(t: ExecutionContext, app: TestApp, onlyFile?: string): Promise<Client> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-nginx-'));
-	const port = await freePort();
 	const shipped = await readFile('config/proxies/nginx.conf', 'utf8');
 	const server = shipped
 		.replace('127.0.0.1:7420', new URL(app.server.info.uri).host)
-		.replace('listen 80;', `listen 127.0.0.1:${port};`)
+		.replace('listen 80;', `listen ${nginxAddress};`)
 		.replaceAll('/srv/stowage/files', app.filesDir)
 		.replace('proxy_http_version 1.1;', `proxy_http_version 1.1; proxy_bind ${proxyAddress};`);
 	const config = [
@@ -51,18 +44,19 @@ async function startNginx(t: ExecutionContext, app: TestApp, onlyFile?: string):
 		if (child.exitCode === null) await once(child, 'exit');
 		await rm(folder, { recursive: true, force: true });
 	});
-	for (let tries = 0; !(await isListening(port)); tries++) {
-		if (child.exitCode !== null || tries > 200) throw new Error('nginx did not start.');
-		await wait(50);
-	}
+	await until('nginx listens', () => {
+		if (child.exitCode !== null) throw new Error('nginx did not start.');
+		return isListening();
+	});
 	return new Client({
 		...app,
-		server: { ...app.server, info: { ...app.server.info, uri: `http://127.0.0.1:${port}` } },
+		server: { ...app.server, info: { ...app.server.info, uri: `http://${nginxAddress}` } },
 	} as TestApp);
 }
 
-async function isListening(port: number): Promise<boolean> {
-	const socket = connect(port, '127.0.0.1');
+async function isListening(): Promise<boolean> {
+	const { hostname, port } = new URL(`http://${nginxAddress}`);
+	const socket = connect(Number(port), hostname);
 	try {
 		await once(socket, 'connect');
 		return true;

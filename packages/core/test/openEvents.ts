@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import type { App } from '../src/index.js';
+import { ownTime, ownWait } from './ownTime.js';
+import { longMs } from './until.js';
 
 export interface PageEvent {
 	event: string;
 	data: Record<string, unknown>;
-	/** When it came, by `performance.now()`. */
+	/** When it came, by `ownTime()`. */
 	at: number;
 }
 
@@ -15,10 +17,12 @@ export interface OpenEvents {
 	events: PageEvent[];
 	/** All that came, as it came. */
 	text(): string;
-	/** Waits for an event that fits; fails after `ms`. */
-	next(fits: (event: PageEvent) => boolean, ms?: number): Promise<PageEvent>;
-	/** Waits for the other end to end it; fails after `ms`. */
-	ended(ms?: number): Promise<void>;
+	/** Waits for an event that fits. */
+	next(fits: (event: PageEvent) => boolean): Promise<PageEvent>;
+	/** Waits until nothing has come for a while. */
+	quiet(): Promise<void>;
+	/** Waits for the other end to end it. */
+	ended(): Promise<void>;
 	close(): void;
 }
 
@@ -48,8 +52,7 @@ export async function openEvents(app: App, query: string, cookie?: string): Prom
 		for (let end = rest.indexOf('\n\n'); end >= 0; end = rest.indexOf('\n\n')) {
 			const [, event, data] = /^event: (\w+)\ndata: (.*)$/.exec(rest.slice(0, end)) ?? [];
 			rest = rest.slice(end + 2);
-			if (event !== undefined && data !== undefined)
-				events.push({ event, data: JSON.parse(data), at: performance.now() });
+			if (event !== undefined && data !== undefined) events.push({ event, data: JSON.parse(data), at: ownTime() });
 		}
 		wake();
 	});
@@ -58,10 +61,10 @@ export async function openEvents(app: App, query: string, cookie?: string): Prom
 		wake();
 	};
 	answer.on('end', end).on('close', end).on('error', end);
-	const until = async <T>(look: () => T | undefined, ms: number, what: string): Promise<T> => {
+	const until = async <T>(look: () => T | undefined, what: string): Promise<T> => {
 		let timer: NodeJS.Timeout | undefined;
 		const late = new Promise<never>((_, reject) => {
-			timer = setTimeout(() => reject(new Error(`${what} did not come within ${ms} ms: ${all}`)), ms);
+			timer = setTimeout(() => reject(new Error(`${what} did not come: ${all}`)), longMs);
 		});
 		const found = new Promise<T>((resolve) => {
 			const check = () => {
@@ -85,19 +88,20 @@ export async function openEvents(app: App, query: string, cookie?: string): Prom
 		headers: answer.headers,
 		events,
 		text: () => all,
-		next: (fits, ms = 2000) =>
-			until(
-				() => {
-					while (seen < events.length) {
-						const event = events[seen++] as PageEvent;
-						if (fits(event)) return event;
-					}
-					return undefined;
-				},
-				ms,
-				'an event',
-			),
-		ended: async (ms = 2000) => void (await until(() => isEnded || undefined, ms, 'the end')),
+		next: (fits) =>
+			until(() => {
+				while (seen < events.length) {
+					const event = events[seen++] as PageEvent;
+					if (fits(event)) return event;
+				}
+				return undefined;
+			}, 'an event'),
+		async quiet() {
+			// Longer than two events are apart, and than a folder is looked at again.
+			for (const begun = ownTime(); ownTime() - (events.at(-1)?.at ?? 0) < 1800 || ownTime() - begun < 1800; )
+				await ownWait(100);
+		},
+		ended: async () => void (await until(() => isEnded || undefined, 'the end')),
 		close: () => sent.destroy(),
 	};
 }

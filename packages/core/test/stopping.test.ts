@@ -6,9 +6,17 @@ import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import { Client, testApp } from './testApp.js';
 import { begin, head, told } from './tusClient.js';
+import { until } from './until.js';
 
 test('uploads that the end of the server cuts off leave nothing behind, or all that arrived', async (t) => {
 	const app = await testApp(t);
+	const { uploads } = app.services.database;
+	const { advance } = uploads;
+	let isNoted = false;
+	uploads.advance = async (...progress) => {
+		await advance(...progress);
+		isNoted = true;
+	};
 	const staging = path.join(app.filesDir, '.stowage/staging');
 	const ada = await new Client(app).register('ada');
 	const location = await begin(ada, 100, { filename: 'a' });
@@ -41,8 +49,8 @@ test('uploads that the end of the server cuts off leave nothing behind, or all t
 	);
 	while ((await readdir(staging)).length < 2) await wait(20);
 
+	await until('the first bytes are noted', () => isNoted);
 	const stopped = app.stop();
-	await wait(7000);
 	piece.write('more, after what was noted');
 	await stopped;
 	const left = await readdir(staging);

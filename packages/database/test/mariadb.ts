@@ -1,16 +1,19 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import mysql from 'mysql2/promise';
+import { ownAddress } from '../../../test/ownAddress.js';
 
 const install = '/usr/bin/mariadb-install-db';
 const server = '/usr/sbin/mariadbd';
+
+const host = ownAddress();
+const port = 7422;
 
 /**
  * Runs the server and waits for a word on standard input. When the test process is gone, however it ended, the input is closed: then the
@@ -28,7 +31,7 @@ const keeper = `
 	esac
 `;
 
-/** A real MariaDB on a temporary folder, with its own socket and a free port on 127.0.0.1. */
+/** A real MariaDB on a temporary folder, with its own socket and an address of its own. */
 export interface MariaDb {
 	/** Makes an empty database and resolves to its URL. */
 	createDatabase(options?: { socket?: boolean }): Promise<string>;
@@ -59,13 +62,12 @@ export async function startMariadb(): Promise<MariaDb> {
 		await rm(folder, { recursive: true, force: true });
 		throw error;
 	}
-	const port = await freePort();
 	let running: { keeper: ChildProcess; pid: number } | undefined;
 	let databases = 0;
 
 	async function start(): Promise<void> {
-		running = await launch(folder, port, asRoot);
-		await answering(folder, port);
+		running = await launch(folder, asRoot);
+		await answering(folder, running.pid);
 	}
 
 	async function end(word: 'stop' | 'kill' | 'remove'): Promise<void> {
@@ -80,7 +82,7 @@ export async function startMariadb(): Promise<MariaDb> {
 
 	async function run(sql: string): Promise<void> {
 		const connection = await mysql.createConnection({
-			host: '127.0.0.1',
+			host,
 			port,
 			user: 'root',
 			multipleStatements: true,
@@ -96,7 +98,7 @@ export async function startMariadb(): Promise<MariaDb> {
 			const name = `stowage_${++databases}`;
 			await run(`create database ${name}`);
 			const query = socket ? `?socket=${encodeURIComponent(`${folder}/socket`)}` : '';
-			return `mysql://stowage:${encodeURIComponent('pa:ss@w/rd%')}@127.0.0.1:${port}/${name}${query}`;
+			return `mysql://stowage:${encodeURIComponent('pa:ss@w/rd%')}@${host}:${port}/${name}${query}`;
 		},
 		run,
 		start,
@@ -127,7 +129,7 @@ async function installDatabase(folder: string, asRoot: string[]): Promise<void> 
 	]);
 }
 
-async function launch(folder: string, port: number, asRoot: string[]): Promise<{ keeper: ChildProcess; pid: number }> {
+async function launch(folder: string, asRoot: string[]): Promise<{ keeper: ChildProcess; pid: number }> {
 	const options = [
 		'--no-defaults',
 		`--datadir=${folder}/data`,
@@ -135,10 +137,15 @@ async function launch(folder: string, port: number, asRoot: string[]): Promise<{
 		`--socket=${folder}/socket`,
 		`--pid-file=${folder}/pid`,
 		`--log-error=${folder}/log`,
-		'--bind-address=127.0.0.1',
+		`--bind-address=${host}`,
 		`--port=${port}`,
 		'--innodb-buffer-pool-size=32M',
 		'--innodb-log-file-size=16M',
+		// Each test has connections of its own, and all run at once.
+		'--max-connections=1000',
+		// It is killed, but the power is not cut: what it wrote is with the system. A slow disk would only hold up the tests.
+		'--debug-no-sync',
+		'--innodb-flush-method=nosync',
 		...asRoot,
 	];
 	// In a session of its own, so that Ctrl+C reaches only the tests.
@@ -153,10 +160,10 @@ async function launch(folder: string, port: number, asRoot: string[]): Promise<{
 	throw new Error('MariaDB was not started.');
 }
 
-async function answering(folder: string, port: number): Promise<void> {
-	for (let tries = 0; tries < 150; tries++) {
+async function answering(folder: string, pid: number): Promise<void> {
+	while (await isRunning(pid)) {
 		try {
-			const connection = await mysql.createConnection({ host: '127.0.0.1', port, user: 'root' });
+			const connection = await mysql.createConnection({ host, port, user: 'root' });
 			await connection.end();
 			return;
 		} catch {
@@ -166,17 +173,14 @@ async function answering(folder: string, port: number): Promise<void> {
 	throw new Error(`MariaDB does not answer:\n${await readFile(`${folder}/log`, 'utf8')}`);
 }
 
-async function freePort(): Promise<number> {
-	const probe = createServer();
-	await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-	const address = probe.address();
-	await new Promise((resolve) => probe.close(resolve));
-	if (address === null || typeof address === 'string') throw new Error('There is no free port.');
-	return address.port;
-}
-
 function signal(pid: number | undefined, name: NodeJS.Signals): void {
 	if (pid !== undefined) process.kill(pid, name);
+}
+
+/** One that has ended stays as a zombie until its keeper asks for its end. */
+async function isRunning(pid: number): Promise<boolean> {
+	const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z');
+	return !stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
 }
 
 /** Every thread has to have stopped: one that still runs may answer. */
