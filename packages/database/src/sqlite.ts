@@ -1,12 +1,15 @@
 import { resolve } from 'node:path';
 import knex, { type Knex } from 'knex';
-import { codeOf, DatabaseError } from './errors.js';
+import { codeOf, DatabaseError, isLocked } from './errors.js';
 import { silentLog } from './log.js';
 import { applyMigrations, migrationState } from './migrate.js';
 import type { Migration } from './migrations.js';
 import { makeSnapshot } from './snapshot.js';
 import { LibsqlClient } from './sqliteClient.js';
 import { prepareFile } from './sqliteFile.js';
+
+/** How long a starting process waits for another one that is migrating. */
+const migrationWaitMs = 600_000;
 
 /** Opens the file, makes sure that it is whole, and brings its tables up to date. */
 export async function openSqlite(path: string, migrations: readonly Migration[], now: () => number): Promise<Knex> {
@@ -15,7 +18,7 @@ export async function openSqlite(path: string, migrations: readonly Migration[],
 	const database = connect(file);
 	try {
 		await demandWhole(database);
-		await migrate(database, file, migrations, now);
+		await patiently(() => migrate(database, file, migrations, now));
 		return database;
 	} catch (error) {
 		await database.destroy();
@@ -41,6 +44,18 @@ async function demandWhole(database: Knex): Promise<void> {
 	const rows: { quick_check: string }[] = await database.raw('PRAGMA quick_check(1)');
 	const finding = rows[0]?.quick_check;
 	if (finding !== 'ok') throw new DatabaseError(`The database is damaged: ${finding}`);
+}
+
+/** Another process may be migrating, which takes as long as its tables are large. */
+async function patiently(work: () => Promise<void>): Promise<void> {
+	const deadline = Date.now() + migrationWaitMs;
+	for (;;) {
+		try {
+			return await work();
+		} catch (error) {
+			if (!isLocked(error) || Date.now() > deadline) throw error;
+		}
+	}
 }
 
 async function migrate(

@@ -13,17 +13,21 @@ export interface Program {
 	/** Resolves when it has written something. */
 	spoke: Promise<void>;
 	end: Promise<ProgramEnd>;
+	/** Ends its input. */
+	release(): void;
 }
 
 /** Runs one of the programs beside the tests as a process of its own, and resolves when it has ended. */
 export function runProgram(name: string, ...args: string[]): Promise<ProgramEnd> {
-	return startProgram(name, ...args).end;
+	const { end, release } = startProgram(name, ...args);
+	release();
+	return end;
 }
 
 export function startProgram(name: string, ...args: string[]): Program {
 	const file = fileURLToPath(new URL(`./programs/${name}.ts`, import.meta.url));
 	const child = spawn(process.execPath, ['--import=tsx', '--conditions=source', file, ...args], {
-		stdio: ['ignore', 'pipe', 'pipe'],
+		stdio: ['pipe', 'pipe', 'pipe'],
 	});
 	let output = '';
 	let errors = '';
@@ -42,5 +46,5 @@ export function startProgram(name: string, ...args: string[]): Program {
 			resolve({ lines: output.split('\n').filter(Boolean), errors, code, signal });
 		});
 	});
-	return { spoke, end };
+	return { spoke, end, release: () => void child.stdin.end() };
 }
