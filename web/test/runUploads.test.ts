@@ -272,14 +272,21 @@ test('progress is shown now and then, and always when the last byte is sent', as
 });
 
 test('what a file waits for is shown, also when it began to wait before its turn', async (t) => {
-	const result = await run(async (upload, listener, signal) => {
-		if (upload.fileName === 'b.txt') {
-			listener.onWait('connection');
-			await tick(20);
-			listener.onWait(undefined);
-		} else await tick(5);
-		return succeed(upload, listener, signal);
+	let show = () => {};
+	const isShown = new Promise<void>((resolve) => {
+		show = resolve;
 	});
+	const result = await run(
+		async (upload, listener, signal) => {
+			if (upload.fileName === 'b.txt') {
+				listener.onWait('connection');
+				await isShown;
+				listener.onWait(undefined);
+			} else await tick(5);
+			return succeed(upload, listener, signal);
+		},
+		{ onAction: ({ type }) => type === 'itemWaits' && show() },
+	);
 	t.deepEqual(
 		result.actions.flatMap((action) => (action.type === 'itemWaits' ? [[action.id, action.reason]] : [])),
 		[

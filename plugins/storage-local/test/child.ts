@@ -6,13 +6,17 @@ import { writeSync } from 'node:fs';
 import { hasWatch } from '@stowage/plugin-api';
 import { isFailure, parsePath } from '@stowage/rules';
 import { localStorageDriver } from '@stowage/storage-local';
+import { dyingCalls } from './dyingCalls.js';
 
 const [root = '', rootId = '', task = '', first = '', second = ''] = process.argv.slice(2);
-const storage = await localStorageDriver(root).open(rootId);
+const calls = task === 'copyAndDie' ? { calls: await dyingCalls() } : {};
+const storage = await localStorageDriver(root, calls).open(rootId);
 writeSync(1, 'ready\n');
 
 const tasks: Record<string, () => Promise<unknown>> = {
 	copy: () => storage.copy(parsePath(first), parsePath(second)),
+	/** The process is killed in the middle. */
+	copyAndDie: () => storage.copy(parsePath(first), parsePath(second)),
 	commit: async () => (await storage.stage(first)).commit(parsePath(second)),
 	put: async () => {
 		const staged = await storage.stage();

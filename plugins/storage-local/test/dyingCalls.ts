@@ -1,0 +1,16 @@
+import { loadSystemCalls, type SystemCalls } from '../src/systemCalls.js';
+
+/** The best calls of this machine, but the process is killed when the second part of a large folder is asked for. */
+export async function dyingCalls(): Promise<SystemCalls> {
+	const calls = await loadSystemCalls();
+	return {
+		...calls,
+		async *readNames(folder) {
+			let batches = 0;
+			for await (const batch of calls.readNames(folder)) {
+				if (++batches === 2) process.kill(process.pid, 'SIGKILL');
+				yield batch;
+			}
+		},
+	};
+}
