@@ -14,10 +14,12 @@ import { limitStore } from './limits.js';
 import { linkStore } from './links.js';
 import { allMigrations, type Migration } from './migrations.js';
 import { openMysql } from './mysql.js';
+import { rememberedSessions } from './rememberedSessions.js';
 import { rootStore } from './roots.js';
 import { sessionStore } from './sessions.js';
 import { smallStore, sweepSmallRows } from './smallRows.js';
 import { openSqlite } from './sqlite.js';
+import { type Changes, sqliteChanges } from './sqliteChanges.js';
 import { parseDatabaseUrl } from './target.js';
 import { uploadStore } from './uploads.js';
 import { userStore } from './users.js';
@@ -55,20 +57,17 @@ export interface DatabaseOptions {
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
 	const { now = Date.now, migrations = allMigrations } = options;
 	try {
-		return database(await connect(url, migrations, now), now);
+		const target = parseDatabaseUrl(url);
+		if (target.kind === 'mysql') return database(await openMysql(target.address, migrations, now), now);
+		return database(await openSqlite(target.path, migrations, now), now, sqliteChanges(target.path));
 	} catch (error) {
 		throw translated(error);
 	}
 }
 
-function connect(url: string, migrations: readonly Migration[], now: () => number): Promise<Knex> {
-	const target = parseDatabaseUrl(url);
-	return target.kind === 'sqlite'
-		? openSqlite(target.path, migrations, now)
-		: openMysql(target.address, migrations, now);
-}
-
-function database(knex: Knex, now: () => number): Database {
+/** `changes` tells whether anything has changed, where that can be told for less than it takes to ask again. */
+function database(knex: Knex, now: () => number, changes?: Changes): Database {
+	const sessions = sessionStore(knex, now);
 	const { ping, sweep } = guarded({
 		sweep: () => sweepSmallRows(knex, now()),
 		async ping() {
@@ -77,7 +76,7 @@ function database(knex: Knex, now: () => number): Database {
 	});
 	return {
 		users: guarded(userStore(knex, now)),
-		sessions: guarded(sessionStore(knex, now)),
+		sessions: guarded(changes === undefined ? sessions : rememberedSessions(sessions, changes)),
 		roots: guarded(rootStore(knex, now)),
 		limits: guarded(limitStore(knex)),
 		links: guarded(linkStore(knex, now)),
@@ -85,6 +84,9 @@ function database(knex: Knex, now: () => number): Database {
 		smallRows: (scope) => guarded(smallStore(knex, now, scope)),
 		sweepSmallRows: sweep,
 		ping,
-		close: () => knex.destroy(),
+		async close() {
+			changes?.close();
+			await knex.destroy();
+		},
 	};
 }

@@ -1,4 +1,4 @@
-import type { SessionStore } from '@stowage/plugin-api';
+import type { SessionRecord, SessionStore } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { plainRow } from './plainValues.js';
@@ -12,6 +12,10 @@ export const sessionIdleMs = 7 * dayMs;
 
 /** A session ends this long after it began, however busy it is. */
 export const sessionAbsoluteMs = 30 * dayMs;
+
+export function isSessionOver({ createdAt, lastSeenAt }: SessionRecord, time: number): boolean {
+	return lastSeenAt <= time - sessionIdleMs || createdAt <= time - sessionAbsoluteMs;
+}
 
 interface SessionRow {
 	id_hash: string;

@@ -1,0 +1,47 @@
+import Libsql from 'libsql';
+
+/** Tells one state of a database from another. */
+export interface Changes {
+	/** Another value after every change that was committed, by whatever process; nothing if that can't be told right now. */
+	version(): number | undefined;
+	close(): void;
+}
+
+/**
+ * Watches an SQLite file. SQLite tells a connection of the commits of others only, so this one is of its own and changes nothing; asking costs a look at
+ * memory that all processes share.
+ * See https://www.sqlite.org/pragma.html#pragma_data_version
+ */
+export function sqliteChanges(path: string): Changes {
+	let watching: { connection: Libsql.Database; statement: Libsql.Statement } | undefined;
+	let isClosed = false;
+
+	function open() {
+		const connection = new Libsql(path, { timeout: 0 });
+		try {
+			return { connection, statement: connection.prepare('PRAGMA data_version').raw() };
+		} catch (error) {
+			connection.close();
+			throw error;
+		}
+	}
+
+	return {
+		version() {
+			if (isClosed) return undefined;
+			try {
+				watching ??= open();
+				const [version] = watching.statement.get() as unknown as [number];
+				return version;
+			} catch {
+				// Whatever is wrong with the database is told to whoever asks it for something.
+				return undefined;
+			}
+		},
+		close() {
+			isClosed = true;
+			watching?.connection.close();
+			watching = undefined;
+		},
+	};
+}
