@@ -17,11 +17,10 @@ async function bodyUnderWay(t: ExecutionContext, windowMs: number) {
 	sender.on('error', () => {});
 	sender.write('first');
 	const [received] = (await once(server, 'request')) as [IncomingMessage];
-	const watch = new AbortController();
 	let stalls = 0;
-	watchForStall(received, watch.signal, () => stalls++, windowMs);
+	const stopWatching = watchForStall(received, () => stalls++, windowMs);
 	t.teardown(() => {
-		watch.abort();
+		stopWatching();
 		sender.destroy();
 		server.close();
 	});

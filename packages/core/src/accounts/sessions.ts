@@ -127,7 +127,9 @@ export async function registerSessions(
 		keepOwnCookies(request.raw.req.headers, request.client.isHttps ? secureName : plainName);
 		return h.continue;
 	});
-	server.auth.default({ strategies: ['https', 'http'], mode: 'try' });
+	// The likelier one first: the other one's refusal costs an error.
+	const strategies = config.publicUrl.startsWith('https:') ? ['https', 'http'] : ['http', 'https'];
+	server.auth.default({ strategies, mode: 'try' });
 
 	server.decorate('request', 'viewer', { kind: 'anonymous' });
 	// Before the body: a caller who may not call is refused at once.

@@ -18,8 +18,7 @@ export async function* readPiece(
 ): AsyncGenerator<Uint8Array, void> {
 	// Its end may have been announced before anybody listened.
 	if (request.destroyed) throw new Failure('invalid', 'The upload was cut off.');
-	const watching = new AbortController();
-	watchForStall(request, watching.signal, () => request.destroy(new Failure('timeout', 'The upload stalled.')));
+	const stopWatching = watchForStall(request, () => request.destroy(new Failure('timeout', 'The upload stalled.')));
 	let size = 0;
 	try {
 		// Left open when we stop early, so that a refusal still finds its way back.
@@ -33,6 +32,6 @@ export async function* readPiece(
 	} catch (cause) {
 		throw isFailure(cause) ? cause : new Failure('invalid', 'The upload was cut off.', { cause });
 	} finally {
-		watching.abort();
+		stopWatching();
 	}
 }

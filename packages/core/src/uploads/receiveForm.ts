@@ -67,7 +67,7 @@ async function readParts(
 	let hasFailed = false;
 	let fieldBytes = 0;
 	let work: Promise<void> = Promise.resolve();
-	const stopWatching = new AbortController();
+	let stopWatching = () => {};
 	const finished = new Promise<void>((resolve, reject) => {
 		fail = (error) => {
 			hasFailed = true;
@@ -111,7 +111,7 @@ async function readParts(
 		request.on('close', () => {
 			if (!request.readableEnded) fail(new Failure('invalid', 'The upload was cut off.'));
 		});
-		watchForStall(request, stopWatching.signal, () => fail(new Failure('timeout', 'The upload stalled.')));
+		stopWatching = watchForStall(request, () => fail(new Failure('timeout', 'The upload stalled.')));
 		request.pipe(parser);
 	});
 	try {
@@ -122,7 +122,7 @@ async function readParts(
 		await work;
 		throw error;
 	} finally {
-		stopWatching.abort();
+		stopWatching();
 	}
 }
 
