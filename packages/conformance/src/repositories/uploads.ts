@@ -1,9 +1,6 @@
 import type { UploadRecord } from '@stowage/plugin-api';
 import { isFailure, parsePath } from '@stowage/rules';
-import type { ExecutionContext } from 'ava';
-import type { Clock, Repositories } from '../repositories.js';
-
-type Rule = (title: string, check: (t: ExecutionContext, db: Repositories, clock: Clock) => Promise<void>) => void;
+import type { Rule } from './rules.js';
 
 /** A visitor's upload of 100 bytes; 40 of them are there. */
 const upload: UploadRecord = {

@@ -1,0 +1,45 @@
+import { hostileTexts, type Rule, second } from './rules.js';
+
+/** Tries that are counted in a window. */
+export function limitRules(rule: Rule): void {
+	rule('tries are counted in a window that begins with the first', async (t, { limits }) => {
+		t.deepEqual(await limits.hit('key', 60 * second, 1000), { count: 1, endsAt: 61_000 });
+		t.deepEqual(await limits.hit('key', 60 * second, 30_000), { count: 2, endsAt: 61_000 });
+		t.deepEqual(await limits.hit('Key', 60 * second, 30_000), { count: 1, endsAt: 90_000 });
+		t.deepEqual(await limits.hit('key', 60 * second, 60_999), { count: 3, endsAt: 61_000 });
+		t.deepEqual(await limits.hit('key', 60 * second, 61_000), { count: 1, endsAt: 121_000 });
+	});
+
+	rule('of many tries at once each is counted', async (t, { limits }) => {
+		const results = await Promise.all(Array.from({ length: 40 }, () => limits.hit('key', 60 * second, 1000)));
+		const counts = results.map((result) => result.count).sort((a, b) => a - b);
+		t.deepEqual(
+			counts,
+			Array.from({ length: 40 }, (_, index) => index + 1),
+		);
+	});
+
+	rule('a try that was taken back does not count', async (t, { limits }) => {
+		await limits.release('key');
+		await limits.hit('key', 60 * second, 1000);
+		await limits.hit('key', 60 * second, 1000);
+		await limits.release('key');
+		t.is((await limits.hit('key', 60 * second, 2000)).count, 2);
+		for (let times = 0; times < 5; times++) await limits.release('key');
+		t.deepEqual(await limits.hit('key', 60 * second, 3000), { count: 1, endsAt: 61_000 });
+	});
+
+	rule('large amounts are counted and taken back', async (t, { limits }) => {
+		const terabyte = 2 ** 40;
+		t.deepEqual(await limits.hit('key', 60 * second, 1000, terabyte), { count: terabyte, endsAt: 61_000 });
+		t.is((await limits.hit('key', 60 * second, 2000, 5)).count, terabyte + 5);
+		await limits.release('key', terabyte);
+		t.is((await limits.hit('key', 60 * second, 2000)).count, 6);
+		t.is((await limits.hit('key', 60 * second, 61_000, 7)).count, 7);
+	});
+
+	rule('any text is a key of its own', async (t, { limits }) => {
+		const keys = [...hostileTexts, 'a'.repeat(100_000), `${'a'.repeat(99_999)}b`, 'a\0b', 'a\0c', ''];
+		for (const key of keys) t.is((await limits.hit(key, 60 * second, 1000)).count, 1, key.slice(0, 40));
+	});
+}

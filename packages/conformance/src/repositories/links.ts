@@ -1,0 +1,130 @@
+import { parsePath } from '@stowage/rules';
+import { day, hostileTexts, type Rule, refuses, second } from './rules.js';
+
+const linkOf = (owner: { id: string }, name: string, expiresAt = 1000) => ({
+	tokenHash: `hash of ${name}`,
+	ownerId: owner.id,
+	path: parsePath(name),
+	itemId: `id of ${name}`,
+	expiresAt,
+});
+
+/** Temporary links. */
+export function linkRules(rule: Rule): void {
+	rule('a link is found by the hash of its token as it was added', async (t, { users, links }, clock) => {
+		const alice = await users.add({ username: 'Alice', secret: 's' });
+		const added = await links.add(linkOf(alice, 'docs/ä 😀.txt', clock.now + day));
+		t.deepEqual(added, {
+			id: added.id,
+			owner: { id: alice.id, username: 'Alice' },
+			path: parsePath('docs/ä 😀.txt'),
+			nextPath: undefined,
+			itemId: 'id of docs/ä 😀.txt',
+			createdAt: clock.now,
+			expiresAt: clock.now + day,
+			isEnded: false,
+			downloads: 0,
+		});
+		t.deepEqual(await links.find('hash of docs/ä 😀.txt'), added);
+		t.is(await links.find('HASH of docs/ä 😀.txt'), undefined);
+		for (const text of hostileTexts) t.is(await links.find(text), undefined);
+	});
+
+	rule('the links of somebody who is disabled are not found, and are again later', async (t, { users, links }) => {
+		const alice = await users.add({ username: 'alice', secret: 's' });
+		await links.add(linkOf(alice, 'a'));
+		await users.setDisabled(alice.id, true);
+		t.is(await links.find('hash of a'), undefined);
+		t.is((await links.list(alice.id)).length, 1);
+		await users.setDisabled(alice.id, false);
+		t.truthy(await links.find('hash of a'));
+	});
+
+	rule('links go with their owner, and need one', async (t, { users, links }) => {
+		const alice = await users.add({ username: 'alice', secret: 's' });
+		await links.add(linkOf(alice, 'a'));
+		await users.remove(alice.id);
+		t.is(await links.find('hash of a'), undefined);
+		t.deepEqual(await links.list(), []);
+		await refuses(t, 'notFound', () => links.add(linkOf(alice, 'b')));
+	});
+
+	rule('links are listed by owner, the newest first', async (t, { users, links }, clock) => {
+		const [alice, bob] = [
+			await users.add({ username: 'alice', secret: 's' }),
+			await users.add({ username: 'bob', secret: 's' }),
+		];
+		for (const [owner, name] of [
+			[alice, 'one'],
+			[bob, 'two'],
+			[alice, 'three'],
+		] as const) {
+			clock.now += second;
+			await links.add(linkOf(owner, name));
+		}
+		const namesOf = async (ownerId?: string) => (await links.list(ownerId)).map(({ path }) => String(path));
+		t.deepEqual(await namesOf(), ['three', 'two', 'one']);
+		t.deepEqual(await namesOf(alice.id), ['three', 'one']);
+		t.deepEqual(await namesOf('nobody'), []);
+	});
+
+	rule('a planned path is kept beside the old one until it is settled', async (t, { users, links }) => {
+		const alice = await users.add({ username: 'alice', secret: 's' });
+		const [one, two] = [await links.add(linkOf(alice, 'a/one')), await links.add(linkOf(alice, 'a/two'))];
+		const pathsOf = async (hash: string) => {
+			const link = await links.find(hash);
+			return [link?.path, link?.nextPath].map(String);
+		};
+		await links.plan(
+			new Map([
+				[one.id, { path: parsePath('a/one'), nextPath: parsePath('b/one') }],
+				[two.id, { path: parsePath('a/2'), nextPath: parsePath('b/two') }],
+			]),
+		);
+		t.deepEqual(await pathsOf('hash of a/one'), ['a/one', 'b/one']);
+		t.deepEqual(await pathsOf('hash of a/two'), ['a/2', 'b/two']);
+		await links.settle(new Map([[one.id, parsePath('b/one')]]));
+		t.deepEqual(await pathsOf('hash of a/one'), ['b/one', 'undefined']);
+		await links.adopt(two.id, parsePath('c/two'));
+		t.deepEqual(await pathsOf('hash of a/two'), ['a/2', 'b/two'], 'that is not the plan any more');
+		await links.adopt(two.id, parsePath('b/two'));
+		t.deepEqual(await pathsOf('hash of a/two'), ['b/two', 'undefined']);
+	});
+
+	rule('of many downloads at once each is counted', async (t, { users, links }) => {
+		const alice = await users.add({ username: 'alice', secret: 's' });
+		const { id } = await links.add(linkOf(alice, 'a'));
+		await Promise.all(Array.from({ length: 20 }, () => links.countDownload(id)));
+		t.is((await links.find('hash of a'))?.downloads, 20);
+	});
+
+	rule('a link that has ended stays so', async (t, { users, links }) => {
+		const alice = await users.add({ username: 'alice', secret: 's' });
+		const { id } = await links.add(linkOf(alice, 'a'));
+		await links.end(id);
+		t.true((await links.find('hash of a'))?.isEnded);
+	});
+
+	rule('links are removed by id, and only by their owner where one is named', async (t, { users, links }) => {
+		const alice = await users.add({ username: 'alice', secret: 's' });
+		const { id } = await links.add(linkOf(alice, 'a'));
+		t.is(await links.remove([id], 'somebody else'), 0);
+		t.is(await links.remove([], alice.id), 0);
+		const thousands = Array.from({ length: 70_000 }, (_, n) => String(n));
+		t.is(await links.remove([...thousands, id, 'another'], alice.id), 1);
+		t.is(await links.remove([id]), 0);
+		t.is(await links.find('hash of a'), undefined);
+	});
+
+	rule('links that expired before a time are swept', async (t, { users, links }) => {
+		const alice = await users.add({ username: 'alice', secret: 's' });
+		await links.add(linkOf(alice, 'early', 1000));
+		await links.add(linkOf(alice, 'late', 2000));
+		t.is(await links.sweep(1000), 0);
+		t.is(await links.sweep(2000), 1);
+		t.deepEqual(
+			(await links.list()).map(({ path }) => String(path)),
+			['late'],
+		);
+	});
+}

@@ -1,0 +1,62 @@
+import { isFailure } from '@stowage/rules';
+import type { ExecutionContext } from 'ava';
+import type { Clock, Repositories } from '../repositories.js';
+
+/** Makes a test of a rule that holds for the stores of any database. */
+export type Rule = (
+	title: string,
+	check: (t: ExecutionContext, db: Repositories, clock: Clock) => Promise<void>,
+) => void;
+
+export const second = 1000;
+export const day = 24 * 60 * 60 * second;
+
+/** Names that try to be more than a name. All are different names, without regard to case too. */
+export const hostileTexts = [
+	`' or '1'='1`,
+	`"; drop table users; --`,
+	'%',
+	'_',
+	'al%ce',
+	'\\',
+	`\\' or 1=1 -- `,
+	'`users`',
+	'?',
+	'??',
+	':name',
+	'$1',
+	'😀',
+	'e\u0301',
+	'\u00e9',
+	'\u202egpj.exe',
+	'alice',
+	'alice ',
+	' alice',
+	'alicé',
+	'null',
+	'0',
+	'00',
+	'__proto__',
+	'constructor',
+	'line\nbreak\r\t',
+];
+
+/** Values that a careless caller could pass for a text. */
+export const foreignValues: [string, unknown][] = [
+	['an object', { username: 1 }],
+	['an array', ['alice']],
+	['a nested array', [['alice', 'bob']]],
+	['an empty object', {}],
+	['a date', new Date(0)],
+	['NaN', Number.NaN],
+	['a text with NUL', 'alice\0'],
+];
+
+export async function refuses(
+	t: ExecutionContext,
+	kind: 'alreadyExists' | 'notFound' | 'conflict',
+	call: () => Promise<unknown>,
+) {
+	const error = await t.throwsAsync(call);
+	t.true(isFailure(error, kind), `${error}`);
+}

@@ -1,0 +1,165 @@
+import { defaultSettings, isFailure } from '@stowage/rules';
+import { foreignValues, hostileTexts, type Rule, refuses } from './rules.js';
+
+/** Accounts and their settings. */
+export function userRules(rule: Rule): void {
+	rule('a user is found by name and by id as it was added', async (t, { users }, clock) => {
+		const added = await users.add({ username: 'Alice', secret: '$argon2id$secret' });
+		t.regex(added.id, /^[0-9a-f-]{36}$/);
+		t.deepEqual(added, {
+			id: added.id,
+			username: 'Alice',
+			secret: '$argon2id$secret',
+			isDisabled: false,
+			createdAt: clock.now,
+		});
+		t.deepEqual(await users.find('Alice'), added);
+		t.deepEqual(await users.get(added.id), added);
+	});
+
+	rule('nobody is found who was not added', async (t, { users }) => {
+		await users.add({ username: 'alice', secret: 's' });
+		t.is(await users.find('bob'), undefined);
+		t.is(await users.find(''), undefined);
+		t.is(await users.get('00000000-0000-0000-0000-000000000000'), undefined);
+	});
+
+	rule('a name is found, and taken, without regard to case', async (t, { users }) => {
+		const alice = await users.add({ username: 'Alice', secret: 's' });
+		t.is((await users.find('aLICE'))?.id, alice.id);
+		await refuses(t, 'alreadyExists', () => users.add({ username: 'ALICE', secret: 'other' }));
+		t.is((await users.find('alice'))?.secret, 's');
+	});
+
+	rule('of many who ask for one name at once, one gets it', async (t, { users }) => {
+		const names = ['alice', 'Alice', 'ALICE', 'aLiCe', 'alicE', 'AlIcE', 'alIce', 'ALice'];
+		const results = await Promise.allSettled(names.map((username) => users.add({ username, secret: username })));
+		t.is(results.filter((result) => result.status === 'fulfilled').length, 1);
+		for (const result of results) {
+			if (result.status === 'rejected') t.true(isFailure(result.reason, 'alreadyExists'), String(result.reason));
+		}
+		t.is((await users.list()).length, 1);
+	});
+
+	rule('users are listed by name', async (t, { users }) => {
+		for (const username of ['bob', 'Carol', 'alice', '0zero']) await users.add({ username, secret: 's' });
+		const listed = await users.list();
+		t.deepEqual(
+			listed.map((user) => user.username),
+			['0zero', 'alice', 'bob', 'Carol'],
+		);
+	});
+
+	rule('hostile texts are names like any other', async (t, { users }) => {
+		const added = new Map<string, string>();
+		for (const username of hostileTexts) added.set(username, (await users.add({ username, secret: username })).id);
+		for (const [username, id] of added) {
+			const found = await users.find(username);
+			t.deepEqual([found?.id, found?.username, found?.secret], [id, username, username]);
+		}
+		t.is((await users.list()).length, hostileTexts.length);
+	});
+
+	for (const [kind, value] of foreignValues) {
+		rule(`${kind} in place of a text is refused and changes nothing`, async (t, { users, sessions, roots }) => {
+			const alice = await users.add({ username: 'alice', secret: 's' });
+			await sessions.add('hash', alice.id);
+			const text = value as string;
+			await t.throwsAsync(async () => users.add({ username: text, secret: 's' }));
+			await t.throwsAsync(async () => users.add({ username: 'bob', secret: text }));
+			await t.throwsAsync(async () => users.find(text));
+			await t.throwsAsync(async () => users.get(text));
+			await t.throwsAsync(async () => users.setSecret(alice.id, text));
+			await t.throwsAsync(async () => users.setSecret(text, 'stolen'));
+			await t.throwsAsync(async () => users.remove(text));
+			await t.throwsAsync(async () => sessions.find(text, 0));
+			await t.throwsAsync(async () => sessions.remove(text));
+			await t.throwsAsync(async () => sessions.removeAll(text));
+			await t.throwsAsync(async () => roots.set('default', text));
+			t.deepEqual(await users.list(), [alice]);
+			t.is(await roots.find('default'), undefined);
+		});
+	}
+
+	rule('a new secret takes the place of the old one', async (t, { users }) => {
+		const alice = await users.add({ username: 'alice', secret: 'old' });
+		const bob = await users.add({ username: 'bob', secret: 'old' });
+		const long = '\\\'"%🔑'.repeat(200);
+		await users.setSecret(alice.id, long);
+		t.is((await users.get(alice.id))?.secret, long);
+		t.is((await users.get(bob.id))?.secret, 'old');
+	});
+
+	rule('a secret that was changed meanwhile is left as it is', async (t, { users }) => {
+		const alice = await users.add({ username: 'alice', secret: 'old' });
+		await users.setSecret(alice.id, 'new', 'old');
+		await refuses(t, 'conflict', () => users.setSecret(alice.id, 'late', 'old'));
+		t.is((await users.get(alice.id))?.secret, 'new');
+	});
+
+	rule('a session begins only with a secret that is still the user’s', async (t, { users, sessions }, clock) => {
+		const alice = await users.add({ username: 'alice', secret: 'old' });
+		await sessions.add('first', alice.id, 'old');
+		t.is((await sessions.find('first', clock.now))?.user.id, alice.id);
+		await users.setSecret(alice.id, 'new');
+		await refuses(t, 'conflict', () => sessions.add('late', alice.id, 'old'));
+		await users.setDisabled(alice.id, true);
+		await refuses(t, 'conflict', () => sessions.add('disabled', alice.id, 'new'));
+		await users.setDisabled(alice.id, false);
+		t.is(await sessions.find('late', clock.now), undefined);
+		t.is(await sessions.find('disabled', clock.now), undefined);
+	});
+
+	rule('changing a user who is not there is refused', async (t, { users, sessions }) => {
+		await refuses(t, 'notFound', () => users.setSecret('nobody', 's'));
+		await refuses(t, 'notFound', () => users.setDisabled('nobody', true));
+		await refuses(t, 'notFound', () => users.changeSettings('nobody', { enablePreview: false }));
+		await refuses(t, 'notFound', () => sessions.add('hash', 'nobody'));
+	});
+
+	rule('removing a user takes the sessions and settings along and frees the name', async (t, db, clock) => {
+		const alice = await db.users.add({ username: 'alice', secret: 's' });
+		const bob = await db.users.add({ username: 'bob', secret: 's' });
+		await db.sessions.add('alice-1', alice.id);
+		await db.sessions.add('bob-1', bob.id);
+		await db.users.changeSettings(alice.id, { enablePreview: false });
+		await db.users.remove(alice.id);
+		await db.users.remove(alice.id);
+		t.is(await db.users.find('alice'), undefined);
+		t.is(await db.sessions.find('alice-1', clock.now), undefined);
+		t.truthy(await db.sessions.find('bob-1', clock.now));
+		const again = await db.users.add({ username: 'ALICE', secret: 's' });
+		t.not(again.id, alice.id);
+		t.deepEqual(await db.users.settings(again.id), defaultSettings);
+	});
+
+	rule('settings are the defaults until they are changed, each on its own', async (t, { users }) => {
+		const alice = await users.add({ username: 'alice', secret: 's' });
+		const bob = await users.add({ username: 'bob', secret: 's' });
+		t.deepEqual(await users.settings(alice.id), defaultSettings);
+		t.deepEqual(await users.changeSettings(alice.id, {}), defaultSettings);
+		const preview = !defaultSettings.enablePreview;
+		const prompt = !defaultSettings.promptBeforeDownload;
+		t.deepEqual(await users.changeSettings(alice.id, { enablePreview: preview }), {
+			...defaultSettings,
+			enablePreview: preview,
+		});
+		const both = { enablePreview: preview, promptBeforeDownload: prompt };
+		t.deepEqual(await users.changeSettings(alice.id, { promptBeforeDownload: prompt }), both);
+		t.deepEqual(await users.settings(alice.id), both);
+		t.deepEqual(await users.settings(bob.id), defaultSettings);
+	});
+
+	rule('two changes of settings at once both hold', async (t, { users }) => {
+		const alice = await users.add({ username: 'alice', secret: 's' });
+		const wanted = {
+			enablePreview: !defaultSettings.enablePreview,
+			promptBeforeDownload: !defaultSettings.promptBeforeDownload,
+		};
+		await Promise.all([
+			users.changeSettings(alice.id, { enablePreview: wanted.enablePreview }),
+			users.changeSettings(alice.id, { promptBeforeDownload: wanted.promptBeforeDownload }),
+		]);
+		t.deepEqual(await users.settings(alice.id), wanted);
+	});
+}
