@@ -35,6 +35,7 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await page.getByRole('dialog', { name: 'Sign Up' }).waitFor();
 	await clean(t, page, 'sign-up dialog');
 	await page.keyboard.press('Escape');
+	await page.getByRole('dialog').waitFor({ state: 'detached' });
 	await signIn(page);
 	await page.setInputFiles('input[type=file]', [path.join(home, 'readme.txt'), path.join(home, 'song.flac')]);
 	await page.getByText('Upload Queue (2 files)').waitFor();

@@ -2,6 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { hearNotices } from './notices.js';
+import { patience } from './patience.js';
 
 type Teardown = { teardown(end: () => Promise<void>): void };
 
@@ -18,9 +20,6 @@ const flags = [
 	'--host-resolver-rules=MAP nas 127.0.0.1',
 ];
 
-/** Nothing in a page takes longer, except an upload. */
-const patience = 10_000;
-
 export const desktop = { width: 1280, height: 800 };
 export const phone = { width: 390, height: 844 };
 
@@ -31,7 +30,7 @@ export function plainName(url: string): string {
 
 /** A real Chromium for many contexts; it closes with the test. */
 export async function launchBrowser(t: Teardown): Promise<Browser> {
-	const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: flags });
+	const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: flags, timeout: patience });
 	t.teardown(() => browser.close());
 	return browser;
 }
@@ -42,13 +41,16 @@ export async function openBrowser(t: Teardown, viewport = desktop): Promise<Brow
 	const context = await chromium.launchPersistentContext(profile, {
 		executablePath: '/usr/bin/chromium',
 		args: flags,
+		timeout: patience,
 		viewport,
 		acceptDownloads: true,
 		reducedMotion: 'reduce',
 	});
+	context.setDefaultTimeout(patience);
 	t.teardown(async () => {
 		await context.close();
-		await rm(profile, { recursive: true, force: true });
+		// Its last process may still be writing.
+		await rm(profile, { recursive: true, force: true, maxRetries: 10 });
 	});
 	return context;
 }
@@ -61,6 +63,7 @@ export async function openPage(
 ): Promise<{ page: Page; faults: string[] }> {
 	const page = await context.newPage();
 	page.setDefaultTimeout(patience);
+	await hearNotices(page);
 	page.on('pageerror', (error) => faults.push(error.message));
 	page.on('console', (message) => {
 		// A refused call is shown to the person; the browser's own line about it is not a fault.

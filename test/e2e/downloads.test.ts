@@ -8,7 +8,8 @@ import { AxeBuilder } from '@axe-core/playwright';
 import test, { type ExecutionContext } from 'ava';
 import type { Download, Page } from 'playwright-core';
 import { desktop, phone } from './browser.js';
-import { menuItems, nameIn, plant, prepareStage, rowOf, said, settled, treeOf } from './fileManager.js';
+import { menuItems, nameIn, plant, prepareStage, rowOf, settled, treeOf } from './fileManager.js';
+import { said } from './notices.js';
 
 const stage = prepareStage(test);
 const run = promisify(execFile);
@@ -18,7 +19,7 @@ const hashOf = async (file: string) =>
 		.update(await readFile(file))
 		.digest('hex');
 
-/** Downloads that begin while something is done, in their order. */
+/** Downloads that begin while something is done, by their names: the first answer may come last. */
 async function downloadsOf(page: Page, count: number, act: () => Promise<void>): Promise<Download[]> {
 	const downloads: Download[] = [];
 	const all = new Promise<void>((resolve) => {
@@ -30,7 +31,7 @@ async function downloadsOf(page: Page, count: number, act: () => Promise<void>):
 	});
 	await act();
 	await all;
-	return downloads;
+	return downloads.sort((a, b) => (a.suggestedFilename() < b.suggestedFilename() ? -1 : 1));
 }
 
 async function select(page: Page, ...names: string[]): Promise<void> {

@@ -1,7 +1,8 @@
 import test, { type ExecutionContext } from 'ava';
 import { clean } from './axe.js';
 import { desktop, phone } from './browser.js';
-import { nameIn, plant, prepareStage, rowOf, said, settled } from './fileManager.js';
+import { nameIn, plant, prepareStage, rowOf, settled } from './fileManager.js';
+import { said } from './notices.js';
 
 const stage = prepareStage(test);
 

@@ -1,10 +1,12 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { ExecutionContext, TestFn } from 'ava';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { type ServerProcess, serveArgs, startServer } from '../serverProcess.js';
 import { desktop, launchBrowser, openPage, plainName } from './browser.js';
+import { patience } from './patience.js';
 
 /** Files by their paths; a path that ends in a slash is a folder. */
 export type Planted = Readonly<Record<string, string>>;
@@ -46,8 +48,7 @@ export function prepareStage(test: TestFn): Stage {
 	let browser: Browser;
 	let files: string;
 	let users = 0;
-	test.before(async (t) => {
-		t.timeout(60_000);
+	test.before(async () => {
 		const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-e2e-'));
 		suite.teardown(() => rm(folder, { recursive: true, force: true }));
 		files = path.join(folder, 'files');
@@ -109,9 +110,8 @@ export async function treeOf(folder: string): Promise<string[]> {
 /** Waits until the disk holds exactly this. */
 export async function onDisk(t: ExecutionContext, folder: string, expected: readonly string[]): Promise<void> {
 	const wanted = JSON.stringify([...expected].sort());
-	for (let tries = 0; tries < 100; tries++) {
+	for (const limit = performance.now() + patience; performance.now() < limit; await wait(50)) {
 		if (JSON.stringify(await treeOf(folder)) === wanted) break;
-		await new Promise((resolve) => setTimeout(resolve, 50));
 	}
 	t.deepEqual(await treeOf(folder), [...expected].sort());
 }
@@ -142,14 +142,13 @@ export async function selectedNames(page: Page): Promise<string[]> {
 	return names.filter((name) => selected.includes(name));
 }
 
-/** Waits until the bar says this, and why. */
-export async function said(page: Page, message: string, reason = ''): Promise<void> {
-	await page
-		.locator('[aria-live=polite] > *')
-		.filter({ hasText: message })
-		.filter({ hasText: reason })
-		.first()
-		.waitFor();
+/** Waits until just these rows are selected. */
+export async function selects(t: ExecutionContext, page: Page, ...expected: string[]): Promise<void> {
+	const wanted = JSON.stringify(expected);
+	for (const limit = performance.now() + patience; performance.now() < limit; await wait(20)) {
+		if (JSON.stringify(await selectedNames(page)) === wanted) return void t.pass();
+	}
+	t.deepEqual(await selectedNames(page), expected);
 }
 
 /** The paths that the open dialog lists. */

@@ -2,7 +2,8 @@ import { rename } from 'node:fs/promises';
 import test from 'ava';
 import type { Locator, Page } from 'playwright-core';
 import { phone } from './browser.js';
-import { nameIn, namesOf, onDisk, plant, prepareStage, rowOf, said, selectedNames, settled } from './fileManager.js';
+import { nameIn, namesOf, onDisk, plant, prepareStage, rowOf, selectedNames, settled } from './fileManager.js';
+import { said } from './notices.js';
 
 const stage = prepareStage(test);
 
@@ -41,7 +42,9 @@ test.serial('the search is in the address, counts what it finds, says where it l
 	]);
 	await page.getByRole('button', { name: 'Clear search' }).click();
 	await page.waitForURL('**/browser?type=private');
+	await rowOf(page, 'work').waitFor();
 	await page.getByText('3 Results').waitFor();
+	t.is(await box.inputValue(), '');
 	await box.pressSequentially('abcdefghijklmnopqrstuvwxyz');
 	t.is(await box.inputValue(), 'abcdefghijklmnopqrstuvwxy');
 	await page.keyboard.press('Enter');
@@ -157,12 +160,12 @@ test.serial('a call that fails keeps the screen and says what failed and why', a
 	t.deepEqual(await selectedNames(page), ['a.txt']);
 
 	// What somebody else took away meanwhile is told, and leaves the list.
-	await rename(`${app.home}/gone.txt`, `${app.home}/elsewhere.txt`);
 	await nameIn(page, 'gone.txt').click({ button: 'right' });
 	await page.getByRole('menuitem', { name: 'Rename' }).click();
 	await dialog.getByRole('textbox').fill('new.txt');
+	await rename(`${app.home}/gone.txt`, `${app.home}/elsewhere.txt`);
 	await page.keyboard.press('Enter');
-	await said(page, 'Error renaming item', 'no such file');
+	await said(page, 'Error renaming item', 'No such file');
 	await page.keyboard.press('Escape');
 	await settled(page);
 	await rowOf(page, 'elsewhere.txt').waitFor();
@@ -180,7 +183,7 @@ test.serial('a call that fails keeps the screen and says what failed and why', a
 	await nameIn(page, 'Target').click();
 	await rowOf(page, 'Up Directory').waitFor();
 	await page.keyboard.press('Control+v');
-	await said(page, 'Pasted 1 item. 1 failed.', 'no such file');
+	await said(page, 'Pasted 1 item. 1 failed.', 'No such file');
 	await onDisk(t, app.home, ['Public/', 'Public/b.txt', 'Target/', 'Target/a.txt', 'elsewhere.txt']);
 	await page.goto(`${app.url}/browser/nowhere?type=private`);
 	await page.getByText('Error loading files').waitFor();
@@ -256,7 +259,10 @@ test.serial('in a hand: taps open, icons select, a long press and the row’s bu
 	await onDisk(t, app.home, ['Folder/', 'Public/', 'first.txt']);
 	for (const width of [390, 360]) {
 		await page.setViewportSize({ width, height: 844 });
-		t.true(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), `${width} px`);
+		await page.waitForFunction((shown) => {
+			const { scrollWidth } = document.documentElement;
+			return window.innerWidth === shown && scrollWidth <= shown;
+		}, width);
 	}
 	t.deepEqual(app.faults, []);
 });

@@ -8,11 +8,11 @@ import {
 	plant,
 	prepareStage,
 	rowOf,
-	said,
 	settled,
 	treeOf,
 } from './fileManager.js';
 import { type Hand, keyboard, mouse } from './hands.js';
+import { said } from './notices.js';
 
 const stage = prepareStage(test);
 

@@ -5,7 +5,9 @@ import { AxeBuilder } from '@axe-core/playwright';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { desktop, phone } from './browser.js';
-import { type FileManager, plant, prepareStage, rowOf, said, settled } from './fileManager.js';
+import { type FileManager, plant, prepareStage, rowOf, settled } from './fileManager.js';
+import { said } from './notices.js';
+import { patience } from './patience.js';
 
 const stage = prepareStage(test);
 const text = 'The quick brown fox jumps over the lazy dog.\n'.repeat(1000);
@@ -29,6 +31,7 @@ async function clipboardText(page: Page): Promise<string> {
 		field.focus();
 	});
 	await page.keyboard.press('Control+V');
+	await page.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('#paste-here')?.value);
 	return page.locator('#paste-here').evaluate((field) => {
 		field.remove();
 		return (field as HTMLTextAreaElement).value;
@@ -48,6 +51,7 @@ async function visit(t: ExecutionContext, { context }: FileManager): Promise<Pag
 	const visitor = await context.browser()?.newContext();
 	if (visitor === undefined) throw new Error('The browser is gone.');
 	t.teardown(() => visitor.close());
+	visitor.setDefaultTimeout(patience);
 	return visitor.newPage();
 }
 
@@ -69,7 +73,7 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await clean(t, page, 'temporary link');
 	await page.keyboard.press('Escape');
 	await settled(page);
-	t.true(await rowOf(page, 'fox.txt').evaluate((row) => row.closest('[role=grid]')?.contains(document.activeElement)));
+	await page.getByRole('grid', { name: 'Files' }).locator(':focus').waitFor();
 
 	const link = await makeLink(page, 'fox.txt', '1 week');
 	t.regex(link, new RegExp(`^${ada.url}/api/temp/[\\w-]{43}$`));
@@ -95,14 +99,18 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await mine.getByText(viewport === phone ? '1 download' : 'Downloads 1').waitFor();
 	await clean(t, page, 'my links');
 	// With the keyboard alone, down to the last one.
+	const hasFocus = (name: string) =>
+		mine.getByRole('button', { name, exact: true }).and(page.locator(':focus')).waitFor();
+	await hasFocus('Close');
 	await page.keyboard.press('Shift+Tab');
-	t.is(await page.evaluate(() => document.activeElement?.ariaLabel), 'Revoke the link to docs/fox.txt');
+	await hasFocus('Revoke the link to docs/fox.txt');
 	await page.keyboard.press('Enter');
 	await mine.getByText('docs/fox.txt').waitFor({ state: 'detached' });
-	t.is(await page.evaluate(() => document.activeElement?.ariaLabel), 'Revoke the link to docs/hare.txt');
+	await hasFocus('Revoke the link to docs/hare.txt');
 	await page.keyboard.press('Enter');
 	await mine.getByText('No temporary links').waitFor();
 	await clean(t, page, 'no links');
+	await hasFocus('Close');
 	await page.keyboard.press('Enter');
 	await settled(page);
 

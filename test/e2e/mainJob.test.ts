@@ -9,6 +9,9 @@ import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { serveArgs, startServer } from '../serverProcess.js';
 import { desktop, openBrowser, openPage, phone, plainName } from './browser.js';
+import { holdTimers, letTimersGo } from './heldTimers.js';
+import { uploadPatience } from './patience.js';
+import { successMs } from './uploading.js';
 
 const megabyte = 1024 * 1024;
 
@@ -70,7 +73,9 @@ async function mainJob(t: ExecutionContext, visitor: boolean): Promise<void> {
 	await mkdir(sources);
 	const paths = await makeFiles(sources);
 	const server = await startServer(t, { args: serveArgs(path.join(folder, 'data')) });
-	const { page, faults } = await openPage(await openBrowser(t), plainName(server.url));
+	const context = await openBrowser(t);
+	await holdTimers(context, successMs);
+	const { page, faults } = await openPage(context, plainName(server.url));
 
 	if (!visitor) {
 		await page.getByRole('button', { name: 'Sign Up' }).click();
@@ -86,7 +91,8 @@ async function mainJob(t: ExecutionContext, visitor: boolean): Promise<void> {
 	await page.getByText('Upload Queue (5 files)').waitFor();
 	if (visitor) t.is(await page.getByText('Public Only').count(), 5);
 	await page.getByRole('button', { name: 'Upload All' }).click();
-	await page.getByText('File uploaded successfully!').waitFor({ timeout: 90_000 });
+	await page.getByText('File uploaded successfully!').waitFor({ timeout: uploadPatience });
+	await letTimersGo(page);
 
 	await page.getByRole('button', { name: visitor ? 'Public Files' : 'Private Files' }).click();
 	const grid = page.getByRole('grid', { name: 'Files' });

@@ -6,8 +6,11 @@ import { AxeBuilder } from '@axe-core/playwright';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { desktop, phone } from './browser.js';
-import { onDisk, plant, prepareStage, rowOf, said, treeOf } from './fileManager.js';
-import { dropFromDisk } from './uploading.js';
+import { onDisk, plant, prepareStage, rowOf, treeOf } from './fileManager.js';
+import { holdTimers, letTimersGo } from './heldTimers.js';
+import { said } from './notices.js';
+import { uploadPatience } from './patience.js';
+import { dropFromDisk, successMs } from './uploading.js';
 
 const stage = prepareStage(test);
 
@@ -35,11 +38,13 @@ test.serial(
 		const taken = new Date('2019-05-04T12:00:00Z');
 		await utimes(path.join(sources, 'photos/2024/a.jpg'), taken, taken);
 		await plant(manager.home, { 'photos/b.jpg': 'older' });
+		await holdTimers(manager.context, successMs);
 		const page = await manager.open('/browser?type=private');
 		await dropFromDisk(page, { x: 600, y: 600 }, [path.join(sources, 'photos')]);
 		await page.getByRole('dialog', { name: 'Upload Queue (2 files)' }).waitFor();
 		await uploadAll(page);
 		await page.getByRole('dialog').getByText('File uploaded successfully!').waitFor();
+		await letTimersGo(page);
 		await queueGone(page);
 		await onDisk(t, manager.home, [
 			'Public/',
@@ -132,7 +137,6 @@ test.serial('a pasted picture uploads, on the landing page and in the browser', 
 });
 
 test.serial('two thousand small files arrive whole, and one row at most is on its way', async (t) => {
-	t.timeout(180_000);
 	const manager = await stage.enter(t);
 	const sources = await folderOf(t);
 	const digests = new Map<string, string>();
@@ -141,8 +145,9 @@ test.serial('two thousand small files arrive whole, and one row at most is on it
 		digests.set(`${index}.dat`, createHash('sha256').update(bytes).digest('hex'));
 		await writeFile(path.join(sources, `${index}.dat`), bytes);
 	}
+	await holdTimers(manager.context, successMs);
 	const page = await manager.open('/browser?type=private');
-	page.setDefaultTimeout(150_000);
+	page.setDefaultTimeout(uploadPatience);
 	await page.setInputFiles(
 		'input[type=file]',
 		[...digests.keys()].map((name) => path.join(sources, name)),
@@ -160,6 +165,7 @@ test.serial('two thousand small files arrive whole, and one row at most is on it
 	await page.getByText('2000 of 2000 done').waitFor();
 	t.log(`${Math.round((2000 / (performance.now() - begun)) * 1000)} files a second`);
 	t.is(await page.evaluate(() => (window as unknown as { seen: { most: number } }).seen.most), 1);
+	await letTimersGo(page);
 	await queueGone(page);
 	const names = (await readdir(manager.home)).filter((name) => name !== 'Public');
 	t.is(names.length, 2000);
@@ -176,6 +182,7 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const manager = await stage.enter(t, { viewport });
 	const sources = await folderOf(t);
 	await plant(sources, { 'refused.txt': 'a', 'done.txt': 'b', 'held.txt': 'c', 'waiting.txt': 'd' });
+	await holdTimers(manager.context, successMs);
 	const page = await manager.open('/browser?type=private');
 	await page.goto(`${manager.url}/`);
 	const clean = async (state: string) => {
@@ -229,6 +236,7 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await page.getByRole('button', { name: 'Try Again' }).click();
 	await page.getByText('File uploaded successfully!').waitFor();
 	await clean('success');
+	await letTimersGo(page);
 	await queueGone(page);
 	t.is((await treeOf(manager.home)).length, 5);
 	t.deepEqual(manager.faults, []);

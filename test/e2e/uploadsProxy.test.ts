@@ -1,24 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import { serveArgs, startServer } from '../serverProcess.js';
 import { launchBrowser, openPage } from './browser.js';
-import { makeFile, sha256, uploadedOnce } from './uploading.js';
+import { holdTimers } from './heldTimers.js';
+import { keptPort } from './keptPort.js';
+import { patience, uploadPatience } from './patience.js';
+import { makeFile, sha256, successMs, uploadedOnce } from './uploading.js';
 
 const megabyte = 1024 * 1024;
-
-async function freePort(): Promise<number> {
-	const server = net.createServer().listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	const { port } = server.address() as net.AddressInfo;
-	server.close();
-	await once(server, 'close');
-	return port;
-}
 
 /** As Debian's nginx is, but for a second address that takes even less. */
 function nginxConfig(folder: string, target: string, port: number, strictPort: number): string {
@@ -49,29 +43,27 @@ function nginxConfig(folder: string, target: string, port: number, strictPort: n
 }
 
 async function answers(port: number): Promise<void> {
-	for (let tries = 0; tries < 200; tries++) {
+	for (const limit = performance.now() + patience; performance.now() < limit; await wait(50)) {
 		const answer = await fetch(`http://127.0.0.1:${port}/files/api/health`).catch(() => undefined);
 		if (answer?.ok) return;
-		await new Promise((resolve) => setTimeout(resolve, 50));
 	}
 	throw new Error('nginx does not answer.');
 }
 
 test('files of any size get through an nginx that takes one megabyte, below a base path', async (t) => {
-	t.timeout(120_000);
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-nginx-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const [server, browser] = await Promise.all([
 		startServer(t, { args: serveArgs(path.join(folder, 'data'), '--base-path', '/files') }),
 		launchBrowser(t),
 	]);
-	const [port, strictPort] = [await freePort(), await freePort()];
+	const [port, strictPort] = [await keptPort(), await keptPort()];
 	const config = path.join(folder, 'nginx.conf');
 	await writeFile(config, nginxConfig(folder, new URL(server.url).origin, port, strictPort));
 	const nginx = spawn('/usr/sbin/nginx', ['-c', config], { stdio: 'inherit' });
 	t.teardown(async () => {
-		nginx.kill();
-		await once(nginx, 'exit');
+		const ended = once(nginx, 'exit');
+		if (nginx.kill()) await ended;
 	});
 	await answers(port);
 
@@ -85,19 +77,19 @@ test('files of any size get through an nginx that takes one megabyte, below a ba
 
 	const context = await browser.newContext({ reducedMotion: 'reduce' });
 	t.teardown(() => context.close());
+	await holdTimers(context, successMs);
 	const answered: string[] = [];
 	context.on('response', (response) => {
 		const method = response.request().method();
 		if (method === 'POST' || method === 'PATCH') answered.push(`${method} ${response.status()}`);
 	});
 	const { page, faults } = await openPage(context, `http://nas:${port}/files/`);
-	page.setDefaultTimeout(60_000);
+	page.setDefaultTimeout(uploadPatience);
 	for (const name of Object.keys(sizes)) {
 		answered.length = 0;
 		await page.setInputFiles('input[type=file]', path.join(folder, name));
 		await page.getByRole('button', { name: 'Upload All' }).click();
 		await uploadedOnce(page);
-		await page.getByText('Upload Queue').waitFor({ state: 'detached' });
 		await arrived(name);
 		if (name === 'note.bin') t.deepEqual(answered, ['POST 200']);
 		// What was found out with one file holds for the next.
@@ -106,7 +98,7 @@ test('files of any size get through an nginx that takes one megabyte, below a ba
 	}
 
 	const strict = await openPage(context, `http://nas:${strictPort}/files/`, faults);
-	strict.page.setDefaultTimeout(60_000);
+	strict.page.setDefaultTimeout(uploadPatience);
 	answered.length = 0;
 	await strict.page.setInputFiles('input[type=file]', path.join(folder, 'note.bin'));
 	await strict.page.getByRole('button', { name: 'Upload All' }).click();

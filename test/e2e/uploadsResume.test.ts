@@ -5,7 +5,10 @@ import test, { type ExecutionContext } from 'ava';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { type ServerProcess, serveArgs, startServer } from '../serverProcess.js';
 import { launchBrowser, openPage, plainName } from './browser.js';
-import { type Line, lineOf, makeFile, sha256, uploadedOnce } from './uploading.js';
+import { holdTimers } from './heldTimers.js';
+import { keptPort } from './keptPort.js';
+import { uploadPatience } from './patience.js';
+import { type Line, lineOf, makeFile, sha256, successMs, uploadedOnce } from './uploading.js';
 
 const megabyte = 1024 * 1024;
 const size = 30 * megabyte;
@@ -13,11 +16,16 @@ const piece = 8 * megabyte;
 
 const inMiddle = 2 * piece;
 
+interface Visit {
+	page: Page;
+	line: Line;
+}
+
 interface Scene {
 	context: BrowserContext;
 	username: string;
 	home: string;
-	open(): Promise<{ page: Page; line: Line }>;
+	open(): Promise<Visit>;
 	/** Where the pieces began that were sent. */
 	offsets: number[];
 	faults: string[];
@@ -29,16 +37,17 @@ let data: string;
 /** The file that everyone uploads. */
 let source: string;
 let server: ServerProcess;
+let port: number;
 let browser: Browser;
 let users = 0;
 
-test.before(async (t) => {
-	t.timeout(60_000);
+test.before(async () => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-e2e-'));
 	suite.teardown(() => rm(folder, { recursive: true, force: true }));
 	data = path.join(folder, 'data');
+	port = await keptPort();
 	[server, browser, source] = await Promise.all([
-		startServer(suite, { args: serveArgs(data) }),
+		startServer(suite, { args: serveArgs(data, '--port', `${port}`) }),
 		launchBrowser(suite),
 		makeFile(path.join(folder, 'film.mp4'), size),
 	]);
@@ -50,12 +59,12 @@ test.after.always(async () => {
 
 /** Somebody new at the landing page, by default under a name that the browser does not trust. */
 async function enter(t: ExecutionContext, url = plainName(server.url)): Promise<Scene> {
-	t.timeout(60_000);
 	const username = `ada${++users}`;
 	const [name = '', ...value] = (await server.register(username)).split('=');
 	const context = await browser.newContext({ reducedMotion: 'reduce' });
 	t.teardown(() => context.close());
 	await context.addCookies([{ name, value: value.join('='), url }]);
+	await holdTimers(context, successMs);
 	const offsets: number[] = [];
 	context.on('request', (request) => {
 		if (request.method() === 'PATCH') offsets.push(Number(request.headers()['upload-offset']));
@@ -69,16 +78,29 @@ async function enter(t: ExecutionContext, url = plainName(server.url)): Promise<
 		faults,
 		async open() {
 			const { page } = await openPage(context, url, faults);
-			page.setDefaultTimeout(40_000);
-			return { page, line: await lineOf(page, 15 * megabyte) };
+			page.setDefaultTimeout(uploadPatience);
+			return { page, line: await lineOf(page) };
 		},
 	};
 }
 
-async function begin({ offsets }: Scene, page: Page): Promise<void> {
+/** Begins an upload that does not end before the line is mended: a piece in its middle is on its way. */
+async function begin({ page, line }: Visit): Promise<void> {
+	let isClogged = false;
+	const isInMiddle = new Promise<void>((resolve) => {
+		void page.route('**/api/uploads/*', async (route) => {
+			const request = route.request();
+			if (request.method() === 'PATCH' && Number(request.headers()['upload-offset']) === inMiddle) {
+				if (!isClogged) await line.clog();
+				isClogged = true;
+				resolve();
+			}
+			await route.continue();
+		});
+	});
 	await page.setInputFiles('input[type=file]', source);
 	await page.getByRole('button', { name: 'Upload All' }).click();
-	while (!offsets.includes(inMiddle)) await page.waitForTimeout(20);
+	await isInMiddle;
 }
 
 /** Each piece came once, but for the one that may have been cut off. */
@@ -96,20 +118,22 @@ async function arrivedWhole(t: ExecutionContext, { home, offsets, faults }: Scen
 
 test.serial('an upload goes on by itself when the server was killed and comes back', async (t) => {
 	const scene = await enter(t);
-	const { page } = await scene.open();
-	await begin(scene, page);
+	const visit = await scene.open();
+	const { page, line } = visit;
+	await begin(visit);
 	await server.stop('SIGKILL');
 	await page.getByText('Connection lost.').waitFor();
-	server = await startServer(suite, { args: [...serveArgs(data), '--port', new URL(server.url).port] });
+	await line.mend();
+	server = await startServer(suite, { args: serveArgs(data, '--port', `${port}`) });
 	await uploadedOnce(page);
-	await page.getByText('Verified').waitFor();
 	await arrivedWhole(t, scene);
 });
 
 test.serial('an upload goes on by itself when the network comes back, at an address that is trusted', async (t) => {
 	const scene = await enter(t, server.url);
-	const { page, line } = await scene.open();
-	await begin(scene, page);
+	const visit = await scene.open();
+	const { page, line } = visit;
+	await begin(visit);
 	await line.cut();
 	await page.getByText('Connection lost.').waitFor();
 	await line.mend();
@@ -119,8 +143,9 @@ test.serial('an upload goes on by itself when the network comes back, at an addr
 
 test.serial('leaving the page asks first, and after a closed tab the same file goes on where it stopped', async (t) => {
 	const scene = await enter(t);
-	const { page: closed } = await scene.open();
-	await begin(scene, closed);
+	const visit = await scene.open();
+	const { page: closed } = visit;
+	await begin(visit);
 	const asked = closed.waitForEvent('dialog');
 	await closed.close({ runBeforeUnload: true });
 	const question = await asked;
@@ -136,10 +161,12 @@ test.serial('leaving the page asks first, and after a closed tab the same file g
 
 test.serial('an upload whose session ended waits for a sign-in and goes on', async (t) => {
 	const scene = await enter(t);
-	const { page } = await scene.open();
-	await begin(scene, page);
+	const visit = await scene.open();
+	const { page, line } = visit;
+	await begin(visit);
 	const [cookie] = await scene.context.cookies();
 	await fetch(`${server.url}/api/logout`, { headers: { cookie: `${cookie?.name}=${cookie?.value}` } });
+	await line.mend();
 	await page.getByText('Sign in to go on.').waitFor();
 	await page.getByText('Your session has ended.').locator('..').getByRole('button', { name: 'Sign In' }).click();
 	const dialog = page.getByRole('dialog', { name: 'Sign In' });
@@ -152,8 +179,9 @@ test.serial('an upload whose session ended waits for a sign-in and goes on', asy
 
 test.serial('a cancelled upload leaves nothing on the server', async (t) => {
 	const scene = await enter(t);
-	const { page } = await scene.open();
-	await begin(scene, page);
+	const visit = await scene.open();
+	const { page } = visit;
+	await begin(visit);
 	await Promise.all([
 		page.waitForResponse((response) => response.request().method() === 'DELETE' && response.status() === 204),
 		page.getByRole('button', { name: 'Cancel' }).click(),

@@ -1,0 +1,34 @@
+import type { BrowserContext, Page } from 'playwright-core';
+
+/** Timers of a context's pages that last exactly so long don't run out until they are let go: what is shown for a while stays until it was looked at. */
+export async function holdTimers(context: BrowserContext, milliseconds: number): Promise<void> {
+	await context.addInitScript((held) => {
+		const { setTimeout: start, clearTimeout: stop } = window;
+		const timers = new Map<number, () => void>();
+		let last = 0;
+		Object.assign(window, {
+			heldTimers: timers,
+			setTimeout(action: (...given: unknown[]) => void, after?: number, ...given: unknown[]) {
+				if (after !== held) return start(action, after, ...given);
+				timers.set(--last, () => action(...given));
+				return last;
+			},
+			clearTimeout(timer?: number) {
+				if (timer === undefined || !timers.delete(timer)) stop(timer);
+			},
+		});
+	}, milliseconds);
+}
+
+/** Lets the held timers of a page run out, as soon as there is one. */
+export async function letTimersGo(page: Page): Promise<void> {
+	await page.waitForFunction(() => {
+		const { heldTimers } = window as unknown as { heldTimers: Map<number, () => void> };
+		const due = [...heldTimers];
+		for (const [timer, run] of due) {
+			heldTimers.delete(timer);
+			run();
+		}
+		return due.length > 0;
+	});
+}
