@@ -42,6 +42,7 @@ export class FolderSyncs {
 
 	async #follow(key: string, folder: Folder, round: Round): Promise<void> {
 		try {
+			// Its failure is told to those who asked for it.
 			await round.running.catch(() => {});
 			// The first of those who wait lends its folder: it stays open until this promise settles.
 			await this.#begin(key, folder);
