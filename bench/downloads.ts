@@ -1,11 +1,9 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import os from 'node:os';
+import { execFile } from 'node:child_process';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { startNginx } from '../test/nginx.js';
+import { ownAddress } from '../test/ownAddress.js';
 import type { Row } from './main.js';
 import { cpuSeconds, medianSeconds, type Target } from './target.js';
 import { writeSource } from './transfer.js';
@@ -32,7 +30,7 @@ export async function downloadRows(target: Target): Promise<Row[]> {
 	const medium = Buffer.alloc(mediumBytes, 'stowage');
 	for (let n = 0; n < atOnce; n++) await writeFile(path.join(folder, `${n}.bin`), medium);
 
-	const nginx = await startNginx(folder);
+	const nginx = await serveByNginx(folder);
 	const ours: Source = {
 		url: (name) => `${target.url}/api/download/served/${name}?type=private`,
 		options: ['-b', target.cookie],
@@ -103,55 +101,12 @@ async function fetchRanges({ url, options }: Source, folder: string): Promise<vo
 	await run('curl', ['-sSf', '-K', list]);
 }
 
-/** Debian's nginx with sendfile over one folder. */
-async function startNginx(folder: string): Promise<{ url: string; stop(): Promise<void> }> {
-	const own = await mkdtemp(path.join(os.tmpdir(), 'stowage-nginx-'));
-	const port = await freePort();
-	const config = [
-		...(process.getuid?.() === 0 ? ['user root;'] : []),
-		'daemon off;',
-		'worker_processes auto;',
-		`pid ${own}/nginx.pid;`,
-		`error_log ${own}/error.log;`,
-		'events {}',
-		'http {',
-		'access_log off; sendfile on; tcp_nopush on; keepalive_requests 100000;',
-		...['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${own}/${kind};`),
-		`server { listen 127.0.0.1:${port}; root ${folder}; }`,
-		'}',
-	];
-	await writeFile(path.join(own, 'nginx.conf'), config.join('\n'));
-	const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
-	const child = spawn('nginx', ['-p', own, '-c', path.join(own, 'nginx.conf')], { env, stdio: 'inherit' });
-	const url = `http://127.0.0.1:${port}`;
-	for (let tries = 0; !(await answers(url)); tries++) {
-		if (child.exitCode !== null || tries > 100) throw new Error('nginx did not start.');
-		await wait(50);
-	}
-	return {
-		url,
-		async stop() {
-			child.kill('SIGTERM');
-			if (child.exitCode === null) await once(child, 'exit');
-			await rm(own, { recursive: true, force: true });
-		},
-	};
-}
-
-async function answers(url: string): Promise<boolean> {
-	try {
-		await fetch(url);
-		return true;
-	} catch {
-		return false;
-	}
-}
-
-async function freePort(): Promise<number> {
-	const server = createServer().listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	const { port } = server.address() as { port: number };
-	server.close();
-	await once(server, 'close');
-	return port;
+/** nginx with sendfile over one folder. */
+async function serveByNginx(folder: string): Promise<{ url: string; stop(): Promise<void> }> {
+	const address = `${ownAddress()}:7421`;
+	const { stop } = await startNginx(
+		address,
+		`sendfile on; tcp_nopush on; keepalive_requests 100000; server { listen ${address}; root ${folder}; }`,
+	);
+	return { url: `http://${address}`, stop };
 }

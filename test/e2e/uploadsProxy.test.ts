@@ -1,53 +1,28 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
+import { startNginx } from '../nginx.js';
 import { serveArgs, startServer } from '../serverProcess.js';
 import { launchBrowser, openPage } from './browser.js';
 import { holdTimers } from './heldTimers.js';
 import { keptPort } from './keptPort.js';
-import { patience, uploadPatience } from './patience.js';
+import { uploadPatience } from './patience.js';
 import { makeFile, sha256, successMs, uploadedOnce } from './uploading.js';
 
 const megabyte = 1024 * 1024;
 
 /** As Debian's nginx is, but for a second address that takes even less. */
-function nginxConfig(folder: string, target: string, port: number, strictPort: number): string {
-	const site = (listen: number, limit: string) => `server {
-		listen 127.0.0.1:${listen};
+function sites(target: string, address: string, strictAddress: string): string {
+	const site = (listen: string, limit: string) => `server {
+		listen ${listen};
 		${limit}
 		location / {
 			proxy_pass ${target};
 			proxy_set_header Host $http_host;
 		}
 	}`;
-	const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-		(name) => `${name}_temp_path ${folder}/${name};`,
-	);
-	// Its workers must reach our folder.
-	const user = process.getuid?.() === 0 ? 'user root;' : '';
-	return `daemon off;
-	${user}
-	pid ${folder}/nginx.pid;
-	error_log ${folder}/error.log;
-	events {}
-	http {
-		access_log off;
-		${temporary.join('\n')}
-		${site(port, '')}
-		${site(strictPort, 'client_max_body_size 300k;')}
-	}`;
-}
-
-async function answers(port: number): Promise<void> {
-	for (const limit = performance.now() + patience; performance.now() < limit; await wait(50)) {
-		const answer = await fetch(`http://127.0.0.1:${port}/files/api/health`).catch(() => undefined);
-		if (answer?.ok) return;
-	}
-	throw new Error('nginx does not answer.');
+	return site(address, '') + site(strictAddress, 'client_max_body_size 300k;');
 }
 
 test('files of any size get through an nginx that takes one megabyte, below a base path', async (t) => {
@@ -58,14 +33,9 @@ test('files of any size get through an nginx that takes one megabyte, below a ba
 		launchBrowser(t),
 	]);
 	const [port, strictPort] = [await keptPort(), await keptPort()];
-	const config = path.join(folder, 'nginx.conf');
-	await writeFile(config, nginxConfig(folder, new URL(server.url).origin, port, strictPort));
-	const nginx = spawn('/usr/sbin/nginx', ['-c', config], { stdio: 'inherit' });
-	t.teardown(async () => {
-		const ended = once(nginx, 'exit');
-		if (nginx.kill()) await ended;
-	});
-	await answers(port);
+	const address = `127.0.0.1:${port}`;
+	const nginx = await startNginx(address, sites(new URL(server.url).origin, address, `127.0.0.1:${strictPort}`));
+	t.teardown(nginx.stop);
 
 	const sizes = { 'note.bin': 900_000, 'song.bin': 1.5 * megabyte, 'film.bin': 20 * megabyte };
 	for (const [name, size] of Object.entries(sizes)) await makeFile(path.join(folder, name), size);

@@ -1,70 +1,27 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
-import os from 'node:os';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { startNginx } from '../../../test/nginx.js';
 import { ownAddress } from '../../../test/ownAddress.js';
 import { type Answer, Client, field, file, json, type TestApp, testApp } from './testApp.js';
-import { until } from './until.js';
 
 const nginxAddress = `${ownAddress()}:7421`;
 
 /** The configuration that we ship, with this machine's ports and folder, in a real nginx. */
-async function startNginx(t: ExecutionContext, app: TestApp, onlyFile?: string): Promise<Client> {
-	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-nginx-'));
+async function nginxBefore(t: ExecutionContext, app: TestApp, onlyFile?: string): Promise<Client> {
 	const shipped = await readFile('config/proxies/nginx.conf', 'utf8');
 	const server = shipped
 		.replace('127.0.0.1:7420', new URL(app.server.info.uri).host)
 		.replace('listen 80;', `listen ${nginxAddress};`)
 		.replaceAll('/srv/stowage/files', app.filesDir)
 		.replace('proxy_http_version 1.1;', `proxy_http_version 1.1; proxy_bind ${proxyAddress};`);
-	const config = [
-		...(process.getuid?.() === 0 ? ['user root;'] : []),
-		'daemon off;',
-		`pid ${folder}/nginx.pid;`,
-		`error_log ${folder}/error.log;`,
-		'events {}',
-		'http {',
-		'access_log off;',
-		...['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${folder}/${kind};`),
-		onlyFile === undefined ? server : alwaysSending(server, onlyFile),
-		'}',
-	];
-	await writeFile(path.join(folder, 'nginx.conf'), config.join('\n'));
-	const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
-	const child: ChildProcess = spawn('nginx', ['-p', folder, '-c', path.join(folder, 'nginx.conf')], {
-		env,
-		stdio: 'inherit',
-	});
-	t.teardown(async () => {
-		child.kill('SIGQUIT');
-		if (child.exitCode === null) await once(child, 'exit');
-		await rm(folder, { recursive: true, force: true });
-	});
-	await until('nginx listens', () => {
-		if (child.exitCode !== null) throw new Error('nginx did not start.');
-		return isListening();
-	});
+	const nginx = await startNginx(nginxAddress, onlyFile === undefined ? server : alwaysSending(server, onlyFile));
+	t.teardown(nginx.stop);
 	return new Client({
 		...app,
 		server: { ...app.server, info: { ...app.server.info, uri: `http://${nginxAddress}` } },
 	} as TestApp);
-}
-
-async function isListening(): Promise<boolean> {
-	const { hostname, port } = new URL(`http://${nginxAddress}`);
-	const socket = connect(Number(port), hostname);
-	try {
-		await once(socket, 'connect');
-		return true;
-	} catch {
-		return false;
-	} finally {
-		socket.destroy();
-	}
 }
 
 /** Sends the file at one path for whatever is handed over. */
@@ -91,7 +48,7 @@ const proxyAddress = '127.0.0.3';
 test.serial('a file that nginx sends is in nothing different from one that we send', async (t) => {
 	const app = await testApp(t, { '--trusted-proxies': proxyAddress, '--downloads-accel-redirect': '/stowage-files' });
 	const direct = await new Client(app).register('ada');
-	const nginx = await startNginx(t, app);
+	const nginx = await nginxBefore(t, app);
 	nginx.cookie = direct.cookie;
 	const docs = path.join(app.filesDir, 'users/ada/docs');
 	mkdirSync(docs);
@@ -136,7 +93,7 @@ test.serial('nginx opens no link that came in the place of a file, and none abov
 	const app = await testApp(t, { '--trusted-proxies': proxyAddress, '--downloads-accel-redirect': '/stowage-files' });
 	const direct = await new Client(app).register('ada');
 	const home = path.join(app.filesDir, 'users/ada');
-	const nginx = await startNginx(t, app, path.join(home, 'docs/swapped.txt'));
+	const nginx = await nginxBefore(t, app, path.join(home, 'docs/swapped.txt'));
 	nginx.cookie = direct.cookie;
 	mkdirSync(path.join(home, 'real'));
 	writeFileSync(path.join(home, 'real/swapped.txt'), 'reached');
@@ -158,7 +115,7 @@ test.serial('nginx opens no link that came in the place of a file, and none abov
 test.serial('uploads and archives pass through nginx as they are', async (t) => {
 	const app = await testApp(t, { '--trusted-proxies': proxyAddress, '--downloads-accel-redirect': '/stowage-files' });
 	const direct = await new Client(app).register('ada');
-	const nginx = await startNginx(t, app);
+	const nginx = await nginxBefore(t, app);
 	nginx.cookie = direct.cookie;
 	const large = Buffer.alloc(3_000_000, 'stowage');
 	const answer = await nginx.upload('/api/upload', [field('type', 'private'), file('large.bin', large)]);

@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** Longer than any machine takes to start it. */
+const startMs = 60_000;
+
+/** A real nginx with a folder of its own, which its files go to and which goes with it. */
+export interface Nginx {
+	stop(): Promise<void>;
+}
+
+/** Starts Debian's nginx and waits until it takes connections at the address, a `host:port` that one of its servers listens on. `servers` goes into its `http` block. */
+export async function startNginx(address: string, servers: string): Promise<Nginx> {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-nginx-'));
+	const file = path.join(folder, 'nginx.conf');
+	await writeFile(file, configuration(folder, servers));
+	const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
+	const child = spawn('nginx', ['-p', folder, '-c', file], { env, stdio: 'inherit' });
+	const ended = once(child, 'exit');
+	const stop = async () => {
+		child.kill();
+		await ended;
+		await rm(folder, { recursive: true, force: true });
+	};
+	for (const end = performance.now() + startMs; !(await isListening(address)); await wait(20)) {
+		if (child.exitCode === null && performance.now() < end) continue;
+		await stop();
+		throw new Error('nginx did not start.');
+	}
+	return { stop };
+}
+
+function configuration(folder: string, servers: string): string {
+	return [
+		// Its workers must reach the folders of whoever runs it.
+		...(process.getuid?.() === 0 ? ['user root;'] : []),
+		'daemon off;',
+		'worker_processes auto;',
+		`pid ${folder}/nginx.pid;`,
+		`error_log ${folder}/error.log;`,
+		'events {}',
+		'http {',
+		'access_log off;',
+		...['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${folder}/${kind};`),
+		servers,
+		'}',
+	].join('\n');
+}
+
+async function isListening(address: string): Promise<boolean> {
+	const { hostname, port } = new URL(`http://${address}`);
+	const socket = connect(Number(port), hostname);
+	try {
+		await once(socket, 'connect');
+		return true;
+	} catch {
+		return false;
+	} finally {
+		socket.destroy();
+	}
+}
