@@ -77,10 +77,14 @@ export class FileModel {
 		const isForeign = owner !== undefined && owner !== actor;
 		if (fromArea === 'private' && isForeign) return refused(403);
 		if (fromArea === 'private' && path === 'Public') return refused(403);
+		const target = join(ownRoot(actor, area), toPath);
+		const isIntoItself = (place: string) => isWithin(parent(target), place);
+		// What is named as one's own is refused by its path, be it there or not, as it is for a move.
+		const isNamedOwn = fromArea === 'private' || owner === actor;
+		if (isNamedOwn && isIntoItself(join(ownRoot(actor, fromArea), path))) return refused(400);
 		const from = this.#find(actor, fromArea, path, owner);
 		if (from === undefined) return refused(404);
-		const target = join(ownRoot(actor, area), toPath);
-		if (isWithin(parent(target), from)) return refused(400);
+		if (isIntoItself(from)) return refused(400);
 		return this.#arrive(actor, area, from, toPath, (to) => this.#copy(from, to));
 	}
 
