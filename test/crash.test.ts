@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -42,12 +44,26 @@ async function beginEndlessUpload(server: ServerProcess, cookie: string): Promis
 	await new Promise((resolve) => sent.write(Buffer.alloc(4 * 1024 * 1024), resolve));
 }
 
+async function isTakenIn(server: ServerProcess): Promise<boolean> {
+	const { hostname, port } = new URL(server.url);
+	const socket = connect(Number(port), hostname);
+	try {
+		await once(socket, 'connect');
+		return true;
+	} catch {
+		return false;
+	} finally {
+		socket.destroy();
+	}
+}
+
 test('killed in the middle of an upload, the server starts again and shows no partial file', async (t) => {
 	const data = await dataFolder(t);
 	const first = await startServer(t, { args: serveArgs(data) });
 	const cookie = await first.register('ada');
 	await beginEndlessUpload(first, cookie);
-	await wait(200);
+	const staging = path.join(data, 'files/.stowage/staging');
+	while ((await readdir(staging)).length === 0) await wait(10);
 	await first.stop('SIGKILL');
 	t.deepEqual(await readdir(path.join(data, 'files/users/ada')), ['Public']);
 
@@ -78,11 +94,12 @@ test('what was answered is there after a kill: sign-ups, and uploads whole', asy
 				promised.set(`${person}/${name}`, digest(bytes));
 			}
 		});
-		await wait(100 + Math.random() * 400);
+		// At any moment, but not before something was answered.
+		const enough = promised.size + 1 + Math.floor(Math.random() * 20);
+		while (promised.size < enough) await wait(5);
 		await server.stop('SIGKILL');
 		await Promise.all(uploads);
 	}
-	t.true(promised.size > 0, 'some uploads were answered');
 	for (const [name, expected] of promised) {
 		t.is(digest(await readFile(path.join(data, 'files/users', name))), expected, name);
 	}
@@ -127,9 +144,10 @@ test('links follow what was being renamed when the server was killed', async (t)
 			const answer = await post('generateTempLink', { filePath: `${folder}/${n}.txt`, expiration: '1h' });
 			linked.set(((await answer.json()) as { token: string }).token, `${round}.${n}`);
 		}
+		let renames = 0;
 		const renaming = (async () => {
 			try {
-				for (let n = 0; ; n++) {
+				for (let n = 0; ; n++, renames++) {
 					const [from, to] = n % 2 === 0 ? [folder, `${folder} moved`] : [`${folder} moved`, folder];
 					await post('renameItem', { oldPath: from, newName: to, type: 'private' });
 				}
@@ -137,7 +155,8 @@ test('links follow what was being renamed when the server was killed', async (t)
 				// The server was killed under it.
 			}
 		})();
-		await wait(100 + Math.random() * 300);
+		const enough = 1 + Math.floor(Math.random() * 20);
+		while (renames < enough) await wait(5);
 		await server.stop('SIGKILL');
 		await renaming;
 	}
@@ -148,11 +167,13 @@ test('links follow what was being renamed when the server was killed', async (t)
 test('asked to stop, even twice, the server lets a running download end and leaves with 0', async (t) => {
 	const data = await dataFolder(t);
 	const server = await startServer(t, { args: serveArgs(data) });
-	const size = 64 * 1024 * 1024;
+	// More than fits into the buffers on the way.
+	const size = 40 * 1024 * 1024;
 	await writeFile(path.join(data, 'files/Public/large.bin'), Buffer.alloc(size));
 	const answer = await fetch(`${server.url}/api/download/large.bin`);
 	const stopped = server.stop('SIGTERM');
-	await wait(300);
+	// It has heard of it once it takes nobody in any more.
+	while (await isTakenIn(server)) await wait(10);
 	process.kill(server.pid, 'SIGTERM');
 	t.is((await answer.arrayBuffer()).byteLength, size);
 	t.is(await stopped, 0);

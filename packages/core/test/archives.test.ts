@@ -33,6 +33,7 @@ test.serial('a folder comes as an archive of a known size that every reader take
 	writeFileSync(path.join(home, 'docs/nothing'), '');
 	writeFileSync(path.join(home, 'docs/naïve 📁/-rf'), Buffer.alloc(300_000, 'x'));
 	utimesSync(path.join(home, 'docs/a.txt'), 1_600_000_001, 1_600_000_001);
+	const begun = today();
 	const answer = await ada.get('/api/download/docs?type=private');
 	t.is(answer.statusCode, 200);
 	t.is(answer.headers['content-type'], 'application/zip');
@@ -40,7 +41,7 @@ test.serial('a folder comes as an archive of a known size that every reader take
 	t.is(answer.headers['x-stowage-skipped'], '0');
 	t.is(answer.headers['cache-control'], 'private, no-cache');
 	t.is(answer.headers['last-modified'], undefined);
-	t.regex(answer.headers['content-disposition'] ?? '', new RegExp(`^attachment; filename="docs_${today()}.zip"`));
+	t.regex(answer.headers['content-disposition'] ?? '', new RegExp(`^attachment; filename="docs_(${begun}|${today()}).zip"`));
 	const zip = await demandReadable(t, answer.bytes);
 	t.deepEqual(await listZip(zip), [
 		['docs/', 0],
@@ -81,6 +82,7 @@ test.serial(
 		writeFileSync(path.join(home, 'two/x.txt'), '22');
 		writeFileSync(path.join(home, 'one/docs/in.txt'), '333');
 		writeFileSync(path.join(home, 'two/docs/in.txt'), '4444');
+		const begun = today();
 		const answer = await ada.post('/api/downloadZip', {
 			files: ['one/x.txt', 'two/x.txt', 'one/docs', 'two/docs'].map((from) => ({ path: from, name: '../../evil' })),
 			type: 'private',
@@ -88,7 +90,7 @@ test.serial(
 		});
 		t.is(answer.statusCode, 200);
 		t.is(Number(answer.headers['content-length']), answer.bytes.length);
-		t.regex(answer.headers['content-disposition'] ?? '', new RegExp(`filename="files_${today()}.zip"`));
+		t.regex(answer.headers['content-disposition'] ?? '', new RegExp(`filename="files_(${begun}|${today()}).zip"`));
 		t.deepEqual(await listZip(await demandReadable(t, answer.bytes)), [
 			['x.txt', 1],
 			['x (1).txt', 2],
@@ -192,16 +194,27 @@ test.serial(
 	},
 );
 
-test.serial('an archive of 10,000 files begins after less than a second of work', async (t) => {
-	const { ada, home } = await withAda(t);
-	mkdirSync(path.join(home, 'many'));
-	for (let n = 0; n < 10_000; n++) await writeFile(path.join(home, `many/${n}`), 'x');
-	const before = process.cpuUsage();
-	const answer = await ada.get('/api/download/many?type=private', { range: 'bytes=0-0' });
-	const { user, system } = process.cpuUsage(before);
-	t.is(answer.statusCode, 206);
-	t.true(user + system < 1_000_000, `${(user + system) / 1000} ms`);
-});
+test.serial(
+	'an archive of 10,000 files begins after little more work than listing them, and opens none before',
+	async (t) => {
+		const { app, ada, home } = await withAda(t);
+		mkdirSync(path.join(home, 'many'));
+		for (let n = 0; n < 10_000; n++) await writeFile(path.join(home, `many/${n}`), 'x');
+		app.services.storage.open = () => {
+			throw new Error('a file was opened');
+		};
+		// As work of the processor, and compared with other work: a clock, or the speed of a machine, would be measured otherwise.
+		const workOf = async (url: string, status: number, headers?: Record<string, string>) => {
+			const before = process.cpuUsage();
+			t.is((await ada.get(url, headers)).statusCode, status);
+			const { user, system } = process.cpuUsage(before);
+			return user + system;
+		};
+		const listing = await workOf('/api/browse?type=private&directory=many', 200);
+		const beginning = await workOf('/api/download/many?type=private', 206, { range: 'bytes=0-0' });
+		t.true(beginning < 10 * listing, `${beginning / 1000} ms, where the listing takes ${listing / 1000} ms`);
+	},
+);
 
 test.serial('a file of more than 4 GiB is announced to its byte', async (t) => {
 	const { ada, home } = await withAda(t);
