@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
 import { type Door, type Job, newJob, Refusal, sendOn, startFailingServer, temporaryFolder } from './uploading.js';
@@ -36,6 +37,15 @@ async function outcome(door: Door, job: Job): Promise<number> {
 	}
 }
 
+/** The outcome once nobody else works on it: of a request that was answered before its end, the server may still be putting in order what it left. */
+async function lastOutcome(door: Door, job: Job): Promise<number> {
+	for (;;) {
+		const status = await outcome(door, job);
+		if (status !== 409 && status !== 423) return status;
+		await wait(50);
+	}
+}
+
 /** A disk with so much room left takes a file whole or refuses it, and takes it once there is room again. */
 export async function fullDisk(t: ExecutionContext, steps: number): Promise<void> {
 	if (process.getuid?.() !== 0) {
@@ -59,7 +69,7 @@ export async function fullDisk(t: ExecutionContext, steps: number): Promise<void
 			t.true(status === 200 || status === 507, `${way} with ${room} bytes left was answered ${status}`);
 			t.deepEqual(await readdir(home), status === 200 ? ['Public', 'wanted.bin'] : ['Public']);
 			await rm(filler);
-			t.is(await outcome(door, job), 200, `${way} goes on once there is room`);
+			t.is(await lastOutcome(door, job), 200, `${way} goes on once there is room`);
 			t.deepEqual(await readdir(home), ['Public', 'wanted.bin']);
 			t.true((await readFile(path.join(home, 'wanted.bin'))).equals(job.bytes));
 			await rm(path.join(home, 'wanted.bin'));
@@ -81,7 +91,7 @@ export async function vanishedDisk(t: ExecutionContext, times: number): Promise<
 	for (let time = 0; time < times; time++) {
 		const jobs = (['form', 'pieces', 'checked pieces'] as const).map((way) => newJob(`${time} ${way}`, jobBytes, way));
 		const sending = Promise.all(jobs.map((job) => outcome(door, job)));
-		await new Promise((resolve) => setTimeout(resolve, Math.random() * 60));
+		await wait(Math.random() * 60);
 		await run('umount', ['-l', root]);
 		for (const status of await sending) t.true([200, 503, 507].includes(status), `answered ${status}`);
 		const refused = newJob('refused', 10, 'form');
@@ -89,7 +99,7 @@ export async function vanishedDisk(t: ExecutionContext, times: number): Promise<
 		t.deepEqual(await readdir(root), [], 'nothing is written where the disk should be');
 		await bind(root);
 		for (const job of jobs) {
-			t.is(await outcome(door, job), 200, job.name);
+			t.is(await lastOutcome(door, job), 200, job.name);
 			t.true((await readFile(path.join(home, job.name))).equals(job.bytes), job.name);
 		}
 	}

@@ -41,7 +41,10 @@ test.serial('a folder comes as an archive of a known size that every reader take
 	t.is(answer.headers['x-stowage-skipped'], '0');
 	t.is(answer.headers['cache-control'], 'private, no-cache');
 	t.is(answer.headers['last-modified'], undefined);
-	t.regex(answer.headers['content-disposition'] ?? '', new RegExp(`^attachment; filename="docs_(${begun}|${today()}).zip"`));
+	t.regex(
+		answer.headers['content-disposition'] ?? '',
+		new RegExp(`^attachment; filename="docs_(${begun}|${today()}).zip"`),
+	);
 	const zip = await demandReadable(t, answer.bytes);
 	t.deepEqual(await listZip(zip), [
 		['docs/', 0],
