@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import type { Page } from 'playwright-core';
 import {
@@ -12,6 +13,7 @@ import {
 	settled,
 	treeOf,
 } from './fileManager.js';
+import { typeInOneGo } from './hands.js';
 import { said } from './notices.js';
 
 const stage = prepareStage(test);
@@ -119,6 +121,16 @@ test.serial(
 		t.deepEqual(app.faults, []);
 	},
 );
+
+test.serial('letters typed in one go find a name, also where the page comes to them late', async (t) => {
+	const app = await stage.enter(t);
+	await plant(app.home, { 'bat.txt': '', 'bee.txt': '', 'bean.txt': '', 'egg.txt': '', 'apple.txt': '' });
+	const page = await app.open('/browser?type=private');
+	await page.keyboard.press('ArrowDown');
+	await typeInOneGo(page, 'bean', () => wait(1000));
+	await rowOf(page, 'bean.txt').and(page.locator(':focus')).waitFor();
+	t.deepEqual(app.faults, []);
+});
 
 test.serial(
 	'dialogs list five paths and how many more, and keep the keys and the selection to themselves',

@@ -29,7 +29,8 @@ export function useListKeys(options: ListKeysOptions): (event: ReactKeyboardEven
 	const typed = useRef<TypedPrefix>({ text: '', at: 0 });
 
 	const handle = useCallback((event: KeyboardEvent | ReactKeyboardEvent, reach: Reach) => {
-		const now = performance.now();
+		// When it was pressed: a page that is busy comes to it later, and what was typed in one go would fall apart.
+		const now = event.timeStamp;
 		const command = commandFor(event, typeLetter(typed.current, '', now).text !== '');
 		if (!command || !holds(command, reach)) return;
 		if (command.kind === 'find') typed.current = typeLetter(typed.current, command.letter, now);
