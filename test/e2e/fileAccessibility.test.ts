@@ -2,7 +2,8 @@ import test, { type ExecutionContext } from 'ava';
 import { clean } from './axe.js';
 import { desktop, phone } from './browser.js';
 import { nameIn, plant, prepareStage, rowOf, settled } from './fileManager.js';
-import { said } from './notices.js';
+import { holdTimers, letTimersGo } from './heldTimers.js';
+import { noticeMs, said } from './notices.js';
 
 const stage = prepareStage(test);
 
@@ -11,6 +12,8 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const files = Object.fromEntries(Array.from({ length: 7 }, (_, n) => [`file ${n}.txt`, 'x']));
 	await plant(app.home, { ...files, 'Empty/': '', 'Photos/one.jpg': '1', 'Public/mine.txt': 'm' });
 	await plant(`${app.files}/users/anonymous/Public`, { 'guest.zip': 'g' });
+	// Notices stay while axe looks.
+	await holdTimers(app.context, noticeMs);
 	const page = await app.open('/browser?type=private');
 	const dialog = page.getByRole('dialog');
 	const choose = (item: string) => page.getByRole('menuitem', { name: item }).click();
@@ -45,10 +48,12 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await dialog.waitFor();
 	await said(page, 'Cannot delete protected folders');
 	await clean(t, page, 'delete dialog and a notice');
+	await letTimersGo(page);
 	await leave();
 	await page.keyboard.press('Control+x');
 	await said(page, 'Cannot cut protected folders');
 	await clean(t, page, 'rows that were cut');
+	await letTimersGo(page);
 
 	await page.keyboard.press('Escape');
 	await nameIn(page, 'file 0.txt').click({ button: 'right' });
@@ -58,6 +63,7 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await page.keyboard.press('Enter');
 	await said(page, 'Error renaming item', 'HTTP error! status: 500');
 	await clean(t, page, 'rename dialog and what failed');
+	await letTimersGo(page);
 	await leave();
 
 	await page.getByRole('group', { name: 'Filter by first letter' }).getByText('Q', { exact: true }).click();

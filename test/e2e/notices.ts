@@ -2,6 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { patience } from './patience.js';
 
+/** How long a notice stays that measures nothing. */
+export const noticeMs = 3000;
+
 const heard = new WeakMap<Page, string[]>();
 
 /** Remembers from now on what the bar of a page says: a notice goes after three seconds, whether a test has looked by then or not. */
