@@ -10,6 +10,7 @@ import type { Download, Page } from 'playwright-core';
 import { desktop, phone } from './browser.js';
 import { menuItems, nameIn, plant, prepareStage, rowOf, settled, treeOf } from './fileManager.js';
 import { said } from './notices.js';
+import { slowWay } from './slowWay.js';
 
 const stage = prepareStage(test);
 const run = promisify(execFile);
@@ -157,6 +158,8 @@ test.serial('the bar shows how much of a ZIP was sent, and Cancel breaks it off'
 	await film.truncate(3 * 1024 ** 3);
 	await film.close();
 	const page = await ada.open('/browser?type=private');
+	// Two minutes and a half: long enough to be looked at.
+	await page.goto(`${await slowWay(t, ada.url, 20_000_000)}/browser?type=private`);
 	const [download] = await downloadsOf(page, 1, () => choose(page, 'film', 'Download as ZIP'));
 	const bar = page.getByRole('status').filter({ hasText: /^Downloading film_/ });
 	await bar.getByText(/^\d+\.\d\d\s[MG]B\sof\s3\.00\sGB · \d+\.\d\s[KM]B\/s · .*\sleft$/).waitFor();
