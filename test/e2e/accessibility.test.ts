@@ -32,7 +32,7 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await page.getByText('Drop files or click to upload').waitFor();
 	await clean(t, page, 'landing page');
 	await page.getByRole('button', { name: 'Sign Up' }).click();
-	await page.getByRole('dialog', { name: 'Sign Up' }).waitFor();
+	await page.getByRole('dialog', { name: 'Sign Up' }).locator(':focus').waitFor();
 	await clean(t, page, 'sign-up dialog');
 	await page.keyboard.press('Escape');
 	await page.getByRole('dialog').waitFor({ state: 'detached' });

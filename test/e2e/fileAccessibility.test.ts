@@ -19,6 +19,7 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const choose = (item: string) => page.getByRole('menuitem', { name: item }).click();
 	const actions = () => page.getByRole('button', { name: 'Actions', exact: true }).click();
 	const leave = async () => {
+		await dialog.locator(':focus').waitFor();
 		await page.keyboard.press('Escape');
 		await settled(page);
 	};

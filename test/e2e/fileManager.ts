@@ -62,7 +62,7 @@ export function prepareStage(test: TestFn): Stage {
 			const username = `ada${++users}`;
 			const cookie = await server.register(username);
 			for (const tree of ['Public', 'users/anonymous/Public']) {
-				await rm(path.join(files, tree), { recursive: true, force: true });
+				await rm(path.join(files, tree), { recursive: true, force: true, maxRetries: 10 });
 				await mkdir(path.join(files, tree), { recursive: true });
 			}
 			const context = await browser.newContext({ viewport, hasTouch, isMobile: hasTouch, reducedMotion: 'reduce' });
@@ -81,6 +81,8 @@ export function prepareStage(test: TestFn): Stage {
 				async open(address) {
 					const { page } = await openPage(context, `${url}${address}`, faults);
 					await page.getByRole('grid', { name: 'Files' }).and(page.locator('[aria-busy=false]')).waitFor();
+					// Places are pressed that were measured before.
+					await page.evaluate(async () => void (await document.fonts.ready));
 					return page;
 				},
 			};

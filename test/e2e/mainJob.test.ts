@@ -89,6 +89,7 @@ async function mainJob(t: ExecutionContext, visitor: boolean): Promise<void> {
 
 	await dropFiles(page, paths);
 	await page.getByText('Upload Queue (5 files)').waitFor();
+	await page.getByRole('textbox', { name: 'File name' }).nth(4).waitFor();
 	if (visitor) t.is(await page.getByText('Public Only').count(), 5);
 	await page.getByRole('button', { name: 'Upload All' }).click();
 	await page.getByText('File uploaded successfully!').waitFor({ timeout: uploadPatience });

@@ -209,8 +209,7 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const names = ['refused.txt', 'done.txt', 'held.txt', 'waiting.txt'].map((name) => path.join(sources, name));
 	await page.setInputFiles('input[type=file]', names);
 	await page.getByText('Upload Queue (4 files)').waitFor();
-	const [first] = await page.getByRole('textbox', { name: 'File name' }).all();
-	await first?.fill('a:b');
+	await page.getByRole('textbox', { name: 'File name' }).first().fill('a:b');
 	await page.getByText('File name cannot be empty').waitFor();
 	t.true(await page.getByRole('button', { name: 'Upload All' }).isDisabled());
 	await clean('invalid name');
