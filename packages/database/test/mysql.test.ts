@@ -20,7 +20,8 @@ test.before(async () => {
 
 test.after.always(() => mariadb?.close());
 
-repositoriesSuite(test, 'MariaDB', async (clock) => {
+// One after another: some fifty that make their tables at once keep each other waiting for longer than a statement or a connection may take.
+repositoriesSuite(test.serial as typeof test, 'MariaDB', async (clock) => {
 	const db = await openDatabase(await mariadb.createDatabase(), { now: () => clock.now });
 	return { db, close: () => db.close() };
 });
