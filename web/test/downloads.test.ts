@@ -22,7 +22,7 @@ const asks = (
 test('one file', asks, [file], 'Download this file?', 'never', 1000);
 test('several files', asks, [file, file, file], 'Download 3 files?', 'offered', 3000);
 test('one folder', asks, [folder], 'Download this folder as ZIP?', 'forced', undefined);
-test('a folder and a file', asks, [folder, file], 'Download 2 items as ZIP?', 'forced', undefined);
+test('a folder and a file', asks, [folder, file], 'Download 2 files?', 'forced', undefined);
 
 const megabyte = 1024 * 1024;
 const news = (sent: number, state: 'waiting' | 'sending') => ({ ticket: 't', sent, size: 10 * megabyte, state });

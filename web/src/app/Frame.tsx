@@ -8,7 +8,7 @@ import { useSession } from '../api/useSession.js';
 import type { AuthMode } from '../features/account/authForm.js';
 import { useUploadQueue } from '../features/uploadQueue/useUploadQueue.js';
 import { messages } from '../messages.js';
-import { AppHeader } from '../ui/AppHeader.js';
+import { AppHeader, focusAccount } from '../ui/AppHeader.js';
 import { FrameContext, type Frame as FrameServices } from '../ui/frame.js';
 import { useNotify } from '../ui/notifications/useNotify.js';
 import styles from './Frame.module.css';
@@ -96,6 +96,7 @@ export function Frame() {
 						isRegistrationOpen={isRegistrationOpen}
 						onMode={(mode) => setDialog({ kind: 'auth', mode })}
 						onClose={close}
+						onClosed={focusAccount}
 						onSignedIn={() => {
 							queue.signedIn();
 							close();

@@ -255,7 +255,7 @@ export function BrowserPageFolder({ location, viewer, isKnown, asksBeforeDownloa
 					)
 				}
 			/>
-			<UploadQueueDialog />
+			<UploadQueueDialog onClosed={() => list.current?.takeFocus()} />
 			<input
 				ref={picker}
 				type="file"

@@ -1,14 +1,17 @@
 import { Button } from '@blueprintjs/core';
 import { GlobeIcon, LockIcon } from '@blueprintjs/icons';
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { Link } from 'react-router';
 import { messages } from '../messages.js';
 import styles from './AppHeader.module.css';
 import { ProductMark } from './ProductMark.js';
 import { UserButton } from './UserButton.js';
+import type { UserMenuProps } from './UserMenu.js';
 
 // Popovers are a tenth of the landing page's script, and a visitor has no menu.
 const UserMenu = lazy(async () => ({ default: (await import('./UserMenu.js')).UserMenu }));
+
+const accountId = 'account';
 
 export interface AppHeaderProps {
 	/** The user name, `null` for a visitor, undefined as long as nobody knows. */
@@ -27,6 +30,11 @@ export interface AppHeaderProps {
 }
 
 export function AppHeader({ username, area, isRegistrationOpen, onArea, onSignIn, onSignUp, ...menu }: AppHeaderProps) {
+	const before = useRef(username);
+	useEffect(() => {
+		if (typeof before.current === 'string' && username === null) focusAccount();
+		before.current = username;
+	}, [username]);
 	return (
 		<header className={styles.header}>
 			<Link to="/" className={styles.title}>
@@ -37,20 +45,34 @@ export function AppHeader({ username, area, isRegistrationOpen, onArea, onSignIn
 				{typeof username === 'string' && <AreaButton area="private" isCurrent={area === 'private'} onArea={onArea} />}
 				<AreaButton area="public" isCurrent={area === 'public'} onArea={onArea} />
 			</div>
-			<div className={styles.account}>
+			<div id={accountId} className={styles.account}>
 				{username === null && (
 					<>
 						<Button variant="minimal" text={messages.signIn} onClick={onSignIn} />
 						{isRegistrationOpen && <Button intent="primary" text={messages.signUp} onClick={onSignUp} />}
 					</>
 				)}
-				{typeof username === 'string' && (
-					<Suspense fallback={<UserButton username={username} />}>
-						<UserMenu username={username} onArea={onArea} {...menu} />
-					</Suspense>
-				)}
+				{typeof username === 'string' && <Account username={username} onArea={onArea} {...menu} />}
 			</div>
 		</header>
+	);
+}
+
+/** Who has just signed in or out goes on at the account, since the control that was used for it has gone. */
+export function focusAccount(): void {
+	const { activeElement } = document;
+	// A dialog that closes still holds what it could not give back.
+	if (activeElement && activeElement !== document.body && !activeElement.closest('[role="dialog"]')) return;
+	document.getElementById(accountId)?.querySelector('button')?.focus({ preventScroll: true });
+}
+
+/** The menu comes a moment after the button, and opens then if the button was pressed by that time. */
+function Account(props: Omit<UserMenuProps, 'isOpenAtFirst'>) {
+	const [isWanted, setWanted] = useState(false);
+	return (
+		<Suspense fallback={<UserButton username={props.username} onClick={() => setWanted(true)} />}>
+			<UserMenu {...props} isOpenAtFirst={isWanted} />
+		</Suspense>
 	);
 }
 

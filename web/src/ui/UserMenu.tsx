@@ -9,9 +9,11 @@ import { UserButton } from './UserButton.js';
 
 export type UserMenuProps = Pick<AppHeaderProps, 'onArea' | 'onLinks' | 'onSettings' | 'onLogout'> & {
 	username: string;
+	/** The button was pressed before there was a menu. */
+	isOpenAtFirst: boolean;
 };
 
-export function UserMenu({ username, onArea, onLinks, onSettings, onLogout }: UserMenuProps) {
+export function UserMenu({ username, isOpenAtFirst, onArea, onLinks, onSettings, onLogout }: UserMenuProps) {
 	const [isOpen, setOpen] = useState(false);
 	useEffect(() => {
 		// The menu lies over the page, half over some of its controls; as long as it is open they can't be reached.
@@ -24,6 +26,7 @@ export function UserMenu({ username, onArea, onLinks, onSettings, onLogout }: Us
 	}, [isOpen]);
 	return (
 		<PopoverNext
+			defaultIsOpen={isOpenAtFirst}
 			popoverClassName={styles.popover}
 			placement="bottom-end"
 			arrow={false}

@@ -1,9 +1,10 @@
 import { Button, Dialog, FormGroup, InputGroup } from '@blueprintjs/core';
 import { EyeOffIcon, EyeOpenIcon } from '@blueprintjs/icons';
 import { passwordLength } from '@stowage/rules';
-import { type FormEvent, type Ref, useId, useRef, useState } from 'react';
+import { type FormEvent, type Ref, useEffect, useId, useRef, useState } from 'react';
 import { messages } from '../../messages.js';
 import { dialogMilliseconds } from '../../ui/dialogMilliseconds.js';
+import { useOpenings } from '../../ui/useOpenings.js';
 import styles from './AuthDialog.module.css';
 import type { AuthForm, AuthMode } from './authForm.js';
 import { useAuth } from './useAuth.js';
@@ -17,15 +18,25 @@ export interface AuthDialogProps {
 	/** Cancelled; the fields are cleared. */
 	onClose: () => void;
 	onSignedIn: () => void;
+	/** It has faded out, and the focus is where it was if that is still there. */
+	onClosed: () => void;
 }
 
-export function AuthDialog({ isOpen, mode, isRegistrationOpen, onMode, onClose, onSignedIn }: AuthDialogProps) {
+export function AuthDialog(props: AuthDialogProps) {
+	const { isOpen, mode, isRegistrationOpen, onMode, onClose, onSignedIn, onClosed } = props;
 	const { form, dispatch, submit, maySubmit } = useAuth(mode, onSignedIn);
+	const openings = useOpenings(isOpen);
 	const isLogin = mode === 'login';
 	const title = isLogin ? messages.signIn : messages.signUp;
 	const firstField = useRef<HTMLInputElement>(null);
+	const password = useRef<HTMLInputElement>(null);
 	const change = (field: 'username' | 'password' | 'confirm') => (value: string) =>
 		dispatch({ type: 'changed', field, value });
+
+	useEffect(() => {
+		// The button that was pressed lost the focus while it was disabled.
+		if (form.error !== undefined && document.activeElement === document.body) password.current?.focus();
+	}, [form.error]);
 
 	const close = () => {
 		dispatch({ type: 'reset' });
@@ -39,6 +50,7 @@ export function AuthDialog({ isOpen, mode, isRegistrationOpen, onMode, onClose, 
 
 	return (
 		<Dialog
+			key={openings}
 			className={styles.dialog}
 			isOpen={isOpen}
 			title={title}
@@ -46,6 +58,7 @@ export function AuthDialog({ isOpen, mode, isRegistrationOpen, onMode, onClose, 
 			canOutsideClickClose={false}
 			transitionDuration={dialogMilliseconds}
 			onClose={close}
+			onClosed={onClosed}
 		>
 			<form
 				className={styles.form}
@@ -68,6 +81,7 @@ export function AuthDialog({ isOpen, mode, isRegistrationOpen, onMode, onClose, 
 					label={messages.password}
 					value={form.password}
 					onValue={change('password')}
+					inputRef={password}
 					autoComplete={isLogin ? 'current-password' : 'new-password'}
 					{...(isLogin ? {} : { hint: messages.passwordHint(passwordLength.min) })}
 				/>
@@ -120,11 +134,11 @@ interface FieldProps {
 	onValue: (value: string) => void;
 	autoComplete: string;
 	hint?: string;
+	inputRef?: Ref<HTMLInputElement>;
 }
 
 interface TextFieldProps {
 	type?: string;
-	inputRef?: Ref<HTMLInputElement>;
 	/** At once when it appears; a focus that came after the fade would take the words of who is quick. */
 	hasFocusFirst?: boolean;
 }
@@ -150,7 +164,7 @@ function TextField(props: FieldProps & TextFieldProps) {
 	);
 }
 
-function PasswordField({ label, value, onValue, autoComplete, hint }: FieldProps) {
+function PasswordField({ label, value, onValue, autoComplete, hint, inputRef }: FieldProps) {
 	const id = useId();
 	const [isShown, setShown] = useState(false);
 	return (
@@ -164,6 +178,7 @@ function PasswordField({ label, value, onValue, autoComplete, hint }: FieldProps
 				autoComplete={autoComplete}
 				autoCapitalize="none"
 				spellCheck={false}
+				{...(inputRef ? { inputRef } : {})}
 				rightElement={
 					<Button
 						variant="minimal"

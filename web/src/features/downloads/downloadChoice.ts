@@ -15,9 +15,8 @@ export function mayBeZip(entries: Chosen): boolean {
 
 /** What is asked before a download. */
 export function downloadQuestion(entries: Chosen): string {
-	if (mustBeZip(entries))
-		return entries.length === 1 ? messages.folderQuestion : messages.itemsQuestion(entries.length);
-	return entries.length === 1 ? messages.fileQuestion : messages.filesQuestion(entries.length);
+	if (entries.length > 1) return messages.filesQuestion(entries.length);
+	return mustBeZip(entries) ? messages.folderQuestion : messages.fileQuestion;
 }
 
 /** Bytes of all files; undefined where a folder is among them, since nobody has looked into it yet. */

@@ -6,7 +6,6 @@ export const downloadMessages = {
 	download: 'Download',
 	asZip: 'Download as ZIP',
 	folderQuestion: 'Download this folder as ZIP?',
-	itemsQuestion: (count: number) => `Download ${count} items as ZIP?`,
 	filesQuestion: (count: number) => `Download ${count} files?`,
 	fileQuestion: 'Download this file?',
 	list: 'Files to download',

@@ -47,7 +47,7 @@ export function ContextMenu({ label, kind, groups, at, onChoose, onClose }: Cont
 		const { left, top } = placeMenu(at, size, { width: window.innerWidth, height: window.innerHeight });
 		element.style.left = `${left}px`;
 		element.style.top = `${top}px`;
-		element.querySelector<HTMLElement>('[role="menuitem"]:not([aria-disabled="true"])')?.focus({ preventScroll: true });
+		focusFirst(element);
 	}, [at]);
 
 	useEffect(() => closeFromOutside(box.current, onClose), [onClose]);
@@ -91,6 +91,10 @@ export function ContextMenu({ label, kind, groups, at, onChoose, onClose }: Cont
 	);
 }
 
+function focusFirst(box: HTMLElement): void {
+	box.querySelector<HTMLElement>('[role="menuitem"]:not([aria-disabled="true"])')?.focus({ preventScroll: true });
+}
+
 /** A press, a scroll or another size of the window ends the menu; the click of that press does nothing else. */
 function closeFromOutside(box: HTMLElement | null, close: () => void): () => void {
 	const controller = new AbortController();
@@ -111,6 +115,18 @@ function closeFromOutside(box: HTMLElement | null, close: () => void): () => voi
 			if (!isInside(event)) close();
 		},
 		{ capture: true, passive: true, signal },
+	);
+	// A dialog that fades out takes the focus back from a menu that is already there; the keys are the menu's still.
+	window.addEventListener(
+		'keydown',
+		(event) => {
+			if (!box || isInside(event) || event.ctrlKey || event.metaKey || event.altKey) return;
+			event.preventDefault();
+			event.stopPropagation();
+			if (event.key === 'Escape' || event.key === 'Tab') close();
+			else focusFirst(box);
+		},
+		{ capture: true, signal },
 	);
 	window.addEventListener('resize', close, { signal });
 	window.addEventListener('blur', close, { signal });

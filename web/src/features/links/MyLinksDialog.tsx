@@ -1,6 +1,7 @@
 import { Button, Dialog, DialogBody, DialogFooter, Spinner } from '@blueprintjs/core';
 import { lazy, Suspense, useRef } from 'react';
 import { dialogMilliseconds } from '../../ui/dialogMilliseconds.js';
+import { useOpenings } from '../../ui/useOpenings.js';
 import styles from './MyLinksDialog.module.css';
 import { linkMessages as messages } from './messages.js';
 import { useMyLinks } from './useMyLinks.js';
@@ -15,8 +16,10 @@ export interface MyLinksDialogProps {
 /** The temporary links of whoever is signed in, each of which can be revoked. */
 export function MyLinksDialog({ isOpen, onClose }: MyLinksDialogProps) {
 	const close = useRef<HTMLButtonElement>(null);
+	const openings = useOpenings(isOpen);
 	return (
 		<Dialog
+			key={openings}
 			isOpen={isOpen}
 			className={styles.dialog}
 			title={messages.myLinks}

@@ -3,6 +3,7 @@ import type { UserSettings } from '@stowage/rules';
 import { type ReactNode, useId, useRef } from 'react';
 import { messages } from '../../messages.js';
 import { dialogMilliseconds } from '../../ui/dialogMilliseconds.js';
+import { useOpenings } from '../../ui/useOpenings.js';
 import styles from './SettingsDialog.module.css';
 import { useSettingsDraft } from './useSettingsDraft.js';
 
@@ -14,8 +15,10 @@ export interface SettingsDialogProps {
 }
 
 export function SettingsDialog({ isOpen, settings, onClose }: SettingsDialogProps) {
+	const openings = useOpenings(isOpen);
 	return (
 		<Dialog
+			key={openings}
 			isOpen={isOpen}
 			title={messages.settings}
 			isCloseButtonShown={false}

@@ -2,6 +2,7 @@ import { Button, Dialog, DialogBody, DialogFooter } from '@blueprintjs/core';
 import { messages } from '../../messages.js';
 import { dialogMilliseconds } from '../../ui/dialogMilliseconds.js';
 import { useLast } from '../../ui/useLast.js';
+import { useOpenings } from '../../ui/useOpenings.js';
 import { fullName, type QueueItem } from './uploadQueue.js';
 
 export interface RemoveFileDialogProps {
@@ -9,17 +10,22 @@ export interface RemoveFileDialogProps {
 	item: QueueItem | undefined;
 	onRemove: (item: QueueItem) => void;
 	onClose: () => void;
+	/** It has faded out, and the focus is where it was if that is still there. */
+	onClosed: () => void;
 }
 
-export function RemoveFileDialog({ item, onRemove, onClose }: RemoveFileDialogProps) {
+export function RemoveFileDialog({ item, onRemove, onClose, onClosed }: RemoveFileDialogProps) {
 	const shown = useLast(item);
+	const openings = useOpenings(item !== undefined);
 	return (
 		<Dialog
+			key={openings}
 			isOpen={item !== undefined}
 			title={messages.removeFile}
 			isCloseButtonShown={false}
 			transitionDuration={dialogMilliseconds}
 			onClose={onClose}
+			onClosed={onClosed}
 		>
 			<DialogBody>
 				<p style={{ overflowWrap: 'anywhere' }}>{shown && messages.removeQuestion(fullName(shown))}</p>

@@ -5,6 +5,7 @@ import { messages } from '../../messages.js';
 import { dialogMilliseconds } from '../../ui/dialogMilliseconds.js';
 import { useNotify } from '../../ui/notifications/useNotify.js';
 import { useLast } from '../../ui/useLast.js';
+import { useOpenings } from '../../ui/useOpenings.js';
 import styles from './UploadQueue.module.css';
 import { queueTitle, SetAllTo, UploadQueueFooter } from './UploadQueueControls.js';
 import { UploadQueueList } from './UploadQueueList.js';
@@ -15,21 +16,25 @@ const noticeKey = 'upload-queue';
 
 /**
  * The queue as a dialog, named by its title. `useUploadQueue().openDialog()` opens it; once it is closed with files in
- * it, the notification bar says how far they are and leads back to it.
+ * it, the notification bar says how far they are and leads back to it. `onClosed` comes when it has faded out, and the
+ * focus is where it was if that is still there.
  */
-export function UploadQueueDialog() {
+export function UploadQueueDialog({ onClosed }: { onClosed: () => void }) {
 	const queue = useUploadQueue();
 	const view = useUploadQueueView();
 	const filled = useLast(view.items.length > 0 ? view : undefined);
+	const openings = useOpenings(view.isDialogOpen);
 	useQueueNotice(view);
 	return (
 		<Dialog
+			key={openings}
 			className={styles.dialog}
 			isOpen={view.isDialogOpen}
 			title={filled ? queueTitle(filled) : ''}
 			canOutsideClickClose={false}
 			transitionDuration={dialogMilliseconds}
 			onClose={queue.closeDialog}
+			onClosed={onClosed}
 		>
 			{filled && (
 				<>

@@ -11,7 +11,7 @@ import {
 	UndoIcon,
 } from '@blueprintjs/icons';
 import { formatDuration, formatQueueSize, formatSpeed, invalidNameMessage } from '@stowage/rules';
-import { memo, useId } from 'react';
+import { memo, useId, useRef } from 'react';
 import type { UploadWait } from '../../api/uploads.js';
 import { messages } from '../../messages.js';
 import styles from './UploadQueue.module.css';
@@ -44,12 +44,14 @@ export const UploadQueueItem = memo(function UploadQueueItem(props: UploadQueueI
 	const isFixed = isLocked || item.status === 'completed';
 	const isValid = hasValidName(item);
 	const noteId = useId();
+	const name = useRef<HTMLInputElement>(null);
 	return (
 		<div className={styles.item} data-status={item.status}>
 			<span className={styles.itemIcon}>{itemIcon(item)}</span>
 			<div className={styles.nameLine}>
 				<div className={styles.nameField}>
 					<input
+						ref={name}
 						className={`bp6-input ${styles.name}`}
 						aria-label={messages.fileName}
 						aria-invalid={!isValid}
@@ -69,7 +71,11 @@ export const UploadQueueItem = memo(function UploadQueueItem(props: UploadQueueI
 						icon={<UndoIcon />}
 						aria-label={messages.restoreName}
 						title={messages.restoreName}
-						onClick={() => queue.restoreName(item.id)}
+						onClick={() => {
+							// The button goes away with what it undoes.
+							name.current?.focus();
+							queue.restoreName(item.id);
+						}}
 					/>
 				)}
 			</div>

@@ -15,6 +15,7 @@ export function UploadQueueList({ items, progress, isRunning }: UploadQueueView)
 	const isVisitor = useSession().status !== 'signedIn';
 	const scroller = useRef<HTMLDivElement>(null);
 	const [removing, setRemoving] = useState<QueueItem | undefined>();
+	const afterRemoved = useRef<QueueItem>(undefined);
 	const virtualizer = useVirtualizer({
 		count: items.length,
 		getScrollElement: () => scroller.current,
@@ -25,14 +26,16 @@ export function UploadQueueList({ items, progress, isRunning }: UploadQueueView)
 
 	const remove = (item: QueueItem) => {
 		const index = items.indexOf(item);
-		const neighbour = items[index + 1] ?? items[index - 1];
+		afterRemoved.current = items[index + 1] ?? items[index - 1];
 		queue.remove(item.id);
 		setRemoving(undefined);
-		// The button that had the focus goes away with its row.
-		setTimeout(() => {
-			const next = scroller.current?.querySelector<HTMLElement>(`[data-remove="${neighbour?.id}"]`);
-			(next ?? scroller.current)?.focus();
-		}, 120);
+	};
+	const focusNext = () => {
+		const next = afterRemoved.current;
+		if (!next) return;
+		afterRemoved.current = undefined;
+		// The button that had the focus went away with its row.
+		(scroller.current?.querySelector<HTMLElement>(`[data-remove="${next.id}"]`) ?? scroller.current)?.focus();
 	};
 
 	return (
@@ -67,7 +70,7 @@ export function UploadQueueList({ items, progress, isRunning }: UploadQueueView)
 					})}
 				</ul>
 			</div>
-			<RemoveFileDialog item={removing} onRemove={remove} onClose={() => setRemoving(undefined)} />
+			<RemoveFileDialog item={removing} onRemove={remove} onClose={() => setRemoving(undefined)} onClosed={focusNext} />
 		</>
 	);
 }

@@ -41,6 +41,7 @@ export function NameField({ label, value, onChange, error, placeholder, selected
 				autoCapitalize="off"
 				spellCheck={false}
 				placeholder={placeholder}
+				title={error}
 				aria-invalid={error !== undefined}
 				aria-describedby={error === undefined ? undefined : errorId}
 				inputRef={input}
