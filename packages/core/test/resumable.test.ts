@@ -89,6 +89,7 @@ test('what the protocol does not allow is refused and leaves nothing behind', as
 	t.is(await status(ada, ok, { 'upload-length': '-3' }), 400);
 	t.is(await status(ada, ok, { 'upload-length': '99999999999999999999' }), 400);
 	t.is(await status(ada, ok, { 'upload-defer-length': '1' }), 400);
+	t.is(await status(ada, ok, { 'upload-concat': 'partial' }), 400);
 	t.is(await status(ada, ok, {}, 101), 413);
 	t.is(await status(ada, {}), 400);
 	t.is(await status(ada, { filename: 'a/b' }), 400);

@@ -171,6 +171,9 @@ export function createResumableUploads({
 		if (textHeader(raw.req.headers, 'Upload-Defer-Length') !== undefined) {
 			throw new Failure('invalid', 'Upload-Defer-Length: is not offered; say the length at the start');
 		}
+		if (textHeader(raw.req.headers, 'Upload-Concat') !== undefined) {
+			throw new Failure('invalid', 'Upload-Concat: is not offered; send the file as one upload');
+		}
 		const length = byteCount(raw.req.headers, 'Upload-Length');
 		const { name, directory, area = defaultArea(viewer, request), mtime } = parseUploadMetadata(metadata);
 		const { maxFileSize } = config.uploads;
