@@ -130,6 +130,14 @@ test(
 	/whole number/,
 );
 test('a wrong key stops with its name', mistake, ['config', 'check'], 'prot: 80\n', /prot/, /port/);
+test('an empty host is a mistake', mistake, ['config', 'check'], 'host: ""\n', /host.*"".*must not be empty/);
+test(
+	'a group of settings is a map',
+	mistake,
+	['config', 'check'],
+	'uploads: 5\n',
+	/uploads.*5.*must be a map of settings/,
+);
 test(
 	'a list that holds itself is a mistake',
 	mistake,
@@ -234,6 +242,11 @@ test('an address that is taken or not ours is said in one sentence', async (t) =
 	const foreign = ['serve', '--host', '192.0.2.1', '--port', '0', '--data-dir', await dataFolder(t)];
 	const elsewhere = await stowage([...foreign, '--log-level', 'error']);
 	t.is(elsewhere.stderr, "The address 192.0.2.1 can't be used (EADDRNOTAVAIL).");
+	const unknown = ['serve', '--host', 'nowhere.invalid', '--port', '0', '--data-dir', await dataFolder(t)];
+	t.regex(
+		(await stowage([...unknown, '--log-level', 'error'])).stderr,
+		/^The address nowhere\.invalid is not known \(E[A-Z_]+\)\.$/,
+	);
 });
 
 test('the built program is reachable by npx', async (t) => {

@@ -108,11 +108,15 @@ function parseJson(text: string): unknown {
 	}
 }
 
+const nonEmpty = z.string('must be a text').min(1, 'must not be empty');
+
+const noMap = 'must be a map of settings';
+
 /** Every setting, with its default. `config/default.yaml` documents each. */
 export const configSchema = z.strictObject({
-	host: z.string().min(1).default('127.0.0.1'),
+	host: nonEmpty.default('127.0.0.1'),
 	port: wholeNumber(0, 65535).default(7420),
-	dataDir: z.string().min(1).default('./data'),
+	dataDir: nonEmpty.default('./data'),
 	databaseUrl: z
 		.string()
 		.regex(/^(sqlite:|mysql:\/\/).+/, "must begin with 'sqlite:' or 'mysql://'")
@@ -125,27 +129,33 @@ export const configSchema = z.strictObject({
 	registrationsPerHour: wholeNumber(1, 1_000_000).default(300),
 	publicListing: choice('own', 'everyone').default('own'),
 	sessionKey: z.string().min(32, 'must have at least 32 characters').optional(),
-	storage: z.string().min(1).default('local'),
-	auth: z.string().min(1).default('password'),
+	storage: nonEmpty.default('local'),
+	auth: nonEmpty.default('password'),
 	uploads: z
-		.strictObject({
-			maxFileSize: byteSize.default(0),
-			freeSpaceReserve: byteSize.default(0),
-			expireAfter: duration.default(7 * 24 * 60 * 60 * 1000),
-			anonymousBytesPerHour: byteSize.default(0),
-			anonymousFilesPerHour: wholeNumber(0, 1_000_000_000).default(0),
-			anonymousUnfinished: wholeNumber(0, 1_000_000).default(0),
-			addressBytesPerHour: byteSize.default(0),
-			addressFilesPerHour: wholeNumber(0, 1_000_000_000).default(0),
-		})
+		.strictObject(
+			{
+				maxFileSize: byteSize.default(0),
+				freeSpaceReserve: byteSize.default(0),
+				expireAfter: duration.default(7 * 24 * 60 * 60 * 1000),
+				anonymousBytesPerHour: byteSize.default(0),
+				anonymousFilesPerHour: wholeNumber(0, 1_000_000_000).default(0),
+				anonymousUnfinished: wholeNumber(0, 1_000_000).default(0),
+				addressBytesPerHour: byteSize.default(0),
+				addressFilesPerHour: wholeNumber(0, 1_000_000_000).default(0),
+			},
+			noMap,
+		)
 		.prefault({}),
 	downloads: z
-		.strictObject({
-			accelRedirect: basePath.default(''),
-		})
+		.strictObject(
+			{
+				accelRedirect: basePath.default(''),
+			},
+			noMap,
+		)
 		.prefault({}),
 	externalViewers: flag.default(false),
-	log: z.strictObject({ level: choice('debug', 'info', 'warn', 'error').default('info') }).prefault({}),
+	log: z.strictObject({ level: choice('debug', 'info', 'warn', 'error').default('info') }, noMap).prefault({}),
 	plugins: plugins.default({}),
 });
 
