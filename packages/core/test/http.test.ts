@@ -28,7 +28,7 @@ const leavesUnread = async (
 	t.true(read < 1024 * 1024, `${read} bytes were read`);
 };
 test.serial('a body sent to an unknown address is not read', leavesUnread, 'POST /nowhere HTTP/1.1', 404);
-test.serial('a body sent to an unknown method is not read', leavesUnread, 'PATCH /api/login HTTP/1.1', 404);
+test.serial('a body sent to an unknown method is not read', leavesUnread, 'PATCH /api/login HTTP/1.1', 405);
 test.serial('a body with a GET is not read', leavesUnread, 'GET /api/health HTTP/1.1', 200);
 test.serial(
 	'an upload without a session is not read',
@@ -193,7 +193,10 @@ test('built assets may be kept for ever, and only those that are there', async (
 	t.teardown(() => rm(webRoot, { recursive: true }));
 	await mkdir(path.join(webRoot, 'assets'));
 	await writeFile(path.join(webRoot, 'assets/app-1a2b.js'), 'export {};');
-	await writeFile(path.join(webRoot, 'index.html'), '<base href="__BASE_HREF__"><script nonce="__NONCE__"></script>');
+	await writeFile(
+		path.join(webRoot, 'index.html'),
+		'<meta content="__BASE_HREF__"><script nonce="__NONCE__"></script>',
+	);
 	const visitor = new Client(await testApp(t, {}, { webRoot }));
 	t.is((await visitor.get('/assets/app-1a2b.js')).headers['cache-control'], 'public, max-age=31536000, immutable');
 	t.is((await visitor.get('/assets/other.js')).headers['cache-control'], 'private, no-store');
@@ -203,6 +206,25 @@ test('built assets may be kept for ever, and only those that are there', async (
 	const [, nonce = ''] = /nonce="([^"]+)"/.exec(page.payload) ?? [];
 	t.true(String(page.headers['content-security-policy']).includes(`script-src 'nonce-${nonce}' 'strict-dynamic'`));
 	t.not((await visitor.get('/')).payload, page.payload);
+});
+
+const wrongMethod = async (t: ExecutionContext, method: string, url: string, allow: string) => {
+	const answer = await new Client(await testApp(t, { '--base-path': '/files' })).call(method, `/files${url}`);
+	t.is(answer.statusCode, 405);
+	t.is(answer.headers.allow, allow);
+	t.like(json(answer), { code: 'METHOD_NOT_ALLOWED', message: 'This method is not allowed here.' });
+};
+test('a wrong method is told the right one', wrongMethod, 'GET', '/api/login', 'POST');
+test('where a GET is answered, a HEAD is too', wrongMethod, 'PUT', '/api/browse', 'GET, HEAD');
+test('a wrong method is told all the right ones', wrongMethod, 'PUT', '/api/uploads', 'POST, OPTIONS');
+test('a wrong method is told the right ones of a path with a name', wrongMethod, 'POST', '/api/links/7', 'DELETE');
+
+test('JSON that is packed is refused instead of being read as it is', async (t) => {
+	const visitor = new Client(await testApp(t));
+	const login = (encoding: string) =>
+		visitor.post('/api/login', { username: 'ada', password: 'wrong guess' }, { 'content-encoding': encoding });
+	t.is((await login('gzip')).statusCode, 415);
+	t.is((await login('identity')).statusCode, 401);
 });
 
 test('health, readiness and capabilities answer anyone', async (t) => {

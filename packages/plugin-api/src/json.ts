@@ -9,13 +9,17 @@ const stallBytes = 64 * 1024;
 const maxDepth = 16;
 
 /**
- * Reads a JSON object from a request whose body nobody has read. Throws `unsupportedMediaType` unless it is declared as `application/json`, `tooLarge` over
+ * Reads a JSON object from a request whose body nobody has read. Throws `unsupportedMediaType` unless it is declared as plain `application/json`, `tooLarge` over
  * `maxBytes`, `timeout` when it stalls and `invalid` for what is no JSON object.
  */
 export async function readJson(request: IncomingMessage, maxBytes: number): Promise<unknown> {
 	const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
 	if (type !== 'application/json') {
 		throw new Failure('unsupportedMediaType', 'Send the request as application/json.');
+	}
+	const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+	if (encoding !== 'identity') {
+		throw new Failure('unsupportedMediaType', 'Send the request without a Content-Encoding.');
 	}
 	const text = await readText(request, maxBytes);
 	if (depthOf(text) > maxDepth) throw new Failure('invalid', 'The JSON of the request is nested too deeply.');

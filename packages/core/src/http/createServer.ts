@@ -10,6 +10,7 @@ import { answerError } from './errors.js';
 import { inviteBodiesLate } from './expectContinue.js';
 import { createListener } from './listener.js';
 import { answerMalformed } from './malformed.js';
+import { notHere } from './notHere.js';
 import { type ClientInfo, createClientReader, trustedBy } from './proxy.js';
 import { checkRawPath } from './rawPath.js';
 import { hasUnreadBody, leaveBodyUnread } from './unreadBody.js';
@@ -95,8 +96,8 @@ export function createServer(config: Config, log: Log): HapiServer {
 		method: '*',
 		path: '/{any*}',
 		options: { auth: false },
-		handler: () => {
-			throw new Failure('notFound', 'There is nothing here.');
+		handler: (request) => {
+			throw notHere(request);
 		},
 	});
 	server.events.on({ name: 'request', channels: 'error' }, (_request, event) =>

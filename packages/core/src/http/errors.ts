@@ -15,7 +15,6 @@ export interface ErrorAnswer {
 /** Sentences for what hapi refuses by itself. */
 const ownSentences: Record<number, string> = {
 	404: 'There is nothing here.',
-	405: 'This method is not allowed here.',
 	400: 'The request is not valid.',
 };
 
