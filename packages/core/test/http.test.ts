@@ -200,11 +200,13 @@ test('built assets may be kept for ever, and only those that are there', async (
 	const visitor = new Client(await testApp(t, {}, { webRoot }));
 	t.is((await visitor.get('/assets/app-1a2b.js')).headers['cache-control'], 'public, max-age=31536000, immutable');
 	t.is((await visitor.get('/assets/other.js')).headers['cache-control'], 'private, no-store');
+	t.is((await visitor.get('/assets/')).statusCode, 404);
 	const page = await visitor.get('/browser/any/where?type=public');
 	t.is(page.headers['cache-control'], 'no-store');
 	t.is(page.headers.etag, undefined);
 	const [, nonce = ''] = /nonce="([^"]+)"/.exec(page.payload) ?? [];
 	t.true(String(page.headers['content-security-policy']).includes(`script-src 'nonce-${nonce}' 'strict-dynamic'`));
+	t.true(String(page.headers['content-security-policy']).includes("base-uri 'none'"));
 	t.not((await visitor.get('/')).payload, page.payload);
 });
 

@@ -32,7 +32,7 @@ export async function pageRoutes(config: Config, webRoot: string): Promise<Serve
 		page('/browser/{path*}'),
 		{
 			method: 'GET',
-			path: '/assets/{file*}',
+			path: '/assets/{file}',
 			options: { auth: false, cache: { otherwise: 'public, max-age=31536000, immutable' } },
 			handler: { directory: { path: path.join(webRoot, 'assets'), index: false, etagMethod: false } },
 		},
@@ -64,7 +64,7 @@ function pageHeaders(
 			"worker-src 'self' blob:",
 			`frame-src blob:${viewers}`,
 			"object-src 'none'",
-			"base-uri 'self'",
+			"base-uri 'none'",
 			"form-action 'self'",
 			"frame-ancestors 'none'",
 		].join('; '),
