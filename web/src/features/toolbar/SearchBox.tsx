@@ -1,7 +1,7 @@
 import { Button, InputGroup } from '@blueprintjs/core';
 import { CrossIcon, SearchIcon } from '@blueprintjs/icons';
 import { maxSearchLength } from '@stowage/rules';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { toolbarMessages as messages } from './messages.js';
 import styles from './Toolbar.module.css';
 
@@ -15,9 +15,12 @@ export function SearchBox({ search, onSearch }: SearchBoxProps) {
 	const [typed, setTyped] = useState({ text: search, of: search });
 	// Another search in the address is another text in the box, and what was typed for the last one is forgotten.
 	if (typed.of !== search) setTyped({ text: search, of: search });
+	const field = useRef<HTMLInputElement>(null);
 	const text = typed.of === search ? typed.text : search;
 	const change = (value: string) => setTyped({ text: value, of: search });
 	const clear = () => {
+		// The button goes away with what it clears.
+		field.current?.focus();
 		change('');
 		if (search !== '') onSearch('');
 	};
@@ -31,6 +34,7 @@ export function SearchBox({ search, onSearch }: SearchBoxProps) {
 				}}
 			>
 				<InputGroup
+					inputRef={field}
 					className={styles.searchField}
 					aria-label={messages.search}
 					placeholder={messages.search}
