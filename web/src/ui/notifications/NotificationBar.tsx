@@ -25,7 +25,7 @@ function NoticeLine({ notice, onDismiss }: { notice: ShownNotice; onDismiss: (ke
 	const { key, intent = 'none', message, detail, progress, onCancel, action } = notice;
 	const [isHeld, setHeld] = useState(false);
 	useEffect(() => {
-		// Someone who points at it is still reading.
+		// Someone who points at it is still reading; under a pointer that only rests where the notice appears it goes.
 		if (isHeld || !autoHides(notice)) return;
 		const timer = setTimeout(() => onDismiss(notice.key), autoHideMilliseconds);
 		return () => clearTimeout(timer);
@@ -36,7 +36,7 @@ function NoticeLine({ notice, onDismiss }: { notice: ShownNotice; onDismiss: (ke
 			className={styles.notice}
 			data-intent={intent}
 			role={intent === 'danger' ? 'alert' : 'status'}
-			onPointerEnter={() => setHeld(true)}
+			onPointerMove={() => setHeld(true)}
 			onPointerLeave={() => setHeld(false)}
 			onFocus={() => setHeld(true)}
 			onBlur={() => setHeld(false)}
