@@ -179,5 +179,6 @@ function notOwner(message = notOwnedMessage): Failure {
 }
 
 function notFound(item: Item): Failure {
-	return new Failure('notFound', `No such file or folder: ${item.path}`);
+	const isRoot = item.path === '';
+	return new Failure('notFound', isRoot ? 'There is no such file or folder.' : `No such file or folder: ${item.path}`);
 }

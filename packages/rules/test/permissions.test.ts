@@ -61,6 +61,9 @@ test(
 	refuseRead(visitor, publicly('a', 'bob')),
 );
 test("Nobody reads another's whole public root", refused, refuseRead(ann, publicly('', 'bob')), 'notFound');
+test('A root that nobody may read is not named by its empty path', (t) => {
+	t.is(refuseRead(ann, publicly('', 'bob'))?.message, 'There is no such file or folder.');
+});
 test('A visitor reads no user’s public root', refused, refuseRead(visitor, publicly('', 'ann')), 'notFound');
 test('A user reads their own public root', allowed, refuseRead(ann, publicly('', 'ann')));
 test('A visitor reads the ownerless public root', allowed, refuseRead(visitor, publicly('', null)));
