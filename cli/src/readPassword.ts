@@ -8,7 +8,7 @@ import { Failure } from '@stowage/rules';
 export async function readPassword(prompt: string): Promise<string> {
 	if (!process.stdin.isTTY) return firstLine(await buffer(process.stdin));
 	const password = await ask(prompt);
-	if ((await ask('Again: ')) !== password) throw new Error('Passwords do not match');
+	if ((await ask('Again: ')) !== password) throw new Failure('invalid', 'Passwords do not match');
 	return password;
 }
 
@@ -23,8 +23,9 @@ function firstLine(bytes: Uint8Array): string {
 
 function ask(prompt: string): Promise<string> {
 	const { stdin, stderr } = process;
-	stderr.write(prompt);
+	// Before the prompt: what is typed while the terminal still echoes would be shown.
 	stdin.setRawMode(true).setEncoding('utf8').resume();
+	stderr.write(prompt);
 	return new Promise((resolve, reject) => {
 		let typed = '';
 		const end = (settle: () => void) => {
@@ -36,7 +37,8 @@ function ask(prompt: string): Promise<string> {
 			for (const character of chunk) {
 				if (character === '\r' || character === '\n') return end(() => resolve(typed));
 				// Ctrl+C and Ctrl+D, which a raw terminal hands to us.
-				if (character === '\u0003' || character === '\u0004') return end(() => reject(new Error('Cancelled.')));
+				if (character === '\u0003' || character === '\u0004')
+					return end(() => reject(new Failure('invalid', 'Cancelled.')));
 				typed = character === '\u007F' || character === '\b' ? typed.slice(0, -1) : typed + character;
 			}
 		};

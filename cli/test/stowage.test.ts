@@ -47,6 +47,32 @@ test('accounts are added, listed, disabled, enabled and removed, with the passwo
 	t.like(await user(['add', 'ada', '--adopt-home'], 'correct horse\n'), { code: 0, stdout: 'Added ada.' });
 });
 
+/** Runs a command on a terminal of its own, and types an answer whenever it asks for one. Resolves to all that the terminal shows. */
+async function onTerminal(args: readonly string[], answers: readonly string[]) {
+	const words = [process.execPath, '--import=tsx', '--conditions=source', path.resolve('cli/src/main.ts'), ...args];
+	const command = words.map((word) => `'${word}'`).join(' ');
+	const running = execa('script', ['-qefc', command, '/dev/null'], { reject: false, env: { NODE_OPTIONS: '' } });
+	const left = [...answers];
+	running.stdout.on('data', (shown: Buffer) => {
+		if (/: $/.test(shown.toString())) running.stdin.write(left.shift() ?? '');
+	});
+	const { exitCode, stdout } = await running;
+	return { code: exitCode, shown: stdout };
+}
+
+test('a password is asked for twice at a terminal, and never shown', async (t) => {
+	const data = ['--data-dir', await dataFolder(t), '--log-level', 'error'];
+	const added = await onTerminal(['user', 'add', 'ada', ...data], ['correct horse\r', 'correct horse\r']);
+	t.is(added.code, 0, added.shown);
+	t.regex(added.shown, /^Password: \s+Again: \s+Added ada\.\s*$/);
+	const differs = await onTerminal(['user', 'add', 'bob', ...data], ['correct horse\r', 'another horse\r']);
+	t.is(differs.code, 1);
+	t.regex(differs.shown, /^Password: \s+Again: \s+Passwords do not match\s*$/);
+	const cancelled = await onTerminal(['user', 'add', 'bob', ...data], ['correct\u0003']);
+	t.is(cancelled.code, 1);
+	t.regex(cancelled.shown, /^Password: \s+Cancelled\.\s*$/);
+});
+
 test('temporary links are added, listed, revoked and purged', async (t) => {
 	const data = await dataFolder(t);
 	const run = (args: string[], input?: string) =>
