@@ -83,7 +83,7 @@ export function createAccounts(parts: Parts): Accounts {
 			if (!isValidUsername(username)) {
 				throw new Failure(
 					'invalidName',
-					'A user name has 1 to 32 letters, digits, dots, dashes or underscores and begins with a letter or digit.',
+					'A user name has 1 to 32 letters, digits, dots, dashes or underscores, begins with a letter or digit, and is not anonymous or public.',
 				);
 			}
 			checkPassword(password);
