@@ -193,6 +193,28 @@ test.serial('a folder on screen follows a program on disk, another tab and anoth
 	t.deepEqual(faults, []);
 });
 
+test.serial('what changes before the page hears of changes is shown as well', async (t) => {
+	const { url, home, context } = await scene(t);
+	const docs = path.join(home, 'docs');
+	await mkdir(docs, { recursive: true });
+	await writeFile(path.join(docs, 'early.txt'), 'x');
+	const { page, faults } = await openPage(context, url);
+	let letThrough = () => {};
+	const held = new Promise<void>((resolve) => {
+		letThrough = resolve;
+	});
+	await page.route('**/api/events?*', async (route) => {
+		await held;
+		await route.continue();
+	});
+	await page.goto(`${url}/browser/docs?type=private`);
+	await rowOf(page, 'early.txt').waitFor();
+	await writeFile(path.join(docs, 'between.txt'), 'x');
+	letThrough();
+	await rowOf(page, 'between.txt').waitFor();
+	t.deepEqual(faults, []);
+});
+
 test.serial('a hundred changes a second make a few readings, and the last one shows', async (t) => {
 	const { url, home, context } = await scene(t);
 	await mkdir(path.join(home, 'busy'));
