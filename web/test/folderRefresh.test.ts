@@ -91,32 +91,6 @@ test('news without end leaves a pause as long as a reading between readings, and
 	t.true(readings() > before);
 });
 
-test('what came before there were news of it is found by one more reading', (t) => {
-	for (const readMs of [0, 30, 200]) {
-		const { refresh, readings, read, pass } = folder(100);
-		if (readMs > 0) read();
-		pass(readMs);
-		refresh.onFollowed();
-		if (readMs === 0) read();
-		pass(2000);
-		t.is(readings(), readMs === 0 ? 1 : 2, `followed ${readMs} ms after a reading began`);
-		pass(60_000);
-		t.is(readings(), readMs === 0 ? 1 : 2);
-	}
-});
-
-test('what takes long to read is not read once more for that', (t) => {
-	const { refresh, readings, read, pass } = folder(800);
-	read();
-	pass(100);
-	refresh.onFollowed();
-	pass(60_000);
-	t.is(readings(), 1);
-	refresh.onNews();
-	pass(60_000);
-	t.is(readings(), 2);
-});
-
 test('while the page changes things it waits for the end, but not for long', (t) => {
 	const { refresh, state, readings, pass } = folder();
 	state.isChanging = true;

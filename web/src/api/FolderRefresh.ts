@@ -8,9 +8,6 @@ const patienceMs = 1200;
 const leastPauseMs = 300;
 const mostPauseMs = 5000;
 
-/** What took longer to read is not read again only because something might be missing in it. */
-const quickMs = 500;
-
 export interface FolderReader {
 	/** Reads the folder again. */
 	read(): void;
@@ -28,9 +25,7 @@ export class FolderRefresh {
 	#newsSince: number | undefined;
 	#started = 0;
 	#ended = Number.NEGATIVE_INFINITY;
-	#took = 0;
-	/** Something may have come after it was read and before there were news of it. */
-	#isUnsure = false;
+	#pause = leastPauseMs;
 	#drop: (() => void) | undefined;
 
 	constructor(readonly reader: FolderReader) {}
@@ -41,17 +36,10 @@ export class FolderRefresh {
 		this.#look();
 	}
 
-	/** From now on there are news of each change. What was read before is read once more, unless it is large. */
-	onFollowed(): void {
-		this.#isUnsure = true;
-		this.#look();
-	}
-
 	/** Somebody began to read it; what was news before is answered by that. */
 	onReadingStarted(): void {
 		this.#started = this.reader.now();
 		this.#newsSince = undefined;
-		this.#isUnsure = false;
 	}
 
 	/** A try failed and another follows. */
@@ -62,7 +50,8 @@ export class FolderRefresh {
 	/** One that failed says nothing about how long it takes: most of that was waiting for the server. */
 	onReadingEnded(outcome: 'success' | 'error'): void {
 		this.#ended = this.reader.now();
-		this.#took = outcome === 'success' ? this.#ended - this.#started : 0;
+		const took = outcome === 'success' ? this.#ended - this.#started : 0;
+		this.#pause = Math.min(mostPauseMs, Math.max(leastPauseMs, took));
 		this.#look();
 	}
 
@@ -73,15 +62,9 @@ export class FolderRefresh {
 
 	#look(): void {
 		this.#drop?.();
-		if (this.reader.isReading()) return;
+		if (this.#newsSince === undefined || this.reader.isReading()) return;
 		const now = this.reader.now();
-		if (this.#isUnsure && this.#ended > Number.NEGATIVE_INFINITY) {
-			this.#isUnsure = false;
-			if (this.#took <= quickMs) this.#newsSince ??= now;
-		}
-		if (this.#newsSince === undefined) return;
-		const pause = Math.min(mostPauseMs, Math.max(leastPauseMs, this.#took));
-		const due = Math.max(this.#newsSince + settleMs, this.#ended + pause);
+		const due = Math.max(this.#newsSince + settleMs, this.#ended + this.#pause);
 		const isTooSoon = this.reader.isChanging() && now < this.#newsSince + patienceMs;
 		if (now < due) this.#lookIn(due - now);
 		else if (isTooSoon) this.#lookIn(settleMs);

@@ -7,14 +7,14 @@ const lastRetry = 30_000;
 
 export interface EventStreamListener {
 	onChanged: () => void;
-	/** It is open, for the first time or again after it was lost: nobody knows what was missed until then. */
-	onOpened: (isAgain: boolean) => void;
+	/** It is open again after it was lost: nobody knows what was missed. */
+	onReopened: () => void;
 	/** The server, or the way to it, has ended it. */
 	onLost: () => void;
 }
 
 /** Keeps an event stream open until the returned function is called. */
-export function openEventStream(url: string, { onChanged, onOpened, onLost }: EventStreamListener): () => void {
+export function openEventStream(url: string, { onChanged, onReopened, onLost }: EventStreamListener): () => void {
 	let source: EventSource;
 	let timer: ReturnType<typeof setTimeout> | undefined;
 	let failures = 0;
@@ -29,7 +29,7 @@ export function openEventStream(url: string, { onChanged, onOpened, onLost }: Ev
 		});
 		source.onopen = () => {
 			failures = 0;
-			onOpened(wasLost);
+			if (wasLost) onReopened();
 			wasLost = false;
 		};
 		source.onerror = () => {

@@ -30,7 +30,7 @@ export function useFolderEvents(area: Area, directory: string, isSignedIn: boole
 		const url = endpointUrl(events, { query: { type: area, directory, ticket } });
 		const close = openEventStream(url, {
 			onChanged: () => refresh.onNews(),
-			onOpened: (isAgain) => (isAgain ? refresh.onNews() : refresh.onFollowed()),
+			onReopened: () => refresh.onNews(),
 			onLost: () => {
 				// It ends with the session too.
 				if (isSignedIn) void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
