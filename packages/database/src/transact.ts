@@ -1,7 +1,11 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { isDeadlock } from './errors.js';
 
 const tries = 5;
+
+/** Longest pause after the first try; the next ones may be longer. */
+const pauseMs = 20;
 
 /**
  * Runs `work` in one transaction that may write. It is run again when the database broke it off to resolve a deadlock, so it must do
@@ -13,6 +17,8 @@ export async function transact<T>(knex: Knex, work: (transaction: Knex.Transacti
 			return await knex.transaction(work);
 		} catch (error) {
 			if (attempt === tries || !isDeadlock(error)) throw error;
+			// At random, or those who met once meet again.
+			await wait(Math.random() * pauseMs * attempt);
 		}
 	}
 }

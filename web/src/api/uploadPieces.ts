@@ -41,7 +41,7 @@ export async function discardPieces({ records, send, timing }: PieceTools, uploa
 	if (id === undefined) return;
 	records.forget(upload);
 	const { signal } = new AbortController();
-	for (const delay of [500, 2000, 0]) {
+	for (const delay of [500, 2000, 8000, 0]) {
 		const answer = await send({ method: 'DELETE', url: urlOf(id), headers: protocol, signal }).catch(() => undefined);
 		// 423: the request that was cut off a moment ago is still being ended.
 		if (answer?.status !== 423) return;
