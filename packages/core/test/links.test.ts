@@ -246,8 +246,9 @@ test('guesses and detours are answered alike, and the token opens nothing else',
 		t.true([400, 404].includes(answer.statusCode), `${detour}: ${answer.statusCode}`);
 		t.notRegex(answer.payload, /quick|deep/);
 	}
-	t.is((await visitor.post(url, {})).statusCode, 404);
-	t.is((await visitor.call('DELETE', url)).statusCode, 404);
+	t.is((await visitor.post(url, {})).statusCode, 405);
+	t.is((await visitor.call('DELETE', url)).statusCode, 405);
+	t.is((await visitor.call('DELETE', '/api/temp/a')).statusCode, 405, 'whatever the token');
 });
 
 test('a link follows its item through renames and moves of its owner, and of every folder above it', async (t) => {
