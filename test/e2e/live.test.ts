@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Page, Request } from 'playwright-core';
 import { type ServerProcess, serveArgs, startServer } from '../serverProcess.js';
 import { openBrowser, openPage, plainName } from './browser.js';
 import { keptPort } from './keptPort.js';
@@ -15,6 +15,9 @@ const answerMs = 100;
 
 /** A page hears of changes at most so often. */
 const spacingMs = 500;
+
+/** Longer than a page waits between two readings. */
+const restMs = 1000;
 
 /** A server that stops waits so long for those who don't leave. */
 const drainMs = 10_000;
@@ -64,6 +67,18 @@ async function shows(
 	const measured = `${what}: ${took.toFixed(0)} ms, of which ${lost.toFixed(0)} ms lost`;
 	t.log(measured);
 	t.true(took - lost < liveMs, measured);
+}
+
+/** Waits until a page is at rest: what it still had to read of changes before is no part of what is measured. */
+async function hasRead(page: Page): Promise<void> {
+	let last = performance.now();
+	const note = (request: Request) => {
+		if (request.url().includes('/api/browse')) last = performance.now();
+	};
+	const events = ['request', 'requestfinished', 'requestfailed'] as const;
+	for (const event of events) page.on(event as 'request', note);
+	while (performance.now() - last < restMs) await wait(50);
+	for (const event of events) page.off(event as 'request', note);
 }
 
 /** Asks the server from a page again and again; the returned function ends that and answers how much too late the answers were, together. */
@@ -272,6 +287,7 @@ test.serial('a hidden tab has no stream, and shows what it missed when it is see
 		() => rowOf(page, 'while away.txt').waitFor(),
 	);
 	await again;
+	await hasRead(page);
 	await shows(
 		t,
 		page,
@@ -307,6 +323,7 @@ test.serial('a page finds its way back after the server was started again', asyn
 	await startServer(t, { args: serveArgs(folder, '--port', port) });
 	await again;
 	await rowOf(page, 'meanwhile.txt').waitFor();
+	await hasRead(page);
 	await shows(
 		t,
 		page,
