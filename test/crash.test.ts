@@ -1,12 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
-import { connect } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
+import { isListening } from './isListening.js';
 import { type ServerProcess, serveArgs, startServer } from './serverProcess.js';
 
 async function dataFolder(t: ExecutionContext): Promise<string> {
@@ -42,19 +41,6 @@ async function beginEndlessUpload(server: ServerProcess, cookie: string): Promis
 	sent.on('error', () => {});
 	sent.write('--x\r\nContent-Disposition: form-data; name="file"; filename="half.bin"\r\n\r\n');
 	await new Promise((resolve) => sent.write(Buffer.alloc(4 * 1024 * 1024), resolve));
-}
-
-async function isTakenIn(server: ServerProcess): Promise<boolean> {
-	const { hostname, port } = new URL(server.url);
-	const socket = connect(Number(port), hostname);
-	try {
-		await once(socket, 'connect');
-		return true;
-	} catch {
-		return false;
-	} finally {
-		socket.destroy();
-	}
 }
 
 test('killed in the middle of an upload, the server starts again and shows no partial file', async (t) => {
@@ -173,7 +159,7 @@ test('asked to stop, even twice, the server lets a running download end and leav
 	const answer = await fetch(`${server.url}/api/download/large.bin`);
 	const stopped = server.stop('SIGTERM');
 	// It has heard of it once it takes nobody in any more.
-	while (await isTakenIn(server)) await wait(10);
+	while (await isListening(new URL(server.url).host)) await wait(10);
 	process.kill(server.pid, 'SIGTERM');
 	t.is((await answer.arrayBuffer()).byteLength, size);
 	t.is(await stopped, 0);

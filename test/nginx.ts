@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { isListening } from './isListening.js';
 
 /** Longer than any machine takes to start it. */
 const startMs = 60_000;
@@ -50,17 +50,4 @@ function configuration(folder: string, servers: string): string {
 		servers,
 		'}',
 	].join('\n');
-}
-
-async function isListening(address: string): Promise<boolean> {
-	const { hostname, port } = new URL(`http://${address}`);
-	const socket = connect(Number(port), hostname);
-	try {
-		await once(socket, 'connect');
-		return true;
-	} catch {
-		return false;
-	} finally {
-		socket.destroy();
-	}
 }
