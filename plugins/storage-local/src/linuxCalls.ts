@@ -25,8 +25,7 @@ const symlinkNoFollow = 0x100;
 const emptyPath = 0x1000;
 /** Asks for the rights that the process acts with, not those that it was started with. */
 const effectiveRights = 0x200;
-const mayRead = 4;
-const mayEnter = 1;
+const readRights = { file: 4, directory: 4 | 1 };
 const dontSync = 0x4000;
 /** Only as far as no disk has to be waited for. */
 const dontWait = 8;
@@ -155,8 +154,16 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 			return statx(fd, '', emptyPath | dontSync, allMask, status) < 0 ? undefined : readFacts(fields);
 		},
 		factsNow: (fd, name) => (statusNow(fd, name, allMask) ? readFacts(fields) : undefined),
-		mayReadNow: (fd, name, type) =>
-			faccessat(fd, name, type === 'file' ? mayRead : mayRead | mayEnter, effectiveRights) === 0,
+		async mayRead(folder, name, type) {
+			try {
+				await call('faccessat', faccessat, folder.fd, name, readRights[type], effectiveRights);
+				return true;
+			} catch (error) {
+				if (isFault(error, 'EACCES', 'EPERM')) return false;
+				throw error;
+			}
+		},
+		mayReadNow: (fd, name, type) => faccessat(fd, name, readRights[type], effectiveRights) === 0,
 		entryNow: (fd, name) => (statusNow(fd, name, entryMask) ? readEntry(fields, name) : undefined),
 	};
 }

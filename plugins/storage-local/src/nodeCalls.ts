@@ -1,6 +1,7 @@
+import { constants as fileConstants } from 'node:fs';
 import { constants } from 'node:os';
-import { readdir } from './descriptors.js';
-import { systemFault } from './faults.js';
+import { access, readdir } from './descriptors.js';
+import { isFault, systemFault } from './faults.js';
 import type { RawName } from './rawNames.js';
 import type { SystemCalls } from './systemCalls.js';
 
@@ -31,4 +32,14 @@ export const nodeCalls: SystemCalls = {
 	openRootCached: () => undefined,
 	readCached: () => 0,
 	factsCached: () => undefined,
+	async mayRead(folder, name, type) {
+		const { R_OK, X_OK } = fileConstants;
+		try {
+			await access(folder.at(name), type === 'file' ? R_OK : R_OK | X_OK);
+			return true;
+		} catch (error) {
+			if (isFault(error, 'EACCES', 'EPERM')) return false;
+			throw error;
+		}
+	},
 };

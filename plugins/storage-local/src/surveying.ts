@@ -1,8 +1,6 @@
-import { constants } from 'node:fs';
 import type { StorageItem, SurveyBatch } from '@stowage/plugin-api';
 import { rootPath, type StoragePath } from '@stowage/rules';
 import type { Disk } from './Disk.js';
-import { access } from './descriptors.js';
 import type { Folder } from './Folder.js';
 import { type Facts, itemOf } from './facts.js';
 import { asFailure, isFault } from './faults.js';
@@ -68,12 +66,10 @@ function judge(
 async function look(disk: Disk, folder: Folder, name: string): Promise<StorageItem | 'unreadable' | 'gone'> {
 	try {
 		const facts = await disk.factsAt(folder, name);
-		const rights = constants.R_OK | (facts.type === 'directory' ? constants.X_OK : 0);
-		if (facts.type !== 'other') await access(folder.at(name), rights);
-		return judge(name, facts, () => true);
+		const mayRead = facts.type !== 'other' && (await disk.calls.mayRead(folder, name, facts.type));
+		return judge(name, facts, () => mayRead);
 	} catch (error) {
 		if (isFault(error, 'ENOENT')) return 'gone';
-		if (isFault(error, 'EACCES', 'EPERM')) return 'unreadable';
 		throw error;
 	}
 }

@@ -33,9 +33,11 @@ export interface SystemCalls {
 	readCached(fd: number, buffer: Buffer, position: number): number;
 	/** What is known of an open object without asking a disk or network for it. */
 	factsCached(fd: number): FactsOnDevice | undefined;
+	/** Whether this process may read the object of that name, a folder with what it holds. Rejects where there is none. */
+	mayRead(folder: Folder, name: string, type: 'file' | 'directory'): Promise<boolean>;
 	/** What is known of the object of that name, which may be a link, at once; nothing if it vanished. Left out where it can't be had so. */
 	readonly factsNow?: ((fd: number, name: string) => Facts | undefined) | undefined;
-	/** Whether this process may read the object of that name, a folder with what it holds. Left out where it can't be told at once. */
+	/** What `mayRead` tells, at once. Left out where it can't be told so. */
 	readonly mayReadNow?: ((fd: number, name: string, type: 'file' | 'directory') => boolean) | undefined;
 	/** The row of a listing, at once; nothing if it vanished or is neither file nor folder. Left out where it can't be had so. */
 	readonly entryNow?: ((fd: number, name: string) => StorageEntry | undefined) | undefined;

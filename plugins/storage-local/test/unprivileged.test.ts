@@ -7,19 +7,18 @@ import { localStorageDriver } from '@stowage/storage-local';
 import test from 'ava';
 import type { LocalStorage } from '../src/LocalStorage.js';
 import { loadSystemCalls } from '../src/systemCalls.js';
+import { coldCalls } from './coldCalls.js';
 import { isRoot, localDriver, names, p, put, readText, refused } from './steps.js';
 
 const nobody = 65534;
 
 /** Loaded while all may be read: from here on this process has the rights of nobody, until it removes what root planted. */
-await loadSystemCalls();
+const best = await loadSystemCalls();
 const folder = mkdtempSync(join(tmpdir(), 'stowage-unprivileged-'));
-const root = join(folder, 'files');
-mkdirSync(root);
+const ways = { 'at best': best, 'on a cold disk': coldCalls(best) };
 if (isRoot) {
-	plantForeignFiles();
+	for (const way of Object.keys(ways)) plantForeignFiles(join(folder, way));
 	chownSync(folder, nobody, nobody);
-	chownSync(root, nobody, nobody);
 	process.setgroups?.([]);
 	process.setegid?.(nobody);
 	process.seteuid?.(nobody);
@@ -27,15 +26,26 @@ if (isRoot) {
 process.umask(0o027);
 
 /** What root made in the tree, as another program's user would: readable, unreadable, in folders of its own and in ours. */
-function plantForeignFiles(): void {
-	mkdirSync(join(root, 'ours'));
-	chownSync(join(root, 'ours'), nobody, nobody);
-	for (const place of ['ours', 'theirs', 'theirs/closed']) {
+function plantForeignFiles(root: string): void {
+	mkdirSync(join(root, 'ours'), { recursive: true });
+	for (const ours of [root, join(root, 'ours')]) chownSync(ours, nobody, nobody);
+	for (const place of ['ours', 'theirs', 'theirs/closed', 'theirs/no entry']) {
 		mkdirSync(join(root, place), { recursive: true });
 		writeFileSync(join(root, place, 'readable'), 'theirs', { mode: 0o644 });
 		writeFileSync(join(root, place, 'unreadable'), 'theirs', { mode: 0o600 });
 	}
 	chmodSync(join(root, 'theirs/closed'), 0o700);
+	// Its names may be read, but nothing that they stand for.
+	chmodSync(join(root, 'theirs/no entry'), 0o744);
+}
+
+async function surveyed(storage: LocalStorage, path: string): Promise<{ items: string[]; leftOut: number }> {
+	const found = { items: [] as string[], leftOut: 0 };
+	for await (const { items, leftOut } of storage.survey(p(path))) {
+		found.items.push(...items.map(({ name }) => name));
+		found.leftOut += leftOut;
+	}
+	return found;
 }
 
 test.after.always(() => {
@@ -45,49 +55,48 @@ test.after.always(() => {
 
 storageSuite(test, 'LocalStorage without rights', (t) => localDriver(t));
 
-test('files of another owner are read as far as they may be', async (t) => {
-	if (!isRoot) {
-		t.log('not run as root: nobody else to own a file');
-		t.not(process.getuid?.(), 0);
-		return;
-	}
-	t.is(process.geteuid?.(), nobody);
-	const storage = (await localStorageDriver(root).open(undefined)) as LocalStorage;
-	t.deepEqual(await names(storage, 'theirs'), ['closed', 'readable', 'unreadable']);
-	t.is(await readText(storage, 'theirs/readable'), 'theirs');
-	for await (const { items, leftOut } of storage.survey(p('theirs'))) {
-		t.deepEqual(
-			items.map(({ name }) => name),
-			['readable'],
-		);
-		t.is(leftOut, 2);
-	}
-	await refused(t, 'forbidden', () => storage.open(p('theirs/unreadable')));
-	await refused(t, 'forbidden', () => names(storage, 'theirs/closed'));
-	await refused(t, 'forbidden', () => storage.count(p('theirs/closed')));
-	await refused(t, 'forbidden', () => storage.stat(p('theirs/closed/readable')));
-	await refused(t, 'forbidden', () => storage.move(p('theirs/readable'), p('mine')));
-	await refused(t, 'forbidden', () => storage.remove(p('theirs/readable')));
-	await refused(t, 'forbidden', () => storage.remove(p('theirs')));
-	await refused(t, 'forbidden', () => storage.makeDirectory(p('theirs/new')));
-	await refused(t, 'forbidden', () => put(storage, 'theirs/new', 'x'));
-	await refused(t, 'forbidden', () => storage.copy(p('theirs'), p('copy')));
-	t.deepEqual(await names(storage, ''), ['ours', 'theirs']);
-	t.deepEqual(await names(storage, 'theirs'), ['closed', 'readable', 'unreadable']);
+for (const [way, calls] of Object.entries(ways)) {
+	test(`files of another owner are read as far as they may be (${way})`, async (t) => {
+		if (!isRoot) {
+			t.log('not run as root: nobody else to own a file');
+			t.not(process.getuid?.(), 0);
+			return;
+		}
+		t.is(process.geteuid?.(), nobody);
+		const root = join(folder, way);
+		const storage = (await localStorageDriver(root, { calls }).open(undefined)) as LocalStorage;
+		t.deepEqual(await names(storage, 'theirs'), ['closed', 'no entry', 'readable', 'unreadable']);
+		t.is(await readText(storage, 'theirs/readable'), 'theirs');
+		t.deepEqual(await surveyed(storage, 'theirs'), { items: ['readable'], leftOut: 3 });
+		await refused(t, 'forbidden', () => storage.open(p('theirs/unreadable')));
+		await refused(t, 'forbidden', () => names(storage, 'theirs/closed'));
+		await refused(t, 'forbidden', () => names(storage, 'theirs/no entry'));
+		await refused(t, 'forbidden', () => surveyed(storage, 'theirs/no entry'));
+		await refused(t, 'forbidden', () => storage.count(p('theirs/closed')));
+		await refused(t, 'forbidden', () => storage.stat(p('theirs/closed/readable')));
+		await refused(t, 'forbidden', () => storage.move(p('theirs/readable'), p('mine')));
+		await refused(t, 'forbidden', () => storage.remove(p('theirs/readable')));
+		await refused(t, 'forbidden', () => storage.remove(p('theirs')));
+		await refused(t, 'forbidden', () => storage.makeDirectory(p('theirs/new')));
+		await refused(t, 'forbidden', () => put(storage, 'theirs/new', 'x'));
+		await refused(t, 'forbidden', () => storage.copy(p('theirs'), p('copy')));
+		t.deepEqual(await names(storage, ''), ['ours', 'theirs']);
+		t.deepEqual(await names(storage, 'theirs'), ['closed', 'no entry', 'readable', 'unreadable']);
 
-	// In a folder of ours they may be moved and removed, whoever owns them.
-	await storage.move(p('ours/unreadable'), p('ours/moved'));
-	t.is((await storage.stat(p('ours/moved'))).size, 6);
-	await storage.copy(p('ours/readable'), p('copy'));
-	t.is(await readText(storage, 'copy'), 'theirs');
-	await storage.remove(p('ours/moved'));
-	t.deepEqual(await names(storage, 'ours'), ['readable']);
-	t.deepEqual(
-		readdirSync(join(root, '.stowage/staging')).filter((name) => name.startsWith('scratch-')),
-		[],
-	);
-	await storage.close();
-});
+		// In a folder of ours they may be moved and removed, whoever owns them.
+		await storage.move(p('ours/unreadable'), p('ours/moved'));
+		t.is((await storage.stat(p('ours/moved'))).size, 6);
+		await storage.copy(p('ours/readable'), p('copy'));
+		t.is(await readText(storage, 'copy'), 'theirs');
+		await storage.remove(p('ours/moved'));
+		t.deepEqual(await names(storage, 'ours'), ['readable']);
+		t.deepEqual(
+			readdirSync(join(root, '.stowage/staging')).filter((name) => name.startsWith('scratch-')),
+			[],
+		);
+		await storage.close();
+	});
+}
 
 test('files and folders are made as the umask says, the private folder for nobody else', async (t) => {
 	const { driver, root: own } = await localDriver(t);

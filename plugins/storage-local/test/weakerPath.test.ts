@@ -4,11 +4,13 @@ import test from 'ava';
 import { systemFault } from '../src/faults.js';
 import { nodeCalls } from '../src/nodeCalls.js';
 import { loadSystemCalls } from '../src/systemCalls.js';
+import { coldCalls } from './coldCalls.js';
 import { localDriver, localStorage, names, p, put, readText, refused } from './steps.js';
 
 const best = await loadSystemCalls();
 
 storageSuite(test, 'LocalStorage by Node alone', (t) => localDriver(t, { calls: nodeCalls }));
+storageSuite(test, 'LocalStorage on a cold disk', (t) => localDriver(t, { calls: coldCalls(best) }));
 
 test('where koffi and the kernel can, the strong path is taken', (t) => {
 	if (process.platform === 'linux') t.not(best, nodeCalls);
