@@ -132,6 +132,7 @@ export class LocalStorage implements LocalFilesStorage, SurveyingStorage, Watchi
 	}
 
 	#later(work: () => Promise<void>): void {
+		if (this.disk.isClosing) return;
 		// Nobody waits for it, and what fails is tried again at the next start.
 		const running = work()
 			.catch(() => {})

@@ -2,10 +2,9 @@ import { constants } from 'node:fs';
 import { Failure, isFailure } from '@stowage/rules';
 import { closeSync, fstat, lstat, statfs } from './descriptors.js';
 import { Folder } from './Folder.js';
-import { factsOfStats } from './facts.js';
+import { type Facts, factsOfStats } from './facts.js';
 import { faultCode } from './faults.js';
 import { makePrivateFolders, openRootFolder, readMarker, rootFlags } from './marker.js';
-
 import { isRemoteFileSystem } from './remoteFileSystems.js';
 import type { SystemCalls } from './systemCalls.js';
 
@@ -72,28 +71,34 @@ export class Root {
 
 	/** With its time of birth: another disk put in the place of this one has the same device and first inode. */
 	async #identify(fd: number): Promise<string> {
-		const known = this.calls.factsCached(fd);
-		if (known !== undefined) return `${known.device}/${known.inode}/${known.birthtimeNs}`;
-		const stats = await fstat(fd);
-		return `${stats.dev}/${stats.ino}/${factsOfStats(stats).birthtimeNs}`;
+		const { device, inode, birthtimeNs } = this.calls.factsCached(fd) ?? factsOfStats(await fstat(fd));
+		return `${device}/${inode}/${birthtimeNs}`;
 	}
 
 	/** Changes when the marker is removed or replaced, so that it is read again then. Over a network it is read when the root itself changes. */
 	async #markerState(folder: Folder): Promise<string> {
 		if (this.isRemote) return '';
-		const fd = this.calls.openCached(folder.fd, markerPath, constants.O_RDONLY | constants.O_NOFOLLOW);
-		if (fd !== undefined) {
-			const facts = this.calls.factsCached(fd);
-			closeSync(fd);
-			if (facts !== undefined) return `${facts.inode}/${facts.ctimeNs}`;
-		}
 		try {
-			const { ino, ctimeMs } = await lstat(folder.at(markerPath));
-			return `${ino}/${ctimeMs}`;
+			const { inode, ctimeNs } = this.#markerCached(folder) ?? (await this.#markerFacts(folder));
+			return `${inode}/${ctimeNs}`;
 		} catch {
 			// Whatever is wrong with it is said when it is read.
 			return 'none';
 		}
+	}
+
+	#markerCached(folder: Folder): Facts | undefined {
+		const fd = this.calls.openCached(folder.fd, markerPath, constants.O_RDONLY | constants.O_NOFOLLOW);
+		if (fd === undefined) return undefined;
+		try {
+			return this.calls.factsCached(fd);
+		} finally {
+			closeSync(fd);
+		}
+	}
+
+	async #markerFacts(folder: Folder): Promise<Facts> {
+		return factsOfStats(await lstat(folder.at(markerPath), { bigint: true }));
 	}
 
 	async #verify(folder: Folder, identity: string): Promise<void> {

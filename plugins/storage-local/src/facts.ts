@@ -6,6 +6,8 @@ export type ObjectType = 'file' | 'directory' | 'other';
 /** What the file system says of one object. */
 export interface Facts {
 	type: ObjectType;
+	/** The number of the device, as `stat` gives it. */
+	device: bigint;
 	inode: bigint;
 	size: number;
 	mtimeNs: bigint;
@@ -24,6 +26,7 @@ export function typeOfMode(mode: number): ObjectType {
 export function factsOfStats(stats: BigIntStats): Facts {
 	return {
 		type: typeOfMode(Number(stats.mode)),
+		device: stats.dev,
 		inode: stats.ino,
 		size: Number(stats.size),
 		mtimeNs: stats.mtimeNs,

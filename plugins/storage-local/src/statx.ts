@@ -1,6 +1,5 @@
 import type { StorageEntry } from '@stowage/plugin-api';
-import { typeOfMode } from './facts.js';
-import type { FactsOnDevice } from './systemCalls.js';
+import { type Facts, typeOfMode } from './facts.js';
 
 // Offsets of `struct statx`, which is the same on every processor.
 const offset = {
@@ -23,16 +22,22 @@ export function readEntry(fields: DataView, name: string): StorageEntry | undefi
 	return { name, type, size: type === 'file' ? readSize(fields) : 0, mtime };
 }
 
-export function readFacts(fields: DataView): FactsOnDevice {
+export function readFacts(fields: DataView): Facts {
 	return {
 		type: typeOfMode(fields.getUint16(offset.mode, true)),
-		device: `${fields.getUint32(offset.deviceMajor, true)}:${fields.getUint32(offset.deviceMinor, true)}`,
+		device: deviceNumber(fields.getUint32(offset.deviceMajor, true), fields.getUint32(offset.deviceMinor, true)),
 		inode: fields.getBigUint64(offset.inode, true),
 		size: readSize(fields),
 		mtimeNs: readTime(fields, offset.modify),
 		ctimeNs: readTime(fields, offset.change),
 		birthtimeNs: readTime(fields, offset.birth),
 	};
+}
+
+/** As `makedev` packs them, so that an object is the same whichever call told of it. */
+function deviceNumber(major: number, minor: number): bigint {
+	const [high, low] = [BigInt(major), BigInt(minor)];
+	return ((high & ~0xfffn) << 32n) | ((high & 0xfffn) << 8n) | ((low & ~0xffn) << 12n) | (low & 0xffn);
 }
 
 function readSize(fields: DataView): number {

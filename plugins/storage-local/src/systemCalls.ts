@@ -32,7 +32,7 @@ export interface SystemCalls {
 	/** Reads from an open file what the kernel has in memory, and answers how many bytes that was. */
 	readCached(fd: number, buffer: Buffer, position: number): number;
 	/** What is known of an open object without asking a disk or network for it. */
-	factsCached(fd: number): FactsOnDevice | undefined;
+	factsCached(fd: number): Facts | undefined;
 	/** Whether this process may read the object of that name, a folder with what it holds. Rejects where there is none. */
 	mayRead(folder: Folder, name: string, type: 'file' | 'directory'): Promise<boolean>;
 	/** What is known of the object of that name, which may be a link, at once; nothing if it vanished. Left out where it can't be had so. */
@@ -41,10 +41,6 @@ export interface SystemCalls {
 	readonly mayReadNow?: ((fd: number, name: string, type: 'file' | 'directory') => boolean) | undefined;
 	/** The row of a listing, at once; nothing if it vanished or is neither file nor folder. Left out where it can't be had so. */
 	readonly entryNow?: ((fd: number, name: string) => StorageEntry | undefined) | undefined;
-}
-
-export interface FactsOnDevice extends Facts {
-	device: string;
 }
 
 /** The best calls that work on this machine. */
