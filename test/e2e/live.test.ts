@@ -72,13 +72,19 @@ async function shows(
 /** Waits until a page is at rest: what it still had to read of changes before is no part of what is measured. */
 async function hasRead(page: Page): Promise<void> {
 	let last = performance.now();
-	const note = (request: Request) => {
-		if (request.url().includes('/api/browse')) last = performance.now();
+	const underWay = new Set<Request>();
+	const isReading = (request: Request) => request.url().includes('/api/browse');
+	const begin = (request: Request) => {
+		if (isReading(request)) underWay.add(request);
 	};
-	const events = ['request', 'requestfinished', 'requestfailed'] as const;
-	for (const event of events) page.on(event as 'request', note);
-	while (performance.now() - last < restMs) await wait(50);
-	for (const event of events) page.off(event as 'request', note);
+	const end = (request: Request) => {
+		if (!isReading(request)) return;
+		underWay.delete(request);
+		last = performance.now();
+	};
+	page.on('request', begin).on('requestfinished', end).on('requestfailed', end);
+	while (underWay.size > 0 || performance.now() - last < restMs) await wait(50);
+	page.off('request', begin).off('requestfinished', end).off('requestfailed', end);
 }
 
 /** Asks the server from a page again and again; the returned function ends that and answers how much too late the answers were, together. */
@@ -268,6 +274,7 @@ test.serial('a hidden tab has no stream, and shows what it missed when it is see
 	const page = await context.newPage();
 	const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('/api/events'));
 	await follow(page, `${url}/browser?type=private`);
+	await hasRead(page);
 	const setVisibility = (state: string) =>
 		page.evaluate((value) => {
 			Object.defineProperty(document, 'visibilityState', { configurable: true, value });

@@ -553,6 +553,39 @@ test('a link that is followed while its folders are renamed is never lost for a 
 	t.deepEqual([...statuses], [200]);
 });
 
+test('a link is found whose file was away for just the moment in which it was looked for', async (t) => {
+	const s = await scene(t);
+	const { token } = await linksAt(s, { now: Date.now() }).make(s.viewer, parsePath('docs/fox.txt'), '1h');
+	const { database, storage } = s.app.services;
+	let looks = 0;
+	const links = createLinks({
+		links: {
+			...database.links,
+			async find(hash) {
+				const link = await database.links.find(hash);
+				if (looks++ === 0) await changeName(s.ada, 'docs/fox.txt', 'away.txt');
+				return link;
+			},
+		},
+		storage: () => ({
+			...storage,
+			open: (path) => storage.open(path),
+			async stat(path) {
+				try {
+					return await storage.stat(path);
+				} finally {
+					if (looks === 1) await changeName(s.ada, 'docs/away.txt', 'fox.txt');
+				}
+			},
+		}),
+		log: silent,
+	});
+	const { path, file } = await links.follow(token);
+	await file?.close();
+	t.is(path, parsePath('docs/fox.txt'));
+	t.is(looks, 2);
+});
+
 test('moves of one person at once keep every link', async (t) => {
 	const s = await scene(t);
 	const urls: string[] = [];

@@ -86,6 +86,20 @@ export function createLinks({ links, storage, log, now = Date.now }: Parts): Lin
 		return found;
 	};
 
+	const follower = followItems({ links, storage, log });
+	/** The link as it is now, and its item if that is where the link says. Throws `expired`, and `notFound` for an unknown one. */
+	const look = async (token: string) => {
+		const link = await links.find(hashOf(token));
+		if (link === undefined) throw noSuchLink();
+		if (isExpired(link)) {
+			if (!link.isEnded && now() >= link.expiresAt) await noteIfPossible(log, links.end(link.id));
+			throw new Failure('expired', 'This link has expired.');
+		}
+		const opened = await openLink(storage(), link);
+		if (opened !== undefined && opened.path !== link.path) await noteIfPossible(log, links.adopt(link.id, opened.path));
+		return { link, opened };
+	};
+
 	return {
 		async make(viewer, path, expiration) {
 			demand(refuseTemporaryLink(viewer, { area: 'private', path }));
@@ -106,22 +120,11 @@ export function createLinks({ links, storage, log, now = Date.now }: Parts): Lin
 
 		async follow(token) {
 			if (!/^[\w-]{43}$/.test(token)) throw noSuchLink();
-			let before: LinkRecord | undefined;
-			for (;;) {
-				const link = await links.find(hashOf(token));
-				// An item that was moved after its link was read is found at the second look.
-				if (link === undefined || (before?.path === link.path && before.nextPath === link.nextPath)) throw noSuchLink();
-				if (isExpired(link)) {
-					if (!link.isEnded && now() >= link.expiresAt) await noteIfPossible(log, links.end(link.id));
-					throw new Failure('expired', 'This link has expired.');
-				}
-				const opened = await openLink(storage(), link);
-				if (opened !== undefined) {
-					if (opened.path !== link.path) await noteIfPossible(log, links.adopt(link.id, opened.path));
-					return { ...opened, id: link.id, owner: { kind: 'user', ...link.owner } };
-				}
-				before = link;
-			}
+			const first = await look(token);
+			// What was moved after its link was read is found once nothing moves.
+			const { link, opened } = first.opened ? first : await follower.atRest(first.link.owner.id, () => look(token));
+			if (opened === undefined) throw noSuchLink();
+			return { ...opened, id: link.id, owner: { kind: 'user', ...link.owner } };
 		},
 
 		countDownload: (id) => noteIfPossible(log, links.countDownload(id)),
@@ -146,7 +149,7 @@ export function createLinks({ links, storage, log, now = Date.now }: Parts): Lin
 			await links.sweep(now() - rememberedMs);
 		},
 
-		watcher: followItems({ links, storage, log }),
+		watcher: follower,
 	};
 }
 

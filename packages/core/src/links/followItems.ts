@@ -6,6 +6,11 @@ import { createTurns } from '../turns.js';
 import { isPublicPath, locateLink } from './locateLink.js';
 import { noteIfPossible } from './noteIfPossible.js';
 
+export interface LinkFollower extends ItemWatcher {
+	/** Runs `work` while none of that person's linked items is on its way. */
+	atRest<T>(ownerId: string, work: () => Promise<T>): Promise<T>;
+}
+
 interface Parts {
 	links: LinkStore;
 	storage: () => StorageProvider;
@@ -16,7 +21,7 @@ interface Parts {
  * Lets links follow their items through moves, and end with them. Where each is about to go is written down before the disk changes and settled after it, so
  * that a server that dies in between has lost none: `locateLink` looks at both places.
  */
-export function followItems({ links, storage, log }: Parts): ItemWatcher {
+export function followItems({ links, storage, log }: Parts): LinkFollower {
 	// Moves of one person who has links take turns, or each would plan for paths that another is changing.
 	const inTurn = createTurns();
 	const hasLinks = async (ownerId: string) => (await links.list(ownerId)).length > 0;
@@ -67,7 +72,10 @@ export function followItems({ links, storage, log }: Parts): ItemWatcher {
 			if (viewer.kind === 'anonymous' || !(await hasLinks(viewer.id))) return remove();
 			const within = await linkedWithin(viewer.id, relativePath(at, homeRoot(viewer.username)));
 			await remove();
-			if (within.size > 0) await note(removeGone(viewer.id, within));
+			// In turn, or one that moves just then would be taken for gone.
+			if (within.size > 0) await note(inTurn(viewer.id, () => removeGone(viewer.id, within)));
 		},
+
+		atRest: inTurn,
 	};
 }
