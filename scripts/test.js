@@ -25,6 +25,10 @@ console.log('\n== tests');
 const { passed, failed, failures, code } = await runAva(process.argv.slice(2));
 // Again, where a reader of a long log looks first.
 if (failed > 0) console.log(`\n== failed\n${failures.join('\n')}`);
+else if (code !== 0)
+	console.log(
+		`\n== failed\nThe test runner itself ended with ${code}, after the tests above and what it wrote to stderr.`,
+	);
 if (failedChecks.length > 0) console.log(`\nFailed checks: ${failedChecks.join(', ')}`);
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exit(code !== 0 || failed > 0 || passed === 0 || failedChecks.length > 0 ? 1 : 0);
