@@ -49,7 +49,7 @@ export interface StagedFile {
 	 * written after the next one is asked for, so the body must not use its memory again.
 	 */
 	append(body: AsyncIterable<Uint8Array>, at: number): Promise<number>;
-	/** Resolves when every byte held would survive a power cut. */
+	/** Resolves when every byte held would survive a power cut. When it fails, the file is dropped: a later one might vouch for bytes that are lost. */
 	sync(): Promise<void>;
 	/**
 	 * Publishes the file under `path`, durably and whole; never replaces: throws `alreadyExists`. Throws `notFound` where the folder is

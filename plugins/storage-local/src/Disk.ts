@@ -18,6 +18,8 @@ export class Disk {
 	readonly locks: FolderLocks;
 	/** Names of the staged files that somebody in this process works on. */
 	readonly busyUploads = new Set<string>();
+	/** Names of the staged files that could not be made durable, and may never be committed. */
+	readonly lostUploads = new Set<string>();
 	/** Names of the staged files whose names are known to be durable, so that a sync of their bytes is enough. */
 	readonly durablyNamed = new Set<string>();
 	/** Set when work in the background shall come to an end. */

@@ -9,6 +9,7 @@ import { objectId } from './facts.js';
 import { isFault, refusing } from './faults.js';
 import { stagingFolder } from './privateFolder.js';
 import { formatStagedId, noSuchUpload, parseStagedId, randomName, type StagedId } from './stagedIds.js';
+import { syncOrDrop } from './syncOrDrop.js';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = fs.constants;
 
@@ -54,7 +55,7 @@ export class StagedLocalFile implements StagedFile {
 	sync(): Promise<void> {
 		return this.#withFile((fd) =>
 			refusing(rootPath, async () => {
-				await fdatasync(fd);
+				await syncOrDrop(this.disk, this.#staged, () => fdatasync(fd));
 				const { name } = this.#staged;
 				if (this.disk.durablyNamed.has(name)) return;
 				using staging = await this.disk.privateFolder(stagingFolder, 'read');
@@ -92,8 +93,9 @@ export class StagedLocalFile implements StagedFile {
 		});
 	}
 
-	/** Opens the file; nothing if it is not in staging any more. */
+	/** Opens the file; nothing if it is not in staging any more, or bytes of it were lost. */
 	async #open(): Promise<number | undefined> {
+		if (this.disk.lostUploads.has(this.#staged.name)) return undefined;
 		using staging = await this.disk.privateFolder(stagingFolder, 'pass');
 		const flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK;
 		try {

@@ -8,6 +8,7 @@ import { isFault, nameTaken } from './faults.js';
 import { stagingFolder } from './privateFolder.js';
 import { renameOwn } from './publishing.js';
 import { noSuchUpload, type StagedId } from './stagedIds.js';
+import { syncOrDrop } from './syncOrDrop.js';
 
 /**
  * Publishes a staged file, which is open as `fd` unless it left staging. In this order, so that no power cut can show the
@@ -25,7 +26,7 @@ export async function commitStaged(
 	if (fd === undefined) return await findPublished(disk, staged, folder, path);
 	using staging = await disk.privateFolder(stagingFolder, 'pass');
 	if (mtime !== undefined) await setModified(fd, mtime / 1000);
-	await syncOrDrop(fd, staging, staged);
+	await syncOrDrop(disk, staged, () => fsync(fd));
 	try {
 		await renameOwn(disk, { from: staging, fromName: staged.name, to: folder, toName: baseName(path) });
 	} catch (error) {
@@ -52,16 +53,6 @@ async function ownFacts(disk: Disk, staged: StagedId, folder: Folder, path: Stor
 		return facts.type === 'file' && objectId(facts) === staged.object ? facts : undefined;
 	} catch (error) {
 		if (isFault(error, 'ENOENT')) return undefined;
-		throw error;
-	}
-}
-
-/** After a failed sync the system may take lost bytes for written ones, so that file is never tried again. */
-async function syncOrDrop(fd: number, staging: Folder, staged: StagedId): Promise<void> {
-	try {
-		await fsync(fd);
-	} catch (error) {
-		if (isFault(error, 'EIO')) await unlink(staging.at(staged.name)).catch(() => {});
 		throw error;
 	}
 }

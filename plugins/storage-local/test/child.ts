@@ -28,6 +28,12 @@ const tasks: Record<string, () => Promise<unknown>> = {
 		);
 		return staged.commit(parsePath(first));
 	},
+	/** Commits in spite of a sync that failed. */
+	syncAndCommit: async () => {
+		const staged = await storage.stage(first);
+		await staged.sync().catch(() => writeSync(1, 'not synced\n'));
+		return staged.commit(parsePath(second));
+	},
 	move: () => storage.move(parsePath(first), parsePath(second)),
 	remove: () => storage.remove(parsePath(first)),
 	makeDirectory: () => storage.makeDirectory(parsePath(first)),

@@ -73,6 +73,25 @@ test('after a disk fault the file is refused, dropped and not synced again', asy
 	t.is(await readText(storage, 'older'), 'stays');
 });
 
+for (const [where, faults] of Object.entries({
+	'a piece': ['fdatasync:error=EIO:when=1'],
+	'a piece, on a full disk': ['fdatasync:error=ENOSPC:when=1'],
+	'a piece, and can’t be removed': ['fdatasync:error=EIO:when=1', 'unlink,unlinkat:error=EIO'],
+})) {
+	test(`a file that lost bytes when they were synced is never published (${where})`, async (t) => {
+		const { storage, root } = await localStorage(t);
+		const staged = await storage.stage();
+		await staged.append(body('lost'), 0);
+		const inject = ['-e', 'trace=fdatasync,fsync,unlink,unlinkat,write'];
+		for (const fault of faults) inject.push('-e', `inject=${fault}`);
+		const { answer, calls } = await traceChild(t, inject, root, storage.rootId, 'syncAndCommit', staged.id, 'a');
+		t.is(answer, 'notFound');
+		find(calls, /^write$/, /not synced/);
+		t.is(calls.filter((call) => sync.test(call.name) && call.text.includes(staged.id.slice(0, 32))).length, 1);
+		await refused(t, 'notFound', () => storage.stat(p('a')));
+	});
+}
+
 test('a second process is refused while one writes to an upload', async (t) => {
 	const { storage, root } = await localStorage(t);
 	const staged = await storage.stage();

@@ -5,7 +5,7 @@ export class Checkpoints {
 	#running: Promise<void> | undefined;
 	readonly #timer: NodeJS.Timeout;
 
-	/** What `note` throws is left to whoever notes the end: it meets the same fault, or the fault is over. */
+	/** What `note` throws is left to whoever notes the end: it meets the same fault, the fault is over, or the storage has dropped what it could not keep. */
 	constructor(note: () => Promise<unknown>) {
 		this.#timer = setInterval(() => {
 			this.#running ??= note()
