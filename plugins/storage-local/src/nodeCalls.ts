@@ -32,6 +32,7 @@ export const nodeCalls: SystemCalls = {
 	openRootCached: () => undefined,
 	readCached: () => 0,
 	factsCached: () => undefined,
+	/** By the rights that the process was started with, which Node can't ask otherwise. */
 	async mayRead(folder, name, type) {
 		const { R_OK, X_OK } = fileConstants;
 		try {
