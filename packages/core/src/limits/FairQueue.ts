@@ -1,0 +1,126 @@
+import { Failure } from '@stowage/rules';
+
+export interface FairQueueLimits {
+	/** How many may run at once. */
+	running: number;
+	/** How many of one client may run at once. */
+	runningPerClient: number;
+	/** How many may wait. */
+	waiting: number;
+	/** How many of one client may wait. */
+	waitingPerClient: number;
+}
+
+interface Waiter {
+	start(): void;
+}
+
+/**
+ * Bounds how much work of a kind runs at once, and shares the places among clients: whoever waits with one piece of work is served before those who wait with
+ * many, since clients take turns (round robin). A client is named by `clientKey`.
+ */
+export class FairQueue {
+	#running = 0;
+	#waitingCount = 0;
+	readonly #runningOf = new Map<string, number>();
+	/** In the order in which clients are served next. */
+	readonly #waiting = new Map<string, Waiter[]>();
+
+	constructor(
+		readonly limits: FairQueueLimits,
+		/** The sentence for whoever is turned away. */
+		readonly busy: string,
+	) {}
+
+	/**
+	 * Runs the work when its turn comes and resolves as it does. Throws `unavailable` at once if too many wait, `rateLimited` if too many of this client do, and
+	 * the signal's reason if it fires before the work has begun.
+	 */
+	async run<T>(client: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+		const release = await this.enter(client, signal);
+		try {
+			return await work();
+		} finally {
+			release();
+		}
+	}
+
+	/** Like `run`, for work that ends elsewhere: resolves to what gives the place back, which may be called more than once. */
+	async enter(client: string, signal?: AbortSignal): Promise<() => void> {
+		signal?.throwIfAborted();
+		if (this.#mayRun(client) && !this.#waiting.has(client)) this.#begin(client);
+		else await this.#wait(client, signal);
+		let isReleased = false;
+		return () => {
+			if (isReleased) return;
+			isReleased = true;
+			this.#end(client);
+		};
+	}
+
+	#wait(client: string, signal: AbortSignal | undefined): Promise<void> {
+		const own = this.#waiting.get(client) ?? [];
+		if (own.length >= this.limits.waitingPerClient) throw new Failure('rateLimited', this.busy, { retryAfter: 2 });
+		if (this.#waitingCount >= this.limits.waiting) throw new Failure('unavailable', this.busy, { retryAfter: 2 });
+		this.#waiting.set(client, own);
+		this.#waitingCount++;
+		return new Promise((resolve, reject) => {
+			const leave = () => {
+				this.#forget(client, waiter);
+				reject(signal?.reason);
+			};
+			const waiter: Waiter = {
+				start: () => {
+					signal?.removeEventListener('abort', leave);
+					resolve();
+				},
+			};
+			signal?.addEventListener('abort', leave, { once: true });
+			own.push(waiter);
+		});
+	}
+
+	#mayRun(client: string): boolean {
+		return this.#running < this.limits.running && (this.#runningOf.get(client) ?? 0) < this.limits.runningPerClient;
+	}
+
+	#begin(client: string): void {
+		this.#running++;
+		this.#runningOf.set(client, (this.#runningOf.get(client) ?? 0) + 1);
+	}
+
+	#end(client: string): void {
+		this.#running--;
+		const left = (this.#runningOf.get(client) ?? 1) - 1;
+		if (left === 0) this.#runningOf.delete(client);
+		else this.#runningOf.set(client, left);
+		this.#startNext();
+	}
+
+	/** Starts who may run, each client once before any client's second. */
+	#startNext(): void {
+		for (const [client, own] of [...this.#waiting]) {
+			if (this.#running >= this.limits.running) return;
+			const [next] = own;
+			if (next === undefined || !this.#mayRun(client)) continue;
+			this.#forget(client, next);
+			const rest = this.#waiting.get(client);
+			if (rest !== undefined) {
+				// To the end of the round.
+				this.#waiting.delete(client);
+				this.#waiting.set(client, rest);
+			}
+			this.#begin(client);
+			next.start();
+		}
+	}
+
+	#forget(client: string, waiter: Waiter): void {
+		const own = this.#waiting.get(client);
+		const at = own?.indexOf(waiter) ?? -1;
+		if (own === undefined || at === -1) return;
+		own.splice(at, 1);
+		this.#waitingCount--;
+		if (own.length === 0) this.#waiting.delete(client);
+	}
+}
