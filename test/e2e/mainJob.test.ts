@@ -8,10 +8,10 @@ import { pipeline } from 'node:stream/promises';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { serveArgs, startServer } from '../serverProcess.js';
-import { desktop, openBrowser, openPage, phone, plainName } from './browser.js';
-import { holdTimers, letTimersGo } from './heldTimers.js';
-import { uploadPatience } from './patience.js';
-import { successMs } from './uploading.js';
+import { desktop, openBrowser, openPage, phone, plainName } from './support/browser.js';
+import { holdTimers, letTimersGo } from './support/heldTimers.js';
+import { uploadPatience } from './support/limits.js';
+import { successMs } from './support/uploading.js';
 
 const megabyte = 1024 * 1024;
 

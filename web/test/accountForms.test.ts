@@ -1,6 +1,6 @@
 import test from 'ava';
 import { authFormReducer, emptyAuthForm, formError, maySubmit, serverError } from '../src/features/account/authForm.js';
-import { changedSettings } from '../src/features/settings/settingsDraft.js';
+import { changedSettings } from '../src/features/settings/useSettingsDraft.js';
 
 const filled = { ...emptyAuthForm, username: 'ada', password: 'correct horse', confirm: 'correct horse' };
 

@@ -1,6 +1,6 @@
 import { browse, checkLoginStatus, download } from '@stowage/contract';
 import test from 'ava';
-import { encodePath, endpointUrl, failureFrom, NetworkFailure } from '../src/api/client.js';
+import { encodePath, endpointUrl, failureFrom, NetworkFailure } from '../src/api/client/client.js';
 import { menuTarget } from '../src/ui/menuKeys.js';
 import { autoHides, notificationsReducer, type ShownNotice } from '../src/ui/notifications/notifications.js';
 

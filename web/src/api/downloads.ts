@@ -1,7 +1,7 @@
 import * as contract from '@stowage/contract';
 import { type Area, type Entry, isFailure, type Owner } from '@stowage/rules';
 import type { z } from 'zod';
-import { call, endpointUrl } from './client.js';
+import { call, endpointUrl } from './client/client.js';
 
 /** The address from which a file is downloaded by whoever looks at this listing; a folder comes as its ZIP. */
 export function downloadUrl(area: Area, entry: Pick<Entry, 'path' | 'owner'>): string {

@@ -1,7 +1,7 @@
 import { generateTempLink, revokeLink, temporaryDownload, temporaryLinks } from '@stowage/contract';
 import type { LinkExpiration } from '@stowage/rules';
 import { queryOptions } from '@tanstack/react-query';
-import { call, endpointUrl } from './client.js';
+import { call, endpointUrl } from './client/client.js';
 
 /** The links of whoever is signed in. */
 export const linksQuery = queryOptions({

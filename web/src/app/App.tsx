@@ -1,6 +1,6 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { BrowserRouter } from 'react-router';
-import { basePath } from '../api/basePath.js';
+import { basePath } from '../api/client/basePath.js';
 import { UploadQueueProvider } from '../features/uploadQueue/UploadQueueProvider.js';
 import { NotificationProvider } from '../ui/notifications/NotificationProvider.js';
 import { queryClient } from './queryClient.js';

@@ -1,6 +1,6 @@
 import { isFailure } from '@stowage/rules';
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
-import { sessionQuery } from '../api/queries.js';
+import { sessionQuery } from '../api/session/sessionQuery.js';
 
 /** Any call may be the one that finds out that the session has ended; then the page asks who is signed in. */
 function noticeEndedSession(error: Error): void {

@@ -1,7 +1,9 @@
+import { Button } from '@blueprintjs/core';
 import { lazy } from 'react';
-import { Route, Routes } from 'react-router';
+import { Route, Routes, useNavigate } from 'react-router';
+import { messages } from '../messages.js';
+import { EmptyState } from '../ui/EmptyState.js';
 import { Frame } from './Frame.js';
-import { NotFoundPage } from './NotFoundPage.js';
 
 const LandingPage = lazy(async () => ({ default: (await import('../pages/LandingPage.js')).LandingPage }));
 const BrowserPage = lazy(async () => ({ default: (await import('../pages/BrowserPage.js')).BrowserPage }));
@@ -16,5 +18,14 @@ export function AppRoutes() {
 				<Route path="*" element={<NotFoundPage />} />
 			</Route>
 		</Routes>
+	);
+}
+
+function NotFoundPage() {
+	const navigate = useNavigate();
+	return (
+		<EmptyState titleTagName="h1" title={messages.pageNotFound}>
+			<Button intent="primary" text={messages.home} onClick={() => navigate('/')} />
+		</EmptyState>
 	);
 }

@@ -1,9 +1,9 @@
 import type { Viewer } from '@stowage/rules';
 import { useMemo } from 'react';
 import { Navigate, useLocation, useNavigate, useSearchParams } from 'react-router';
-import { type Session, useSession } from '../api/useSession.js';
-import { LoadError } from '../features/files/LoadError.js';
-import { hrefOf, parseLocation } from '../features/files/location.js';
+import { type Session, useSession } from '../api/session/useSession.js';
+import { LoadError } from '../features/files/folder/LoadError.js';
+import { hrefOf, parseLocation } from '../features/files/location/location.js';
 import styles from './BrowserPage.module.css';
 import { BrowserPageFolder } from './BrowserPageFolder.js';
 

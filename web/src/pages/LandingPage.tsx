@@ -1,13 +1,13 @@
 import { Button } from '@blueprintjs/core';
 import { CloudUploadIcon, TickCircleIcon } from '@blueprintjs/icons';
 import { useCallback, useEffect, useId, useRef } from 'react';
-import { useSession } from '../api/useSession.js';
-import { chooseFolder } from '../features/uploadQueue/chooseFolder.js';
-import { type Chosen, chosenFiles } from '../features/uploadQueue/chosenFiles.js';
-import { UploadQueuePanel } from '../features/uploadQueue/UploadQueuePanel.js';
-import { useFileDrop } from '../features/uploadQueue/useFileDrop.js';
-import { useFilePaste } from '../features/uploadQueue/useFilePaste.js';
+import { useSession } from '../api/session/useSession.js';
+import { chooseFolder } from '../features/uploadQueue/choosing/chooseFolder.js';
+import { type Chosen, chosenFiles } from '../features/uploadQueue/choosing/chosenFiles.js';
+import { useFileDrop } from '../features/uploadQueue/choosing/useFileDrop.js';
+import { useFilePaste } from '../features/uploadQueue/choosing/useFilePaste.js';
 import { useUploadQueue, useUploadQueueView } from '../features/uploadQueue/useUploadQueue.js';
+import { UploadQueuePanel } from '../features/uploadQueue/view/UploadQueuePanel.js';
 import { messages } from '../messages.js';
 import styles from './LandingPage.module.css';
 

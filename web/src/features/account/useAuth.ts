@@ -2,8 +2,8 @@ import { login, register } from '@stowage/contract';
 import { isFailure } from '@stowage/rules';
 import { useQueryClient } from '@tanstack/react-query';
 import { useReducer } from 'react';
-import { call } from '../../api/client.js';
-import { sessionQuery } from '../../api/queries.js';
+import { call } from '../../api/client/client.js';
+import { sessionQuery } from '../../api/session/sessionQuery.js';
 import { messages } from '../../messages.js';
 import { type AuthMode, authFormReducer, emptyAuthForm, formError, maySubmit, serverError } from './authForm.js';
 

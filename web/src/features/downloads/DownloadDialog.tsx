@@ -2,7 +2,7 @@ import { Checkbox } from '@blueprintjs/core';
 import { type Area, type Entry, formatDownloadSize } from '@stowage/rules';
 import { useState } from 'react';
 import type { DownloadTicket } from '../../api/downloads.js';
-import { FormDialog } from '../../ui/FormDialog.js';
+import { FormDialog } from '../../ui/dialogs/FormDialog.js';
 import styles from './DownloadDialog.module.css';
 import { downloadQuestion, knownSize, mayBeZip, mustBeZip } from './downloadChoice.js';
 import { downloadMessages as messages } from './messages.js';

@@ -1,5 +1,5 @@
 import { type DownloadTicket, endTicket } from '../../api/downloads.js';
-import { followTicket } from '../../api/tickets.js';
+import { followTicket } from '../../api/events/ticketEvents.js';
 import type { Notify } from '../../ui/notifications/useNotify.js';
 import { downloadMessages as messages } from './messages.js';
 import { afterNews, noProgress, zipNotice } from './zipNotice.js';

@@ -7,7 +7,7 @@ import {
 	remainingSeconds,
 	type SpeedMeter,
 } from '@stowage/rules';
-import type { TicketNews } from '../../api/tickets.js';
+import type { TicketNews } from '../../api/events/ticketEvents.js';
 import type { Notice } from '../../ui/notifications/notifications.js';
 import { downloadMessages as messages } from './messages.js';
 

@@ -1,7 +1,6 @@
 import { Button, Dialog, DialogBody, DialogFooter, Spinner } from '@blueprintjs/core';
 import { lazy, Suspense, useRef } from 'react';
-import { dialogMilliseconds } from '../../ui/dialogMilliseconds.js';
-import { useOpenings } from '../../ui/useOpenings.js';
+import { dialogMilliseconds, useOpenings } from '../../ui/dialogs/dialogs.js';
 import styles from './MyLinksDialog.module.css';
 import { linkMessages as messages } from './messages.js';
 import { useMyLinks } from './useMyLinks.js';

@@ -1,6 +1,7 @@
 import { Button, Dialog, DialogBody, DialogFooter, InputGroup, SegmentedControl } from '@blueprintjs/core';
 import { EyeOffIcon, TickIcon, TimeIcon } from '@blueprintjs/icons';
 import {
+	defaultLinkExpiration,
 	type Entry,
 	formatDate,
 	formatTime,
@@ -8,12 +9,13 @@ import {
 	linkExpirationLabels,
 	linkExpirations,
 } from '@stowage/rules';
+import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
+import { makeLink } from '../../api/links.js';
 import { copyText } from '../../ui/copyText.js';
-import { dialogMilliseconds } from '../../ui/dialogMilliseconds.js';
+import { dialogMilliseconds } from '../../ui/dialogs/dialogs.js';
 import { linkMessages as messages } from './messages.js';
 import styles from './TemporaryLinkDialog.module.css';
-import { useTemporaryLink } from './useTemporaryLink.js';
 
 export interface TemporaryLinkDialogProps {
 	isOpen: boolean;
@@ -78,6 +80,13 @@ export function TemporaryLinkDialog({ isOpen, entry, onClose, onClosed }: Tempor
 			)}
 		</Dialog>
 	);
+}
+
+/** A link in the making: first it is chosen how long it lives, then there is one. */
+function useTemporaryLink(path: string) {
+	const [expiration, setExpiration] = useState<LinkExpiration>(defaultLinkExpiration);
+	const { mutate, data, isPending, error } = useMutation({ mutationFn: () => makeLink(path, expiration) });
+	return { expiration, setExpiration, generate: () => mutate(), link: data, isLoading: isPending, error };
 }
 
 interface MadeLinkProps {

@@ -2,8 +2,7 @@ import { Button, Dialog, DialogBody, DialogFooter, Switch } from '@blueprintjs/c
 import type { UserSettings } from '@stowage/rules';
 import { type ReactNode, useId, useRef } from 'react';
 import { messages } from '../../messages.js';
-import { dialogMilliseconds } from '../../ui/dialogMilliseconds.js';
-import { useOpenings } from '../../ui/useOpenings.js';
+import { dialogMilliseconds, useOpenings } from '../../ui/dialogs/dialogs.js';
 import styles from './SettingsDialog.module.css';
 import { useSettingsDraft } from './useSettingsDraft.js';
 

@@ -2,10 +2,9 @@ import { changeSettings } from '@stowage/contract';
 import { isFailure, type UserSettings } from '@stowage/rules';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { call, NetworkFailure, UnexplainedFailure } from '../../api/client.js';
-import { sessionQuery } from '../../api/queries.js';
+import { call, NetworkFailure, UnexplainedFailure } from '../../api/client/client.js';
+import { sessionQuery } from '../../api/session/sessionQuery.js';
 import { messages } from '../../messages.js';
-import { changedSettings } from './settingsDraft.js';
 
 /** How long the success stays before the dialog closes. */
 const closeMilliseconds = 1000;
@@ -38,6 +37,14 @@ export function useSettingsDraft(saved: UserSettings, onDone: () => void) {
 		isSaved: isSuccess,
 		error: error ? describe(error) : undefined,
 	};
+}
+
+/** What of the draft differs from what is saved; undefined if nothing does. */
+export function changedSettings(saved: UserSettings, draft: Partial<UserSettings>): Partial<UserSettings> | undefined {
+	const changed = (Object.entries(draft) as [keyof UserSettings, boolean][]).filter(
+		([name, value]) => saved[name] !== value,
+	);
+	return changed.length > 0 ? Object.fromEntries(changed) : undefined;
 }
 
 function describe(error: Error): string {

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useMemo, useReducer } from 'react';
+import { useRunner } from './running/useRunner.js';
 import { emptyQueue, summarize, uploadQueueReducer } from './uploadQueue.js';
-import { useRunner } from './useRunner.js';
 import {
 	type UploadQueue,
 	UploadQueueContext,

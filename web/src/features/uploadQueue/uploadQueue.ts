@@ -11,8 +11,8 @@ import {
 	splitName,
 	trimSpaces,
 } from '@stowage/rules';
-import type { UploadWait } from '../../api/uploads.js';
-import type { ChosenFile } from './chosenFiles.js';
+import type { UploadWait } from '../../api/uploads/uploads.js';
+import type { ChosenFile } from './choosing/chosenFiles.js';
 
 /** Where added files go: the folder on screen, in the area on screen. */
 export interface UploadTarget {

@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react';
-import type { Chosen } from './chosenFiles.js';
+import type { Chosen } from './choosing/chosenFiles.js';
 import type { QueueSummary, UploadQueueState, UploadTarget } from './uploadQueue.js';
 
 /** What can be done with the queue. It stays the same object, so effects may depend on it. */

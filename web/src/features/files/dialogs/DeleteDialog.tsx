@@ -1,5 +1,5 @@
 import type { Entry } from '@stowage/rules';
-import { FormDialog } from '../../../ui/FormDialog.js';
+import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
 import { filesMessages as messages } from '../messages.js';
 import type { DialogProps } from './DialogHost.js';
 import styles from './dialogs.module.css';

@@ -1,6 +1,6 @@
 import { type Entry, invalidNameMessage, isValidName, splitName, trimSpaces } from '@stowage/rules';
 import { useState } from 'react';
-import { FormDialog } from '../../../ui/FormDialog.js';
+import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
 import { filesMessages as messages } from '../messages.js';
 import type { DialogProps } from './DialogHost.js';
 import { NameField } from './NameField.js';

@@ -1,0 +1,118 @@
+import test, { type ExecutionContext } from 'ava';
+import { clean } from '../support/axe.js';
+import { desktop, phone } from '../support/browser.js';
+import { nameIn, plant, prepareStage, rowOf, settled } from '../support/fileManager.js';
+import { holdTimers, letTimersGo } from '../support/heldTimers.js';
+import { noticeMs, said } from '../support/notices.js';
+
+const stage = prepareStage(test);
+
+const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
+	const app = await stage.enter(t, { viewport, hasTouch: viewport === phone });
+	const files = Object.fromEntries(Array.from({ length: 7 }, (_, n) => [`file ${n}.txt`, 'x']));
+	await plant(app.home, { ...files, 'Empty/': '', 'Photos/one.jpg': '1', 'Public/mine.txt': 'm' });
+	await plant(`${app.files}/users/anonymous/Public`, { 'guest.zip': 'g' });
+	// Notices stay while axe looks.
+	await holdTimers(app.context, noticeMs);
+	const page = await app.open('/browser?type=private');
+	const dialog = page.getByRole('dialog');
+	const choose = (item: string) => page.getByRole('menuitem', { name: item }).click();
+	const actions = () => page.getByRole('button', { name: 'Actions', exact: true }).click();
+	const leave = async () => {
+		await dialog.locator(':focus').waitFor();
+		await page.keyboard.press('Escape');
+		await settled(page);
+	};
+
+	await actions();
+	await page.getByRole('menu').waitFor();
+	await clean(t, page, 'menu of the folder');
+	await choose('Create Folder');
+	await dialog.waitFor();
+	await clean(t, page, 'create dialog');
+	await dialog.locator(':focus').waitFor();
+	await page.keyboard.press('Enter');
+	await dialog.getByRole('alert').waitFor();
+	await clean(t, page, 'create dialog with an error');
+	await leave();
+
+	await page.keyboard.press('Control+a');
+	await clean(t, page, 'all selected');
+	await actions();
+	await page.getByRole('menu').waitFor();
+	await clean(t, page, 'menu of several');
+	await choose('Move to Public');
+	await dialog.waitFor();
+	await clean(t, page, 'move dialog');
+	await leave();
+	await page.keyboard.press('Delete');
+	await dialog.waitFor();
+	await said(page, 'Cannot delete protected folders');
+	await clean(t, page, 'delete dialog and a notice');
+	await letTimersGo(page);
+	await leave();
+	await page.keyboard.press('Control+x');
+	await said(page, 'Cannot cut protected folders');
+	await clean(t, page, 'rows that were cut');
+	await letTimersGo(page);
+
+	await page.keyboard.press('Escape');
+	await nameIn(page, 'file 0.txt').click({ button: 'right' });
+	await page.route('**/api/renameItem', (route) => route.fulfill({ status: 500, body: '{}' }));
+	await choose('Rename');
+	await dialog.getByRole('textbox').fill('another.txt');
+	await page.keyboard.press('Enter');
+	await said(page, 'Error renaming item', 'HTTP error! status: 500');
+	await clean(t, page, 'rename dialog and what failed');
+	await letTimersGo(page);
+	await leave();
+
+	await page.getByRole('group', { name: 'Filter by first letter' }).getByText('Q', { exact: true }).click();
+	await page.getByText('No results match filter').waitFor();
+	await clean(t, page, 'nothing that begins so');
+	await page.getByRole('button', { name: 'Show all' }).click();
+	await page.getByRole('searchbox', { name: 'Search' }).fill('one');
+	await page.keyboard.press('Enter');
+	await rowOf(page, 'one.jpg').waitFor();
+	await clean(t, page, 'search results');
+	await page.getByRole('searchbox', { name: 'Search' }).fill('nowhere');
+	await page.keyboard.press('Enter');
+	await page.getByText('No results found').waitFor();
+	await clean(t, page, 'nothing found');
+
+	await page.goto(`${app.url}/browser/Empty?type=private`);
+	await page.getByText('This folder is empty.').waitFor();
+	await clean(t, page, 'empty folder');
+	await app.context.setOffline(true);
+	await page.getByText('You are offline.').waitFor();
+	await clean(t, page, 'offline');
+	await app.context.setOffline(false);
+
+	await page.goto(`${app.url}/browser?type=public`);
+	await rowOf(page, 'guest.zip').waitFor();
+	await nameIn(page, 'mine.txt').click({ button: 'right' });
+	await page.getByRole('menu').waitFor();
+	await clean(t, page, 'public files and the menu of one’s own');
+	await choose('Move back to Private');
+	await dialog.waitFor();
+	await clean(t, page, 'dialog to move back');
+	await leave();
+
+	let answer = () => {};
+	const answered = new Promise<void>((resolve) => {
+		answer = resolve;
+	});
+	await page.route('**/api/browse?**', async (route) => {
+		await answered;
+		await route.continue();
+	});
+	await page.goto(`${app.url}/browser/Photos?type=private`);
+	await page.locator('[role=grid][aria-busy=true]').waitFor();
+	await clean(t, page, 'loading');
+	answer();
+	await rowOf(page, 'one.jpg').waitFor();
+	t.deepEqual(app.faults, []);
+};
+
+test.serial('axe finds nothing in any state of the file list at a desk', everyState, desktop);
+test.serial('axe finds nothing in any state of the file list in a hand', everyState, phone);

@@ -1,0 +1,341 @@
+import { appendFile, mkdir, mkdtemp, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import type { BrowserContext, Page, Request } from 'playwright-core';
+import { type ServerProcess, serveArgs, startServer } from '../../serverProcess.js';
+import { openBrowser, openPage, plainName } from '../support/browser.js';
+import { keptPort } from '../support/keptPort.js';
+import { patience } from '../support/limits.js';
+
+/** How soon a change on a local disk is on screen, and how soon a page has an answer on a machine that has nothing else to do. */
+const liveMs = 2000;
+const answerMs = 100;
+
+/** A page hears of changes at most so often. */
+const spacingMs = 500;
+
+/** Longer than a page waits between two readings. */
+const restMs = 1000;
+
+/** A server that stops waits so long for those who don't leave. */
+const drainMs = 10_000;
+
+interface Scene {
+	server: ServerProcess;
+	/** The name under which the page is opened. */
+	url: string;
+	home: string;
+	context: BrowserContext;
+	cookie: string;
+}
+
+async function scene(t: ExecutionContext): Promise<Scene> {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-live-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	const server = await startServer(t, { args: serveArgs(folder) });
+	const cookie = await server.register('ada');
+	const url = plainName(server.url);
+	const context = await openBrowser(t);
+	await signIn(context, url, cookie);
+	return { server, url, home: path.join(folder, 'files/users/ada'), context, cookie };
+}
+
+async function signIn(context: BrowserContext, url: string, cookie: string): Promise<void> {
+	const [name = '', ...value] = cookie.split('=');
+	await context.addCookies([{ name, value: value.join('='), url, httpOnly: true, sameSite: 'Lax' }]);
+}
+
+const rowOf = (page: Page, name: string) =>
+	page.getByRole('grid', { name: 'Files' }).getByRole('row', { name: new RegExp(`^${name}\\b`) });
+
+/** Does something and waits until the page shows it; fails after two seconds, not counting what the machine kept everybody waiting. */
+async function shows(
+	t: ExecutionContext,
+	page: Page,
+	what: string,
+	step: () => Promise<unknown>,
+	seen: () => Promise<unknown>,
+) {
+	const pulse = takePulse(page);
+	const started = performance.now();
+	const looking = seen();
+	await Promise.all([step(), looking]);
+	const took = performance.now() - started;
+	const lost = await pulse();
+	const measured = `${what}: ${took.toFixed(0)} ms, of which ${lost.toFixed(0)} ms lost`;
+	t.log(measured);
+	t.true(took - lost < liveMs, measured);
+}
+
+/** Waits until a page is at rest: what it still had to read of changes before is no part of what is measured. */
+async function hasRead(page: Page): Promise<void> {
+	let last = performance.now();
+	const underWay = new Set<Request>();
+	const isReading = (request: Request) => request.url().includes('/api/browse');
+	const begin = (request: Request) => {
+		if (isReading(request)) underWay.add(request);
+	};
+	const end = (request: Request) => {
+		if (!isReading(request)) return;
+		underWay.delete(request);
+		last = performance.now();
+	};
+	page.on('request', begin).on('requestfinished', end).on('requestfailed', end);
+	while (underWay.size > 0 || performance.now() - last < restMs) await wait(50);
+	page.off('request', begin).off('requestfinished', end).off('requestfailed', end);
+}
+
+/** Asks the server from a page again and again; the returned function ends that and answers how much too late the answers were, together. */
+function takePulse(page: Page): () => Promise<number> {
+	let lost = 0;
+	let isOver = false;
+	const asking = (async () => {
+		do {
+			const asked = performance.now();
+			await page.evaluate(async () => {
+				await fetch('/api/health');
+				await new Promise(requestAnimationFrame);
+			});
+			lost += Math.max(0, performance.now() - asked - answerMs);
+			await wait(50);
+		} while (!isOver);
+	})();
+	return async () => {
+		isOver = true;
+		await asking;
+		return lost;
+	};
+}
+
+async function streamIsOpen(page: Page): Promise<void> {
+	await page.waitForResponse((response) => response.url().includes('/api/events') && response.status() === 200);
+}
+
+/** Opens a page; when it is there no change is missed any more. */
+async function follow(page: Page, address: string): Promise<void> {
+	const open = streamIsOpen(page);
+	await page.goto(address);
+	await open;
+}
+
+test.serial('a folder on screen follows a program on disk, another tab and another user', async (t) => {
+	const { server, url, home, context } = await scene(t);
+	const docs = path.join(home, 'docs');
+	await mkdir(path.join(docs, 'inner'), { recursive: true });
+	for (let n = 0; n < 100; n++) await writeFile(path.join(docs, `file ${n}.txt`), 'x');
+	const { page, faults } = await openPage(context, url);
+	await follow(page, `${url}/browser/docs?type=private`);
+	await rowOf(page, 'file 0.txt').waitFor();
+
+	// A row is selected and has the focus, and the list is scrolled.
+	await rowOf(page, 'file 12.txt').click({ modifiers: ['Control'] });
+	const scroller = page.locator('[role="rowgroup"]').last();
+	await scroller.evaluate(async (element) => {
+		element.scrollTo({ top: 400 });
+		for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame);
+	});
+	const top = await rowOf(page, 'file 12.txt').evaluate((row) => row.getBoundingClientRect().top);
+
+	await shows(
+		t,
+		page,
+		'a file comes',
+		() => writeFile(path.join(docs, 'file 5b.txt'), ''),
+		async () => {
+			await page.waitForFunction(
+				() => document.querySelector('[role=grid]')?.getAttribute('aria-rowcount') === String(1 + 1 + 1 + 101),
+				undefined,
+				{ polling: 20 },
+			);
+		},
+	);
+	t.is(await rowOf(page, 'file 12.txt').evaluate((row) => row.getBoundingClientRect().top), top, 'the rows stay');
+	t.is(await rowOf(page, 'file 12.txt').getAttribute('aria-selected'), 'true');
+	t.true(await rowOf(page, 'file 12.txt').evaluate((row) => row === document.activeElement));
+
+	await shows(
+		t,
+		page,
+		'a file grows',
+		() => appendFile(path.join(docs, 'file 12.txt'), 'y'.repeat(2000)),
+		() => rowOf(page, 'file 12.txt').filter({ hasText: '2.0 KB' }).waitFor(),
+	);
+	await shows(
+		t,
+		page,
+		'a file is renamed',
+		() => rename(path.join(docs, 'file 13.txt'), path.join(docs, 'file 13z.txt')),
+		() => rowOf(page, 'file 13z.txt').waitFor(),
+	);
+	await shows(
+		t,
+		page,
+		'a file goes',
+		() => rm(path.join(docs, 'file 13z.txt')),
+		() => rowOf(page, 'file 13z.txt').waitFor({ state: 'detached' }),
+	);
+	await scroller.evaluate((element) => element.scrollTo({ top: 0 }));
+	await shows(
+		t,
+		page,
+		'a count below',
+		() => writeFile(path.join(docs, 'inner/child'), ''),
+		() => rowOf(page, 'inner').locator('[role=gridcell]').nth(2).filter({ hasText: /^1$/ }).waitFor(),
+	);
+
+	const { page: tab } = await openPage(context, `${url}/browser/docs?type=private`);
+	await rowOf(tab, 'inner').waitFor();
+	await tab.getByRole('grid', { name: 'Files' }).press('Control+a');
+	const create = async () => {
+		const answer = await tab.evaluate(async () => {
+			const sent = await fetch('/api/createFolder', {
+				method: 'POST',
+				headers: { 'content-type': 'application/json' },
+				body: JSON.stringify({ directory: 'docs', folderName: 'from a tab', type: 'private' }),
+			});
+			return sent.status;
+		});
+		t.is(answer, 200);
+	};
+	await shows(t, page, 'another tab', create, () => rowOf(page, 'from a tab').waitFor());
+
+	// The public area, which a visitor's upload changes.
+	await follow(page, `${url}/browser?type=public`);
+	await page.getByRole('grid', { name: 'Files' }).and(page.locator('[aria-busy=false]')).waitFor();
+	const upload = async () => {
+		const form = new FormData();
+		form.set('file', new File(['hello'], 'from a visitor.txt'));
+		const { status } = await fetch(`${server.url}/api/upload/public`, { method: 'POST', body: form });
+		t.is(status, 200);
+	};
+	await shows(t, page, 'another user', upload, () => rowOf(page, 'from a visitor.txt').waitFor());
+	t.deepEqual(faults, []);
+});
+
+test.serial('what changes before the page hears of changes is shown as well', async (t) => {
+	const { url, home, context } = await scene(t);
+	const docs = path.join(home, 'docs');
+	await mkdir(docs, { recursive: true });
+	await writeFile(path.join(docs, 'early.txt'), 'x');
+	const { page, faults } = await openPage(context, url);
+	let letThrough = () => {};
+	const held = new Promise<void>((resolve) => {
+		letThrough = resolve;
+	});
+	await page.route('**/api/events?*', async (route) => {
+		await held;
+		await route.continue();
+	});
+	await page.goto(`${url}/browser/docs?type=private`);
+	await rowOf(page, 'early.txt').waitFor();
+	await writeFile(path.join(docs, 'between.txt'), 'x');
+	letThrough();
+	await rowOf(page, 'between.txt').waitFor();
+	t.deepEqual(faults, []);
+});
+
+test.serial('a hundred changes a second make a few readings, and the last one shows', async (t) => {
+	const { url, home, context } = await scene(t);
+	await mkdir(path.join(home, 'busy'));
+	await utimes(path.join(home, 'busy'), 1, 1);
+	const { page } = await openPage(context, url);
+	await follow(page, `${url}/browser/busy?type=private`);
+	await rowOf(page, 'Up Directory').waitFor();
+	let readings = 0;
+	page.on('request', (request) => {
+		if (request.url().includes('/api/browse')) readings++;
+	});
+	const started = performance.now();
+	const passed = () => performance.now() - started;
+	let made = 0;
+	// For three seconds, or on a slow machine until it was read in between.
+	while (passed() < 3000 || ((made <= 100 || readings < 3) && passed() < patience)) {
+		await writeFile(path.join(home, 'busy', `n${String(made++).padStart(4, '0')}`), '');
+		await wait(8);
+	}
+	t.true(made > 100);
+	t.true(readings >= 3, `${readings} readings in between`);
+	await shows(
+		t,
+		page,
+		'the last one',
+		() => writeFile(path.join(home, 'busy', 'a last'), ''),
+		() => rowOf(page, 'a last').waitFor(),
+	);
+	const most = Math.ceil(passed() / spacingMs) + 2;
+	t.log(`${made} changes, ${readings} readings in ${passed().toFixed(0)} ms`);
+	t.true(readings <= most, `${readings} readings, at most ${most}`);
+});
+
+test.serial('a hidden tab has no stream, and shows what it missed when it is seen again', async (t) => {
+	const { url, home, context } = await scene(t);
+	const page = await context.newPage();
+	const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('/api/events'));
+	await follow(page, `${url}/browser?type=private`);
+	await hasRead(page);
+	const setVisibility = (state: string) =>
+		page.evaluate((value) => {
+			Object.defineProperty(document, 'visibilityState', { configurable: true, value });
+			document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+		}, state);
+	await setVisibility('hidden');
+	await ended;
+	await writeFile(path.join(home, 'while away.txt'), '');
+	await wait(1500);
+	t.is(await rowOf(page, 'while away.txt').count(), 0);
+	const again = streamIsOpen(page);
+	await shows(
+		t,
+		page,
+		'seen again',
+		() => setVisibility('visible'),
+		() => rowOf(page, 'while away.txt').waitFor(),
+	);
+	await again;
+	await hasRead(page);
+	await shows(
+		t,
+		page,
+		'followed again',
+		() => writeFile(path.join(home, 'after.txt'), ''),
+		() => rowOf(page, 'after.txt').waitFor(),
+	);
+});
+
+test.serial('signing out in one tab ends the stream of another, which then shows the public files', async (t) => {
+	const { server, url, home, context, cookie } = await scene(t);
+	await writeFile(path.join(home, 'secret.txt'), '');
+	const page = await context.newPage();
+	await follow(page, `${url}/browser?type=private`);
+	await rowOf(page, 'secret.txt').waitFor();
+	t.is((await fetch(`${server.url}/api/logout`, { headers: { cookie } })).status, 200);
+	await page.waitForURL(/type=public/);
+	await rowOf(page, 'secret.txt').waitFor({ state: 'detached' });
+});
+
+test.serial('a page finds its way back after the server was started again', async (t) => {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-live-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	const port = `${await keptPort()}`;
+	const first = await startServer(t, { args: serveArgs(folder, '--port', port) });
+	const page = await (await openBrowser(t)).newPage();
+	await follow(page, `${plainName(first.url)}/browser`);
+	const stopping = performance.now();
+	await first.stop();
+	t.true(performance.now() - stopping < drainMs, 'the open stream does not delay the stop');
+	await writeFile(path.join(folder, 'files/Public/meanwhile.txt'), '');
+	const again = streamIsOpen(page);
+	await startServer(t, { args: serveArgs(folder, '--port', port) });
+	await again;
+	await rowOf(page, 'meanwhile.txt').waitFor();
+	await hasRead(page);
+	await shows(
+		t,
+		page,
+		'followed again',
+		() => writeFile(path.join(folder, 'files/Public/after.txt'), ''),
+		() => rowOf(page, 'after.txt').waitFor(),
+	);
+});

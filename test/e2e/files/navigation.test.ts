@@ -1,0 +1,297 @@
+import { rename } from 'node:fs/promises';
+import test from 'ava';
+import type { Locator, Page } from 'playwright-core';
+import { phone } from '../support/browser.js';
+import { nameIn, namesOf, onDisk, plant, prepareStage, rowOf, selectedNames, settled } from '../support/fileManager.js';
+import { said } from '../support/notices.js';
+
+const stage = prepareStage(test);
+
+const header = (page: Page, name: string) => page.getByRole('columnheader', { name });
+
+test.serial('the search is in the address, counts what it finds, says where it lies and is cleared', async (t) => {
+	const app = await stage.enter(t);
+	await plant(app.home, { 'Report.txt': '', 'work/reports/final report.pdf': '', 'work/plan.txt': '' });
+	const page = await app.open('/browser?type=private');
+	const box = page.getByRole('searchbox', { name: 'Search' });
+	await box.fill('report');
+	await page.getByRole('button', { name: 'Search', exact: true }).click();
+	await page.waitForURL('**/browser?type=private&search=report');
+	await page.getByText('3 Results').waitFor();
+	await page.getByRole('row', { name: /^final report\.pdf,.* in work\/reports/ }).waitFor();
+	await box.fill('plan');
+	await page.keyboard.press('Enter');
+	await page.getByText('1 Result', { exact: true }).waitFor();
+	await page.goBack();
+	await page.getByText('3 Results').waitFor();
+	t.is(await box.inputValue(), 'report');
+
+	// What is found is acted on where it lies.
+	await nameIn(page, 'final report.pdf').click({ button: 'right' });
+	await page.getByRole('menuitem', { name: 'Rename' }).click();
+	await page.getByRole('dialog').getByRole('textbox').fill('end report.pdf');
+	await page.keyboard.press('Enter');
+	await rowOf(page, 'end report.pdf').waitFor();
+	await onDisk(t, app.home, [
+		'Public/',
+		'Report.txt',
+		'work/',
+		'work/plan.txt',
+		'work/reports/',
+		'work/reports/end report.pdf',
+	]);
+	await page.getByRole('button', { name: 'Clear search' }).click();
+	await page.waitForURL('**/browser?type=private');
+	await box.and(page.locator(':focus')).waitFor();
+	await rowOf(page, 'work').waitFor();
+	await page.getByText('3 Results').waitFor();
+	t.is(await box.inputValue(), '');
+	await box.pressSequentially('abcdefghijklmnopqrstuvwxyz');
+	t.is(await box.inputValue(), 'abcdefghijklmnopqrstuvwxy');
+	await page.keyboard.press('Enter');
+	await page.getByText('No results found').waitFor();
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('letters filter, headers sort and say so, and Back and a reload find all as it was left', async (t) => {
+	const app = await stage.enter(t);
+	const many = Array.from({ length: 300 }, (_, n) => [`file ${n}.txt`, 'x'.repeat(n)]);
+	await plant(app.home, { ...Object.fromEntries(many), '2 tea.txt': '', 'Zoo/inside.txt': '', 'bee.txt': 'bb' });
+	const page = await app.open('/browser?type=private');
+	const letters = page.getByRole('group', { name: 'Filter by first letter' });
+	const letter = (name: string) => letters.getByRole('button', { name, exact: true });
+	t.is(await letter('ALL').getAttribute('aria-pressed'), 'true');
+	await letter('#').click();
+	t.deepEqual(await namesOf(page), ['2 tea.txt']);
+	await page.getByText('1 Result', { exact: true }).waitFor();
+	await letter('B').click();
+	t.deepEqual(await namesOf(page), ['bee.txt']);
+	t.is(await letter('B').getAttribute('aria-pressed'), 'true');
+	await letter('Q').click();
+	await page.getByText('No results match filter').waitFor();
+	await page.getByRole('button', { name: 'Show all' }).click();
+
+	t.is(await header(page, 'Type').getAttribute('aria-sort'), 'ascending');
+	t.deepEqual((await namesOf(page)).slice(0, 5), ['Public', 'Zoo', '2 tea.txt', 'bee.txt', 'file 0.txt']);
+	const sort = async (column: string, direction: string, first: string) => {
+		// In the middle of the header, which may lie far from its word.
+		await header(page, column).click();
+		await header(page, column)
+			.and(page.locator(`[aria-sort=${direction}]`))
+			.waitFor();
+		t.is((await namesOf(page))[0], first);
+		t.is(await page.locator('[aria-sort=ascending], [aria-sort=descending]').count(), 1);
+	};
+	await sort('Name', 'ascending', '2 tea.txt');
+	await sort('Name', 'descending', 'Zoo');
+	await sort('Size', 'ascending', '2 tea.txt');
+	await sort('Size', 'descending', 'file 299.txt');
+	t.deepEqual((await namesOf(page)).slice(0, 2), ['file 299.txt', 'file 298.txt']);
+	await sort('Count', 'ascending', '2 tea.txt');
+	await sort('Count', 'descending', 'Zoo');
+	await sort('Name', 'ascending', '2 tea.txt');
+
+	// Somewhere down the list, filtered and with a selection, into a folder and back.
+	await letter('F').click();
+	const scroller = page.locator('[role=rowgroup]').nth(1);
+	await scroller.evaluate((element) => element.scrollTo({ top: 4000 }));
+	await rowOf(page, 'file 102.txt').click({ modifiers: ['Control'] });
+	await rowOf(page, 'file 104.txt').click({ modifiers: ['Shift'] });
+	const asLeft = async (what: string) => {
+		await rowOf(page, 'file 103.txt').waitFor();
+		t.deepEqual(await selectedNames(page), ['file 102.txt', 'file 103.txt', 'file 104.txt'], what);
+		t.is(await scroller.evaluate((element) => element.scrollTop), 4000, what);
+		t.is(await letter('F').getAttribute('aria-pressed'), 'true', what);
+		t.is(await header(page, 'Name').getAttribute('aria-sort'), 'ascending', what);
+	};
+	await asLeft('before');
+	await page.getByRole('combobox', { name: 'Area' }).selectOption('public');
+	await page.getByText('No results found').waitFor();
+	await page.goBack();
+	await asLeft('Back');
+	// Also from a folder that was left before it could be shown.
+	await page.route('**/api/browse?*search=slow*', () => {});
+	await page.getByRole('searchbox', { name: 'Search' }).fill('slow');
+	await page.keyboard.press('Enter');
+	await page.locator('[role=grid][aria-busy=true]').waitFor();
+	await page.goBack();
+	await asLeft('Back at once');
+	await page.reload();
+	await asLeft('a reload');
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('going up begins at the folder one came from, and Home leads to the root and then away', async (t) => {
+	const app = await stage.enter(t);
+	await plant(app.home, { 'one/two/three/x.txt': '', 'one/another/': '' });
+	const page = await app.open('/browser/one/two/three?type=private');
+	await page.keyboard.press('Backspace');
+	await rowOf(page, 'three').and(page.locator('[tabindex="0"]')).waitFor();
+	await page.getByRole('navigation', { name: 'Breadcrumbs' }).getByText('one').click();
+	await page.waitForURL('**/browser/one?type=private');
+	await rowOf(page, 'another').waitFor();
+	await page.getByRole('button', { name: 'Home' }).click();
+	await page.waitForURL('**/browser?type=private');
+	await rowOf(page, 'one').waitFor();
+	await page.getByRole('button', { name: 'Home' }).click();
+	await page.getByText('Drop files or click to upload').waitFor();
+	t.is(new URL(page.url()).pathname, '/');
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('a call that fails keeps the screen and says what failed and why', async (t) => {
+	const app = await stage.enter(t);
+	await plant(app.home, { 'a.txt': 'a', 'b.txt': 'b', 'gone.txt': '' });
+	const page = await app.open('/browser?type=private');
+	const dialog = page.getByRole('dialog');
+	await rowOf(page, 'a.txt').click({ modifiers: ['Control'] });
+	await page.keyboard.press('F2');
+	await dialog.getByRole('textbox').fill('b.txt');
+	await page.keyboard.press('Enter');
+	await said(page, 'Error renaming item', 'b.txt');
+	t.is(await dialog.getByRole('textbox').inputValue(), 'b.txt', 'what was typed can be mended');
+	await page.keyboard.press('Escape');
+	await settled(page);
+	t.deepEqual(await selectedNames(page), ['a.txt']);
+
+	await page.route('**/api/deleteItem', (route) => route.fulfill({ status: 502, body: '<html>Bad gateway</html>' }));
+	await page.keyboard.press('Delete');
+	await dialog.getByRole('button', { name: 'Delete' }).click();
+	await said(page, 'Failed to delete any items', 'HTTP error! status: 502');
+	await page.unroute('**/api/deleteItem');
+	t.deepEqual(await selectedNames(page), ['a.txt']);
+
+	// What somebody else took away meanwhile is told, and leaves the list.
+	await nameIn(page, 'gone.txt').click({ button: 'right' });
+	await page.getByRole('menuitem', { name: 'Rename' }).click();
+	await dialog.getByRole('textbox').fill('new.txt');
+	await rename(`${app.home}/gone.txt`, `${app.home}/elsewhere.txt`);
+	await page.keyboard.press('Enter');
+	await said(page, 'Error renaming item', 'No such file');
+	await page.keyboard.press('Escape');
+	await settled(page);
+	await rowOf(page, 'elsewhere.txt').waitFor();
+	t.is(await rowOf(page, 'gone.txt').count(), 0);
+
+	// One of several: what could be done is done.
+	await plant(app.home, { 'Target/': '' });
+	await page.reload();
+	await rowOf(page, 'Target').waitFor();
+	await page.keyboard.press('Escape');
+	await rowOf(page, 'a.txt').click({ modifiers: ['Control'] });
+	await rowOf(page, 'b.txt').click({ modifiers: ['Control'] });
+	await page.keyboard.press('Control+x');
+	await rename(`${app.home}/b.txt`, `${app.home}/Public/b.txt`);
+	await nameIn(page, 'Target').click();
+	await rowOf(page, 'Up Directory').waitFor();
+	await page.keyboard.press('Control+v');
+	await said(page, 'Pasted 1 item. 1 failed.', 'No such file');
+	await onDisk(t, app.home, ['Public/', 'Public/b.txt', 'Target/', 'Target/a.txt', 'elsewhere.txt']);
+	await page.goto(`${app.url}/browser/nowhere?type=private`);
+	await page.getByText('Error loading files').waitFor();
+	await page.getByText('There is no such folder').waitFor();
+	await page.getByRole('button', { name: 'Home' }).click();
+	await rowOf(page, 'Target').waitFor();
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('a lost network, or a server that is silent, is noticed and mended without a reload', async (t) => {
+	const app = await stage.enter(t);
+	await plant(app.home, { 'a.txt': 'a' });
+	const page = await app.open('/browser?type=private');
+	await app.context.setOffline(true);
+	await page.getByText('You are offline. What you see may be out of date.').waitFor();
+	await rowOf(page, 'a.txt').waitFor();
+	await nameIn(page, 'a.txt').click({ button: 'right' });
+	await page.getByRole('menuitem', { name: 'Delete' }).click();
+	await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+	await said(page, 'Failed to delete any items', 'Network error');
+	await plant(app.home, { 'b.txt': 'b' });
+	await app.context.setOffline(false);
+	await rowOf(page, 'b.txt').waitFor();
+	await page.getByText('You are offline.').waitFor({ state: 'detached' });
+
+	await page.keyboard.press('Escape');
+	await page.route('**/api/**', (route) => route.abort());
+	await page.getByRole('button', { name: 'Actions', exact: true }).click();
+	await page.getByRole('menuitem', { name: 'Refresh' }).click();
+	await page.getByText('The server does not answer. Trying again…').waitFor();
+	t.is(await rowOf(page, 'a.txt').count(), 1, 'the list stays');
+	await plant(app.home, { 'c.txt': 'c' });
+	await page.unroute('**/api/**');
+	await rowOf(page, 'c.txt').waitFor();
+	await page.getByText('The server does not answer.').waitFor({ state: 'detached' });
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('in a hand: taps open, icons select, a long press and the row’s button open the menu', async (t) => {
+	const app = await stage.enter(t, { viewport: phone, hasTouch: true });
+	await plant(app.home, { 'a.txt': 'a', 'b.txt': 'b', 'Folder/inside.txt': 'i' });
+	const page = await app.open('/browser?type=private');
+	const dialog = page.getByRole('dialog');
+
+	await longPress(page, nameIn(page, 'a.txt'));
+	await isWithin(t, page, page.getByRole('menu'));
+	await page.getByRole('menuitem', { name: 'Rename' }).tap();
+	await fillsScreen(page, dialog);
+	await dialog.getByRole('textbox').fill('first.txt');
+	await dialog.getByRole('button', { name: 'Rename' }).tap();
+	await rowOf(page, 'first.txt').waitFor();
+	await settled(page);
+	t.is(new URL(page.url()).pathname, '/browser', 'the finger that left opened nothing');
+
+	await rowOf(page, 'b.txt').getByRole('button', { name: 'Actions for b.txt' }).tap();
+	await isWithin(t, page, page.getByRole('menu'));
+	await page.getByRole('menuitem', { name: 'Cut' }).tap();
+	await page.keyboard.press('Escape');
+	await nameIn(page, 'Folder').tap();
+	await rowOf(page, 'inside.txt').waitFor();
+	await page.getByRole('button', { name: 'Actions', exact: true }).tap();
+	await page.getByRole('menuitem', { name: 'Paste' }).tap();
+	await rowOf(page, 'b.txt').waitFor();
+	await onDisk(t, app.home, ['Folder/', 'Folder/b.txt', 'Folder/inside.txt', 'Public/', 'first.txt']);
+
+	await rowOf(page, 'b.txt').locator('[data-part=type]').tap();
+	await rowOf(page, 'inside.txt').locator('[data-part=type]').tap();
+	await page.getByText('2 Selected').waitFor();
+	await page.getByRole('button', { name: 'Actions', exact: true }).tap();
+	await page.getByRole('menuitem', { name: 'Delete' }).tap();
+	await fillsScreen(page, dialog);
+	await dialog.getByRole('button', { name: 'Delete' }).tap();
+	await onDisk(t, app.home, ['Folder/', 'Public/', 'first.txt']);
+	for (const width of [390, 360]) {
+		await page.setViewportSize({ width, height: 844 });
+		await page.waitForFunction((shown) => {
+			const { scrollWidth } = document.documentElement;
+			return window.innerWidth === shown && scrollWidth <= shown;
+		}, width);
+	}
+	t.deepEqual(app.faults, []);
+});
+
+async function longPress(page: Page, target: Locator): Promise<void> {
+	const box = await target.boundingBox();
+	if (!box) throw new Error('There is nothing to press.');
+	const touchPoints = [{ x: box.x + box.width / 2, y: box.y + box.height / 2 }];
+	const session = await page.context().newCDPSession(page);
+	await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints });
+	await page.getByRole('menu').waitFor();
+	await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+}
+
+async function isWithin(t: { true(value: boolean, message?: string): unknown }, page: Page, element: Locator) {
+	const box = await element.boundingBox();
+	const size = page.viewportSize();
+	if (!box || !size) throw new Error('It is not on screen.');
+	const { x, y, width, height } = box;
+	t.true(x >= 0 && y >= 0 && x + width <= size.width && y + height <= size.height, JSON.stringify(box));
+}
+
+/** Waits until a dialog takes up all of the screen. */
+async function fillsScreen(page: Page, dialog: Locator): Promise<void> {
+	await dialog.waitFor();
+	await page.waitForFunction(() => {
+		const box = document.querySelector('[role=dialog]')?.getBoundingClientRect();
+		return box && box.width >= window.innerWidth && box.height >= window.innerHeight && box.top <= 0;
+	});
+}

@@ -1,0 +1,253 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import test from 'ava';
+import type { Page } from 'playwright-core';
+import {
+	listedPaths,
+	menuItems,
+	nameIn,
+	onDisk,
+	plant,
+	prepareStage,
+	rowOf,
+	selects,
+	settled,
+	treeOf,
+} from '../support/fileManager.js';
+import { typeInOneGo } from '../support/hands.js';
+import { said } from '../support/notices.js';
+
+const stage = prepareStage(test);
+
+/** Where nothing lies on a row: neither a name nor a button. */
+async function freeArea(page: Page, name: string): Promise<{ x: number; y: number }> {
+	const box = await rowOf(page, name).boundingBox();
+	if (!box) throw new Error(`${name} is not on screen.`);
+	return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+}
+
+async function drawBand(page: Page, from: string, to: string): Promise<void> {
+	const start = await freeArea(page, from);
+	const end = await freeArea(page, to);
+	await page.mouse.move(start.x, start.y);
+	await page.mouse.down();
+	await page.mouse.move(start.x + 30, (start.y + end.y) / 2, { steps: 4 });
+	await page.mouse.move(start.x + 60, end.y, { steps: 4 });
+	await page.mouse.up();
+}
+
+test.serial(
+	'names are dragged to folders and breadcrumbs, alone or as the selection that they belong to',
+	async (t) => {
+		const app = await stage.enter(t);
+		await plant(app.home, { 'a.txt': '', 'b.txt': '', 'c.txt': '', 'Inner/deep/': '', 'd.txt': '' });
+		const page = await app.open('/browser?type=private');
+		await nameIn(page, 'a.txt').dragTo(rowOf(page, 'Inner'));
+		await said(page, 'Moved a.txt');
+		await onDisk(t, app.home, ['Inner/', 'Inner/a.txt', 'Inner/deep/', 'Public/', 'b.txt', 'c.txt', 'd.txt']);
+
+		await rowOf(page, 'b.txt').click({ modifiers: ['Control'] });
+		await rowOf(page, 'c.txt').click({ modifiers: ['Control'] });
+		await nameIn(page, 'c.txt').dragTo(rowOf(page, 'Inner'));
+		await said(page, 'Moved 2 items');
+		const inside = ['Inner/', 'Inner/a.txt', 'Inner/b.txt', 'Inner/c.txt', 'Inner/deep/'];
+		await onDisk(t, app.home, [...inside, 'Public/', 'd.txt']);
+
+		// Onto a file nothing moves, nor is anything opened.
+		await nameIn(page, 'Inner').dragTo(rowOf(page, 'd.txt'));
+		await nameIn(page, 'Inner').click();
+		await nameIn(page, 'deep').dragTo(page.getByRole('navigation', { name: 'Breadcrumbs' }).getByText('Home'));
+		await said(page, 'Moved deep');
+		await nameIn(page, 'c.txt').dragTo(rowOf(page, 'Up Directory'));
+		await said(page, 'Moved c.txt');
+		await onDisk(t, app.home, ['Inner/', 'Inner/a.txt', 'Inner/b.txt', 'Public/', 'c.txt', 'd.txt', 'deep/']);
+
+		// A protected folder stays where it is, and still takes what is dropped on it.
+		await page.keyboard.press('Backspace');
+		await rowOf(page, 'Public').waitFor();
+		t.is(await nameIn(page, 'Public').getAttribute('draggable'), 'false');
+		await nameIn(page, 'd.txt').dragTo(rowOf(page, 'Public'));
+		await onDisk(t, app.home, ['Inner/', 'Inner/a.txt', 'Inner/b.txt', 'Public/', 'Public/d.txt', 'c.txt', 'deep/']);
+		t.deepEqual(app.faults, []);
+	},
+);
+
+test.serial(
+	'rows are selected by band, Ctrl, Shift and keys, and cleared by Escape or a click beside them',
+	async (t) => {
+		const app = await stage.enter(t);
+		const names = ['1.txt', '2.txt', '3.txt', '4.txt', '5.txt', '6.txt', '7.txt'];
+		await plant(`${app.home}/Box`, Object.fromEntries(names.map((name) => [name, name])));
+		const page = await app.open('/browser/Box?type=private');
+		const count = page.getByText(/^\d+ Selected$/);
+
+		await drawBand(page, '2.txt', '4.txt');
+		await selects(t, page, '2.txt', '3.txt', '4.txt');
+		t.is(await count.textContent(), '3 Selected');
+		await page.keyboard.down('Control');
+		await drawBand(page, '6.txt', '7.txt');
+		await page.keyboard.up('Control');
+		await selects(t, page, '2.txt', '3.txt', '4.txt', '6.txt', '7.txt');
+		await page.keyboard.press('Escape');
+		await selects(t, page);
+
+		await rowOf(page, '1.txt').click({ modifiers: ['Control'] });
+		await rowOf(page, '3.txt').click({ modifiers: ['Shift'] });
+		await selects(t, page, '1.txt', '2.txt', '3.txt');
+		await rowOf(page, '2.txt').click({ modifiers: ['Control'] });
+		await rowOf(page, '5.txt').click({ modifiers: ['Control'] });
+		await selects(t, page, '1.txt', '3.txt', '5.txt');
+		const list = await page.getByRole('grid', { name: 'Files' }).boundingBox();
+		if (!list) throw new Error('There is no list.');
+		await page.mouse.click(list.x + 200, list.y + list.height - 10);
+		await selects(t, page);
+
+		// Up Directory is never part of it.
+		await page.keyboard.press('Control+a');
+		await selects(t, page, ...names);
+		t.is(await rowOf(page, 'Up Directory').getAttribute('aria-selected'), null);
+		await page.getByRole('button', { name: 'Clear selection' }).click();
+		await selects(t, page);
+		await page.keyboard.press('Home');
+		await page.keyboard.press('ArrowDown');
+		await page.keyboard.press('ArrowDown');
+		await page.keyboard.press('Space');
+		await page.keyboard.press('Shift+ArrowDown');
+		await page.keyboard.press('Shift+ArrowDown');
+		await selects(t, page, '2.txt', '3.txt', '4.txt');
+		await page.keyboard.press('Shift+End');
+		await selects(t, page, '2.txt', '3.txt', '4.txt', '5.txt', '6.txt', '7.txt');
+		await page.keyboard.press('Shift+Home');
+		await selects(t, page, '1.txt', '2.txt');
+		t.deepEqual(app.faults, []);
+	},
+);
+
+test.serial('letters typed in one go find a name, also where the page comes to them late', async (t) => {
+	const app = await stage.enter(t);
+	await plant(app.home, { 'bat.txt': '', 'bee.txt': '', 'bean.txt': '', 'egg.txt': '', 'apple.txt': '' });
+	const page = await app.open('/browser?type=private');
+	await page.keyboard.press('ArrowDown');
+	await typeInOneGo(page, 'bean', () => wait(1000));
+	await rowOf(page, 'bean.txt').and(page.locator(':focus')).waitFor();
+	t.deepEqual(app.faults, []);
+});
+
+test.serial(
+	'dialogs list five paths and how many more, and keep the keys and the selection to themselves',
+	async (t) => {
+		const app = await stage.enter(t);
+		const names = ['1.txt', '2.txt', '3.txt', '4.txt', '5.txt', '6.txt', '7.txt'];
+		await plant(`${app.home}/Box`, Object.fromEntries(names.map((name) => [name, name])));
+		const page = await app.open('/browser/Box?type=private');
+		const dialog = page.getByRole('dialog');
+		const box = ['Box/', ...names.map((name) => `Box/${name}`), 'Public/'];
+
+		await page.keyboard.press('Control+a');
+		await page.keyboard.press('Delete');
+		const paths = ['Box/1.txt', 'Box/2.txt', 'Box/3.txt', 'Box/4.txt', 'Box/5.txt', '…and 2 more'];
+		t.deepEqual(await listedPaths(page), paths);
+		await dialog.locator(':focus').waitFor();
+		for (const key of ['Delete', 'F2', 'Control+x', 'Control+a', 'Backspace', 'ArrowDown'])
+			await page.keyboard.press(key);
+		t.is(await dialog.count(), 1);
+		await selects(t, page, ...names);
+		await page.keyboard.press('Escape');
+		await settled(page);
+		// Escape closed the dialog and nothing else.
+		await selects(t, page, ...names);
+		t.is(await page.locator('[data-cut]').count(), 0);
+		await onDisk(t, app.home, box);
+
+		await page.getByRole('grid', { name: 'Files' }).locator(':focus').waitFor();
+		await page.keyboard.press('Shift+F10');
+		await page.getByRole('menuitem', { name: 'Move to Public' }).click();
+		t.deepEqual(await listedPaths(page), paths);
+		await page.keyboard.press('Escape');
+		await settled(page);
+
+		await page.getByRole('button', { name: 'Clear selection' }).click();
+		await page.getByRole('button', { name: 'Actions', exact: true }).click();
+		await page.getByRole('menuitem', { name: 'Create Folder' }).click();
+		await dialog.locator(':focus').waitFor();
+		await page.keyboard.press('Enter');
+		await dialog.getByText('Please enter a folder name').waitFor();
+		await page.keyboard.type('what?');
+		await dialog.getByText('cannot be empty or contain invalid characters').waitFor();
+		await page.keyboard.press('Enter');
+		await page.keyboard.press('Escape');
+		await settled(page);
+
+		await rowOf(page, '1.txt').click({ modifiers: ['Control'] });
+		await page.keyboard.press('F2');
+		await dialog.getByRole('textbox', { name: 'New name' }).and(page.locator(':focus')).waitFor();
+		t.is(await page.evaluate(() => String(window.getSelection())), '1', 'without its extension');
+		await page.keyboard.press('Enter');
+		await settled(page);
+		await onDisk(t, app.home, box);
+
+		await page.keyboard.press('Delete');
+		await dialog.getByRole('button', { name: 'Delete' }).click();
+		await said(page, 'Deleted 1.txt');
+		await onDisk(
+			t,
+			app.home,
+			box.filter((name) => name !== 'Box/1.txt'),
+		);
+		t.deepEqual(app.faults, []);
+	},
+);
+
+test.serial('of several, what is protected or another’s is left out with a sentence', async (t) => {
+	const app = await stage.enter(t);
+	await plant(app.home, { 'a.txt': 'a', 'b.txt': 'b', 'Public/mine.txt': 'm', 'Public/also mine.txt': 'm' });
+	await plant(`${app.files}/Public`, { 'notice.pdf': 'n' });
+	await plant(`${app.files}/users/anonymous/Public`, { 'guest.txt': 'g' });
+	const page = await app.open('/browser?type=private');
+	const dialog = page.getByRole('dialog');
+
+	await rowOf(page, 'Public').click({ modifiers: ['Control'] });
+	for (const [key, verb] of Object.entries({
+		'Control+x': 'cut',
+		'Control+c': 'copy',
+		F2: 'rename',
+		Delete: 'delete',
+	})) {
+		await page.keyboard.press(key);
+		await said(page, `Cannot ${verb} protected folders`);
+		t.is(await dialog.count(), 0);
+	}
+	await rowOf(page, 'Public').click({ button: 'right' });
+	t.deepEqual(await menuItems(page), ['Open', 'Download as ZIP']);
+	await page.keyboard.press('Escape');
+	await rowOf(page, 'a.txt').click({ modifiers: ['Control'] });
+	await page.keyboard.press('Delete');
+	t.deepEqual(await listedPaths(page), ['a.txt']);
+	await dialog.getByRole('button', { name: 'Delete' }).click();
+	await said(page, 'Deleted a.txt');
+	await settled(page);
+	await onDisk(t, app.home, ['Public/', 'Public/also mine.txt', 'Public/mine.txt', 'b.txt']);
+
+	await page.getByRole('combobox', { name: 'Area' }).selectOption('public');
+	await rowOf(page, 'guest.txt').waitFor();
+	await page.keyboard.press('Control+a');
+	await nameIn(page, 'mine.txt').click({ button: 'right' });
+	t.false((await menuItems(page)).includes('Move back to Private'), 'only if all are one’s own');
+	await page.keyboard.press('Escape');
+	await page.keyboard.press('Control+x');
+	await said(page, 'Skipped 2 items that you do not own');
+	t.is(await page.locator('[data-cut]').count(), 2);
+	await page.keyboard.press('Delete');
+	t.deepEqual(await listedPaths(page), ['also mine.txt', 'mine.txt']);
+	await dialog.getByRole('button', { name: 'Delete' }).click();
+	await said(page, 'Deleted 2 items');
+	await settled(page);
+	await page.keyboard.press('Control+a');
+	await page.keyboard.press('Delete');
+	await said(page, 'You do not own any of the selected items');
+	await page.keyboard.press('Control+x');
+	await said(page, 'Cannot cut files you do not own');
+	await onDisk(t, app.home, ['Public/', 'b.txt']);
+	t.deepEqual(await treeOf(`${app.files}/Public`), ['notice.pdf']);
+	t.deepEqual(await treeOf(`${app.files}/users/anonymous/Public`), ['guest.txt']);
+	t.deepEqual(app.faults, []);
+});

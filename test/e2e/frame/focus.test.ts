@@ -1,0 +1,113 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import type { Locator, Page } from 'playwright-core';
+import { serveArgs, startServer } from '../../serverProcess.js';
+import { openBrowser, openPage, plainName } from '../support/browser.js';
+import { nameIn, plant, prepareStage } from '../support/fileManager.js';
+
+const stage = prepareStage(test);
+
+async function openLanding(t: ExecutionContext): Promise<{ page: Page; faults: string[] }> {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-focus-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	const server = await startServer(t, { args: serveArgs(folder) });
+	await server.register('ada');
+	return openPage(await openBrowser(t), plainName(server.url));
+}
+
+async function signIn(page: Page, password: string): Promise<void> {
+	const dialog = page.getByRole('dialog', { name: 'Sign In' });
+	await dialog.getByLabel('Username').fill('ada');
+	await dialog.getByLabel('Password').fill(password);
+	await dialog.getByRole('button', { name: 'Sign In' }).click();
+}
+
+function focused(control: Locator): Promise<void> {
+	return control.and(control.page().locator(':focus')).waitFor();
+}
+
+test.serial('a dialog gives the focus back to what opened it, however often', async (t) => {
+	const { page, faults } = await openLanding(t);
+	const button = page.getByRole('button', { name: 'Sign In' });
+	const dialog = page.getByRole('dialog');
+	for (const leave of [
+		() => page.keyboard.press('Escape'),
+		() => dialog.getByRole('button', { name: 'Cancel' }).click(),
+		() => page.keyboard.press('Escape'),
+	]) {
+		await button.click();
+		await focused(dialog.getByLabel('Username'));
+		await leave();
+		await dialog.waitFor({ state: 'detached' });
+		await focused(button);
+	}
+
+	await page.setInputFiles('input[type=file]', [
+		{ name: 'one.txt', mimeType: 'text/plain', buffer: Buffer.from('one') },
+		{ name: 'two.txt', mimeType: 'text/plain', buffer: Buffer.from('two') },
+	]);
+	const remove = page.getByRole('main').getByRole('button', { name: 'Remove' });
+	for (let times = 0; times < 2; times++) {
+		await remove.nth(1).click();
+		await focused(dialog.getByRole('button', { name: 'Remove' }));
+		await page.keyboard.press('Escape');
+		await dialog.waitFor({ state: 'detached' });
+		await focused(remove.nth(1));
+	}
+	await remove.nth(1).click();
+	await dialog.getByRole('button', { name: 'Remove' }).click();
+	await dialog.waitFor({ state: 'detached' });
+	await focused(remove);
+	await page.getByLabel('File name').fill('another');
+	await page.getByRole('button', { name: 'Restore original name' }).click();
+	await focused(page.getByLabel('File name'));
+	t.is(await page.getByLabel('File name').inputValue(), 'one');
+	t.deepEqual(faults, []);
+});
+
+test.serial('who signs in goes on at the account, whose menu opens also before it was loaded', async (t) => {
+	const { page, faults } = await openLanding(t);
+	await page.route('**/UserMenu*.js', async (route) => {
+		await new Promise((resolve) => setTimeout(resolve, 800));
+		await route.continue();
+	});
+	await page.getByRole('button', { name: 'Sign In' }).click();
+	await signIn(page, 'not the password');
+	await page.getByText('Login failed: Invalid username or password').waitFor();
+	await focused(page.getByLabel('Password'));
+	await signIn(page, 'correct horse');
+	await page.getByRole('button', { name: 'ada' }).click();
+	await focused(page.getByRole('menuitem', { name: 'My Files' }));
+	await page.getByRole('menuitem', { name: 'Logout' }).click();
+	await focused(page.getByRole('button', { name: 'Sign In' }));
+	await page.keyboard.press('Enter');
+	await signIn(page, 'correct horse');
+	await page.getByRole('dialog').waitFor({ state: 'detached' });
+	await focused(page.getByRole('button', { name: 'ada' }));
+	t.is(await page.getByRole('menu').count(), 0);
+	t.deepEqual(faults, []);
+});
+
+test.serial('a menu that opens while a dialog fades out keeps the keys', async (t) => {
+	const manager = await stage.enter(t);
+	await plant(manager.home, { 'a.txt': 'a', 'b.txt': 'b' });
+	const page = await manager.open('/browser?type=private');
+	const menu = page.getByRole('menu');
+	for (const pause of [0, 40, 80, 120]) {
+		await nameIn(page, 'a.txt').click({ modifiers: ['Control'] });
+		await page.keyboard.press('F2');
+		await focused(page.getByLabel('New name'));
+		await page.keyboard.press('Escape');
+		await page.waitForTimeout(pause);
+		await nameIn(page, 'b.txt').click({ button: 'right' });
+		await menu.waitFor();
+		await page.getByRole('dialog').waitFor({ state: 'detached' });
+		await page.keyboard.press('Escape');
+		await menu.waitFor({ state: 'detached' });
+		t.is(await page.getByText('1 Selected').count(), 1, 'Escape was for the menu');
+		await page.keyboard.press('Escape');
+	}
+	t.deepEqual(manager.faults, []);
+});

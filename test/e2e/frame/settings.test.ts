@@ -1,0 +1,84 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import test from 'ava';
+import type { Route } from 'playwright-core';
+import { plant, prepareStage, rowOf, settled } from '../support/fileManager.js';
+import { holdTimers, letTimersGo } from '../support/heldTimers.js';
+
+const stage = prepareStage(test);
+
+test.serial('settings are saved, take effect at once and are there at the next visit', async (t) => {
+	const ada = await stage.enter(t);
+	await plant(ada.home, { 'a.txt': 'a' });
+	await holdTimers(ada.context, 1000);
+	const page = await ada.open('/browser?type=private');
+	await page.getByRole('button', { name: 'Settings' }).click();
+	const dialog = page.getByRole('dialog', { name: 'Settings' });
+	const asks = dialog.getByRole('switch', { name: 'Ask before download' });
+	const previews = dialog.getByRole('switch', { name: 'Enable preview' });
+	const save = dialog.getByRole('button', { name: 'Save Changes' });
+	await dialog.getByRole('region', { name: 'Download Settings' }).waitFor();
+	await dialog.getByRole('region', { name: 'Preview Settings' }).waitFor();
+	await asks.and(page.locator(':focus')).waitFor();
+	t.deepEqual([await asks.isChecked(), await previews.isChecked()], [false, true]);
+	t.true(await save.isDisabled());
+	await page.keyboard.press('Space');
+	t.true(await asks.isChecked());
+	t.false(await save.isDisabled());
+	await page.keyboard.press('Space');
+	t.true(await save.isDisabled(), 'nothing is changed any more');
+	t.deepEqual((await new AxeBuilder({ page }).analyze()).violations, []);
+
+	await asks.check({ force: true });
+	await dialog.getByRole('button', { name: 'Cancel' }).click();
+	await settled(page);
+	await page.getByRole('button', { name: 'Settings' }).click();
+	t.false(await asks.isChecked(), 'Cancel leaves everything as it was');
+
+	await asks.check({ force: true });
+	await save.click();
+	await dialog.getByText('Settings saved successfully!').waitFor();
+	// It stays for a second.
+	await letTimersGo(page);
+	await settled(page);
+	await rowOf(page, 'a.txt').locator('[data-part=name]').click();
+	await page.getByRole('dialog', { name: 'Confirm Download' }).waitFor();
+	await page.keyboard.press('Escape');
+
+	const again = await ada.open('/browser?type=private');
+	await again.getByRole('button', { name: 'Settings' }).click();
+	t.true(await again.getByRole('switch', { name: 'Ask before download' }).isChecked());
+	t.deepEqual(ada.faults, []);
+});
+
+test.serial('settings that could not be saved say why and stay open', async (t) => {
+	const ada = await stage.enter(t);
+	await holdTimers(ada.context, 1000);
+	const page = await ada.open('/browser?type=private');
+	await page.getByRole('button', { name: 'Settings' }).click();
+	const dialog = page.getByRole('dialog', { name: 'Settings' });
+	await dialog.getByRole('switch', { name: 'Enable preview' }).uncheck({ force: true });
+	const save = dialog.getByRole('button', { name: 'Save Changes' });
+	const answers: [sentence: string, answer: (route: Route) => Promise<void>][] = [
+		['Network error', (route) => route.abort()],
+		['Failed to update settings', (route) => route.fulfill({ status: 502, body: '<h1>Bad Gateway</h1>' })],
+		[
+			'The disk of the database is full.',
+			(route) =>
+				route.fulfill({
+					status: 507,
+					json: { statusCode: 507, code: 'STORAGE_FULL', error: 'x', message: 'The disk of the database is full.' },
+				}),
+		],
+		['Failed to save settings', (route) => route.fulfill({ json: { settings: 'what?' } })],
+	];
+	for (const [sentence, answer] of answers) {
+		await page.route('**/api/settings', answer, { times: 1 });
+		await save.click();
+		await dialog.getByRole('alert').filter({ hasText: sentence }).waitFor();
+		t.false(await save.isDisabled(), 'it can be tried again');
+	}
+	await save.click();
+	await dialog.getByText('Settings saved successfully!').waitFor();
+	t.is(await dialog.getByRole('alert').count(), 0);
+	t.deepEqual(ada.faults, []);
+});

@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto';
+import { readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import test, { type ExecutionContext } from 'ava';
+import type { Page } from 'playwright-core';
+import { desktop, phone } from '../support/browser.js';
+import { type FileManager, plant, prepareStage, rowOf, settled } from '../support/fileManager.js';
+import { patience } from '../support/limits.js';
+import { said } from '../support/notices.js';
+
+const stage = prepareStage(test);
+const text = 'The quick brown fox jumps over the lazy dog.\n'.repeat(1000);
+
+const sha256 = async (file: string) =>
+	createHash('sha256')
+		.update(await readFile(file))
+		.digest('hex');
+
+async function choose(page: Page, name: string, item: string): Promise<void> {
+	await rowOf(page, name).click({ button: 'right' });
+	await page.getByRole('menuitem', { name: item, exact: true }).click();
+}
+
+/** What Ctrl+V gives a person: reading the clipboard needs a permission that a page on plain http cannot have. */
+async function clipboardText(page: Page): Promise<string> {
+	await page.evaluate(() => {
+		const field = document.createElement('textarea');
+		field.id = 'paste-here';
+		document.body.append(field);
+		field.focus();
+	});
+	await page.keyboard.press('Control+V');
+	await page.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('#paste-here')?.value);
+	return page.locator('#paste-here').evaluate((field) => {
+		field.remove();
+		return (field as HTMLTextAreaElement).value;
+	});
+}
+
+async function clean(t: ExecutionContext, page: Page, state: string): Promise<void> {
+	const { violations } = await new AxeBuilder({ page }).analyze();
+	t.deepEqual(
+		violations.map(({ id, nodes }) => `${state}: ${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`),
+		[],
+	);
+}
+
+/** Somebody without an account, who was sent an address. */
+async function visit(t: ExecutionContext, { context }: FileManager): Promise<Page> {
+	const visitor = await context.browser()?.newContext();
+	if (visitor === undefined) throw new Error('The browser is gone.');
+	t.teardown(() => visitor.close());
+	visitor.setDefaultTimeout(patience);
+	return visitor.newPage();
+}
+
+async function makeLink(page: Page, name: string, expiration: string): Promise<string> {
+	await choose(page, name, 'Temporary Link');
+	const dialog = page.getByRole('dialog', { name: 'Temporary Link' });
+	await dialog.getByRole('radiogroup', { name: 'Expires in' }).getByRole('radio', { name: expiration }).click();
+	await dialog.getByRole('button', { name: 'Generate Link' }).click();
+	return dialog.getByLabel('Link', { exact: true }).inputValue();
+}
+
+const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
+	const ada = await stage.enter(t, { viewport });
+	await plant(ada.home, { 'docs/fox.txt': text, 'docs/hare.txt': text });
+	const page = await ada.open('/browser/docs?type=private');
+	await choose(page, 'fox.txt', 'Temporary Link');
+	const dialog = page.getByRole('dialog', { name: 'Temporary Link' });
+	t.true(await dialog.getByRole('radio', { name: '1 hour' }).isChecked());
+	await clean(t, page, 'temporary link');
+	await page.keyboard.press('Escape');
+	await settled(page);
+	await page.getByRole('grid', { name: 'Files' }).locator(':focus').waitFor();
+
+	const link = await makeLink(page, 'fox.txt', '1 week');
+	t.regex(link, new RegExp(`^${ada.url}/api/temp/[\\w-]{43}$`));
+	await clean(t, page, 'the link that was made');
+	await dialog.getByRole('button', { name: 'Copy Link' }).click();
+	await dialog.getByText('Copied to the clipboard').waitFor();
+	await dialog.getByRole('button', { name: 'Close' }).click();
+	await settled(page);
+	t.is(await clipboardText(page), link);
+	await makeLink(page, 'hare.txt', '12 hours');
+	await page.keyboard.press('Escape');
+	await settled(page);
+
+	const visitor = await visit(t, ada);
+	const [download] = await Promise.all([visitor.waitForEvent('download'), visitor.goto(link).catch(() => undefined)]);
+	t.is(download.suggestedFilename(), 'fox.txt');
+	t.is(await sha256(await download.path()), await sha256(path.join(ada.home, 'docs/fox.txt')));
+
+	await page.getByRole('button', { name: ada.username }).click();
+	await page.getByRole('menuitem', { name: 'My links' }).click();
+	const mine = page.getByRole('dialog', { name: 'My links' });
+	await mine.getByText('docs/fox.txt').waitFor();
+	await mine.getByText(viewport === phone ? '1 download' : 'Downloads 1').waitFor();
+	await clean(t, page, 'my links');
+	// With the keyboard alone, down to the last one.
+	const hasFocus = (name: string) =>
+		mine.getByRole('button', { name, exact: true }).and(page.locator(':focus')).waitFor();
+	await hasFocus('Close');
+	await page.keyboard.press('Shift+Tab');
+	await hasFocus('Revoke the link to docs/fox.txt');
+	await page.keyboard.press('Enter');
+	await mine.getByText('docs/fox.txt').waitFor({ state: 'detached' });
+	await hasFocus('Revoke the link to docs/hare.txt');
+	await page.keyboard.press('Enter');
+	await mine.getByText('No temporary links').waitFor();
+	await clean(t, page, 'no links');
+	await hasFocus('Close');
+	await page.keyboard.press('Enter');
+	await settled(page);
+
+	const answer = await visitor.goto(link);
+	t.is(answer?.status(), 404);
+	await visitor.getByRole('heading', { name: 'This link does not exist or no longer works' }).waitFor();
+	await clean(t, visitor, 'a link that does not work');
+	await visitor.getByRole('link', { name: 'Go to Stowage' }).click();
+	await visitor.getByText('Drop files or click to upload').waitFor();
+	t.deepEqual(ada.faults, []);
+};
+test.serial('a link is made, copied, followed by a visitor, counted and revoked, at a desk', journey, desktop);
+test.serial('and in a hand', journey, phone);
+
+test.serial('the plain link of a public file is copied and works for anyone', async (t) => {
+	const ada = await stage.enter(t);
+	await plant(ada.home, { 'Public/trip/a & b.txt': text });
+	for (const address of ['/browser/trip?type=public', '/browser/Public/trip?type=private']) {
+		const page = await ada.open(address);
+		await choose(page, 'a & b.txt', 'Copy Link');
+		await said(page, 'Link copied');
+		const link = await clipboardText(page);
+		t.is(link, `${ada.url}/api/download/trip/a%20%26%20b.txt?type=public&owner=${ada.username}`);
+		const visitor = await visit(t, ada);
+		const [download] = await Promise.all([visitor.waitForEvent('download'), visitor.goto(link).catch(() => undefined)]);
+		t.is(download.suggestedFilename(), 'a & b.txt');
+		t.is(await readFile(await download.path(), 'utf8'), text);
+		await rowOf(page, 'a & b.txt').click({ button: 'right' });
+		t.is(await page.getByRole('menuitem', { name: 'Temporary Link' }).count(), 0);
+	}
+	t.deepEqual(ada.faults, []);
+});
+
+test.serial('a link that could not be made or copied is said to be so', async (t) => {
+	const ada = await stage.enter(t);
+	await plant(ada.home, { 'fox.txt': text, 'hare.txt': text, 'Public/plain.txt': text });
+	const page = await ada.open('/browser?type=private');
+	await choose(page, 'fox.txt', 'Temporary Link');
+	await rm(path.join(ada.home, 'fox.txt'));
+	const dialog = page.getByRole('dialog', { name: 'Temporary Link' });
+	await dialog.getByRole('button', { name: 'Generate Link' }).click();
+	await dialog.getByRole('alert').filter({ hasText: 'Error generating temporary link' }).waitFor();
+	await dialog.getByRole('button', { name: 'Cancel' }).click();
+	await settled(page);
+
+	await page.evaluate(() => {
+		document.execCommand = () => false;
+	});
+	const link = await makeLink(page, 'hare.txt', '1 day');
+	await dialog.getByRole('button', { name: 'Copy Link' }).click();
+	await dialog.getByRole('alert').filter({ hasText: 'Failed to copy temporary link' }).waitFor();
+	t.is(await page.evaluate(() => String(window.getSelection())), link, 'it is selected, to be copied by hand');
+	await page.keyboard.press('Escape');
+	await settled(page);
+	await rowOf(page, 'Public').click();
+	await choose(page, 'plain.txt', 'Copy Link');
+	await said(page, 'Failed to copy link', '/api/download/plain.txt');
+	t.deepEqual(ada.faults, []);
+});

@@ -1,0 +1,78 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import test from 'ava';
+import { serveArgs, startServer } from '../../serverProcess.js';
+import { openBrowser, plainName } from '../support/browser.js';
+
+const script = 'document.title = "it ran"; fetch("/api/createFolder?it-ran"); parent.postMessage("it ran", "*");';
+
+/** What people upload, and what would run it if the browser ever took it for what it is. */
+const bodies: Record<string, string> = {
+	'page.html': `<!doctype html><script>${script}</script><img src=x onerror='${script}'>`,
+	'page.xhtml': `<html xmlns="http://www.w3.org/1999/xhtml"><script>${script}</script></html>`,
+	'drawing.svg': `<svg xmlns="http://www.w3.org/2000/svg" onload='${script}'><script>${script}</script></svg>`,
+	'feed.xml': `<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><script>${script}</script></html>`,
+	'code.js': script,
+	'photo.jpg': `<html><script>${script}</script></html>`,
+	'notes.txt': `<html><script>${script}</script></html>`,
+	'book.pdf': `%PDF-1.4\n<html><script>${script}</script></html>`,
+	'false.pdf': `<html><script>${script}</script></html>`,
+	noextension: `<html><script>${script}</script></html>`,
+};
+
+test.serial('what people upload never runs, opened in any way', async (t) => {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-untrusted-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	const server = await startServer(t, { args: serveArgs(folder) });
+	for (const [name, body] of Object.entries(bodies)) await writeFile(path.join(folder, 'files/Public', name), body);
+	const context = await openBrowser(t);
+	const ran: string[] = [];
+	context.on('request', (request) => {
+		if (request.url().includes('it-ran')) ran.push(request.url());
+	});
+	for (const base of [server.url, plainName(server.url)]) {
+		for (const name of Object.keys(bodies)) {
+			for (const query of ['', '?inline=1']) {
+				const page = await context.newPage();
+				// A download ends the navigation; that is a good answer too.
+				await page
+					.goto(`${base}/api/download/${name}${query}`)
+					.catch((error: Error) => t.regex(error.message, /Download is starting|ERR_ABORTED/));
+				if ((await page.title()) === 'it ran') ran.push(`${name}${query}`);
+				await page.close();
+			}
+		}
+		const app = await context.newPage();
+		await app.goto(base);
+		// Until each was taken for something, for nothing, or not at all.
+		await app.evaluate(async (names) => {
+			const ends: Promise<unknown>[] = [];
+			for (const name of names) {
+				for (const [tag, attribute] of [
+					['script', 'src'],
+					['iframe', 'src'],
+					['embed', 'src'],
+					['object', 'data'],
+				] as const) {
+					const element = document.createElement(tag);
+					const address = `/api/download/${name}?inline=1&as=${tag}`;
+					element.setAttribute(attribute, address);
+					ends.push(
+						new Promise<void>((resolve) => {
+							for (const end of ['load', 'error']) element.addEventListener(end, () => resolve());
+							document.addEventListener('securitypolicyviolation', ({ blockedURI }) => {
+								if (blockedURI.endsWith(address)) resolve();
+							});
+						}),
+					);
+					document.body.append(element);
+				}
+			}
+			await Promise.all(ends);
+		}, Object.keys(bodies));
+		t.not(await app.title(), 'it ran');
+		await app.close();
+	}
+	t.deepEqual(ran, []);
+});

@@ -1,0 +1,79 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import test from 'ava';
+import { startNginx } from '../../nginx.js';
+import { serveArgs, startServer } from '../../serverProcess.js';
+import { launchBrowser, openPage } from '../support/browser.js';
+import { holdTimers } from '../support/heldTimers.js';
+import { keptPort } from '../support/keptPort.js';
+import { uploadPatience } from '../support/limits.js';
+import { makeFile, sha256, successMs, uploadedOnce } from '../support/uploading.js';
+
+const megabyte = 1024 * 1024;
+
+/** As Debian's nginx is, but for a second address that takes even less. */
+function sites(target: string, address: string, strictAddress: string): string {
+	const site = (listen: string, limit: string) => `server {
+		listen ${listen};
+		${limit}
+		location / {
+			proxy_pass ${target};
+			proxy_set_header Host $http_host;
+		}
+	}`;
+	return site(address, '') + site(strictAddress, 'client_max_body_size 300k;');
+}
+
+test('files of any size get through an nginx that takes one megabyte, below a base path', async (t) => {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-nginx-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	const [server, browser] = await Promise.all([
+		startServer(t, { args: serveArgs(path.join(folder, 'data'), '--base-path', '/files') }),
+		launchBrowser(t),
+	]);
+	const [port, strictPort] = [await keptPort(), await keptPort()];
+	const address = `127.0.0.1:${port}`;
+	const nginx = await startNginx(address, sites(new URL(server.url).origin, address, `127.0.0.1:${strictPort}`));
+	t.teardown(nginx.stop);
+
+	const sizes = { 'note.bin': 900_000, 'song.bin': 1.5 * megabyte, 'film.bin': 20 * megabyte };
+	for (const [name, size] of Object.entries(sizes)) await makeFile(path.join(folder, name), size);
+	const tree = path.join(folder, 'data/files/users/anonymous/Public');
+	const arrived = async (name: string) => {
+		t.is(await sha256(path.join(tree, name)), await sha256(path.join(folder, name)), name);
+		await rm(path.join(tree, name));
+	};
+
+	const context = await browser.newContext({ reducedMotion: 'reduce' });
+	t.teardown(() => context.close());
+	await holdTimers(context, successMs);
+	const answered: string[] = [];
+	context.on('response', (response) => {
+		const method = response.request().method();
+		if (method === 'POST' || method === 'PATCH') answered.push(`${method} ${response.status()}`);
+	});
+	const { page, faults } = await openPage(context, `http://nas:${port}/files/`);
+	page.setDefaultTimeout(uploadPatience);
+	for (const name of Object.keys(sizes)) {
+		answered.length = 0;
+		await page.setInputFiles('input[type=file]', path.join(folder, name));
+		await page.getByRole('button', { name: 'Upload All' }).click();
+		await uploadedOnce(page);
+		await arrived(name);
+		if (name === 'note.bin') t.deepEqual(answered, ['POST 200']);
+		// What was found out with one file holds for the next.
+		if (name === 'song.bin') t.true(answered.includes('PATCH 413'), `${answered}`);
+		if (name === 'film.bin') t.false(answered.includes('PATCH 413'), `${answered}`);
+	}
+
+	const strict = await openPage(context, `http://nas:${strictPort}/files/`, faults);
+	strict.page.setDefaultTimeout(uploadPatience);
+	answered.length = 0;
+	await strict.page.setInputFiles('input[type=file]', path.join(folder, 'note.bin'));
+	await strict.page.getByRole('button', { name: 'Upload All' }).click();
+	await uploadedOnce(strict.page);
+	await arrived('note.bin');
+	t.deepEqual(answered.slice(0, 2), ['POST 413', 'POST 201']);
+	t.deepEqual(faults, []);
+});

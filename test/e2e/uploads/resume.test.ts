@@ -1,0 +1,192 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { type ServerProcess, serveArgs, startServer } from '../../serverProcess.js';
+import { launchBrowser, openPage, plainName } from '../support/browser.js';
+import { holdTimers } from '../support/heldTimers.js';
+import { keptPort } from '../support/keptPort.js';
+import { uploadPatience } from '../support/limits.js';
+import { type Line, lineOf, makeFile, sha256, successMs, uploadedOnce } from '../support/uploading.js';
+
+const megabyte = 1024 * 1024;
+const size = 30 * megabyte;
+const piece = 8 * megabyte;
+
+const inMiddle = 2 * piece;
+
+interface Visit {
+	page: Page;
+	line: Line;
+}
+
+interface Scene {
+	context: BrowserContext;
+	username: string;
+	home: string;
+	open(): Promise<Visit>;
+	/** Where the pieces began that were sent. */
+	offsets: number[];
+	faults: string[];
+}
+
+const endings: (() => Promise<void>)[] = [];
+const suite = { teardown: (end: () => Promise<void>) => void endings.unshift(end) };
+let data: string;
+/** The file that everyone uploads. */
+let source: string;
+let server: ServerProcess;
+let port: number;
+let browser: Browser;
+let users = 0;
+
+test.before(async () => {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-e2e-'));
+	suite.teardown(() => rm(folder, { recursive: true, force: true }));
+	data = path.join(folder, 'data');
+	port = await keptPort();
+	[server, browser, source] = await Promise.all([
+		startServer(suite, { args: serveArgs(data, '--port', `${port}`) }),
+		launchBrowser(suite),
+		makeFile(path.join(folder, 'film.mp4'), size),
+	]);
+});
+
+test.after.always(async () => {
+	for (const end of endings) await end();
+});
+
+/** Somebody new at the landing page, by default under a name that the browser does not trust. */
+async function enter(t: ExecutionContext, url = plainName(server.url)): Promise<Scene> {
+	const username = `ada${++users}`;
+	const [name = '', ...value] = (await server.register(username)).split('=');
+	const context = await browser.newContext({ reducedMotion: 'reduce' });
+	t.teardown(() => context.close());
+	await context.addCookies([{ name, value: value.join('='), url }]);
+	await holdTimers(context, successMs);
+	const offsets: number[] = [];
+	context.on('request', (request) => {
+		if (request.method() === 'PATCH') offsets.push(Number(request.headers()['upload-offset']));
+	});
+	const faults: string[] = [];
+	return {
+		context,
+		username,
+		home: path.join(data, 'files/users', username),
+		offsets,
+		faults,
+		async open() {
+			const { page } = await openPage(context, url, faults);
+			page.setDefaultTimeout(uploadPatience);
+			return { page, line: await lineOf(page) };
+		},
+	};
+}
+
+/** Begins an upload that does not end before the line is mended: a piece in its middle is on its way. */
+async function begin({ page, line }: Visit): Promise<void> {
+	let isClogged = false;
+	const isInMiddle = new Promise<void>((resolve) => {
+		void page.route('**/api/uploads/*', async (route) => {
+			const request = route.request();
+			if (request.method() === 'PATCH' && Number(request.headers()['upload-offset']) === inMiddle) {
+				if (!isClogged) await line.clog();
+				isClogged = true;
+				resolve();
+			}
+			await route.continue();
+		});
+	});
+	await page.setInputFiles('input[type=file]', source);
+	await page.getByRole('button', { name: 'Upload All' }).click();
+	await isInMiddle;
+}
+
+/** Each piece came once, but for the one that may have been cut off. */
+async function arrivedWhole(t: ExecutionContext, { home, offsets, faults }: Scene) {
+	t.deepEqual(
+		(await readdir(home)).filter((name) => name !== 'Public'),
+		['film.mp4'],
+	);
+	t.is(await sha256(path.join(home, 'film.mp4')), await sha256(source));
+	const resent = offsets.length - Math.ceil(size / piece);
+	t.true(resent <= 1, `${offsets}`);
+	t.deepEqual(await readdir(path.join(data, 'files/.stowage/staging')), []);
+	t.deepEqual(faults, []);
+}
+
+test.serial('an upload goes on by itself when the server was killed and comes back', async (t) => {
+	const scene = await enter(t);
+	const visit = await scene.open();
+	const { page, line } = visit;
+	await begin(visit);
+	await server.stop('SIGKILL');
+	await page.getByText('Connection lost.').waitFor();
+	await line.mend();
+	server = await startServer(suite, { args: serveArgs(data, '--port', `${port}`) });
+	await uploadedOnce(page);
+	await arrivedWhole(t, scene);
+});
+
+test.serial('an upload goes on by itself when the network comes back, at an address that is trusted', async (t) => {
+	const scene = await enter(t, server.url);
+	const visit = await scene.open();
+	const { page, line } = visit;
+	await begin(visit);
+	await line.cut();
+	await page.getByText('Connection lost.').waitFor();
+	await line.mend();
+	await uploadedOnce(page);
+	await arrivedWhole(t, scene);
+});
+
+test.serial('leaving the page asks first, and after a closed tab the same file goes on where it stopped', async (t) => {
+	const scene = await enter(t);
+	const visit = await scene.open();
+	const { page: closed } = visit;
+	await begin(visit);
+	const asked = closed.waitForEvent('dialog');
+	await closed.close({ runBeforeUnload: true });
+	const question = await asked;
+	t.is(question.type(), 'beforeunload');
+	await Promise.all([closed.waitForEvent('close'), question.accept()]);
+
+	const { page } = await scene.open();
+	await page.setInputFiles('input[type=file]', source);
+	await page.getByRole('button', { name: 'Upload All' }).click();
+	await uploadedOnce(page);
+	await arrivedWhole(t, scene);
+});
+
+test.serial('an upload whose session ended waits for a sign-in and goes on', async (t) => {
+	const scene = await enter(t);
+	const visit = await scene.open();
+	const { page, line } = visit;
+	await begin(visit);
+	const [cookie] = await scene.context.cookies();
+	await fetch(`${server.url}/api/logout`, { headers: { cookie: `${cookie?.name}=${cookie?.value}` } });
+	await line.mend();
+	await page.getByText('Sign in to go on.').waitFor();
+	await page.getByText('Your session has ended.').locator('..').getByRole('button', { name: 'Sign In' }).click();
+	const dialog = page.getByRole('dialog', { name: 'Sign In' });
+	await dialog.getByLabel('Username').fill(scene.username);
+	await dialog.getByLabel('Password').fill('correct horse');
+	await dialog.getByRole('button', { name: 'Sign In' }).click();
+	await uploadedOnce(page);
+	await arrivedWhole(t, scene);
+});
+
+test.serial('a cancelled upload leaves nothing on the server', async (t) => {
+	const scene = await enter(t);
+	const visit = await scene.open();
+	const { page } = visit;
+	await begin(visit);
+	await Promise.all([
+		page.waitForResponse((response) => response.request().method() === 'DELETE' && response.status() === 204),
+		page.getByRole('button', { name: 'Cancel' }).click(),
+	]);
+	t.deepEqual(await readdir(path.join(data, 'files/.stowage/staging')), []);
+	t.false(await page.getByText('Upload Queue').isVisible());
+	t.deepEqual(scene.faults, []);
+});

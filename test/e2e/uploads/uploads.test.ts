@@ -1,0 +1,244 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import test, { type ExecutionContext } from 'ava';
+import type { Page } from 'playwright-core';
+import { desktop, phone } from '../support/browser.js';
+import { onDisk, plant, prepareStage, rowOf, treeOf } from '../support/fileManager.js';
+import { holdTimers, letTimersGo } from '../support/heldTimers.js';
+import { uploadPatience } from '../support/limits.js';
+import { said } from '../support/notices.js';
+import { dropFromDisk, successMs } from '../support/uploading.js';
+
+const stage = prepareStage(test);
+
+async function folderOf(t: ExecutionContext): Promise<string> {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-sources-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	return folder;
+}
+
+async function middleOf(page: Page, name: string): Promise<{ x: number; y: number }> {
+	const box = await rowOf(page, name).boundingBox();
+	if (!box) throw new Error(`There is no row ${name}.`);
+	return { x: Math.round(box.x + box.width / 2), y: Math.round(box.y + box.height / 2) };
+}
+
+const uploadAll = (page: Page) => page.getByRole('button', { name: 'Upload All' }).click();
+const queueGone = (page: Page) => page.getByText('Upload Queue (').waitFor({ state: 'detached' });
+
+test.serial(
+	'a dropped folder keeps its structure, its empty folders and its times, and merges into one that is there',
+	async (t) => {
+		const manager = await stage.enter(t);
+		const sources = await folderOf(t);
+		await plant(sources, { 'photos/2024/a.jpg': 'a', 'photos/b.jpg': 'b', 'photos/raw/': '', 'photos/x/y/': '' });
+		const taken = new Date('2019-05-04T12:00:00Z');
+		await utimes(path.join(sources, 'photos/2024/a.jpg'), taken, taken);
+		await plant(manager.home, { 'photos/b.jpg': 'older' });
+		await holdTimers(manager.context, successMs);
+		const page = await manager.open('/browser?type=private');
+		await dropFromDisk(page, { x: 600, y: 600 }, [path.join(sources, 'photos')]);
+		await page.getByRole('dialog', { name: 'Upload Queue (2 files)' }).waitFor();
+		await uploadAll(page);
+		await page.getByRole('dialog').getByText('File uploaded successfully!').waitFor();
+		await letTimersGo(page);
+		await queueGone(page);
+		await onDisk(t, manager.home, [
+			'Public/',
+			'photos/',
+			'photos/2024/',
+			'photos/2024/a.jpg',
+			'photos/b.jpg',
+			'photos/b (1).jpg',
+			'photos/raw/',
+			'photos/x/',
+			'photos/x/y/',
+		]);
+		t.is(await readFile(path.join(manager.home, 'photos/b.jpg'), 'utf8'), 'older');
+		t.is((await stat(path.join(manager.home, 'photos/2024/a.jpg'))).mtimeMs, taken.getTime());
+		t.deepEqual(manager.faults, []);
+	},
+);
+
+test.serial('a dropped folder with nothing but folders in it is made at once', async (t) => {
+	const manager = await stage.enter(t);
+	const sources = await folderOf(t);
+	await plant(sources, { 'plan/a/': '', 'plan/b/': '' });
+	const page = await manager.open('/browser?type=private');
+	await dropFromDisk(page, { x: 600, y: 600 }, [path.join(sources, 'plan')]);
+	await said(page, 'Created 2 folders');
+	await onDisk(t, manager.home, ['Public/', 'plan/', 'plan/a/', 'plan/b/']);
+	t.deepEqual(manager.faults, []);
+});
+
+test.serial('what is dropped onto a folder goes into that folder', async (t) => {
+	const manager = await stage.enter(t);
+	const sources = await folderOf(t);
+	await plant(sources, { 'a.txt': 'a', 'notes/b.txt': 'b' });
+	await plant(manager.home, { 'docs/': '' });
+	const page = await manager.open('/browser?type=private');
+	await rowOf(page, 'docs').waitFor();
+	const names = ['a.txt', 'notes'].map((name) => path.join(sources, name));
+	await dropFromDisk(page, await middleOf(page, 'docs'), names);
+	await page.getByRole('dialog').getByText('docs/notes').waitFor();
+	await uploadAll(page);
+	await queueGone(page);
+	await onDisk(t, manager.home, ['Public/', 'docs/', 'docs/a.txt', 'docs/notes/', 'docs/notes/b.txt']);
+	t.deepEqual(manager.faults, []);
+});
+
+test.serial('a visitor’s folder is refused whole, on the landing page and in the browser', async (t) => {
+	const manager = await stage.enter(t, { isVisitor: true });
+	const sources = await folderOf(t);
+	await plant(sources, { 'photos/a.jpg': 'a', 'b.txt': 'b' });
+	const names = ['photos', 'b.txt'].map((name) => path.join(sources, name));
+	const page = await manager.open('/browser');
+	await dropFromDisk(page, { x: 600, y: 600 }, names);
+	await said(page, 'You must be logged in to create folders in public.');
+	await page.goto(`${manager.url}/`);
+	await page.getByText('Drop files or click to upload').waitFor();
+	await dropFromDisk(page, { x: 600, y: 400 }, names);
+	await said(page, 'You must be logged in to create folders in public.');
+	t.false(await page.getByText('Upload Queue').isVisible());
+	t.deepEqual(await treeOf(path.join(manager.files, 'users/anonymous/Public')), []);
+	t.deepEqual(manager.faults, []);
+});
+
+test.serial('a pasted picture uploads, on the landing page and in the browser', async (t) => {
+	const manager = await stage.enter(t);
+	const picture = randomBytes(5000);
+	const paste = (page: Page) =>
+		page.evaluate(
+			(bytes) => {
+				const transfer = new DataTransfer();
+				transfer.items.add(new File([new Uint8Array(bytes)], 'image.png', { type: 'image/png' }));
+				const event = new ClipboardEvent('paste', { clipboardData: transfer, bubbles: true, cancelable: true });
+				document.body.dispatchEvent(event);
+			},
+			[...picture],
+		);
+	const page = await manager.open('/browser?type=private');
+	await paste(page);
+	await page.getByRole('dialog', { name: 'Upload Queue (1 file)' }).waitFor();
+	await uploadAll(page);
+	await queueGone(page);
+	await page.goto(`${manager.url}/`);
+	await page.getByRole('button', { name: 'Choose Folder' }).waitFor();
+	await paste(page);
+	await uploadAll(page);
+	await queueGone(page);
+	for (const name of ['image.png', 'image (1).png']) {
+		t.deepEqual(await readFile(path.join(manager.home, name)), picture);
+	}
+	t.deepEqual(manager.faults, []);
+});
+
+test.serial('two thousand small files arrive whole, and one row at most is on its way', async (t) => {
+	const manager = await stage.enter(t);
+	const sources = await folderOf(t);
+	const digests = new Map<string, string>();
+	for (let index = 0; index < 2000; index++) {
+		const bytes = randomBytes(500 + index);
+		digests.set(`${index}.dat`, createHash('sha256').update(bytes).digest('hex'));
+		await writeFile(path.join(sources, `${index}.dat`), bytes);
+	}
+	await holdTimers(manager.context, successMs);
+	const page = await manager.open('/browser?type=private');
+	page.setDefaultTimeout(uploadPatience);
+	await page.setInputFiles(
+		'input[type=file]',
+		[...digests.keys()].map((name) => path.join(sources, name)),
+	);
+	await page.getByRole('dialog', { name: 'Upload Queue (2000 files)' }).waitFor();
+	await page.evaluate(() => {
+		const seen = { most: 0 };
+		Object.assign(window, { seen });
+		new MutationObserver(() => {
+			seen.most = Math.max(seen.most, document.querySelectorAll('[data-status=uploading]').length);
+		}).observe(document.body, { subtree: true, attributes: true, childList: true });
+	});
+	const begun = performance.now();
+	await uploadAll(page);
+	await page.getByText('2000 of 2000 done').waitFor();
+	t.log(`${Math.round((2000 / (performance.now() - begun)) * 1000)} files a second`);
+	t.is(await page.evaluate(() => (window as unknown as { seen: { most: number } }).seen.most), 1);
+	await letTimersGo(page);
+	await queueGone(page);
+	const names = (await readdir(manager.home)).filter((name) => name !== 'Public');
+	t.is(names.length, 2000);
+	for (const name of names) {
+		const digest = createHash('sha256')
+			.update(await readFile(path.join(manager.home, name)))
+			.digest('hex');
+		t.is(digest, digests.get(name) ?? '', name);
+	}
+	t.deepEqual(manager.faults, []);
+});
+
+const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
+	const manager = await stage.enter(t, { viewport });
+	const sources = await folderOf(t);
+	await plant(sources, { 'refused.txt': 'a', 'done.txt': 'b', 'held.txt': 'c', 'waiting.txt': 'd' });
+	await holdTimers(manager.context, successMs);
+	const page = await manager.open('/browser?type=private');
+	await page.goto(`${manager.url}/`);
+	const clean = async (state: string) => {
+		const { violations } = await new AxeBuilder({ page }).analyze();
+		t.deepEqual(
+			violations.map(({ id, nodes }) => `${state}: ${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`),
+			[],
+		);
+	};
+	let release = () => {};
+	const held = new Promise<void>((resolve) => {
+		release = resolve;
+	});
+	await page.route('**/api/upload', async (route) => {
+		const body = route.request().postDataBuffer()?.toString('latin1') ?? '';
+		if (body.includes('refused.txt')) {
+			const message = 'That name is not allowed here.';
+			const json = { statusCode: 400, code: 'INVALID_NAME', error: message, message };
+			return route.fulfill({ status: 400, json });
+		}
+		if (body.includes('held.txt')) await held;
+		return route.continue();
+	});
+	const names = ['refused.txt', 'done.txt', 'held.txt', 'waiting.txt'].map((name) => path.join(sources, name));
+	await page.setInputFiles('input[type=file]', names);
+	await page.getByText('Upload Queue (4 files)').waitFor();
+	await page.getByRole('textbox', { name: 'File name' }).first().fill('a:b');
+	await page.getByText('File name cannot be empty').waitFor();
+	t.true(await page.getByRole('button', { name: 'Upload All' }).isDisabled());
+	await clean('invalid name');
+	await page.getByRole('button', { name: 'Restore original name' }).click();
+	await page.getByRole('button', { name: 'Remove' }).first().click();
+	await page.getByRole('dialog', { name: 'Remove file' }).waitFor();
+	await clean('removal');
+	await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+	await page.getByRole('dialog').waitFor({ state: 'detached' });
+	await uploadAll(page);
+	await page.locator('[data-status=uploading]').waitFor();
+	await page.locator('[data-status=error]').waitFor();
+	await page.locator('[data-status=completed]').waitFor();
+	t.true(await page.getByRole('button', { name: 'Uploading...' }).isDisabled());
+	await clean('on its way, failed and done');
+	release();
+	await page.getByRole('alert').getByText('Upload failed: That name is not allowed here.').waitFor();
+	await page.getByRole('button', { name: 'Upload All' }).waitFor();
+	t.is(await page.getByText('Upload complete ✓').count(), 3);
+	t.is(await page.getByText('Verified', { exact: true }).count(), 3);
+	await clean('failed');
+	await page.unroute('**/api/upload');
+	await page.getByRole('button', { name: 'Try Again' }).click();
+	await page.getByText('File uploaded successfully!').waitFor();
+	await clean('success');
+	await letTimersGo(page);
+	await queueGone(page);
+	t.is((await treeOf(manager.home)).length, 5);
+	t.deepEqual(manager.faults, []);
+};
+test.serial('axe finds nothing in any state of the queue at a desk', everyState, desktop);
+test.serial('axe finds nothing in any state of the queue in a hand', everyState, phone);

@@ -1,0 +1,11 @@
+import { capabilities } from '@stowage/contract';
+import { queryOptions } from '@tanstack/react-query';
+import { call } from './client/client.js';
+
+/** What the server offers. */
+export const capabilitiesQuery = queryOptions({
+	queryKey: ['capabilities'],
+	queryFn: ({ signal }) => call(capabilities, { signal }),
+	staleTime: 5 * 60_000,
+	retry: false,
+});

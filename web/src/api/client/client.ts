@@ -1,0 +1,119 @@
+import { type AnyEndpoint, type PayloadInput, type QueryInput, type ResultOf, schemas } from '@stowage/contract';
+import { Failure, type FailureKind, failureKind, failures } from '@stowage/rules';
+import { messages } from '../../messages.js';
+import { basePath } from './basePath.js';
+
+/** The request never got an answer: no network, or the server is down. Another try may well succeed. */
+export class NetworkFailure extends Failure {
+	constructor(cause?: unknown, message: string = messages.networkError) {
+		super('unavailable', message, { cause });
+	}
+}
+
+export interface CallOptions<E extends AnyEndpoint> {
+	query?: QueryInput<E>;
+	payload?: PayloadInput<E>;
+	/** Fills `{name}` and `{name*}` of the endpoint's path. */
+	params?: Record<string, string>;
+	signal?: AbortSignal;
+}
+
+/**
+ * Makes one call of the contract and answers its parsed result. Throws `Failure` with the kind that the server's code
+ * stands for, `NetworkFailure` when there was no answer, and an `AbortError` when the signal was fired.
+ */
+export async function call<E extends AnyEndpoint>(endpoint: E, options: CallOptions<E> = {}): Promise<ResultOf<E>> {
+	if (!endpoint.changesState) return send(endpoint, options);
+	changes++;
+	try {
+		return await send(endpoint, options);
+	} finally {
+		changes--;
+	}
+}
+
+let changes = 0;
+
+/** Whether a call is under way that changes something on the server. */
+export function isChangingSomething(): boolean {
+	return changes > 0;
+}
+
+async function send<E extends AnyEndpoint>(endpoint: E, options: CallOptions<E>): Promise<ResultOf<E>> {
+	const response = await answerTo(endpoint, options);
+	return endpoint.result.parse(await readJson(response, options.signal));
+}
+
+/** The answer to a call, its body not yet read. Throws as `call` does. */
+export async function answerTo<E extends AnyEndpoint>(endpoint: E, options: CallOptions<E>): Promise<Response> {
+	const { payload, signal } = options;
+	let response: Response;
+	try {
+		response = await fetch(endpointUrl(endpoint, options), {
+			method: endpoint.method,
+			credentials: 'same-origin',
+			headers: { accept: 'application/json', ...(payload === undefined ? {} : { 'content-type': 'application/json' }) },
+			...(payload === undefined ? {} : { body: JSON.stringify(payload) }),
+			...(signal ? { signal } : {}),
+		});
+	} catch (cause) {
+		if (signal?.aborted) throw cause;
+		throw new NetworkFailure(cause);
+	}
+	if (response.ok) return response;
+	throw failureFrom(response.status, await readJson(response, signal), response.headers.get('retry-after'));
+}
+
+/** The address of a call, below the base path; what a link or a media element needs. */
+export function endpointUrl<E extends AnyEndpoint>(
+	endpoint: E,
+	{ query, params = {} }: Pick<CallOptions<E>, 'query' | 'params'> = {},
+): string {
+	const path = endpoint.path.replaceAll(/\{(\w+)\*?\}/g, (_, name: string) => encodePath(params[name] ?? ''));
+	const search = new URLSearchParams();
+	for (const [key, value] of Object.entries(query ?? {})) {
+		for (const each of [value].flat()) if (each !== undefined) search.append(key, each === null ? '' : String(each));
+	}
+	return `${basePath}${path}${search.size > 0 ? `?${search}` : ''}`;
+}
+
+/** Each segment percent-encoded exactly once. */
+export function encodePath(path: string): string {
+	return path.split('/').map(encodeURIComponent).join('/');
+}
+
+/** An error answer that says no more than its status, such as a proxy's. */
+export class UnexplainedFailure extends Failure {}
+
+/** What an error answer stands for, also one that a proxy wrote in our place. */
+export function failureFrom(status: number, body: unknown, retryAfter: string | null): Failure {
+	const answer = schemas.errorAnswer.safeParse(body);
+	const seconds = Number(retryAfter);
+	const options = retryAfter !== null && Number.isFinite(seconds) ? { retryAfter: seconds } : {};
+	const kind = (answer.success ? failureKind(answer.data.code) : undefined) ?? kindOfStatus(status);
+	return answer.success && answer.data.message !== ''
+		? new Failure(kind, answer.data.message, options)
+		: new UnexplainedFailure(kind, messages.httpError(status), options);
+}
+
+function kindOfStatus(status: number): FailureKind {
+	for (const kind of Object.keys(failures) as FailureKind[]) {
+		if (failures[kind].status === status) return kind;
+	}
+	return status >= 500 ? 'unavailable' : 'invalid';
+}
+
+async function readJson(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
+	let text: string;
+	try {
+		text = await response.text();
+	} catch (cause) {
+		if (signal?.aborted) throw cause;
+		throw new NetworkFailure(cause);
+	}
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
+	}
+}

@@ -1,0 +1,12 @@
+import { checkLoginStatus } from '@stowage/contract';
+import { queryOptions } from '@tanstack/react-query';
+import { call } from '../client/client.js';
+
+/** Who is signed in. */
+export const sessionQuery = queryOptions({
+	queryKey: ['session'],
+	queryFn: ({ signal }) => call(checkLoginStatus, { signal }),
+	staleTime: 60_000,
+	retry: 1,
+	refetchOnWindowFocus: true,
+});

@@ -1,0 +1,19 @@
+import type { UserSettings } from '@stowage/rules';
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { sessionQuery } from './sessionQuery.js';
+
+export type Session =
+	| { status: 'unknown' }
+	| { status: 'signedOut' }
+	| { status: 'signedIn'; username: string; settings: UserSettings };
+
+/** Who is signed in, as far as is known. A failed check counts as signed out. */
+export function useSession(): Session {
+	const { data, isPending } = useQuery(sessionQuery);
+	return useMemo(() => {
+		if (isPending) return { status: 'unknown' };
+		if (!data?.isLoggedIn || data.username === null || data.settings === null) return { status: 'signedOut' };
+		return { status: 'signedIn', username: data.username, settings: data.settings };
+	}, [data, isPending]);
+}

@@ -1,0 +1,40 @@
+import { OfflineIcon } from '@blueprintjs/icons';
+import { useSyncExternalStore } from 'react';
+import { filesMessages as messages } from '../messages.js';
+import styles from './ConnectionNote.module.css';
+
+export interface ConnectionNoteProps {
+	/** The server does not answer. */
+	isCutOff: boolean;
+}
+
+/** Says that what is on screen may be out of date. */
+export function ConnectionNote({ isCutOff }: ConnectionNoteProps) {
+	const isOnline = useIsOnline();
+	const text = isOnline ? (isCutOff ? messages.unreachable : undefined) : messages.offline;
+	return (
+		// The region is there before its text, or it would not be read out.
+		<div role="status">
+			{text !== undefined && (
+				<p className={styles.note}>
+					<OfflineIcon aria-hidden />
+					{text}
+				</p>
+			)}
+		</div>
+	);
+}
+
+/** Whether the browser has a network at all. */
+function useIsOnline(): boolean {
+	return useSyncExternalStore(subscribe, () => navigator.onLine);
+}
+
+function subscribe(onChange: () => void): () => void {
+	window.addEventListener('online', onChange);
+	window.addEventListener('offline', onChange);
+	return () => {
+		window.removeEventListener('online', onChange);
+		window.removeEventListener('offline', onChange);
+	};
+}

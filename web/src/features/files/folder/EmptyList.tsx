@@ -1,0 +1,31 @@
+import { Button } from '@blueprintjs/core';
+import { FilterIcon, FolderOpenIcon, SearchIcon } from '@blueprintjs/icons';
+import type { LetterFilter } from '@stowage/rules';
+import { EmptyState } from '../../../ui/EmptyState.js';
+import { filesMessages as messages } from '../messages.js';
+
+export interface EmptyListProps {
+	/** What was searched for; `''` for the folder itself. */
+	search: string;
+	letter: LetterFilter;
+	mayUpload: boolean;
+	onShowAll: () => void;
+}
+
+/** In place of rows, where there are none. */
+export function EmptyList({ search, letter, mayUpload, onShowAll }: EmptyListProps) {
+	if (letter !== 'ALL') {
+		return (
+			<EmptyState icon={<FilterIcon size={32} />} title={messages.noMatches} detail={messages.emptyFilter(letter)}>
+				<Button text={messages.showAll} onClick={onShowAll} />
+			</EmptyState>
+		);
+	}
+	if (search !== '') {
+		return (
+			<EmptyState icon={<SearchIcon size={32} />} title={messages.noResults} detail={messages.emptySearch(search)} />
+		);
+	}
+	const detail = mayUpload ? `${messages.emptyFolder} ${messages.emptyHint}` : messages.emptyFolder;
+	return <EmptyState icon={<FolderOpenIcon size={32} />} title={messages.noResults} detail={detail} />;
+}

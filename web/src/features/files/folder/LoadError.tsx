@@ -1,0 +1,30 @@
+import { Button } from '@blueprintjs/core';
+import { ErrorIcon } from '@blueprintjs/icons';
+import { isFailure } from '@stowage/rules';
+import { EmptyState } from '../../../ui/EmptyState.js';
+import { filesMessages as messages } from '../messages.js';
+import styles from './LoadError.module.css';
+
+export interface LoadErrorProps {
+	/** Undefined for an address that no folder can have. */
+	error: Error | undefined;
+	onRetry: () => void;
+	onHome: () => void;
+}
+
+/** In place of the list, when the folder can't be shown. */
+export function LoadError({ error, onRetry, onHome }: LoadErrorProps) {
+	const isMissing = error === undefined || isFailure(error, 'notFound') || isFailure(error, 'invalidPath');
+	return (
+		<div role="alert" className={styles.error}>
+			<EmptyState
+				icon={<ErrorIcon size={32} />}
+				title={messages.loadFailed}
+				detail={isMissing ? messages.noSuchFolder : error.message}
+			>
+				{!isMissing && <Button intent="primary" text={messages.tryAgain} onClick={onRetry} />}
+				<Button intent={isMissing ? 'primary' : 'none'} text={messages.home} onClick={onHome} />
+			</EmptyState>
+		</div>
+	);
+}

@@ -1,0 +1,64 @@
+import type { Movement } from '../selection/cursor.js';
+
+/** What a key means in the list. Ctrl+V is missing: the browser's paste event brings files along, so it decides. */
+export type KeyCommand =
+	| { kind: 'move'; to: Movement }
+	| { kind: 'extend'; to: Movement; keep: boolean }
+	| { kind: 'toggle' }
+	| { kind: 'extendHere'; keep: boolean }
+	| { kind: 'find'; letter: string }
+	| { kind: 'open' | 'goUp' | 'menu' | 'rename' | 'delete' | 'selectAll' | 'cut' | 'copy' | 'clear' };
+
+/** The part of a keyboard event that decides. */
+export interface Keystroke {
+	key: string;
+	ctrlKey: boolean;
+	metaKey: boolean;
+	shiftKey: boolean;
+	altKey: boolean;
+}
+
+const movements: Readonly<Record<string, Movement>> = {
+	ArrowUp: 'up',
+	ArrowDown: 'down',
+	PageUp: 'pageUp',
+	PageDown: 'pageDown',
+	Home: 'first',
+	End: 'last',
+};
+
+/** `typing` says that a prefix is being typed, so a space belongs to it. */
+export function commandFor(stroke: Keystroke, typing: boolean): KeyCommand | undefined {
+	const control = stroke.ctrlKey || stroke.metaKey;
+	if (stroke.altKey) return stroke.key === 'ArrowUp' && !control ? { kind: 'goUp' } : undefined;
+	const to = movements[stroke.key];
+	if (to) return stroke.shiftKey ? { kind: 'extend', to, keep: control } : { kind: 'move', to };
+	if (stroke.key === ' ' && typing && !control && !stroke.shiftKey) return { kind: 'find', letter: ' ' };
+	switch (stroke.key) {
+		case ' ':
+			return stroke.shiftKey ? { kind: 'extendHere', keep: control } : { kind: 'toggle' };
+		case 'Enter':
+			return control || stroke.shiftKey ? undefined : { kind: 'open' };
+		case 'Backspace':
+			return { kind: 'goUp' };
+		case 'Escape':
+			return { kind: 'clear' };
+		case 'ContextMenu':
+			return { kind: 'menu' };
+		case 'F10':
+			return stroke.shiftKey ? { kind: 'menu' } : undefined;
+		case 'F2':
+			return { kind: 'rename' };
+		case 'Delete':
+			return { kind: 'delete' };
+	}
+	if (control) return stroke.shiftKey ? undefined : shortcuts[stroke.key.toLowerCase()];
+	// One letter of any alphabet, also one that takes two UTF-16 units; the names of keys are longer.
+	return [...stroke.key].length === 1 ? { kind: 'find', letter: stroke.key } : undefined;
+}
+
+const shortcuts: Readonly<Record<string, KeyCommand>> = {
+	a: { kind: 'selectAll' },
+	c: { kind: 'copy' },
+	x: { kind: 'cut' },
+};

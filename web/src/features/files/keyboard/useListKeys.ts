@@ -1,0 +1,141 @@
+import { Classes } from '@blueprintjs/core';
+import { type KeyboardEvent as ReactKeyboardEvent, useCallback, useEffect, useRef } from 'react';
+import type { Rows } from '../list/rows.js';
+import { findByPrefix, type Movement, moveCursor, type TypedPrefix, typeLetter } from '../selection/cursor.js';
+import { type Cursor, cursorIndex, type Selection, type SelectionAction } from '../selection/selection.js';
+import { commandFor, type KeyCommand } from './keyboard.js';
+
+/** What the list itself can't do. */
+export type ListCommand = 'goUp' | 'menu' | 'rename' | 'delete' | 'cut' | 'copy';
+
+export interface ListKeysOptions {
+	rows: Rows | undefined;
+	selection: Selection;
+	/** How many rows a page shows. */
+	page: () => number;
+	dispatch: (action: SelectionAction) => void;
+	/** Brings a row into view and the focus to it. */
+	goTo: (index: number) => void;
+	onOpen: (index: number) => void;
+	onCommand: (command: ListCommand) => void;
+}
+
+/** The keys of the list, and those of them that also hold when nothing in particular has the focus. */
+export function useListKeys(options: ListKeysOptions): (event: ReactKeyboardEvent) => void {
+	const latest = useRef(options);
+	useEffect(() => {
+		latest.current = options;
+	});
+	const typed = useRef<TypedPrefix>({ text: '', at: 0 });
+
+	const handle = useCallback((event: KeyboardEvent | ReactKeyboardEvent, reach: Reach) => {
+		// When it was pressed: a page that is busy comes to it later, and what was typed in one go would fall apart.
+		const now = event.timeStamp;
+		const command = commandFor(event, typeLetter(typed.current, '', now).text !== '');
+		if (!command || !holds(command, reach)) return;
+		if (command.kind === 'find') typed.current = typeLetter(typed.current, command.letter, now);
+		else typed.current = { text: '', at: 0 };
+		event.preventDefault();
+		obey(command, latest.current, typed.current.text);
+	}, []);
+
+	useEffect(() => {
+		const listen = (event: KeyboardEvent) => {
+			if (!event.defaultPrevented) handle(event, reachOf(event.target));
+		};
+		window.addEventListener('keydown', listen);
+		return () => window.removeEventListener('keydown', listen);
+	}, [handle]);
+
+	return useCallback((event: ReactKeyboardEvent) => handle(event, 'list'), [handle]);
+}
+
+/** Which keys hold where the focus is. */
+type Reach = 'list' | 'page' | 'control' | 'none';
+
+const shortcuts: ReadonlySet<KeyCommand['kind']> = new Set(['selectAll', 'cut', 'copy', 'rename', 'delete', 'clear']);
+
+function holds({ kind }: KeyCommand, reach: Reach): boolean {
+	switch (reach) {
+		case 'list':
+			return true;
+		case 'page':
+			// A single letter would be in the way of a person who speaks their commands, so it counts in the list only.
+			return kind !== 'find';
+		case 'control':
+			return shortcuts.has(kind);
+		case 'none':
+			return false;
+	}
+}
+
+function reachOf(target: EventTarget | null): Reach {
+	if (isCovered() || !(target instanceof HTMLElement)) return 'none';
+	if (target === document.body || target.id === 'content') return 'page';
+	return isEditable(target) ? 'none' : 'control';
+}
+
+/** Whether a dialog or a menu has the keys now. */
+export function isCovered(): boolean {
+	return document.body.classList.contains(Classes.OVERLAY_OPEN) || document.querySelector('[role="menu"]') !== null;
+}
+
+export function isEditable(target: EventTarget | null): boolean {
+	return target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'));
+}
+
+function obey(command: KeyCommand, options: ListKeysOptions, prefix: string): void {
+	const { rows, selection, dispatch, goTo, onOpen, onCommand } = options;
+	if (!rows) {
+		if (command.kind === 'goUp') onCommand('goUp');
+		return;
+	}
+	const index = cursorIndex(selection.cursor, rows);
+	const at = index === undefined ? undefined : cursorAt(rows, index);
+	const isSelectable = at !== undefined && at.index >= rows.pinned;
+	const walk = (to: Cursor | undefined, action: (to: Cursor) => SelectionAction) => {
+		if (!to) return;
+		dispatch(action(to));
+		goTo(to.index);
+	};
+	switch (command.kind) {
+		case 'move':
+			walk(target(command.to, options, rows), (to) => ({ type: 'moved', to }));
+			break;
+		case 'extend':
+			walk(target(command.to, options, rows), (to) => ({ type: 'extended', to, order: rows, keep: command.keep }));
+			break;
+		case 'find': {
+			const found = findByPrefix(rows.names, prefix, selection.cursor ? index : undefined);
+			if (found !== undefined) walk(cursorAt(rows, found), (to) => ({ type: 'moved', to }));
+			break;
+		}
+		case 'extendHere':
+			if (isSelectable) dispatch({ type: 'extended', to: at, order: rows, keep: command.keep });
+			break;
+		case 'toggle':
+			if (isSelectable) dispatch({ type: 'toggled', at });
+			break;
+		case 'open':
+			if (index !== undefined) onOpen(index);
+			break;
+		case 'selectAll':
+			dispatch({ type: 'all', order: rows });
+			break;
+		case 'clear':
+			dispatch({ type: 'cleared' });
+			break;
+		default:
+			onCommand(command.kind);
+	}
+}
+
+function target(movement: Movement, { selection, page }: ListKeysOptions, rows: Rows): Cursor | undefined {
+	const from = selection.cursor ? cursorIndex(selection.cursor, rows) : undefined;
+	return cursorAt(rows, moveCursor(from, movement, rows.keys.length, page()));
+}
+
+function cursorAt(rows: Rows, index: number): Cursor | undefined {
+	const key = rows.keys[index];
+	return key === undefined ? undefined : { key, index };
+}

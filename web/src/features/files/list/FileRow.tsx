@@ -1,0 +1,116 @@
+// biome-ignore-all lint/a11y/useSemanticElements: a list that is drawn in part can't be a table
+// biome-ignore-all lint/a11y/useFocusableInteractive: in a grid its rows are focused, and the buttons of its headers
+import { ArrowUpIcon, MoreIcon, TickIcon } from '@blueprintjs/icons';
+import { type Entry, formatDate, formatListSize, formatTime } from '@stowage/rules';
+import { memo } from 'react';
+import { filesMessages as messages } from '../messages.js';
+import styles from './FileList.module.css';
+import { folderOf, nameParts, rowLabel } from './rowText.js';
+import { typeLook } from './typeIcons.js';
+
+export interface FileRowProps {
+	entry: Entry;
+	index: number;
+	top: number;
+	/** Where the keyboard is; the one row that the Tab key reaches. */
+	isCursor: boolean;
+	isSelected: boolean;
+	/** On the clipboard, to be moved. */
+	isCut: boolean;
+	/** Says in which folder a search result lies. */
+	showsFolder: boolean;
+	mayDrag: boolean;
+}
+
+/**
+ * One entry of the list. It listens to nothing: the list finds the row of an event by `data-index`, so that a row is
+ * drawn again only when something about it has changed.
+ */
+export const FileRow = memo(function FileRow(props: FileRowProps) {
+	const { entry, index, top, isSelected, isCut, isCursor, showsFolder, mayDrag } = props;
+	const { Icon, hue, label } = typeLook(entry);
+	const { head, tail } = nameParts(entry.name);
+	const folder = showsFolder ? folderOf(entry) : '';
+	const where = folder === '' ? undefined : messages.in(folder);
+	return (
+		<div
+			role="row"
+			aria-rowindex={index + 2}
+			aria-selected={isSelected}
+			aria-label={rowLabel(entry, isCut ? `${label}, cut` : label, where)}
+			tabIndex={isCursor ? 0 : -1}
+			className={styles.row}
+			data-index={index}
+			data-cut={isCut || undefined}
+			style={{ transform: `translateY(${top}px)` }}
+		>
+			<span role="gridcell" className={styles.type} data-part="type" data-hue={hue}>
+				{isSelected ? <TickIcon size={16} aria-hidden /> : <Icon size={16} aria-hidden />}
+			</span>
+			<span role="gridcell" className={styles.nameCell}>
+				<span
+					className={styles.name}
+					data-part="name"
+					draggable={mayDrag}
+					title={entry.name.length > 32 ? entry.name : undefined}
+				>
+					<bdi className={styles.nameHead}>{head}</bdi>
+					{tail !== '' && <span className={styles.nameTail}>{tail}</span>}
+				</span>
+				{entry.owner && <span className={styles.owner}>{entry.owner}</span>}
+				{where !== undefined && <span className={styles.where}>{where}</span>}
+			</span>
+			<span role="gridcell" className={styles.count}>
+				{entry.count?.toLocaleString('en-US')}
+			</span>
+			<span role="gridcell" className={styles.size}>
+				{entry.type === 'file' ? formatListSize(entry.size) : ''}
+			</span>
+			<span role="gridcell" className={styles.date}>
+				{formatDate(entry.mtime)}
+			</span>
+			<span role="gridcell" className={styles.time}>
+				{formatTime(entry.mtime)}
+			</span>
+			<span role="gridcell" className={styles.actions}>
+				<button
+					type="button"
+					tabIndex={-1}
+					className={styles.menuButton}
+					data-part="menu"
+					aria-label={messages.rowActions(entry.name)}
+					aria-haspopup="menu"
+				>
+					<MoreIcon size={16} aria-hidden />
+				</button>
+			</span>
+		</div>
+	);
+});
+
+export interface UpRowProps {
+	top: number;
+	isCursor: boolean;
+}
+
+/** Leads to the folder above. Always first, never selected. */
+export const UpRow = memo(function UpRow({ top, isCursor }: UpRowProps) {
+	return (
+		<div
+			role="row"
+			aria-rowindex={2}
+			aria-label={messages.upDirectory}
+			tabIndex={isCursor ? 0 : -1}
+			className={styles.row}
+			data-index={0}
+			style={{ transform: `translateY(${top}px)` }}
+		>
+			<span role="gridcell" className={styles.type} data-hue="plain">
+				<ArrowUpIcon size={16} aria-hidden />
+			</span>
+			<span role="gridcell" className={styles.nameCell} aria-colspan={6}>
+				<span className={styles.up}>{messages.upDirectory}</span>
+			</span>
+		</div>
+	);
+});

@@ -1,0 +1,166 @@
+import { Menu, MenuDivider, MenuItem } from '@blueprintjs/core';
+import {
+	ClipboardIcon,
+	CloudUploadIcon,
+	CompressedIcon,
+	CutIcon,
+	DownloadIcon,
+	DuplicateIcon,
+	EditIcon,
+	FolderNewIcon,
+	FolderOpenIcon,
+	FolderSharedOpenIcon,
+	GlobeIcon,
+	LinkIcon,
+	LockIcon,
+	RefreshIcon,
+	SelectIcon,
+	TimeIcon,
+	TrashIcon,
+} from '@blueprintjs/icons';
+import { Fragment, type JSX, useEffect, useLayoutEffect, useRef } from 'react';
+import { moveInMenu } from '../../../ui/menuKeys.js';
+import type { Point } from '../selection/rubberBand.js';
+import styles from './ContextMenu.module.css';
+import type { Action, MenuItem as Item, MenuKind } from './menu.js';
+import { placeMenu } from './menuPlacement.js';
+
+export interface ContextMenuProps {
+	/** Names the menu. */
+	label: string;
+	kind: MenuKind;
+	groups: readonly (readonly Item[])[];
+	at: Point;
+	onChoose: (action: Action) => void;
+	/** It was left without a choice. */
+	onClose: () => void;
+}
+
+/** A menu at a point, turned or pushed so that it lies within the window. */
+export function ContextMenu({ label, kind, groups, at, onChoose, onClose }: ContextMenuProps) {
+	const box = useRef<HTMLDivElement>(null);
+
+	useLayoutEffect(() => {
+		const element = box.current;
+		if (!element) return;
+		const size = { width: element.offsetWidth, height: element.offsetHeight };
+		const { left, top } = placeMenu(at, size, { width: window.innerWidth, height: window.innerHeight });
+		element.style.left = `${left}px`;
+		element.style.top = `${top}px`;
+		focusFirst(element);
+	}, [at]);
+
+	useEffect(() => closeFromOutside(box.current, onClose), [onClose]);
+
+	return (
+		// biome-ignore lint/a11y/noStaticElementInteractions: the menu inside has the role
+		<div
+			ref={box}
+			className={styles.box}
+			data-kind={kind}
+			onContextMenu={(event) => event.preventDefault()}
+			onKeyDown={(event) => {
+				if (event.key === 'Escape' || event.key === 'Tab') {
+					event.preventDefault();
+					event.stopPropagation();
+					onClose();
+				}
+			}}
+		>
+			<Menu aria-label={label} onKeyDown={moveInMenu}>
+				{groups.map((group, index) => (
+					<Fragment key={group[0]?.action}>
+						{index > 0 && <MenuDivider />}
+						{group.map((item) => (
+							<MenuItem
+								key={item.action}
+								tagName="button"
+								icon={icons[item.action]}
+								text={item.label}
+								intent={item.action === 'delete' ? 'danger' : 'none'}
+								disabled={item.isDisabled ?? false}
+								aria-keyshortcuts={item.shortcut?.replace('Ctrl', 'Control').replace('Del', 'Delete')}
+								labelElement={item.shortcut && <span aria-hidden="true">{item.shortcut}</span>}
+								onClick={() => onChoose(item.action)}
+							/>
+						))}
+					</Fragment>
+				))}
+			</Menu>
+		</div>
+	);
+}
+
+function focusFirst(box: HTMLElement): void {
+	box.querySelector<HTMLElement>('[role="menuitem"]:not([aria-disabled="true"])')?.focus({ preventScroll: true });
+}
+
+/** A press, a scroll or another size of the window ends the menu; the click of that press does nothing else. */
+function closeFromOutside(box: HTMLElement | null, close: () => void): () => void {
+	const controller = new AbortController();
+	const { signal } = controller;
+	const isInside = (event: Event) => event.target instanceof Node && (box?.contains(event.target) ?? false);
+	window.addEventListener(
+		'pointerdown',
+		(event) => {
+			if (isInside(event)) return;
+			if (event.button === 0) swallowClick();
+			close();
+		},
+		{ capture: true, signal },
+	);
+	window.addEventListener(
+		'wheel',
+		(event) => {
+			if (!isInside(event)) close();
+		},
+		{ capture: true, passive: true, signal },
+	);
+	// A dialog that fades out takes the focus back from a menu that is already there; the keys are the menu's still.
+	window.addEventListener(
+		'keydown',
+		(event) => {
+			if (!box || isInside(event) || event.ctrlKey || event.metaKey || event.altKey) return;
+			event.preventDefault();
+			event.stopPropagation();
+			if (event.key === 'Escape' || event.key === 'Tab') close();
+			else focusFirst(box);
+		},
+		{ capture: true, signal },
+	);
+	window.addEventListener('resize', close, { signal });
+	window.addEventListener('blur', close, { signal });
+	return () => controller.abort();
+}
+
+function swallowClick(): void {
+	const swallow = (event: Event) => {
+		event.stopPropagation();
+		event.preventDefault();
+	};
+	window.addEventListener('click', swallow, { capture: true, once: true });
+	// A press that becomes a drag or a scroll has no click; the next one must not pay for it.
+	const forget = () => setTimeout(() => window.removeEventListener('click', swallow, { capture: true }));
+	window.addEventListener('pointerup', forget, { once: true });
+	window.addEventListener('pointercancel', forget, { once: true });
+}
+
+const icons: Readonly<Record<Action, JSX.Element>> = {
+	createFolder: <FolderNewIcon />,
+	uploadFiles: <CloudUploadIcon />,
+	uploadFolder: <FolderSharedOpenIcon />,
+	paste: <ClipboardIcon />,
+	selectAll: <SelectIcon />,
+	refresh: <RefreshIcon />,
+	open: <FolderOpenIcon />,
+	download: <DownloadIcon />,
+	downloadZip: <CompressedIcon />,
+	temporaryLink: <TimeIcon />,
+	copyLink: <LinkIcon />,
+	rename: <EditIcon />,
+	cut: <CutIcon />,
+	copy: <DuplicateIcon />,
+	moveToPublic: <GlobeIcon />,
+	moveToPrivate: <LockIcon />,
+	delete: <TrashIcon />,
+};

@@ -1,0 +1,29 @@
+import type { QueryClient } from '@tanstack/react-query';
+import { sessionQuery } from '../../../api/session/sessionQuery.js';
+
+/**
+ * Asks the server who is signed in, so that the page knows of an ended session, and resolves once somebody is: by the
+ * page's own dialog or in another tab. `onWait` is called when that may take a while.
+ */
+export async function signedInAgain(queryClient: QueryClient, onWait: () => void, signal: AbortSignal): Promise<void> {
+	const session = await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0, retry: false });
+	signal.throwIfAborted();
+	if (session.isLoggedIn) return;
+	onWait();
+	await new Promise<void>((resolve, reject) => {
+		const end = () => {
+			unsubscribe();
+			signal.removeEventListener('abort', abort);
+		};
+		const abort = () => {
+			end();
+			reject(signal.reason);
+		};
+		const unsubscribe = queryClient.getQueryCache().subscribe(() => {
+			if (!queryClient.getQueryData(sessionQuery.queryKey)?.isLoggedIn) return;
+			end();
+			resolve();
+		});
+		signal.addEventListener('abort', abort);
+	});
+}

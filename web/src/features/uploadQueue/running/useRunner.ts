@@ -1,0 +1,143 @@
+import { plural, rootPath } from '@stowage/rules';
+import { type QueryClient, useQueryClient } from '@tanstack/react-query';
+import { type Dispatch, useEffect, useMemo, useRef } from 'react';
+import { listingKey } from '../../../api/listings/listingQuery.js';
+import { sessionQuery } from '../../../api/session/sessionQuery.js';
+import { carryUpload, discardUpload, folderMaker, prepareUploads } from '../../../api/uploads/uploads.js';
+import { messages } from '../../../messages.js';
+import { useNotify } from '../../../ui/notifications/useNotify.js';
+import { type Chosen, hasFolders } from '../choosing/chosenFiles.js';
+import {
+	isWaiting,
+	type QueueItem,
+	type UploadQueueAction,
+	type UploadQueueState,
+	type UploadTarget,
+} from '../uploadQueue.js';
+import { describeFailure } from './describeFailure.js';
+import { makeEmptyFolders } from './makeEmptyFolders.js';
+import { paceActions } from './paceActions.js';
+import { paused, placeOf, runUploads, uploadOf } from './runUploads.js';
+import { signedInAgain } from './signedInAgain.js';
+import { UploadKeys } from './uploadKeys.js';
+
+/** What is done sooner needs no notice. */
+const patienceMilliseconds = 400;
+
+/** How long a success stays on screen. */
+const successMilliseconds = 3000;
+
+/** The part of the queue that reaches out: who is signed in, the uploads, and the listings that they change. */
+export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueueAction>) {
+	const queryClient = useQueryClient();
+	const { notify, dismiss } = useNotify();
+	const latest = useRef(state);
+	useEffect(() => {
+		latest.current = state;
+	}, [state]);
+	const running = useRef<{ abort: AbortController; ended: Promise<void> } | undefined>(undefined);
+
+	useEffect(() => {
+		if (!state.hasSucceeded) return;
+		const timer = setTimeout(() => dispatch({ type: 'completedCleared' }), successMilliseconds);
+		return () => clearTimeout(timer);
+	}, [state.hasSucceeded, dispatch]);
+
+	return useMemo(() => {
+		const keys = new UploadKeys();
+		const username = () => queryClient.getQueryData(sessionQuery.queryKey)?.username ?? undefined;
+		const discard = async (items: readonly QueueItem[]) => {
+			// Only what has been tried may have left something on the server.
+			const tried = items.filter(({ status }) => status === 'error');
+			await Promise.all(tried.map((item) => discardUpload(uploadOf(item, username(), keys))));
+		};
+		/** Says that a large folder is being read. */
+		const told = async (choice: Chosen | Promise<Chosen>): Promise<Chosen> => {
+			const key = 'reading-folder';
+			const notice = { key, message: messages.readingFolder, progress: 'indeterminate' } as const;
+			const timer = setTimeout(() => notify(notice), patienceMilliseconds);
+			try {
+				return await choice;
+			} finally {
+				clearTimeout(timer);
+				dismiss(key);
+			}
+		};
+		return {
+			async add(choice: Chosen | Promise<Chosen>, target?: UploadTarget): Promise<void> {
+				const isVisitor = !(await isSignedIn(queryClient));
+				const chosen = await told(choice);
+				const place = target ?? { area: isVisitor ? 'public' : 'private', directory: rootPath };
+				if (isVisitor && hasFolders(chosen)) {
+					notify({ intent: 'danger', message: messages.foldersNeedSignIn });
+					return;
+				}
+				if (chosen.unreadable.length > 0) notify({ intent: 'warning', ...unreadableNotice(chosen.unreadable) });
+				const isPublic = isVisitor || place.area === 'public';
+				const { files, emptyFolders } = chosen;
+				if (files.length > 0) {
+					prepareUploads();
+					dispatch({ type: 'added', files, emptyFolders, target: place, isPublic, isVisitor });
+				} else if (emptyFolders.length > 0) {
+					const places = emptyFolders.map((folder) => placeOf({ folder, target: place, isPublic }));
+					await makeEmptyFolders(places, queryClient, notify);
+				}
+			},
+			async start(ids?: readonly number[]): Promise<void> {
+				await isSignedIn(queryClient);
+				const { items, run } = latest.current;
+				if (run || running.current) return;
+				const chosen = items.filter((item) => isWaiting(item) && (!ids || ids.includes(item.id))).map(({ id }) => id);
+				if (chosen.length === 0) return;
+				const abort = new AbortController();
+				const ended = runUploads(chosen, {
+					itemOf: (id) => latest.current.items.find((item) => item.id === id),
+					username,
+					transport: carryUpload,
+					makeFolder: folderMaker(),
+					folders: latest.current.folders,
+					discard: discardUpload,
+					signedIn: (onWait, signal) => signedInAgain(queryClient, onWait, signal),
+					keys,
+					signal: abort.signal,
+					dispatch: paceActions(dispatch),
+					onUploaded: (area, directory) =>
+						void queryClient.invalidateQueries({ queryKey: listingKey(area, directory) }),
+					describe: describeFailure,
+				}).finally(() => {
+					if (running.current?.abort === abort) running.current = undefined;
+				});
+				running.current = { abort, ended };
+				await ended;
+			},
+			remove(id: number): void {
+				void discard(latest.current.items.filter((item) => item.id === id));
+				dispatch({ type: 'removed', id });
+			},
+			cancel(): void {
+				running.current?.abort.abort();
+				running.current = undefined;
+				void discard(latest.current.items);
+				dispatch({ type: 'emptied' });
+			},
+			async signedOut(): Promise<void> {
+				// What is on its way belongs to the account that was left.
+				running.current?.abort.abort(paused);
+				await running.current?.ended;
+				dispatch({ type: 'signedOut' });
+			},
+		};
+	}, [queryClient, notify, dismiss, dispatch]);
+}
+
+function unreadableNotice(names: readonly string[]) {
+	return { message: messages.leftOut(plural(names.length, 'item')), detail: names.slice(0, 3).join(', ') };
+}
+
+async function isSignedIn(queryClient: QueryClient): Promise<boolean> {
+	try {
+		return (await queryClient.ensureQueryData(sessionQuery)).isLoggedIn;
+	} catch {
+		return false;
+	}
+}

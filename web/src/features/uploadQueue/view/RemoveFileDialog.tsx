@@ -1,0 +1,41 @@
+import { Button, Dialog, DialogBody, DialogFooter } from '@blueprintjs/core';
+import { messages } from '../../../messages.js';
+import { dialogMilliseconds, useLast, useOpenings } from '../../../ui/dialogs/dialogs.js';
+import { fullName, type QueueItem } from '../uploadQueue.js';
+
+export interface RemoveFileDialogProps {
+	/** What is to be removed; the dialog is open while there is something. */
+	item: QueueItem | undefined;
+	onRemove: (item: QueueItem) => void;
+	onClose: () => void;
+	/** It has faded out, and the focus is where it was if that is still there. */
+	onClosed: () => void;
+}
+
+export function RemoveFileDialog({ item, onRemove, onClose, onClosed }: RemoveFileDialogProps) {
+	const shown = useLast(item);
+	const openings = useOpenings(item !== undefined);
+	return (
+		<Dialog
+			key={openings}
+			isOpen={item !== undefined}
+			title={messages.removeFile}
+			isCloseButtonShown={false}
+			transitionDuration={dialogMilliseconds}
+			onClose={onClose}
+			onClosed={onClosed}
+		>
+			<DialogBody>
+				<p style={{ overflowWrap: 'anywhere' }}>{shown && messages.removeQuestion(fullName(shown))}</p>
+			</DialogBody>
+			<DialogFooter
+				actions={
+					<>
+						<Button text={messages.cancel} onClick={onClose} />
+						<Button autoFocus intent="danger" text={messages.remove} onClick={() => item && onRemove(item)} />
+					</>
+				}
+			/>
+		</Dialog>
+	);
+}

@@ -1,0 +1,110 @@
+import { Button, HTMLSelect, ProgressBar } from '@blueprintjs/core';
+import { formatQueueSize, plural } from '@stowage/rules';
+import { useId, useMemo, useRef } from 'react';
+import { useSession } from '../../../api/session/useSession.js';
+import { messages } from '../../../messages.js';
+import { useFrame } from '../../../ui/frame.js';
+import { fraction, mayStart, runProgress } from '../uploadQueue.js';
+import { type UploadQueueView, useUploadQueue } from '../useUploadQueue.js';
+import styles from './UploadQueue.module.css';
+
+export function queueTitle({ items }: Pick<UploadQueueView, 'items'>): string {
+	return messages.uploadQueue(plural(items.length, 'file'));
+}
+
+/** One choice for all files. A visitor has none. */
+export function SetAllTo({ summary, isRunning }: UploadQueueView) {
+	const queue = useUploadQueue();
+	const id = useId();
+	const isSignedIn = useSession().status === 'signedIn';
+	if (!isSignedIn) return null;
+	return (
+		<div className={styles.setAll}>
+			<label htmlFor={id}>{messages.setAllTo}</label>
+			<HTMLSelect
+				id={id}
+				value={summary.visibility}
+				disabled={isRunning || summary.waiting.length === 0}
+				onChange={(event) => queue.setAllVisibility(event.currentTarget.value === 'public')}
+			>
+				<option value="private">{messages.private}</option>
+				<option value="public">{messages.public}</option>
+				{/* Says what is; it can't be chosen. */}
+				<option value="mixed" disabled hidden={summary.visibility !== 'mixed'}>
+					{messages.mixed}
+				</option>
+			</HTMLSelect>
+		</div>
+	);
+}
+
+/** What went wrong, how far all of it is, and the two buttons. */
+export function UploadQueueFooter({ hasFocusFirst = false, ...view }: UploadQueueView & { hasFocusFirst?: boolean }) {
+	const { summary, isRunning, failure, progress } = view;
+	const queue = useUploadQueue();
+	const frame = useFrame();
+	const cancel = useRef<HTMLButtonElement>(null);
+	const isSignedOut = useSession().status === 'signedOut';
+	const waitsForSignIn = isSignedOut && summary.needsAccount && !isRunning;
+	const stoppedForSignIn = isRunning && progress?.wait === 'signIn';
+	const start = () => {
+		// The button will be disabled, and one that is disabled and has the focus swallows every key.
+		cancel.current?.focus();
+		queue.start();
+	};
+	return (
+		<div className={styles.footer}>
+			{failure !== undefined && (
+				<div className={styles.alert} role="alert">
+					{messages.uploadFailedBecause(failure)}
+				</div>
+			)}
+			{(waitsForSignIn || stoppedForSignIn) && (
+				<div className={styles.hint} role="status">
+					<span>{stoppedForSignIn ? messages.signInToGoOn : messages.signInToUpload}</span>
+					<Button variant="minimal" intent="primary" text={messages.signIn} onClick={frame.openSignIn} />
+				</div>
+			)}
+			<div className={styles.footerLine}>
+				<AggregateProgress {...view} />
+				<div className={styles.footerActions}>
+					<Button ref={cancel} text={messages.cancel} onClick={queue.cancel} />
+					<Button
+						autoFocus={hasFocusFirst}
+						intent="primary"
+						text={isRunning ? messages.uploading : messages.uploadAll}
+						disabled={!mayStart(summary, isRunning)}
+						onClick={waitsForSignIn ? frame.openSignIn : start}
+					/>
+				</div>
+			</div>
+		</div>
+	);
+}
+
+function AggregateProgress({ items, run, isRunning, progress, hasSucceeded }: UploadQueueView) {
+	const done = useMemo(() => runProgress({ items, run }), [items, run]);
+	const { completed, total, totalSize } = done;
+	if (!isRunning && !hasSucceeded) return <div className={styles.aggregate}>{formatQueueSize(totalSize)}</div>;
+	const uploadedSize = done.uploadedSize + (progress?.uploadedSize ?? 0);
+	return (
+		<div className={styles.aggregate}>
+			<div className={styles.aggregateText}>
+				<span>{messages.filesDone(completed, total)}</span>
+				<span>{messages.uploadedOf(formatQueueSize(uploadedSize), formatQueueSize(totalSize))}</span>
+			</div>
+			<ProgressBar
+				aria-label={messages.uploading}
+				intent={hasSucceeded ? 'success' : 'primary'}
+				animate={false}
+				stripes={false}
+				value={hasSucceeded ? 1 : overall(completed, total, uploadedSize, totalSize)}
+			/>
+		</div>
+	);
+}
+
+/** By bytes; by files where there are no bytes. */
+function overall(completed: number, total: number, uploadedSize: number, totalSize: number): number {
+	return totalSize > 0 ? fraction(uploadedSize, totalSize) : fraction(completed, total);
+}

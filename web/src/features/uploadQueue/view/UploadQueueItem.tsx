@@ -1,0 +1,227 @@
+import { Button, ProgressBar, SegmentedControl, Spinner, Tag } from '@blueprintjs/core';
+import {
+	DocumentIcon,
+	ErrorIcon,
+	FolderCloseIcon,
+	GlobeIcon,
+	LockIcon,
+	RepeatIcon,
+	SmallCrossIcon,
+	TickCircleIcon,
+	UndoIcon,
+} from '@blueprintjs/icons';
+import { formatDuration, formatQueueSize, formatSpeed, invalidNameMessage } from '@stowage/rules';
+import { memo, useId, useRef } from 'react';
+import type { UploadWait } from '../../../api/uploads/uploads.js';
+import { messages } from '../../../messages.js';
+import {
+	directoryOf,
+	fraction,
+	fullName,
+	hasValidName,
+	isFinalizing,
+	pace,
+	type QueueItem,
+	type UploadProgress,
+} from '../uploadQueue.js';
+import type { UploadQueue } from '../useUploadQueue.js';
+import styles from './UploadQueue.module.css';
+
+export interface UploadQueueItemProps {
+	item: QueueItem;
+	/** Of this item, while it is on its way. */
+	progress: UploadProgress | undefined;
+	/** While files are on their way nothing can be changed. */
+	isLocked: boolean;
+	/** A visitor has no choice of visibility. */
+	isVisitor: boolean;
+	queue: UploadQueue;
+	onRemove: (item: QueueItem) => void;
+}
+
+export const UploadQueueItem = memo(function UploadQueueItem(props: UploadQueueItemProps) {
+	const { item, progress, isLocked, isVisitor, queue, onRemove } = props;
+	const isFixed = isLocked || item.status === 'completed';
+	const isValid = hasValidName(item);
+	const noteId = useId();
+	const name = useRef<HTMLInputElement>(null);
+	return (
+		<div className={styles.item} data-status={item.status}>
+			<span className={styles.itemIcon}>{itemIcon(item)}</span>
+			<div className={styles.nameLine}>
+				<div className={styles.nameField}>
+					<input
+						ref={name}
+						className={`bp6-input ${styles.name}`}
+						aria-label={messages.fileName}
+						aria-invalid={!isValid}
+						aria-describedby={noteId}
+						title={isValid ? undefined : invalidNameMessage}
+						value={item.name}
+						disabled={isFixed}
+						autoComplete="off"
+						spellCheck={false}
+						onChange={(event) => queue.rename(item.id, event.target.value)}
+					/>
+					{item.extension !== '' && <span className={styles.extension}>{item.extension}</span>}
+				</div>
+				{item.name !== item.originalName && !isFixed && (
+					<Button
+						variant="minimal"
+						icon={<UndoIcon />}
+						aria-label={messages.restoreName}
+						title={messages.restoreName}
+						onClick={() => {
+							// The button goes away with what it undoes.
+							name.current?.focus();
+							queue.restoreName(item.id);
+						}}
+					/>
+				)}
+			</div>
+			<div className={styles.note} id={noteId}>
+				{isValid || item.status === 'completed' ? (
+					<ItemNote item={item} progress={progress} />
+				) : (
+					<span className={styles.failed}>{invalidNameMessage}</span>
+				)}
+			</div>
+			<div className={styles.visibility}>
+				<ItemVisibility item={item} isLocked={isLocked} isVisitor={isVisitor} queue={queue} />
+			</div>
+			<div className={styles.itemActions}>
+				{item.status === 'error' && !isLocked && (
+					<Button
+						variant="minimal"
+						icon={<RepeatIcon />}
+						aria-label={messages.retry}
+						title={messages.retry}
+						disabled={!isValid}
+						onClick={() => queue.start([item.id])}
+					/>
+				)}
+				<Button
+					variant="minimal"
+					icon={<SmallCrossIcon size={20} />}
+					aria-label={messages.remove}
+					title={messages.remove}
+					data-remove={item.id}
+					disabled={isLocked}
+					onClick={() => onRemove(item)}
+				/>
+			</div>
+			{progress && (
+				<ProgressBar
+					className={styles.itemProgress}
+					aria-label={fullName(item)}
+					intent="primary"
+					animate={false}
+					stripes={isFinalizing(item, progress)}
+					value={isFinalizing(item, progress) ? 1 : fraction(progress.uploadedSize, item.size)}
+				/>
+			)}
+		</div>
+	);
+});
+
+function ItemVisibility(props: Pick<UploadQueueItemProps, 'item' | 'isLocked' | 'isVisitor' | 'queue'>) {
+	const { item, isLocked, isVisitor, queue } = props;
+	if (isVisitor || item.status === 'completed') {
+		return (
+			<Tag minimal icon={item.isPublic ? <GlobeIcon size={12} /> : <LockIcon size={12} />}>
+				{!item.isPublic ? messages.private : isVisitor ? messages.publicOnly : messages.public}
+			</Tag>
+		);
+	}
+	return (
+		<SegmentedControl
+			aria-label={messages.visibility}
+			size="small"
+			inline
+			disabled={isLocked}
+			value={item.isPublic ? 'public' : 'private'}
+			options={[
+				{ label: messages.private, value: 'private' },
+				{ label: messages.public, value: 'public' },
+			]}
+			onValueChange={(value) => queue.setVisibility(item.id, value === 'public')}
+		/>
+	);
+}
+
+function ItemNote({ item, progress }: { item: QueueItem; progress: UploadProgress | undefined }) {
+	const size = formatQueueSize(item.size);
+	switch (item.status) {
+		case 'pending': {
+			const directory = directoryOf(item);
+			return (
+				<>
+					<span>{size}</span>
+					{directory !== '' && (
+						<span className={styles.destination} title={messages.destination(directory)}>
+							<FolderCloseIcon size={12} />
+							{directory}
+						</span>
+					)}
+				</>
+			);
+		}
+		case 'uploading':
+			return progress ? <ProgressNote item={item} progress={progress} /> : <span>{size}</span>;
+		case 'completed':
+			return (
+				<>
+					<span className={styles.completed}>{messages.uploadComplete}</span>
+					{item.isVerified && <span title={messages.verifiedHint}>{messages.verified}</span>}
+					{item.savedName !== fullName(item) && <span>{messages.savedAs(item.savedName)}</span>}
+					<span>{size}</span>
+				</>
+			);
+		case 'error':
+			return (
+				<>
+					<span className={styles.failed}>{messages.uploadItemFailed}</span>
+					<span>{item.error}</span>
+					{item.detail !== undefined && <span>{item.detail}</span>}
+				</>
+			);
+	}
+}
+
+function ProgressNote({ item, progress }: { item: QueueItem; progress: UploadProgress }) {
+	if (progress.wait) return <span className={styles.waits}>{waitText(progress.wait)}</span>;
+	if (isFinalizing(item, progress)) return <span>{messages.finalizing}</span>;
+	const { speed, secondsLeft } = pace(item, progress);
+	return (
+		<>
+			<span className={styles.percent}>{Math.floor(fraction(progress.uploadedSize, item.size) * 100)}%</span>
+			<span>{messages.uploadedOf(formatQueueSize(progress.uploadedSize), formatQueueSize(item.size))}</span>
+			{speed !== undefined && <span>{formatSpeed(speed)}</span>}
+			{secondsLeft !== undefined && <span>{messages.timeLeft(formatDuration(secondsLeft))}</span>}
+		</>
+	);
+}
+
+function waitText(wait: UploadWait): string {
+	switch (wait) {
+		case 'connection':
+			return messages.waitsForConnection;
+		case 'server':
+			return messages.waitsForServer;
+		case 'signIn':
+			return messages.waitsForSignIn;
+	}
+}
+
+function itemIcon(item: QueueItem) {
+	switch (item.status) {
+		case 'pending':
+			return <DocumentIcon />;
+		case 'uploading':
+			return <Spinner size={16} intent="primary" aria-hidden="true" />;
+		case 'completed':
+			return <TickCircleIcon className={styles.completed} />;
+		case 'error':
+			return <ErrorIcon className={styles.failed} />;
+	}
+}

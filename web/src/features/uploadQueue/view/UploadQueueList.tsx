@@ -1,0 +1,76 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useCallback, useRef, useState } from 'react';
+import { useSession } from '../../../api/session/useSession.js';
+import type { QueueItem } from '../uploadQueue.js';
+import { type UploadQueueView, useUploadQueue } from '../useUploadQueue.js';
+import { RemoveFileDialog } from './RemoveFileDialog.js';
+import styles from './UploadQueue.module.css';
+import { UploadQueueItem } from './UploadQueueItem.js';
+
+const estimatedRowHeight = 72;
+
+/** The queued files. Only the rows on screen are drawn. */
+export function UploadQueueList({ items, progress, isRunning }: UploadQueueView) {
+	const queue = useUploadQueue();
+	const isVisitor = useSession().status !== 'signedIn';
+	const scroller = useRef<HTMLDivElement>(null);
+	const [removing, setRemoving] = useState<QueueItem | undefined>();
+	const afterRemoved = useRef<QueueItem>(undefined);
+	const virtualizer = useVirtualizer({
+		count: items.length,
+		getScrollElement: () => scroller.current,
+		estimateSize: () => estimatedRowHeight,
+		getItemKey: useCallback((index: number) => items[index]?.id ?? index, [items]),
+		overscan: 4,
+	});
+
+	const remove = (item: QueueItem) => {
+		const index = items.indexOf(item);
+		afterRemoved.current = items[index + 1] ?? items[index - 1];
+		queue.remove(item.id);
+		setRemoving(undefined);
+	};
+	const focusNext = () => {
+		const next = afterRemoved.current;
+		if (!next) return;
+		afterRemoved.current = undefined;
+		// The button that had the focus went away with its row.
+		(scroller.current?.querySelector<HTMLElement>(`[data-remove="${next.id}"]`) ?? scroller.current)?.focus();
+	};
+
+	return (
+		<>
+			{/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled with the keyboard. */}
+			<div className={styles.scroller} ref={scroller} tabIndex={0}>
+				<ul className={styles.list} style={{ height: virtualizer.getTotalSize() }}>
+					{virtualizer.getVirtualItems().map(({ key, index, start }) => {
+						const item = items[index];
+						return (
+							item && (
+								<li
+									key={key}
+									ref={virtualizer.measureElement}
+									className={styles.row}
+									style={{ transform: `translateY(${start}px)` }}
+									data-index={index}
+									aria-setsize={items.length}
+									aria-posinset={index + 1}
+								>
+									<UploadQueueItem
+										item={item}
+										progress={progress?.id === item.id ? progress : undefined}
+										isLocked={isRunning}
+										isVisitor={isVisitor}
+										queue={queue}
+										onRemove={setRemoving}
+									/>
+								</li>
+							)
+						);
+					})}
+				</ul>
+			</div>
+			<RemoveFileDialog item={removing} onRemove={remove} onClose={() => setRemoving(undefined)} onClosed={focusNext} />
+		</>
+	);
+}

@@ -1,0 +1,24 @@
+import { useId } from 'react';
+import { useUploadQueueView } from '../useUploadQueue.js';
+import styles from './UploadQueue.module.css';
+import { queueTitle, SetAllTo, UploadQueueFooter } from './UploadQueueControls.js';
+import { UploadQueueList } from './UploadQueueList.js';
+
+/** The queue as a part of a page; nothing while it is empty. */
+export function UploadQueuePanel() {
+	const view = useUploadQueueView();
+	const titleId = useId();
+	if (view.items.length === 0) return null;
+	return (
+		<section className={styles.panel} aria-labelledby={titleId}>
+			<div className={styles.header}>
+				<h2 className={styles.title} id={titleId}>
+					{queueTitle(view)}
+				</h2>
+				<SetAllTo {...view} />
+			</div>
+			<UploadQueueList {...view} />
+			<UploadQueueFooter {...view} />
+		</section>
+	);
+}

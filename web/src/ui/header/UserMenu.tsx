@@ -1,0 +1,61 @@
+import { Menu, MenuDivider, MenuItem, PopoverNext, PopupKind } from '@blueprintjs/core';
+import { CogIcon, FolderCloseIcon, LinkIcon, LogOutIcon } from '@blueprintjs/icons';
+import { useEffect, useState } from 'react';
+import { messages } from '../../messages.js';
+import { moveInMenu } from '../menuKeys.js';
+import type { AppHeaderProps } from './AppHeader.js';
+import styles from './AppHeader.module.css';
+import { UserButton } from './UserButton.js';
+
+export type UserMenuProps = Pick<AppHeaderProps, 'onArea' | 'onLinks' | 'onSettings' | 'onLogout'> & {
+	username: string;
+	/** The button was pressed before there was a menu. */
+	isOpenAtFirst: boolean;
+};
+
+export function UserMenu({ username, isOpenAtFirst, onArea, onLinks, onSettings, onLogout }: UserMenuProps) {
+	const [isOpen, setOpen] = useState(false);
+	useEffect(() => {
+		// The menu lies over the page, half over some of its controls; as long as it is open they can't be reached.
+		const page = document.querySelector('main');
+		if (!isOpen || !page) return;
+		page.inert = true;
+		return () => {
+			page.inert = false;
+		};
+	}, [isOpen]);
+	return (
+		<PopoverNext
+			defaultIsOpen={isOpenAtFirst}
+			popoverClassName={styles.popover}
+			placement="bottom-end"
+			arrow={false}
+			hasBackdrop
+			animation="minimal"
+			popupKind={PopupKind.MENU}
+			autoFocus={false}
+			transitionDuration={100}
+			onOpening={(element) => {
+				element.querySelector<HTMLElement>('[role="menuitem"]')?.focus({ preventScroll: true });
+				setOpen(true);
+			}}
+			onClosing={() => setOpen(false)}
+			content={
+				<Menu aria-label={username} className={styles.menu} onKeyDown={moveInMenu}>
+					<MenuItem
+						tagName="button"
+						icon={<FolderCloseIcon />}
+						text={messages.myFiles}
+						onClick={() => onArea('private')}
+					/>
+					<MenuItem tagName="button" icon={<LinkIcon />} text={messages.myLinks} onClick={onLinks} />
+					<MenuItem tagName="button" icon={<CogIcon />} text={messages.settings} onClick={onSettings} />
+					<MenuDivider />
+					<MenuItem tagName="button" icon={<LogOutIcon />} text={messages.logout} onClick={onLogout} />
+				</Menu>
+			}
+		>
+			<UserButton username={username} />
+		</PopoverNext>
+	);
+}

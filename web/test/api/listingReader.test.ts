@@ -1,0 +1,52 @@
+import { compareNames } from '@stowage/rules';
+import test from 'ava';
+import fc from 'fast-check';
+import { ListingReader } from '../../src/api/listings/ListingReader.js';
+
+const names = ['a', '},{"', '"entries":[', '\\"},{\\"', ']}', '日本 🎉', '\u2028', 'a "quoted" name'];
+const entries = [...names].sort(compareNames).map((name, at) => ({
+	name,
+	path: `docs/${name}`,
+	type: at % 2 === 0 ? ('file' as const) : ('directory' as const),
+	size: at,
+	mtime: at,
+	...(at % 2 === 0 ? {} : { count: 1 }),
+}));
+
+function read(text: string, cuts: readonly number[]): unknown {
+	const reader = new ListingReader();
+	let at = 0;
+	for (const cut of [...cuts].sort((a, b) => a - b)) {
+		reader.push(text.slice(at, cut));
+		at = Math.max(at, cut);
+	}
+	reader.push(text.slice(at));
+	return reader.finish();
+}
+
+test('a listing is read the same wherever it is cut on its way, and sorted by name', (t) => {
+	for (const listing of [
+		{ type: 'private', directory: 'docs', entries },
+		{ type: 'public', directory: '"entries":[},{"', entries: entries.slice(0, 1), truncated: true },
+		{ type: 'public', directory: '', entries: [] },
+	]) {
+		for (const text of [JSON.stringify(listing), JSON.stringify(listing, undefined, 2)]) {
+			for (let cut = 0; cut < text.length; cut++) t.deepEqual(read(text, [cut]), listing);
+			fc.assert(
+				fc.property(fc.array(fc.nat(text.length)), (cuts) => {
+					t.deepEqual(read(text, cuts), listing);
+				}),
+			);
+		}
+	}
+});
+
+test('what is no listing is refused', (t) => {
+	const whole = JSON.stringify({ type: 'private', directory: 'docs', entries });
+	for (const text of ['', 'null', '{}', '<html>', whole.slice(0, -2), whole.slice(0, whole.length / 2)]) {
+		t.throws(() => read(text, [10]), undefined, text);
+	}
+	t.throws(() => read(whole.replace('"size":0', '"size":"0"'), []));
+	t.throws(() => read(whole.replace('"type":"private"', '"type":"secret"'), []));
+	t.throws(() => read(whole.replace('"size":4', '"size":null'), [200]));
+});

@@ -1,0 +1,608 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { type Failure, isFailure, parsePath, rootPath } from '@stowage/rules';
+import test, { type ExecutionContext } from 'ava';
+import type { Timing } from '../../src/api/uploads/RetryPolicy.js';
+import type { SendUpload, UploadAnswer, UploadRequest } from '../../src/api/uploads/sendUpload.js';
+import { discardPieces, type PieceTools } from '../../src/api/uploads/uploadChunks.js';
+import { UnreadableFile, UploadNetworkFailure } from '../../src/api/uploads/uploadFailures.js';
+import { newFolderMaker } from '../../src/api/uploads/uploadFolders.js';
+import { storedRecords } from '../../src/api/uploads/uploadRecords.js';
+import { newUploadKey, type Upload, type UploadWait } from '../../src/api/uploads/uploads.js';
+import { carryBySize } from '../../src/api/uploads/uploadTransport.js';
+import { describeFailure } from '../../src/features/uploadQueue/running/describeFailure.js';
+
+const kilobyte = 1024;
+const megabyte = 1024 * kilobyte;
+
+type Answer = { status: number; headers?: Record<string, string>; body?: unknown };
+type Fault = Answer | 'lost' | 'answer lost';
+
+/** A server in memory. `faults` are what happens to the next requests, one each; undefined lets one pass. */
+class FakeServer {
+	readonly requests: { method: string; offset: number; size: number }[] = [];
+	readonly uploads = new Map<string, { size: number; metadata: string; bytes: Buffer; published?: string }>();
+	readonly forms: { fileName: string; key: string }[] = [];
+	readonly faults: (Fault | undefined)[] = [];
+	/** A proxy in front takes no larger bodies. */
+	bodyLimit = Number.POSITIVE_INFINITY;
+	/** How many times a commit fails before it succeeds. */
+	commitFaults = 0;
+	#nextId = 1;
+
+	readonly send: SendUpload = async ({ method, url, headers, body, onProgress }) => {
+		const bytes = await bytesOf(body);
+		this.requests.push({ method, offset: Number(headers['upload-offset'] ?? 0), size: bytes.length });
+		const fault = this.faults.shift();
+		if (fault === 'lost') throw new UploadNetworkFailure();
+		if (fault !== undefined && fault !== 'answer lost') return answerOf(fault);
+		if (bytes.length > this.bodyLimit) return answerOf({ status: 413, body: '<html>' });
+		onProgress?.(bytes.length, bytes.length);
+		const answer = this.#answer(method, url, headers, bytes, body);
+		if (fault === 'answer lost') throw new UploadNetworkFailure();
+		return answerOf(answer);
+	};
+
+	#answer(method: string, url: string, headers: UploadRequest['headers'], bytes: Buffer, body: unknown): Answer {
+		if (body instanceof FormData) return this.#form(body, headers, bytes);
+		if (method === 'POST') {
+			const id = `u${this.#nextId++}`;
+			const metadata = headers['upload-metadata'] ?? '';
+			this.uploads.set(id, { size: Number(headers['upload-length']), metadata, bytes: Buffer.alloc(0) });
+			return { status: 201, headers: { location: `http://inner:7420/api/uploads/${id}` } };
+		}
+		const id = url.split('/').at(-1) ?? '';
+		const upload = this.uploads.get(id);
+		if (!upload) return { status: 404 };
+		if (method === 'DELETE') {
+			this.uploads.delete(id);
+			return { status: 204 };
+		}
+		if (method === 'PATCH') {
+			if (Number(headers['upload-offset']) !== upload.bytes.length) return refusal(409, 'CONFLICT');
+			if (headers['upload-checksum'] !== `sha256 ${digestOf(bytes)}`) return refusal(460, 'CHECKSUM_MISMATCH');
+			upload.bytes = Buffer.concat([upload.bytes, bytes]);
+		}
+		const offset = { 'upload-offset': String(upload.bytes.length) };
+		if (upload.bytes.length < upload.size) return { status: 204, headers: offset };
+		if (this.commitFaults-- > 0) return refusal(503, 'UNAVAILABLE');
+		upload.published = 'näme.bin';
+		return { status: 204, headers: { ...offset, 'stowage-entry-path': 'docs/n%C3%A4me.bin' } };
+	}
+
+	#form(form: FormData, headers: UploadRequest['headers'], bytes: Buffer): Answer {
+		if (headers['stowage-file-digest'] !== `sha-256=:${digestOf(bytes)}:`) return refusal(460, 'CHECKSUM_MISMATCH');
+		const key = headers['stowage-upload-key'] ?? '';
+		const fileName = String(form.get('fileName'));
+		if (!this.forms.some((known) => known.key === key)) this.forms.push({ fileName, key });
+		const entry = { name: fileName, path: fileName, type: 'file', size: 1, mtime: 1 };
+		return { status: 200, body: { message: 'File uploaded.', entries: [entry] } };
+	}
+
+	get patches() {
+		return this.requests.filter(({ method }) => method === 'PATCH');
+	}
+
+	get bytes(): Buffer {
+		return [...this.uploads.values()].at(-1)?.bytes ?? Buffer.alloc(0);
+	}
+}
+
+async function bytesOf(body: Blob | FormData | undefined): Promise<Buffer> {
+	if (body === undefined) return Buffer.alloc(0);
+	const blob = body instanceof FormData ? (body.get('file') as File) : body;
+	return Buffer.from(await blob.arrayBuffer());
+}
+
+function digestOf(bytes: Uint8Array): string {
+	return createHash('sha256').update(bytes).digest('base64');
+}
+
+function refusal(status: number, code: string, message = 'Says the server.'): Answer {
+	return { status, body: { statusCode: status, code, error: message, message } };
+}
+
+function answerOf({ status, headers = {}, body }: Answer): UploadAnswer {
+	return { status, header: (name) => headers[name] ?? null, body };
+}
+
+/** A storage as the browser has it. */
+class FakeStorage {
+	[key: string]: unknown;
+	getItem(key: string): string | null {
+		return (this[key] as string | undefined) ?? null;
+	}
+	setItem(key: string, value: string): void {
+		this[key] = value;
+	}
+	removeItem(key: string): void {
+		delete this[key];
+	}
+}
+
+/** One page: its tools, with time that passes only while it sleeps. */
+function openPage(server: FakeServer, storage = new FakeStorage()) {
+	const slept: number[] = [];
+	let time = 0;
+	const timing: Timing = {
+		now: () => time,
+		async sleep(milliseconds, signal) {
+			signal.throwIfAborted();
+			slept.push(milliseconds);
+			time += milliseconds;
+		},
+	};
+	const tools: PieceTools = {
+		send: server.send,
+		hash: async (piece) => digestOf(new Uint8Array(await piece.arrayBuffer())),
+		records: storedRecords(storage as unknown as Storage),
+		timing,
+		pieces: { size: megabyte },
+	};
+	const waits: (UploadWait | undefined)[] = [];
+	const progress: number[] = [];
+	const offsets: number[] = [];
+	let signIns = 0;
+	return {
+		tools,
+		storage,
+		slept,
+		waits,
+		progress,
+		offsets,
+		signIns: () => signIns,
+		advance: (milliseconds: number) => {
+			time += milliseconds;
+		},
+		carry: (upload: Upload, signal = new AbortController().signal) =>
+			carryBySize(
+				tools,
+				upload,
+				{
+					onProgress: (size) => progress.push(size),
+					onOffset: (size) => offsets.push(size),
+					onWait: (reason) => waits.at(-1) !== reason && waits.push(reason),
+					signedIn: async () => {
+						signIns++;
+					},
+				},
+				signal,
+			),
+	};
+}
+
+function uploadOf(size: number, changes: Partial<Upload> = {}): Upload & { bytes: Buffer<ArrayBuffer> } {
+	const bytes = Buffer.from(new Uint8Array(randomBytes(size)).buffer);
+	return {
+		file: new File([bytes], 'näme.bin', { lastModified: 1234 }),
+		fileName: 'näme.bin',
+		directory: parsePath('docs'),
+		isPublic: false,
+		username: 'ada',
+		key: newUploadKey(),
+		...changes,
+		bytes,
+	};
+}
+
+const fails = async (t: ExecutionContext, carried: Promise<unknown>, message: string) => {
+	const error = await t.throwsAsync(carried);
+	t.is(error?.message, message);
+	t.true(isFailure(error));
+	return error as Failure;
+};
+
+test('a large file goes in pieces, each with its digest, and is named as the server says', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	const upload = uploadOf(2.5 * megabyte);
+	t.deepEqual(await page.carry(upload), { name: 'näme.bin', isVerified: true });
+	t.deepEqual(
+		server.patches.map(({ offset, size }) => [offset, size]),
+		[
+			[0, megabyte],
+			[megabyte, megabyte],
+			[2 * megabyte, 0.5 * megabyte],
+		],
+	);
+	t.true(server.bytes.equals(upload.bytes));
+	t.is(page.progress.at(-1), upload.file.size);
+	t.deepEqual(Object.keys(page.storage), []);
+});
+
+test('what the server is told about a file is its name, folder, area and time', async (t) => {
+	const server = new FakeServer();
+	await openPage(server).carry(uploadOf(megabyte));
+	const metadata = [...server.uploads.values()][0]?.metadata.split(',').map((pair) => pair.split(' '));
+	t.deepEqual(
+		metadata?.map(([name, value = '']) => [name, Buffer.from(value, 'base64').toString()]),
+		[
+			['filename', 'näme.bin'],
+			['directory', 'docs'],
+			['type', 'private'],
+			['lastModified', '1234'],
+		],
+	);
+});
+
+test('a small file goes by one form with its digest, and a lost answer makes no second file', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	server.faults.push('answer lost', 'lost');
+	t.deepEqual(await page.carry(uploadOf(10)), { name: 'näme.bin', isVerified: true });
+	t.is(server.requests.length, 3);
+	t.is(server.forms.length, 1);
+	t.deepEqual(page.waits, ['connection', undefined]);
+});
+
+test('a connection that is lost in the middle is waited for, and only the piece that was cut off is sent again', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	server.faults.push(undefined, undefined, 'lost', 'lost', 'lost');
+	const upload = uploadOf(3 * megabyte);
+	await page.carry(upload);
+	t.deepEqual(
+		server.patches.map(({ offset }) => offset),
+		[0, megabyte, megabyte, 2 * megabyte],
+	);
+	t.true(server.bytes.equals(upload.bytes));
+	t.deepEqual(page.waits, ['connection', undefined]);
+});
+
+test('a piece whose answer was lost is not sent again', async (t) => {
+	const server = new FakeServer();
+	server.faults.push(undefined, 'answer lost');
+	const upload = uploadOf(2 * megabyte);
+	await openPage(server).carry(upload);
+	t.is(server.patches.length, 2);
+	t.true(server.bytes.equals(upload.bytes));
+});
+
+test('a connection that stays away for five minutes fails the file', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	server.faults.push(...Array<Fault>(1000).fill('lost'));
+	await fails(t, page.carry(uploadOf(10)), 'Network error during upload');
+	const waited = page.slept.reduce((sum, milliseconds) => sum + milliseconds, 0);
+	t.true(waited >= 300_000 && waited < 310_000, `${waited}`);
+});
+
+test('a night in which the computer slept is not five minutes of waiting', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	const { sleep } = page.tools.timing;
+	page.tools.timing.sleep = async (milliseconds, signal) => {
+		if (page.slept.length === 2) page.advance(8 * 3600_000);
+		await sleep(milliseconds, signal);
+	};
+	server.faults.push(undefined, 'lost', 'lost', 'lost', 'lost');
+	await t.notThrowsAsync(page.carry(uploadOf(megabyte)));
+});
+
+const fault = test.macro(async (t, size: number, status: number) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	server.faults.push(...Array<Fault>(9).fill(refusal(status, 'UNAVAILABLE')));
+	await fails(t, page.carry(uploadOf(size)), `Upload failed with status ${status}`);
+	t.is(server.requests.length, 4);
+	t.is(
+		page.slept.reduce((sum, milliseconds) => sum + milliseconds, 0),
+		10_000,
+	);
+	t.true(page.waits.includes('server'));
+});
+test('a small file is tried three more times over ten seconds on 503', fault, 10, 503);
+test('a small file is tried three more times over ten seconds on 429', fault, 10, 429);
+test('a large file is tried three more times over ten seconds on 500', fault, megabyte, 500);
+test('a large file is tried three more times over ten seconds on 507', fault, megabyte, 507);
+
+test('the server may say how long to wait', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	server.faults.push({ ...refusal(429, 'RATE_LIMITED'), headers: { 'retry-after': '7' } });
+	await page.carry(uploadOf(10));
+	t.deepEqual(page.slept, [7000]);
+});
+
+test('any other refusal fails at once with the sentence of the server', async (t) => {
+	for (const size of [10, megabyte]) {
+		const server = new FakeServer();
+		const page = openPage(server);
+		server.faults.push(refusal(413, 'TOO_LARGE', 'The file is too large.'));
+		const failure = await fails(t, page.carry(uploadOf(size)), 'The file is too large.');
+		t.is(failure.kind, 'tooLarge');
+		t.is(server.requests.length, 1);
+	}
+});
+
+test('a refusal of a proxy is told by its number', async (t) => {
+	const server = new FakeServer();
+	server.faults.push({ status: 403, body: '<html>' });
+	await fails(t, openPage(server).carry(uploadOf(10)), 'Upload failed with status 403');
+});
+
+test('an answer that makes no sense is called that', async (t) => {
+	for (const size of [10, megabyte]) {
+		const server = new FakeServer();
+		server.faults.push({ status: 201, body: 'Welcome to this hotel' });
+		await fails(t, openPage(server).carry(uploadOf(size)), 'Failed to parse server response');
+	}
+});
+
+test('a proxy that takes only small requests gets smaller pieces, for the whole session', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	server.bodyLimit = 300 * kilobyte;
+	const first = uploadOf(megabyte);
+	await page.carry(first);
+	t.true(server.bytes.equals(first.bytes));
+	server.requests.length = 0;
+	await page.carry(uploadOf(megabyte));
+	t.true(server.patches.every(({ size }) => size === 256 * kilobyte));
+	t.is(server.patches.length, 4);
+});
+
+test('a small file that is too large for a proxy goes in pieces', async (t) => {
+	const server = new FakeServer();
+	server.bodyLimit = 300 * kilobyte;
+	const upload = uploadOf(500 * kilobyte);
+	t.like(await openPage(server).carry(upload), { isVerified: true });
+	t.true(server.bytes.equals(upload.bytes));
+});
+
+test('a proxy that takes not even the smallest piece fails the file', async (t) => {
+	const server = new FakeServer();
+	server.bodyLimit = 100 * kilobyte;
+	await fails(t, openPage(server).carry(uploadOf(megabyte)), 'Upload failed with status 413');
+});
+
+test('a proxy that cuts large pieces off without an answer gets smaller ones', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	const { send } = page.tools;
+	page.tools.pieces.size = 4 * megabyte;
+	page.tools.send = async (request) => {
+		if (request.body instanceof Blob && request.body.size > 1.2 * megabyte) throw new UploadNetworkFailure();
+		return send(request);
+	};
+	const upload = uploadOf(4 * megabyte);
+	await page.carry(upload);
+	t.true(server.bytes.equals(upload.bytes));
+});
+
+test('a piece that was damaged on its way is sent again, not the file', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	server.faults.push(undefined, undefined, refusal(460, 'CHECKSUM_MISMATCH'));
+	const upload = uploadOf(2 * megabyte);
+	await page.carry(upload);
+	t.deepEqual(
+		server.patches.map(({ offset }) => offset),
+		[0, megabyte, megabyte],
+	);
+	t.true(server.bytes.equals(upload.bytes));
+	t.deepEqual(page.slept, []);
+});
+
+test('a piece that is damaged each time fails the file', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	page.tools.hash = async () => 'wrong';
+	await fails(t, page.carry(uploadOf(megabyte)), 'Says the server.');
+	t.true(server.patches.length <= 6);
+});
+
+test('a small file that was damaged on its way is sent again at once, with its digest computed anew', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	const { hash } = page.tools;
+	const digests = ['wrong', 'wrong', 'wrong'];
+	page.tools.hash = async (piece) => digests.shift() ?? hash(piece);
+	t.like(await page.carry(uploadOf(10)), { isVerified: true });
+	t.is(server.requests.length, 4);
+	t.is(server.forms.length, 1);
+	t.deepEqual(page.slept, []);
+});
+
+test('a small file that is damaged each time fails after three more tries', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	page.tools.hash = async () => 'wrong';
+	await fails(t, page.carry(uploadOf(10)), 'Says the server.');
+	t.is(server.requests.length, 4);
+	t.is(server.forms.length, 0);
+});
+
+test('another page of the same person goes on where the server stands', async (t) => {
+	const server = new FakeServer();
+	const closed = openPage(server);
+	const upload = uploadOf(3 * megabyte);
+	const tab = new AbortController();
+	const { send } = closed.tools;
+	closed.tools.send = async (request) => {
+		if (server.patches.length === 2) tab.abort();
+		tab.signal.throwIfAborted();
+		return send(request);
+	};
+	await t.throwsAsync(closed.carry(upload, tab.signal), { any: true, name: 'AbortError' });
+	server.requests.length = 0;
+
+	const page = openPage(server, closed.storage);
+	t.deepEqual(await page.carry({ ...upload, key: newUploadKey() }), { name: 'näme.bin', isVerified: true });
+	t.deepEqual(
+		server.requests.map(({ method, offset }) => [method, offset]),
+		[
+			['HEAD', 0],
+			['PATCH', 2 * megabyte],
+		],
+	);
+	t.deepEqual(page.offsets, [2 * megabyte]);
+	t.true(server.bytes.equals(upload.bytes));
+});
+
+test('nobody else, and no other file or place, goes on with it', (t) => {
+	const records = storedRecords(new FakeStorage() as unknown as Storage);
+	const upload = uploadOf(10);
+	records.keep(upload, 'u1');
+	t.is(records.find({ ...upload, file: new File([upload.bytes], 'other', { lastModified: 1234 }) }), 'u1');
+	const others: Partial<Upload>[] = [
+		{ username: 'bob' },
+		{ username: undefined },
+		{ isPublic: true },
+		{ directory: rootPath },
+		{ fileName: 'other' },
+		{ file: new File([upload.bytes], 'näme.bin', { lastModified: 5678 }) },
+		{ file: new File(['x'], 'näme.bin', { lastModified: 1234 }) },
+	];
+	for (const changes of others) t.is(records.find({ ...upload, ...changes }), undefined);
+	records.forget(upload);
+	t.is(records.find(upload), undefined);
+});
+
+test('without a storage, and with nonsense in it, an upload is begun anew', (t) => {
+	const none = storedRecords(undefined);
+	none.keep(uploadOf(10), 'u1');
+	t.is(none.find(uploadOf(10)), undefined);
+	const storage = new FakeStorage();
+	const records = storedRecords(storage as unknown as Storage);
+	records.keep(uploadOf(10), 'u1');
+	for (const key of Object.keys(storage)) storage.setItem(key, '{"id":');
+	t.is(records.find(uploadOf(10)), undefined);
+});
+
+test('an upload that the server knows no more is begun anew', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	server.faults.push(undefined, undefined, refusal(410, 'EXPIRED'));
+	const upload = uploadOf(2 * megabyte);
+	await page.carry(upload);
+	t.is(server.uploads.size, 2);
+	t.true(server.bytes.equals(upload.bytes));
+});
+
+test('a folder that is not there fails the file at once', async (t) => {
+	const server = new FakeServer();
+	server.faults.push(refusal(404, 'NOT_FOUND', 'No such file or folder: docs'));
+	await fails(t, openPage(server).carry(uploadOf(megabyte)), 'No such file or folder: docs');
+	t.is(server.requests.length, 1);
+});
+
+test('while somebody else writes it, the upload waits', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	server.faults.push(undefined, refusal(423, 'LOCKED'), refusal(423, 'LOCKED'));
+	await page.carry(uploadOf(megabyte));
+	t.true(page.waits.includes('server'));
+});
+
+test('a file counts as uploaded only when it is in its place', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	server.commitFaults = 2;
+	t.is((await page.carry(uploadOf(megabyte))).name, 'näme.bin');
+	t.is(server.patches.length, 1);
+	t.is(server.requests.filter(({ method }) => method === 'HEAD').length, 2);
+});
+
+test('a commit that never succeeds is never a success', async (t) => {
+	const server = new FakeServer();
+	server.commitFaults = 100;
+	await fails(t, openPage(server).carry(uploadOf(megabyte)), 'Upload failed with status 503');
+});
+
+test('a session that ended is waited for, and the upload goes on afterwards', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	server.faults.push(undefined, undefined, refusal(401, 'NOT_SIGNED_IN'), { status: 401 });
+	const upload = uploadOf(2 * megabyte);
+	await page.carry(upload);
+	t.is(page.signIns(), 2);
+	t.true(server.bytes.equals(upload.bytes));
+});
+
+test('a public upload of somebody who is no longer signed in does not become a visitor’s', async (t) => {
+	const page = openPage(new FakeServer());
+	await page.carry(uploadOf(megabyte, { isPublic: true }));
+	t.is(page.signIns(), 1);
+});
+
+test('a session that is there and never accepted does not go round in circles', async (t) => {
+	const server = new FakeServer();
+	server.faults.push(...Array<Fault>(50).fill(refusal(401, 'NOT_SIGNED_IN', 'Sign in first.')));
+	await fails(t, openPage(server).carry(uploadOf(10)), 'Sign in first.');
+});
+
+test('a file that has changed on the disk says so', async (t) => {
+	for (const size of [10, megabyte]) {
+		const page = openPage(new FakeServer());
+		page.tools.hash = async () => {
+			throw new UnreadableFile('gone');
+		};
+		const message = 'The file has changed or can no longer be read. Add it again.';
+		const failure = await fails(t, page.carry(uploadOf(size)), message);
+		t.is(failure.kind, 'invalid');
+	}
+});
+
+test('the next piece is digested while the one before is on its way', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	const { hash, send } = page.tools;
+	let digested = 0;
+	page.tools.hash = (piece) => {
+		digested++;
+		return hash(piece);
+	};
+	const seen: number[] = [];
+	page.tools.send = async (request) => {
+		if (request.method === 'PATCH') seen.push(digested);
+		return send(request);
+	};
+	await page.carry(uploadOf(3 * megabyte));
+	t.deepEqual(seen, [2, 3, 3]);
+});
+
+test('what nobody wants any more is deleted on the server, also if it is still busy', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	const upload = uploadOf(2 * megabyte);
+	server.faults.push(undefined, undefined, ...Array<Fault>(4).fill(refusal(500, 'INTERNAL')));
+	await t.throwsAsync(page.carry(upload));
+	t.is(server.uploads.size, 1);
+	server.faults.push({ status: 423 });
+	await discardPieces(page.tools, upload);
+	t.is(server.uploads.size, 0);
+	t.deepEqual(Object.keys(page.storage), []);
+});
+
+test('folders are made from the outside in, each once, and one that is there is fine', async (t) => {
+	const made: string[] = [];
+	const { tools } = openPage(new FakeServer());
+	const faults: (Answer | undefined)[] = [undefined, refusal(409, 'ALREADY_EXISTS'), refusal(503, 'UNAVAILABLE')];
+	const make = newFolderMaker({
+		timing: tools.timing,
+		send: async ({ body }) => {
+			const { directory, folderName, type } = JSON.parse(await (body as Blob).text());
+			made.push(`${type}:${directory}/${folderName}`);
+			return answerOf(faults.shift() ?? { status: 200 });
+		},
+	});
+	const listener = { onProgress() {}, onOffset() {}, onWait() {}, signedIn: async () => undefined };
+	const { signal } = new AbortController();
+	const within = parsePath('docs');
+	const folders = ['docs', 'docs/a', 'docs/a/b/c', 'docs/a/b'];
+	for (const directory of folders) {
+		await make({ area: 'private', within, directory: parsePath(directory) }, listener, signal);
+	}
+	t.deepEqual(made, ['private:docs/a', 'private:docs/a/b', 'private:docs/a/b/c', 'private:docs/a/b/c']);
+});
+
+test('a full disk is told in words beside its number', async (t) => {
+	const server = new FakeServer();
+	server.faults.push(...Array<Fault>(4).fill(refusal(507, 'STORAGE_FULL', 'There is not enough free space.')));
+	const error = await t.throwsAsync(openPage(server).carry(uploadOf(10)));
+	t.deepEqual(describeFailure(error), {
+		error: 'Upload failed with status 507',
+		detail: 'There is not enough free space.',
+	});
+	t.deepEqual(describeFailure(new TypeError('x is not a function')), { error: 'Upload failed' });
+});

@@ -1,0 +1,402 @@
+import { Failure, parsePath, rootPath, type StoragePath } from '@stowage/rules';
+import test from 'ava';
+import { smallFileSize, type Transport, type Upload } from '../../src/api/uploads/uploads.js';
+import { paceActions } from '../../src/features/uploadQueue/running/paceActions.js';
+import { paused, runUploads } from '../../src/features/uploadQueue/running/runUploads.js';
+import { UploadKeys } from '../../src/features/uploadQueue/running/uploadKeys.js';
+import {
+	emptyQueue,
+	type UploadQueueAction,
+	type UploadQueueState,
+	uploadQueueReducer,
+} from '../../src/features/uploadQueue/uploadQueue.js';
+
+interface Run {
+	state: UploadQueueState;
+	uploads: Upload[];
+	discarded: string[];
+	actions: UploadQueueAction[];
+	told: string[];
+	/** Folders that were asked for. */
+	made: string[];
+	ids: number[];
+	keys: UploadKeys;
+}
+
+interface RunTestOptions {
+	isVisitor?: boolean;
+	/** Called before each file. */
+	username?: () => string | undefined;
+	signedIn?: (onWait: () => void) => Promise<void>;
+	signal?: AbortSignal;
+	sizes?: number[];
+	folder?: StoragePath;
+	emptyFolders?: StoragePath[];
+	makeFolder?: (directory: StoragePath) => Promise<void>;
+	/** A run before this one, whose queue and keys go on. */
+	after?: Run;
+	onAction?: (action: UploadQueueAction, dispatch: (action: UploadQueueAction) => void) => void;
+}
+
+/** Runs a queue of three files, or of as many as there are sizes, over a transport of the test's own. */
+async function run(transport: Transport, options: RunTestOptions = {}): Promise<Run> {
+	const { after, sizes = [10, 10, 10] } = options;
+	const result: Run = {
+		state: after?.state ?? emptyQueue,
+		uploads: [],
+		discarded: [],
+		actions: [],
+		told: [],
+		made: [],
+		ids: [],
+		keys: after?.keys ?? new UploadKeys(),
+	};
+	let time = 0;
+	const dispatch = (action: UploadQueueAction) => {
+		result.actions.push(action);
+		result.state = uploadQueueReducer(result.state, action);
+		options.onAction?.(action, dispatch);
+	};
+	if (!after) {
+		const files = sizes.map((size, index) => ({
+			file: new File([new Uint8Array(size)], `${'abcdefghij'[index]}.txt`),
+			folder: options.folder ?? rootPath,
+		}));
+		const target = { area: 'private', directory: rootPath } as const;
+		const isVisitor = options.isVisitor ?? false;
+		dispatch({
+			type: 'added',
+			files,
+			emptyFolders: options.emptyFolders ?? [],
+			target,
+			isPublic: isVisitor,
+			isVisitor,
+		});
+	}
+	const waiting = result.state.items.filter(({ status }) => status !== 'completed');
+	result.ids = waiting.map(({ id }) => id);
+	await runUploads(result.ids, {
+		itemOf: (id) => result.state.items.find((item) => item.id === id),
+		username: options.username ?? (() => (options.isVisitor ? undefined : 'ada')),
+		transport: (upload, listener, signal) => {
+			result.uploads.push(upload);
+			return transport(upload, listener, signal);
+		},
+		folders: result.state.folders,
+		makeFolder: async (place) => {
+			result.made.push(place.directory);
+			await options.makeFolder?.(place.directory);
+		},
+		discard: async ({ fileName }) => {
+			result.discarded.push(fileName);
+		},
+		signedIn: options.signedIn ?? (async () => undefined),
+		keys: result.keys,
+		signal: options.signal ?? new AbortController().signal,
+		dispatch,
+		onUploaded: (area, directory) => result.told.push(`${area}:${directory}`),
+		describe: (error) => ({ error: (error as Error).message }),
+		now: () => {
+			time += 10;
+			return time;
+		},
+	});
+	return result;
+}
+
+const large = smallFileSize;
+const statuses = ({ state }: Run) => state.items.map(({ status }) => status);
+const succeed: Transport = async ({ fileName }) => ({ name: fileName, isVerified: false });
+const tick = (milliseconds = 5) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+const never = (signal: AbortSignal) =>
+	new Promise<never>((_, reject) => {
+		signal.addEventListener('abort', () => reject(signal.reason));
+	});
+
+test('large files go one after another, each under its whole name', async (t) => {
+	let running = 0;
+	const result = await run(
+		async (upload) => {
+			t.is(++running, 1);
+			await tick();
+			running--;
+			return { name: upload.fileName, isVerified: true };
+		},
+		{ sizes: [large, large, large] },
+	);
+	t.deepEqual(
+		result.uploads.map(({ fileName }) => fileName),
+		['a.txt', 'b.txt', 'c.txt'],
+	);
+	t.deepEqual(statuses(result), ['completed', 'completed', 'completed']);
+	t.true(result.state.hasSucceeded);
+});
+
+test('three small files are on their way behind the one that is shown, and complete in the order of the list', async (t) => {
+	let running = 0;
+	let most = 0;
+	const shown = new Set<number>();
+	const result = await run(
+		async ({ fileName }) => {
+			most = Math.max(most, ++running);
+			// The later ones are answered first.
+			await tick(30 - 3 * 'abcdefghij'.indexOf(fileName[0] ?? ''));
+			running--;
+			return { name: fileName, isVerified: false };
+		},
+		{
+			sizes: Array(10).fill(10),
+			onAction: (action) => {
+				if (action.type === 'itemStarted') shown.add(action.id);
+				if (action.type === 'itemCompleted') shown.delete(action.id);
+				t.true(shown.size <= 1);
+			},
+		},
+	);
+	t.is(most, 4);
+	t.deepEqual(
+		result.actions.flatMap((action) => (action.type === 'itemCompleted' ? [action.id] : [])),
+		result.ids,
+	);
+});
+
+test('small files wait while a large one is being sent, and begin once it is sent', async (t) => {
+	const begun: string[] = [];
+	const result = await run(
+		async ({ file, fileName }, { onProgress }) => {
+			begun.push(fileName);
+			if (file.size < large) return { name: fileName, isVerified: false };
+			onProgress(large - 1);
+			await tick();
+			t.deepEqual(begun, ['a.txt']);
+			onProgress(large);
+			await tick();
+			t.deepEqual(begun, ['a.txt', 'b.txt', 'c.txt']);
+			return { name: fileName, isVerified: true };
+		},
+		{
+			sizes: [large, 10, 10],
+			onAction: (action) => action.type === 'itemCompleted' && t.is(action.isVerified, action.id === 1),
+		},
+	);
+	t.deepEqual(statuses(result), ['completed', 'completed', 'completed']);
+});
+
+test('a refused file does not hold up the others', async (t) => {
+	const result = await run(async (upload, ...rest) => {
+		if (upload.fileName === 'b.txt') throw new Failure('tooLarge', 'Too large');
+		return succeed(upload, ...rest);
+	});
+	t.deepEqual(statuses(result), ['completed', 'error', 'completed']);
+	t.is(result.state.failure, 'Too large');
+	t.false(result.state.hasSucceeded);
+});
+
+test('a lost server ends the run and the rest waits', async (t) => {
+	const result = await run(
+		async () => {
+			throw new Failure('unavailable', 'Network error during upload');
+		},
+		{ sizes: [large, large, large] },
+	);
+	t.is(result.uploads.length, 1);
+	t.deepEqual(statuses(result), ['error', 'pending', 'pending']);
+});
+
+test('a run that ends early keeps what was uploaded behind its last file', async (t) => {
+	const result = await run(async (upload, listener, signal) => {
+		if (upload.fileName === 'b.txt') return succeed(upload, listener, signal);
+		if (upload.fileName === 'c.txt') return never(signal);
+		await tick();
+		throw new Failure('storageFull', 'Upload failed with status 507');
+	});
+	t.deepEqual(statuses(result), ['error', 'completed', 'pending']);
+});
+
+test('a file that is tried again goes under the same key, and a renamed one under another', async (t) => {
+	const fail: Transport = async () => {
+		throw new Failure('unavailable', 'Network error during upload');
+	};
+	const first = await run(fail, { sizes: [10] });
+	const again = await run(fail, { after: first });
+	const renamed = { ...again, state: uploadQueueReducer(again.state, { type: 'renamed', id: 1, name: 'z' }) };
+	const third = await run(succeed, { after: renamed });
+	t.regex(first.uploads[0]?.key ?? '', /^[0-9a-f]{32}$/);
+	t.is(again.uploads[0]?.key, first.uploads[0]?.key);
+	t.not(third.uploads[0]?.key, first.uploads[0]?.key);
+});
+
+test('the same file twice is two uploads', async (t) => {
+	const { uploads } = await run(succeed);
+	t.is(new Set(uploads.map(({ key }) => key)).size, 3);
+});
+
+test('after a cancel nothing more is sent or said, and the server frees what it has', async (t) => {
+	const controller = new AbortController();
+	const result = await run(
+		async (_upload, _listener, signal) => {
+			controller.abort();
+			signal.throwIfAborted();
+			return never(signal);
+		},
+		{ signal: controller.signal, sizes: [large, 10] },
+	);
+	t.is(result.uploads.length, 1);
+	t.deepEqual(result.discarded, ['a.txt']);
+	t.is(result.state.failure, undefined);
+	t.not(result.actions.at(-1)?.type, 'runEnded');
+});
+
+test('a paused run leaves everything waiting, here and on the server', async (t) => {
+	const controller = new AbortController();
+	const result = await run(
+		async (_upload, _listener, signal) => {
+			setTimeout(() => controller.abort(paused));
+			return never(signal);
+		},
+		{ signal: controller.signal },
+	);
+	t.deepEqual(statuses(result), ['pending', 'pending', 'pending']);
+	t.deepEqual(result.discarded, []);
+	t.is(result.state.run, undefined);
+});
+
+test('progress is shown now and then, and always when the last byte is sent', async (t) => {
+	const result = await run(async (upload, listener, signal) => {
+		if (upload.fileName === 'a.txt') for (let byte = 1; byte <= 10; byte++) listener.onProgress(byte);
+		return succeed(upload, listener, signal);
+	});
+	const shown = result.actions.flatMap((action) => (action.type === 'progressed' ? [action.uploadedSize] : []));
+	t.true(shown.length < 10);
+	t.is(result.state.progress, undefined);
+});
+
+test('what a file waits for is shown, also when it began to wait before its turn', async (t) => {
+	let show = () => {};
+	const isShown = new Promise<void>((resolve) => {
+		show = resolve;
+	});
+	const result = await run(
+		async (upload, listener, signal) => {
+			if (upload.fileName === 'b.txt') {
+				listener.onWait('connection');
+				await isShown;
+				listener.onWait(undefined);
+			} else await tick(5);
+			return succeed(upload, listener, signal);
+		},
+		{ onAction: ({ type }) => type === 'itemWaits' && show() },
+	);
+	t.deepEqual(
+		result.actions.flatMap((action) => (action.type === 'itemWaits' ? [[action.id, action.reason]] : [])),
+		[
+			[2, 'connection'],
+			[2, undefined],
+		],
+	);
+});
+
+test('the listing hears of many uploads at once, and of the last ones at the end', async (t) => {
+	t.deepEqual((await run(succeed)).told, ['private:', 'private:']);
+});
+
+test('what a signed-in person has queued waits for a sign-in, and never becomes a visitor’s', async (t) => {
+	let username: string | undefined = 'ada';
+	const result = await run(
+		async (upload, ...rest) => {
+			if (upload.fileName === 'a.txt') username = undefined;
+			return succeed(upload, ...rest);
+		},
+		{
+			sizes: [large, 10, 10],
+			username: () => username,
+			signedIn: async (onWait) => {
+				onWait();
+				await tick();
+				username = 'ada';
+			},
+			onAction: (action, dispatch) => {
+				if (action.type === 'itemStarted' && action.id === 1)
+					dispatch({ type: 'allVisibilityChanged', isPublic: true });
+			},
+		},
+	);
+	t.deepEqual(
+		result.uploads.map((upload) => [upload.fileName, upload.username]),
+		[
+			['a.txt', 'ada'],
+			['b.txt', 'ada'],
+			['c.txt', 'ada'],
+		],
+	);
+	t.deepEqual(
+		result.actions.flatMap((action) => (action.type === 'itemWaits' ? [[action.id, action.reason]] : [])),
+		[[2, 'signIn']],
+	);
+	t.deepEqual(statuses(result), ['completed', 'completed', 'completed']);
+});
+
+test('a visitor uploads to the public area', async (t) => {
+	const result = await run(succeed, { isVisitor: true });
+	t.true(result.uploads.every(({ username, isPublic }) => username === undefined && isPublic));
+	t.is(result.told[0], 'public:');
+});
+
+test('a file whose turn comes after somebody signed in goes where its row says then', async (t) => {
+	const result = await run(succeed, {
+		sizes: [large, large],
+		onAction: (action, dispatch) => {
+			if (action.type === 'itemStarted' && action.id === 1) dispatch({ type: 'allVisibilityChanged', isPublic: true });
+		},
+	});
+	t.deepEqual(
+		result.uploads.map(({ isPublic }) => isPublic),
+		[false, true],
+	);
+});
+
+test('folders are made before the files that go into them, empty ones first', async (t) => {
+	const made: string[] = [];
+	const result = await run(
+		async (upload, ...rest) => {
+			t.deepEqual(made.slice(0, 3), ['empty', 'a/b', 'photos']);
+			return succeed(upload, ...rest);
+		},
+		{
+			sizes: [large],
+			folder: parsePath('photos'),
+			emptyFolders: [parsePath('empty'), parsePath('a/b')],
+			makeFolder: async (directory) => void made.push(directory),
+		},
+	);
+	t.deepEqual(result.state.folders, []);
+	t.deepEqual(result.told, ['private:photos']);
+});
+
+test('a folder that is refused fails the files that go into it, an empty one only itself', async (t) => {
+	const refuse = async (directory: StoragePath) => {
+		if (directory !== '') throw new Failure('invalidName', `Not a name: ${directory}`);
+	};
+	const inFolder = await run(succeed, { folder: parsePath('what?'), makeFolder: refuse });
+	t.deepEqual(statuses(inFolder), ['error', 'error', 'error']);
+	t.is(inFolder.uploads.length, 0);
+	const beside = await run(succeed, { emptyFolders: [parsePath('what?')], makeFolder: refuse });
+	t.deepEqual(statuses(beside), ['completed', 'completed', 'completed']);
+	t.is(beside.state.failure, 'Not a name: what?');
+	t.false(beside.state.hasSucceeded);
+});
+
+test('actions that come close together are handed on at once and in order, the end of a run without delay', async (t) => {
+	const handedOn: string[] = [];
+	const dispatch = paceActions(({ type }) => handedOn.push(type));
+	dispatch({ type: 'runStarted', ids: [1] });
+	t.deepEqual(handedOn, ['runStarted']);
+	dispatch({ type: 'itemStarted', id: 1, at: 0 });
+	dispatch({ type: 'progressed', id: 1, uploadedSize: 1, at: 1 });
+	t.is(handedOn.length, 1);
+	await tick(100);
+	t.is(handedOn.length, 3);
+	dispatch({ type: 'itemCompleted', id: 1, savedName: 'a', isVerified: true });
+	dispatch({ type: 'runEnded' });
+	t.deepEqual(handedOn, ['runStarted', 'itemStarted', 'progressed', 'itemCompleted', 'runEnded']);
+});

@@ -1,0 +1,376 @@
+import { parsePath, rootPath } from '@stowage/rules';
+import test from 'ava';
+import {
+	baseOf,
+	directoryOf,
+	emptyQueue,
+	fraction,
+	fullName,
+	hasValidName,
+	isFinalizing,
+	mayStart,
+	pace,
+	type QueueItem,
+	runProgress,
+	summarize,
+	type UploadQueueAction,
+	type UploadQueueState,
+	uploadQueueReducer,
+} from '../../src/features/uploadQueue/uploadQueue.js';
+
+const privateRoot = { area: 'private', directory: rootPath } as const;
+
+function file(name: string, size = 10): File {
+	return new File([new Uint8Array(size)], name, { lastModified: 1000 });
+}
+
+function chosen(name: string, folder = '') {
+	return { file: file(name), folder: parsePath(folder) };
+}
+
+function after(...actions: UploadQueueAction[]): UploadQueueState {
+	return actions.reduce(uploadQueueReducer, emptyQueue);
+}
+
+function added(...names: string[]): UploadQueueAction {
+	return { type: 'added', files: names.map((name) => chosen(name)), target: privateRoot, isPublic: false };
+}
+
+function item(state: UploadQueueState, index = 0): QueueItem {
+	const found = state.items[index];
+	if (!found) throw new Error(`There is no item ${index}.`);
+	return found;
+}
+
+test('an added file waits under its own name, with the extension apart', (t) => {
+	const { id, name, originalName, extension, size, status } = item(after(added('a.tar.gz')));
+	t.deepEqual(
+		{ id, name, originalName, extension, size, status },
+		{ id: 1, name: 'a.tar', originalName: 'a.tar', extension: '.gz', size: 10, status: 'pending' },
+	);
+});
+
+test('a name that begins with its only dot has no extension', (t) => {
+	t.is(item(after(added('.env'))).name, '.env');
+	t.is(item(after(added('.env'))).extension, '');
+});
+
+test('the same file twice makes two entries', (t) => {
+	t.is(after(added('a.txt'), added('a.txt')).items.length, 2);
+});
+
+test('a changed name is uploaded trimmed and with its extension, and can be restored', (t) => {
+	const renamed = after(added('a.txt'), { type: 'renamed', id: 1, name: ' b ' });
+	t.is(fullName(item(renamed)), 'b.txt');
+	t.is(fullName(item(uploadQueueReducer(renamed, { type: 'nameRestored', id: 1 }))), 'a.txt');
+});
+
+const validity = test.macro((t, name: string, expected: boolean) => {
+	const state = after(added('a.txt'), { type: 'renamed', id: 1, name });
+	t.is(hasValidName(item(state)), expected);
+	t.is(summarize(state.items).hasInvalidName, !expected);
+	t.is(mayStart(summarize(state.items), false), expected);
+});
+test('a plain name is valid', validity, 'notes', true);
+test('leading dots are valid', validity, '..notes', true);
+test('an empty name is invalid although the extension remains', validity, '', false);
+test('a name of spaces is invalid', validity, '   ', false);
+test('a colon is invalid', validity, 'a:b', false);
+test('a slash is invalid', validity, 'a/b', false);
+test('a tab at the edge is invalid and not trimmed away', validity, 'a\t', false);
+test('a name that is too long with its extension is invalid', validity, 'a'.repeat(252), false);
+
+test('nothing starts from an empty queue or while an upload runs', (t) => {
+	t.false(mayStart(summarize([]), false));
+	t.false(mayStart(summarize(after(added('a.txt')).items), true));
+});
+
+test('the visibility of the whole is private, public or mixed', (t) => {
+	const state = after(added('a', 'b'));
+	t.is(summarize(state.items).visibility, 'private');
+	const mixed = uploadQueueReducer(state, { type: 'visibilityChanged', id: 2, isPublic: true });
+	t.is(summarize(mixed.items).visibility, 'mixed');
+	t.is(
+		summarize(uploadQueueReducer(mixed, { type: 'allVisibilityChanged', isPublic: true }).items).visibility,
+		'public',
+	);
+});
+
+test('a file goes to its folder only in the area where that was chosen', (t) => {
+	const docs = parsePath('docs');
+	const state = after({
+		type: 'added',
+		files: [chosen('a')],
+		target: { area: 'private', directory: docs },
+		isPublic: false,
+	});
+	t.is(directoryOf(item(state)), docs);
+	t.is(directoryOf(item(uploadQueueReducer(state, { type: 'visibilityChanged', id: 1, isPublic: true }))), rootPath);
+});
+
+test('a file of a folder goes into that folder, below the one it was dropped on', (t) => {
+	const state = after({
+		type: 'added',
+		files: [chosen('a', 'photos/2024')],
+		target: { area: 'private', directory: parsePath('docs') },
+		isPublic: false,
+	});
+	t.is(directoryOf(item(state)), parsePath('docs/photos/2024'));
+	t.is(baseOf(item(state)), parsePath('docs'));
+	const madePublic = uploadQueueReducer(state, { type: 'allVisibilityChanged', isPublic: true });
+	t.is(directoryOf(item(madePublic)), parsePath('photos/2024'));
+	t.is(directoryOf(item(uploadQueueReducer(state, { type: 'signedOut' }))), rootPath);
+});
+
+test('empty folders wait with the files, take the visibility of all, and are gone once they are made', (t) => {
+	const state = after({
+		type: 'added',
+		files: [chosen('a')],
+		emptyFolders: [parsePath('x'), parsePath('y/z')],
+		target: privateRoot,
+		isPublic: false,
+	});
+	t.deepEqual(
+		state.folders.map(({ id, folder, isPublic }) => [id, folder, isPublic]),
+		[
+			[2, 'x', false],
+			[3, 'y/z', false],
+		],
+	);
+	const madePublic = uploadQueueReducer(state, { type: 'allVisibilityChanged', isPublic: true });
+	t.true(madePublic.folders.every(({ isPublic }) => isPublic));
+	t.deepEqual(
+		uploadQueueReducer(state, { type: 'folderMade', id: 2 }).folders.map(({ id }) => id),
+		[3],
+	);
+	t.is(item(uploadQueueReducer(state, added('b')), 1).id, 4);
+	t.deepEqual(uploadQueueReducer(state, { type: 'signedOut' }).folders, []);
+});
+
+test('a folder that could not be made is no success', (t) => {
+	const state = after(
+		added('a'),
+		{ type: 'runStarted', ids: [1] },
+		{ type: 'folderFailed', error: 'No such name' },
+		{ type: 'itemStarted', id: 1, at: 0 },
+		{ type: 'itemCompleted', id: 1, savedName: 'a', isVerified: false },
+		{ type: 'runEnded' },
+	);
+	t.false(state.hasSucceeded);
+	t.is(state.failure, 'No such name');
+});
+
+test('what was queued by a signed-in person needs an account, what a visitor queued does not until they sign in', (t) => {
+	t.true(summarize(after(added('a')).items).needsAccount);
+	const target = { area: 'public', directory: rootPath } as const;
+	const visitor = after({ type: 'added', files: [chosen('a')], target, isPublic: true, isVisitor: true });
+	t.false(summarize(visitor.items).needsAccount);
+	t.true(summarize(uploadQueueReducer(visitor, { type: 'signedIn' }).items).needsAccount);
+	t.false(summarize(uploadQueueReducer(after(added('a')), { type: 'signedOut' }).items).needsAccount);
+});
+
+test('signing in makes waiting files private, a chosen logout makes them public at the root', (t) => {
+	const inDocs = { area: 'public', directory: parsePath('docs') } as const;
+	const state = after({ type: 'added', files: [chosen('a')], target: inDocs, isPublic: true });
+	const signedIn = uploadQueueReducer(state, { type: 'signedIn' });
+	t.false(item(signedIn).isPublic);
+	const signedOut = uploadQueueReducer(state, { type: 'signedOut' });
+	t.true(item(signedOut).isPublic);
+	t.is(directoryOf(item(signedOut)), rootPath);
+});
+
+test('neither touches what is uploaded already', (t) => {
+	const state = after(
+		added('a', 'b'),
+		{ type: 'runStarted', ids: [1] },
+		{ type: 'itemStarted', id: 1, at: 0 },
+		{ type: 'itemCompleted', id: 1, savedName: 'a', isVerified: false },
+		{ type: 'runEnded' },
+		{ type: 'signedOut' },
+	);
+	t.deepEqual(
+		state.items.map(({ isPublic }) => isPublic),
+		[false, true],
+	);
+});
+
+test('while an upload runs, names and visibility stay and nothing can be removed', (t) => {
+	const running = after(added('a.txt', 'b.txt'), { type: 'runStarted', ids: [1, 2] });
+	const actions: UploadQueueAction[] = [
+		{ type: 'renamed', id: 2, name: 'c' },
+		{ type: 'nameRestored', id: 2 },
+		{ type: 'visibilityChanged', id: 2, isPublic: true },
+		{ type: 'removed', id: 2 },
+	];
+	for (const action of actions) t.is(uploadQueueReducer(running, action), running, action.type);
+});
+
+test('a removed file is gone; without files the queue is as new, but ids are never used again', (t) => {
+	const state = after(added('a', 'b'), { type: 'removed', id: 1 });
+	t.deepEqual(
+		state.items.map(({ id }) => id),
+		[2],
+	);
+	const empty = uploadQueueReducer(state, { type: 'removed', id: 2 });
+	t.deepEqual(empty, { ...emptyQueue, nextId: 3 });
+	t.is(item(uploadQueueReducer(empty, added('c'))).id, 3);
+});
+
+test('one file is under way at a time and its progress is its own', (t) => {
+	const started = after(added('a'), { type: 'runStarted', ids: [1] }, { type: 'itemStarted', id: 1, at: 0 });
+	t.is(item(started).status, 'uploading');
+	const halfway = uploadQueueReducer(started, { type: 'progressed', id: 1, uploadedSize: 5, at: 1000 });
+	t.is(halfway.progress?.uploadedSize, 5);
+	t.is(uploadQueueReducer(halfway, { type: 'progressed', id: 2, uploadedSize: 9, at: 2000 }), halfway);
+	t.false(isFinalizing(item(halfway), halfway.progress));
+	const sent = uploadQueueReducer(halfway, { type: 'progressed', id: 1, uploadedSize: 10, at: 2000 });
+	t.true(isFinalizing(item(sent), sent.progress));
+});
+
+test('speed and time left come from what was sent', (t) => {
+	const state = after(
+		added('a'),
+		{ type: 'runStarted', ids: [1] },
+		{ type: 'itemStarted', id: 1, at: 0 },
+		{ type: 'progressed', id: 1, uploadedSize: 4, at: 1000 },
+	);
+	if (!state.progress) throw new Error('There is no progress.');
+	t.deepEqual(pace(item(state), state.progress), { speed: 4, secondsLeft: 2 });
+});
+
+test('what was sent by an earlier try says nothing of the speed', (t) => {
+	const state = after(
+		added('a'),
+		{ type: 'runStarted', ids: [1] },
+		{ type: 'itemStarted', id: 1, at: 0 },
+		{ type: 'itemResumed', id: 1, uploadedSize: 8, at: 1000 },
+		{ type: 'progressed', id: 1, uploadedSize: 9, at: 2000 },
+	);
+	if (!state.progress) throw new Error('There is no progress.');
+	t.deepEqual(pace(item(state), state.progress), { speed: 1, secondsLeft: 1 });
+});
+
+test('a file that waits says for what, and is not being finalized meanwhile', (t) => {
+	const sent = after(
+		added('a'),
+		{ type: 'runStarted', ids: [1] },
+		{ type: 'itemStarted', id: 1, at: 0 },
+		{ type: 'progressed', id: 1, uploadedSize: 10, at: 1000 },
+	);
+	const waits = uploadQueueReducer(sent, { type: 'itemWaits', id: 1, reason: 'connection' });
+	t.is(waits.progress?.wait, 'connection');
+	t.false(isFinalizing(item(waits), waits.progress));
+	const goesOn = uploadQueueReducer(waits, { type: 'itemWaits', id: 1, reason: undefined });
+	t.true(isFinalizing(item(goesOn), goesOn.progress));
+});
+
+test('signing in after the session had ended during an upload changes no choice', (t) => {
+	const waits = after(
+		added('a', 'b'),
+		{ type: 'allVisibilityChanged', isPublic: true },
+		{ type: 'runStarted', ids: [1, 2] },
+		{ type: 'itemStarted', id: 1, at: 0 },
+		{ type: 'itemWaits', id: 1, reason: 'signIn' },
+	);
+	t.is(uploadQueueReducer(waits, { type: 'signedIn' }), waits);
+});
+
+test('a failure marks the file, says why, and the next run takes it on again', (t) => {
+	const failed = after(
+		added('a', 'b'),
+		{ type: 'runStarted', ids: [1, 2] },
+		{ type: 'itemStarted', id: 1, at: 0 },
+		{ type: 'itemFailed', id: 1, error: 'No space' },
+		{ type: 'runEnded' },
+	);
+	t.like(item(failed), { status: 'error', error: 'No space' });
+	t.is(failed.failure, 'No space');
+	t.false(failed.hasSucceeded);
+	t.deepEqual(summarize(failed.items).waiting, [1, 2]);
+	const again = uploadQueueReducer(failed, { type: 'runStarted', ids: [1] });
+	t.is(item(again).status, 'pending');
+	t.is(again.failure, undefined);
+});
+
+test('a run that ends early leaves its file waiting, without an error', (t) => {
+	const state = after(
+		added('a'),
+		{ type: 'runStarted', ids: [1] },
+		{ type: 'itemStarted', id: 1, at: 0 },
+		{ type: 'runEnded' },
+	);
+	t.is(item(state).status, 'pending');
+	t.is(state.run, undefined);
+	t.is(state.failure, undefined);
+	t.false(state.hasSucceeded);
+});
+
+test('success is about what the run took on; files added meanwhile stay', (t) => {
+	const done = after(
+		added('a'),
+		{ type: 'runStarted', ids: [1] },
+		added('b'),
+		{ type: 'itemStarted', id: 1, at: 0 },
+		{ type: 'itemCompleted', id: 1, savedName: 'a (1)', isVerified: false },
+		{ type: 'runEnded' },
+	);
+	t.true(done.hasSucceeded);
+	t.like(item(done), { status: 'completed', savedName: 'a (1)' });
+	const cleared = uploadQueueReducer(done, { type: 'completedCleared' });
+	t.deepEqual(
+		cleared.items.map(({ id }) => id),
+		[2],
+	);
+	t.false(cleared.hasSucceeded);
+});
+
+test('an emptied queue ignores the late answer of an aborted upload', (t) => {
+	const emptied = after(
+		added('a'),
+		{ type: 'runStarted', ids: [1] },
+		{ type: 'itemStarted', id: 1, at: 0 },
+		{ type: 'emptied' },
+	);
+	t.deepEqual(
+		uploadQueueReducer(emptied, { type: 'itemCompleted', id: 1, savedName: 'a', isVerified: false }),
+		emptied,
+	);
+	t.is(uploadQueueReducer(emptied, { type: 'runEnded' }), emptied);
+});
+
+test('the dialog may be opened before the files are there, and closes with the last of them', (t) => {
+	const open = after({ type: 'dialogOpened' }, added('a'));
+	t.true(open.isDialogOpen);
+	t.false(uploadQueueReducer(open, { type: 'removed', id: 1 }).isDialogOpen);
+	t.is(uploadQueueReducer(open, { type: 'dialogClosed' }).items.length, 1);
+});
+
+test('the progress of a run counts its own files only', (t) => {
+	const state = after(
+		added('a', 'b'),
+		{ type: 'runStarted', ids: [1, 2] },
+		added('c'),
+		{ type: 'itemStarted', id: 1, at: 0 },
+		{ type: 'itemCompleted', id: 1, savedName: 'a', isVerified: false },
+	);
+	t.deepEqual(runProgress(state), { completed: 1, total: 2, uploadedSize: 10, totalSize: 20 });
+});
+
+test('an empty file is not done before its answer', (t) => {
+	t.is(fraction(0, 0), 0);
+	t.is(fraction(12, 10), 1);
+});
+
+test('ten thousand files are taken on and summed up within a frame or few', (t) => {
+	const names = Array.from({ length: 10_000 }, (_, index) => `file ${index}.txt`);
+	let state = after(added(...names));
+	summarize(state.items);
+	const milliseconds: number[] = [];
+	for (let n = 0; n < 10; n++) {
+		const before = process.cpuUsage();
+		state = uploadQueueReducer(state, { type: 'renamed', id: 5000, name: `name ${n}` });
+		summarize(state.items);
+		milliseconds.push(process.cpuUsage(before).user / 1000);
+	}
+	t.true(Math.min(...milliseconds) < 50);
+});
