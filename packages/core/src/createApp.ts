@@ -132,7 +132,6 @@ async function assemble(
 
 	const accounts = createAccounts({
 		users: database.users,
-		sessions: database.sessions,
 		limits: database.limits,
 		registrationsPerHour: config.registrationsPerHour,
 		auth: () => providers.auth.get(config.auth),

@@ -13,6 +13,9 @@ export const sessionIdleMs = 7 * dayMs;
 /** A session ends this long after it began, however busy it is. */
 export const sessionAbsoluteMs = 30 * dayMs;
 
+/** Sessions of one user at most. A script that signs in again and again without signing out then ends its own first. */
+const mostSessions = 100;
+
 export function isSessionOver({ createdAt, lastSeenAt }: SessionRecord, time: number): boolean {
 	return lastSeenAt <= time - sessionIdleMs || createdAt <= time - sessionAbsoluteMs;
 }
@@ -29,16 +32,16 @@ export function sessionStore(knex: Knex, now: () => number): SessionStore {
 	return {
 		async add(idHash, userId, secret) {
 			const time = now();
-			const row = plainRow({ id_hash: idHash, user_id: userId, created_at: time, last_seen_at: time });
-			if (secret === undefined) return void (await sessions().insert(row));
 			await transact(knex, async (transaction) => {
-				// Locked, so that whoever changes the secret comes before this session, or after it and ends it.
-				const user = await transaction<UserRow>('users')
-					.where({ id: userId, secret, is_disabled: false })
-					.forUpdate()
-					.first('id');
-				if (user === undefined) throw new Failure('conflict', 'The account was changed meanwhile.');
-				await transaction<SessionRow>('sessions').insert(row);
+				// Locked, so that whoever changes the secret comes before this session, or after it and ends it; and sign-ins of one user come one by one.
+				const user = await transaction<UserRow>('users').where({ id: userId }).forUpdate().first();
+				if (secret !== undefined && (user?.secret !== secret || Boolean(user.is_disabled))) {
+					throw new Failure('conflict', 'The account was changed meanwhile.');
+				}
+				await transaction<SessionRow>('sessions').insert(
+					plainRow({ id_hash: idHash, user_id: userId, created_at: time, last_seen_at: time }),
+				);
+				await endBeyondMost(transaction, userId, idHash);
 			});
 		},
 		async find(idHash, time) {
@@ -63,10 +66,6 @@ export function sessionStore(knex: Knex, now: () => number): SessionStore {
 		async remove(idHash) {
 			await sessions().where({ id_hash: idHash }).delete();
 		},
-		async removeAll(userId, exceptIdHash) {
-			const all = sessions().where({ user_id: userId });
-			await (exceptIdHash === undefined ? all : all.whereNot({ id_hash: exceptIdHash })).delete();
-		},
 		sweep(time) {
 			return sessions()
 				.where('last_seen_at', '<=', time - sessionIdleMs)
@@ -74,4 +73,21 @@ export function sessionStore(knex: Knex, now: () => number): SessionStore {
 				.delete();
 		},
 	};
+}
+
+async function endBeyondMost(transaction: Knex.Transaction, userId: string, newestIdHash: string): Promise<void> {
+	const beyond = await transaction<SessionRow>('sessions')
+		.where({ user_id: userId })
+		.whereNot({ id_hash: newestIdHash })
+		.orderBy('last_seen_at', 'desc')
+		.orderBy('created_at', 'desc')
+		.offset(mostSessions - 1)
+		.select('id_hash');
+	if (beyond.length === 0) return;
+	await transaction<SessionRow>('sessions')
+		.whereIn(
+			'id_hash',
+			beyond.map((session) => session.id_hash),
+		)
+		.delete();
 }

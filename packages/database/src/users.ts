@@ -18,6 +18,14 @@ export interface UserRow {
 
 export function userStore(knex: Knex, now: () => number): UserStore {
 	const users = () => knex<UserRow>('users');
+
+	/** In one commit, and the user's row first: a session that begins at the same time waits for its lock, and then finds that it may not begin. */
+	const changeAndEndSessions = (id: string, change: Partial<UserRow>) =>
+		transact(knex, async (transaction) => {
+			demandFound(await transaction<UserRow>('users').where({ id }).update(plainRow(change)));
+			await transaction('sessions').where({ user_id: id }).delete();
+		});
+
 	return {
 		async add({ username, secret }) {
 			const user: UserRecord = { id: randomUUID(), username, secret, isDisabled: false, createdAt: now() };
@@ -43,22 +51,21 @@ export function userStore(knex: Knex, now: () => number): UserStore {
 			const rows = await users().orderBy('username_folded');
 			return rows.map(toUser);
 		},
-		async setSecret(id, secret, seen) {
-			if (seen === undefined) return demandFound(await users().where({ id }).update(plainRow({ secret })));
+		setSecret: (id, secret) => changeAndEndSessions(id, { secret }),
+		async renewSecret(id, secret, seen) {
 			if ((await users().where({ id, secret: seen }).update(plainRow({ secret }))) === 0) {
 				throw new Failure('conflict', 'The password was changed meanwhile.');
 			}
 		},
 		async setDisabled(id, isDisabled) {
-			await transact(knex, async (transaction) => {
+			// Sessions that were only refused meanwhile would live again once the account is enabled.
+			if (isDisabled) await changeAndEndSessions(id, { is_disabled: true });
+			else
 				demandFound(
-					await transaction<UserRow>('users')
+					await users()
 						.where({ id })
-						.update(plainRow({ is_disabled: isDisabled })),
+						.update(plainRow({ is_disabled: false })),
 				);
-				// Or they would live again once the account is enabled.
-				if (isDisabled) await transaction('sessions').where({ user_id: id }).delete();
-			});
 		},
 		async remove(id) {
 			await users().where({ id }).delete();

@@ -16,8 +16,11 @@ export interface UserStore {
 	get(id: string): Promise<UserRecord | undefined>;
 	/** Sorted by name. */
 	list(): Promise<UserRecord[]>;
-	/** Given the secret that the caller has seen, changes only that one: throws `conflict` where somebody was first. */
-	setSecret(id: string, secret: string, seen?: string): Promise<void>;
+	/** Sets a new secret and ends all sessions of the user, both or neither. */
+	setSecret(id: string, secret: string): Promise<void>;
+	/** Sets the same password under new parameters; sessions go on. Throws `conflict` if the secret is no longer the one that the caller has seen. */
+	renewSecret(id: string, secret: string, seen: string): Promise<void>;
+	/** Disabling ends all sessions of the user, both or neither. */
 	setDisabled(id: string, isDisabled: boolean): Promise<void>;
 	/** Removes the account with its sessions and settings; its files stay. */
 	remove(id: string): Promise<void>;
@@ -35,14 +38,15 @@ export interface SessionRecord {
 
 /** Sessions by the hash of their id: the id itself is never stored. */
 export interface SessionStore {
-	/** Given the secret by which the user proved to be who they are, throws `conflict` if it is no longer theirs or they were disabled since. */
+	/**
+	 * Given the secret by which the user proved to be who they are, throws `conflict` if it is no longer theirs or they were disabled since. A user has at most
+	 * 100 sessions: one more ends the one that was unused for longest.
+	 */
 	add(idHash: string, userId: string, secret?: string): Promise<void>;
 	/** The session with its user in one look-up; nothing for an unknown, ended or disabled one. */
 	find(idHash: string, now: number): Promise<{ session: SessionRecord; user: UserRecord } | undefined>;
 	touch(idHash: string, now: number): Promise<void>;
 	remove(idHash: string): Promise<void>;
-	/** Ends all sessions of a user, but for the one named. */
-	removeAll(userId: string, exceptIdHash?: string): Promise<void>;
 	/** Forgets what is past its time. Resolves to how many. */
 	sweep(now: number): Promise<number>;
 }

@@ -1,3 +1,4 @@
+import { isFailure } from '@stowage/rules';
 import { day, type Rule, second } from './rules.js';
 
 /** Who is signed in, and until when. */
@@ -54,7 +55,7 @@ export function sessionRules(rule: Rule): void {
 		t.is(await sessions.find('before', clock.now), undefined);
 	});
 
-	rule('sessions are ended one by one, or all but one', async (t, { users, sessions }, clock) => {
+	rule('sessions are ended one by one, or all by a new secret', async (t, { users, sessions }, clock) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const bob = await users.add({ username: 'bob', secret: 's' });
 		for (const hash of ['a1', 'a2', 'a3', 'a4']) await sessions.add(hash, alice.id);
@@ -68,10 +69,42 @@ export function sessionRules(rule: Rule): void {
 		await sessions.remove('a1');
 		await sessions.remove('a1');
 		t.is(await living(), 'a2 a3 a4 b1');
-		await sessions.removeAll(alice.id, 'a3');
-		t.is(await living(), 'a3 b1');
-		await sessions.removeAll(alice.id);
+		await users.renewSecret(alice.id, 'same password', 's');
+		t.is(await living(), 'a2 a3 a4 b1');
+		await users.setSecret(alice.id, 'new');
 		t.is(await living(), 'b1');
+	});
+
+	rule(
+		'no session that begins while the secret changes outlives the old one',
+		async (t, { users, sessions }, clock) => {
+			const alice = await users.add({ username: 'alice', secret: 'old' });
+			const begin = (hash: string) => sessions.add(hash, alice.id, 'old').catch((error) => error);
+			const before = Array.from({ length: 20 }, (_, n) => `before ${n}`);
+			const after = Array.from({ length: 20 }, (_, n) => `after ${n}`);
+			const refusals = await Promise.all([...before.map(begin), users.setSecret(alice.id, 'new'), ...after.map(begin)]);
+			for (const refusal of refusals) t.true(refusal === undefined || isFailure(refusal, 'conflict'), String(refusal));
+			for (const hash of [...before, ...after]) t.is(await sessions.find(hash, clock.now), undefined, hash);
+			await sessions.add('new', alice.id, 'new');
+			t.truthy(await sessions.find('new', clock.now));
+		},
+	);
+
+	rule('a user has 100 sessions: one more ends the one unused for longest', async (t, { users, sessions }, clock) => {
+		const alice = await users.add({ username: 'alice', secret: 's' });
+		const bob = await users.add({ username: 'bob', secret: 's' });
+		await sessions.add('bob', bob.id, 's');
+		const isAlive = async (hash: string) => (await sessions.find(hash, clock.now)) !== undefined;
+		for (let n = 0; n < 100; n++) {
+			await sessions.add(`session ${n}`, alice.id, 's');
+			clock.now += second;
+		}
+		await sessions.touch('session 0', clock.now);
+		await Promise.all([1, 2, 3].map((n) => sessions.add(`more ${n}`, alice.id, 's')));
+		const living = await Promise.all(Array.from({ length: 100 }, (_, n) => isAlive(`session ${n}`)));
+		t.deepEqual(living, [true, false, false, false, ...Array(96).fill(true)]);
+		for (const n of [1, 2, 3]) t.true(await isAlive(`more ${n}`));
+		t.true(await isAlive('bob'));
 	});
 
 	rule('sweeping forgets what is past its time and nothing else', async (t, { users, sessions }, clock) => {

@@ -11,6 +11,7 @@ export interface Accounts {
 	signUp(username: string, password: string, address: string): Promise<UserRecord>;
 	/** Throws `invalid` for a name or password that is not allowed and `alreadyExists` for a taken name, also where a home of that name lies on disk without a user, unless it is to be adopted. */
 	create(username: string, password: string, options?: { adoptsHome?: boolean }): Promise<UserRecord>;
+	/** Sets a new password and ends all sessions of the user, both or neither. */
 	setPassword(username: string, password: string): Promise<void>;
 	setDisabled(username: string, isDisabled: boolean): Promise<void>;
 	/** Removes the account; its files stay on disk. */
@@ -20,7 +21,6 @@ export interface Accounts {
 
 interface Parts {
 	users: UserStore;
-	sessions: { removeAll(userId: string): Promise<void> };
 	limits: LimitStore;
 	registrationsPerHour: number;
 	/** Looked up at each call. */
@@ -32,7 +32,7 @@ interface Parts {
 }
 
 export function createAccounts(parts: Parts): Accounts {
-	const { users, sessions, limits: store, registrationsPerHour, auth, homes, makeHome } = parts;
+	const { users, limits: store, registrationsPerHour, auth, homes, makeHome } = parts;
 	const limits = steadyLimits(store);
 	const find = async (username: string) => {
 		const user = await users.find(username);
@@ -52,7 +52,7 @@ export function createAccounts(parts: Parts): Accounts {
 	const renewed = async (user: UserRecord, password: string): Promise<UserRecord> => {
 		const secret = await auth().protect(password);
 		try {
-			await users.setSecret(user.id, secret, user.secret);
+			await users.renewSecret(user.id, secret, user.secret);
 			return { ...user, secret };
 		} catch (error) {
 			// The old parameters are good enough until there is room for new ones.
@@ -108,13 +108,10 @@ export function createAccounts(parts: Parts): Accounts {
 			checkPassword(password);
 			const user = await find(username);
 			await users.setSecret(user.id, await auth().protect(password));
-			await sessions.removeAll(user.id);
 		},
 
 		async setDisabled(username, isDisabled) {
-			const user = await find(username);
-			await users.setDisabled(user.id, isDisabled);
-			if (isDisabled) await sessions.removeAll(user.id);
+			await users.setDisabled((await find(username)).id, isDisabled);
 		},
 
 		async remove(username) {
