@@ -104,6 +104,27 @@ export async function twoChanges(t: ExecutionContext, races: number): Promise<vo
 	}
 }
 
+/** Two clients move two folders into each other: each is moved or refused for what it is, never as a taken name, and nothing is lost. */
+export async function intoEachOther(t: ExecutionContext, races: number): Promise<void> {
+	const { call, home } = await racingGround(t);
+	const outcomes = new Map<string, number>();
+	for (let race = 0; race < races; race++) {
+		const [a, b] = [`a ${race}`, `b ${race}`];
+		for (const folder of [a, b]) await plantFolder(path.join(home, folder));
+		const move = (fromPath: string, to: string) =>
+			call('POST', 'moveItem', { fromPath, toPath: `${to}/${fromPath}`, type: 'private' });
+		const statuses = await Promise.all([move(a, b), move(b, a)]);
+		// Where the first has left, the second makes a new folder of that name, as a move into a folder that is not there does.
+		for (const status of statuses) t.true(status === 200 || status === 400, `${statuses}`);
+		t.true(statuses.includes(200), `${statuses}`);
+		const outcome = statuses.toSorted().join(' and ');
+		outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+		const found = await Promise.all([a, b].map((folder) => filesIn(path.join(home, folder))));
+		t.is(found.flatMap((files) => files ?? []).length, 2 * inFolder.length, `${statuses}`);
+	}
+	t.log([...outcomes].map(([outcome, count]) => `${count} × ${outcome}`).join(', '));
+}
+
 /** Two clients want one name for two things: one gets it, and the other is told so and has lost nothing. */
 export async function oneName(t: ExecutionContext, races: number): Promise<void> {
 	const { call, home } = await racingGround(t);

@@ -7,7 +7,8 @@ import { FolderSyncs } from './FolderSyncs.js';
 import { type Facts, factsOfStats } from './facts.js';
 import { isFault, noSuchEntry } from './faults.js';
 import { type Access, folderFlags, openFolder, placeOnly } from './opening.js';
-import { isPrivateName, privateFolder, type stagingFolder, type trashFolder } from './privateFolder.js';
+import { isPrivateName, privateFolder, stagingFolder, type trashFolder } from './privateFolder.js';
+import { RenameFlag } from './RenameFlag.js';
 import type { Root } from './Root.js';
 import { SharedFolders } from './SharedFolders.js';
 import type { SystemCalls } from './systemCalls.js';
@@ -16,6 +17,7 @@ import type { SystemCalls } from './systemCalls.js';
 export class Disk {
 	readonly syncs: FolderSyncs;
 	readonly locks: FolderLocks;
+	readonly renameFlag: RenameFlag;
 	/** Names of the staged files that somebody in this process works on. */
 	readonly busyUploads = new Set<string>();
 	/** Names of the staged files that could not be made durable, and may never be committed. */
@@ -32,6 +34,7 @@ export class Disk {
 	) {
 		this.syncs = new FolderSyncs(calls);
 		this.locks = new FolderLocks(calls);
+		this.renameFlag = new RenameFlag(calls, () => this.privateFolder(stagingFolder, 'pass'));
 	}
 
 	/** Whether cached knowledge may be asked for at once, on the thread that answers requests. */

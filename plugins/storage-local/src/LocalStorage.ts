@@ -31,7 +31,10 @@ export class LocalStorage implements LocalFilesStorage, SurveyingStorage, Watchi
 	readonly #background = new Set<Promise<void>>();
 
 	constructor(readonly disk: Disk) {
-		disk.root.onVerified(() => this.#later(() => sweepLeftovers(disk)));
+		disk.root.onVerified(() => {
+			disk.renameFlag.forget();
+			this.#later(() => sweepLeftovers(disk));
+		});
 	}
 
 	/** Looks for the root for the first time. One that is away is no failure: it may come. */

@@ -1,12 +1,12 @@
 import type { StorageItem } from '@stowage/plugin-api';
-import { baseName, isWithin, type StoragePath } from '@stowage/rules';
+import { baseName, isWithin, parsePath, type StoragePath } from '@stowage/rules';
 import { copyFolder, copyRegularFile } from './copyTree.js';
 import type { Disk } from './Disk.js';
 import { closeSync, fsync, lstat, mkdir, open } from './descriptors.js';
 import type { Folder } from './Folder.js';
 import { isFault, nameTaken, noSuchEntry } from './faults.js';
 import { itemAt } from './items.js';
-import { demandApart, intoItself } from './moving.js';
+import { demandApart, intoItself, itemNow } from './moving.js';
 import { readFileFlags, stepInto } from './opening.js';
 import { scratchPrefix, stagingFolder } from './privateFolder.js';
 import { renameAny } from './publishing.js';
@@ -40,10 +40,11 @@ export async function copyItem(
 		await demandStillThere(disk, from, item);
 		await syncCopy(disk, scratch, item.type);
 		signal?.throwIfAborted();
+		const copy = await itemAt(disk, scratch, parsePath(copyName));
 		const renaming = { from: scratch, fromName: copyName, to: target, toName: baseName(to) };
 		await renameAny(disk, item.type, renaming);
 		await disk.syncs.sync(target);
-		return itemAt(disk, target, to);
+		return await itemNow(disk, target, to, copy);
 	});
 }
 

@@ -2,13 +2,19 @@ import type { StorageItem } from '@stowage/plugin-api';
 import { baseName, rootPath, type StoragePath } from '@stowage/rules';
 import type { Disk } from './Disk.js';
 import { mkdir } from './descriptors.js';
-import { nameTaken } from './faults.js';
+import { isFault, nameTaken } from './faults.js';
 import { itemAt } from './items.js';
+import { randomName } from './stagedIds.js';
 
 export async function makeFolder(disk: Disk, path: StoragePath): Promise<StorageItem> {
 	if (path === rootPath) throw nameTaken(path);
 	using folder = await disk.parentOf(path, 'read');
 	await disk.locks.hold([folder], () => mkdir(folder.at(baseName(path))));
 	await disk.syncs.sync(folder);
-	return await itemAt(disk, folder, path);
+	return await itemAt(disk, folder, path).catch((error: unknown) => {
+		// Made, and moved or removed by somebody since: it has been there all the same.
+		if (!isFault(error, 'ENOENT')) throw error;
+		const id = randomName();
+		return { name: baseName(path), type: 'directory', size: 0, mtime: Date.now(), id, version: id };
+	});
 }

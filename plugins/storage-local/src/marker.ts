@@ -10,6 +10,7 @@ import { isFault } from './faults.js';
 import { folderFlags, readFileFlags, stepInto } from './opening.js';
 import { privateFolder, stagingFolder, trashFolder } from './privateFolder.js';
 import { renameOwn } from './publishing.js';
+import { RenameFlag } from './RenameFlag.js';
 import type { SystemCalls } from './systemCalls.js';
 
 const markerName = 'root.json';
@@ -93,8 +94,9 @@ async function writeMarker(folder: Folder, calls: SystemCalls): Promise<void> {
 		await close(fd);
 	}
 	try {
+		const renameFlag = new RenameFlag(calls, () => stepInto(folder, '.', 'pass'));
 		await renameOwn(
-			{ calls, locks: new FolderLocks(calls) },
+			{ calls, locks: new FolderLocks(calls), renameFlag },
 			{ from: folder, fromName: temporary, to: folder, toName: markerName },
 		);
 	} catch (error) {

@@ -3,6 +3,7 @@ import { close, fstat, link, lstat, mkdir, open, rename, rmdir, unlink } from '.
 import type { Folder } from './Folder.js';
 import type { FolderLocks } from './FolderLocks.js';
 import { isFault } from './faults.js';
+import type { RenameFlag } from './RenameFlag.js';
 import type { SystemCalls } from './systemCalls.js';
 
 /** A name to give up and one to take. */
@@ -17,6 +18,7 @@ export interface Renaming {
 export interface RenamingMeans {
 	calls: SystemCalls;
 	locks: FolderLocks;
+	renameFlag: RenameFlag;
 }
 
 /** Renames a file that only we know of. Rejects with EEXIST if the new name is taken. */
@@ -28,20 +30,19 @@ export async function renameOwn(means: RenamingMeans, renaming: Renaming): Promi
 	});
 }
 
-/** Gives an object of the disk a new name in one step. Rejects with EEXIST if that is taken. */
+/** Gives an object of the disk a new name in one step. Rejects with EEXIST if that is taken, and with EINVAL for a folder into itself. */
 export async function renameAny(means: RenamingMeans, type: 'file' | 'directory', renaming: Renaming): Promise<void> {
 	if (await renamedAtOnce(means, renaming)) return;
 	// No link here, not even for files: it would let both of two racing movers win.
 	await means.locks.hold([renaming.from, renaming.to], () => renameOverPlaceholder(type, renaming));
 }
 
-async function renamedAtOnce({ calls, locks }: RenamingMeans, renaming: Renaming): Promise<boolean> {
+async function renamedAtOnce({ calls, locks, renameFlag }: RenamingMeans, renaming: Renaming): Promise<boolean> {
 	try {
 		await calls.renameNoReplace(renaming.from, renaming.fromName, renaming.to, renaming.toName);
 		return true;
 	} catch (error) {
-		// EINVAL is also what a file system says that does not know the flag.
-		if (!isFault(error, 'ENOSYS', 'EINVAL', 'EOPNOTSUPP', 'EPERM')) throw error;
+		if (!(await renameFlag.isLackedAt(renaming.to, error))) throw error;
 		locks.isNeeded = true;
 		return false;
 	}

@@ -31,7 +31,7 @@ import { createSpaceGuard } from '../uploads/spaceGuard.js';
 import { countedRow } from './countedRows.js';
 import { entryIn } from './entries.js';
 import { FolderFeeds } from './FolderFeeds.js';
-import { ensureFolder, takeBackFolders } from './folders.js';
+import { ensureFolder, onNewState, takeBackFolders } from './folders.js';
 import { homesOnDisk, makeHome } from './homes.js';
 import type { ItemWatcher } from './itemWatcher.js';
 import { listMerged, listPlace } from './listFolder.js';
@@ -214,12 +214,16 @@ export function createFiles(
 		to: Place,
 		bring: (path: StoragePath) => Promise<StorageItem>,
 	): Promise<Entry> {
-		const { type } = await storage().stat(from.at);
-		await makeHome(storage(), viewer.kind === 'user' ? viewer.username : anonymousOwner);
-		const made = await ensureFolder(storage(), parentPath(to.at), pathSegments(from.path));
-		const item = await underFreeName(parentPath(to.at), baseName(to.at), type, bring).catch(async (error: unknown) => {
-			await takeBackFolders(storage(), made);
-			throw error;
+		const source = () => storage().stat(from.at);
+		const item = await onNewState(source, async ({ type }) => {
+			await makeHome(storage(), viewer.kind === 'user' ? viewer.username : anonymousOwner);
+			const made = await ensureFolder(storage(), parentPath(to.at), pathSegments(from.path));
+			try {
+				return await underFreeName(parentPath(to.at), baseName(to.at), type, bring);
+			} catch (error) {
+				await takeBackFolders(storage(), made);
+				throw error;
+			}
 		});
 		feeds.tell(to.at);
 		return rowOf(to, item);

@@ -19,17 +19,38 @@ export async function ensureFolder(
 	path: StoragePath,
 	knownNames: readonly string[] = [],
 ): Promise<StoragePath[]> {
-	const made: StoragePath[] = [];
-	let folder = rootPath;
+	const made = new Set<StoragePath>();
 	try {
-		for (const segment of pathSegments(path)) {
-			folder = joinPath(folder, segment);
-			if (await makeUnlessThere(storage, folder, segment, knownNames)) made.push(folder);
-		}
-		return made;
+		const nothing = async () => {};
+		await onNewState(nothing, async () => {
+			let folder = rootPath;
+			for (const segment of pathSegments(path)) {
+				folder = joinPath(folder, segment);
+				if (await makeUnlessThere(storage, folder, segment, knownNames)) made.add(folder);
+			}
+		});
+		return [...made];
 	} catch (error) {
-		await takeBackFolders(storage, made);
+		await takeBackFolders(storage, [...made]);
 		throw error;
+	}
+}
+
+/** So often others may take a folder away between two of our calls. */
+const mostTries = 10;
+
+/**
+ * Runs `work` on what `look` sees, and again when something was not there that was seen or made before: somebody moved or removed it meanwhile, and what is there now may well do. What
+ * `look` itself throws is the answer.
+ */
+export async function onNewState<Seen, T>(look: () => Promise<Seen>, work: (seen: Seen) => Promise<T>): Promise<T> {
+	for (let tries = 1; ; tries++) {
+		const seen = await look();
+		try {
+			return await work(seen);
+		} catch (error) {
+			if (!isFailure(error, 'notFound') || tries === mostTries) throw error;
+		}
 	}
 }
 
@@ -39,16 +60,21 @@ async function makeUnlessThere(
 	name: string,
 	knownNames: readonly string[],
 ): Promise<boolean> {
-	try {
-		// What is there may have any name; what is made now is given its name.
-		if (!knownNames.includes(name) && normalizeName(name) !== name)
-			throw new Failure('invalidName', invalidNameMessage);
-		await storage.makeDirectory(folder);
-		return true;
-	} catch (error) {
-		if (!isFailure(error, 'alreadyExists') && !isFailure(error, 'invalidName')) throw error;
-		if (!(await isFolder(storage, folder))) throw error;
-		return false;
+	for (let tries = 1; ; tries++) {
+		try {
+			// What is there may have any name; what is made now is given its name.
+			if (!knownNames.includes(name) && normalizeName(name) !== name)
+				throw new Failure('invalidName', invalidNameMessage);
+			await storage.makeDirectory(folder);
+			return true;
+		} catch (error) {
+			if (!isFailure(error, 'alreadyExists') && !isFailure(error, 'invalidName')) throw error;
+			const type = await typeOf(storage, folder);
+			if (type === 'directory') return false;
+			// It was there a moment ago. What stays like that is nothing that anybody can be given, such as a link.
+			const isGone = isFailure(error, 'alreadyExists') && type === undefined;
+			if (!isGone || tries === mostTries) throw error;
+		}
 	}
 }
 
@@ -65,11 +91,11 @@ export async function takeBackFolders(storage: StorageProvider, folders: readonl
 	}
 }
 
-async function isFolder(storage: StorageProvider, path: StoragePath): Promise<boolean> {
+async function typeOf(storage: StorageProvider, path: StoragePath): Promise<'file' | 'directory' | undefined> {
 	try {
-		return (await storage.stat(path)).type === 'directory';
+		return (await storage.stat(path)).type;
 	} catch (error) {
-		if (isFailure(error, 'notFound')) return false;
+		if (isFailure(error, 'notFound')) return undefined;
 		throw error;
 	}
 }

@@ -1,0 +1,102 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import type { LocalStorage } from '../src/LocalStorage.js';
+import { loadSystemCalls, type SystemCalls } from '../src/systemCalls.js';
+import { isRoot, localStorage, names, p, put, refused } from './steps.js';
+
+const best = await loadSystemCalls();
+
+/** A storage that lets `meanwhile` happen just before its next rename, and tells which names were tried. */
+async function overtakenStorage(t: ExecutionContext) {
+	let meanwhile: (() => Promise<unknown>) | undefined;
+	const calls: SystemCalls = {
+		...best,
+		async renameNoReplace(...renaming) {
+			const before = meanwhile;
+			meanwhile = undefined;
+			await before?.();
+			await best.renameNoReplace(...renaming);
+		},
+	};
+	const { storage, root } = await localStorage(t, { calls });
+	return {
+		storage: storage as LocalStorage,
+		root,
+		overtake(by: () => Promise<unknown>) {
+			meanwhile = by;
+		},
+	};
+}
+
+test('of two folders that are moved into each other at once one is refused, and later moves are as strong as before', async (t) => {
+	const { storage, overtake } = await overtakenStorage(t);
+	for (const name of ['a', 'b']) await storage.makeDirectory(p(name));
+	overtake(() => storage.move(p('a'), p('b/a')));
+	await refused(t, 'invalid', () => storage.move(p('b'), p('a/b')));
+	t.deepEqual(await names(storage, ''), ['b']);
+	t.deepEqual(await names(storage, 'b'), ['a']);
+	t.false(storage.disk.locks.isNeeded);
+	await put(storage, 'file', 'bytes');
+	await storage.move(p('file'), p('b/file'));
+	t.false(storage.disk.locks.isNeeded);
+});
+
+test('a folder that became a descendant of what is moved there is not taken away on a weak file system either', async (t) => {
+	let meanwhile = async () => {};
+	const { storage } = await localStorage(t, {
+		calls: {
+			...best,
+			async renameNoReplace(_from, fromName) {
+				if (fromName === 'b') await meanwhile();
+				throw Object.assign(new Error('EINVAL'), { code: 'EINVAL' });
+			},
+		},
+	});
+	for (const name of ['a', 'b']) await storage.makeDirectory(p(name));
+	meanwhile = async () => void (await storage.move(p('a'), p('b/a')));
+	await refused(t, 'invalid', () => storage.move(p('b'), p('a/b')));
+	t.deepEqual(await names(storage, ''), ['b']);
+	t.deepEqual(await names(storage, 'b/a'), []);
+	t.true((storage as LocalStorage).disk.locks.isNeeded);
+});
+
+test('what may not be moved is forbidden, and says nothing of the file system', async (t) => {
+	const { storage, root } = await localStorage(t);
+	await put(storage, 'file', 'bytes');
+	const setImmutable = (flag: string) => execFileSync('chattr', [flag, join(root, 'file')], { stdio: 'ignore' });
+	try {
+		if (!isRoot) throw new Error('only root may');
+		setImmutable('+i');
+	} catch {
+		t.log('no file can be made immutable here');
+		t.pass();
+		return;
+	}
+	t.teardown(() => setImmutable('-i'));
+	await refused(t, 'forbidden', () => storage.move(p('file'), p('moved')));
+	t.false((storage as LocalStorage).disk.locks.isNeeded);
+	t.deepEqual(await names(storage, ''), ['file']);
+});
+
+test('a move, a copy and a new folder are a success also when what came of them is moved on at once', async (t) => {
+	const { storage } = await localStorage(t);
+	const { disk } = storage as LocalStorage;
+	const sync = disk.syncs.sync.bind(disk.syncs);
+	let takes = '';
+	disk.syncs.sync = async (folder) => {
+		const taken = takes;
+		takes = '';
+		await sync(folder);
+		if (taken !== '') await storage.move(p(taken), p(`away/${taken}`));
+	};
+	await storage.makeDirectory(p('away'));
+	await put(storage, 'source', 'bytes');
+	takes = 'made';
+	t.is((await storage.makeDirectory(p('made'))).name, 'made');
+	takes = 'copied';
+	t.is((await storage.copy(p('source'), p('copied'))).size, 5);
+	takes = 'moved';
+	t.is((await storage.move(p('source'), p('moved'))).size, 5);
+	t.deepEqual(await names(storage, 'away'), ['copied', 'made', 'moved']);
+});
