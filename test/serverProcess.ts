@@ -11,6 +11,8 @@ export interface ServerProcess {
 	register(username: string, password?: string): Promise<string>;
 	/** Ends it with all that it started and waits until it has ended; resolves to its exit code, null after a signal. */
 	stop(signal?: NodeJS.Signals): Promise<number | null>;
+	/** Resolves to its exit code when it ends, null after a signal. */
+	ended: Promise<number | null>;
 }
 
 export interface ServerOptions {
@@ -48,6 +50,7 @@ export async function startServer(
 		stdio: ['ignore', 'pipe', 'pipe'],
 		detached: true,
 	});
+	const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
 	const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
 		if (child.exitCode === null && child.signalCode === null) {
 			const closed = once(child, 'close');
@@ -64,6 +67,7 @@ export async function startServer(
 		url,
 		pid: child.pid as number,
 		stop,
+		ended,
 		async register(username, password = 'correct horse') {
 			const answer = await fetch(`${url}/api/register`, {
 				method: 'POST',

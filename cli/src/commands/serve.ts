@@ -1,4 +1,4 @@
-import { type App, createApp } from '@stowage/core';
+import { type App, createApp, endFaultyRequest } from '@stowage/core';
 import { Command } from 'commander';
 import { configOf, withSettings } from '../settings.js';
 import { webRoot } from '../webRoot.js';
@@ -10,12 +10,13 @@ export function serveCommand(): Command {
 		const { log } = app.services;
 		const stopping = createStop(app);
 		process.on('SIGTERM', () => stopping('SIGTERM', 0)).on('SIGINT', () => stopping('SIGINT', 0));
-		// A bug left the process in a state that nobody knows: what runs may end, then a supervisor starts a new one.
-		const onBug = (error: unknown) => {
-			log.fatal({ err: error }, 'a bug: stopping');
-			stopping('bug', 70);
+		const onUnexpected = (error: unknown) => {
+			if (endFaultyRequest(error, log)) return;
+			// The state of the process is unknown: what runs may end, then a supervisor starts a new one.
+			log.fatal({ err: error }, 'unexpected error outside of any request: stopping');
+			stopping('unexpected error', 70);
 		};
-		process.on('uncaughtException', onBug).on('unhandledRejection', onBug);
+		process.on('uncaughtException', onUnexpected).on('unhandledRejection', onUnexpected);
 
 		const address = await app.start();
 		console.log(`Stowage is ready at ${address}`);

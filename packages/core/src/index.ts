@@ -5,6 +5,7 @@ export { ConfigError, type ConfigSources, loadConfig } from './config/load.js';
 export { type Config, durationText } from './config/schema.js';
 export { withoutSecrets } from './config/secrets.js';
 export { type App, type AppOptions, createApp } from './createApp.js';
+export { endFaultyRequest } from './http/requestContext.js';
 export { createLog, type Log } from './log.js';
 export type { Services } from './services.js';
 export { isStartupMistake } from './startupError.js';

@@ -9,10 +9,10 @@ import { refuseCrossSite } from './crossSite.js';
 import { answerError } from './errors.js';
 import { inviteBodiesLate } from './expectContinue.js';
 import { createListener } from './listener.js';
-import { answerMalformed } from './malformed.js';
 import { notHere } from './notHere.js';
 import { type ClientInfo, createClientReader, trustedBy } from './proxy.js';
 import { checkRawPath } from './rawPath.js';
+import { serializeRequests } from './serializeRequests.js';
 import { hasUnreadBody, leaveBodyUnread } from './unreadBody.js';
 
 declare module '@hapi/hapi' {
@@ -65,7 +65,7 @@ export function createServer(config: Config, log: Log): HapiServer {
 		},
 	});
 	inviteBodiesLate(server, listener);
-	answerMalformed(listener);
+	serializeRequests(listener);
 	limitConnections(listener, config.maxConnectionsPerAddress, trustedBy(config.trustedProxies));
 	const readClient = createClientReader(config.trustedProxies, config.publicUrl);
 	server.decorate('request', 'client', { address: '', isHttps: false, host: '' });

@@ -1,4 +1,6 @@
 import http from 'node:http';
+import type { Socket } from 'node:net';
+import { inContextOfConnection } from './requestContext.js';
 
 /** Node's own server with timers that fit long transfers: hapi gets it as its listener. */
 export function createListener(): http.Server {
@@ -14,5 +16,8 @@ export function createListener(): http.Server {
 		requireHostHeader: false,
 	});
 	listener.maxConnections = 10_000;
+	const emit = listener.emit.bind(listener) as (...event: unknown[]) => boolean;
+	listener.emit = (...event: unknown[]) =>
+		event[0] === 'connection' ? inContextOfConnection(event[1] as Socket, () => emit(...event)) : emit(...event);
 	return listener;
 }

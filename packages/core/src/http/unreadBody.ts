@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 
 /** Time for a client to read an answer that came before its body was taken; closing at once turns it into a reset (behind nginx: a 502). */
 export const lingerMs = 1_500;
@@ -25,4 +26,10 @@ export function leaveBodyUnread(request: IncomingMessage, response: ServerRespon
 	socket.destroySoon = () => {
 		setTimeout(() => socket.destroy(), lingerMs).unref();
 	};
+}
+
+/** Ends a connection on which bytes may lie that nobody reads: closed at once it would be reset, and its last answer lost. */
+export function endGently(socket: Socket): void {
+	socket.end();
+	setTimeout(() => socket.destroy(), lingerMs).unref();
 }

@@ -1,0 +1,126 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Failure } from '@stowage/rules';
+import { endGently } from './unreadBody.js';
+
+/**
+ * Requests that may wait behind the one under way. A single packet can carry a thousand, and Node parses all of them at once. What comes behind these is dropped,
+ * and the last answer says `Connection: close`: a client sends again what was not answered (RFC 9112, section 9.3.2).
+ */
+const mostWaiting = 16;
+
+interface Exchange {
+	request: IncomingMessage;
+	response: ServerResponse;
+	/** Begins to answer; called once everything before it has been sent. */
+	answer(): void;
+}
+
+/**
+ * The requests of one connection, one after another: each begins when the answer before it has been sent, so a connection has never more than one at work. Node would
+ * begin all of them at once and keep their answers in memory.
+ */
+export class Pipeline {
+	readonly #socket: Socket;
+	readonly #writeRefusal: (socket: Socket, refusal: Failure) => void;
+	readonly #waiting: Exchange[] = [];
+	#underWay: Exchange | undefined;
+	#latest: IncomingMessage | undefined;
+	/** No more requests are taken; those that wait are still answered. */
+	#isEnding = false;
+	#isPaused = false;
+	/** The last answer of the connection, to what could not be parsed. */
+	#refusal: Failure | undefined;
+
+	constructor(socket: Socket, writeRefusal: (socket: Socket, refusal: Failure) => void) {
+		this.#socket = socket;
+		this.#writeRefusal = writeRefusal;
+		// Who reads what is left of a body resumes the socket.
+		socket.on('resume', () => {
+			if (this.#isPaused) socket.pause();
+		});
+		socket.once('close', () => {
+			this.#waiting.length = 0;
+		});
+	}
+
+	take(exchange: Exchange): void {
+		if (this.#isEnding) return;
+		this.#latest = exchange.request;
+		if (this.#underWay === undefined) this.#begin(exchange);
+		else if (this.#waiting.length === mostWaiting) this.dropRest();
+		else {
+			this.#waiting.push(exchange);
+			this.#pause();
+		}
+	}
+
+	/** Takes nothing more from the connection, which ends with the answers to what came before. */
+	dropRest(): void {
+		this.#isEnding = true;
+		this.#pause();
+		this.#socket.destroySoon = () => endGently(this.#socket);
+	}
+
+	/** Ends the connection because of what can't be parsed: the body of the latest request, or what comes behind it. The answers before it are sent first. */
+	refuse(refusal: Failure): void {
+		if (this.#isEnding) return;
+		this.dropRest();
+		const latest = this.#latest;
+		if (this.#underWay === undefined) this.#writeRefusal(this.#socket, refusal);
+		else if (latest?.complete) this.#refusal = refusal;
+		else if (latest === this.#underWay.request) failBody(latest, refusal);
+		else {
+			this.#waiting.pop();
+			this.#refusal = refusal;
+		}
+	}
+
+	/** Whether the body of a request is still to come. */
+	get hasOpenBody(): boolean {
+		return this.#underWay !== undefined && this.#latest?.complete === false;
+	}
+
+	#begin(exchange: Exchange): void {
+		this.#underWay = exchange;
+		exchange.response.once('close', () => this.#next(exchange.response));
+		if (this.#isEnding && this.#waiting.length === 0 && this.#refusal === undefined)
+			exchange.response.setHeader('connection', 'close');
+		exchange.answer();
+	}
+
+	#next(answered: ServerResponse): void {
+		this.#underWay = undefined;
+		const isLast = !answered.shouldKeepAlive || /close/i.test(String(answered.getHeader('connection')));
+		if (isLast || this.#socket.writableEnded || this.#socket.destroyed) {
+			// Node ends the connection, or has.
+			this.#isEnding = true;
+			this.#waiting.length = 0;
+			return;
+		}
+		const next = this.#waiting.shift();
+		if (next === undefined && this.#refusal !== undefined) this.#writeRefusal(this.#socket, this.#refusal);
+		else if (next === undefined && this.#isEnding) endGently(this.#socket);
+		else {
+			if (this.#waiting.length === 0 && !this.#isEnding) this.#resume();
+			if (next !== undefined) this.#begin(next);
+		}
+	}
+
+	#pause(): void {
+		this.#isPaused = true;
+		this.#socket.pause();
+	}
+
+	#resume(): void {
+		if (!this.#isPaused) return;
+		this.#isPaused = false;
+		this.#socket.resume();
+	}
+}
+
+/** Whoever reads the body gets the failure, and answers with it. The connection stays for that answer; Node would destroy it together with the request. */
+function failBody(request: IncomingMessage, failure: Failure): void {
+	request._destroy = (error, callback) => callback(request.listenerCount('error') > 0 ? error : null);
+	request.destroy(failure);
+}
