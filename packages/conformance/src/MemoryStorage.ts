@@ -1,5 +1,8 @@
 import type {
 	ByteRange,
+	CopyOptions,
+	MoveOptions,
+	NamingOptions,
 	OpenFile,
 	StagedFile,
 	StorageDriver,
@@ -7,7 +10,16 @@ import type {
 	StorageItem,
 	StorageProvider,
 } from '@stowage/plugin-api';
-import { baseName, Failure, isWithin, parentPath, pathSegments, rootPath, type StoragePath } from '@stowage/rules';
+import {
+	baseName,
+	Failure,
+	isWithin,
+	joinPath,
+	parentPath,
+	pathSegments,
+	rootPath,
+	type StoragePath,
+} from '@stowage/rules';
 import { entryOf, type FileNode, FolderNode, itemOf, MemoryRoot, type Node } from './memoryTree.js';
 import { StagedMemoryFile } from './StagedMemoryFile.js';
 
@@ -57,18 +69,23 @@ export class MemoryStorage implements StorageProvider {
 		return itemOf(baseName(path), node);
 	}
 
-	async move(from: StoragePath, to: StoragePath): Promise<StorageItem> {
+	async move(from: StoragePath, to: StoragePath, options: MoveOptions = {}): Promise<StorageItem> {
+		this.#apart(from, to);
+		const path = this.#freePath(to, options);
+		if (options.beforeNaming !== undefined) await options.beforeNaming(baseName(path));
+		// Looked up after the wait, in which somebody else may have moved it.
 		const node = this.#apart(from, to);
-		this.#publish(node, to);
+		this.#publish(node, path);
 		this.#folder(parentPath(from)).delete(baseName(from));
-		return itemOf(baseName(to), node);
+		return itemOf(baseName(path), node);
 	}
 
-	async copy(from: StoragePath, to: StoragePath, signal?: AbortSignal): Promise<StorageItem> {
-		signal?.throwIfAborted();
+	async copy(from: StoragePath, to: StoragePath, options: CopyOptions = {}): Promise<StorageItem> {
+		options.signal?.throwIfAborted();
 		const copy = this.#apart(from, to).copy();
-		this.#publish(copy, to);
-		return itemOf(baseName(to), copy);
+		const path = this.#freePath(to, options);
+		this.#publish(copy, path);
+		return itemOf(baseName(path), copy);
 	}
 
 	async remove(path: StoragePath): Promise<void> {
@@ -86,6 +103,7 @@ export class MemoryStorage implements StorageProvider {
 	async stage(id?: string): Promise<StagedFile> {
 		this.#demandHere();
 		return new StagedMemoryFile(this.#root, id ?? this.#root.begin(), {
+			freePath: (path, options) => this.#freePath(path, options),
 			publish: (node, path) => this.#publish(node, path),
 			holds: (node, path) => this.#folder(parentPath(path)).children.get(baseName(path)) === node,
 		});
@@ -148,12 +166,20 @@ export class MemoryStorage implements StorageProvider {
 
 	/** The node at `from`, which may go to `to`. */
 	#apart(from: StoragePath, to: StoragePath): Node {
-		if (from === to || to === rootPath) throw nameTaken(to);
+		if (to === rootPath) throw nameTaken(to);
 		const node = this.#node(from);
-		if (node.type === 'directory' && isWithin(to, from)) {
+		if (node.type === 'directory' && isWithin(parentPath(to), from)) {
 			throw new Failure('invalid', 'A folder cannot be put into itself.');
 		}
 		return node;
+	}
+
+	/** The path, or one beside it with the first of the other names that is free. */
+	#freePath(path: StoragePath, { otherNames = [] }: NamingOptions): StoragePath {
+		const { children } = this.#folder(parentPath(path));
+		const free = [baseName(path), ...otherNames].find((name) => !children.has(name));
+		if (path === rootPath || free === undefined) throw nameTaken(path);
+		return joinPath(parentPath(path), free);
 	}
 
 	#publish(node: Node, path: StoragePath): void {

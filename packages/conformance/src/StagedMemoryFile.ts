@@ -1,9 +1,11 @@
-import type { StagedFile, StorageItem } from '@stowage/plugin-api';
-import { baseName, Failure, type StoragePath } from '@stowage/rules';
+import type { CommitOptions, NamingOptions, StagedFile, StorageItem } from '@stowage/plugin-api';
+import { baseName, Failure, joinPath, parentPath, type StoragePath } from '@stowage/rules';
 import { type FileNode, itemOf, type MemoryRoot, type StagedNode } from './memoryTree.js';
 
 /** What a staged file needs of the storage that it is published in. */
 export interface PublishingTree {
+	/** The path, or one beside it with the first free of the other names. Throws as `publish` does. */
+	freePath(path: StoragePath, options: NamingOptions): StoragePath;
 	/** Throws `notFound` where the folder is missing and `alreadyExists` for a taken name. */
 	publish(node: FileNode, path: StoragePath): void;
 	/** Whether this very node lies at the path. Throws `notFound` where the folder is missing. */
@@ -48,15 +50,20 @@ export class StagedMemoryFile implements StagedFile {
 		this.#open();
 	}
 
-	commit(path: StoragePath, options: { mtime?: number } = {}): Promise<StorageItem> {
+	commit(path: StoragePath, options: CommitOptions = {}): Promise<StorageItem> {
 		return this.#alone(async () => {
 			const { node } = this.#staged;
 			if (this.#staged.state === 'open') {
-				this.tree.publish(node, path);
+				const free = this.tree.freePath(path, options);
+				this.tree.publish(node, free);
 				this.#staged.state = 'published';
 				if (options.mtime !== undefined) node.mtime = options.mtime;
-			} else if (!this.tree.holds(node, path)) throw noSuchUpload();
-			return itemOf(baseName(path), node);
+				return itemOf(baseName(free), node);
+			}
+			const paths = [path, ...[...(options.otherNames ?? [])].map((name) => joinPath(parentPath(path), name))];
+			const found = paths.find((each) => this.tree.holds(node, each));
+			if (found === undefined) throw noSuchUpload();
+			return itemOf(baseName(found), node);
 		});
 	}
 

@@ -145,7 +145,7 @@ test('a copy ends when nobody waits for it any more', async (t) => {
 	const ada = await new Client(app).register('ada');
 	await ada.upload('/api/upload', [file('a.txt', 'mine')]);
 	let signal: AbortSignal | undefined;
-	app.services.storage.copy = (_from, _to, given) =>
+	app.services.storage.copy = (_from, _to, { signal: given } = {}) =>
 		new Promise((_resolve, reject) => {
 			signal = given;
 			given?.addEventListener('abort', () => reject(given.reason));

@@ -5,7 +5,7 @@ import type { LinkStore } from '@stowage/plugin-api';
 import { Failure, parsePath, type StoragePath, type Viewer } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
-import { createLinks } from '../src/links/createLinks.js';
+import { createLinks, type Links } from '../src/links/createLinks.js';
 import { demandReadable, listZip } from './readZip.js';
 import { type Answer, Client, json, type TestApp, testApp } from './testApp.js';
 
@@ -439,6 +439,13 @@ test('expired links are remembered for some days, then swept; purging forgets al
 	);
 });
 
+/** A move by `files`, which tells where the item goes before it is there. */
+const moveTo = <T>(links: Links, viewer: Viewer, from: StoragePath, to: StoragePath, move: () => Promise<T>) =>
+	links.watcher.moving(viewer, from, async (before) => {
+		await before(to);
+		return move();
+	});
+
 /** What the disk has and the database was not told, since the server died in between. */
 const cutOff = async (t: ExecutionContext, from: string, to: string, filePath: string, arrived: string) => {
 	const s = await scene(t);
@@ -446,7 +453,7 @@ const cutOff = async (t: ExecutionContext, from: string, to: string, filePath: s
 	const dead = linksAt(s, { now: Date.now() }, { settle: () => new Promise(() => {}) });
 	const at = (name: string) => `users/ada/${name}` as StoragePath;
 	await new Promise<void>((resolve) => {
-		void dead.watcher.moving(s.viewer, at(from), at(to), async () => {
+		void moveTo(dead, s.viewer, at(from), at(to), async () => {
 			await s.app.services.storage.move(at(from), at(to));
 			resolve();
 		});
@@ -480,17 +487,16 @@ test('a kill during two moves one after another loses no link', async (t) => {
 	]) {
 		const dead = linksAt(s, { now: Date.now() }, { settle: () => Promise.reject(new Error('the database died')) });
 		const at = (name: string) => `users/ada/${name}` as StoragePath;
-		await dead.watcher.moving(s.viewer, at(from ?? ''), at(to ?? ''), () =>
+		await moveTo(dead, s.viewer, at(from ?? ''), at(to ?? ''), () =>
 			s.app.services.storage.move(at(from ?? ''), at(to ?? '')),
 		);
 	}
 	t.is((await s.visitor.get(`/api/temp/${token}`)).statusCode, 200);
 	// And one that was planned and never came to the disk, after all of these.
-	await linksAt(s, { now: Date.now() })
-		.watcher.moving(s.viewer, 'users/ada/docs.txt' as StoragePath, 'users/ada/e.txt' as StoragePath, () =>
-			Promise.reject(new Error('the server died')),
-		)
-		.catch(() => undefined);
+	const dead = linksAt(s, { now: Date.now() });
+	await moveTo(dead, s.viewer, 'users/ada/docs.txt' as StoragePath, 'users/ada/e.txt' as StoragePath, () =>
+		Promise.reject(new Error('the server died')),
+	).catch(() => undefined);
 	t.is((await s.visitor.get(`/api/temp/${token}`)).statusCode, 200);
 });
 
@@ -500,11 +506,11 @@ test('a move that did not happen, and one to public whose rows were not removed,
 	const { token } = await links.make(s.viewer, parsePath('docs/fox.txt'), '1h');
 	const at = (name: string) => `users/ada/${name}` as StoragePath;
 	await t.throwsAsync(
-		links.watcher.moving(s.viewer, at('docs/fox.txt'), at('x.txt'), () => Promise.reject(new Error('the disk died'))),
+		moveTo(links, s.viewer, at('docs/fox.txt'), at('x.txt'), () => Promise.reject(new Error('the disk died'))),
 		{ message: 'the disk died' },
 	);
 	t.is(await s.status(`/api/temp/${token}`), 200);
-	await links.watcher.moving(s.viewer, at('docs/fox.txt'), at('Public/fox.txt'), () =>
+	await moveTo(links, s.viewer, at('docs/fox.txt'), at('Public/fox.txt'), () =>
 		s.app.services.storage.move(at('docs/fox.txt'), at('Public/fox.txt')),
 	);
 	t.is(await s.status(`/api/temp/${token}`), 404);
@@ -519,7 +525,7 @@ test('a link works, and an expired one says so, while the database has no room',
 	const links = linksAt(s, clock, { adopt: full, end: full, countDownload: full, settle: full });
 	const { id, token } = await links.make(s.viewer, parsePath('docs/fox.txt'), '1h');
 	const at = (name: string) => `users/ada/${name}` as StoragePath;
-	await links.watcher.moving(s.viewer, at('docs/fox.txt'), at('x.txt'), () =>
+	await moveTo(links, s.viewer, at('docs/fox.txt'), at('x.txt'), () =>
 		s.app.services.storage.move(at('docs/fox.txt'), at('x.txt')),
 	);
 	const { path: found, file } = await links.follow(token);

@@ -38,6 +38,27 @@ export interface OpenFile {
 	close(): Promise<void>;
 }
 
+/** What something is called in its folder where its name is taken. */
+export interface NamingOptions {
+	/** Names to try in this order once that of the path is found taken; the item in the answer carries the one it got. May be gone through more than once. */
+	otherNames?: Iterable<string>;
+}
+
+export interface MoveOptions extends NamingOptions {
+	/** Awaited before the item is given a name, for whoever must note where it goes before it is there; once more for each name that turns out to be taken. */
+	beforeNaming?: (name: string) => Promise<void>;
+}
+
+export interface CommitOptions extends NamingOptions {
+	/** Milliseconds since the epoch. */
+	mtime?: number;
+}
+
+export interface CopyOptions extends NamingOptions {
+	/** Ends the copy, of which then nothing is left. */
+	signal?: AbortSignal | undefined;
+}
+
 /** A file in the making, invisible to readers. It survives a restart by its id until it is committed or discarded. */
 export interface StagedFile {
 	readonly id: string;
@@ -52,10 +73,10 @@ export interface StagedFile {
 	/** Resolves when every byte held would survive a power cut. When it fails, the file is dropped: a later one might vouch for bytes that are lost. */
 	sync(): Promise<void>;
 	/**
-	 * Publishes the file under `path`, durably and whole; never replaces: throws `alreadyExists`. Throws `notFound` where the folder is
-	 * missing. Tried again after a crash it finds the file it had already published under the same path and makes no second one.
+	 * Publishes the file under `path`, durably and whole; never replaces: throws `alreadyExists` if that and all `otherNames` are taken. Throws `notFound` where
+	 * the folder is missing. Tried again after a crash it finds the file it had already published under one of them and makes no second one.
 	 */
-	commit(path: StoragePath, options?: { mtime?: number }): Promise<StorageItem>;
+	commit(path: StoragePath, options?: CommitOptions): Promise<StorageItem>;
 	/** Drops the file. Nothing happens if it was committed or discarded before. */
 	discard(): Promise<void>;
 }
@@ -77,9 +98,9 @@ export interface StorageProvider {
 	/** Makes one folder; its parent must be there. */
 	makeDirectory(path: StoragePath): Promise<StorageItem>;
 	/** Moves a file or a whole folder in one step. Throws `invalid` for a folder into itself or below. */
-	move(from: StoragePath, to: StoragePath): Promise<StorageItem>;
+	move(from: StoragePath, to: StoragePath, options?: MoveOptions): Promise<StorageItem>;
 	/** Copies a file or a whole folder with its modified times; the copy appears whole or not at all. */
-	copy(from: StoragePath, to: StoragePath, signal?: AbortSignal): Promise<StorageItem>;
+	copy(from: StoragePath, to: StoragePath, options?: CopyOptions): Promise<StorageItem>;
 	/** Removes a file or a folder with all it holds; to readers it is gone in one step. */
 	remove(path: StoragePath): Promise<void>;
 	/** Removes a folder that holds nothing at all, also nothing that is not listed. Throws `conflict` if it does, `notFound` for a file. */

@@ -43,14 +43,17 @@ export function splitName(name: string): { base: string; extension: string } {
 	return dot > 0 ? { base: name.slice(0, dot), extension: name.slice(dot) } : { base: name, extension: '' };
 }
 
+/** After ` (999)` comes ` (copy)`, and then nothing. */
+const lastNumber = 999;
+
 /**
  * The names to try for an entry, in order: its own, then `name (1).ext` to `name (999).ext`, then `name (copy).ext`
- * (spec, section 5). A folder has no extension. A name that would grow past 255 bytes is shortened before its suffix.
+ * (spec, section 5). A folder has no extension. A name that would grow past 255 bytes is shortened before its suffix. The first `skipped` ones are left out.
  */
-export function* candidateNames(name: string, type: 'file' | 'directory'): Generator<string, void> {
-	yield name;
-	for (let n = 1; n <= 999; n++) yield withSuffix(name, type, ` (${n})`);
-	yield withSuffix(name, type, ' (copy)');
+export function* candidateNames(name: string, type: 'file' | 'directory', skipped = 0): Generator<string, void> {
+	if (skipped === 0) yield name;
+	for (let n = Math.max(1, skipped); n <= lastNumber; n++) yield withSuffix(name, type, ` (${n})`);
+	if (skipped <= lastNumber + 1) yield withSuffix(name, type, ' (copy)');
 }
 
 function withSuffix(name: string, type: 'file' | 'directory', suffix: string): string {

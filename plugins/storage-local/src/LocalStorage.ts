@@ -1,6 +1,8 @@
 import type {
+	CopyOptions,
 	FolderListener,
 	LocalFilesStorage,
+	MoveOptions,
 	OpenFile,
 	StagedFile,
 	StorageEntry,
@@ -82,12 +84,12 @@ export class LocalStorage implements LocalFilesStorage, SurveyingStorage, Watchi
 		return refusing(path, () => makeFolder(this.disk, path));
 	}
 
-	move(from: StoragePath, to: StoragePath): Promise<StorageItem> {
-		return refusing(from, () => moveItem(this.disk, from, to), to);
+	move(from: StoragePath, to: StoragePath, options: MoveOptions = {}): Promise<StorageItem> {
+		return refusing(from, () => moveItem(this.disk, from, to, options), to);
 	}
 
-	copy(from: StoragePath, to: StoragePath, signal?: AbortSignal): Promise<StorageItem> {
-		return refusing(from, () => copyItem(this.disk, from, to, signal), to);
+	copy(from: StoragePath, to: StoragePath, options: CopyOptions = {}): Promise<StorageItem> {
+		return refusing(from, () => copyItem(this.disk, from, to, options), to);
 	}
 
 	async remove(path: StoragePath): Promise<void> {

@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import type { StagedFile, StorageItem } from '@stowage/plugin-api';
+import type { CommitOptions, StagedFile, StorageItem } from '@stowage/plugin-api';
 import { Failure, rootPath, type StoragePath } from '@stowage/rules';
 import { appendTo } from './appending.js';
 import { commitStaged } from './committing.js';
@@ -65,13 +65,13 @@ export class StagedLocalFile implements StagedFile {
 		);
 	}
 
-	commit(path: StoragePath, options: { mtime?: number } = {}): Promise<StorageItem> {
+	commit(path: StoragePath, options: CommitOptions = {}): Promise<StorageItem> {
 		return this.#alone(() =>
 			refusing(path, async () => {
 				const fd = await this.#open();
 				try {
 					if (fd !== undefined) this.#demandLock(fd);
-					const item = await commitStaged(this.disk, this.#staged, fd, path, options.mtime);
+					const item = await commitStaged(this.disk, this.#staged, fd, path, options);
 					this.disk.durablyNamed.delete(this.#staged.name);
 					return item;
 				} finally {

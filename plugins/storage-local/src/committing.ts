@@ -1,10 +1,11 @@
-import type { StorageItem } from '@stowage/plugin-api';
-import { baseName, rootPath, type StoragePath } from '@stowage/rules';
+import type { CommitOptions, StorageItem } from '@stowage/plugin-api';
+import { rootPath, type StoragePath } from '@stowage/rules';
 import type { Disk } from './Disk.js';
 import { fsync, setModified, unlink } from './descriptors.js';
 import type { Folder } from './Folder.js';
 import { type Facts, itemOf, objectId } from './facts.js';
-import { isFault, nameTaken } from './faults.js';
+import { nameTaken } from './faults.js';
+import { lookAtNames, namesFrom, takeFreeName } from './freeNames.js';
 import { stagingFolder } from './privateFolder.js';
 import { renameOwn } from './publishing.js';
 import { noSuchUpload, type StagedId } from './stagedIds.js';
@@ -19,40 +20,44 @@ export async function commitStaged(
 	staged: StagedId,
 	fd: number | undefined,
 	path: StoragePath,
-	mtime: number | undefined,
+	{ mtime, otherNames = [] }: CommitOptions,
 ): Promise<StorageItem> {
 	if (path === rootPath) throw nameTaken(path);
 	using folder = await disk.parentOf(path, 'read');
-	if (fd === undefined) return await findPublished(disk, staged, folder, path);
+	const names = namesFrom(path, otherNames);
+	if (fd === undefined) return await findPublished(disk, staged, folder, names);
 	using staging = await disk.privateFolder(stagingFolder, 'pass');
 	if (mtime !== undefined) await setModified(fd, mtime / 1000);
 	await syncOrDrop(disk, staged, () => fsync(fd));
-	try {
-		await renameOwn(disk, { from: staging, fromName: staged.name, to: folder, toName: baseName(path) });
-	} catch (error) {
-		if (!isFault(error, 'EEXIST')) throw error;
-		// A crash between the two steps of the weaker path leaves our file under both names.
-		if ((await ownFacts(disk, staged, folder, path)) === undefined) throw nameTaken(path);
-		await unlink(staging.at(staged.name));
-	}
+	const taken = await takeFreeName(
+		disk,
+		folder,
+		names,
+		(toName) => renameOwn(disk, { from: staging, fromName: staged.name, to: folder, toName }),
+		(facts) => isOwn(staged, facts),
+	);
+	if (taken === undefined) throw nameTaken(path);
+	// A crash between the two steps of the weaker path left our file under both names.
+	if (!taken.isNew) await unlink(staging.at(staged.name));
 	await disk.syncs.sync(folder);
-	return itemOf(baseName(path), { ...(await disk.factsOf(fd)), type: 'file' });
+	return itemOf(taken.name, { ...(await disk.factsOf(fd)), type: 'file' });
 }
 
 /** The same file may have been published by a call that did not live to answer. */
-async function findPublished(disk: Disk, staged: StagedId, folder: Folder, path: StoragePath): Promise<StorageItem> {
-	const facts = await ownFacts(disk, staged, folder, path);
-	if (facts === undefined) throw noSuchUpload();
-	await disk.syncs.sync(folder);
-	return itemOf(baseName(path), { ...facts, type: 'file' });
+async function findPublished(
+	disk: Disk,
+	staged: StagedId,
+	folder: Folder,
+	names: Iterable<string>,
+): Promise<StorageItem> {
+	for await (const { name, facts } of lookAtNames(disk, folder, names)) {
+		if (facts === undefined || !isOwn(staged, facts)) continue;
+		await disk.syncs.sync(folder);
+		return itemOf(name, { ...facts, type: 'file' });
+	}
+	throw noSuchUpload();
 }
 
-async function ownFacts(disk: Disk, staged: StagedId, folder: Folder, path: StoragePath): Promise<Facts | undefined> {
-	try {
-		const facts = await disk.factsAt(folder, baseName(path));
-		return facts.type === 'file' && objectId(facts) === staged.object ? facts : undefined;
-	} catch (error) {
-		if (isFault(error, 'ENOENT')) return undefined;
-		throw error;
-	}
+function isOwn(staged: StagedId, facts: Facts): boolean {
+	return facts.type === 'file' && objectId(facts) === staged.object;
 }

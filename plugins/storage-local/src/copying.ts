@@ -1,10 +1,11 @@
-import type { StorageItem } from '@stowage/plugin-api';
-import { baseName, isWithin, parsePath, type StoragePath } from '@stowage/rules';
+import type { CopyOptions, StorageItem } from '@stowage/plugin-api';
+import { baseName, isWithin, parentPath, type StoragePath } from '@stowage/rules';
 import { copyFolder, copyRegularFile } from './copyTree.js';
 import type { Disk } from './Disk.js';
 import { closeSync, fsync, lstat, mkdir, open } from './descriptors.js';
 import type { Folder } from './Folder.js';
 import { isFault, nameTaken, noSuchEntry } from './faults.js';
+import { lookAtNames, namesFrom, takeFreeName } from './freeNames.js';
 import { itemAt } from './items.js';
 import { demandApart, intoItself, itemNow } from './moving.js';
 import { readFileFlags, stepInto } from './opening.js';
@@ -23,15 +24,15 @@ export async function copyItem(
 	disk: Disk,
 	from: StoragePath,
 	to: StoragePath,
-	signal: AbortSignal | undefined,
+	{ signal, otherNames = [] }: CopyOptions,
 ): Promise<StorageItem> {
 	demandApart(from, to);
 	signal?.throwIfAborted();
 	using source = await disk.parentOf(from, 'pass');
-	const item = await itemAt(disk, source, from);
-	if (item.type === 'directory' && isWithin(to, from)) throw intoItself();
+	const item = await itemAt(disk, source, baseName(from));
+	if (item.type === 'directory' && isWithin(parentPath(to), from)) throw intoItself();
 	using target = await disk.parentOf(to, 'read');
-	await demandFree(disk, target, to);
+	await demandFree(disk, target, to, otherNames);
 	// Awaited here: what `using` holds is given back when the function returns.
 	return await withScratch(disk, async (scratch) => {
 		const plan = { from: source, name: rawName(baseName(from)), to: scratch, newName: rawName(copyName) };
@@ -40,21 +41,20 @@ export async function copyItem(
 		await demandStillThere(disk, from, item);
 		await syncCopy(disk, scratch, item.type);
 		signal?.throwIfAborted();
-		const copy = await itemAt(disk, scratch, parsePath(copyName));
-		const renaming = { from: scratch, fromName: copyName, to: target, toName: baseName(to) };
-		await renameAny(disk, item.type, renaming);
+		const copy = await itemAt(disk, scratch, copyName);
+		const taken = await takeFreeName(disk, target, namesFrom(to, otherNames), (toName) =>
+			renameAny(disk, item.type, { from: scratch, fromName: copyName, to: target, toName }),
+		);
+		if (taken === undefined) throw nameTaken(to);
 		await disk.syncs.sync(target);
-		return await itemNow(disk, target, to, copy);
+		return await itemNow(disk, target, taken.name, copy);
 	});
 }
 
-/** Refuses a taken name before all is copied for nothing; the last word has the rename. */
-async function demandFree(disk: Disk, folder: Folder, path: StoragePath): Promise<void> {
-	try {
-		await disk.factsAt(folder, baseName(path));
-	} catch (error) {
-		if (isFault(error, 'ENOENT')) return;
-		throw error;
+/** Refuses names that are all taken before all is copied for nothing; the last word has the rename. */
+async function demandFree(disk: Disk, folder: Folder, path: StoragePath, otherNames: Iterable<string>): Promise<void> {
+	for await (const { facts } of lookAtNames(disk, folder, namesFrom(path, otherNames))) {
+		if (facts === undefined) return;
 	}
 	throw nameTaken(path);
 }
@@ -63,7 +63,7 @@ async function demandFree(disk: Disk, folder: Folder, path: StoragePath): Promis
 async function demandStillThere(disk: Disk, path: StoragePath, item: StorageItem): Promise<void> {
 	// From the root again: it may have gone with a folder above it.
 	using folder = await disk.parentOf(path, 'pass');
-	if ((await itemAt(disk, folder, path)).id !== item.id) throw noSuchEntry(path);
+	if ((await itemAt(disk, folder, baseName(path))).id !== item.id) throw noSuchEntry(path);
 }
 
 /** Gives `work` an empty folder out of sight, locked so that nobody sweeps it, and removes it afterwards. */

@@ -15,14 +15,15 @@ export async function statItem(disk: Disk, path: StoragePath): Promise<StorageIt
 		return itemOf('', { ...(await disk.factsOf(root.fd)), type: 'directory' });
 	}
 	using folder = await disk.parentOf(path, 'pass');
-	return await itemAt(disk, folder, path);
+	return await itemAt(disk, folder, baseName(path));
 }
 
 /** The same where the folder is open already. */
-export async function itemAt(disk: Disk, folder: Folder, path: StoragePath): Promise<StorageItem> {
-	const facts = await disk.factsAt(folder, baseName(path));
-	if (facts.type === 'other') throw noSuchEntry(path);
-	return itemOf(baseName(path), { ...facts, type: facts.type });
+export async function itemAt(disk: Disk, folder: Folder, name: string): Promise<StorageItem> {
+	const facts = await disk.factsAt(folder, name);
+	// A name is a path of one segment.
+	if (facts.type === 'other') throw noSuchEntry(name as StoragePath);
+	return itemOf(name, { ...facts, type: facts.type });
 }
 
 /** Opens a file. Throws `notFound` for anything else, also for a pipe that nobody writes to, and does not wait for it. */

@@ -11,7 +11,7 @@ export async function makeFolder(disk: Disk, path: StoragePath): Promise<Storage
 	using folder = await disk.parentOf(path, 'read');
 	await disk.locks.hold([folder], () => mkdir(folder.at(baseName(path))));
 	await disk.syncs.sync(folder);
-	return await itemAt(disk, folder, path).catch((error: unknown) => {
+	return await itemAt(disk, folder, baseName(path)).catch((error: unknown) => {
 		// Made, and moved or removed by somebody since: it has been there all the same.
 		if (!isFault(error, 'ENOENT')) throw error;
 		const id = randomName();

@@ -1,4 +1,4 @@
-import type { StorageItem } from '@stowage/plugin-api';
+import type { MoveOptions, StorageItem } from '@stowage/plugin-api';
 import {
 	baseName,
 	Failure,
@@ -11,39 +11,43 @@ import {
 import type { Disk } from './Disk.js';
 import type { Folder } from './Folder.js';
 import { isFault, nameTaken } from './faults.js';
+import { namesFrom, takeFreeName } from './freeNames.js';
 import { itemAt } from './items.js';
 import { renameAny } from './publishing.js';
 
 /** Moves in one step and makes both folders durable. */
-export async function moveItem(disk: Disk, from: StoragePath, to: StoragePath): Promise<StorageItem> {
+export async function moveItem(
+	disk: Disk,
+	from: StoragePath,
+	to: StoragePath,
+	{ otherNames = [], beforeNaming }: MoveOptions,
+): Promise<StorageItem> {
 	demandApart(from, to);
 	using source = await disk.parentOf(from, 'read');
-	const before = await itemAt(disk, source, from);
-	if (before.type === 'directory' && isWithin(to, from)) throw intoItself();
+	const before = await itemAt(disk, source, baseName(from));
+	if (before.type === 'directory' && isWithin(parentPath(to), from)) throw intoItself();
 	using target = await disk.parentOf(to, 'read');
-	const renaming = { from: source, fromName: baseName(from), to: target, toName: baseName(to) };
-	await renameAny(disk, before.type, renaming).catch((error: unknown) => {
+	const taken = await takeFreeName(disk, target, namesFrom(to, otherNames), async (toName) => {
+		await beforeNaming?.(toName);
+		await renameAny(disk, before.type, { from: source, fromName: baseName(from), to: target, toName });
+	}).catch((error: unknown) => {
 		throw isFault(error, 'EINVAL') ? impossibleMove(before, from, to) : error;
 	});
+	if (taken === undefined) throw nameTaken(to);
 	await disk.syncs.sync(target);
 	await disk.syncs.sync(source);
-	return await itemNow(disk, target, to, before);
+	return await itemNow(disk, target, taken.name, before);
 }
 
-/** What was brought to `path`, as it is now: somebody may have moved it on since, or put something else in its place. */
-export async function itemNow(
-	disk: Disk,
-	folder: Folder,
-	path: StoragePath,
-	before: StorageItem,
-): Promise<StorageItem> {
-	const after = await itemAt(disk, folder, path).catch(() => undefined);
-	return after?.id === before.id ? after : { ...before, name: baseName(path) };
+/** What was brought into a folder, as it is now: somebody may have moved it on since, or put something else in its place. */
+export async function itemNow(disk: Disk, folder: Folder, name: string, before: StorageItem): Promise<StorageItem> {
+	const after = await itemAt(disk, folder, name).catch(() => undefined);
+	return after?.id === before.id ? after : { ...before, name };
 }
 
 /** Refuses what can't be moved or copied whatever is on the disk. */
 export function demandApart(from: StoragePath, to: StoragePath): void {
-	if (to === rootPath || from === to) throw nameTaken(to);
+	if (to === rootPath) throw nameTaken(to);
 	if (from === rootPath) throw intoItself();
 }
 

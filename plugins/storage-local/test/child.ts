@@ -28,6 +28,11 @@ const tasks: Record<string, () => Promise<unknown>> = {
 		);
 		return staged.commit(parsePath(first));
 	},
+	/** Commits under the first free one of a hundred names. */
+	commitBeside: async () =>
+		(await storage.stage(first)).commit(parsePath(second), {
+			otherNames: Array.from({ length: 100 }, (_, n) => `${n}`),
+		}),
 	/** Commits in spite of a sync that failed. */
 	syncAndCommit: async () => {
 		const staged = await storage.stage(first);

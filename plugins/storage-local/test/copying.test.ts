@@ -59,7 +59,7 @@ test('a large copy is given up between two pieces, and leaves nothing', async (t
 		controller.abort();
 		return copied;
 	});
-	const outcome = await storage.copy(p('large'), p('copy'), controller.signal).then(
+	const outcome = await storage.copy(p('large'), p('copy'), { signal: controller.signal }).then(
 		() => 'done',
 		(error: Error) => error.name,
 	);

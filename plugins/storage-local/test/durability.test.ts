@@ -29,6 +29,25 @@ test('commit syncs the bytes, then takes the name, then syncs the folder, then a
 	t.is(await readText(storage, 'docs/a.txt'), 'content');
 });
 
+test('names that are taken cost no further syncs and no tries', async (t) => {
+	const { storage, root } = await localStorage(t);
+	await plant(root, { a: 'x', ...Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`${n}`, 'x'])) });
+	const staged = await storage.stage();
+	await staged.append(body('content'), 0);
+	const { answer, calls } = await traceChild(t, traced, root, storage.rootId, 'commitBeside', staged.id, 'a');
+	t.is(answer, 'done');
+	t.is(await readText(storage, '60'), 'content');
+	const ours = calls.filter(({ text }) => text.includes('/files'));
+	t.is(ours.filter(({ name }) => sync.test(name)).length, 2, 'the file and its folder');
+	t.is(ours.filter(({ name }) => name === 'renameat2').length, 2, 'the wished name and the one it got');
+	demandOrder(t, [
+		find(calls, sync, /\.stowage\/staging\/[0-9a-f]{32}>/),
+		find(calls, /^renameat2$/, /"60".*RENAME_NOREPLACE.*= 0/),
+		find(calls, sync, /files>/),
+		find(calls, /^write$/, answered),
+	]);
+});
+
 test('a folder, a move and a removal are durable before they are answered', async (t) => {
 	const { storage, root } = await localStorage(t);
 	await plant(root, { 'from/a': 'x', 'to/b': 'y', 'gone/c': 'z' });

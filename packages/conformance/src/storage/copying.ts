@@ -70,11 +70,14 @@ export function copyingRules(rule: Rule): void {
 	rule('a copy that is given up leaves nothing', async (t, storage) => {
 		await putFolders(storage, 'from');
 		for (let n = 0; n < 40; n++) await put(storage, `from/file ${n}`, 'x'.repeat(1000));
-		await t.throwsAsync(storage.copy(p('from'), p('to'), AbortSignal.abort()), { any: true, name: 'AbortError' });
+		await t.throwsAsync(storage.copy(p('from'), p('to'), { signal: AbortSignal.abort() }), {
+			any: true,
+			name: 'AbortError',
+		});
 		t.deepEqual(await names(storage, ''), ['from']);
 		for (const delay of [0, 1, 2, 4]) {
 			const controller = new AbortController();
-			const copying = storage.copy(p('from'), p('to'), controller.signal);
+			const copying = storage.copy(p('from'), p('to'), { signal: controller.signal });
 			setTimeout(() => controller.abort(), delay);
 			const wasCopied = await copying.then(
 				() => true,

@@ -1,5 +1,5 @@
 import type { StorageProvider } from '@stowage/plugin-api';
-import { names, p, put, putFolders, type Rule, readText, refused } from './steps.js';
+import { body, names, p, put, putFolders, type Rule, readText, refused } from './steps.js';
 
 /** Names that a path can hold and that a careless program stumbles over. */
 const oddNames: Readonly<Record<string, string>> = {
@@ -42,6 +42,59 @@ export function namingRules(rule: Rule): void {
 			t.deepEqual(await names(storage, 'home'), ['copy', 'plain']);
 		});
 	}
+
+	rule('what finds its name taken gets the first free one of those to try after it', async (t, storage) => {
+		await putFolders(storage, 'home', 'from');
+		for (const name of ['a', 'a 1', 'a 2', 'a 4']) await put(storage, `home/${name}`, `first ${name}`);
+		const otherNames = Array.from({ length: 400 }, (_, n) => `a ${n + 1}`);
+		const staged = await storage.stage();
+		await staged.append(body('committed'), 0);
+		t.is((await staged.commit(p('home/a'), { otherNames })).name, 'a 3');
+		t.is(await readText(storage, 'home/a 3'), 'committed');
+		await put(storage, 'from/b', 'moved');
+		const told: string[] = [];
+		const beforeNaming = async (name: string) => void told.push(name);
+		t.is((await storage.move(p('from/b'), p('home/a'), { otherNames, beforeNaming })).name, 'a 5');
+		t.is(told.at(-1), 'a 5');
+		t.is((await storage.copy(p('home/a 5'), p('home/a'), { otherNames })).name, 'a 6');
+		t.is(await readText(storage, 'home/a 6'), 'moved');
+		t.is((await storage.copy(p('home'), p('home'), { otherNames: ['b'] })).name, 'b');
+		t.is((await storage.move(p('b'), p('b'), { otherNames: ['c'] })).name, 'c');
+		for (const name of ['a', 'a 1', 'a 2', 'a 4']) t.is(await readText(storage, `home/${name}`), `first ${name}`);
+		t.is(await storage.count(p('home')), 7);
+	});
+
+	rule('what finds all its names taken is refused and stays', async (t, storage) => {
+		for (const name of ['a', 'b', 'c']) await put(storage, name);
+		const otherNames = ['b', 'c'];
+		const staged = await storage.stage();
+		await staged.append(body('staged'), 0);
+		await refused(t, 'alreadyExists', () => staged.commit(p('a'), { otherNames }));
+		await refused(t, 'alreadyExists', () => storage.move(p('c'), p('a'), { otherNames }));
+		await refused(t, 'alreadyExists', () => storage.copy(p('c'), p('a'), { otherNames }));
+		t.deepEqual(await names(storage, ''), ['a', 'b', 'c']);
+		t.is((await staged.commit(p('a'), { otherNames: [...otherNames, 'd'] })).name, 'd');
+	});
+
+	rule('a commit that is tried again finds its file under whichever of its names', async (t, storage, again) => {
+		const otherNames = Array.from({ length: 300 }, (_, n) => `a (${n + 1})`);
+		for (const name of ['a', ...otherNames.slice(0, 40)]) await put(storage, name);
+		const staged = await storage.stage();
+		await staged.append(body('once'), 0);
+		const item = await staged.commit(p('a'), { otherNames });
+		t.is(item.name, 'a (41)');
+		await storage.remove(p('a (7)'));
+		t.deepEqual(await staged.commit(p('a'), { otherNames }), item);
+		t.deepEqual(await (await (await again()).stage(staged.id)).commit(p('a'), { otherNames }), item);
+		await refused(t, 'notFound', () => staged.commit(p('a'), { otherNames: otherNames.slice(0, 40) }));
+	});
+
+	rule('of many who want the same names at once each gets one', async (t, storage) => {
+		const otherNames = Array.from({ length: 40 }, (_, n) => `a (${n + 1})`);
+		const files = await Promise.all(Array.from({ length: 20 }, () => storage.stage()));
+		const items = await Promise.all(files.map((staged) => staged.commit(p('a'), { otherNames })));
+		t.deepEqual(items.map(({ name }) => name).sort(), ['a', ...otherNames.slice(0, 19)].sort());
+	});
 
 	rule('names that only look alike are different', async (t, storage) => {
 		const alike = ['caf\u00e9', 'cafe\u0301', 'Caf\u00e9', 'caf\u00e9 ', '\u212b', '\u00c5', 'A\u030a'];

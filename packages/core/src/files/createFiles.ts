@@ -1,4 +1,4 @@
-import type { Files, ItemRef, StorageItem, StorageProvider } from '@stowage/plugin-api';
+import type { Files, ItemRef, NamingOptions, StorageItem, StorageProvider } from '@stowage/plugin-api';
 import {
 	anonymousOwner,
 	baseName,
@@ -85,8 +85,15 @@ export function createFiles(
 		if (found.type !== 'directory') throw new Failure('notFound', 'There is no such folder.');
 	};
 
-	const moveItem = async (viewer: Viewer, from: StoragePath, to: StoragePath): Promise<StorageItem> => {
-		const moved = await watcher.moving(viewer, from, to, () => storage().move(from, to));
+	const moveItem = async (
+		viewer: Viewer,
+		from: StoragePath,
+		to: StoragePath,
+		options: NamingOptions = {},
+	): Promise<StorageItem> => {
+		const moved = await watcher.moving(viewer, from, (before) =>
+			storage().move(from, to, { ...options, beforeNaming: (name) => before(joinPath(parentPath(to), name)) }),
+		);
 		feeds.tell(from);
 		return moved;
 	};
@@ -161,7 +168,9 @@ export function createFiles(
 			demand(refuseMove(viewer, item, { area: item.area, path: toPath }));
 			const target = { area: item.area, path: normalTarget(item.path, toPath) };
 			const from = ownPlace(viewer, item);
-			return arrive(viewer, from, ownPlace(viewer, target), (path) => moveItem(viewer, from.at, path));
+			return arrive(viewer, from, ownPlace(viewer, target), (path, options) =>
+				moveItem(viewer, from.at, path, options),
+			);
 		},
 
 		async copy(viewer, item, to, signal) {
@@ -170,7 +179,9 @@ export function createFiles(
 			// Only now is it known whose tree an item without an owner lies in.
 			demand(refuseCopyTo(viewer, from, to));
 			const target = { ...to, path: normalTarget(item.path, to.path) };
-			return arrive(viewer, from, ownPlace(viewer, target), (path) => storage().copy(from.at, path, signal));
+			return arrive(viewer, from, ownPlace(viewer, target), (path, options) =>
+				storage().copy(from.at, path, { ...options, signal }),
+			);
 		},
 
 		async remove(viewer, item) {
@@ -212,7 +223,7 @@ export function createFiles(
 		viewer: Viewer,
 		from: Place,
 		to: Place,
-		bring: (path: StoragePath) => Promise<StorageItem>,
+		bring: (path: StoragePath, options: NamingOptions) => Promise<StorageItem>,
 	): Promise<Entry> {
 		const source = () => storage().stat(from.at);
 		const item = await onNewState(source, async ({ type }) => {

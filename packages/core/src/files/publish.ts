@@ -1,56 +1,65 @@
-import type { Arrival, StagedFile, StorageItem, StorageProvider } from '@stowage/plugin-api';
+import type { Arrival, NamingOptions, StorageItem, StorageProvider } from '@stowage/plugin-api';
 import { candidateNames, Failure, isFailure, joinPath, type StoragePath } from '@stowage/rules';
 import type { Log } from '../log.js';
 
 /**
- * Tries the names for an entry one after another until one is free, and resolves to what `place` made of it. Nothing is looked up before: whoever asks the
- * disk first and writes then can be overtaken.
+ * Runs `place`, which takes the wished name in a folder or, where that is taken, the first free one of `otherNames`. Nothing is asked before: whoever looks
+ * first and writes then can be overtaken. The first `skipped` names are known to be taken.
  */
 export async function underFreeName(
 	folder: StoragePath,
 	name: string,
 	type: 'file' | 'directory',
-	place: (path: StoragePath) => Promise<StorageItem>,
+	place: (path: StoragePath, options: NamingOptions) => Promise<StorageItem>,
+	skipped = 0,
 ): Promise<StorageItem> {
-	for (const candidate of candidateNames(name, type)) {
-		try {
-			return await place(joinPath(folder, candidate));
-		} catch (error) {
-			if (!isFailure(error, 'alreadyExists')) throw error;
-		}
+	const tooMany = (cause?: unknown) =>
+		new Failure('alreadyExists', `There are too many files named ${name} already.`, { cause });
+	const [first] = candidateNames(name, type, skipped);
+	if (first === undefined) throw tooMany();
+	try {
+		const otherNames = { [Symbol.iterator]: () => candidateNames(name, type, skipped + 1) };
+		return await place(joinPath(folder, first), { otherNames });
+	} catch (error) {
+		throw isFailure(error, 'alreadyExists') ? tooMany(error) : error;
 	}
-	throw tooManyNames(name);
 }
 
 /**
  * Publishes a file that an earlier call may have published already without living to answer: that one is found under the name it got, and there is no second.
  * Discards nothing.
  */
-export async function publishOnce(folder: StoragePath, { staged, name, mtime }: Arrival): Promise<StorageItem> {
-	const options = mtime === undefined ? {} : { mtime };
-	let hasLeft = false;
-	for (const candidate of candidateNames(name, 'file')) {
-		try {
-			return await staged.commit(joinPath(folder, candidate), options);
-		} catch (error) {
-			if (isFailure(error, 'alreadyExists')) continue;
-			if (!isFailure(error, 'notFound')) throw error;
-			// The folder is not there, or the file has left staging: then it lies under one of the names.
-			hasLeft ||= await isGone(staged);
-			if (!hasLeft) throw error;
-		}
-	}
-	if (hasLeft) throw new Failure('notFound', `The upload of ${name} is no longer there.`);
-	throw tooManyNames(name);
+export async function publishOnce(folder: StoragePath, arrival: Arrival): Promise<StorageItem> {
+	return publishArrival(folder, arrival, 0);
 }
 
-async function isGone(staged: StagedFile): Promise<boolean> {
-	try {
-		await staged.size();
-		return false;
-	} catch (error) {
-		if (isFailure(error, 'notFound')) return true;
-		throw error;
+function publishArrival(folder: StoragePath, { staged, name, mtime }: Arrival, skipped: number): Promise<StorageItem> {
+	const options = mtime === undefined ? {} : { mtime };
+	return underFreeName(
+		folder,
+		name,
+		'file',
+		(path, { otherNames }) => staged.commit(path, { ...options, otherNames }),
+		skipped,
+	);
+}
+
+/** How far the names have been tried that files of one form have asked for: those before are taken, mostly by the form itself. */
+class TriedNames {
+	readonly #counts = new Map<string, number>();
+
+	count(name: string): number {
+		return this.#counts.get(name) ?? 0;
+	}
+
+	/** Notes which name a file got for the one it wished. */
+	got(wished: string, name: string): void {
+		let count = this.count(wished);
+		for (const candidate of candidateNames(wished, 'file', count)) {
+			count++;
+			if (candidate === name) break;
+		}
+		this.#counts.set(wished, count);
 	}
 }
 
@@ -62,10 +71,12 @@ export async function publishAll(
 	log: Log,
 ): Promise<StorageItem[]> {
 	const published: StorageItem[] = [];
+	const tried = new TriedNames();
 	try {
-		for (const { staged, name, mtime } of arrivals) {
-			const options = mtime === undefined ? {} : { mtime };
-			published.push(await underFreeName(folder, name, 'file', (path) => staged.commit(path, options)));
+		for (const arrival of arrivals) {
+			const item = await publishArrival(folder, arrival, tried.count(arrival.name));
+			tried.got(arrival.name, item.name);
+			published.push(item);
 		}
 		return published;
 	} catch (error) {
@@ -87,8 +98,4 @@ async function takeBack(storage: StorageProvider, path: StoragePath, id: string)
 	} catch (error) {
 		if (!isFailure(error, 'notFound')) throw error;
 	}
-}
-
-function tooManyNames(name: string): Failure {
-	return new Failure('alreadyExists', `There are too many files named ${name} already.`);
 }

@@ -51,19 +51,21 @@ export function followItems({ links, storage, log }: Parts): LinkFollower {
 	const note = (write: Promise<unknown>) => noteIfPossible(log, write);
 
 	return {
-		async moving(viewer, from, to, move) {
-			if (viewer.kind === 'anonymous' || !(await hasLinks(viewer.id))) return move();
+		async moving(viewer, from, move) {
+			if (viewer.kind === 'anonymous' || !(await hasLinks(viewer.id))) return move(async () => {});
 			return inTurn(viewer.id, async () => {
 				const home = homeRoot(viewer.username);
-				const [source, target] = [relativePath(from, home), relativePath(to, home)];
-				const moves = new Map<string, { path: StoragePath; nextPath: StoragePath }>();
-				for (const [id, path] of await linkedWithin(viewer.id, source))
-					moves.set(id, { path, nextPath: joinPath(target, relativePath(path, source)) });
-				if (moves.size === 0) return move();
-				await links.plan(moves);
-				const moved = await move();
-				const places = new Map([...moves].map(([id, { nextPath }]) => [id, nextPath]));
-				await note(isPublicPath(target) ? links.remove([...moves.keys()]) : links.settle(places));
+				const source = relativePath(from, home);
+				const linked = await linkedWithin(viewer.id, source);
+				if (linked.size === 0) return move(async () => {});
+				let target = source;
+				let places = new Map<string, StoragePath>();
+				const moved = await move(async (to) => {
+					target = relativePath(to, home);
+					places = new Map([...linked].map(([id, path]) => [id, joinPath(target, relativePath(path, source))]));
+					await links.plan(new Map([...linked].map(([id, path]) => [id, { path, nextPath: places.get(id) ?? path }])));
+				});
+				await note(isPublicPath(target) ? links.remove([...linked.keys()]) : links.settle(places));
 				return moved;
 			});
 		},
