@@ -3,7 +3,9 @@ import { connect, type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { mock } from 'node:test';
+import type { Request } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
+import { createClientReader } from '../src/http/proxy.js';
 import { addressOf, cutAfterFirstBytes, rawRequest } from './rawRequest.js';
 import { Client, file, json, testApp } from './testApp.js';
 import { until } from './until.js';
@@ -299,3 +301,50 @@ test(
 );
 test('without the storage plugin nothing starts', wrongPlugin, { '@stowage/storage-local': false }, /storage 'local'/);
 test('a package that is no plugin stops the start', wrongPlugin, { zod: {} }, /zod.*plugin/);
+
+const overridden = async (t: ExecutionContext, url: string, method: string) => {
+	const app = await testApp(t);
+	const head = 'HTTP/1.1\r\nHost: x\r\nTus-Resumable: 1.0.0\r\n';
+	const post = `POST ${url} ${head}X-HTTP-Method-Override: ${method}\r\nContent-Length: 0\r\n\r\n`;
+	const { text } = await rawRequest(app, `${post}GET /api/health ${head}Connection: close\r\n\r\n`);
+	const [first = '', second = ''] = text.split(/(?=HTTP\/1\.1 )/);
+	const body = first.slice(first.indexOf('\r\n\r\n') + 4);
+	t.is(body.length, Number(/^content-length: (\d+)/im.exec(first)?.[1]), first);
+	t.regex(first, /^HTTP\/1\.1 4/);
+	t.regex(second, /^HTTP\/1\.1 200 /);
+};
+for (const method of ['HEAD', 'GET', 'CONNECT', 'OPTIONS']) {
+	test(`a POST is not taken for ${method}, so the connection stays in step`, overridden, '/api/uploads/x', method);
+}
+test('a POST elsewhere is no other method', overridden, '/api/login', 'DELETE');
+
+test('a client behind trusted proxies is the hop that they wrote, whatever its form', (t) => {
+	const read = createClientReader(['127.0.0.1', '10.0.0.0/8', '2001:db8:ffff::/48'], '');
+	const address = (forwardedFor: string | undefined, remoteAddress = '127.0.0.1') => {
+		const headers = forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor };
+		return read({ raw: { req: { headers, socket: { remoteAddress } } } } as unknown as Request).address;
+	};
+	t.is(address(undefined), '127.0.0.1');
+	t.is(address('198.51.100.7'), '198.51.100.7');
+	t.is(address('6.6.6.6, 198.51.100.7:5678'), '198.51.100.7');
+	t.is(address('6.6.6.6, 198.51.100.7:5678, 10.1.2.3:80'), '198.51.100.7');
+	t.is(address('6.6.6.6, [2001:db8::1]:443'), '2001:db8::1');
+	t.is(address('6.6.6.6,[2001:db8::1] , [2001:DB8:FFFF::2]'), '2001:db8::1');
+	t.is(address('6.6.6.6, ::FFFF:198.51.100.7'), '198.51.100.7');
+	for (const hop of [
+		'unknown',
+		'_hidden',
+		'',
+		' ',
+		'_SEVKISEK',
+		'198.51.100.7:',
+		'198.51.100.7:x',
+		'[::1',
+		'fe80::1%eth0',
+		'1.2.3',
+	]) {
+		t.is(address(`6.6.6.6, ${hop}`), '127.0.0.1', hop);
+		t.is(address(`6.6.6.6, ${hop}, 10.1.2.3`), '10.1.2.3', hop);
+	}
+	t.is(address('6.6.6.6', '198.51.100.7'), '198.51.100.7', 'nobody else is believed');
+});

@@ -187,7 +187,7 @@ test('clients that know few methods name the right one in a header', async (t) =
 		ada.call('POST', location, body, { 'tus-resumable': '1.0.0', 'x-http-method-override': method, ...headers });
 	const piece = { 'content-type': 'application/offset+octet-stream', 'upload-offset': '0' };
 	t.deepEqual(told(await override('PATCH', piece, 'ab')), [204, 2, undefined]);
-	t.deepEqual(told(await override('HEAD')), [200, 2, undefined]);
+	t.is((await override('HEAD')).statusCode, 405);
 	t.is((await override('DELETE')).statusCode, 204);
 	t.is((await head(ada, location)).statusCode, 404);
 	t.deepEqual(await staged(app.filesDir), []);

@@ -21,18 +21,35 @@ export function createClientReader(
 		const host = request.raw.req.headers.host ?? '';
 		const isPublicHttps = publicUrl.startsWith('https:');
 		if (!isTrusted(peer)) return { address: peer, isHttps: isPublicHttps, host };
-		const hops = header(request, 'x-forwarded-for')
-			.split(',')
-			.map((hop) => plainAddress(hop.trim()))
-			.filter((hop) => isIP(hop) !== 0);
-		const address = hops.findLast((hop) => !isTrusted(hop)) ?? hops[0] ?? peer;
 		const scheme = lastValue(header(request, 'x-forwarded-proto'));
 		return {
-			address,
+			address: clientBehind(peer, header(request, 'x-forwarded-for'), isTrusted),
 			isHttps: publicUrl === '' ? scheme === 'https' : isPublicHttps,
 			host: lastValue(header(request, 'x-forwarded-host')) || host,
 		};
 	};
+}
+
+/**
+ * The rightmost hop that no trusted proxy stands for. What is left of it are the client's own words; so is what is left of a hop that is no address (`unknown`, an
+ * obfuscated name), and then the proxy that wrote it is as far as we can see. The package proxy-addr takes such a hop, or one with its port, for the address itself.
+ */
+function clientBehind(peer: string, forwardedFor: string, isTrusted: (address: string) => boolean): string {
+	let seen = peer;
+	for (const hop of forwardedFor.split(',').reverse()) {
+		const address = addressOfHop(hop.trim());
+		if (address === undefined) return seen;
+		if (!isTrusted(address)) return address;
+		seen = address;
+	}
+	return seen;
+}
+
+/** Some proxies add the port, or write IPv6 in brackets. */
+function addressOfHop(hop: string): string | undefined {
+	const [, bracketed, withPort] = /^(?:\[([^\]]*)\](?::\d{1,5})?|(\d+(?:\.\d+){3}):\d{1,5})$/.exec(hop) ?? [];
+	const address = plainAddress((bracketed ?? withPort ?? hop).toLowerCase());
+	return isIP(address) === 0 || address.includes('%') ? undefined : address;
 }
 
 /** Whether an address is one of the trusted proxies', which the configuration has checked. */

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ServerRoute } from '@hapi/hapi';
+import { Failure } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import type { ClientInfo } from '../http/proxy.js';
 
@@ -12,6 +13,9 @@ const viewerHosts = 'https://view.officeapps.live.com https://docs.google.com';
  * never runs although it comes from the same origin.
  */
 export async function pageRoutes(config: Config, webRoot: string): Promise<ServerRoute[]> {
+	const assetFolder = path.join(webRoot, 'assets');
+	// Asked for by name: nothing else, such as a name that is too long for the disk, is ever looked up there.
+	const assets: ReadonlySet<string> = new Set(await readdir(assetFolder));
 	const template = await readFile(path.join(webRoot, 'index.html'), 'utf8');
 	const page = (route: string): ServerRoute => ({
 		method: 'GET',
@@ -34,7 +38,11 @@ export async function pageRoutes(config: Config, webRoot: string): Promise<Serve
 			method: 'GET',
 			path: '/assets/{file}',
 			options: { auth: false, cache: { otherwise: 'public, max-age=31536000, immutable' } },
-			handler: { directory: { path: path.join(webRoot, 'assets'), index: false, etagMethod: false } },
+			handler(request, h) {
+				const name = String(request.params.file);
+				if (!assets.has(name)) throw new Failure('notFound', 'There is nothing here.');
+				return h.file(path.join(assetFolder, name), { confine: assetFolder, etagMethod: false });
+			},
 		},
 	];
 }

@@ -9,13 +9,16 @@ export const tusVersion = '1.0.0';
 
 const tusPaths = [contract.createUpload.path, contract.inspectUpload.path];
 
+/** What a POST may stand for. Not HEAD: Node would expect the body that the answer to a POST has, and the connection would go out of step. */
+const overrides = ['patch', 'delete'] as const;
+
 /** What tus wants of every request and answer: the version, and another method for clients that can't send the right one. */
 export function speakTus(server: Server, basePath: string): void {
 	const prefix = `${basePath}/api/uploads/`;
 	server.ext('onRequest', (request, h) => {
 		if (request.method === 'post' && request.path.startsWith(prefix)) {
 			const wanted = textHeader(request.raw.req.headers, 'X-HTTP-Method-Override')?.toLowerCase();
-			const method = (['patch', 'delete', 'head'] as const).find((known) => known === wanted);
+			const method = overrides.find((known) => known === wanted);
 			if (method !== undefined) request.setMethod(method);
 		}
 		return h.continue;
