@@ -19,7 +19,11 @@ export interface SmallDisk {
 const lateWrites = 'loop,commit=600,noatime';
 
 /** Undefined where no disk image can be mounted: not root, not Linux, or no loop devices. */
-export async function mountSmallDisk(t: ExecutionContext, megabytes: number): Promise<SmallDisk | undefined> {
+export async function mountSmallDisk(
+	t: ExecutionContext,
+	megabytes: number,
+	makeOptions: readonly string[] = [],
+): Promise<SmallDisk | undefined> {
 	const place = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
 	t.teardown(() => rm(place, { recursive: true, force: true }));
 	const image = path.join(place, 'image');
@@ -28,7 +32,7 @@ export async function mountSmallDisk(t: ExecutionContext, megabytes: number): Pr
 	try {
 		await writeFile(image, '');
 		await truncate(image, megabytes * 1024 * 1024);
-		await run('mkfs.ext4', ['-q', '-F', image]);
+		await run('mkfs.ext4', ['-q', '-F', ...makeOptions, image]);
 		await run('mount', ['-o', lateWrites, image, folder]);
 	} catch (error) {
 		t.log(`no disk image can be mounted here: ${error instanceof Error ? error.message : error}`);

@@ -34,7 +34,6 @@ import type { Services } from './services.js';
 import { Arriving } from './uploads/Arriving.js';
 import { createResumableUploads } from './uploads/resumable.js';
 import { createUploadSpace } from './uploads/space.js';
-import { steadyClock } from './uploads/steadyClock.js';
 import { speakTus } from './uploads/tusProtocol.js';
 import { createUploadLimits } from './uploads/uploadLimits.js';
 
@@ -51,8 +50,10 @@ export interface AppOptions {
 	/** The folder of the built page; without it only the API answers. */
 	webRoot?: string;
 	log?: Log;
-	/** The time for what ends by itself, milliseconds since the epoch. */
+	/** The time of day, milliseconds since the epoch: for all that is stored. */
 	now?: () => number;
+	/** Milliseconds of a clock that nobody sets: for spans within this process. */
+	monotonic?: () => number;
 }
 
 type AllOptions = Required<Omit<AppOptions, 'webRoot'>> & { webRoot: string | undefined };
@@ -65,14 +66,14 @@ const drainMs = 10_000;
 /** Builds the server with its database, storage and plugins. What is wrong with the configuration or a plugin is thrown here, before it listens. */
 export async function createApp(
 	config: Config,
-	{ webRoot, log = createLog(config.log.level), now = steadyClock() }: AppOptions = {},
+	{ webRoot, log = createLog(config.log.level), now = Date.now, monotonic = () => performance.now() }: AppOptions = {},
 ): Promise<App> {
 	for (const warning of config.warnings) log.warn(warning);
 	await makeDataDir(config.dataDir);
-	const database = await openDatabase(config.databaseUrl);
+	const database = await openDatabase(config.databaseUrl, { now });
 	const parts: Closable[] = [database];
 	try {
-		return await assemble(config, database, parts, { webRoot, log, now });
+		return await assemble(config, database, parts, { webRoot, log, now, monotonic });
 	} catch (error) {
 		await closeAll(parts, log);
 		throw error;
@@ -98,7 +99,7 @@ async function assemble(
 	config: Config,
 	database: Database,
 	parts: Closable[],
-	{ webRoot, log, now }: AllOptions,
+	{ webRoot, log, now, monotonic }: AllOptions,
 ): Promise<App> {
 	const server = createServer(config, log);
 	const providers: Providers = {
@@ -109,7 +110,7 @@ async function assemble(
 	server.decorate('server', 'providers', providers);
 	server.decorate('server', 'dataDir', config.dataDir);
 	server.decorate('server', 'smallRows', (scope: string) => database.smallRows(scope));
-	const news = createNews(now);
+	const news = createNews(monotonic);
 	server.decorate('server', 'news', news);
 	await server.register(inert);
 	const secret = config.sessionKey ?? (await readOrMakeSecret(config.dataDir, log));
@@ -121,7 +122,7 @@ async function assemble(
 		if (opened === undefined) throw new Error('server.files can be used once the server has started.');
 		return opened;
 	};
-	const links = createLinks({ links: database.links, storage: openedStorage, log, now });
+	const links = createLinks({ links: database.links, storage: openedStorage, log, now, monotonic });
 	const files = createFiles(openedStorage, config, log, links.watcher);
 	server.decorate('server', 'files', files);
 	await loadPlugins(server, config);
@@ -153,6 +154,7 @@ async function assemble(
 		space: uploadSpace,
 		limits: uploadLimits,
 		now,
+		monotonic,
 	});
 	const arriving = new Arriving();
 	parts.push(arriving);

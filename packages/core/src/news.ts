@@ -10,7 +10,7 @@ interface Last {
 }
 
 /** News among the parts of this process. */
-export function createNews(now: () => number = Date.now): News {
+export function createNews(now: () => number = () => performance.now()): News {
 	const emitter = new EventEmitter();
 	// A listener a page on screen: their number is bounded by the connections, not here.
 	emitter.setMaxListeners(0);

@@ -28,7 +28,7 @@ export interface Services {
 	streams: EventStreams;
 	resumableUploads: ResumableUploads;
 	arriving: Arriving;
-	/** The time for what ends by itself, milliseconds since the epoch. */
+	/** The time of day, milliseconds since the epoch: for all that is stored. */
 	now(): number;
 	uploadSpace: UploadSpace;
 	uploadLimits: UploadLimits;

@@ -82,7 +82,7 @@ test('of a piece with a checksum that was cut nothing is kept', async (t) => {
 
 test('a second writer is refused while the first brings bytes, and takes over once it is silent', async (t) => {
 	const clock = { now: Date.now() };
-	const app = await testApp(t, {}, { now: () => clock.now });
+	const app = await testApp(t, {}, { monotonic: () => clock.now });
 	const ada = await new Client(app).register('ada');
 	const bytes = randomBytes(100_000);
 	const location = await begin(ada, bytes.length, { filename: 'a' });
@@ -105,7 +105,7 @@ test('a second writer is refused while the first brings bytes, and takes over on
 
 test('what a connection brought before it fell silent is there for the next one at once', async (t) => {
 	const clock = { now: Date.now() };
-	const app = await testApp(t, {}, { now: () => clock.now });
+	const app = await testApp(t, {}, { monotonic: () => clock.now });
 	const ada = await new Client(app).register('ada');
 	const location = await begin(ada, 100, { filename: 'a' });
 	const first = openPatch(app, ada, location, 0, { 'content-length': '100' });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { LinkStore } from '@stowage/plugin-api';
-import { Failure, parsePath, type StoragePath, type Viewer } from '@stowage/rules';
+import { Failure, isFailure, parsePath, type StoragePath, type Viewer } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { createLinks, type Links } from '../src/links/createLinks.js';
@@ -396,7 +396,86 @@ test('a link is good until the moment it ends, and a clock that is set back wake
 
 	const other = await links.make(s.viewer, parsePath('docs/deep'), '1w');
 	clock.now -= 365 * 24 * hourMs;
-	t.like(await t.throwsAsync(() => links.follow(other.token)), { kind: 'expired' });
+	// A process that was not there when it was made can't know how old it is.
+	t.like(await t.throwsAsync(() => linksAt(s, clock).follow(other.token)), { kind: 'expired' });
+});
+
+test('a new link is good for its hour whatever the clocks of the machine have been through', async (t) => {
+	const clock = { now: Date.now(), passed: 1000 };
+	const app = await testApp(t, {}, { now: () => clock.now, monotonic: () => clock.passed });
+	const ada = await new Client(app).register('ada');
+	await writeFile(path.join(app.filesDir, 'users/ada/fox.txt'), text);
+	// After a night's sleep the time of day is hours ahead of the clock that only counts what the machine was awake for.
+	for (const slept of [0, 10 * 60_000, 8 * hourMs, -10 * 60_000]) {
+		clock.now += slept;
+		const answer = await ada.post('/api/generateTempLink', { filePath: 'fox.txt', expiration: '1h' });
+		const { token, expiresAt } = json(answer);
+		t.is(expiresAt, clock.now + hourMs);
+		const status = async (of = app.services.links) => {
+			try {
+				await (await of.follow(token)).file?.close();
+				return 'good';
+			} catch (error) {
+				return isFailure(error) ? error.kind : error;
+			}
+		};
+		t.is(await status(), 'good');
+		// The clock is put right by ten minutes.
+		clock.now += hourMs / 2 - 10 * 60_000;
+		clock.passed += hourMs / 2;
+		t.is(await status(), 'good');
+		clock.now += hourMs / 2;
+		clock.passed += hourMs / 2;
+		t.true(clock.now < expiresAt);
+		t.is(await status(), 'expired', 'an hour is over, whatever the time of day');
+		const { database, storage } = app.services;
+		const afterRestart = createLinks({
+			links: database.links,
+			storage: () => storage,
+			log: silent,
+			now: () => clock.now,
+			monotonic: () => 0,
+		});
+		t.is(await status(afterRestart), 'expired', 'and stays so');
+	}
+});
+
+test('the whole server keeps and judges by one clock', async (t) => {
+	let ahead = 10 * 60_000;
+	const app = await testApp(t, {}, { now: () => Date.now() + ahead });
+	const ada = await new Client(app).register('ada');
+	await writeFile(path.join(app.filesDir, 'users/ada/fox.txt'), text);
+	const status = async (url: string) => (await new Client(app).get(url)).statusCode;
+	for (const apart of [10 * 60_000, -10 * 60_000]) {
+		ahead = apart;
+		const answer = await ada.post('/api/generateTempLink', { filePath: 'fox.txt', expiration: '1h' });
+		const url = `/api/temp/${json(answer).token}`;
+		t.is(await status(url), 200);
+		ahead += hourMs - 60_000;
+		t.is(await status(url), 200);
+		ahead += 60_000;
+		t.is(await status(url), 410);
+	}
+});
+
+test('where an id may come back a link ends when its file is changed, and gives away no other', async (t) => {
+	const s = await scene(t);
+	const { storage } = s.app.services;
+	const { stat, open } = storage;
+	storage.stat = async (at) => ({ ...(await stat.call(storage, at)), id: 'the same', mayIdReturn: true });
+	storage.open = async (at) => {
+		const file = await open.call(storage, at);
+		Object.assign(file.item, { id: 'the same', mayIdReturn: true });
+		return file;
+	};
+	const url = await s.link('docs/fox.txt');
+	t.is(await s.status(url), 200);
+	t.is((await changeName(s.ada, 'docs/fox.txt', 'hare.txt')).statusCode, 200);
+	t.is(await s.status(url), 200);
+	await rm(s.home('docs/hare.txt'));
+	t.is(await s.status(url), 404);
+	await writeFile(s.home('docs/hare.txt'), 'a secret of the same name and number');
+	t.is(await s.status(url), 404);
 });
 
 test('a file that went out in time ends late', async (t) => {

@@ -4,6 +4,9 @@ import type { Knex } from 'knex';
 import { plainRow } from './plainValues.js';
 import { transact } from './transact.js';
 
+/** Clocks of several machines differ by less. */
+const clockSkewMs = 5 * 60_000;
+
 interface LimitRow {
 	key_hash: string;
 	count: number;
@@ -36,13 +39,16 @@ async function count(
 	now: number,
 ): Promise<LimitRow> {
 	const limits = () => transaction<LimitRow>('limits');
+	// A window that ends later than one that begins now was begun while the clock was wrong: it would last for years.
+	const isOver = '(limits.ends_at <= ? or limits.ends_at > ?)';
+	const over = [now, endsAt + clockSkewMs];
 	await limits()
 		.insert(plainRow({ key_hash: keyHash, count: amount, ends_at: endsAt }))
 		.onConflict('key_hash')
 		.merge({
 			// `ends_at` comes last: MySQL assigns from left to right and would compare with the new value.
-			count: transaction.raw('case when limits.ends_at <= ? then ? else limits.count + ? end', [now, amount, amount]),
-			ends_at: transaction.raw('case when limits.ends_at <= ? then ? else limits.ends_at end', [now, endsAt]),
+			count: transaction.raw(`case when ${isOver} then ? else limits.count + ? end`, [...over, amount, amount]),
+			ends_at: transaction.raw(`case when ${isOver} then ? else limits.ends_at end`, [...over, endsAt]),
 		});
 	const row = await limits().where({ key_hash: keyHash }).first();
 	if (row === undefined) throw new Error('A limit vanished while it was locked.');

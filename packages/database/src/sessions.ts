@@ -13,11 +13,16 @@ export const sessionIdleMs = 7 * dayMs;
 /** A session ends this long after it began, however busy it is. */
 export const sessionAbsoluteMs = 30 * dayMs;
 
+/** One that began later than that from now began while the clock was wrong, and might go on for years. */
+const mostClockErrorMs = dayMs;
+
 /** Sessions of one user at most. A script that signs in again and again without signing out then ends its own first. */
 const mostSessions = 100;
 
 export function isSessionOver({ createdAt, lastSeenAt }: SessionRecord, time: number): boolean {
-	return lastSeenAt <= time - sessionIdleMs || createdAt <= time - sessionAbsoluteMs;
+	return (
+		lastSeenAt <= time - sessionIdleMs || createdAt <= time - sessionAbsoluteMs || createdAt > time + mostClockErrorMs
+	);
 }
 
 interface SessionRow {
@@ -50,6 +55,7 @@ export function sessionStore(knex: Knex, now: () => number): SessionStore {
 				.where('sessions.id_hash', idHash)
 				.where('sessions.last_seen_at', '>', time - sessionIdleMs)
 				.where('sessions.created_at', '>', time - sessionAbsoluteMs)
+				.where('sessions.created_at', '<=', time + mostClockErrorMs)
 				.where('users.is_disabled', false)
 				.first('users.*', 'sessions.last_seen_at', { session_created_at: 'sessions.created_at' });
 			if (row === undefined) return undefined;

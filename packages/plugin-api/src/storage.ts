@@ -14,6 +14,8 @@ export interface StorageEntry {
 export interface StorageItem extends StorageEntry {
 	/** Names the object itself: it stays through rename and move, and a new object of the same name has another. */
 	id: string;
+	/** Set where the storage can't promise that: once the object is gone, a new one may be given its id. */
+	mayIdReturn?: true;
 	/** Changes whenever the content may have changed; fit for a strong ETag once it is quoted. */
 	version: string;
 }

@@ -67,13 +67,22 @@ export class Disk {
 	/** What is known of the object of that name in an open folder, which may also be a link. */
 	async factsAt(folder: Folder, name: string): Promise<Facts> {
 		const fd = this.openCached(folder, name, placeOnly | constants.O_NOFOLLOW);
-		if (fd === undefined) return factsOfStats(await lstat(folder.at(name), { bigint: true }));
+		if (fd === undefined)
+			return this.identified(factsOfStats(await lstat(folder.at(name), { bigint: true })), folder.fd, name);
 		using place = new Folder(fd);
 		return await this.factsOf(place.fd);
 	}
 
 	async factsOf(fd: number): Promise<Facts> {
-		return (this.isLocal ? this.calls.factsCached(fd) : undefined) ?? factsOfStats(await fstat(fd));
+		const facts = (this.isLocal ? this.calls.factsCached(fd) : undefined) ?? factsOfStats(await fstat(fd));
+		return this.identified(facts, fd, '');
+	}
+
+	/** What is known of the object of that name in a folder, or of the open one for '', with its handle where it needs one. */
+	identified(facts: Facts, fd: number, name: string): Facts {
+		if (facts.birthtimeNs !== 0n || facts.type === 'other' || facts.device !== this.root.deviceOfHandles) return facts;
+		const handle = this.calls.handleOf?.(fd, name);
+		return handle === undefined ? facts : { ...facts, handle };
 	}
 
 	openCached(folder: Folder, path: string, flags: number): number | undefined {

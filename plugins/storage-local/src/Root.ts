@@ -4,8 +4,9 @@ import { closeSync, fstat, lstat, statfs } from './descriptors.js';
 import { Folder } from './Folder.js';
 import { type Facts, factsOfStats } from './facts.js';
 import { faultCode } from './faults.js';
+import { deviceOf } from './folderKey.js';
 import { makePrivateFolders, openRootFolder, readMarker, rootFlags } from './marker.js';
-import { isRemoteFileSystem } from './remoteFileSystems.js';
+import { hasLastingHandles, isRemoteFileSystem } from './remoteFileSystems.js';
 import type { SystemCalls } from './systemCalls.js';
 
 /** The marker as seen from the root. */
@@ -15,6 +16,8 @@ const markerPath = '.stowage/root.json';
 export class Root {
 	/** Whether files come over a network, so that nothing about them is known without waiting. */
 	isRemote = false;
+	/** The file system whose handles stay the same for as long as their objects live; nothing if they do not. */
+	deviceOfHandles: bigint | undefined;
 	#verified: string | undefined;
 	#onVerified: () => void = () => {};
 
@@ -104,7 +107,9 @@ export class Root {
 	async #verify(folder: Folder, identity: string): Promise<void> {
 		await this.demandMarker(folder);
 		await makePrivateFolders(folder);
-		this.isRemote = isRemoteFileSystem((await statfs(folder.path)).type);
+		const { type } = await statfs(folder.path);
+		this.isRemote = isRemoteFileSystem(type);
+		this.deviceOfHandles = hasLastingHandles(type) ? deviceOf(this.calls, folder) : undefined;
 		this.#verified = identity;
 		this.#onVerified();
 	}

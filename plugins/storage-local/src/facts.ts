@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { BigIntStats, Stats } from 'node:fs';
 import type { StorageEntry, StorageItem } from '@stowage/plugin-api';
 
@@ -14,6 +15,8 @@ export interface Facts {
 	ctimeNs: bigint;
 	/** 0 where the file system keeps none. */
 	birthtimeNs: bigint;
+	/** What else tells an object from the next one of its number, where it has no time of birth. */
+	handle?: string;
 }
 
 const typeMask = 0o170000;
@@ -45,12 +48,21 @@ export function entryOfStats(name: string, stats: Stats): StorageEntry | undefin
 export function itemOf(name: string, facts: Facts & { type: 'file' | 'directory' }): StorageItem {
 	const size = facts.type === 'file' ? facts.size : 0;
 	const version = [facts.inode, BigInt(facts.size), facts.mtimeNs, facts.ctimeNs].map((part) => part.toString(36));
-	return { name, type: facts.type, size, mtime: toMs(facts.mtimeNs), id: objectId(facts), version: version.join('-') };
+	const item = {
+		name,
+		type: facts.type,
+		size,
+		mtime: toMs(facts.mtimeNs),
+		id: objectId(facts),
+		version: version.join('-'),
+	};
+	return facts.birthtimeNs === 0n && facts.handle === undefined ? { ...item, mayIdReturn: true } : item;
 }
 
-/** An inode's number is given again after its object is gone, its time of birth is not. */
-export function objectId(facts: Facts): string {
-	return `${facts.inode.toString(36)}-${facts.birthtimeNs.toString(36)}`;
+/** An inode's number is given again after its object is gone; its time of birth is not, nor is its handle, which holds the generation of the number. */
+export function objectId({ inode, birthtimeNs, handle }: Facts): string {
+	const life = handle === undefined ? birthtimeNs.toString(36) : createHash('sha256').update(handle).digest('hex');
+	return `${inode.toString(36)}-${life}`;
 }
 
 /** Rounded: times are set through floating-point seconds, which may fall short of the whole millisecond by a hair. */

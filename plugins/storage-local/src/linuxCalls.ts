@@ -23,6 +23,7 @@ const resolveCached = 0x20;
 const anywhere = -100;
 const symlinkNoFollow = 0x100;
 const emptyPath = 0x1000;
+const maxHandleBytes = 128;
 /** Asks for the rights that the process acts with, not those that it was started with. */
 const effectiveRights = 0x200;
 const readRights = { file: 4, directory: 4 | 1 };
@@ -55,6 +56,10 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 	const openat2 = declare('long syscall(long, int, const char*, const void*, size_t)');
 	const statx = declare('int statx(int, const char*, int, uint, void*)');
 	const faccessat = declare('int faccessat(int, const char*, int, int)');
+	const nameToHandle = either(
+		() => declare('int name_to_handle_at(int, const char*, void*, void*, int)'),
+		() => undefined,
+	);
 	const flock = declare('int flock(int, int)');
 	const syncfs = declare('int syncfs(int)');
 	const syncFileRange = declare('int sync_file_range(int, int64, int64, uint)');
@@ -98,6 +103,10 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 	const target = Buffer.alloc(16);
 	const status = Buffer.alloc(256);
 	const fields = new DataView(status.buffer, status.byteOffset, status.length);
+
+	// `struct file_handle`: its length (4 bytes), its type (4) and the handle itself.
+	const handle = Buffer.alloc(8 + maxHandleBytes);
+	const mountId = Buffer.alloc(4);
 
 	/** Fills `status`; false if there is nothing of that name. */
 	const statusNow = (fd: number, name: string, mask: number): boolean => {
@@ -154,6 +163,11 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 			return statx(fd, '', emptyPath | dontSync, allMask, status) < 0 ? undefined : readFacts(fields);
 		},
 		factsNow: (fd, name) => (statusNow(fd, name, allMask) ? readFacts(fields) : undefined),
+		handleOf(fd, name) {
+			handle.writeUInt32LE(maxHandleBytes, 0);
+			if (nameToHandle?.(fd, name, handle, mountId, name === '' ? emptyPath : 0) !== 0) return undefined;
+			return handle.toString('latin1', 4, 8 + handle.readUInt32LE(0));
+		},
 		async mayRead(folder, name, type) {
 			try {
 				await call('faccessat', faccessat, folder.fd, name, readRights[type], effectiveRights);

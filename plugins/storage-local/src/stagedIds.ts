@@ -21,7 +21,7 @@ export function formatStagedId(name: string, facts: Facts): string {
 
 /** Throws `notFound` for what no staged file was ever called. */
 export function parseStagedId(id: string): StagedId {
-	const [, name, object] = /^([0-9a-f]{32})-([0-9a-z]{1,13}-[0-9a-z]{1,13})$/.exec(id) ?? [];
+	const [, name, object] = /^([0-9a-f]{32})-([0-9a-z]{1,13}-(?:[0-9a-z]{1,13}|[0-9a-f]{64}))$/.exec(id) ?? [];
 	if (name === undefined || object === undefined) throw noSuchUpload();
 	return { name, object };
 }

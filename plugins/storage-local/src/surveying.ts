@@ -42,10 +42,14 @@ async function survey(
 		else if (!(isStorageRoot && isPrivateName(name))) names.push(name);
 	}
 	const { factsNow, mayReadNow } = disk.calls;
+	const identifiedNow = (name: string) => {
+		const facts = factsNow?.(folder.fd, name);
+		return facts && disk.identified(facts, folder.fd, name);
+	};
 	const looks = {
 		now:
 			disk.isLocal && factsNow !== undefined && mayReadNow !== undefined
-				? (name: string) => add(judge(name, factsNow(folder.fd, name), (type) => mayReadNow(folder.fd, name, type)))
+				? (name: string) => add(judge(name, identifiedNow(name), (type) => mayReadNow(folder.fd, name, type)))
 				: undefined,
 		inBackground: async (name: string) => add(await look(disk, folder, name)),
 	};

@@ -28,7 +28,11 @@ export async function sweepStaging(
 	using staging = await disk.privateFolder(stagingFolder, 'read');
 	await sweep(disk, staging, async (name) => {
 		if (name.startsWith(scratchPrefix)) return;
-		const facts = factsOfStats(await lstat(staging.at(pathPart(name)), { bigint: true }));
+		const facts = disk.identified(
+			factsOfStats(await lstat(staging.at(pathPart(name)), { bigint: true })),
+			staging.fd,
+			name,
+		);
 		const touchedAt = Number(facts.ctimeNs / 1_000_000n);
 		const mayGo = name.startsWith(notePrefix)
 			? touchedAt < before.notes

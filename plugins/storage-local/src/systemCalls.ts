@@ -33,6 +33,11 @@ export interface SystemCalls {
 	readCached(fd: number, buffer: Buffer, position: number): number;
 	/** What is known of an open object without asking a disk or network for it. */
 	factsCached(fd: number): Facts | undefined;
+	/**
+	 * What the file system itself tells its objects apart by, also after a number of theirs was given again: of the one of that name, or of the open one
+	 * for ''. Nothing where it has no such thing.
+	 */
+	readonly handleOf?: (fd: number, name: string) => string | undefined;
 	/** Whether this process may read the object of that name, a folder with what it holds. Rejects where there is none. */
 	mayRead(folder: Folder, name: string, type: 'file' | 'directory'): Promise<boolean>;
 	/** What is known of the object of that name, which may be a link, at once; nothing if it vanished. Left out where it can't be had so. */

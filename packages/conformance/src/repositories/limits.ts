@@ -19,6 +19,16 @@ export function limitRules(rule: Rule): void {
 		);
 	});
 
+	rule(
+		'a window that was begun while the clock was years ahead is over when that is put right',
+		async (t, { limits }) => {
+			const year = 365 * 24 * 60 * 60 * second;
+			for (let times = 0; times < 3; times++) await limits.hit('key', 60 * second, year);
+			t.deepEqual(await limits.hit('key', 60 * second, 1000), { count: 1, endsAt: 61_000 });
+			t.is((await limits.hit('key', 60 * second, 0)).count, 2, 'clocks of two machines differ a little');
+		},
+	);
+
 	rule('a try that was taken back does not count', async (t, { limits }) => {
 		await limits.release('key');
 		await limits.hit('key', 60 * second, 1000);

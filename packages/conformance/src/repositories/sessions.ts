@@ -33,6 +33,17 @@ export function sessionRules(rule: Rule): void {
 		t.is(await sessions.find('hash', clock.now + 30 * day), undefined);
 	});
 
+	rule(
+		'a session that was begun while the clock was years ahead does not go on for years',
+		async (t, { users, sessions }, clock) => {
+			const alice = await users.add({ username: 'alice', secret: 's' });
+			await sessions.add('hash', alice.id);
+			t.truthy(await sessions.find('hash', clock.now - 600 * second));
+			t.is(await sessions.find('hash', clock.now - 365 * day), undefined);
+			t.truthy(await sessions.find('hash', clock.now));
+		},
+	);
+
 	rule('a session is never seen earlier than it was', async (t, { users, sessions }, clock) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		await sessions.add('hash', alice.id);

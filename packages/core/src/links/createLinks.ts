@@ -14,7 +14,8 @@ import {
 import type { ItemWatcher } from '../files/itemWatcher.js';
 import type { Log } from '../log.js';
 import { followItems } from './followItems.js';
-import { type LocatedLink, locateLink, openLink } from './locateLink.js';
+import { Lifetimes } from './Lifetimes.js';
+import { identityOf, type LocatedLink, locateLink, openLink } from './locateLink.js';
 import { noteIfPossible } from './noteIfPossible.js';
 
 export interface FollowedLink extends LocatedLink {
@@ -56,13 +57,13 @@ interface Parts {
 	/** Looked up at each call. */
 	storage: () => StorageProvider;
 	log: Log;
+	/** The time of day, milliseconds since the epoch. */
 	now?: () => number;
+	/** Milliseconds of a clock that nobody sets. */
+	monotonic?: () => number;
 }
 
 const minuteMs = 60_000;
-
-/** Clocks of several machines differ by less. */
-const clockSkewMs = 5 * minuteMs;
 
 /** For so long somebody who comes too late is told that the link has expired. */
 const rememberedMs = 7 * 24 * 60 * minuteMs;
@@ -70,13 +71,17 @@ const rememberedMs = 7 * 24 * 60 * minuteMs;
 /** More than anyone makes; without a bound one person could fill the database. */
 const maxLinks = 10_000;
 
-export function createLinks({ links, storage, log, now = Date.now }: Parts): Links {
-	/** Before its beginning a link is no better than after its end: then the clock is wrong, and it might live for years. */
-	const isExpired = ({ createdAt, expiresAt, isEnded }: LinkRecord) =>
-		isEnded || now() >= expiresAt || now() < createdAt - clockSkewMs;
+export function createLinks({
+	links,
+	storage,
+	log,
+	now = Date.now,
+	monotonic = () => performance.now(),
+}: Parts): Links {
+	const lifetimes = new Lifetimes(now, monotonic);
 
 	const listed = async (link: LinkRecord): Promise<ListedLink> => {
-		if (isExpired(link)) return { ...link, state: 'expired' };
+		if (lifetimes.stateOf(link) !== 'good') return { ...link, state: 'expired' };
 		const located = await locateLink(storage(), link);
 		return located === undefined ? { ...link, state: 'gone' } : { ...link, path: located.path, state: 'good' };
 	};
@@ -91,8 +96,10 @@ export function createLinks({ links, storage, log, now = Date.now }: Parts): Lin
 	const look = async (token: string) => {
 		const link = await links.find(hashOf(token));
 		if (link === undefined) throw noSuchLink();
-		if (isExpired(link)) {
-			if (!link.isEnded && now() >= link.expiresAt) await noteIfPossible(log, links.end(link.id));
+		const state = lifetimes.stateOf(link);
+		if (state !== 'good') {
+			// Or a clock that is set back later would wake it.
+			if (state === 'expired' && !link.isEnded) await noteIfPossible(log, links.end(link.id));
 			throw new Failure('expired', 'This link has expired.');
 		}
 		const opened = await openLink(storage(), link);
@@ -104,12 +111,13 @@ export function createLinks({ links, storage, log, now = Date.now }: Parts): Lin
 		async make(viewer, path, expiration) {
 			demand(refuseTemporaryLink(viewer, { area: 'private', path }));
 			if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in first.');
-			const { id: itemId } = await storage().stat(joinPath(homeRoot(viewer.username), path));
+			const itemId = identityOf(await storage().stat(joinPath(homeRoot(viewer.username), path)));
 			if ((await links.list(viewer.id)).length >= maxLinks)
 				throw new Failure('conflict', 'You have too many temporary links: revoke some of them first.');
 			const token = randomBytes(32).toString('base64url');
 			const expiresAt = now() + linkExpirationMilliseconds[expiration];
 			const link = await links.add({ tokenHash: hashOf(token), ownerId: viewer.id, path, itemId, expiresAt });
+			lifetimes.stateOf(link);
 			if ((await locateLink(storage(), link)) === undefined) {
 				// It was moved while nobody knew of the link yet.
 				await links.remove([link.id]);

@@ -14,7 +14,7 @@ export interface LocatedLink {
 export async function locateLink(storage: StorageProvider, link: LinkRecord): Promise<LocatedLink | undefined> {
 	for (const path of link.nextPath === undefined ? [link.path] : [link.path, link.nextPath]) {
 		const item = await ifThere(storage.stat(placeOf(link, path)));
-		if (item?.id === link.itemId) return isPublicPath(path) ? undefined : { path, item };
+		if (item !== undefined && identityOf(item) === link.itemId) return isPublicPath(path) ? undefined : { path, item };
 	}
 	return undefined;
 }
@@ -27,9 +27,17 @@ export async function openLink(
 	const located = await locateLink(storage, link);
 	if (located?.item.type !== 'file') return located && { ...located, file: undefined };
 	const file = await ifThere(storage.open(placeOf(link, located.path)));
-	if (file === undefined || file.item.id === link.itemId) return file && { ...located, item: file.item, file };
+	if (file === undefined || identityOf(file.item) === link.itemId) return file && { ...located, item: file.item, file };
 	await file.close();
 	return undefined;
+}
+
+/**
+ * What a link knows its item by. Where an id may come back, with its size and modified time, which both stay when it is moved: there a link ends when its item is changed,
+ * rather than give away another one.
+ */
+export function identityOf({ id, mayIdReturn, size, mtime }: StorageItem): string {
+	return mayIdReturn ? `${id} ${size} ${mtime}` : id;
 }
 
 /** Whether a path of a home lies in its public tree. */

@@ -48,6 +48,7 @@ export class Writer {
 export class Writers {
 	readonly #writers = new Map<string, Writer>();
 
+	/** `now` is a clock that nobody sets. */
 	constructor(readonly now: () => number) {}
 
 	/** Runs `work` alone. Throws `locked` while another connection brings bytes; one that is dead gives way, keeping what had arrived. */

@@ -44,8 +44,10 @@ interface Means {
 	log: Log;
 	space: UploadSpace;
 	limits: UploadLimits;
-	/** The time, milliseconds since the epoch. */
+	/** The time of day, milliseconds since the epoch. */
 	now(): number;
+	/** Milliseconds of a clock that nobody sets. */
+	monotonic(): number;
 }
 
 type NewUpload = Pick<UploadRecord, 'name' | 'directory' | 'area' | 'mtime' | 'metadata' | 'length' | 'address'>;
@@ -66,9 +68,10 @@ export function createResumableUploads({
 	space,
 	limits,
 	now,
+	monotonic,
 }: Means): ResumableUploads {
 	const { uploads } = database;
-	const writers = new Writers(now);
+	const writers = new Writers(monotonic);
 
 	const touched = () => ({ touchedAt: now(), expiresAt: now() + config.uploads.expireAfter });
 

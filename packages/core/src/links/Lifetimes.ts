@@ -1,0 +1,36 @@
+import type { LinkRecord } from '@stowage/plugin-api';
+
+/** Clocks of several machines differ by less. */
+const clockSkewMs = 5 * 60_000;
+
+/** Links whose end is remembered at most; of others only the time of day is asked. */
+const mostRemembered = 10_000;
+
+type Lifetime = Pick<LinkRecord, 'id' | 'createdAt' | 'expiresAt' | 'isEnded'>;
+
+/**
+ * Whether links have expired. What is stored are times of day, which somebody may set back; so each link that this process has met also ends when its time has really passed.
+ */
+export class Lifetimes {
+	/** On the monotonic clock, those met first first. */
+	readonly #ends = new Map<string, number>();
+
+	/** The time of day in milliseconds since the epoch, and a clock that nobody sets. */
+	constructor(
+		readonly now: () => number,
+		readonly monotonic: () => number,
+	) {}
+
+	/** A link `ofTheFuture` was made while the clock was wrong, and might live for years: it is as good as expired until the clock has come so far. */
+	stateOf({ id, createdAt, expiresAt, isEnded }: Lifetime): 'good' | 'expired' | 'ofTheFuture' {
+		const time = this.now();
+		if (isEnded || time >= expiresAt) return 'expired';
+		const end = this.#ends.get(id);
+		if (end !== undefined) return this.monotonic() < end ? 'good' : 'expired';
+		if (time < createdAt - clockSkewMs) return 'ofTheFuture';
+		this.#ends.set(id, this.monotonic() + expiresAt - Math.max(time, createdAt));
+		const [first] = this.#ends.keys();
+		if (this.#ends.size > mostRemembered && first !== undefined) this.#ends.delete(first);
+		return 'good';
+	}
+}

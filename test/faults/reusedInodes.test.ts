@@ -1,0 +1,46 @@
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import test from 'ava';
+import { serveArgs, startServer } from '../serverProcess.js';
+import { mountSmallDisk } from './smallDisk.js';
+
+test('a temporary link never gives away the file that got the number of its own, where nothing is known of their birth', async (t) => {
+	const disk = await mountSmallDisk(t, 64, ['-I', '128']);
+	if (disk === undefined) {
+		t.pass();
+		return;
+	}
+	const server = await startServer(t, { args: serveArgs(path.join(disk.folder, 'data')) });
+	const cookie = await server.register('ada');
+	const home = path.join(disk.folder, 'data/files/users/ada');
+	const call = async (method: string, name: string, body: object) => {
+		const headers = { cookie, 'content-type': 'application/json' };
+		const answer = await fetch(`${server.url}/api/${name}`, { method, headers, body: JSON.stringify(body) });
+		t.is(answer.status, 200);
+		return (await answer.json()) as { token?: string };
+	};
+	const upload = async (content: string) => {
+		const form = new FormData();
+		form.set('type', 'private');
+		form.set('file', new Blob([content]), 'letter.txt');
+		t.is((await fetch(`${server.url}/api/upload`, { method: 'POST', headers: { cookie }, body: form })).status, 200);
+	};
+	const remove = () => call('DELETE', 'deleteItem', { filePath: 'letter.txt', type: 'private' });
+	await upload('for you');
+	const { ino, birthtimeMs } = await stat(path.join(home, 'letter.txt'));
+	t.log(`born at ${birthtimeMs}`);
+	const { token } = await call('POST', 'generateTempLink', { filePath: 'letter.txt', expiration: '1h' });
+	const follow = async () => (await fetch(`${server.url}/api/temp/${token}`)).text();
+	t.is(await follow(), 'for you');
+	await call('POST', 'renameItem', { oldPath: 'letter.txt', newName: 'old.txt', type: 'private' });
+	t.is(await follow(), 'for you');
+	await call('POST', 'renameItem', { oldPath: 'old.txt', newName: 'letter.txt', type: 'private' });
+	await remove();
+	for (let tries = 0; tries < 100; tries++) {
+		await upload('for nobody else');
+		if ((await stat(path.join(home, 'letter.txt'))).ino === ino) break;
+		await remove();
+	}
+	t.is((await stat(path.join(home, 'letter.txt'))).ino, ino);
+	t.is(JSON.parse(await follow()).code, 'NOT_FOUND');
+});
