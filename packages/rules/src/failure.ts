@@ -23,6 +23,7 @@ export const failures = {
 	unsupportedMediaType: { status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' },
 	badRange: { status: 416, code: 'BAD_RANGE' },
 	expectationFailed: { status: 417, code: 'EXPECTATION_FAILED' },
+	misdirected: { status: 421, code: 'MISDIRECTED' },
 	locked: { status: 423, code: 'LOCKED' },
 	rateLimited: { status: 429, code: 'RATE_LIMITED' },
 	headersTooLarge: { status: 431, code: 'HEADERS_TOO_LARGE' },

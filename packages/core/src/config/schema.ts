@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { z } from 'zod';
+import { isHostPattern } from '../http/allowedHosts.js';
 import { parseNetwork } from '../http/networks.js';
 
 /** What may stand in the configuration as a size: whole bytes, or a number with a unit of base 1024. */
@@ -78,6 +79,13 @@ const networks = list.superRefine((texts, context) => {
 	context.addIssue({ code: 'custom', message });
 });
 
+const hosts = list.superRefine((texts, context) => {
+	const wrong = texts.find((text) => !isHostPattern(text));
+	if (wrong === undefined) return;
+	const message = `${JSON.stringify(wrong)} must be a host such as files.example.org, one with its port, or *.example.org`;
+	context.addIssue({ code: 'custom', message });
+});
+
 const publicUrl = z
 	.string()
 	.refine(
@@ -123,6 +131,7 @@ export const configSchema = z.strictObject({
 		.optional(),
 	basePath: basePath.default(''),
 	publicUrl: publicUrl.default(''),
+	allowedHosts: hosts.default([]),
 	trustedProxies: networks.default([]),
 	maxConnectionsPerAddress: wholeNumber(1, 10_000).default(512),
 	registration: choice('open', 'closed').default('open'),

@@ -4,6 +4,7 @@ import { server as createHapi, type Server as HapiServer } from '@hapi/hapi';
 import { Failure } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
+import { createHostCheck } from './allowedHosts.js';
 import { limitConnections } from './connections.js';
 import { refuseCrossSite } from './crossSite.js';
 import { answerError } from './errors.js';
@@ -12,6 +13,7 @@ import { createListener } from './listener.js';
 import { notHere } from './notHere.js';
 import { type ClientInfo, createClientReader, trustedBy } from './proxy.js';
 import { checkRawPath } from './rawPath.js';
+import { createRefusalLog } from './refusalLog.js';
 import { serializeRequests } from './serializeRequests.js';
 import { hasUnreadBody, leaveBodyUnread } from './unreadBody.js';
 
@@ -68,11 +70,14 @@ export function createServer(config: Config, log: Log): HapiServer {
 	serializeRequests(listener);
 	limitConnections(listener, config.maxConnectionsPerAddress, trustedBy(config.trustedProxies));
 	const readClient = createClientReader(config.trustedProxies, config.publicUrl);
+	const checkHost = createHostCheck(config);
+	const logs = { log, logRefusal: createRefusalLog(log) };
 	server.decorate('request', 'client', { address: '', isHttps: false, host: '' });
 
 	server.ext('onRequest', (request, h) => {
 		request.client = readClient(request);
 		demandHost(request.raw.req, request.raw.res);
+		checkHost(request.client.host);
 		checkRawPath(request.raw.req.url ?? '/');
 		return h.continue;
 	});
@@ -82,7 +87,7 @@ export function createServer(config: Config, log: Log): HapiServer {
 	});
 	server.ext('onPreResponse', (request, h) => {
 		const response =
-			request.response instanceof Error ? answerError(request.response, request, h, log) : request.response;
+			request.response instanceof Error ? answerError(request.response, request, h, logs) : request.response;
 		if (typeof response === 'symbol') return h.continue;
 		response.header('x-content-type-options', 'nosniff');
 		// A refusal is not kept as long as what the route gives otherwise.

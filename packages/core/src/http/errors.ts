@@ -3,6 +3,7 @@ import { type Boom, isBoom } from '@hapi/boom';
 import type { Request, ResponseToolkit } from '@hapi/hapi';
 import { Failure, failures, isFailure } from '@stowage/rules';
 import type { Log } from '../log.js';
+import type { RefusalLog } from './refusalLog.js';
 
 export interface ErrorAnswer {
 	statusCode: number;
@@ -18,14 +19,20 @@ const ownSentences: Record<number, string> = {
 	400: 'The request is not valid.',
 };
 
+interface Logs {
+	log: Log;
+	logRefusal: RefusalLog;
+}
+
 /** The JSON of an error. What nobody expected is a 500 with a request id; its stack goes to the log and nowhere else. */
-export function errorAnswer(error: Error, request: Request, log: Log): ErrorAnswer {
-	if (isFailure(error)) {
-		if (error.status >= 500) log.warn({ err: error, method: request.method, path: request.route.path }, 'refused');
-		return refusalAnswer(error);
-	}
+function errorAnswer(error: Error, request: Request, { log, logRefusal }: Logs): ErrorAnswer {
+	const place = { method: request.method, path: request.route.path };
 	// The process is overloaded and hapi refuses more work.
-	if (isBoom(error, 503)) return refusalAnswer(overloaded);
+	const failure = isBoom(error, 503) ? overloaded : error;
+	if (isFailure(failure)) {
+		if (failure.status >= 500) logRefusal(failure, place);
+		return refusalAnswer(failure);
+	}
 	const status = isBoom(error) ? error.output.statusCode : 500;
 	if (status < 500) {
 		const message = ownSentences[status] ?? error.message;
@@ -33,7 +40,7 @@ export function errorAnswer(error: Error, request: Request, log: Log): ErrorAnsw
 	}
 	// Random, since hapi's own id tells the name of the host.
 	const requestId = randomUUID();
-	log.error({ err: error, requestId, method: request.method, path: request.route.path }, 'unexpected error');
+	log.error({ err: error, requestId, ...place }, 'unexpected error');
 	const message = 'Something went wrong on the server.';
 	return { statusCode: 500, code: 'INTERNAL', error: message, message, requestId };
 }
@@ -52,8 +59,8 @@ function codeOfStatus(status: number): string {
 }
 
 /** Turns whatever was thrown into the one shape of error answers. */
-export function answerError(error: Boom | Failure, request: Request, h: ResponseToolkit, log: Log) {
-	const answer = errorAnswer(error, request, log);
+export function answerError(error: Boom | Failure, request: Request, h: ResponseToolkit, logs: Logs) {
+	const answer = errorAnswer(error, request, logs);
 	const response = h.response(answer).code(answer.statusCode);
 	const failure = isBoom(error, 503) ? overloaded : error;
 	if (isFailure(failure)) {
