@@ -1,0 +1,4 @@
+import test from 'ava';
+import { brokenStreams } from './httpStreams.js';
+
+test('2,000 streams of broken, cut and pipelined HTTP end no server, and leave nothing open', brokenStreams, 2000);
