@@ -82,6 +82,7 @@ export class MemoryStorage implements StorageProvider {
 
 	async copy(from: StoragePath, to: StoragePath, options: CopyOptions = {}): Promise<StorageItem> {
 		options.signal?.throwIfAborted();
+		await announceCopy(this.#apart(from, to), options);
 		const copy = this.#apart(from, to).copy();
 		const path = this.#freePath(to, options);
 		this.#publish(copy, path);
@@ -133,6 +134,11 @@ export class MemoryStorage implements StorageProvider {
 	}
 
 	async freeSpace(): Promise<number> {
+		this.#demandHere();
+		return capacity;
+	}
+
+	async totalSpace(): Promise<number> {
 		this.#demandHere();
 		return capacity;
 	}
@@ -214,6 +220,14 @@ class OpenMemoryFile implements OpenFile {
 	}
 
 	async close(): Promise<void> {}
+}
+
+/** Tells the caller of each thing that a copy will hold. */
+async function announceCopy(node: Node, options: CopyOptions): Promise<void> {
+	const { type, size } = itemOf('', node);
+	await options.beforeItem?.({ type, size });
+	if (node.type === 'file') await options.beforeBytes?.(size);
+	else for (const child of node.children.values()) await announceCopy(child, options);
 }
 
 function noSuchEntry(path: StoragePath): Failure {

@@ -1,5 +1,5 @@
 import type {
-	LimitStore,
+	AmountStore,
 	LinkStore,
 	RootStore,
 	SessionStore,
@@ -22,7 +22,7 @@ export interface Repositories {
 	users: UserStore;
 	sessions: SessionStore;
 	roots: RootStore;
-	limits: LimitStore;
+	limits: AmountStore;
 	links: LinkStore;
 	uploads: UploadStore;
 	smallRows(scope: string): SmallStore;

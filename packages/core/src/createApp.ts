@@ -32,6 +32,7 @@ import { uploadRoutes } from './routes/uploads.js';
 import { readOrMakeSecret } from './secret.js';
 import type { Services } from './services.js';
 import { Arriving } from './uploads/Arriving.js';
+import { availableSpace } from './uploads/freeSpace.js';
 import { createResumableUploads } from './uploads/resumable.js';
 import { createUploadSpace } from './uploads/space.js';
 import { speakTus } from './uploads/tusProtocol.js';
@@ -143,7 +144,10 @@ async function assemble(
 	const streams = new EventStreams();
 	// They last as long as their pages: nobody waits for them to end.
 	server.ext('onPreStop', () => streams.endAll());
-	const uploadSpace = createUploadSpace({ storage, database, reserve: config.uploads.freeSpaceReserve, now });
+	const uploadSpace = createUploadSpace({
+		available: availableSpace(openedStorage, config.uploads.freeSpaceReserve),
+		now,
+	});
 	const uploadLimits = createUploadLimits({ config, database, log, now });
 	const resumableUploads = createResumableUploads({
 		config,

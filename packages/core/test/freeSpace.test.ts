@@ -1,15 +1,25 @@
 import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import test from 'ava';
 import { addressOf } from './rawRequest.js';
-import { type TestApp, testApp } from './testApp.js';
+import { Client, file, type TestApp, testApp } from './testApp.js';
+import { until } from './until.js';
 
 const megabyte = 1024 ** 2;
+
+async function treeBytes(folder: string): Promise<number> {
+	let sum = 0;
+	for (const entry of await readdir(folder, { recursive: true }).catch(() => [])) {
+		const found = await stat(path.join(folder, entry)).catch(() => undefined);
+		if (found?.isFile()) sum += found.size;
+	}
+	return sum;
+}
 
 async function bytesIn(folder: string): Promise<number> {
 	let sum = 0;
@@ -78,4 +88,62 @@ test('what is reserved stays free, however many uploads of unknown size come at 
 	t.is((await readdir(published)).length, statuses.filter((status) => status === 200).length);
 
 	t.is(await uploadChunked(app, 'small.bin', 5), 200, 'what fits is taken once the others are gone');
+});
+
+test('a copy leaves the reserve alone, also one of many small files, and leaves nothing when it is refused', async (t) => {
+	const disk = 60 * megabyte;
+	const app = await testApp(t, { '--uploads-free-space-reserve': `${20 * megabyte}` });
+	const { storage } = app.services;
+	const home = path.join(app.filesDir, 'users/ada');
+	storage.freeSpace = async () =>
+		disk - (await treeBytes(home)) - (await treeBytes(path.join(app.filesDir, '.stowage')));
+	const ada = await new Client(app).register('ada');
+	await mkdir(path.join(home, 'many'));
+	for (let n = 0; n < 20; n++) await writeFile(path.join(home, 'many', `${n}`), Buffer.alloc(megabyte, n));
+	const copy = (toPath: string) => ada.post('/api/copyItem', { fromPath: 'many', toPath, type: 'private' });
+	t.is((await copy('again')).statusCode, 507);
+	t.deepEqual((await readdir(home)).sort(), ['Public', 'many']);
+	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
+	for (let n = 10; n < 20; n++) await rm(path.join(home, 'many', `${n}`));
+	t.is((await copy('again')).statusCode, 200);
+});
+
+test('the reserve is a twentieth of the disk or 1 GB, unless it is said', async (t) => {
+	const gb = 1024 ** 3;
+	const cases: [Record<string, string>, number, number][] = [
+		[{}, 100 * gb, gb],
+		[{}, 10 * gb, gb / 2],
+		[{ '--uploads-free-space-reserve': '3 GB' }, 10 * gb, 3 * gb],
+		[{ '--uploads-free-space-reserve': '0' }, 10 * gb, 0],
+	];
+	for (const [flags, total, reserve] of cases) {
+		const app = await testApp(t, flags);
+		app.services.storage.totalSpace = async () => total;
+		app.services.storage.freeSpace = async () => reserve + 2 * megabyte;
+		const ada = await new Client(app).register('ada');
+		const post = (size: number) => ada.upload('/api/upload', [file('a', Buffer.alloc(size))]);
+		t.is((await post(3 * megabyte)).statusCode, 507, `${reserve}`);
+		t.is((await post(megabyte)).statusCode, 200, `${reserve}`);
+	}
+});
+
+test('a body that falls silent after its first bytes holds next to nothing back', async (t) => {
+	const app = await testApp(t, { '--uploads-free-space-reserve': '1' });
+	app.services.storage.freeSpace = async () => 40 * megabyte;
+	const silent = [1, 2, 3, 4].map(() => {
+		const sent = request({
+			...addressOf(app),
+			path: '/api/upload/public',
+			method: 'POST',
+			agent: false,
+			headers: { 'content-type': 'multipart/form-data; boundary=b', 'transfer-encoding': 'chunked' },
+		});
+		sent.on('error', () => {});
+		sent.write('--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nsome bytes that are not all');
+		return sent;
+	});
+	const staging = path.join(app.filesDir, '.stowage/staging');
+	await until('all have begun', async () => (await readdir(staging)).length === 4);
+	t.is(await uploadChunked(app, 'whole.bin', 30), 200);
+	for (const sent of silent) sent.destroy();
 });

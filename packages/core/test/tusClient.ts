@@ -32,8 +32,13 @@ export const create = (
 	});
 
 /** Begins an upload that must be accepted; resolves to where it lies. */
-export async function begin(client: Client, length: number, fields: Record<string, string>): Promise<string> {
-	const answer = await create(client, length, fields);
+export async function begin(
+	client: Client,
+	length: number,
+	fields: Record<string, string>,
+	headers: Record<string, string> = {},
+): Promise<string> {
+	const answer = await create(client, length, fields, headers);
 	if (answer.statusCode !== 201) throw new Error(`The upload was answered ${answer.statusCode}: ${answer.payload}`);
 	return String(answer.headers.location);
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { LimitStore } from '@stowage/plugin-api';
+import type { AmountStore } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
 import { plainRow } from './plainValues.js';
 import { transact } from './transact.js';
@@ -13,8 +13,35 @@ interface LimitRow {
 	ends_at: number;
 }
 
-export function limitStore(knex: Knex): LimitStore {
+export function limitStore(knex: Knex): AmountStore {
 	return {
+		async hitAll(amounts, windowMs, now) {
+			// In the same order everywhere, or two who want the same rows would wait for each other.
+			const sorted = [...amounts].sort((a, b) => (a.key < b.key ? -1 : 1));
+			let mayHaveBegun = false;
+			try {
+				await transact(knex, async (transaction) => {
+					for (const { key, amount, most } of sorted) {
+						const row = await count(transaction, hashed(key), amount, now + windowMs, now);
+						if (row.count > most) throw new Exceeded({ key, endsAt: row.ends_at });
+						mayHaveBegun ||= row.count === amount;
+					}
+				});
+			} catch (error) {
+				// Thrown, so that nothing of the transaction stays.
+				if (error instanceof Exceeded) return error.limit;
+				throw error;
+			}
+			if (mayHaveBegun) await transact(knex, (transaction) => forgetEnded(transaction, now));
+			return undefined;
+		},
+		async find(keys, now) {
+			const byHash = new Map(keys.map((key) => [hashed(key), key]));
+			const rows = await knex<LimitRow>('limits')
+				.whereIn('key_hash', [...byHash.keys()])
+				.where('ends_at', '>', now);
+			return new Map(rows.map((row) => [byHash.get(row.key_hash) ?? '', { count: row.count, endsAt: row.ends_at }]));
+		},
 		async hit(key, windowMs, now, amount = 1) {
 			const row = await transact(knex, (transaction) => count(transaction, hashed(key), amount, now + windowMs, now));
 			// Whoever begins a window clears those that are over, so what strangers can make us keep stays small.
@@ -28,6 +55,12 @@ export function limitStore(knex: Knex): LimitStore {
 				.decrement('count', amount);
 		},
 	};
+}
+
+class Exceeded extends Error {
+	constructor(readonly limit: { key: string; endsAt: number }) {
+		super('A limit would be exceeded.');
+	}
 }
 
 /** The upsert locks the row, so the count that is read in the same transaction is the one that this try made. */

@@ -1,5 +1,5 @@
 import type {
-	LimitStore,
+	AmountStore,
 	LinkStore,
 	RootStore,
 	SessionStore,
@@ -29,7 +29,7 @@ export interface Database {
 	readonly users: UserStore;
 	readonly sessions: SessionStore;
 	readonly roots: RootStore;
-	readonly limits: LimitStore;
+	readonly limits: AmountStore;
 	readonly links: LinkStore;
 	readonly uploads: UploadStore;
 	/** The small rows of one scope, such as a plugin's name. */

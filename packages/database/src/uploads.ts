@@ -57,13 +57,6 @@ export function uploadStore(knex: Knex): UploadStore {
 				.count<{ count: number }[]>({ count: '*' });
 			return Number(row?.count ?? 0);
 		},
-		async missingBytes({ touchedAfter, isOfUsersOnly }) {
-			const query = unfinished().where('touched_at', '>', touchedAfter);
-			const [row] = await (isOfUsersOnly ? query.whereNotNull('user_id') : query).sum<{ bytes: number | null }[]>({
-				bytes: knex.raw('?? - ??', ['length', 'offset']),
-			});
-			return Number(row?.bytes ?? 0);
-		},
 		async expired(now, most) {
 			const rows = await uploads()
 				.whereNotNull('staged_id')

@@ -1,5 +1,5 @@
 import type { Area, Entry, Owner, StoragePath, Viewer } from '@stowage/rules';
-import type { OpenFile, StagedFile, StorageItem } from './storage.js';
+import type { CopyOptions, OpenFile, StagedFile, StorageItem } from './storage.js';
 import type { Watch } from './watching.js';
 
 /** A thing in an area. `owner` names the public tree; left out, a read looks through the visible trees and a write means the viewer's own. */
@@ -40,6 +40,9 @@ export interface Arrival {
 	mtime?: number;
 }
 
+/** How a copy is followed and ended. */
+export type FileCopyOptions = Pick<CopyOptions, 'signal' | 'beforeItem'>;
+
 /**
  * Files as a viewer may see and change them. Whatever touches files goes through here, so nobody can forget a permission: each call refuses with a Failure what the rules do not allow.
  */
@@ -66,8 +69,8 @@ export interface Files {
 	rename(viewer: Viewer, item: ItemRef, newName: string): Promise<Entry>;
 	/** Moves to a whole new path in the same area, with the parents it lacks; a taken name gets ` (n)`. */
 	move(viewer: Viewer, item: ItemRef, toPath: StoragePath): Promise<Entry>;
-	/** Copies to a whole new path, with the parents it lacks; a taken name gets ` (n)`. */
-	copy(viewer: Viewer, item: ItemRef, to: ItemRef, signal?: AbortSignal): Promise<Entry>;
+	/** Copies to a whole new path, with the parents it lacks; a taken name gets ` (n)`. Throws `storageFull` once it would take from the space that stays free. */
+	copy(viewer: Viewer, item: ItemRef, to: ItemRef, options?: FileCopyOptions): Promise<Entry>;
 	/** Removes a file, or a folder with all it holds. */
 	remove(viewer: Viewer, item: ItemRef): Promise<void>;
 	/**

@@ -59,6 +59,10 @@ export interface CommitOptions extends NamingOptions {
 export interface CopyOptions extends NamingOptions {
 	/** Ends the copy, of which then nothing is left. */
 	signal?: AbortSignal | undefined;
+	/** Awaited before each file and folder of the copy is made; what it throws ends the copy. */
+	beforeItem?: (item: Pick<StorageItem, 'type' | 'size'>) => Promise<void>;
+	/** Awaited before bytes are written that take room on the disk, which those shared with the original do not. */
+	beforeBytes?: (bytes: number) => Promise<void>;
 }
 
 /** A file in the making, invisible to readers. It survives a restart by its id until it is committed or discarded. */
@@ -125,6 +129,8 @@ export interface StorageProvider {
 	sweepStaging(before: { staged: number; notes: number }, isNeeded: (id: string) => Promise<boolean>): Promise<void>;
 	/** Bytes that may still be written. */
 	freeSpace(): Promise<number>;
+	/** Bytes that the disk holds in all, written or not. */
+	totalSpace(): Promise<number>;
 	/** Whether the root is really there: mounted, writable and ours. Throws `unavailable` with the reason. */
 	check(): Promise<void>;
 	close(): Promise<void>;

@@ -65,6 +65,18 @@ export interface LimitStore {
 	release(key: string, amount?: number): Promise<void>;
 }
 
+/** The same for amounts, several of which are counted at once. */
+export interface AmountStore extends LimitStore {
+	/** Counts all of these as `hit` does each, or none. Resolves to one that would have come to more than `most`, if there is one. */
+	hitAll(
+		amounts: readonly { key: string; amount: number; most: number }[],
+		windowMs: number,
+		now: number,
+	): Promise<{ key: string; endsAt: number } | undefined>;
+	/** The running windows of those keys that have one. */
+	find(keys: readonly string[], now: number): Promise<Map<string, { count: number; endsAt: number }>>;
+}
+
 /** A temporary link to an item of its owner's private area. */
 export interface LinkRecord {
 	id: string;
@@ -161,8 +173,6 @@ export interface UploadStore {
 	remove(idHash: string): Promise<void>;
 	/** How many uploads visitors of an address have begun and not finished. */
 	countOfVisitors(address: string, now: number): Promise<number>;
-	/** Bytes that unfinished uploads still lack, of those that were touched lately. */
-	missingBytes(which: { touchedAfter: number; isOfUsersOnly: boolean }): Promise<number>;
 	/** Uploads past their time whose staged file is still there, the oldest first. */
 	expired(now: number, most: number): Promise<{ idHash: string; stagedId: string }[]>;
 	/** Notes that the staged file is gone. The upload is still known as one that has expired. */

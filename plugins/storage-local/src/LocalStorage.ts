@@ -13,7 +13,7 @@ import type {
 	WatchingStorage,
 } from '@stowage/plugin-api';
 import { Failure, isFailure, rootPath, type StoragePath } from '@stowage/rules';
-import { checkDisk, freeBytes } from './checking.js';
+import { checkDisk, freeBytes, totalBytes } from './checking.js';
 import { copyItem } from './copying.js';
 import type { Disk } from './Disk.js';
 import { refusing } from './faults.js';
@@ -119,6 +119,10 @@ export class LocalStorage implements LocalFilesStorage, SurveyingStorage, Watchi
 
 	freeSpace(): Promise<number> {
 		return refusing(rootPath, () => freeBytes(this.disk));
+	}
+
+	totalSpace(): Promise<number> {
+		return refusing(rootPath, () => totalBytes(this.disk));
 	}
 
 	async check(): Promise<void> {

@@ -12,6 +12,13 @@ export async function freeBytes(disk: Disk): Promise<number> {
 	return files > 0 && ffree === 0 ? 0 : bavail * bsize;
 }
 
+/** Bytes of the whole file system. */
+export async function totalBytes(disk: Disk): Promise<number> {
+	using root = await disk.root.open();
+	const { blocks, bsize } = await statfs(root.path);
+	return blocks * bsize;
+}
+
 /** Reads the marker again and writes an empty file that is gone at once. A full disk is a disk that is there. */
 export async function checkDisk(disk: Disk): Promise<void> {
 	using root = await disk.root.open();

@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import type { CopyOptions } from '@stowage/plugin-api';
 import { atOnce } from './atOnce.js';
 import type { Disk } from './Disk.js';
 import { closeSync, copyFile, fchmod, fstat, mkdir, open, readFully, setModified, writeFully } from './descriptors.js';
@@ -26,48 +27,45 @@ export interface CopyPlan {
 }
 
 /** Copies a whole folder. Links and special files in it are left out, and so is what vanishes meanwhile. */
-export async function copyFolder(disk: Disk, plan: CopyPlan, signal: AbortSignal | undefined): Promise<void> {
+export async function copyFolder(disk: Disk, plan: CopyPlan, options: CopyOptions): Promise<void> {
 	using from = await stepInto(plan.from, pathPart(plan.name), 'read');
+	await options.beforeItem?.({ type: 'directory', size: 0 });
 	await mkdir(plan.to.at(pathPart(plan.newName)));
 	using to = await stepInto(plan.to, pathPart(plan.newName), 'read');
 	for await (const batch of disk.calls.readNames(from)) {
 		const folders: RawName[] = [];
 		await atOnce(copiesAtOnce, batch, async ({ name, type }: RawEntry) => {
-			signal?.throwIfAborted();
+			options.signal?.throwIfAborted();
 			if (type === 'directory') folders.push(name);
-			else if (type !== 'other') await copyInside(disk, { from, name, to, newName: name }, folders, signal);
+			else if (type !== 'other') await copyInside(disk, { from, name, to, newName: name }, folders, options);
 		});
 		// One after another: side by side, a wide tree would hold more folders open than a process may.
-		for (const name of folders) await unlessGone(copyFolder(disk, { from, name, to, newName: name }, signal));
+		for (const name of folders) await unlessGone(copyFolder(disk, { from, name, to, newName: name }, options));
 	}
 	// Last, since each new name in a folder sets its time.
 	await keepTime(from.fd, to.fd);
 }
 
 /** Copies what is perhaps a file; adds it to `folders` if it turns out to be one of them. */
-async function copyInside(
-	disk: Disk,
-	plan: CopyPlan,
-	folders: RawName[],
-	signal: AbortSignal | undefined,
-): Promise<void> {
-	if ((await unlessGone(copyRegularFile(disk, plan, signal))) === 'folder') folders.push(plan.name);
+async function copyInside(disk: Disk, plan: CopyPlan, folders: RawName[], options: CopyOptions): Promise<void> {
+	if ((await unlessGone(copyRegularFile(disk, plan, options))) === 'folder') folders.push(plan.name);
 }
 
 /** Copies a file with its time. Resolves to what it is instead if it is none, and then nothing was made. */
 export async function copyRegularFile(
 	disk: Disk,
 	plan: CopyPlan,
-	signal: AbortSignal | undefined,
+	options: CopyOptions,
 ): Promise<'copied' | 'folder' | 'special'> {
 	const source = await open(plan.from.at(pathPart(plan.name)), readFileFlags);
 	try {
 		const stats = await fstat(source);
 		if (!stats.isFile()) return stats.isDirectory() ? 'folder' : 'special';
+		await options.beforeItem?.({ type: 'file', size: Number(stats.size) });
 		const flags = O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY;
 		const target = await open(plan.to.at(pathPart(plan.newName)), flags, 0o666);
 		try {
-			await copyBytes(disk, source, target, Number(stats.size), signal);
+			await copyBytes(disk, source, target, Number(stats.size), options);
 			await keepTime(source, target);
 		} finally {
 			closeSync(target);
@@ -87,14 +85,16 @@ async function copyBytes(
 	source: number,
 	target: number,
 	size: number,
-	signal: AbortSignal | undefined,
+	{ signal, beforeBytes }: CopyOptions,
 ): Promise<void> {
 	const isSmall = size <= smallFile;
 	const canClone = process.platform === 'linux';
+	if (isSmall) await beforeBytes?.(size);
 	if (canClone && (await clone(source, target, isSmall ? COPYFILE_FICLONE : COPYFILE_FICLONE_FORCE))) return;
 	let at = 0;
 	for (;;) {
 		signal?.throwIfAborted();
+		if (!isSmall) await beforeBytes?.(Math.min(pieceBytes, Math.max(chunkBytes, size - at)));
 		const copied = await disk.calls.copyRange(source, target, pieceBytes);
 		// It also says 0 where the kernel does not know where a file ends, so the end is read in any case.
 		if (copied === undefined || copied === 0) break;
@@ -103,6 +103,7 @@ async function copyBytes(
 	const buffer = Buffer.allocUnsafe(chunkBytes);
 	for (; ; at += buffer.length) {
 		signal?.throwIfAborted();
+		if (!isSmall) await beforeBytes?.(chunkBytes);
 		const bytes = await readFully(source, buffer, at);
 		await writeFully(target, [buffer.subarray(0, bytes)], at);
 		if (bytes < buffer.length) return;

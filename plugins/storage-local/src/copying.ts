@@ -24,8 +24,9 @@ export async function copyItem(
 	disk: Disk,
 	from: StoragePath,
 	to: StoragePath,
-	{ signal, otherNames = [] }: CopyOptions,
+	options: CopyOptions,
 ): Promise<StorageItem> {
+	const { signal, otherNames = [] } = options;
 	demandApart(from, to);
 	signal?.throwIfAborted();
 	using source = await disk.parentOf(from, 'pass');
@@ -36,8 +37,8 @@ export async function copyItem(
 	// Awaited here: what `using` holds is given back when the function returns.
 	return await withScratch(disk, async (scratch) => {
 		const plan = { from: source, name: rawName(baseName(from)), to: scratch, newName: rawName(copyName) };
-		if (item.type === 'directory') await copyFolder(disk, plan, signal);
-		else if ((await copyRegularFile(disk, plan, signal)) !== 'copied') throw noSuchEntry(from);
+		if (item.type === 'directory') await copyFolder(disk, plan, options);
+		else if ((await copyRegularFile(disk, plan, options)) !== 'copied') throw noSuchEntry(from);
 		await demandStillThere(disk, from, item);
 		await syncCopy(disk, scratch, item.type);
 		signal?.throwIfAborted();

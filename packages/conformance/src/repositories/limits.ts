@@ -48,6 +48,30 @@ export function limitRules(rule: Rule): void {
 		t.is((await limits.hit('key', 60 * second, 61_000, 7)).count, 7);
 	});
 
+	rule('several amounts are counted together or not at all', async (t, { limits }) => {
+		await limits.hit('b', 60 * second, 1000, 5);
+		const hits = ['c', 'b', 'a'].map((key) => ({ key, amount: 2, most: 50 }));
+		t.is(await limits.hitAll(hits, 60 * second, 2000), undefined);
+		t.deepEqual(
+			await limits.find(['a', 'b', 'd'], 3000),
+			new Map([
+				['b', { count: 7, endsAt: 61_000 }],
+				['a', { count: 2, endsAt: 62_000 }],
+			]),
+		);
+		t.is((await limits.find(['b'], 61_000)).size, 0);
+		const turned = (n: number) => (n % 2 === 0 ? hits : hits.toReversed());
+		await Promise.all(Array.from({ length: 20 }, (_, n) => limits.hitAll(turned(n), 60 * second, 2000)));
+		t.is((await limits.find(['a'], 2000)).get('a')?.count, 42);
+		const refused = await limits.hitAll([...hits, { key: 'd', amount: 60, most: 50 }], 60 * second, 2000);
+		t.deepEqual(refused, { key: 'd', endsAt: 62_000 });
+		t.deepEqual([...(await limits.find(['a', 'b', 'c', 'd'], 2000))].map(([key, { count }]) => [key, count]).sort(), [
+			['a', 42],
+			['b', 47],
+			['c', 42],
+		]);
+	});
+
 	rule('any text is a key of its own', async (t, { limits }) => {
 		const keys = [...hostileTexts, 'a'.repeat(100_000), `${'a'.repeat(99_999)}b`, 'a\0b', 'a\0c', ''];
 		for (const key of keys) t.is((await limits.hit(key, 60 * second, 1000)).count, 1, key.slice(0, 40));

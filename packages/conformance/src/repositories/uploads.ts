@@ -77,18 +77,6 @@ export function uploadRules(rule: Rule): void {
 		t.is(await uploads.countOfVisitors('192.0.2.3', 10), 0);
 	});
 
-	rule('the bytes that unfinished uploads lack are known', async (t, { uploads }) => {
-		t.is(await uploads.missingBytes({ touchedAfter: 0, isOfUsersOnly: false }), 0);
-		await uploads.add('one', upload);
-		await uploads.add('of a user', { ...upload, userId: 'ada', length: 2 ** 45 });
-		await uploads.add('long ago', { ...upload, touchedAt: 10 });
-		await uploads.add('done', upload);
-		await uploads.finish('done', 'a.txt');
-		t.is(await uploads.missingBytes({ touchedAfter: 10, isOfUsersOnly: false }), 60 + 2 ** 45 - 40);
-		t.is(await uploads.missingBytes({ touchedAfter: 10, isOfUsersOnly: true }), 2 ** 45 - 40);
-		t.is(await uploads.missingBytes({ touchedAfter: 0, isOfUsersOnly: false }), 120 + 2 ** 45 - 40);
-	});
-
 	rule('what has expired is told until it was dropped, and known until it is forgotten', async (t, { uploads }) => {
 		await uploads.add('one', { ...upload, expiresAt: 3000 });
 		await uploads.add('two', { ...upload, stagedId: 'other', expiresAt: 2000 });

@@ -205,6 +205,7 @@ export function readingRules(rule: Rule): void {
 	rule('there is a place to write to and the root is there', async (t, storage) => {
 		await storage.check();
 		t.true((await storage.freeSpace()) > 0);
+		t.true((await storage.totalSpace()) >= (await storage.freeSpace()));
 		t.is(await storage.count(p('')), 0);
 	});
 }

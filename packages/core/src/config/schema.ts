@@ -144,11 +144,14 @@ export const configSchema = z.strictObject({
 		.strictObject(
 			{
 				maxFileSize: byteSize.default(0),
-				freeSpaceReserve: byteSize.default(0),
+				freeSpaceReserve: z.union([z.literal('auto'), byteSize]).default('auto'),
 				expireAfter: duration.default(7 * 24 * 60 * 60 * 1000),
-				anonymousBytesPerHour: byteSize.default(0),
-				anonymousFilesPerHour: wholeNumber(0, 1_000_000_000).default(0),
-				anonymousUnfinished: wholeNumber(0, 1_000_000).default(0),
+				anonymousBytesPerHour: byteSize.default(20 * 1024 ** 3),
+				anonymousFilesPerHour: wholeNumber(0, 1_000_000_000).default(10_000),
+				anonymousTotalBytesPerHour: byteSize.default(100 * 1024 ** 3),
+				anonymousTotalFilesPerHour: wholeNumber(0, 1_000_000_000).default(50_000),
+				anonymousUnfinished: wholeNumber(0, 1_000_000).default(200),
+				anonymousMetadataSize: byteSize.default(2048),
 				addressBytesPerHour: byteSize.default(0),
 				addressFilesPerHour: wholeNumber(0, 1_000_000_000).default(0),
 			},

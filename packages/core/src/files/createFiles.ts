@@ -27,6 +27,7 @@ import {
 } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
+import { availableSpace } from '../uploads/freeSpace.js';
 import { createSpaceGuard } from '../uploads/spaceGuard.js';
 import { countedRow } from './countedRows.js';
 import { entryIn } from './entries.js';
@@ -49,7 +50,7 @@ export function createFiles(
 	watcher: ItemWatcher,
 ): Files {
 	const feeds = new FolderFeeds(storage, log);
-	const space = createSpaceGuard(() => storage().freeSpace(), uploads.freeSpaceReserve);
+	const space = createSpaceGuard(availableSpace(storage, uploads.freeSpaceReserve));
 
 	const visibleTrees = async (viewer: Viewer): Promise<Owner[]> => {
 		const own = viewer.kind === 'user' ? [viewer.username] : [];
@@ -173,15 +174,20 @@ export function createFiles(
 			);
 		},
 
-		async copy(viewer, item, to, signal) {
+		async copy(viewer, item, to, options = {}) {
 			demand(refuseCopy(viewer, item));
 			const from = await place(viewer, item);
 			// Only now is it known whose tree an item without an owner lies in.
 			demand(refuseCopyTo(viewer, from, to));
 			const target = { ...to, path: normalTarget(item.path, to.path) };
-			return arrive(viewer, from, ownPlace(viewer, target), (path, options) =>
-				storage().copy(from.at, path, { ...options, signal }),
-			);
+			const asker = space.asking();
+			try {
+				return await arrive(viewer, from, ownPlace(viewer, target), (path, naming) =>
+					storage().copy(from.at, path, { ...options, ...naming, beforeBytes: asker.ask }),
+				);
+			} finally {
+				asker.end();
+			}
 		},
 
 		async remove(viewer, item) {

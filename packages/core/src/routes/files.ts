@@ -16,7 +16,7 @@ type BrowseCall = Pick<Call<typeof contract.browsePublic>, 'request' | 'h'>;
 type BrowseQuery = Call<typeof contract.browsePublic>['query'];
 
 /** Browsing, and everything that changes a tree but for bytes that arrive. */
-export function fileRoutes({ files, log }: Services) {
+export function fileRoutes({ files, uploadLimits, log }: Services) {
 	const browse = async ({ request, h }: BrowseCall, viewer: Viewer, type: Area, { directory, search }: BrowseQuery) => {
 		const folder = item(type, directory, undefined);
 		if (search === undefined || search === '') {
@@ -45,11 +45,18 @@ export function fileRoutes({ files, log }: Services) {
 
 		route(contract.copyItem, async ({ viewer, payload, request }) => ({
 			message: 'Copied.',
-			entry: await files.copy(
-				viewer,
-				item(payload.fromType ?? payload.type, payload.fromPath, payload.owner),
-				item(payload.type, payload.toPath, undefined),
-				clientGone(request),
+			entry: await uploadLimits.counted(viewer, request.client.address, { files: 0, bytes: 0 }, (counting) =>
+				files.copy(
+					viewer,
+					item(payload.fromType ?? payload.type, payload.fromPath, payload.owner),
+					item(payload.type, payload.toPath, undefined),
+					{
+						signal: clientGone(request),
+						beforeItem: async ({ type, size }) => {
+							if (type === 'file') await counting.one(size);
+						},
+					},
+				),
 			),
 		})),
 

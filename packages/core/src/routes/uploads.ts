@@ -5,6 +5,7 @@ import type { Services } from '../services.js';
 import { askedArea } from '../uploads/askedArea.js';
 import { parseFileDigest } from '../uploads/checksum.js';
 import { discardAll } from '../uploads/discardAll.js';
+import { type ByteMeter, metered } from '../uploads/metered.js';
 import { publishKeyed } from '../uploads/publishKeyed.js';
 import { type FormFields, type ReceivedForm, receiveForm } from '../uploads/receiveForm.js';
 import { announcedBytes, textHeader, uploadKeyOf } from '../uploads/uploadHeaders.js';
@@ -33,16 +34,13 @@ export function uploadRoutes({ config, files, storage, arriving, uploadSpace, up
 	const receive = async (call: UploadCall, allowed: string[], areaOf: AreaOf) => {
 		const { viewer, request } = call;
 		const bytes = announcedBytes(request.raw.req);
-		await uploadSpace.demandNew(viewer, bytes);
-		const { address } = request.client;
-		const entries = await uploadLimits.whileUnfinished(viewer, address, () =>
-			uploadLimits.counted(viewer, address, { files: 1, bytes }, (countMore) =>
-				publishForm(call, allowed, areaOf, async (received) => {
-					// Of a body of unknown length nothing was counted yet.
-					const sizes = bytes > 0 ? [] : await Promise.all(received.map(({ staged }) => staged.size()));
-					await countMore({ files: received.length - 1, bytes: sizes.reduce((sum, size) => sum + size, 0) });
-				}),
-			),
+		const uploader = { viewer, address: request.client.address };
+		await uploadSpace.demandNew(uploader, bytes);
+		const entries = await uploadLimits.whileUnfinished(viewer, uploader.address, () =>
+			uploadLimits.counted(viewer, uploader.address, { files: 1, bytes }, (counting) => {
+				const meters = [uploadSpace.claim(uploader, bytes), counting.bytes];
+				return publishForm(call, allowed, areaOf, meters, ({ length }) => counting.files(length));
+			}),
 		);
 		return { message: entries.length === 1 ? 'File uploaded.' : `${entries.length} files uploaded.`, entries };
 	};
@@ -51,6 +49,7 @@ export function uploadRoutes({ config, files, storage, arriving, uploadSpace, up
 		{ viewer, request }: UploadCall,
 		allowed: string[],
 		areaOf: AreaOf,
+		meters: readonly ByteMeter[],
 		onReceived: (files: ReceivedForm['files']) => Promise<void>,
 	) => {
 		const { headers } = request.raw.req;
@@ -66,7 +65,7 @@ export function uploadRoutes({ config, files, storage, arriving, uploadSpace, up
 			fields: allowed,
 			maxFileSize: config.uploads.maxFileSize,
 			digest: parseFileDigest(textHeader(headers, 'Stowage-File-Digest')),
-			stage: () => files.stage(),
+			stage: async () => metered(await files.stage(), meters),
 			async beforeFile(fields, name) {
 				// A part without a name may still be given one by a later field; one with an impossible name is not worth its bytes.
 				if (name !== '' && !fields.has('fileName')) normalizeName(name);

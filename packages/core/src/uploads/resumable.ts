@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import type { Database } from '@stowage/database';
 import type { Files, Request, StagedFile, StorageProvider, UploadRecord } from '@stowage/plugin-api';
 import { type Area, Failure, isFailure, type Viewer } from '@stowage/rules';
@@ -9,6 +8,7 @@ import { limitAddress } from '../http/proxy.js';
 import type { Log } from '../log.js';
 import { Checkpoints } from './Checkpoints.js';
 import { type Checksum, parseChecksum } from './checksum.js';
+import { metered } from './metered.js';
 import { readPiece } from './readPiece.js';
 import type { UploadSpace } from './space.js';
 import { announcedBytes, byteCount, demandPieceType, hasBody, textHeader, uploadKeyOf } from './uploadHeaders.js';
@@ -129,16 +129,23 @@ export function createResumableUploads({
 		viewer: Viewer,
 		idHash: string,
 		record: UploadRecord,
-		request: IncomingMessage,
+		request: Request,
 		writer: Writer,
 		checksum: Checksum | undefined,
 	): Promise<UploadRecord> {
-		const staged = await stagedOf(record);
+		const uploader = {
+			viewer: record.userId === null ? ({ kind: 'anonymous' } as const) : viewer,
+			address: request.client.address,
+		};
+		const staged = metered(await stagedOf(record), [
+			space.claim(uploader, record.length - record.offset),
+			limits.arriving(uploader.viewer, uploader.address),
+		]);
 		const keepWhatArrived = async () => {
 			const size = await staged.size();
 			if (size > record.offset) await keep(idHash, record, staged, size);
 		};
-		const body = readPiece(request, {
+		const body = readPiece(request.raw.req, {
 			most: record.length - record.offset,
 			checksum,
 			onBytes: () => writer.heard(),
@@ -177,6 +184,10 @@ export function createResumableUploads({
 		if (textHeader(raw.req.headers, 'Upload-Concat') !== undefined) {
 			throw new Failure('invalid', 'Upload-Concat: is not offered; send the file as one upload');
 		}
+		const mostMetadata = config.uploads.anonymousMetadataSize;
+		if (viewer.kind === 'anonymous' && mostMetadata > 0 && Buffer.byteLength(metadata) > mostMetadata) {
+			throw new Failure('headersTooLarge', `Upload-Metadata: may have ${mostMetadata} bytes`);
+		}
 		const length = byteCount(raw.req.headers, 'Upload-Length');
 		const { name, directory, area = defaultArea(viewer, request), mtime } = parseUploadMetadata(metadata);
 		const { maxFileSize } = config.uploads;
@@ -185,11 +196,14 @@ export function createResumableUploads({
 		}
 		if (announcedBytes(raw.req) > length) throw moreThanSaid();
 		await files.demandUpload(viewer, { area, path: directory });
-		await space.demandNew(viewer, length);
 		const { address } = client;
+		await space.demandNew({ viewer, address }, length);
 		const wish = { name, directory, area, mtime, metadata, length, address };
 		return limits.beginUnfinished(viewer, address, () =>
-			limits.counted(viewer, address, { files: 1, bytes: length }, () => add(viewer, idHash, wish)),
+			limits.counted(viewer, address, { files: 1, bytes: length }, async (counting) => {
+				await counting.files(1);
+				return add(viewer, idHash, wish);
+			}),
 		);
 	}
 
@@ -257,7 +271,7 @@ export function createResumableUploads({
 				if (!bringsBytes && record.length > 0) return { ...record, id };
 				try {
 					inviteBody(request);
-					return { ...(await receive(viewer, idHash, record, req, writer, checksum)), id };
+					return { ...(await receive(viewer, idHash, record, request, writer, checksum)), id };
 				} catch (error) {
 					// Without a key nobody can ever find it again.
 					if (key === undefined) await abandon(idHash, record);
@@ -294,7 +308,7 @@ export function createResumableUploads({
 				if (record.entryPath !== null) return { ...record, id };
 				await space.demandPiece(announcedBytes(req));
 				inviteBody(request);
-				return { ...(await receive(viewer, idHash, record, req, writer, checksum)), id };
+				return { ...(await receive(viewer, idHash, record, request, writer, checksum)), id };
 			});
 		},
 

@@ -1,11 +1,18 @@
 import type { StagedFile } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 
-/** Bytes for which an upload asks at once, so that the disk is not asked for every chunk. */
+/** Bytes for which an upload asks at once at most, so that the disk is not asked for every chunk. It asks for no more than it has brought: what is silent holds little. */
 const stepBytes = 16 * 1024 * 1024;
 
 /** Bytes that a storage may hold in memory before they take room on its disk. */
 const maxUnwrittenBytes = 4 * 1024 * 1024;
+
+/** Parts of a copy that may be on their way at once. */
+const mostUnwrittenGrants = 16;
+
+/** With so much left, a look at the disk holds good for a while: nobody fills it in that time. */
+const plentyBytes = 2 * 1024 * 1024 * 1024;
+const lookMs = 500;
 
 const full = () => new Failure('storageFull', 'There is not enough free space.');
 
@@ -15,17 +22,32 @@ export interface SpaceGuard {
 	demandSpace(): Promise<void>;
 	/** The same file, but its bytes end with `storageFull` where the next ones would take from the reserve. */
 	guarded(staged: StagedFile): StagedFile;
+	/** For bytes that come by other ways, such as a copy. */
+	asking(): SpaceAsker;
 }
 
-export function createSpaceGuard(freeSpace: () => Promise<number>, reserve: number): SpaceGuard {
+export interface SpaceAsker {
+	/** Throws `storageFull` unless so many bytes, which are written next, leave the reserve alone. */
+	ask(bytes: number): Promise<void>;
+	/** Nothing more is written. */
+	end(): void;
+}
+
+export function createSpaceGuard(freeAboveReserve: () => Promise<number>): SpaceGuard {
 	/** Bytes that uploads under way were granted and the disk may not know of yet. */
 	let promised = 0;
 
+	let lastLook: { free: number; at: number } | undefined;
+
 	const available = async (): Promise<number> => {
+		const known = (lastLook?.free ?? 0) - promised;
+		if (lastLook !== undefined && known > plentyBytes && performance.now() - lastLook.at < lookMs) return known;
 		// What is written while the disk is asked may be missing from both sides.
 		const before = promised;
-		const free = await freeSpace();
-		return free - reserve - Math.max(before, promised);
+		const look = { free: 0, at: performance.now() };
+		look.free = await freeAboveReserve();
+		lastLook = look;
+		return look.free - Math.max(before, promised);
 	};
 
 	async function* guard(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -42,10 +64,11 @@ export function createSpaceGuard(freeSpace: () => Promise<number>, reserve: numb
 				if (chunk.length > granted) {
 					const most = granted + (await available());
 					if (most < chunk.length) throw full();
-					granted = Math.min(most, Math.max(stepBytes, chunk.length));
+					granted = Math.min(most, Math.max(chunk.length, Math.min(stepBytes, passed)));
 				}
 				granted -= chunk.length;
 				passed += chunk.length;
+				if (lastLook !== undefined) lastLook.free -= chunk.length;
 				count();
 				yield chunk;
 			}
@@ -56,10 +79,26 @@ export function createSpaceGuard(freeSpace: () => Promise<number>, reserve: numb
 
 	return {
 		async demandSpace() {
-			if (reserve > 0 && (await available()) <= 0) throw full();
+			if ((await available()) <= 0) throw full();
 		},
+		asking() {
+			const granted: number[] = [];
+			return {
+				async ask(bytes) {
+					if (bytes > (await available())) throw full();
+					promised += bytes;
+					granted.push(bytes);
+					// What was asked for so long ago is written, and the disk knows of it.
+					if (granted.length > mostUnwrittenGrants) promised -= granted.shift() ?? 0;
+				},
+				end() {
+					for (const bytes of granted.splice(0)) promised -= bytes;
+					lastLook = undefined;
+				},
+			};
+		},
+
 		guarded(staged) {
-			if (reserve === 0) return staged;
 			return {
 				id: staged.id,
 				size: () => staged.size(),

@@ -5,6 +5,7 @@ import { limitAddress } from '../http/proxy.js';
 import type { Log } from '../log.js';
 import { rateLimited } from '../rateLimited.js';
 import { createTurns } from '../turns.js';
+import type { ByteMeter } from './metered.js';
 
 interface Means {
 	config: Pick<Config, 'uploads'>;
@@ -13,8 +14,8 @@ interface Means {
 	now(): number;
 }
 
-/** What is about to arrive. */
-export interface Announced {
+/** What arrives, or is about to. */
+export interface Amount {
 	files: number;
 	bytes: number;
 }
@@ -23,22 +24,34 @@ interface Limit {
 	key: string;
 	most: number;
 	amount: number;
+	/** Whether all visitors share it. */
+	isOfAll?: boolean;
 }
 
 const hourMs = 60 * 60_000;
 
-/** How much may be uploaded in an hour, by visitors and from any one address. Nothing is counted where nothing is limited. */
+/** Bytes after which those that have arrived are counted, since a count is a write of the database; fewer where a limit is small. */
+const stepBytes = { most: 8 * 1024 * 1024, least: 64 * 1024 };
+
+/** How an upload tells what comes. */
+export interface Counting {
+	/** Counts bytes in steps as they arrive. */
+	readonly bytes: ByteMeter;
+	/** Counts so many files, with the bytes that were too few for a step. */
+	files(count: number): Promise<void>;
+	/** Counts a file that came by another way. */
+	one(bytes: number): Promise<void>;
+}
+
+/** How much may be uploaded in an hour, by visitors, by all of them together, and from any one address. Nothing is counted where nothing is limited. */
 export interface UploadLimits {
 	/**
-	 * Counts what begins and runs `work`, which may count more of it by the call that it is given; all is taken back when that fails. Throws `tooLarge` for
-	 * what never fits and `rateLimited` for what does not fit now.
+	 * Runs `work`, which counts what comes; all is taken back when it fails. Throws `tooLarge` for what never fits and `rateLimited` for what does not fit now,
+	 * at once if the announced amount tells. What is only announced counts for nothing.
 	 */
-	counted<T>(
-		viewer: Viewer,
-		address: string,
-		announced: Announced,
-		work: (countMore: (more: Announced) => Promise<void>) => Promise<T>,
-	): Promise<T>;
+	counted<T>(viewer: Viewer, address: string, announced: Amount, work: (counting: Counting) => Promise<T>): Promise<T>;
+	/** Counts bytes as they arrive. They stay counted, whatever becomes of them. */
+	arriving(viewer: Viewer, address: string): ByteMeter;
 	/** Runs `begin`, after which an upload is known as unfinished. Throws `rateLimited` if a visitor has begun as many as may be, also when many begin at once. */
 	beginUnfinished<T>(viewer: Viewer, address: string, begin: () => Promise<T>): Promise<T>;
 	/** The same for a form, which is unfinished until `work` has ended. */
@@ -52,9 +65,9 @@ export function createUploadLimits({ config: { uploads }, database, log, now }: 
 	const forms = new Map<string, number>();
 	const inTurn = createTurns();
 
-	const limitsFor = (viewer: Viewer, address: string, { files, bytes }: Announced): Limit[] => {
+	const limitsFor = (viewer: Viewer, address: string, { files, bytes }: Amount): Limit[] => {
 		const from = limitAddress(address);
-		const all = [
+		const all: Limit[] = [
 			{ key: `upload files ${from}`, most: uploads.addressFilesPerHour, amount: files },
 			{ key: `upload bytes ${from}`, most: uploads.addressBytesPerHour, amount: bytes },
 		];
@@ -62,29 +75,80 @@ export function createUploadLimits({ config: { uploads }, database, log, now }: 
 			all.push(
 				{ key: `upload files visitor ${from}`, most: uploads.anonymousFilesPerHour, amount: files },
 				{ key: `upload bytes visitor ${from}`, most: uploads.anonymousBytesPerHour, amount: bytes },
+				{ key: 'upload files visitors', most: uploads.anonymousTotalFilesPerHour, amount: files, isOfAll: true },
+				{ key: 'upload bytes visitors', most: uploads.anonymousTotalBytesPerHour, amount: bytes, isOfAll: true },
 			);
 		}
 		return all.filter(({ most, amount }) => most > 0 && amount > 0);
 	};
 
+	const demandPossible = ({ amount, most }: Limit) => {
+		if (amount > most) throw new Failure('tooLarge', 'This upload is larger than what may be uploaded in an hour.');
+	};
+	const refuseNow = ({ isOfAll }: Limit, endsAt: number) =>
+		rateLimited(
+			isOfAll === true
+				? 'Visitors have uploaded as much as they may in an hour. Please try again later.'
+				: 'As much as may be uploaded in an hour was uploaded from here already.',
+			endsAt,
+			now(),
+		);
+	const demandRoom = async (all: readonly Limit[]): Promise<void> => {
+		if (all.length === 0) return;
+		const windows = await database.limits.find(
+			all.map(({ key }) => key),
+			now(),
+		);
+		for (const limit of all) {
+			demandPossible(limit);
+			const window = windows.get(limit.key);
+			if (window !== undefined && window.count + limit.amount > limit.most) throw refuseNow(limit, window.endsAt);
+		}
+	};
+	/** Counts all of them, or none and throws. */
+	const hit = async (all: readonly Limit[]): Promise<void> => {
+		if (all.length === 0) return;
+		for (const limit of all) demandPossible(limit);
+		const exceeded = await database.limits.hitAll(all, hourMs, now());
+		const limit = all.find(({ key }) => key === exceeded?.key);
+		if (exceeded !== undefined && limit !== undefined) throw refuseNow(limit, exceeded.endsAt);
+	};
+
+	const inSteps = (viewer: Viewer, count: (come: Amount) => Promise<void>) => {
+		const bounds = limitsFor(viewer, '', { files: 0, bytes: 1 }).map(({ most }) => most / 8);
+		const step = Math.max(stepBytes.least, Math.min(stepBytes.most, ...bounds));
+		let uncounted = 0;
+		const rest = async (files: number) => {
+			const bytes = uncounted;
+			uncounted = 0;
+			await count({ files, bytes });
+		};
+		return {
+			async arrived(bytes: number) {
+				uncounted += bytes;
+				if (uncounted >= step) await rest(0);
+			},
+			rest,
+		};
+	};
+
 	const limits: UploadLimits = {
 		async counted(viewer, address, announced, work) {
+			await demandRoom(limitsFor(viewer, address, announced));
 			const counted: Limit[] = [];
-			const count = async (more: Announced) => {
-				for (const limit of limitsFor(viewer, address, more)) {
-					if (limit.amount > limit.most) {
-						throw new Failure('tooLarge', 'This upload is larger than what may be uploaded in an hour.');
-					}
-					const { count: total, endsAt } = await database.limits.hit(limit.key, hourMs, now(), limit.amount);
-					counted.push(limit);
-					if (total > limit.most) {
-						throw rateLimited('As much as may be uploaded in an hour was uploaded from here already.', endsAt, now());
-					}
-				}
+			const count = async (come: Amount) => {
+				const all = limitsFor(viewer, address, come);
+				await hit(all);
+				counted.push(...all);
 			};
+			const steps = inSteps(viewer, count);
 			try {
-				await count(announced);
-				return await work(count);
+				return await work({
+					// What is left at the end of one file is counted with those after it.
+					bytes: { arrived: steps.arrived, ended: () => {} },
+					files: steps.rest,
+					one: (bytes) => count({ files: 1, bytes }),
+				});
 			} catch (error) {
 				for (const { key, amount } of counted) {
 					// What stays counted ends with its hour; the caller hears why the upload failed.
@@ -94,6 +158,11 @@ export function createUploadLimits({ config: { uploads }, database, log, now }: 
 				}
 				throw error;
 			}
+		},
+
+		arriving(viewer, address) {
+			const { arrived, rest } = inSteps(viewer, (come) => hit(limitsFor(viewer, address, come)));
+			return { arrived, ended: () => rest(0) };
 		},
 
 		async beginUnfinished(viewer, address, begin) {

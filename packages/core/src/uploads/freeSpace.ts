@@ -1,0 +1,17 @@
+import type { StorageProvider } from '@stowage/plugin-api';
+
+/** What stays free by itself: a twentieth of the disk, and no more than 1 GB. */
+const autoShare = 1 / 20;
+const autoBytes = 1024 ** 3;
+
+/** Bytes that stay free, or `auto`. */
+export type FreeSpaceReserve = number | 'auto';
+
+/** Tells how many bytes may be written before the reserve is reached; less than none where it is in use already. */
+export function availableSpace(storage: () => StorageProvider, reserve: FreeSpaceReserve): () => Promise<number> {
+	return async () => {
+		const kept =
+			reserve === 'auto' ? Math.min(autoBytes, Math.floor((await storage().totalSpace()) * autoShare)) : reserve;
+		return (await storage().freeSpace()) - kept;
+	};
+}
