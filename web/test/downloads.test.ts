@@ -1,7 +1,7 @@
 import type { Entry } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { downloadQuestion, knownSize, mayBeZip, mustBeZip } from '../src/features/downloads/downloadChoice.js';
-import { afterNews, noProgress, type ZipProgress, zipNotice } from '../src/features/downloads/zipNotice.js';
+import { applyTicketEvent, noProgress, type ZipProgress, zipNotice } from '../src/features/downloads/zipNotice.js';
 
 type Chosen = Pick<Entry, 'type' | 'size'>;
 const file: Chosen = { type: 'file', size: 1000 };
@@ -27,7 +27,10 @@ test('a folder and a file', asks, [folder, file], 'Download 2 files?', 'forced',
 const megabyte = 1024 * 1024;
 const news = (sent: number, state: 'waiting' | 'sending') => ({ ticket: 't', sent, size: 10 * megabyte, state });
 const after = (...samples: [at: number, sent: number, state: 'waiting' | 'sending'][]) =>
-	samples.reduce<ZipProgress>((progress, [at, sent, state]) => afterNews(progress, news(sent, state), at), noProgress);
+	samples.reduce<ZipProgress>(
+		(progress, [at, sent, state]) => applyTicketEvent(progress, news(sent, state), at),
+		noProgress,
+	);
 
 const says = (t: ExecutionContext, progress: ZipProgress, part: number, detail: string) => {
 	const notice = zipNotice('files.zip', 10 * megabyte, progress);

@@ -2,7 +2,15 @@ import { type Area, homePath, type Owner, type Viewer } from './areas.js';
 import { Failure } from './failure.js';
 import type { Entry } from './listing.js';
 import { joinPath, type StoragePath } from './paths.js';
-import { type Item, itemOf, notOwnedMessage, refuseCopyTo, refuseCut, refuseMove } from './permissions.js';
+import {
+	type Item,
+	itemOf,
+	type MoveDirection,
+	notOwnedMessage,
+	refuseCopyTo,
+	refuseCut,
+	refuseMove,
+} from './permissions.js';
 import { plural } from './plural.js';
 
 export type ClipboardItem = Pick<Entry, 'name' | 'path' | 'type' | 'owner'>;
@@ -15,7 +23,7 @@ export interface Clipboard {
 	sourceDirectory: StoragePath;
 }
 
-/** One call of moveItem. It names both ends in one area, so a move between areas is told in paths of the home. */
+/** One call of moveItem. It names both ends in one area, so a move between areas uses paths of the home. */
 export interface MoveStep {
 	item: ClipboardItem;
 	type: Area;
@@ -71,6 +79,12 @@ export function planPaste(
 		: { kind: 'copy', steps: pairs.map(({ item, from, to }) => copyStep(item, from, to)), skipped };
 }
 
+/** The call of 'Move to Public' or 'Move back to Private': the item keeps its path in the other area. */
+export function moveToOtherArea(direction: MoveDirection, item: ClipboardItem): MoveStep {
+	const from = itemOf(direction === 'toPublic' ? 'private' : 'public', item);
+	return moveStep(item, from, { area: direction === 'toPublic' ? 'public' : 'private', path: from.path });
+}
+
 function moveStep(item: ClipboardItem, from: Item, to: Item): MoveStep {
 	if (from.area === to.area) return { item, type: to.area, fromPath: from.path, toPath: to.path };
 	return { item, type: 'private', fromPath: homePath(from.area, from.path), toPath: homePath(to.area, to.path) };
@@ -80,7 +94,7 @@ function copyStep(item: ClipboardItem, from: Item, to: Item): CopyStep {
 	return { item, type: to.area, fromType: from.area, owner: from.owner, fromPath: from.path, toPath: to.path };
 }
 
-/** What a paste came to (spec, section 8). */
+/** The result of a paste in which something failed (spec, section 8). */
 export function pasteResult(pasted: number, failed: number): string {
 	return `Pasted ${plural(pasted, 'item')}. ${failed} failed.`;
 }
@@ -88,11 +102,11 @@ export function pasteResult(pasted: number, failed: number): string {
 export interface OwnedSplit<T> {
 	owned: T[];
 	skipped: T[];
-	/** What to say about those skipped; undefined if there are none. */
+	/** The sentence about those skipped; undefined if there are none. */
 	message: string | undefined;
 }
 
-/** Parts a selection into what the viewer owns and what is skipped (spec, section 6). Private items are one's own. */
+/** Splits a selection into what the viewer owns and what is skipped (spec, section 6). Private items are the viewer's own. */
 export function splitOwned<T extends { owner?: Owner | undefined }>(
 	items: readonly T[],
 	viewer: Viewer,

@@ -11,7 +11,7 @@ import {
 } from './areas.js';
 import { Failure } from './failure.js';
 import type { Entry } from './listing.js';
-import { isWithin, parentPath, parsePath, type StoragePath } from './paths.js';
+import { isWithin, parentPath, parsePath, relativePath, type StoragePath } from './paths.js';
 
 /**
  * What is asked about: a file or folder, there already or about to be. The rules need no more of it, so they can be
@@ -89,9 +89,9 @@ export function refuseCopy(viewer: Viewer, item: Item): Failure | undefined {
 	return refusal ?? refuseProtected(item, 'copy');
 }
 
-/** Moving an item to a whole new path, in the same area or the other. */
+/** Moving an item to a whole new path, in the same area or the other. It asks the rules of 'Move to Public' and 'Move back to Private' where it is one of them. */
 export function refuseMove(viewer: Viewer, item: Item, target: Item): Failure | undefined {
-	const refusal = refuseForeign(viewer, item) ?? refuseForeign(viewer, target) ?? refuseProtected(item, 'move');
+	const refusal = refuseForeign(viewer, item) ?? refuseForeign(viewer, target) ?? refuseDirection(viewer, item, target);
 	if (refusal) return refusal;
 	const from = homePath(item.area, item.path);
 	const folder = parentPath(homePath(target.area, target.path));
@@ -109,6 +109,32 @@ export function refuseCopyTo(viewer: Viewer, item: Item, target: Item): Failure 
 	return isWithin(folder, homePath(item.area, item.path))
 		? new Failure('invalid', 'Cannot copy a folder into itself')
 		: undefined;
+}
+
+function refuseDirection(viewer: Viewer, item: Item, target: Item): Failure | undefined {
+	switch (moveDirection(item, target)) {
+		case 'toPublic':
+			return refuseMoveToPublic(viewer, item);
+		case 'toPrivate':
+			return refuseMoveToPrivate(viewer, publicItem(item));
+		case undefined:
+			return refuseProtected(item, 'move');
+	}
+}
+
+/** A move that changes who can read an item. */
+export type MoveDirection = 'toPublic' | 'toPrivate';
+
+/** Undefined for a move that stays private or stays public. Each end may be a path of either area: `docs` in public is `Public/docs` in the home. */
+export function moveDirection(item: Item, target: Item): MoveDirection | undefined {
+	if (isPublic(item) === isPublic(target)) return undefined;
+	return isPublic(target) ? 'toPublic' : 'toPrivate';
+}
+
+/** An item below `Public` in a home, as the public area has it. */
+function publicItem(item: Item): Item {
+	if (item.area === 'public') return item;
+	return { area: 'public', owner: item.owner, path: relativePath(item.path, parsePath(publicFolderName)) };
 }
 
 /** 'Move to Public', from the private view. */

@@ -2,6 +2,7 @@ import test from 'ava';
 import {
 	type Clipboard,
 	type ClipboardItem,
+	moveToOtherArea,
 	type Owner,
 	parsePath,
 	pasteResult,
@@ -33,7 +34,25 @@ test('Cut items become moves', (t) => {
 	});
 });
 
-test('A move between areas is told in paths of the home', (t) => {
+test('Moving to the other area keeps the path', (t) => {
+	const a = item('docs/a.txt');
+	const inPublic = parsePath('Public/docs/a.txt');
+	t.deepEqual(moveToOtherArea('toPublic', a), {
+		item: a,
+		type: 'private',
+		fromPath: parsePath(a.path),
+		toPath: inPublic,
+	});
+	const b = item('docs/a.txt', 'ann');
+	t.deepEqual(moveToOtherArea('toPrivate', b), {
+		item: b,
+		type: 'private',
+		fromPath: inPublic,
+		toPath: parsePath(b.path),
+	});
+});
+
+test('A move between areas uses paths of the home', (t) => {
 	const a = item('docs/a.txt');
 	t.deepEqual(planPaste(clipboard('cut', 'private', a), ann, 'public', archive), {
 		kind: 'move',

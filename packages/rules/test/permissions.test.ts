@@ -8,6 +8,8 @@ import {
 	hasPlainLink,
 	type Item,
 	itemOf,
+	type MoveDirection,
+	moveDirection,
 	type Owner,
 	parsePath,
 	refuseBrowse,
@@ -218,6 +220,37 @@ test(
 );
 
 // Between the areas
+const leads = test.macro((t, from: Item, to: Item, direction: MoveDirection | undefined) =>
+	t.is(moveDirection(from, to), direction),
+);
+test('From private into Public is a move to public', leads, privately('a'), privately('Public/a'), 'toPublic');
+test('From private to the public area is a move to public', leads, privately('a'), publicly('b/a'), 'toPublic');
+test('Out of Public is a move to private', leads, privately('Public/a'), privately('a'), 'toPrivate');
+test('From the public area to private is a move to private', leads, publicly('a'), privately('a'), 'toPrivate');
+test('Within Public is neither', leads, privately('Public/a'), publicly('b/a'), undefined);
+test('Beside Public is neither', leads, privately('a'), privately('Public notes/a'), undefined);
+
+test('Whichever area names its ends, a move to public or back asks the same rule', (t) => {
+	const names = fc.constantFrom('a', 'Public', 'Public/a', 'Public/a/b', 'docs/a', 'Publications/a');
+	const item = fc.oneof(
+		names.map(privately),
+		names.map((name) => publicly(name)),
+	);
+	fc.assert(
+		fc.property(fc.constantFrom(ann, visitor), item, item, (viewer, from, to) => {
+			const direction = moveDirection(from, to);
+			if (direction === undefined) return;
+			const inHome = privately([from.area === 'public' ? 'Public' : '', from.path].filter(Boolean).join('/'));
+			const below = inHome.path.slice('Public/'.length);
+			const rule =
+				direction === 'toPublic' ? refuseMoveToPublic(viewer, inHome) : refuseMoveToPrivate(viewer, publicly(below));
+			const refusal = refuseMove(viewer, from, to);
+			if (rule) t.is(refusal?.message, rule.message);
+			else t.not(refusal?.kind, 'protected');
+		}),
+	);
+});
+
 test('A private item may move to public', allowed, refuseMoveToPublic(ann, privately('docs/a')));
 test(
 	'What is below Public does not move to public',

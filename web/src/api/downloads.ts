@@ -3,24 +3,24 @@ import { type Area, type Entry, isFailure, type Owner } from '@stowage/rules';
 import type { z } from 'zod';
 import { call, endpointUrl } from './client/client.js';
 
-/** The address from which a file is downloaded by whoever looks at this listing; a folder comes as its ZIP. */
+/** The URL from which the viewer of this listing downloads an entry; a folder comes as a ZIP. */
 export function downloadUrl(area: Area, entry: Pick<Entry, 'path' | 'owner'>): string {
-	return plainAddress(area, entry.path, area === 'public' ? entry.owner : undefined);
+	return plainUrl(area, entry.path, area === 'public' ? entry.owner : undefined);
 }
 
-/** The same of what lies at a path of an owner's tree. */
-export function plainAddress(type: Area, path: string, owner: Owner | undefined): string {
+/** The download URL of a path in an owner's tree. */
+export function plainUrl(type: Area, path: string, owner: Owner | undefined): string {
 	// In a query the empty owner is the ownerless tree.
 	const query = owner === undefined ? { type } : { type, owner: owner ?? '' };
 	return endpointUrl(contract.download, { query, params: { path } });
 }
 
-/** The right to download one selection as it was, as a ZIP of a known size, from an address of its own. */
+/** A URL that downloads one selection as a ZIP of a known size. */
 export type DownloadTicket = z.output<typeof contract.makeTicket.result>;
 
 export interface TicketSelection {
 	area: Area;
-	/** Where it was chosen. */
+	/** The folder on screen. */
 	directory: string;
 	entries: readonly Pick<Entry, 'path' | 'name' | 'owner'>[];
 }
@@ -33,7 +33,7 @@ export function createTicket(
 	return call(contract.makeTicket, { payload: { files, type: area, directory }, ...(signal ? { signal } : {}) });
 }
 
-/** What is being sent for it breaks off, and its address is no longer good. One that has ended already is fine. */
+/** Cancels a ticket: downloads of it break off and its URL stops working. One that has ended already is no error. */
 export async function endTicket({ ticket }: DownloadTicket): Promise<void> {
 	try {
 		await call(contract.endTicket, { params: { ticket } });

@@ -3,27 +3,27 @@ import type { LinkExpiration } from '@stowage/rules';
 import { queryOptions } from '@tanstack/react-query';
 import { call, endpointUrl } from './client/client.js';
 
-/** The links of whoever is signed in. */
+/** The temporary links of the signed-in user. */
 export const linksQuery = queryOptions({
 	queryKey: ['links'],
 	queryFn: ({ signal }) => call(temporaryLinks, { signal }),
-	// They are looked at seldom, and then as they are.
+	// They are opened seldom and must be current then.
 	staleTime: 0,
 	gcTime: 0,
 	refetchInterval: 30_000,
 	retry: 1,
 });
 
-/** Makes a temporary link; answers its address, absolute, and when it ends. */
-export async function makeLink(
+/** Creates a temporary link; returns its absolute URL and when it expires. */
+export async function createLink(
 	filePath: string,
 	expiration: LinkExpiration,
-): Promise<{ address: string; expiresAt: number }> {
+): Promise<{ url: string; expiresAt: number }> {
 	const { token, expiresAt } = await call(generateTempLink, { payload: { filePath, expiration } });
 	const path = endpointUrl(temporaryDownload, { params: { token } });
-	return { address: `${window.location.origin}${path}`, expiresAt };
+	return { url: `${window.location.origin}${path}`, expiresAt };
 }
 
-export async function endLink(id: string): Promise<void> {
+export async function revokeTemporaryLink(id: string): Promise<void> {
 	await call(revokeLink, { params: { id } });
 }

@@ -1,40 +1,40 @@
 import test from 'ava';
 import { FolderRefresh } from '../../src/api/events/FolderRefresh.js';
 
-/** A folder that takes `takes` ms to read, in a time of its own. */
+/** A folder whose fetch takes `takes` ms of a fake clock. */
 function folder(takes = 50) {
 	let now = 0;
-	let readings = 0;
-	let isReading = false;
-	const state = { isChanging: false };
+	let fetches = 0;
+	let isFetching = false;
+	const state = { isMutating: false };
 	const timers = new Map<number, { at: number; action: () => void }>();
 	let nextTimer = 0;
-	const later = (action: () => void, ms: number) => {
+	const schedule = (action: () => void, ms: number) => {
 		const id = nextTimer++;
 		timers.set(id, { at: now + ms, action });
 		return () => void timers.delete(id);
 	};
-	const read = () => {
-		isReading = true;
-		readings++;
-		refresh.onReadingStarted();
-		later(() => {
-			isReading = false;
-			refresh.onReadingEnded('success');
+	const refetch = () => {
+		isFetching = true;
+		fetches++;
+		refresh.onFetchStarted();
+		schedule(() => {
+			isFetching = false;
+			refresh.onFetchEnded('success');
 		}, takes);
 	};
 	const refresh = new FolderRefresh({
-		read,
-		isReading: () => isReading,
-		isChanging: () => state.isChanging,
+		refetch,
+		isFetching: () => isFetching,
+		isMutating: () => state.isMutating,
 		now: () => now,
-		later,
+		schedule,
 	});
 	return {
 		refresh,
 		state,
-		read,
-		readings: () => readings,
+		refetch,
+		fetches: () => fetches,
 		pass(ms: number) {
 			for (const end = now + ms; ; ) {
 				const [due] = [...timers].filter(([, { at }]) => at <= end).sort(([, a], [, b]) => a.at - b.at);
@@ -50,79 +50,79 @@ function folder(takes = 50) {
 	};
 }
 
-test('news is read within half a second', (t) => {
-	const { refresh, readings, pass } = folder();
-	refresh.onNews();
+test('news is refetch within half a second', (t) => {
+	const { refresh, fetches, pass } = folder();
+	refresh.onChangeEvent();
 	pass(500);
-	t.is(readings(), 1);
+	t.is(fetches(), 1);
 	pass(60_000);
-	t.is(readings(), 1);
+	t.is(fetches(), 1);
 });
 
-test('what the page reads by itself after a change of its own answers the news of it', (t) => {
-	const { refresh, readings, read, pass } = folder();
-	refresh.onNews();
+test('a fetch that the page makes after its own change covers the event of that change', (t) => {
+	const { refresh, fetches, refetch, pass } = folder();
+	refresh.onChangeEvent();
 	pass(20);
-	read();
+	refetch();
 	pass(60_000);
-	t.is(readings(), 1);
+	t.is(fetches(), 1);
 });
 
-test('news that comes while the folder is read leads to one more reading', (t) => {
-	const { refresh, readings, pass } = folder(500);
-	refresh.onNews();
+test('events during a fetch lead to one more fetch', (t) => {
+	const { refresh, fetches, pass } = folder(500);
+	refresh.onChangeEvent();
 	pass(200);
-	t.is(readings(), 1);
-	for (let n = 0; n < 10; n++) refresh.onNews();
+	t.is(fetches(), 1);
+	for (let n = 0; n < 10; n++) refresh.onChangeEvent();
 	pass(60_000);
-	t.is(readings(), 2);
+	t.is(fetches(), 2);
 });
 
-test('news without end leaves a pause as long as a reading between readings, and the last is read', (t) => {
-	const { refresh, readings, pass } = folder(1000);
+test('endless events leave a pause as long as a fetch between fetches, and the last event is fetched', (t) => {
+	const { refresh, fetches, pass } = folder(1000);
 	for (let n = 0; n < 60; n++) {
-		refresh.onNews();
+		refresh.onChangeEvent();
 		pass(500);
 	}
-	t.true(readings() >= 13 && readings() <= 16, `${readings()} readings in 30 s`);
-	const before = readings();
-	refresh.onNews();
+	t.true(fetches() >= 13 && fetches() <= 16, `${fetches()} fetches in 30 s`);
+	const before = fetches();
+	refresh.onChangeEvent();
 	pass(10_000);
-	t.true(readings() > before);
+	t.true(fetches() > before);
 });
 
-test('while the page changes things it waits for the end, but not for long', (t) => {
-	const { refresh, state, readings, pass } = folder();
-	state.isChanging = true;
-	refresh.onNews();
+test('while the page changes something the fetch waits for the end, but not for long', (t) => {
+	const { refresh, state, fetches, pass } = folder();
+	state.isMutating = true;
+	refresh.onChangeEvent();
 	pass(1000);
-	t.is(readings(), 0);
+	t.is(fetches(), 0);
 	pass(1000);
-	t.is(readings(), 1);
+	t.is(fetches(), 1);
 });
 
-test('a server that was away for long is asked again soon', (t) => {
-	const { refresh, readings, pass } = folder();
-	refresh.onReadingStarted();
+test('after a long outage the folder is fetched again soon', (t) => {
+	const { refresh, fetches, pass } = folder();
+	refresh.onFetchStarted();
 	pass(20_000);
-	refresh.onReadingEnded('error');
-	refresh.onNews();
+	refresh.onFetchEnded('error');
+	refresh.onChangeEvent();
 	pass(500);
-	t.is(readings(), 1);
-	refresh.onReadingStarted();
+	t.is(fetches(), 1);
+	refresh.onFetchStarted();
 	pass(20_000);
-	refresh.onReadingRetried();
+	refresh.onFetchRetried();
 	pass(50);
-	refresh.onReadingEnded('success');
-	refresh.onNews();
+	refresh.onFetchEnded('success');
+	refresh.onChangeEvent();
 	pass(500);
-	t.is(readings(), 2);
+	t.is(fetches(), 2);
 });
 
-test('nothing is read after the end', (t) => {
-	const { refresh, readings, pass } = folder();
-	refresh.onNews();
+test('nothing is refetch after the end', (t) => {
+	const { refresh, fetches, pass } = folder();
+	refresh.onChangeEvent();
 	refresh.stop();
 	pass(60_000);
-	t.is(readings(), 0);
+	t.is(fetches(), 0);
 });

@@ -1,14 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type Failure, isFailure, parsePath, rootPath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
+import { createEnsureFolder } from '../../src/api/uploads/ensureFolder.js';
 import type { Timing } from '../../src/api/uploads/RetryPolicy.js';
-import type { SendUpload, UploadAnswer, UploadRequest } from '../../src/api/uploads/sendUpload.js';
-import { discardPieces, type PieceTools } from '../../src/api/uploads/uploadChunks.js';
+import type { SendUpload, UploadRequest, UploadResponse } from '../../src/api/uploads/sendUpload.js';
+import { uploadBySize } from '../../src/api/uploads/transport.js';
+import { terminateUpload, type UploadDependencies } from '../../src/api/uploads/uploadChunks.js';
 import { UnreadableFile, UploadNetworkFailure } from '../../src/api/uploads/uploadFailures.js';
-import { newFolderMaker } from '../../src/api/uploads/uploadFolders.js';
-import { storedRecords } from '../../src/api/uploads/uploadRecords.js';
+import { createUploadRecords } from '../../src/api/uploads/uploadRecords.js';
 import { newUploadKey, type Upload, type UploadWait } from '../../src/api/uploads/uploads.js';
-import { carryBySize } from '../../src/api/uploads/uploadTransport.js';
 import { describeFailure } from '../../src/features/uploadQueue/running/describeFailure.js';
 
 const kilobyte = 1024;
@@ -101,7 +101,7 @@ function refusal(status: number, code: string, message = 'Says the server.'): An
 	return { status, body: { statusCode: status, code, error: message, message } };
 }
 
-function answerOf({ status, headers = {}, body }: Answer): UploadAnswer {
+function answerOf({ status, headers = {}, body }: Answer): UploadResponse {
 	return { status, header: (name) => headers[name] ?? null, body };
 }
 
@@ -119,7 +119,7 @@ class FakeStorage {
 	}
 }
 
-/** One page: its tools, with time that passes only while it sleeps. */
+/** One page: its dependencies, with time that passes only while it sleeps. */
 function openPage(server: FakeServer, storage = new FakeStorage()) {
 	const slept: number[] = [];
 	let time = 0;
@@ -131,19 +131,19 @@ function openPage(server: FakeServer, storage = new FakeStorage()) {
 			time += milliseconds;
 		},
 	};
-	const tools: PieceTools = {
+	const dependencies: UploadDependencies = {
 		send: server.send,
-		hash: async (piece) => digestOf(new Uint8Array(await piece.arrayBuffer())),
-		records: storedRecords(storage as unknown as Storage),
+		hash: async (blob) => digestOf(new Uint8Array(await blob.arrayBuffer())),
+		records: createUploadRecords(storage as unknown as Storage),
 		timing,
-		pieces: { size: megabyte },
+		chunks: { size: megabyte },
 	};
 	const waits: (UploadWait | undefined)[] = [];
 	const progress: number[] = [];
 	const offsets: number[] = [];
 	let signIns = 0;
 	return {
-		tools,
+		dependencies,
 		storage,
 		slept,
 		waits,
@@ -153,15 +153,15 @@ function openPage(server: FakeServer, storage = new FakeStorage()) {
 		advance: (milliseconds: number) => {
 			time += milliseconds;
 		},
-		carry: (upload: Upload, signal = new AbortController().signal) =>
-			carryBySize(
-				tools,
+		upload: (upload: Upload, signal = new AbortController().signal) =>
+			uploadBySize(
+				dependencies,
 				upload,
 				{
 					onProgress: (size) => progress.push(size),
 					onOffset: (size) => offsets.push(size),
 					onWait: (reason) => waits.at(-1) !== reason && waits.push(reason),
-					signedIn: async () => {
+					waitForSignIn: async () => {
 						signIns++;
 					},
 				},
@@ -184,8 +184,8 @@ function uploadOf(size: number, changes: Partial<Upload> = {}): Upload & { bytes
 	};
 }
 
-const fails = async (t: ExecutionContext, carried: Promise<unknown>, message: string) => {
-	const error = await t.throwsAsync(carried);
+const fails = async (t: ExecutionContext, uploading: Promise<unknown>, message: string) => {
+	const error = await t.throwsAsync(uploading);
 	t.is(error?.message, message);
 	t.true(isFailure(error));
 	return error as Failure;
@@ -195,7 +195,7 @@ test('a large file goes in pieces, each with its digest, and is named as the ser
 	const server = new FakeServer();
 	const page = openPage(server);
 	const upload = uploadOf(2.5 * megabyte);
-	t.deepEqual(await page.carry(upload), { name: 'näme.bin', isVerified: true });
+	t.deepEqual(await page.upload(upload), { name: 'näme.bin', isVerified: true });
 	t.deepEqual(
 		server.patches.map(({ offset, size }) => [offset, size]),
 		[
@@ -211,7 +211,7 @@ test('a large file goes in pieces, each with its digest, and is named as the ser
 
 test('what the server is told about a file is its name, folder, area and time', async (t) => {
 	const server = new FakeServer();
-	await openPage(server).carry(uploadOf(megabyte));
+	await openPage(server).upload(uploadOf(megabyte));
 	const metadata = [...server.uploads.values()][0]?.metadata.split(',').map((pair) => pair.split(' '));
 	t.deepEqual(
 		metadata?.map(([name, value = '']) => [name, Buffer.from(value, 'base64').toString()]),
@@ -228,7 +228,7 @@ test('a small file goes by one form with its digest, and a lost answer makes no 
 	const server = new FakeServer();
 	const page = openPage(server);
 	server.faults.push('answer lost', 'lost');
-	t.deepEqual(await page.carry(uploadOf(10)), { name: 'näme.bin', isVerified: true });
+	t.deepEqual(await page.upload(uploadOf(10)), { name: 'näme.bin', isVerified: true });
 	t.is(server.requests.length, 3);
 	t.is(server.forms.length, 1);
 	t.deepEqual(page.waits, ['connection', undefined]);
@@ -239,7 +239,7 @@ test('a connection that is lost in the middle is waited for, and only the piece 
 	const page = openPage(server);
 	server.faults.push(undefined, undefined, 'lost', 'lost', 'lost');
 	const upload = uploadOf(3 * megabyte);
-	await page.carry(upload);
+	await page.upload(upload);
 	t.deepEqual(
 		server.patches.map(({ offset }) => offset),
 		[0, megabyte, megabyte, 2 * megabyte],
@@ -252,7 +252,7 @@ test('a piece whose answer was lost is not sent again', async (t) => {
 	const server = new FakeServer();
 	server.faults.push(undefined, 'answer lost');
 	const upload = uploadOf(2 * megabyte);
-	await openPage(server).carry(upload);
+	await openPage(server).upload(upload);
 	t.is(server.patches.length, 2);
 	t.true(server.bytes.equals(upload.bytes));
 });
@@ -261,7 +261,7 @@ test('a connection that stays away for five minutes fails the file', async (t) =
 	const server = new FakeServer();
 	const page = openPage(server);
 	server.faults.push(...Array<Fault>(1000).fill('lost'));
-	await fails(t, page.carry(uploadOf(10)), 'Network error during upload');
+	await fails(t, page.upload(uploadOf(10)), 'Network error during upload');
 	const waited = page.slept.reduce((sum, milliseconds) => sum + milliseconds, 0);
 	t.true(waited >= 300_000 && waited < 310_000, `${waited}`);
 });
@@ -269,20 +269,20 @@ test('a connection that stays away for five minutes fails the file', async (t) =
 test('a night in which the computer slept is not five minutes of waiting', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
-	const { sleep } = page.tools.timing;
-	page.tools.timing.sleep = async (milliseconds, signal) => {
+	const { sleep } = page.dependencies.timing;
+	page.dependencies.timing.sleep = async (milliseconds, signal) => {
 		if (page.slept.length === 2) page.advance(8 * 3600_000);
 		await sleep(milliseconds, signal);
 	};
 	server.faults.push(undefined, 'lost', 'lost', 'lost', 'lost');
-	await t.notThrowsAsync(page.carry(uploadOf(megabyte)));
+	await t.notThrowsAsync(page.upload(uploadOf(megabyte)));
 });
 
 const fault = test.macro(async (t, size: number, status: number) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	server.faults.push(...Array<Fault>(9).fill(refusal(status, 'UNAVAILABLE')));
-	await fails(t, page.carry(uploadOf(size)), `Upload failed with status ${status}`);
+	await fails(t, page.upload(uploadOf(size)), `Upload failed with status ${status}`);
 	t.is(server.requests.length, 4);
 	t.is(
 		page.slept.reduce((sum, milliseconds) => sum + milliseconds, 0),
@@ -299,7 +299,7 @@ test('the server may say how long to wait', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	server.faults.push({ ...refusal(429, 'RATE_LIMITED'), headers: { 'retry-after': '7' } });
-	await page.carry(uploadOf(10));
+	await page.upload(uploadOf(10));
 	t.deepEqual(page.slept, [7000]);
 });
 
@@ -308,7 +308,7 @@ test('any other refusal fails at once with the sentence of the server', async (t
 		const server = new FakeServer();
 		const page = openPage(server);
 		server.faults.push(refusal(413, 'TOO_LARGE', 'The file is too large.'));
-		const failure = await fails(t, page.carry(uploadOf(size)), 'The file is too large.');
+		const failure = await fails(t, page.upload(uploadOf(size)), 'The file is too large.');
 		t.is(failure.kind, 'tooLarge');
 		t.is(server.requests.length, 1);
 	}
@@ -317,14 +317,14 @@ test('any other refusal fails at once with the sentence of the server', async (t
 test('a refusal of a proxy is told by its number', async (t) => {
 	const server = new FakeServer();
 	server.faults.push({ status: 403, body: '<html>' });
-	await fails(t, openPage(server).carry(uploadOf(10)), 'Upload failed with status 403');
+	await fails(t, openPage(server).upload(uploadOf(10)), 'Upload failed with status 403');
 });
 
 test('an answer that makes no sense is called that', async (t) => {
 	for (const size of [10, megabyte]) {
 		const server = new FakeServer();
 		server.faults.push({ status: 201, body: 'Welcome to this hotel' });
-		await fails(t, openPage(server).carry(uploadOf(size)), 'Failed to parse server response');
+		await fails(t, openPage(server).upload(uploadOf(size)), 'Failed to parse server response');
 	}
 });
 
@@ -333,10 +333,10 @@ test('a proxy that takes only small requests gets smaller pieces, for the whole 
 	const page = openPage(server);
 	server.bodyLimit = 300 * kilobyte;
 	const first = uploadOf(megabyte);
-	await page.carry(first);
+	await page.upload(first);
 	t.true(server.bytes.equals(first.bytes));
 	server.requests.length = 0;
-	await page.carry(uploadOf(megabyte));
+	await page.upload(uploadOf(megabyte));
 	t.true(server.patches.every(({ size }) => size === 256 * kilobyte));
 	t.is(server.patches.length, 4);
 });
@@ -345,27 +345,27 @@ test('a small file that is too large for a proxy goes in pieces', async (t) => {
 	const server = new FakeServer();
 	server.bodyLimit = 300 * kilobyte;
 	const upload = uploadOf(500 * kilobyte);
-	t.like(await openPage(server).carry(upload), { isVerified: true });
+	t.like(await openPage(server).upload(upload), { isVerified: true });
 	t.true(server.bytes.equals(upload.bytes));
 });
 
 test('a proxy that takes not even the smallest piece fails the file', async (t) => {
 	const server = new FakeServer();
 	server.bodyLimit = 100 * kilobyte;
-	await fails(t, openPage(server).carry(uploadOf(megabyte)), 'Upload failed with status 413');
+	await fails(t, openPage(server).upload(uploadOf(megabyte)), 'Upload failed with status 413');
 });
 
 test('a proxy that cuts large pieces off without an answer gets smaller ones', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
-	const { send } = page.tools;
-	page.tools.pieces.size = 4 * megabyte;
-	page.tools.send = async (request) => {
+	const { send } = page.dependencies;
+	page.dependencies.chunks.size = 4 * megabyte;
+	page.dependencies.send = async (request) => {
 		if (request.body instanceof Blob && request.body.size > 1.2 * megabyte) throw new UploadNetworkFailure();
 		return send(request);
 	};
 	const upload = uploadOf(4 * megabyte);
-	await page.carry(upload);
+	await page.upload(upload);
 	t.true(server.bytes.equals(upload.bytes));
 });
 
@@ -374,7 +374,7 @@ test('a piece that was damaged on its way is sent again, not the file', async (t
 	const page = openPage(server);
 	server.faults.push(undefined, undefined, refusal(460, 'CHECKSUM_MISMATCH'));
 	const upload = uploadOf(2 * megabyte);
-	await page.carry(upload);
+	await page.upload(upload);
 	t.deepEqual(
 		server.patches.map(({ offset }) => offset),
 		[0, megabyte, megabyte],
@@ -386,18 +386,18 @@ test('a piece that was damaged on its way is sent again, not the file', async (t
 test('a piece that is damaged each time fails the file', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
-	page.tools.hash = async () => 'wrong';
-	await fails(t, page.carry(uploadOf(megabyte)), 'Says the server.');
+	page.dependencies.hash = async () => 'wrong';
+	await fails(t, page.upload(uploadOf(megabyte)), 'Says the server.');
 	t.true(server.patches.length <= 6);
 });
 
 test('a small file that was damaged on its way is sent again at once, with its digest computed anew', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
-	const { hash } = page.tools;
+	const { hash } = page.dependencies;
 	const digests = ['wrong', 'wrong', 'wrong'];
-	page.tools.hash = async (piece) => digests.shift() ?? hash(piece);
-	t.like(await page.carry(uploadOf(10)), { isVerified: true });
+	page.dependencies.hash = async (blob) => digests.shift() ?? hash(blob);
+	t.like(await page.upload(uploadOf(10)), { isVerified: true });
 	t.is(server.requests.length, 4);
 	t.is(server.forms.length, 1);
 	t.deepEqual(page.slept, []);
@@ -406,8 +406,8 @@ test('a small file that was damaged on its way is sent again at once, with its d
 test('a small file that is damaged each time fails after three more tries', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
-	page.tools.hash = async () => 'wrong';
-	await fails(t, page.carry(uploadOf(10)), 'Says the server.');
+	page.dependencies.hash = async () => 'wrong';
+	await fails(t, page.upload(uploadOf(10)), 'Says the server.');
 	t.is(server.requests.length, 4);
 	t.is(server.forms.length, 0);
 });
@@ -417,17 +417,17 @@ test('another page of the same person goes on where the server stands', async (t
 	const closed = openPage(server);
 	const upload = uploadOf(3 * megabyte);
 	const tab = new AbortController();
-	const { send } = closed.tools;
-	closed.tools.send = async (request) => {
+	const { send } = closed.dependencies;
+	closed.dependencies.send = async (request) => {
 		if (server.patches.length === 2) tab.abort();
 		tab.signal.throwIfAborted();
 		return send(request);
 	};
-	await t.throwsAsync(closed.carry(upload, tab.signal), { any: true, name: 'AbortError' });
+	await t.throwsAsync(closed.upload(upload, tab.signal), { any: true, name: 'AbortError' });
 	server.requests.length = 0;
 
 	const page = openPage(server, closed.storage);
-	t.deepEqual(await page.carry({ ...upload, key: newUploadKey() }), { name: 'näme.bin', isVerified: true });
+	t.deepEqual(await page.upload({ ...upload, key: newUploadKey() }), { name: 'näme.bin', isVerified: true });
 	t.deepEqual(
 		server.requests.map(({ method, offset }) => [method, offset]),
 		[
@@ -440,9 +440,9 @@ test('another page of the same person goes on where the server stands', async (t
 });
 
 test('nobody else, and no other file or place, goes on with it', (t) => {
-	const records = storedRecords(new FakeStorage() as unknown as Storage);
+	const records = createUploadRecords(new FakeStorage() as unknown as Storage);
 	const upload = uploadOf(10);
-	records.keep(upload, 'u1');
+	records.save(upload, 'u1');
 	t.is(records.find({ ...upload, file: new File([upload.bytes], 'other', { lastModified: 1234 }) }), 'u1');
 	const others: Partial<Upload>[] = [
 		{ username: 'bob' },
@@ -454,17 +454,17 @@ test('nobody else, and no other file or place, goes on with it', (t) => {
 		{ file: new File(['x'], 'näme.bin', { lastModified: 1234 }) },
 	];
 	for (const changes of others) t.is(records.find({ ...upload, ...changes }), undefined);
-	records.forget(upload);
+	records.remove(upload);
 	t.is(records.find(upload), undefined);
 });
 
 test('without a storage, and with nonsense in it, an upload is begun anew', (t) => {
-	const none = storedRecords(undefined);
-	none.keep(uploadOf(10), 'u1');
+	const none = createUploadRecords(undefined);
+	none.save(uploadOf(10), 'u1');
 	t.is(none.find(uploadOf(10)), undefined);
 	const storage = new FakeStorage();
-	const records = storedRecords(storage as unknown as Storage);
-	records.keep(uploadOf(10), 'u1');
+	const records = createUploadRecords(storage as unknown as Storage);
+	records.save(uploadOf(10), 'u1');
 	for (const key of Object.keys(storage)) storage.setItem(key, '{"id":');
 	t.is(records.find(uploadOf(10)), undefined);
 });
@@ -474,7 +474,7 @@ test('an upload that the server knows no more is begun anew', async (t) => {
 	const page = openPage(server);
 	server.faults.push(undefined, undefined, refusal(410, 'EXPIRED'));
 	const upload = uploadOf(2 * megabyte);
-	await page.carry(upload);
+	await page.upload(upload);
 	t.is(server.uploads.size, 2);
 	t.true(server.bytes.equals(upload.bytes));
 });
@@ -482,7 +482,7 @@ test('an upload that the server knows no more is begun anew', async (t) => {
 test('a folder that is not there fails the file at once', async (t) => {
 	const server = new FakeServer();
 	server.faults.push(refusal(404, 'NOT_FOUND', 'No such file or folder: docs'));
-	await fails(t, openPage(server).carry(uploadOf(megabyte)), 'No such file or folder: docs');
+	await fails(t, openPage(server).upload(uploadOf(megabyte)), 'No such file or folder: docs');
 	t.is(server.requests.length, 1);
 });
 
@@ -490,7 +490,7 @@ test('while somebody else writes it, the upload waits', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	server.faults.push(undefined, refusal(423, 'LOCKED'), refusal(423, 'LOCKED'));
-	await page.carry(uploadOf(megabyte));
+	await page.upload(uploadOf(megabyte));
 	t.true(page.waits.includes('server'));
 });
 
@@ -498,7 +498,7 @@ test('a file counts as uploaded only when it is in its place', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	server.commitFaults = 2;
-	t.is((await page.carry(uploadOf(megabyte))).name, 'näme.bin');
+	t.is((await page.upload(uploadOf(megabyte))).name, 'näme.bin');
 	t.is(server.patches.length, 1);
 	t.is(server.requests.filter(({ method }) => method === 'HEAD').length, 2);
 });
@@ -506,7 +506,7 @@ test('a file counts as uploaded only when it is in its place', async (t) => {
 test('a commit that never succeeds is never a success', async (t) => {
 	const server = new FakeServer();
 	server.commitFaults = 100;
-	await fails(t, openPage(server).carry(uploadOf(megabyte)), 'Upload failed with status 503');
+	await fails(t, openPage(server).upload(uploadOf(megabyte)), 'Upload failed with status 503');
 });
 
 test('a session that ended is waited for, and the upload goes on afterwards', async (t) => {
@@ -514,31 +514,31 @@ test('a session that ended is waited for, and the upload goes on afterwards', as
 	const page = openPage(server);
 	server.faults.push(undefined, undefined, refusal(401, 'NOT_SIGNED_IN'), { status: 401 });
 	const upload = uploadOf(2 * megabyte);
-	await page.carry(upload);
+	await page.upload(upload);
 	t.is(page.signIns(), 2);
 	t.true(server.bytes.equals(upload.bytes));
 });
 
 test('a public upload of somebody who is no longer signed in does not become a visitor’s', async (t) => {
 	const page = openPage(new FakeServer());
-	await page.carry(uploadOf(megabyte, { isPublic: true }));
+	await page.upload(uploadOf(megabyte, { isPublic: true }));
 	t.is(page.signIns(), 1);
 });
 
 test('a session that is there and never accepted does not go round in circles', async (t) => {
 	const server = new FakeServer();
 	server.faults.push(...Array<Fault>(50).fill(refusal(401, 'NOT_SIGNED_IN', 'Sign in first.')));
-	await fails(t, openPage(server).carry(uploadOf(10)), 'Sign in first.');
+	await fails(t, openPage(server).upload(uploadOf(10)), 'Sign in first.');
 });
 
 test('a file that has changed on the disk says so', async (t) => {
 	for (const size of [10, megabyte]) {
 		const page = openPage(new FakeServer());
-		page.tools.hash = async () => {
+		page.dependencies.hash = async () => {
 			throw new UnreadableFile('gone');
 		};
 		const message = 'The file has changed or can no longer be read. Add it again.';
-		const failure = await fails(t, page.carry(uploadOf(size)), message);
+		const failure = await fails(t, page.upload(uploadOf(size)), message);
 		t.is(failure.kind, 'invalid');
 	}
 });
@@ -546,18 +546,18 @@ test('a file that has changed on the disk says so', async (t) => {
 test('the next piece is digested while the one before is on its way', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
-	const { hash, send } = page.tools;
+	const { hash, send } = page.dependencies;
 	let digested = 0;
-	page.tools.hash = (piece) => {
+	page.dependencies.hash = (piece) => {
 		digested++;
 		return hash(piece);
 	};
 	const seen: number[] = [];
-	page.tools.send = async (request) => {
+	page.dependencies.send = async (request) => {
 		if (request.method === 'PATCH') seen.push(digested);
 		return send(request);
 	};
-	await page.carry(uploadOf(3 * megabyte));
+	await page.upload(uploadOf(3 * megabyte));
 	t.deepEqual(seen, [2, 3, 3]);
 });
 
@@ -566,32 +566,32 @@ test('what nobody wants any more is deleted on the server, also if it is still b
 	const page = openPage(server);
 	const upload = uploadOf(2 * megabyte);
 	server.faults.push(undefined, undefined, ...Array<Fault>(4).fill(refusal(500, 'INTERNAL')));
-	await t.throwsAsync(page.carry(upload));
+	await t.throwsAsync(page.upload(upload));
 	t.is(server.uploads.size, 1);
 	server.faults.push({ status: 423 });
-	await discardPieces(page.tools, upload);
+	await terminateUpload(page.dependencies, upload);
 	t.is(server.uploads.size, 0);
 	t.deepEqual(Object.keys(page.storage), []);
 });
 
 test('folders are made from the outside in, each once, and one that is there is fine', async (t) => {
 	const made: string[] = [];
-	const { tools } = openPage(new FakeServer());
+	const { dependencies } = openPage(new FakeServer());
 	const faults: (Answer | undefined)[] = [undefined, refusal(409, 'ALREADY_EXISTS'), refusal(503, 'UNAVAILABLE')];
-	const make = newFolderMaker({
-		timing: tools.timing,
+	const make = createEnsureFolder({
+		timing: dependencies.timing,
 		send: async ({ body }) => {
 			const { directory, folderName, type } = JSON.parse(await (body as Blob).text());
 			made.push(`${type}:${directory}/${folderName}`);
 			return answerOf(faults.shift() ?? { status: 200 });
 		},
 	});
-	const listener = { onProgress() {}, onOffset() {}, onWait() {}, signedIn: async () => undefined };
+	const listener = { onProgress() {}, onOffset() {}, onWait() {}, waitForSignIn: async () => undefined };
 	const { signal } = new AbortController();
-	const within = parsePath('docs');
+	const base = parsePath('docs');
 	const folders = ['docs', 'docs/a', 'docs/a/b/c', 'docs/a/b'];
 	for (const directory of folders) {
-		await make({ area: 'private', within, directory: parsePath(directory) }, listener, signal);
+		await make({ area: 'private', base, directory: parsePath(directory) }, listener, signal);
 	}
 	t.deepEqual(made, ['private:docs/a', 'private:docs/a/b', 'private:docs/a/b/c', 'private:docs/a/b/c']);
 });
@@ -599,7 +599,7 @@ test('folders are made from the outside in, each once, and one that is there is 
 test('a full disk is told in words beside its number', async (t) => {
 	const server = new FakeServer();
 	server.faults.push(...Array<Fault>(4).fill(refusal(507, 'STORAGE_FULL', 'There is not enough free space.')));
-	const error = await t.throwsAsync(openPage(server).carry(uploadOf(10)));
+	const error = await t.throwsAsync(openPage(server).upload(uploadOf(10)));
 	t.deepEqual(describeFailure(error), {
 		error: 'Upload failed with status 507',
 		detail: 'There is not enough free space.',

@@ -1,6 +1,6 @@
 import { type Area, type Clipboard, type Entry, type Owner, parsePath, type Viewer } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
-import { menuFor, menuKind, type Place } from '../../src/features/files/menu/menu.js';
+import { type MenuContext, menuFor, menuKind } from '../../src/features/files/menu/menu.js';
 import { permittedFor } from '../../src/features/files/operations/permitted.js';
 
 const visitor: Viewer = { kind: 'anonymous' };
@@ -14,11 +14,11 @@ function entry(path: string, owner?: Owner): Entry {
 	return isFolder ? { ...base, type: 'directory', count: 0 } : { ...base, type: 'file' };
 }
 
-function place(viewer: Viewer, area: Area, directory = '', more: Partial<Place> = {}): Place {
+function place(viewer: Viewer, area: Area, directory = '', more: Partial<MenuContext> = {}): MenuContext {
 	return { viewer, area, directory: parsePath(directory), isSearch: false, shown: 3, clipboard: undefined, ...more };
 }
 
-const offers = (t: ExecutionContext, where: Place, entries: Entry[], expected: string) => {
+const offers = (t: ExecutionContext, where: MenuContext, entries: Entry[], expected: string) => {
 	const groups = menuFor(where, entries).map((group) =>
 		group.map((item) => (item.isDisabled ? `(${item.label})` : item.label)).join(', '),
 	);

@@ -1,7 +1,7 @@
 import type { Entry, Owner } from '@stowage/rules';
 import test from 'ava';
-import { type FolderMemory, recallFolder, rememberFolder } from '../../src/features/files/folder/folderMemory.js';
 import { patchEntries } from '../../src/features/files/folder/listingPatch.js';
+import { loadFolder, type SavedFolder, saveFolder } from '../../src/features/files/folder/savedFolder.js';
 import { entryAt, filterByLetter, keyOf, rowsOf, selectedEntries } from '../../src/features/files/list/rows.js';
 import { nameParts } from '../../src/features/files/list/rowText.js';
 import { anchoredScroll } from '../../src/features/files/list/useScrollAnchor.js';
@@ -99,7 +99,7 @@ test('a band scrolls the list at its edges only', (t) => {
 	t.true(scrollAtEdge(710, 100, 700) > 0);
 });
 
-function shelf() {
+function storage() {
 	const kept = new Map<string, string>();
 	return {
 		getItem: (key: string) => kept.get(key) ?? null,
@@ -107,31 +107,31 @@ function shelf() {
 	};
 }
 
-const memory: FolderMemory = { letter: 'B', scrollTop: 80, selected: ['a'], cursor: { key: 'a', index: 1 } };
+const memory: SavedFolder = { letter: 'B', scrollTop: 80, selected: ['a'], cursor: { key: 'a', index: 1 } };
 
 test('a folder is remembered as it was left', (t) => {
-	const place = shelf();
-	rememberFolder(place, 'private:docs', memory);
-	t.deepEqual(recallFolder(place, 'private:docs'), memory);
-	t.is(recallFolder(place, 'private:other'), undefined);
+	const place = storage();
+	saveFolder(place, 'private:docs', memory);
+	t.deepEqual(loadFolder(place, 'private:docs'), memory);
+	t.is(loadFolder(place, 'private:other'), undefined);
 });
 
 test('only the newest folders are remembered', (t) => {
-	const place = shelf();
-	for (let index = 0; index < 60; index++) rememberFolder(place, `folder ${index}`, memory);
-	t.is(recallFolder(place, 'folder 0'), undefined);
-	t.deepEqual(recallFolder(place, 'folder 59'), memory);
+	const place = storage();
+	for (let index = 0; index < 60; index++) saveFolder(place, `folder ${index}`, memory);
+	t.is(loadFolder(place, 'folder 0'), undefined);
+	t.deepEqual(loadFolder(place, 'folder 59'), memory);
 });
 
 test('a huge selection is not remembered', (t) => {
-	const place = shelf();
-	rememberFolder(place, 'x', { ...memory, selected: Array.from({ length: 100_000 }, (_, index) => `f${index}`) });
-	t.deepEqual(recallFolder(place, 'x')?.selected, []);
+	const place = storage();
+	saveFolder(place, 'x', { ...memory, selected: Array.from({ length: 100_000 }, (_, index) => `f${index}`) });
+	t.deepEqual(loadFolder(place, 'x')?.selected, []);
 });
 
 test('what another version left is forgotten', (t) => {
-	t.is(recallFolder({ getItem: () => '{"x":{"letter":5}}', setItem: () => {} }, 'x'), undefined);
-	t.is(recallFolder({ getItem: () => 'nonsense', setItem: () => {} }, 'x'), undefined);
+	t.is(loadFolder({ getItem: () => '{"x":{"letter":5}}', setItem: () => {} }, 'x'), undefined);
+	t.is(loadFolder({ getItem: () => 'nonsense', setItem: () => {} }, 'x'), undefined);
 });
 
 test('one failure does not stop the others', async (t) => {

@@ -1,9 +1,9 @@
 import { Failure, parsePath, rootPath, type StoragePath } from '@stowage/rules';
 import test from 'ava';
 import { smallFileSize, type Transport, type Upload } from '../../src/api/uploads/uploads.js';
-import { paceActions } from '../../src/features/uploadQueue/running/paceActions.js';
+import { batchActions } from '../../src/features/uploadQueue/running/batchActions.js';
 import { paused, runUploads } from '../../src/features/uploadQueue/running/runUploads.js';
-import { UploadKeys } from '../../src/features/uploadQueue/running/uploadKeys.js';
+import { UploadKeys } from '../../src/features/uploadQueue/running/UploadKeys.js';
 import {
 	emptyQueue,
 	type UploadQueueAction,
@@ -27,12 +27,12 @@ interface RunTestOptions {
 	isVisitor?: boolean;
 	/** Called before each file. */
 	username?: () => string | undefined;
-	signedIn?: (onWait: () => void) => Promise<void>;
+	waitForSignIn?: (onWait: () => void) => Promise<void>;
 	signal?: AbortSignal;
 	sizes?: number[];
 	folder?: StoragePath;
 	emptyFolders?: StoragePath[];
-	makeFolder?: (directory: StoragePath) => Promise<void>;
+	ensureFolder?: (directory: StoragePath) => Promise<void>;
 	/** A run before this one, whose queue and keys go on. */
 	after?: Run;
 	onAction?: (action: UploadQueueAction, dispatch: (action: UploadQueueAction) => void) => void;
@@ -83,14 +83,14 @@ async function run(transport: Transport, options: RunTestOptions = {}): Promise<
 			return transport(upload, listener, signal);
 		},
 		folders: result.state.folders,
-		makeFolder: async (place) => {
+		ensureFolder: async (place) => {
 			result.made.push(place.directory);
-			await options.makeFolder?.(place.directory);
+			await options.ensureFolder?.(place.directory);
 		},
 		discard: async ({ fileName }) => {
 			result.discarded.push(fileName);
 		},
-		signedIn: options.signedIn ?? (async () => undefined),
+		waitForSignIn: options.waitForSignIn ?? (async () => undefined),
 		keys: result.keys,
 		signal: options.signal ?? new AbortController().signal,
 		dispatch,
@@ -310,7 +310,7 @@ test('what a signed-in person has queued waits for a sign-in, and never becomes 
 		{
 			sizes: [large, 10, 10],
 			username: () => username,
-			signedIn: async (onWait) => {
+			waitForSignIn: async (onWait) => {
 				onWait();
 				await tick();
 				username = 'ada';
@@ -366,7 +366,7 @@ test('folders are made before the files that go into them, empty ones first', as
 			sizes: [large],
 			folder: parsePath('photos'),
 			emptyFolders: [parsePath('empty'), parsePath('a/b')],
-			makeFolder: async (directory) => void made.push(directory),
+			ensureFolder: async (directory) => void made.push(directory),
 		},
 	);
 	t.deepEqual(result.state.folders, []);
@@ -377,10 +377,10 @@ test('a folder that is refused fails the files that go into it, an empty one onl
 	const refuse = async (directory: StoragePath) => {
 		if (directory !== '') throw new Failure('invalidName', `Not a name: ${directory}`);
 	};
-	const inFolder = await run(succeed, { folder: parsePath('what?'), makeFolder: refuse });
+	const inFolder = await run(succeed, { folder: parsePath('what?'), ensureFolder: refuse });
 	t.deepEqual(statuses(inFolder), ['error', 'error', 'error']);
 	t.is(inFolder.uploads.length, 0);
-	const beside = await run(succeed, { emptyFolders: [parsePath('what?')], makeFolder: refuse });
+	const beside = await run(succeed, { emptyFolders: [parsePath('what?')], ensureFolder: refuse });
 	t.deepEqual(statuses(beside), ['completed', 'completed', 'completed']);
 	t.is(beside.state.failure, 'Not a name: what?');
 	t.false(beside.state.hasSucceeded);
@@ -388,7 +388,7 @@ test('a folder that is refused fails the files that go into it, an empty one onl
 
 test('actions that come close together are handed on at once and in order, the end of a run without delay', async (t) => {
 	const handedOn: string[] = [];
-	const dispatch = paceActions(({ type }) => handedOn.push(type));
+	const dispatch = batchActions(({ type }) => handedOn.push(type));
 	dispatch({ type: 'runStarted', ids: [1] });
 	t.deepEqual(handedOn, ['runStarted']);
 	dispatch({ type: 'itemStarted', id: 1, at: 0 });

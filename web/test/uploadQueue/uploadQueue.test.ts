@@ -9,7 +9,7 @@ import {
 	hasValidName,
 	isFinalizing,
 	mayStart,
-	pace,
+	measuredPace,
 	type QueueItem,
 	runProgress,
 	summarize,
@@ -235,7 +235,7 @@ test('speed and time left come from what was sent', (t) => {
 		{ type: 'progressed', id: 1, uploadedSize: 4, at: 1000 },
 	);
 	if (!state.progress) throw new Error('There is no progress.');
-	t.deepEqual(pace(item(state), state.progress), { speed: 4, secondsLeft: 2 });
+	t.deepEqual(measuredPace(item(state), state.progress), { speed: 4, secondsLeft: 2 });
 });
 
 test('what was sent by an earlier try says nothing of the speed', (t) => {
@@ -247,7 +247,7 @@ test('what was sent by an earlier try says nothing of the speed', (t) => {
 		{ type: 'progressed', id: 1, uploadedSize: 9, at: 2000 },
 	);
 	if (!state.progress) throw new Error('There is no progress.');
-	t.deepEqual(pace(item(state), state.progress), { speed: 1, secondsLeft: 1 });
+	t.deepEqual(measuredPace(item(state), state.progress), { speed: 1, secondsLeft: 1 });
 });
 
 test('a file that waits says for what, and is not being finalized meanwhile', (t) => {

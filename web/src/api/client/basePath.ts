@@ -1,6 +1,6 @@
 /**
- * The path below which the app is served, without its last slash: `''` or `/files`. The server writes it into the page: not
- * as a `<base>`, which its policy forbids, since who slips one into a page sends all its relative addresses elsewhere.
+ * The path below which the app is served, without its last slash: `''` or `/files`. The server writes it into a `<meta>`. A
+ * `<base>` is forbidden by its content security policy: an injected one would redirect all relative URLs.
  */
 export const basePath = readBasePath();
 

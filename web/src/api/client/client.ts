@@ -3,7 +3,7 @@ import { Failure, type FailureKind, failureKind, failures } from '@stowage/rules
 import { messages } from '../../messages.js';
 import { basePath } from './basePath.js';
 
-/** The request never got an answer: no network, or the server is down. Another try may well succeed. */
+/** No response came: there is no network, or the server is down. A retry may succeed. */
 export class NetworkFailure extends Failure {
 	constructor(cause?: unknown, message: string = messages.networkError) {
 		super('unavailable', message, { cause });
@@ -19,33 +19,33 @@ export interface CallOptions<E extends AnyEndpoint> {
 }
 
 /**
- * Makes one call of the contract and answers its parsed result. Throws `Failure` with the kind that the server's code
- * stands for, `NetworkFailure` when there was no answer, and an `AbortError` when the signal was fired.
+ * Makes one call of the contract and returns its parsed result. Throws a `Failure` of the kind that the server's code
+ * stands for, `NetworkFailure` when no response came, and an `AbortError` when the signal was aborted.
  */
 export async function call<E extends AnyEndpoint>(endpoint: E, options: CallOptions<E> = {}): Promise<ResultOf<E>> {
 	if (!endpoint.changesState) return send(endpoint, options);
-	changes++;
+	mutations++;
 	try {
 		return await send(endpoint, options);
 	} finally {
-		changes--;
+		mutations--;
 	}
 }
 
-let changes = 0;
+let mutations = 0;
 
-/** Whether a call is under way that changes something on the server. */
-export function isChangingSomething(): boolean {
-	return changes > 0;
+/** Whether a call that changes something on the server is in flight. */
+export function isMutating(): boolean {
+	return mutations > 0;
 }
 
 async function send<E extends AnyEndpoint>(endpoint: E, options: CallOptions<E>): Promise<ResultOf<E>> {
-	const response = await answerTo(endpoint, options);
+	const response = await fetchResponse(endpoint, options);
 	return endpoint.result.parse(await readJson(response, options.signal));
 }
 
-/** The answer to a call, its body not yet read. Throws as `call` does. */
-export async function answerTo<E extends AnyEndpoint>(endpoint: E, options: CallOptions<E>): Promise<Response> {
+/** The response to a call, its body not read yet. Throws as `call` does. */
+export async function fetchResponse<E extends AnyEndpoint>(endpoint: E, options: CallOptions<E>): Promise<Response> {
 	const { payload, signal } = options;
 	let response: Response;
 	try {
@@ -64,7 +64,7 @@ export async function answerTo<E extends AnyEndpoint>(endpoint: E, options: Call
 	throw failureFrom(response.status, await readJson(response, signal), response.headers.get('retry-after'));
 }
 
-/** The address of a call, below the base path; what a link or a media element needs. */
+/** The URL of a call, below the base path, for links and media elements. */
 export function endpointUrl<E extends AnyEndpoint>(
 	endpoint: E,
 	{ query, params = {} }: Pick<CallOptions<E>, 'query' | 'params'> = {},
@@ -82,17 +82,17 @@ export function encodePath(path: string): string {
 	return path.split('/').map(encodeURIComponent).join('/');
 }
 
-/** An error answer that says no more than its status, such as a proxy's. */
+/** An error response without a sentence of ours, such as a proxy's. */
 export class UnexplainedFailure extends Failure {}
 
-/** What an error answer stands for, also one that a proxy wrote in our place. */
+/** The `Failure` for an error response, also for one that a proxy made. */
 export function failureFrom(status: number, body: unknown, retryAfter: string | null): Failure {
-	const answer = schemas.errorAnswer.safeParse(body);
+	const parsed = schemas.errorAnswer.safeParse(body);
 	const seconds = Number(retryAfter);
 	const options = retryAfter !== null && Number.isFinite(seconds) ? { retryAfter: seconds } : {};
-	const kind = (answer.success ? failureKind(answer.data.code) : undefined) ?? kindOfStatus(status);
-	return answer.success && answer.data.message !== ''
-		? new Failure(kind, answer.data.message, options)
+	const kind = (parsed.success ? failureKind(parsed.data.code) : undefined) ?? kindOfStatus(status);
+	return parsed.success && parsed.data.message !== ''
+		? new Failure(kind, parsed.data.message, options)
 		: new UnexplainedFailure(kind, messages.httpError(status), options);
 }
 

@@ -1,80 +1,83 @@
-/** News wait this long, so that the page's own reading after its own change answers them. */
-const settleMs = 80;
+/** How long an event waits for the page's own refetch after its own change, which makes it redundant. */
+const debounceMs = 80;
 
-/** While the page itself changes things it reads again when it has done, unless that takes longer than this. */
-const patienceMs = 1200;
+/** While the page itself changes something, it refetches when it is done. After this long an event no longer waits for that. */
+const maxWaitForOwnChangeMs = 1200;
 
-/** Between the end of one reading and the next: as long as it took, within these bounds. */
-const leastPauseMs = 300;
-const mostPauseMs = 5000;
+/** The pause between two fetches is as long as the last one took, within these bounds. */
+const minPauseMs = 300;
+const maxPauseMs = 5000;
 
-export interface FolderReader {
-	/** Reads the folder again. */
-	read(): void;
-	isReading(): boolean;
-	/** Whether the page's own calls change something right now. */
-	isChanging(): boolean;
+export interface FolderSource {
+	/** Fetches the folder again. */
+	refetch(): void;
+	isFetching(): boolean;
+	/** Whether a call of this page is changing something right now. */
+	isMutating(): boolean;
 	now(): number;
-	/** Calls `action` later; the returned function drops it. */
-	later(action: () => void, ms: number): () => void;
+	/** Calls `action` later; the returned function cancels that. */
+	schedule(action: () => void, ms: number): () => void;
 }
 
-/** Reads a folder again after news of it: soon, never twice at once, and never more often than it can be shown. News are never lost. */
+/**
+ * Refetches a folder after change events: soon, never twice at once, and no more often than the result can be shown. Every event is followed by a fetch that
+ * began after it.
+ */
 export class FolderRefresh {
-	/** When the first of the news came that no reading has answered yet. */
-	#newsSince: number | undefined;
-	#started = 0;
-	#ended = Number.NEGATIVE_INFINITY;
-	#pause = leastPauseMs;
-	#drop: (() => void) | undefined;
+	/** The time of the first event that no fetch has covered yet. */
+	#pendingSince: number | undefined;
+	#fetchStarted = 0;
+	#fetchEnded = Number.NEGATIVE_INFINITY;
+	#pause = minPauseMs;
+	#cancelScheduled: (() => void) | undefined;
 
-	constructor(readonly reader: FolderReader) {}
+	constructor(readonly source: FolderSource) {}
 
 	/** The folder may have changed. */
-	onNews(): void {
-		this.#newsSince ??= this.reader.now();
-		this.#look();
+	onChangeEvent(): void {
+		this.#pendingSince ??= this.source.now();
+		this.#refetchWhenDue();
 	}
 
-	/** Somebody began to read it; what was news before is answered by that. */
-	onReadingStarted(): void {
-		this.#started = this.reader.now();
-		this.#newsSince = undefined;
+	/** A fetch began, for whatever reason. It covers all events so far. */
+	onFetchStarted(): void {
+		this.#fetchStarted = this.source.now();
+		this.#pendingSince = undefined;
 	}
 
-	/** A try failed and another follows. */
-	onReadingRetried(): void {
-		this.#started = this.reader.now();
+	/** An attempt failed and another one follows. */
+	onFetchRetried(): void {
+		this.#fetchStarted = this.source.now();
 	}
 
-	/** One that failed says nothing about how long it takes: most of that was waiting for the server. */
-	onReadingEnded(outcome: 'success' | 'error'): void {
-		this.#ended = this.reader.now();
-		const took = outcome === 'success' ? this.#ended - this.#started : 0;
-		this.#pause = Math.min(mostPauseMs, Math.max(leastPauseMs, took));
-		this.#look();
+	/** The duration of a failed fetch sets no pause: most of it was spent waiting for the server. */
+	onFetchEnded(outcome: 'success' | 'error'): void {
+		this.#fetchEnded = this.source.now();
+		const duration = outcome === 'success' ? this.#fetchEnded - this.#fetchStarted : 0;
+		this.#pause = Math.min(maxPauseMs, Math.max(minPauseMs, duration));
+		this.#refetchWhenDue();
 	}
 
 	stop(): void {
-		this.#drop?.();
-		this.#newsSince = undefined;
+		this.#cancelScheduled?.();
+		this.#pendingSince = undefined;
 	}
 
-	#look(): void {
-		this.#drop?.();
-		if (this.#newsSince === undefined || this.reader.isReading()) return;
-		const now = this.reader.now();
-		const due = Math.max(this.#newsSince + settleMs, this.#ended + this.#pause);
-		const isTooSoon = this.reader.isChanging() && now < this.#newsSince + patienceMs;
-		if (now < due) this.#lookIn(due - now);
-		else if (isTooSoon) this.#lookIn(settleMs);
+	#refetchWhenDue(): void {
+		this.#cancelScheduled?.();
+		if (this.#pendingSince === undefined || this.source.isFetching()) return;
+		const now = this.source.now();
+		const due = Math.max(this.#pendingSince + debounceMs, this.#fetchEnded + this.#pause);
+		const waitsForOwnChange = this.source.isMutating() && now < this.#pendingSince + maxWaitForOwnChangeMs;
+		if (now < due) this.#checkAgainIn(due - now);
+		else if (waitsForOwnChange) this.#checkAgainIn(debounceMs);
 		else {
-			this.#newsSince = undefined;
-			this.reader.read();
+			this.#pendingSince = undefined;
+			this.source.refetch();
 		}
 	}
 
-	#lookIn(ms: number): void {
-		this.#drop = this.reader.later(() => this.#look(), ms);
+	#checkAgainIn(ms: number): void {
+		this.#cancelScheduled = this.source.schedule(() => this.#refetchWhenDue(), ms);
 	}
 }

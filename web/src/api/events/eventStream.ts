@@ -1,42 +1,45 @@
 import { eventData } from '@stowage/contract';
-import { type TicketNews, tellTicket } from './ticketEvents.js';
+import { publishTicketEvent, type TicketEvent } from './ticketEvents.js';
 
-/** Milliseconds until the next try: at first soon, then less and less often. */
-const firstRetry = 1000;
-const lastRetry = 30_000;
+/** The delay before reconnecting doubles with each failure, from the first to the last of these. */
+const minRetryMs = 1000;
+const maxRetryMs = 30_000;
 
 export interface EventStreamListener {
 	onChanged: () => void;
-	/** It is open again after it was lost: nobody knows what was missed. */
-	onReopened: () => void;
-	/** The server, or the way to it, has ended it. */
-	onLost: () => void;
+	/** Open again after it was lost. Events may have been missed. */
+	onReconnected: () => void;
+	/** The server ended it or the connection broke. */
+	onDisconnected: () => void;
 }
 
 /** Keeps an event stream open until the returned function is called. */
-export function openEventStream(url: string, { onChanged, onReopened, onLost }: EventStreamListener): () => void {
+export function openEventStream(
+	url: string,
+	{ onChanged, onReconnected, onDisconnected }: EventStreamListener,
+): () => void {
 	let source: EventSource;
 	let timer: ReturnType<typeof setTimeout> | undefined;
 	let failures = 0;
-	let wasLost = false;
+	let isDisconnected = false;
 
 	function connect() {
 		source = new EventSource(url);
 		source.addEventListener('changed', onChanged);
 		source.addEventListener('ticket', ({ data }) => {
-			const news = readTicketNews(data);
-			if (news) tellTicket(news);
+			const event = parseTicketEvent(data);
+			if (event) publishTicketEvent(event);
 		});
 		source.onopen = () => {
 			failures = 0;
-			if (wasLost) onReopened();
-			wasLost = false;
+			if (isDisconnected) onReconnected();
+			isDisconnected = false;
 		};
 		source.onerror = () => {
-			// A refusal ends it for good and a lost connection is tried again every few seconds for ever: both wait longer each time instead.
+			// By itself an EventSource never retries after a refusal, and after a lost connection it retries every few seconds for ever.
 			source.close();
-			if (!wasLost) onLost();
-			wasLost = true;
+			if (!isDisconnected) onDisconnected();
+			isDisconnected = true;
 			timer = setTimeout(connect, retryDelay(failures++));
 		};
 	}
@@ -48,12 +51,12 @@ export function openEventStream(url: string, { onChanged, onReopened, onLost }: 
 	};
 }
 
-/** Spread by chance, so that the pages of a server that was restarted don't all come at once. */
+/** With jitter, so that the pages of a restarted server don't all reconnect at once. */
 export function retryDelay(failures: number): number {
-	return Math.min(lastRetry, firstRetry * 2 ** failures) * (0.75 + Math.random() / 2);
+	return Math.min(maxRetryMs, minRetryMs * 2 ** failures) * (0.75 + Math.random() / 2);
 }
 
-function readTicketNews(data: unknown): TicketNews | undefined {
+function parseTicketEvent(data: unknown): TicketEvent | undefined {
 	try {
 		const parsed = eventData.ticket.safeParse(JSON.parse(String(data)));
 		return parsed.success ? parsed.data : undefined;

@@ -1,46 +1,49 @@
 import { type eventData, maxFollowedTickets } from '@stowage/contract';
 import type { z } from 'zod';
 
-/** How far the download of a ticket's URL is, as the server sees it. */
-export type TicketNews = z.output<typeof eventData.ticket>;
+/** How much of a ticket's download the server has sent. */
+export type TicketEvent = z.output<typeof eventData.ticket>;
 
-const followers = new Map<string, Set<(news: TicketNews) => void>>();
-const listeners = new Set<() => void>();
-let followed: readonly string[] = [];
+type TicketListener = (event: TicketEvent) => void;
+
+const listenersByTicket = new Map<string, Set<TicketListener>>();
+const subscriptionListeners = new Set<() => void>();
+let tickets: readonly string[] = [];
 
 /**
- * Calls `hear` with the news of a ticket while a folder is on screen, until the returned function is called. News are hints: after a lost connection or a
- * hidden tab the last ones may be missing.
+ * Calls `listener` with the events of a ticket while a folder is on screen, until the returned function is called. Events are hints: after a lost connection or in
+ * a hidden tab some are missing.
  */
-export function followTicket(ticket: string, hear: (news: TicketNews) => void): () => void {
-	const hearers = followers.get(ticket) ?? new Set();
-	followers.set(ticket, hearers.add(hear));
-	update();
+export function subscribeToTicket(ticket: string, listener: TicketListener): () => void {
+	const listeners = listenersByTicket.get(ticket) ?? new Set();
+	listenersByTicket.set(ticket, listeners.add(listener));
+	updateTickets();
 	return () => {
-		hearers.delete(hear);
-		if (hearers.size === 0 && followers.get(ticket) === hearers) followers.delete(ticket);
-		update();
+		listeners.delete(listener);
+		if (listeners.size === 0 && listenersByTicket.get(ticket) === listeners) listenersByTicket.delete(ticket);
+		updateTickets();
 	};
 }
 
-/** Hands news on to those who follow their ticket. */
-export function tellTicket(news: TicketNews): void {
-	for (const hear of [...(followers.get(news.ticket) ?? [])]) hear(news);
+/** Passes an event to the subscribers of its ticket. */
+export function publishTicketEvent(event: TicketEvent): void {
+	for (const listener of [...(listenersByTicket.get(event.ticket) ?? [])]) listener(event);
 }
 
-/** The tickets that somebody follows, the last ones of too many for one stream; the same array until there are others. */
-export function followedTickets(): readonly string[] {
-	return followed;
+/** The tickets with subscribers, only the last ones if a stream can't name them all. The same array until the list changes. */
+export function subscribedTickets(): readonly string[] {
+	return tickets;
 }
 
-export function subscribeFollowedTickets(onChange: () => void): () => void {
-	listeners.add(onChange);
-	return () => listeners.delete(onChange);
+/** Calls back when `subscribedTickets` has changed. */
+export function subscribeToTicketList(onChange: () => void): () => void {
+	subscriptionListeners.add(onChange);
+	return () => subscriptionListeners.delete(onChange);
 }
 
-function update(): void {
-	const last = [...followers.keys()].slice(-maxFollowedTickets);
-	if (last.length === followed.length && last.every((ticket, index) => ticket === followed[index])) return;
-	followed = last;
-	for (const onChange of [...listeners]) onChange();
+function updateTickets(): void {
+	const last = [...listenersByTicket.keys()].slice(-maxFollowedTickets);
+	if (last.length === tickets.length && last.every((ticket, index) => ticket === tickets[index])) return;
+	tickets = last;
+	for (const onChange of [...subscriptionListeners]) onChange();
 }

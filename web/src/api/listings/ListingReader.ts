@@ -3,13 +3,13 @@ import { NameOrder } from '@stowage/rules';
 
 type Listing = ResultOf<typeof browse>;
 
-/** No string of JSON holds these: quotes in it are escaped. */
+/** These can't occur inside a JSON string, where quotes are escaped. */
 const opening = '"entries":[';
-const between = '},{"';
+const separator = '},{"';
 
 const head = schemas.listing.omit({ entries: true });
 
-/** Reads a listing, checks it and sorts it by name while it comes, so that hardly anything is left to do when its last byte is there. */
+/** Parses, validates and sorts a listing by name while it arrives, so that little is left to do after the last byte. */
 export class ListingReader {
 	readonly #order = new NameOrder();
 	#opening = '';
@@ -23,23 +23,23 @@ export class ListingReader {
 			this.#opening = this.#rest.slice(0, start + opening.length);
 			this.#rest = this.#rest.slice(this.#opening.length);
 		}
-		const end = this.#rest.lastIndexOf(between);
+		const end = this.#rest.lastIndexOf(separator);
 		if (end < 0) return;
-		this.#take(JSON.parse(`[${this.#rest.slice(0, end + 1)}]`));
+		this.#add(JSON.parse(`[${this.#rest.slice(0, end + 1)}]`));
 		this.#rest = this.#rest.slice(end + 2);
 	}
 
-	/** The whole of it. Throws if that is no listing. */
+	/** The complete listing. Throws if it is not valid. */
 	finish(): Listing {
 		const last: unknown = JSON.parse(this.#opening + this.#rest);
 		const listing = head.parse(last);
-		this.#take((last as { entries?: unknown }).entries);
+		this.#add((last as { entries?: unknown }).entries);
 		return { ...listing, entries: this.#order.entries() };
 	}
 
-	#take(entries: unknown): void {
+	#add(entries: unknown): void {
 		if (!Array.isArray(entries) || !entries.every(isEntry)) {
-			// Only to say what is wrong.
+			// Throws an error that says what is wrong.
 			browse.result.shape.entries.parse(entries);
 			throw new TypeError('The server sent no listing.');
 		}

@@ -1,18 +1,15 @@
 import { browse, browsePublic, type QueryInput, type ResultOf } from '@stowage/contract';
 import { type Area, isFailure } from '@stowage/rules';
 import { queryOptions } from '@tanstack/react-query';
-import { answerTo, NetworkFailure } from '../client/client.js';
+import { fetchResponse, NetworkFailure } from '../client/client.js';
 import { ListingReader } from './ListingReader.js';
 
-/** The key under which every listing of an area lies, or of one folder in it. */
+/** The query key of all listings of an area, or of one folder in it. */
 export function listingKey(area: Area, directory?: string) {
 	return directory === undefined ? ['listing', area] : ['listing', area, directory];
 }
 
-/**
- * What a folder holds, or what a search below it finds. `isSignedIn` is part of the key: a visitor's public view is
- * another one.
- */
+/** The entries of a folder, or the results of a search below it. `isSignedIn` is part of the key, since a visitor's public view differs. */
 export function listingQuery(area: Area, directory: string, search: string, isSignedIn: boolean) {
 	return queryOptions({
 		queryKey: [...listingKey(area, directory), search, isSignedIn ? 'user' : 'visitor'],
@@ -27,13 +24,13 @@ export function listingQuery(area: Area, directory: string, search: string, isSi
 	});
 }
 
-/** Lists a folder or searches it. A hundred thousand rows are read while they come. Throws as `call` does. */
+/** Lists or searches a folder, parsing the response while it arrives. Throws as `call` does. */
 async function callListing<E extends typeof browse | typeof browsePublic>(
 	endpoint: E,
 	query: QueryInput<E>,
 	signal: AbortSignal,
 ): Promise<ResultOf<typeof browse>> {
-	const { body } = await answerTo(endpoint, { query, signal });
+	const { body } = await fetchResponse(endpoint, { query, signal });
 	const reader = new ListingReader();
 	if (body === null) return reader.finish();
 	const texts = body.pipeThrough(new TextDecoderStream()).getReader();

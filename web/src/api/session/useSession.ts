@@ -8,7 +8,7 @@ export type Session =
 	| { status: 'signedOut' }
 	| { status: 'signedIn'; username: string; settings: UserSettings };
 
-/** Who is signed in, as far as is known. A failed check counts as signed out. */
+/** Who is signed in, or `unknown` until the first check ends. A failed check counts as signed out. */
 export function useSession(): Session {
 	const { data, isPending } = useQuery(sessionQuery);
 	return useMemo(() => {

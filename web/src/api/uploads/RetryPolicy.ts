@@ -5,27 +5,25 @@ import type { UploadListener, UploadWait } from './uploads.js';
 
 export interface Timing {
 	now: () => number;
-	/** Ends early when the network comes back; rejects when the signal is fired. */
+	/** Ends early when the network comes back; rejects when the signal is aborted. */
 	sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** How long a lost connection is waited for. */
-const lostMilliseconds = 5 * 60_000;
-/** A laptop that slept for the night has not waited for the night. */
-const longestAttempt = 60_000;
-const networkDelays = [500, 1000, 2000, 4000, 5000];
-/** Some ten seconds together. */
-const faultDelays = [1500, 3000, 5500];
+/** An upload fails after so long without a connection. */
+const maxOfflineMs = 5 * 60_000;
+/** One attempt counts for no more than this, so that the night in which a laptop slept does not count as offline. */
+const maxAttemptMs = 60_000;
+const connectionDelays = [500, 1000, 2000, 4000, 5000];
+/** Some ten seconds in all. */
+const serverErrorDelays = [1500, 3000, 5500];
+const maxSignIns = 3;
 
-/**
- * Decides after each failed attempt whether another one makes sense, and waits until then. One for each upload: what it
- * has waited counts together until bytes have moved.
- */
-export class Patience {
-	#lost = 0;
-	#lostSince: number | undefined;
-	#losses = 0;
-	#faults = 0;
+/** Decides after each failed attempt of one upload whether to retry, and waits until then. Its counts begin anew once bytes were sent. */
+export class RetryPolicy {
+	#offlineMs = 0;
+	#offlineSince: number | undefined;
+	#connectionFailures = 0;
+	#serverErrors = 0;
 	#signIns = 0;
 
 	constructor(
@@ -34,67 +32,67 @@ export class Patience {
 		private readonly timing: Timing,
 	) {}
 
-	/** The server has answered. */
-	goesOn(): void {
-		this.#lostSince = undefined;
+	/** The server has responded, whatever the response. */
+	onResponse(): void {
+		this.#offlineSince = undefined;
 		this.listener.onWait(undefined);
 	}
 
-	/** Bytes have moved: whatever comes next is a new trouble. */
-	progressed(): void {
-		this.goesOn();
-		this.#lost = 0;
-		this.#losses = 0;
-		this.#faults = 0;
+	/** The upload made progress: later failures are counted from zero. */
+	onProgress(): void {
+		this.onResponse();
+		this.#offlineMs = 0;
+		this.#connectionFailures = 0;
+		this.#serverErrors = 0;
 		this.#signIns = 0;
 	}
 
-	/** Throws `error` when no further attempt makes sense. */
-	async wait(error: unknown): Promise<void> {
+	/** Returns when the next attempt is due. Throws `error` if there is to be none. */
+	async waitToRetry(error: unknown): Promise<void> {
 		this.signal.throwIfAborted();
-		if (isFailure(error, 'notSignedIn')) return this.#waitForSession(error);
-		if (isLost(error)) return this.#waitForConnection('connection', new UploadNetworkFailure(error));
+		if (isFailure(error, 'notSignedIn')) return this.#waitForSignIn(error);
+		if (isConnectionFailure(error)) return this.#waitForConnection('connection', new UploadNetworkFailure(error));
 		if (isFailure(error, 'locked')) return this.#waitForConnection('server', error);
-		if (isFault(error)) return this.#waitForServer(error);
+		if (isServerError(error)) return this.#waitForServer(error);
 		throw error;
 	}
 
-	async #waitForSession(error: unknown): Promise<void> {
-		// A session that is there and not accepted would be asked for forever.
-		if (++this.#signIns > 3) throw error;
+	async #waitForSignIn(error: unknown): Promise<void> {
+		// A session that exists and is refused all the same would be retried for ever.
+		if (++this.#signIns > maxSignIns) throw error;
 		try {
-			await this.listener.signedIn(this.signal);
-		} catch (fault) {
-			if (!isLost(fault)) throw fault;
-			await this.#waitForConnection('connection', fault);
+			await this.listener.waitForSignIn(this.signal);
+		} catch (failure) {
+			if (!isConnectionFailure(failure)) throw failure;
+			await this.#waitForConnection('connection', failure);
 		}
 	}
 
 	async #waitForConnection(reason: UploadWait, error: unknown): Promise<void> {
 		const now = this.timing.now();
-		this.#lost += Math.min(now - (this.#lostSince ?? now), longestAttempt);
-		this.#lostSince = now;
-		if (this.#lost >= lostMilliseconds) throw error;
+		this.#offlineMs += Math.min(now - (this.#offlineSince ?? now), maxAttemptMs);
+		this.#offlineSince = now;
+		if (this.#offlineMs >= maxOfflineMs) throw error;
 		this.listener.onWait(reason);
-		const delay = networkDelays[Math.min(this.#losses++, networkDelays.length - 1)] ?? 0;
+		const delay = connectionDelays[Math.min(this.#connectionFailures++, connectionDelays.length - 1)] ?? 0;
 		await this.timing.sleep(delay, this.signal);
 	}
 
 	async #waitForServer(error: UploadRefusal): Promise<void> {
-		const delay = faultDelays[this.#faults++];
+		const delay = serverErrorDelays[this.#serverErrors++];
 		if (delay === undefined) throw error;
 		this.listener.onWait('server');
-		const asked = error.retryAfter === undefined ? delay : error.retryAfter * 1000;
-		await this.timing.sleep(Math.min(asked, lostMilliseconds), this.signal);
+		const requested = error.retryAfter === undefined ? delay : error.retryAfter * 1000;
+		await this.timing.sleep(Math.min(requested, maxOfflineMs), this.signal);
 	}
 }
 
-function isLost(error: unknown): boolean {
-	// 408: the server has ended a request that stood still.
+function isConnectionFailure(error: unknown): boolean {
+	// 408: the server has ended a request that made no progress.
 	return error instanceof NetworkFailure || (error instanceof UploadRefusal && error.httpStatus === 408);
 }
 
-function isFault(error: unknown): error is UploadRefusal {
+function isServerError(error: unknown): error is UploadRefusal {
 	return error instanceof UploadRefusal && (error.httpStatus >= 500 || error.httpStatus === 429);
 }
 

@@ -1,40 +1,40 @@
 import type { HashResult, HashTask } from './hashWorker.js';
 import { UnreadableFile, UploadNetworkFailure } from './uploadFailures.js';
 
-/** The SHA-256 of a piece, or of a whole small file, in base64. Throws `UnreadableFile` when the file has changed or gone. */
-export type HashPiece = (piece: Blob) => Promise<string>;
+/** The SHA-256 of a chunk or of a whole small file, in base64. Throws `UnreadableFile` when the file was changed or removed. */
+export type HashBlob = (blob: Blob) => Promise<string>;
 
-interface Waiting {
+interface PendingHash {
 	resolve: (digest: string) => void;
 	reject: (error: Error) => void;
 }
 
-const waiting = new Map<number, Waiting>();
+const pending = new Map<number, PendingHash>();
 let worker: Worker | undefined;
 let nextId = 1;
 
-/** Computed by one worker that stays for the page. */
-export const hashInWorker: HashPiece = (piece) =>
+/** One worker serves the whole page. */
+export const hashInWorker: HashBlob = (blob) =>
 	new Promise((resolve, reject) => {
 		const id = nextId++;
-		waiting.set(id, { resolve, reject });
+		pending.set(id, { resolve, reject });
 		worker ??= startWorker();
-		worker.postMessage({ id, piece } satisfies HashTask);
+		worker.postMessage({ id, blob } satisfies HashTask);
 	});
 
 function startWorker(): Worker {
 	const started = new Worker(new URL('./hashWorker.ts', import.meta.url), { type: 'module' });
 	started.onmessage = ({ data }: MessageEvent<HashResult>) => {
-		const asked = waiting.get(data.id);
-		waiting.delete(data.id);
-		if ('digest' in data) asked?.resolve(data.digest);
-		else asked?.reject(new UnreadableFile(data.reason));
+		const request = pending.get(data.id);
+		pending.delete(data.id);
+		if ('digest' in data) request?.resolve(data.digest);
+		else request?.reject(new UnreadableFile(data.reason));
 	};
 	started.onerror = () => {
-		// Its script could not be fetched: the connection is lost, and the next try asks for it again.
+		// Its script could not be fetched, so the connection is lost. The next attempt starts a new worker.
 		worker = undefined;
-		for (const { reject } of waiting.values()) reject(new UploadNetworkFailure());
-		waiting.clear();
+		for (const { reject } of pending.values()) reject(new UploadNetworkFailure());
+		pending.clear();
 	};
 	return started;
 }

@@ -1,25 +1,25 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 
-/** Digests pieces of files beside the page, which stays fluid. */
+/** Hashes outside of the main thread, which stays responsive. */
 addEventListener('message', async ({ data }: MessageEvent<HashTask>) => {
-	const { id, piece } = data;
+	const { id, blob } = data;
 	try {
-		const digest = await digestOf(await piece.arrayBuffer());
+		const digest = await digestOf(await blob.arrayBuffer());
 		postMessage({ id, digest: btoa(String.fromCharCode(...digest)) } satisfies HashResult);
 	} catch (error) {
 		postMessage({ id, reason: String(error) } satisfies HashResult);
 	}
 });
 
-/** The browser's own digest is several times as fast, and missing on plain http. */
+/** The browser's own digest is several times as fast but does not exist on plain http. */
 async function digestOf(bytes: ArrayBuffer): Promise<Uint8Array> {
 	return isSecureContext ? new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)) : sha256(new Uint8Array(bytes));
 }
 
 export interface HashTask {
 	id: number;
-	piece: Blob;
+	blob: Blob;
 }
 
-/** The digest in base64, or why the piece could not be read. */
+/** The digest in base64, or why the blob could not be read. */
 export type HashResult = { id: number } & ({ digest: string } | { reason: string });

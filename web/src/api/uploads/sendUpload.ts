@@ -9,47 +9,47 @@ export interface UploadRequest {
 	signal: AbortSignal;
 }
 
-export interface UploadAnswer {
+export interface UploadResponse {
 	status: number;
 	header: (name: string) => string | null;
 	/** Parsed JSON, or undefined. */
 	body: unknown;
 }
 
-export type SendUpload = (request: UploadRequest) => Promise<UploadAnswer>;
+export type SendUpload = (request: UploadRequest) => Promise<UploadResponse>;
 
-/** A connection on which nothing moves for so long is taken for lost, as after a change of the network. */
-const stalledMilliseconds = 45_000;
-/** How long the server may take for its answer: storing a large file may cost a slow disk minutes. */
-const answerMilliseconds = { POST: 300_000, PATCH: 300_000, HEAD: 30_000, DELETE: 30_000 } as const;
+/** A connection without progress for so long counts as lost, as after a change of network. */
+const stallTimeoutMs = 45_000;
+/** How long the server may take to respond. Syncing a large file to a slow disk may take minutes. */
+const responseTimeoutMs = { POST: 300_000, PATCH: 300_000, HEAD: 30_000, DELETE: 30_000 } as const;
 
 /**
- * Makes one request and answers whatever the server says. Throws `UploadNetworkFailure` when there is no answer.
- * XMLHttpRequest, since fetch doesn't tell how much was sent.
+ * Sends one request and returns the response, whatever its status. Throws `UploadNetworkFailure` when there is none. It uses
+ * XMLHttpRequest, since fetch reports no upload progress.
  */
 export const sendUpload: SendUpload = ({ method, url, headers, body, onProgress, signal }) =>
 	new Promise((resolve, reject) => {
 		if (signal.aborted) return reject(signal.reason);
 		const request = new XMLHttpRequest();
 		let timer: ReturnType<typeof setTimeout> | undefined;
-		const waitAtMost = (milliseconds: number) => {
+		const setTimeLimit = (milliseconds: number) => {
 			clearTimeout(timer);
 			timer = setTimeout(() => {
-				lost();
+				fail();
 				request.abort();
 			}, milliseconds);
 		};
 		const abort = () => {
-			settle();
+			cleanUp();
 			reject(signal.reason);
 			request.abort();
 		};
-		const settle = () => {
+		const cleanUp = () => {
 			clearTimeout(timer);
 			signal.removeEventListener('abort', abort);
 		};
-		const lost = () => {
-			settle();
+		const fail = () => {
+			cleanUp();
 			reject(new UploadNetworkFailure());
 		};
 		request.open(method, url);
@@ -57,22 +57,22 @@ export const sendUpload: SendUpload = ({ method, url, headers, body, onProgress,
 			request.setRequestHeader(name, value);
 		}
 		request.upload.onprogress = ({ loaded, total }) => {
-			waitAtMost(stalledMilliseconds);
+			setTimeLimit(stallTimeoutMs);
 			onProgress?.(loaded, total);
 		};
-		request.upload.onload = () => waitAtMost(answerMilliseconds[method]);
+		request.upload.onload = () => setTimeLimit(responseTimeoutMs[method]);
 		request.onload = () => {
-			settle();
+			cleanUp();
 			resolve({
 				status: request.status,
 				header: (name) => request.getResponseHeader(name),
 				body: parseJson(request.responseText),
 			});
 		};
-		request.onerror = lost;
-		request.onabort = lost;
+		request.onerror = fail;
+		request.onabort = fail;
 		signal.addEventListener('abort', abort);
-		waitAtMost(body === undefined ? answerMilliseconds[method] : stalledMilliseconds);
+		setTimeLimit(body === undefined ? responseTimeoutMs[method] : stallTimeoutMs);
 		request.send(body);
 	});
 

@@ -1,111 +1,114 @@
 import { Failure, isFailure } from '@stowage/rules';
 import { messages } from '../../messages.js';
 import { basePath } from '../client/basePath.js';
-import type { HashPiece } from './hashInWorker.js';
-import { Patience, type Timing } from './RetryPolicy.js';
-import type { SendUpload, UploadAnswer, UploadRequest } from './sendUpload.js';
+import type { HashBlob } from './hashInWorker.js';
+import { RetryPolicy, type Timing } from './RetryPolicy.js';
+import type { SendUpload, UploadRequest, UploadResponse } from './sendUpload.js';
 import { isProxyLimit, UploadNetworkFailure, UploadRefusal } from './uploadFailures.js';
 import type { UploadRecords } from './uploadRecords.js';
 import { newUploadKey, type Transport, type Upload, type UploadedFile, type UploadListener } from './uploads.js';
 
-export interface PieceTools {
+export interface UploadDependencies {
 	send: SendUpload;
-	hash: HashPiece;
+	hash: HashBlob;
 	records: UploadRecords;
 	timing: Timing;
-	/** How large a piece may be; shrinks for the whole session when a proxy takes no larger ones. */
-	pieces: { size: number };
+	/** The chunk size of all uploads; reduced for the whole session when a proxy accepts no larger requests. */
+	chunks: { size: number };
 }
 
 const uploadsPath = `${basePath}/api/uploads`;
-const protocol = { 'tus-resumable': '1.0.0' };
-const smallestPiece = 256 * 1024;
-/** Pieces of this size are cut off by bad lines rather than by proxies. */
-const modestPiece = 1024 * 1024;
-/** Times that something may happen to one upload which should not happen twice. */
-const patienceWithOddities = 5;
-/** A finished upload that is not in its place yet is asked for again. */
-const commitMilliseconds = 1000;
+const protocolHeaders = { 'tus-resumable': '1.0.0' };
+const minChunkSize = 256 * 1024;
+/** Requests of this size are interrupted by bad connections rather than by proxies, so interruptions shrink chunks no further. */
+const minChunkSizeAfterInterruptions = 1024 * 1024;
+/** How often one upload is retried at once after errors that an immediate retry mends. */
+const maxRetryableErrors = 5;
+/** All bytes are there but the file is not published yet: the server is asked again after this. */
+const publishRetryMs = 1000;
 
 /**
- * Carries a file in pieces by the tus protocol. The server checks the digest of each piece, and an upload that was begun
- * before, also by a page that is gone, goes on where the server stands.
+ * Uploads a file in chunks by the tus protocol. The server verifies the digest of each chunk. An upload that was begun
+ * earlier, also by a page that was closed, is resumed at the server's offset.
  */
-export async function carryPieces(tools: PieceTools, ...call: Parameters<Transport>): Promise<UploadedFile> {
-	return new PieceUpload(tools, ...call).run();
+export async function uploadChunks(
+	dependencies: UploadDependencies,
+	...args: Parameters<Transport>
+): Promise<UploadedFile> {
+	return new ChunkedUpload(dependencies, ...args).run();
 }
 
-/** Ends what was begun of an upload. What can't be reached now, the server drops by itself later. */
-export async function discardPieces({ records, send, timing }: PieceTools, upload: Upload): Promise<void> {
+/** Terminates an unfinished upload. If the server can't be reached, the upload expires there. */
+export async function terminateUpload({ records, send, timing }: UploadDependencies, upload: Upload): Promise<void> {
 	const id = records.find(upload);
 	if (id === undefined) return;
-	records.forget(upload);
+	records.remove(upload);
 	const { signal } = new AbortController();
 	for (const delay of [500, 2000, 8000, 0]) {
-		const answer = await send({ method: 'DELETE', url: urlOf(id), headers: protocol, signal }).catch(() => undefined);
-		// 423: the request that was cut off a moment ago is still being ended.
-		if (answer?.status !== 423) return;
+		const request = { method: 'DELETE', url: uploadUrl(id), headers: protocolHeaders, signal } as const;
+		const response = await send(request).catch(() => undefined);
+		// 423: the server is still closing the request that was aborted a moment ago.
+		if (response?.status !== 423) return;
 		await timing.sleep(delay, signal);
 	}
 }
 
-/** Where the server stands: at an offset, or with the file in its place. */
-type Standing = { offset: number } | { name: string };
+/** What the server has: bytes up to an offset, or the published file. */
+type ServerState = { offset: number } | { name: string };
 
-class PieceUpload {
-	readonly #patience: Patience;
+class ChunkedUpload {
+	readonly #retryPolicy: RetryPolicy;
 	readonly #digests = new Map<number, { size: number; digest: Promise<string> }>();
 	#id: string | undefined;
-	/** A creation whose answer was lost is not made twice. */
+	/** The idempotency key: a creation whose response was lost is not repeated. */
 	#key: string;
-	#oddities = 0;
+	#retryableErrors = 0;
 	#isSending = false;
-	/** Bytes of the piece that was sent last. */
-	#sent = 0;
-	/** Times that the piece which is due was cut off. */
-	#cuts = 0;
+	#lastChunkSize = 0;
+	/** How often the current chunk was interrupted. */
+	#interruptions = 0;
 
 	constructor(
-		private readonly tools: PieceTools,
+		private readonly dependencies: UploadDependencies,
 		private readonly upload: Upload,
 		private readonly listener: UploadListener,
 		private readonly signal: AbortSignal,
 	) {
-		this.#patience = new Patience(listener, signal, tools.timing);
-		this.#id = tools.records.find(upload);
+		this.#retryPolicy = new RetryPolicy(listener, signal, dependencies.timing);
+		this.#id = dependencies.records.find(upload);
 		this.#key = upload.key;
 	}
 
 	async run(): Promise<UploadedFile> {
-		let standing: Standing | undefined;
+		let state: ServerState | undefined;
 		for (;;) {
 			try {
-				standing = await this.#advance(standing);
-				if ('name' in standing) {
-					this.tools.records.forget(this.upload);
-					return { name: standing.name, isVerified: true };
+				state = await this.#nextStep(state);
+				if ('name' in state) {
+					this.dependencies.records.remove(this.upload);
+					return { name: state.name, isVerified: true };
 				}
 			} catch (error) {
-				standing = undefined;
+				state = undefined;
 				await this.#recover(error);
 			}
 		}
 	}
 
-	async #advance(standing: Standing | undefined): Promise<Standing> {
+	async #nextStep(state: ServerState | undefined): Promise<ServerState> {
 		if (this.#id === undefined) return this.#create();
-		if (standing === undefined || 'name' in standing) return this.#ask();
-		if (standing.offset < this.upload.file.size) return this.#sendPiece(standing.offset);
-		// All bytes are there and the file is not: asking makes the server try again.
-		await this.tools.timing.sleep(commitMilliseconds, this.signal);
-		return this.#ask();
+		if (state === undefined || 'name' in state) return this.#fetchState();
+		if (state.offset < this.upload.file.size) return this.#sendChunk(state.offset);
+		// All bytes are there but the file is not published: a HEAD makes the server try again.
+		await this.dependencies.timing.sleep(publishRetryMs, this.signal);
+		return this.#fetchState();
 	}
 
-	async #create(): Promise<Standing> {
+	async #create(): Promise<ServerState> {
 		const { file, isPublic, username } = this.upload;
-		// Without its session a public upload would be taken for a visitor's.
-		if (isPublic && username !== undefined) await this.listener.signedIn(this.signal);
-		const answer = await this.#send({
+		// Without a session the server would take a user's public upload for a visitor's.
+		if (isPublic && username !== undefined) await this.listener.waitForSignIn(this.signal);
+		const response = await this.#send({
 			method: 'POST',
 			url: uploadsPath,
 			headers: {
@@ -114,33 +117,33 @@ class PieceUpload {
 				'stowage-upload-key': this.#key,
 			},
 		});
-		const id = answer.header('location')?.split(/[/?#]/).findLast(Boolean);
-		if (answer.status !== 201 || id === undefined) throw new Failure('unavailable', messages.uploadAnswerUnreadable);
+		const id = response.header('location')?.split(/[/?#]/).findLast(Boolean);
+		if (response.status !== 201 || id === undefined) throw new Failure('unavailable', messages.uploadAnswerUnreadable);
 		this.#id = id;
-		this.tools.records.keep(this.upload, id);
-		this.#patience.goesOn();
-		return savedNameOf(answer) ?? { offset: 0 };
+		this.dependencies.records.save(this.upload, id);
+		this.#retryPolicy.onResponse();
+		return savedNameOf(response) ?? { offset: 0 };
 	}
 
-	async #ask(): Promise<Standing> {
+	async #fetchState(): Promise<ServerState> {
 		this.#isSending = false;
-		const answer = await this.#send({ method: 'HEAD', url: this.#url(), headers: {} });
-		this.#patience.goesOn();
-		const standing = savedNameOf(answer) ?? { offset: offsetOf(answer) };
-		this.listener.onOffset('name' in standing ? this.upload.file.size : standing.offset);
-		return standing;
+		const response = await this.#send({ method: 'HEAD', url: this.#url(), headers: {} });
+		this.#retryPolicy.onResponse();
+		const state = savedNameOf(response) ?? { offset: offsetOf(response) };
+		this.listener.onOffset('name' in state ? this.upload.file.size : state.offset);
+		return state;
 	}
 
-	async #sendPiece(offset: number): Promise<Standing> {
-		const { pieces } = this.tools;
-		const end = Math.min(offset + pieces.size, this.upload.file.size);
+	async #sendChunk(offset: number): Promise<ServerState> {
+		const { chunks } = this.dependencies;
+		const end = Math.min(offset + chunks.size, this.upload.file.size);
 		const digest = await this.#digest(offset, end);
-		// The next one is digested while this one is on its way.
+		// The next chunk is hashed while this one is sent.
 		this.#digests.clear();
-		if (end < this.upload.file.size) this.#digest(end, Math.min(end + pieces.size, this.upload.file.size));
+		if (end < this.upload.file.size) this.#digest(end, Math.min(end + chunks.size, this.upload.file.size));
 		this.#isSending = true;
-		this.#sent = end - offset;
-		const answer = await this.#send({
+		this.#lastChunkSize = end - offset;
+		const response = await this.#send({
 			method: 'PATCH',
 			url: this.#url(),
 			headers: {
@@ -151,70 +154,70 @@ class PieceUpload {
 			body: this.upload.file.slice(offset, end),
 			onProgress: (sent) => this.listener.onProgress(Math.min(offset + sent, end)),
 		});
-		this.#cuts = 0;
-		this.#patience.progressed();
+		this.#interruptions = 0;
+		this.#retryPolicy.onProgress();
 		this.listener.onProgress(end);
-		return savedNameOf(answer) ?? { offset: offsetOf(answer) };
+		return savedNameOf(response) ?? { offset: offsetOf(response) };
 	}
 
 	#digest(offset: number, end: number): Promise<string> {
 		const known = this.#digests.get(offset);
 		if (known?.size === end - offset) return known.digest;
-		const digest = this.tools.hash(this.upload.file.slice(offset, end));
-		// Whoever asks for it hears of the failure; nobody may ask.
+		const digest = this.dependencies.hash(this.upload.file.slice(offset, end));
+		// Rejects for whoever awaits it; without this an unused digest would be an unhandled rejection.
 		digest.catch(() => undefined);
 		this.#digests.set(offset, { size: end - offset, digest });
 		return digest;
 	}
 
-	/** Returns when another attempt is to be made, and throws when none is. */
+	/** Returns when the next attempt is due; throws if there is to be none. */
 	async #recover(error: unknown): Promise<void> {
 		this.signal.throwIfAborted();
-		// What was digested before may not be what is read now.
+		// The file may have changed since it was hashed.
 		this.#digests.clear();
-		if (isProxyLimit(error) && this.#shrink(smallestPiece)) return;
-		// A proxy may cut off what is too large for it without an answer.
-		if (error instanceof UploadNetworkFailure && this.#isSending && ++this.#cuts % 3 === 0) {
-			this.#shrink(modestPiece);
+		if (isProxyLimit(error) && this.#reduceChunkSize(minChunkSize)) return;
+		// A proxy may interrupt a request that is too large for it without a response.
+		if (error instanceof UploadNetworkFailure && this.#isSending && ++this.#interruptions % 3 === 0) {
+			this.#reduceChunkSize(minChunkSizeAfterInterruptions);
 		}
-		if (this.#isOdd(error) && ++this.#oddities <= patienceWithOddities) return;
-		await this.#patience.wait(error);
+		if (this.#prepareRetry(error) && ++this.#retryableErrors <= maxRetryableErrors) return;
+		await this.#retryPolicy.waitToRetry(error);
 	}
 
-	/** Something that is answered by doing it again at once, within reason. */
-	#isOdd(error: unknown): boolean {
+	/** Whether an immediate retry may mend the error. An upload that the server no longer has begins anew. */
+	#prepareRetry(error: unknown): boolean {
 		if (this.#id !== undefined && error instanceof UploadRefusal && [404, 410].includes(error.httpStatus)) {
-			this.tools.records.forget(this.upload);
+			this.dependencies.records.remove(this.upload);
 			this.#id = undefined;
 			this.#key = newUploadKey();
 			this.listener.onOffset(0);
 			return true;
 		}
-		// The piece was damaged on its way, or another offset is due than was thought.
+		// The chunk was damaged in transit, or the server expects another offset.
 		return isFailure(error, 'checksumMismatch') || (error instanceof UploadRefusal && error.httpStatus === 409);
 	}
 
-	/** Whether there is a smaller size to try. */
-	#shrink(smallest: number): boolean {
-		const { pieces } = this.tools;
-		if (this.#sent <= smallest) return false;
-		pieces.size = Math.max(smallest, Math.floor(this.#sent / 2));
+	/** Reduces the chunk size; false if it is at its minimum already. */
+	#reduceChunkSize(minimum: number): boolean {
+		const { chunks } = this.dependencies;
+		if (this.#lastChunkSize <= minimum) return false;
+		chunks.size = Math.max(minimum, Math.floor(this.#lastChunkSize / 2));
 		return true;
 	}
 
 	#url(): string {
-		return urlOf(this.#id ?? '');
+		return uploadUrl(this.#id ?? '');
 	}
 
-	async #send(request: Omit<UploadRequest, 'signal'>): Promise<UploadAnswer> {
-		const headers = { ...protocol, ...request.headers };
-		const answer = await this.tools.send({ ...request, headers, signal: this.signal });
-		if (answer.status < 200 || answer.status >= 300) throw new UploadRefusal(answer);
-		return answer;
+	async #send(request: Omit<UploadRequest, 'signal'>): Promise<UploadResponse> {
+		const headers = { ...protocolHeaders, ...request.headers };
+		const response = await this.dependencies.send({ ...request, headers, signal: this.signal });
+		if (response.status < 200 || response.status >= 300) throw new UploadRefusal(response);
+		return response;
 	}
 }
 
-function urlOf(id: string): string {
+function uploadUrl(id: string): string {
 	return `${uploadsPath}/${id}`;
 }
 
@@ -234,15 +237,15 @@ function base64(text: string): string {
 	return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }
 
-function offsetOf(answer: UploadAnswer): number {
-	const offset = Number(answer.header('upload-offset') ?? Number.NaN);
+function offsetOf(response: UploadResponse): number {
+	const offset = Number(response.header('upload-offset') ?? Number.NaN);
 	if (!Number.isSafeInteger(offset)) throw new Failure('unavailable', messages.uploadAnswerUnreadable);
 	return offset;
 }
 
-/** The name of the file in its place: only with this header it is there. */
-function savedNameOf(answer: UploadAnswer): { name: string } | undefined {
-	const path = answer.header('stowage-entry-path');
+/** The name of the published file. Without this header the file is not published. */
+function savedNameOf(response: UploadResponse): { name: string } | undefined {
+	const path = response.header('stowage-entry-path');
 	const name = path?.split('/').at(-1);
 	if (name === undefined) return undefined;
 	try {

@@ -1,25 +1,25 @@
 import { Failure } from '@stowage/rules';
 import { messages } from '../../messages.js';
 import { failureFrom, NetworkFailure } from '../client/client.js';
-import type { UploadAnswer } from './sendUpload.js';
+import type { UploadResponse } from './sendUpload.js';
 
-/** The connection broke while the file was on its way. */
+/** The connection was lost during an upload. */
 export class UploadNetworkFailure extends NetworkFailure {
 	constructor(cause?: unknown) {
 		super(cause, messages.uploadNetworkError);
 	}
 }
 
-/** An answer other than success. */
+/** An error response to an upload. */
 export class UploadRefusal extends Failure {
 	readonly httpStatus: number;
-	/** Our server said it; otherwise it was a proxy in between. */
+	/** Whether our server sent it; otherwise a proxy did. */
 	readonly isOurs: boolean;
 
-	constructor({ status, header, body }: UploadAnswer) {
+	constructor({ status, header, body }: UploadResponse) {
 		const failure = failureFrom(status, body, header('retry-after'));
 		const isOurs = typeof (body as { code?: unknown } | undefined)?.code === 'string';
-		// Of a fault of the server a person needs no more than its number.
+		// For a server error the status says enough.
 		const hasSentence = isOurs && status < 500 && status !== 429;
 		super(failure.kind, hasSentence ? failure.message : messages.uploadFailedWithStatus(status), {
 			cause: failure,
@@ -30,14 +30,14 @@ export class UploadRefusal extends Failure {
 	}
 }
 
-/** The file was changed, moved or deleted after it had been chosen. */
+/** The file was changed, moved or deleted after it was chosen. */
 export class UnreadableFile extends Failure {
 	constructor(cause: unknown) {
 		super('invalid', messages.fileUnreadable, { cause });
 	}
 }
 
-/** A proxy between here and the server takes no request of that size. */
+/** Whether a proxy refused the request for its size. */
 export function isProxyLimit(error: unknown): boolean {
 	return error instanceof UploadRefusal && error.httpStatus === 413 && !error.isOurs;
 }

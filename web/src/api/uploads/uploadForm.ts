@@ -2,55 +2,55 @@ import { upload as uploadCall, uploadPublic } from '@stowage/contract';
 import { Failure, isFailure } from '@stowage/rules';
 import { messages } from '../../messages.js';
 import { endpointUrl } from '../client/client.js';
-import type { HashPiece } from './hashInWorker.js';
-import { Patience, type Timing } from './RetryPolicy.js';
-import type { SendUpload, UploadAnswer } from './sendUpload.js';
+import type { HashBlob } from './hashInWorker.js';
+import { RetryPolicy, type Timing } from './RetryPolicy.js';
+import type { SendUpload, UploadResponse } from './sendUpload.js';
 import { UnreadableFile, UploadNetworkFailure, UploadRefusal } from './uploadFailures.js';
 import type { Transport, Upload, UploadedFile } from './uploads.js';
 
-export interface FormTools {
+export interface FormDependencies {
 	send: SendUpload;
-	hash: HashPiece;
+	hash: HashBlob;
 	timing: Timing;
 }
 
-/** Times that a file is sent again because it arrived damaged. */
-const patienceWithDamage = 3;
+/** How often a file that was damaged in transit is sent again. */
+const maxChecksumRetries = 3;
 
-/** One form in one request with the digest of its file, again and again under the same key until there is an answer. */
-export async function carryForm(
-	{ send, hash, timing }: FormTools,
+/** Uploads a file and its digest as one form, and retries with the same idempotency key until there is a response. */
+export async function uploadForm(
+	{ send, hash, timing }: FormDependencies,
 	...[upload, listener, signal]: Parameters<Transport>
 ): Promise<UploadedFile> {
 	const { file, username, key } = upload;
-	const patience = new Patience(listener, signal, timing);
-	let damages = 0;
+	const retryPolicy = new RetryPolicy(listener, signal, timing);
+	let checksumErrors = 0;
 	for (;;) {
 		try {
-			// Anew for each try: what was digested before may not be what is read now.
+			// Hashed anew for each attempt, since the file may have changed.
 			const digest = await hash(file);
-			const answer = await send({
+			const response = await send({
 				method: 'POST',
 				url: endpointUrl(username === undefined ? uploadPublic : uploadCall),
 				headers: { 'stowage-upload-key': key, 'stowage-file-digest': `sha-256=:${digest}:` },
 				body: formOf(upload),
-				// The form's own lines count as sent first; what is left of the total is the file.
+				// The form's other fields are sent first; the rest of the total is the file.
 				onProgress: (sent, total) => listener.onProgress(Math.max(0, Math.min(file.size, sent - (total - file.size)))),
 				signal,
 			});
-			const name = savedName(answer);
-			patience.progressed();
+			const name = savedName(response);
+			retryPolicy.onProgress();
 			return { name, isVerified: true };
 		} catch (error) {
-			if (error instanceof UploadNetworkFailure) await demandReadable(file);
-			if (isFailure(error, 'checksumMismatch') && ++damages <= patienceWithDamage) continue;
-			await patience.wait(error);
+			if (error instanceof UploadNetworkFailure) await assertReadable(file);
+			if (isFailure(error, 'checksumMismatch') && ++checksumErrors <= maxChecksumRetries) continue;
+			await retryPolicy.waitToRetry(error);
 		}
 	}
 }
 
-/** A file that has changed breaks the request just as a lost connection does. */
-async function demandReadable(file: File): Promise<void> {
+/** A file that has changed breaks the request in the same way as a lost connection. */
+async function assertReadable(file: File): Promise<void> {
 	try {
 		await file.slice(0, 1).arrayBuffer();
 	} catch (cause) {
@@ -68,9 +68,9 @@ function formOf({ file, fileName, directory, isPublic, username }: Upload): Form
 	return form;
 }
 
-function savedName(answer: UploadAnswer): string {
-	if (answer.status < 200 || answer.status >= 300) throw new UploadRefusal(answer);
-	const parsed = uploadCall.result.safeParse(answer.body);
+function savedName(response: UploadResponse): string {
+	if (response.status < 200 || response.status >= 300) throw new UploadRefusal(response);
+	const parsed = uploadCall.result.safeParse(response.body);
 	const name = parsed.success ? parsed.data.entries[0]?.name : undefined;
 	if (name === undefined) throw new Failure('unavailable', messages.uploadAnswerUnreadable);
 	return name;

@@ -1,40 +1,40 @@
 import { basePath } from '../client/basePath.js';
 import type { Upload } from './uploads.js';
 
-/** What was begun, remembered beyond a closed tab. */
+/** The ids of unfinished uploads. They survive a closed tab. */
 export interface UploadRecords {
 	find: (upload: Upload) => string | undefined;
-	keep: (upload: Upload, id: string) => void;
-	forget: (upload: Upload) => void;
+	save: (upload: Upload, id: string) => void;
+	remove: (upload: Upload) => void;
 }
 
 const prefix = 'stowage:upload:';
-/** The server drops what nobody goes on with much earlier. */
-const keptMilliseconds = 14 * 24 * 3600_000;
+/** Longer than the server keeps an unfinished upload. */
+const maxAgeMs = 14 * 24 * 3600_000;
 
 interface StoredRecord {
 	id: string;
 	at: number;
 }
 
-/** In `storage`; where there is none (a browser may refuse it), a closed tab means to begin anew. */
-export function storedRecords(storage: Storage | undefined): UploadRecords {
+/** Records in `storage`. Without one (a browser may refuse it) no upload is resumed after its tab was closed. */
+export function createUploadRecords(storage: Storage | undefined): UploadRecords {
 	return {
 		find: (upload) => read(storage?.getItem(keyOf(upload)) ?? null)?.id,
-		keep(upload, id) {
+		save(upload, id) {
 			if (!storage) return;
 			for (const key of Object.keys(storage)) {
 				if (!key.startsWith(prefix)) continue;
 				const record = read(storage.getItem(key));
-				if (!record || Date.now() - record.at > keptMilliseconds) storage.removeItem(key);
+				if (!record || Date.now() - record.at > maxAgeMs) storage.removeItem(key);
 			}
 			try {
 				storage.setItem(keyOf(upload), JSON.stringify({ id, at: Date.now() } satisfies StoredRecord));
 			} catch {
-				// The storage is full. The upload itself goes on; only a closed tab would begin it anew.
+				// The storage is full. The upload continues, but can't be resumed after its tab was closed.
 			}
 		},
-		forget: (upload) => storage?.removeItem(keyOf(upload)),
+		remove: (upload) => storage?.removeItem(keyOf(upload)),
 	};
 }
 
@@ -42,12 +42,12 @@ export function browserStorage(): Storage | undefined {
 	try {
 		return localStorage;
 	} catch {
-		// Blocked by the browser's settings.
+		// The browser's settings block it.
 		return undefined;
 	}
 }
 
-/** Who, where to and which file: never the same for another account, place or state of the file. */
+/** The user, the destination and the file. Differs for another account, another place and a changed file. */
 function keyOf({ file, fileName, directory, isPublic, username }: Upload): string {
 	const area = isPublic ? 'public' : 'private';
 	return prefix + JSON.stringify([basePath, username ?? null, area, directory, fileName, file.size, file.lastModified]);

@@ -1,88 +1,87 @@
 import type { StoragePath } from '@stowage/rules';
 import { messages } from '../../messages.js';
 import { NetworkFailure } from '../client/client.js';
-import type { MakeFolder } from './uploadFolders.js';
+import type { EnsureFolder } from './ensureFolder.js';
 
-/** One file on its way to the server. */
+/** One file to upload. */
 export interface Upload {
 	file: File;
 	/** Whole, with its extension. */
 	fileName: string;
 	directory: StoragePath;
 	isPublic: boolean;
-	/** Undefined for a visitor, whose files are always public. What was begun as one is resumed as no other. */
+	/** Undefined for a visitor, whose files are always public. An upload is resumed by the same user only. */
 	username: string | undefined;
-	/** The same for each try of the same upload: then a try whose answer was lost makes no second file. */
+	/** The idempotency key: the same for each attempt, so that one whose response was lost makes no second file. */
 	key: string;
 }
 
-/** What an upload waits for until it goes on by itself. */
+/** What an upload waits for until it continues by itself. */
 export type UploadWait = 'connection' | 'server' | 'signIn';
 
 export interface UploadListener {
-	/** Bytes of the file that the server has or that were sent so far. */
+	/** Bytes of the file that were sent or that the server already had. */
 	onProgress: (uploadedSize: number) => void;
-	/** The upload goes on from here; what lies before was not sent just now. */
+	/** The upload continues at this offset; what lies before it was not sent just now. */
 	onOffset: (uploadedSize: number) => void;
-	/** Undefined once it goes on. */
+	/** Undefined once the upload continues. */
 	onWait: (reason: UploadWait | undefined) => void;
-	/** Resolves when somebody is signed in, asked afresh. It says by itself that it waits. */
-	signedIn: (signal: AbortSignal) => Promise<void>;
+	/** Checks the session anew and resolves once somebody is signed in. Reports the wait itself. */
+	waitForSignIn: (signal: AbortSignal) => Promise<void>;
 }
 
 export interface UploadedFile {
-	/** The name that it was given. */
+	/** The name under which it was saved. */
 	name: string;
-	/** The server has found every digest, of the file or of its pieces, as it was computed here. */
+	/** The server verified the digest of the file, or of each of its chunks. */
 	isVerified: boolean;
 }
 
 /**
- * Carries one file over. Lost connections and faults of the server are waited out; what then remains is thrown as a
- * `Failure` with the sentence for people. When the signal is fired it ends with an `AbortError`, and the server keeps
- * what it has for another try.
+ * Uploads one file. It waits out lost connections and server errors and throws a `Failure` with a sentence for people when
+ * it gives up. When the signal is aborted it throws an `AbortError`, and the server keeps what it has for a later attempt.
  */
 export type Transport = (upload: Upload, listener: UploadListener, signal: AbortSignal) => Promise<UploadedFile>;
 
-/** Files below this go in one request; several may be on their way at once. */
+/** Files below this size go in one request, several of them in parallel. */
 export const smallFileSize = 1_000_000;
 
 export function isSmall({ size }: File): boolean {
 	return size < smallFileSize;
 }
 
-/** Loaded with the first file, so that the page shows up before it. */
-async function loadCarrier() {
+/** Loaded with the first file, so that the page itself loads faster. */
+async function loadTransport() {
 	try {
-		return await import('./uploadTransport.js');
+		return await import('./transport.js');
 	} catch (cause) {
 		throw new NetworkFailure(cause, messages.uploadNetworkError);
 	}
 }
 
-/** Gets the code that uploads, so that a connection which is lost later finds it here. */
-export function prepareUploads(): void {
-	// The upload asks for it again.
-	loadCarrier().catch(() => undefined);
+/** Preloads the code that uploads, so that a connection which is lost later can't keep it away. */
+export function preloadTransport(): void {
+	// The upload loads it again and reports the failure.
+	loadTransport().catch(() => undefined);
 }
 
-export const carryUpload: Transport = async (upload, listener, signal) =>
-	(await loadCarrier()).carryUpload(upload, listener, signal);
+export const uploadFile: Transport = async (upload, listener, signal) =>
+	(await loadTransport()).uploadFile(upload, listener, signal);
 
-/** One for each run: what it has made it does not make again. */
-export function folderMaker(): MakeFolder {
-	let maker: MakeFolder | undefined;
-	return async (...place) => {
-		maker ??= (await loadCarrier()).folderMaker();
-		await maker(...place);
+/** Create one for each run: it asks the server once for each folder. */
+export function createFolderEnsurer(): EnsureFolder {
+	let ensureFolder: EnsureFolder | undefined;
+	return async (...args) => {
+		ensureFolder ??= (await loadTransport()).createFolderEnsurer();
+		await ensureFolder(...args);
 	};
 }
 
-/** Frees on the server what was begun of an upload that nobody wants any more. */
+/** Frees what the server holds of an unfinished upload that is no longer wanted. */
 export async function discardUpload(upload: Upload): Promise<void> {
-	// Without its code this page began nothing, and what another began the server drops by itself.
-	const carrier = await loadCarrier().catch(() => undefined);
-	await carrier?.discardUpload(upload);
+	// Without its code this page began no upload, and what another page began expires on the server.
+	const transport = await loadTransport().catch(() => undefined);
+	await transport?.discardUpload(upload);
 }
 
 export function newUploadKey(): string {

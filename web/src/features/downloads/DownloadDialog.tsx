@@ -13,11 +13,11 @@ export interface DownloadDialogProps {
 	area: Area;
 	directory: string;
 	entries: readonly Entry[];
-	/** Whether the box is ticked at first; for folders it always is. */
+	/** Whether the box is ticked initially; with a folder it always is. */
 	asZip: boolean;
 	onClose: () => void;
 	onClosed: () => void;
-	/** The ticket is the one that was made to know the size; it may be used. */
+	/** `ticket` was created to show the size and is used for the download. */
 	onDownload: (entries: readonly Entry[], asZip: boolean, ticket: DownloadTicket | undefined) => void;
 }
 
@@ -41,7 +41,7 @@ export function DownloadDialog(props: DownloadDialogProps) {
 			}}
 		>
 			<p>{downloadQuestion(entries)}</p>
-			{/* biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls must be reached by the keyboard */}
+			{/* biome-ignore lint/a11y/noNoninteractiveTabindex: so that the keyboard can scroll it */}
 			<ul className={styles.files} tabIndex={0} aria-label={messages.list}>
 				{entries.map((entry) => (
 					<li key={`${entry.owner}:${entry.path}`} className={styles.file}>

@@ -1,10 +1,10 @@
-/** Between two downloads that are started at once (spec, section 9). */
-const downloadInterval = 100;
+/** Between the starts of two downloads (spec, section 9). */
+const downloadIntervalMs = 100;
 
-/** Starts the browser's own downloads, one after another: they go to disk as they come and never through the page's memory. */
+/** Starts downloads by the browser, one after another. They are streamed to disk and never held in the page's memory. */
 export async function startDownloads(urls: readonly string[]): Promise<void> {
 	for (const [index, url] of urls.entries()) {
-		if (index > 0) await new Promise((resolve) => setTimeout(resolve, downloadInterval));
+		if (index > 0) await new Promise((resolve) => setTimeout(resolve, downloadIntervalMs));
 		clickLink(url);
 	}
 }
@@ -12,7 +12,7 @@ export async function startDownloads(urls: readonly string[]): Promise<void> {
 function clickLink(url: string): void {
 	const link = document.createElement('a');
 	link.href = url;
-	// The answer is an attachment; the attribute keeps the page where it is if the server answers an error instead.
+	// The response is an attachment. For an error response the attribute keeps the browser from leaving the page.
 	link.download = '';
 	link.rel = 'noopener';
 	link.style.display = 'none';

@@ -3,11 +3,11 @@ import { useCallback } from 'react';
 import { createTicket, type DownloadTicket, downloadUrl } from '../../api/downloads.js';
 import { useNotify } from '../../ui/notifications/useNotify.js';
 import { mustBeZip } from './downloadChoice.js';
-import { followDownload } from './followDownload.js';
 import { downloadMessages as messages } from './messages.js';
+import { showDownloadProgress } from './showDownloadProgress.js';
 import { startDownloads } from './startDownloads.js';
 
-/** Downloads what was chosen: each file by itself, or all of it as one ZIP. A ticket that was made for it already is used. */
+/** Downloads each file by itself, or everything as one ZIP. `ticket` is one that was created for these entries already. */
 export type Download = (entries: readonly Entry[], asZip: boolean, ticket?: DownloadTicket) => void;
 
 const preparingKey = 'preparing zip';
@@ -33,7 +33,7 @@ export function useDownloads(area: Area, directory: string): Download {
 					const ticket = prepared ?? (await createTicket({ area, directory, entries }, controller.signal));
 					dismiss(preparingKey);
 					if (ticket.skipped > 0) notify({ intent: 'warning', message: messages.leftOut(ticket.skipped) });
-					followDownload(ticket, { notify, dismiss });
+					showDownloadProgress(ticket, { notify, dismiss });
 					await startDownloads([ticket.url]);
 				} catch (error) {
 					dismiss(preparingKey);

@@ -2,11 +2,11 @@ import { useEffect, useRef, useState } from 'react';
 import { createTicket, type DownloadTicket, endTicket, type TicketSelection } from '../../api/downloads.js';
 
 /**
- * A ticket for what is asked about, made as long as it is: only the server can tell how large a folder's ZIP will be. `take` hands it over; one that nobody took
- * ends with the question.
+ * A ticket that is created while the dialog is open, since only the server knows how large a folder's ZIP will be. `take` returns it to be used; one that was not
+ * taken is cancelled when the dialog closes.
  */
 export function usePreparedTicket(selection: TicketSelection | undefined) {
-	// The question is about what it was about at first.
+	// The dialog stays with the selection with which it was opened.
 	const [first] = useState(selection);
 	const [ticket, setTicket] = useState<DownloadTicket>();
 	const [hasFailed, setFailed] = useState(false);
@@ -21,7 +21,7 @@ export function usePreparedTicket(selection: TicketSelection | undefined) {
 				setTicket(made);
 				if (controller.signal.aborted) release(held);
 			},
-			// Said when it is really wanted: the next try fails too, or does not.
+			// Not reported here: if the download is wanted, the next attempt succeeds or reports its failure.
 			() => setFailed(true),
 		);
 		return () => {
@@ -44,6 +44,6 @@ export function usePreparedTicket(selection: TicketSelection | undefined) {
 function release(held: { current: DownloadTicket | undefined }): void {
 	const unused = held.current;
 	held.current = undefined;
-	// It would end by itself; this only is sooner.
+	// It would expire anyway; this only frees it sooner.
 	if (unused) void endTicket(unused).catch(() => undefined);
 }

@@ -7,26 +7,26 @@ import {
 	remainingSeconds,
 	type SpeedMeter,
 } from '@stowage/rules';
-import type { TicketNews } from '../../api/events/ticketEvents.js';
+import type { TicketEvent } from '../../api/events/ticketEvents.js';
 import type { Notice } from '../../ui/notifications/notifications.js';
 import { downloadMessages as messages } from './messages.js';
 
-/** How far a download is, measured from the news of its ticket. */
+/** The progress of a download, from the events of its ticket. */
 export interface ZipProgress {
 	sent: number;
 	meter: SpeedMeter | undefined;
-	state: TicketNews['state'];
+	state: TicketEvent['state'];
 }
 
 export const noProgress: ZipProgress = { sent: 0, meter: undefined, state: 'waiting' };
 
-/** `at` is the time of the news in milliseconds. */
-export function afterNews({ meter }: ZipProgress, { sent, state }: TicketNews, at: number): ZipProgress {
-	// While nothing is sent there is no speed; a new measurement begins with the first byte.
+/** `at` is the time of the event in milliseconds. */
+export function applyTicketEvent({ meter }: ZipProgress, { sent, state }: TicketEvent, at: number): ZipProgress {
+	// A new measurement begins with each period of sending.
 	return { sent, state, meter: state === 'sending' ? measureSpeed(meter, at, sent) : undefined };
 }
 
-/** What the bar says of it. */
+/** The notice for the notification bar. */
 export function zipNotice(fileName: string, size: number, { sent, meter, state }: ZipProgress): Notice {
 	const speed = bytesPerSecond(meter);
 	const left = remainingSeconds(size - sent, speed);

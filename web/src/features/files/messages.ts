@@ -1,3 +1,11 @@
+import { plural } from '@stowage/rules';
+
+/** How a sentence names items: `report.pdf` or `3 items`. */
+export function nameItems(items: readonly { name: string }[]): string {
+	const [first] = items;
+	return items.length === 1 && first ? first.name : plural(items.length, 'item');
+}
+
 /** The sentences of the file list, its menus and dialogs. */
 export const filesMessages = {
 	grid: 'Files',

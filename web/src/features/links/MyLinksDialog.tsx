@@ -12,7 +12,7 @@ export interface MyLinksDialogProps {
 	onClose: () => void;
 }
 
-/** The temporary links of whoever is signed in, each of which can be revoked. */
+/** The temporary links of the signed-in user, each with a button that revokes it. */
 export function MyLinksDialog({ isOpen, onClose }: MyLinksDialogProps) {
 	const close = useRef<HTMLButtonElement>(null);
 	const openings = useOpenings(isOpen);
@@ -27,7 +27,7 @@ export function MyLinksDialog({ isOpen, onClose }: MyLinksDialogProps) {
 			onClose={onClose}
 		>
 			<DialogBody>
-				{/* Goes away at closing: at the next opening the links are read again. */}
+				{/* Unmounted when the dialog closes, so the links are fetched anew when it opens again. */}
 				<MyLinks onEmptied={() => close.current?.focus()} />
 			</DialogBody>
 			<DialogFooter actions={<Button ref={close} text={messages.close} autoFocus onClick={onClose} />} />

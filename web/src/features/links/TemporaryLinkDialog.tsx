@@ -11,7 +11,7 @@ import {
 } from '@stowage/rules';
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { makeLink } from '../../api/links.js';
+import { createLink } from '../../api/links.js';
 import { copyText } from '../../ui/copyText.js';
 import { dialogMilliseconds } from '../../ui/dialogs/dialogs.js';
 import { linkMessages as messages } from './messages.js';
@@ -24,7 +24,7 @@ export interface TemporaryLinkDialogProps {
 	onClosed: () => void;
 }
 
-/** Chooses how long a link lives, makes it, and shows it this once to be copied. */
+/** Asks for the expiration, creates the link and shows it this once, to be copied. */
 export function TemporaryLinkDialog({ isOpen, entry, onClose, onClosed }: TemporaryLinkDialogProps) {
 	const { expiration, setExpiration, generate, link, isLoading, error } = useTemporaryLink(entry.path);
 	return (
@@ -82,29 +82,29 @@ export function TemporaryLinkDialog({ isOpen, entry, onClose, onClosed }: Tempor
 	);
 }
 
-/** A link in the making: first it is chosen how long it lives, then there is one. */
+/** First the expiration is chosen, then the link is created. */
 function useTemporaryLink(path: string) {
 	const [expiration, setExpiration] = useState<LinkExpiration>(defaultLinkExpiration);
-	const { mutate, data, isPending, error } = useMutation({ mutationFn: () => makeLink(path, expiration) });
+	const { mutate, data, isPending, error } = useMutation({ mutationFn: () => createLink(path, expiration) });
 	return { expiration, setExpiration, generate: () => mutate(), link: data, isLoading: isPending, error };
 }
 
 interface MadeLinkProps {
 	name: string;
-	address: string;
+	url: string;
 	expiresAt: number;
 	onClose: () => void;
 }
 
-function MadeLink({ name, address, expiresAt, onClose }: MadeLinkProps) {
+function MadeLink({ name, url, expiresAt, onClose }: MadeLinkProps) {
 	const field = useRef<HTMLInputElement>(null);
 	const button = useRef<HTMLButtonElement>(null);
 	const [copying, setCopying] = useState<'not yet' | 'copied' | 'failed'>('not yet');
-	// The button that made it is gone, and the focus with it.
+	// The button that had the focus was removed.
 	useEffect(() => button.current?.focus(), []);
 	async function copy() {
 		try {
-			await copyText(address, field.current ?? undefined);
+			await copyText(url, field.current ?? undefined);
 			setCopying('copied');
 			button.current?.focus();
 		} catch {
@@ -121,7 +121,7 @@ function MadeLink({ name, address, expiresAt, onClose }: MadeLinkProps) {
 					inputRef={field}
 					aria-label={messages.link}
 					readOnly
-					value={address}
+					value={url}
 					onFocus={(event) => event.currentTarget.select()}
 				/>
 				<p className={styles.note}>

@@ -7,15 +7,15 @@ import {
 	relativePath,
 	type Viewer,
 } from '@stowage/rules';
-import { plainAddress } from '../../api/downloads.js';
+import { plainUrl } from '../../api/downloads.js';
 
 /**
- * The address at which anyone can read a public file, or a public folder as its ZIP, as it stands in either area; absolute, to be handed on. Below
- * `Public` in a home it is the item's place in the user's public tree.
+ * The absolute URL at which anyone can download a public file, or a public folder as a ZIP. An item below `Public` in a home has the URL of its place in the user's
+ * public tree.
  */
 export function publicLink(viewer: Viewer, area: Area, entry: Pick<Entry, 'path' | 'owner'>, origin: string): string {
 	const { path, owner } = publicPlace(viewer, area, entry);
-	return `${origin}${plainAddress('public', path, owner)}`;
+	return `${origin}${plainUrl('public', path, owner)}`;
 }
 
 function publicPlace(viewer: Viewer, area: Area, entry: Pick<Entry, 'path' | 'owner'>) {

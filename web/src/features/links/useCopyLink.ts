@@ -4,7 +4,7 @@ import { useNotify } from '../../ui/notifications/useNotify.js';
 import { linkMessages as messages } from './messages.js';
 import { publicLink } from './publicLink.js';
 
-/** Puts the plain link of a public item on the clipboard; the bar says how that went. */
+/** Copies the permanent link of a public item to the system's clipboard and shows a notice. */
 export function useCopyLink(viewer: Viewer, area: Area): (entry: Entry) => Promise<void> {
 	const { notify } = useNotify();
 	return async (entry) => {
@@ -13,7 +13,7 @@ export function useCopyLink(viewer: Viewer, area: Area): (entry: Entry) => Promi
 			await copyText(link);
 			notify({ intent: 'success', message: messages.linkCopied });
 		} catch {
-			// So that it can be copied by hand.
+			// Shown, so that it can be copied by hand.
 			notify({ intent: 'danger', message: messages.copyFailed, detail: link });
 		}
 	};

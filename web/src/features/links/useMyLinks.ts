@@ -2,7 +2,7 @@ import type { temporaryLinks } from '@stowage/contract';
 import { isFailure } from '@stowage/rules';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { z } from 'zod';
-import { endLink, linksQuery } from '../../api/links.js';
+import { linksQuery, revokeTemporaryLink } from '../../api/links.js';
 import { useNotify } from '../../ui/notifications/useNotify.js';
 import { linkMessages as messages } from './messages.js';
 
@@ -10,20 +10,20 @@ export type TemporaryLink = z.output<typeof temporaryLinks.result>[number];
 
 const noticeKey = 'links-revoked';
 
-/** The links of whoever is signed in. One that is revoked goes from the list at once, and comes back if that failed. */
+/** The temporary links of the signed-in user. A revoked one is removed from the list at once and comes back if that fails. */
 export function useMyLinks() {
 	const queryClient = useQueryClient();
 	const { notify } = useNotify();
 	const { data: links, error, refetch } = useQuery(linksQuery);
 	const { mutate: revoke } = useMutation({
-		mutationFn: ({ id }: TemporaryLink) => endLink(id),
+		mutationFn: ({ id }: TemporaryLink) => revokeTemporaryLink(id),
 		async onMutate({ id }) {
 			await queryClient.cancelQueries({ queryKey: linksQuery.queryKey });
 			queryClient.setQueryData(linksQuery.queryKey, (known) => known?.filter((link) => link.id !== id));
 		},
 		onSuccess: (_, { path }) => notify({ key: noticeKey, intent: 'success', message: messages.revoked(path) }),
 		onError(failure, { path }) {
-			// It has ended by itself, which is what was wanted.
+			// It has expired already, so there is nothing left to revoke.
 			if (isFailure(failure, 'notFound'))
 				return notify({ key: noticeKey, intent: 'success', message: messages.revoked(path) });
 			return notify({ key: noticeKey, intent: 'danger', message: messages.revokeFailed, detail: failure.message });

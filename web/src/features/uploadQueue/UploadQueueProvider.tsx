@@ -8,7 +8,7 @@ import {
 	UploadQueueViewContext,
 } from './useUploadQueue.js';
 
-/** One queue for the whole app: it outlives the page that filled it. */
+/** One queue for the whole app, so that uploads continue on other pages. */
 export function UploadQueueProvider({ children }: { children: ReactNode }) {
 	const [state, dispatch] = useReducer(uploadQueueReducer, emptyQueue);
 	const runner = useRunner(state, dispatch);

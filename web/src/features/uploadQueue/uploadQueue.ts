@@ -23,21 +23,21 @@ export interface UploadTarget {
 interface QueueItemFields {
 	id: number;
 	file: File;
-	/** Without the extension; what the person edits. */
+	/** Without the extension; the user may edit it. */
 	name: string;
 	originalName: string;
 	/** With its dot; `''` for none. */
 	extension: string;
 	size: number;
 	isPublic: boolean;
-	/** Queued by somebody who is signed in: without a session it waits, since it would become a visitor's. */
+	/** Added by a signed-in user. Without a session it waits, since the server would take it for a visitor's. */
 	needsAccount: boolean;
 	target: UploadTarget;
-	/** Below the target; made before the file is uploaded. */
+	/** Below the target; created before the file is uploaded. */
 	folder: StoragePath;
 }
 
-/** A folder with nothing in it that is made by the next upload. */
+/** An empty folder that the next run creates. */
 export interface QueueFolder {
 	id: number;
 	target: UploadTarget;
@@ -52,12 +52,12 @@ export type QueueItem = QueueItemFields &
 		| { status: 'error'; error: string; detail?: string | undefined }
 	);
 
-/** How far the file has come that is under way. */
+/** The progress of the file that is being uploaded. */
 export interface UploadProgress {
 	id: number;
 	uploadedSize: number;
 	meter: SpeedMeter;
-	/** What it waits for, until it goes on by itself. */
+	/** What it waits for until it continues by itself. */
 	wait?: UploadWait | undefined;
 }
 
@@ -65,14 +65,14 @@ export interface UploadQueueState {
 	items: readonly QueueItem[];
 	folders: readonly QueueFolder[];
 	nextId: number;
-	/** What `Upload All` took on; files that are added later wait for the next time. Undefined while nothing runs. */
+	/** The files of the current run; those that are added later wait for the next one. Undefined while nothing runs. */
 	run: ReadonlySet<number> | undefined;
 	progress: UploadProgress | undefined;
-	/** Why the last upload failed; shown as an alert until the next try. */
+	/** Why the last upload failed; shown as an alert until the next run. */
 	failure: string | undefined;
-	/** All that the last run took on is uploaded; true for the moment in which that is shown. */
+	/** All files of the last run are uploaded; true while that is shown. */
 	hasSucceeded: boolean;
-	/** The browser page is to show the queue, as soon as there is something in it. */
+	/** The browser page shows the queue as soon as it has a file. */
 	isDialogOpen: boolean;
 }
 
@@ -146,7 +146,7 @@ export function uploadQueueReducer(state: UploadQueueState, action: UploadQueueA
 			return items.length === 0 ? { ...emptyQueue, nextId: state.nextId } : { ...state, items };
 		}
 		case 'emptied':
-			// Ids are never used twice, so a late answer of an aborted upload finds nothing to change.
+			// Ids are never reused, so a late response to an aborted upload changes nothing.
 			return { ...emptyQueue, nextId: state.nextId };
 		case 'runStarted': {
 			const run = new Set(action.ids);
@@ -176,7 +176,7 @@ export function uploadQueueReducer(state: UploadQueueState, action: UploadQueueA
 			const { progress } = state;
 			if (progress?.id !== action.id) return state;
 			const { uploadedSize } = action;
-			// Measured from here: what was sent long ago says nothing of the speed.
+			// Measured from here: bytes of an earlier attempt say nothing about the speed.
 			return {
 				...state,
 				progress: { ...progress, uploadedSize, meter: measureSpeed(undefined, action.at, uploadedSize) },
@@ -223,7 +223,7 @@ export function uploadQueueReducer(state: UploadQueueState, action: UploadQueueA
 			return items.length === 0 ? { ...emptyQueue, nextId: state.nextId } : { ...state, items, hasSucceeded: false };
 		}
 		case 'signedIn':
-			// After a session that ended in the middle of an upload all goes on as it was chosen.
+			// After a session that expired during an upload the files keep their visibility.
 			if (state.progress?.wait === 'signIn') return state;
 			return changeWaiting(setVisibility(state, false), (item) => ({ ...item, needsAccount: true }));
 		case 'signedOut':
@@ -277,7 +277,7 @@ function replaceItem(state: UploadQueueState, id: number, change: (item: QueueIt
 	return item ? { ...state, items: state.items.with(index, change(item)) } : state;
 }
 
-/** A change that a person makes, which waits while files are on their way. */
+/** A change by the user, ignored while an upload runs. */
 function changeItem(state: UploadQueueState, id: number, change: (item: QueueItem) => QueueItem): UploadQueueState {
 	return state.run ? state : replaceItem(state, id, (item) => (isWaiting(item) ? change(item) : item));
 }
@@ -302,7 +302,7 @@ function backToPending(state: UploadQueueState): UploadQueueState {
 	};
 }
 
-/** Not uploaded yet, and not on its way. */
+/** Neither uploaded nor being uploaded. */
 export function isWaiting({ status }: QueueItem): boolean {
 	return status === 'pending' || status === 'error';
 }
@@ -314,17 +314,17 @@ export function fullName({ name, extension }: QueueItem): string {
 
 type Destination = Pick<QueueItem, 'target' | 'isPublic' | 'folder'>;
 
-/** The folder that it goes to. */
+/** The folder into which it is uploaded. */
 export function directoryOf(item: Destination): StoragePath {
 	return item.folder === rootPath ? baseOf(item) : joinPath(baseOf(item), item.folder);
 }
 
-/** The part of that which is there. It was chosen in one area; in the other area there may be no such folder. */
+/** The part of that folder which exists: the target, or the root of the other area, which may have no such folder. */
 export function baseOf({ target, isPublic }: Destination): StoragePath {
 	return (target.area === 'public') === isPublic ? target.directory : rootPath;
 }
 
-/** Items are never changed in place, so what was found out about one holds; a queue may have ten thousand. */
+/** Cached by item, since a queue may have ten thousand and items are never mutated. */
 const nameValidity = new WeakMap<QueueItem, boolean>();
 
 export function hasValidName(item: QueueItem): boolean {
@@ -342,13 +342,13 @@ export type QueueVisibility = 'private' | 'public' | 'mixed';
 export interface QueueSummary {
 	visibility: QueueVisibility;
 	hasInvalidName: boolean;
-	/** What `Upload All` would take on. */
+	/** The files that `Upload All` would upload. */
 	waiting: readonly number[];
-	/** Some of them have to wait while nobody is signed in. */
+	/** Some of them wait while nobody is signed in. */
 	needsAccount: boolean;
 }
 
-/** What the whole queue says. Costs a look at every item, so it is computed once for each change of `items`. */
+/** Summarizes the queue. It visits every item, so it is computed once for each change of `items`. */
 export function summarize(items: readonly QueueItem[]): QueueSummary {
 	const waiting: number[] = [];
 	let publicCount = 0;
@@ -377,7 +377,7 @@ export interface RunProgress {
 	totalSize: number;
 }
 
-/** Progress of a run without the file that is under way. */
+/** Progress of a run without the file that is being uploaded. */
 export function runProgress({ items, run }: Pick<UploadQueueState, 'items' | 'run'>): RunProgress {
 	const progress: RunProgress = { completed: 0, total: 0, uploadedSize: 0, totalSize: 0 };
 	for (const item of items) {
@@ -392,19 +392,19 @@ export function runProgress({ items, run }: Pick<UploadQueueState, 'items' | 'ru
 	return progress;
 }
 
-/** How much of `size` is done, 0 to 1; an empty file is done when its answer is there. */
+/** How much of `size` is done, 0 to 1. An empty file is done only when the server has responded. */
 export function fraction(done: number, size: number): number {
 	return size > 0 ? Math.min(1, done / size) : 0;
 }
 
-/** All bytes are sent and the server has not answered yet. */
+/** All bytes are sent and the server has not responded yet. */
 export function isFinalizing(item: QueueItem, progress: UploadProgress | undefined): boolean {
 	if (item.status !== 'uploading' || progress?.id !== item.id || progress.wait) return false;
 	return progress.uploadedSize >= item.size;
 }
 
-/** Speed in bytes per second and seconds left, each undefined while nobody can tell. */
-export function pace(item: QueueItem, { meter, uploadedSize }: UploadProgress) {
+/** Speed in bytes per second and seconds left, each undefined while unknown. */
+export function measuredPace(item: QueueItem, { meter, uploadedSize }: UploadProgress) {
 	const speed = bytesPerSecond(meter);
 	return { speed, secondsLeft: remainingSeconds(item.size - uploadedSize, speed) };
 }

@@ -2,11 +2,11 @@ import { createContext, useContext } from 'react';
 import type { Chosen } from './choosing/chosenFiles.js';
 import type { QueueSummary, UploadQueueState, UploadTarget } from './uploadQueue.js';
 
-/** What can be done with the queue. It stays the same object, so effects may depend on it. */
+/** The commands of the queue. Always the same object, so effects may depend on it. */
 export interface UploadQueue {
 	/**
-	 * Puts files into the queue. Without a target they go to the root: of the private area for a signed-in person, of the
-	 * public one for a visitor. A target's area decides how visible they are at first. A visitor's folders are refused.
+	 * Adds files. Without a target they go to the root of the private area for a signed-in user, of the public area for a
+	 * visitor. The target's area sets their initial visibility. A visitor's folders are refused.
 	 */
 	add(chosen: Chosen | Promise<Chosen>, target?: UploadTarget): void;
 	rename(id: number, name: string): void;
@@ -14,16 +14,16 @@ export interface UploadQueue {
 	setVisibility(id: number, isPublic: boolean): void;
 	setAllVisibility(isPublic: boolean): void;
 	remove(id: number): void;
-	/** Uploads these, or all that wait, one after another. */
+	/** Uploads these files, or all that wait. */
 	start(ids?: readonly number[]): void;
-	/** Stops what is on its way and empties the queue. */
+	/** Aborts running uploads and empties the queue. */
 	cancel(): void;
 	openDialog(): void;
-	/** The queue and a running upload stay. */
+	/** Keeps the queue and a running upload. */
 	closeDialog(): void;
-	/** A person signed in or registered: what waits becomes private. */
+	/** Somebody signed in or registered: waiting files become private. */
 	signedIn(): void;
-	/** A person chose to log out: what waits becomes public. */
+	/** The user logged out: waiting files become public. */
 	signedOut(): void;
 }
 
@@ -39,7 +39,7 @@ export function useUploadQueue(): UploadQueue {
 	return provided(useContext(UploadQueueContext));
 }
 
-/** What the queue holds and how far it is; changes several times a second during an upload. */
+/** The state of the queue. Changes several times a second during an upload. */
 export function useUploadQueueView(): UploadQueueView {
 	return provided(useContext(UploadQueueViewContext));
 }

@@ -2,11 +2,11 @@ import { invalidNameMessage, isValidName } from '@stowage/rules';
 import { useState } from 'react';
 import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
 import { filesMessages as messages } from '../messages.js';
-import type { DialogProps } from './DialogHost.js';
+import type { DialogProps } from './fileDialog.js';
 import { NameField } from './NameField.js';
 
 export interface CreateFolderDialogProps extends DialogProps {
-	/** Answers whether the folder was made. */
+	/** Resolves to whether the folder was created. */
 	onCreate: (name: string) => Promise<boolean>;
 }
 

@@ -1,14 +1,13 @@
 import type { Entry } from '@stowage/rules';
 import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
-import { filesMessages as messages } from '../messages.js';
-import type { DialogProps } from './DialogHost.js';
+import { filesMessages as messages, nameItems } from '../messages.js';
 import styles from './dialogs.module.css';
 import { EntryPaths } from './EntryPaths.js';
-import { nameItems } from './fileDialog.js';
+import type { DialogProps } from './fileDialog.js';
 
 export interface DeleteDialogProps extends DialogProps {
 	entries: readonly Entry[];
-	onDelete: () => void;
+	onDelete: (entries: readonly Entry[]) => void;
 }
 
 export function DeleteDialog({ entries, onDelete, ...dialog }: DeleteDialogProps) {
@@ -21,7 +20,7 @@ export function DeleteDialog({ entries, onDelete, ...dialog }: DeleteDialogProps
 			intent="danger"
 			focusesConfirm
 			onConfirm={async () => {
-				onDelete();
+				onDelete(entries);
 				return true;
 			}}
 		>

@@ -1,7 +1,7 @@
 import { dialogPaths, type Entry } from '@stowage/rules';
 import styles from './dialogs.module.css';
 
-/** What a dialog is about: at most five paths, then how many more. */
+/** The paths of a dialog's entries: at most five, then the number of further ones. */
 export function EntryPaths({ entries }: { entries: readonly Entry[] }) {
 	return (
 		<ul className={styles.paths}>

@@ -1,15 +1,14 @@
-import type { Entry } from '@stowage/rules';
+import type { Entry, MoveDirection } from '@stowage/rules';
 import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
-import { filesMessages as messages } from '../messages.js';
-import type { DialogProps } from './DialogHost.js';
+import { filesMessages as messages, nameItems } from '../messages.js';
 import styles from './dialogs.module.css';
 import { EntryPaths } from './EntryPaths.js';
-import { type MoveDirection, nameItems } from './fileDialog.js';
+import type { DialogProps } from './fileDialog.js';
 
 export interface MoveDialogProps extends DialogProps {
 	direction: MoveDirection;
 	entries: readonly Entry[];
-	onMove: () => void;
+	onMove: (direction: MoveDirection, entries: readonly Entry[]) => void;
 }
 
 export function MoveDialog({ direction, entries, onMove, ...dialog }: MoveDialogProps) {
@@ -22,7 +21,7 @@ export function MoveDialog({ direction, entries, onMove, ...dialog }: MoveDialog
 			confirm={messages.move}
 			focusesConfirm
 			onConfirm={async () => {
-				onMove();
+				onMove(direction, entries);
 				return true;
 			}}
 		>

@@ -5,10 +5,10 @@ export interface NameFieldProps {
 	label: string;
 	value: string;
 	onChange: (value: string) => void;
-	/** What is wrong with it, if anything. */
+	/** Why the name is not valid; undefined if it is. */
 	error: string | undefined;
 	placeholder?: string;
-	/** How much of the name is selected at first: the part that people want to change. */
+	/** How many characters of the name are selected initially: the part before the extension. */
 	selected: number;
 }
 

@@ -2,16 +2,16 @@ import { type Entry, invalidNameMessage, isValidName, splitName, trimSpaces } fr
 import { useState } from 'react';
 import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
 import { filesMessages as messages } from '../messages.js';
-import type { DialogProps } from './DialogHost.js';
+import type { DialogProps } from './fileDialog.js';
 import { NameField } from './NameField.js';
 
 export interface RenameDialogProps extends DialogProps {
 	entry: Entry;
-	/** Answers whether it was renamed. */
-	onRename: (newName: string) => Promise<boolean>;
+	/** Resolves to whether it was renamed. */
+	onRename: (entry: Entry, newName: string) => Promise<boolean>;
 }
 
-/** An empty name is ignored, and so is the name that it has already (spec, section 5). */
+/** An empty and an unchanged name are ignored (spec, section 5). */
 export function RenameDialog({ entry, onRename, ...dialog }: RenameDialogProps) {
 	const [name, setName] = useState(entry.name);
 	const isEmpty = name.trim() === '';
@@ -23,7 +23,7 @@ export function RenameDialog({ entry, onRename, ...dialog }: RenameDialogProps) 
 			{...dialog}
 			title={messages.rename}
 			confirm={messages.rename}
-			onConfirm={async () => isUnchanged || (!isEmpty && isValid && (await onRename(name)))}
+			onConfirm={async () => isUnchanged || (!isEmpty && isValid && (await onRename(entry, name)))}
 		>
 			<NameField
 				label={messages.newName}

@@ -1,6 +1,6 @@
-import { type Entry, plural } from '@stowage/rules';
+import type { Entry, MoveDirection } from '@stowage/rules';
 
-/** The dialog that is open. The entries are those that the action is permitted for. */
+/** The open dialog. Its entries are those that the action is permitted for. */
 export type FileDialog =
 	| { kind: 'createFolder' }
 	| { kind: 'rename'; entry: Entry }
@@ -8,15 +8,15 @@ export type FileDialog =
 	| { kind: 'move'; direction: MoveDirection; entries: readonly Entry[] }
 	| SharingDialog;
 
-/** Those that another feature shows. */
+/** The dialogs of other features. */
 export type SharingDialog =
 	| { kind: 'download'; entries: readonly Entry[]; asZip: boolean }
 	| { kind: 'temporaryLink'; entry: Entry };
 
-export type MoveDirection = 'toPublic' | 'toPrivate';
-
-/** How a sentence names what it is about: `report.pdf` or `3 items`. */
-export function nameItems(items: readonly { name: string }[]): string {
-	const [first] = items;
-	return items.length === 1 && first ? first.name : plural(items.length, 'item');
+/** The properties of every dialog. */
+export interface DialogProps {
+	isOpen: boolean;
+	onClose: () => void;
+	/** It has faded out. */
+	onClosed: () => void;
 }

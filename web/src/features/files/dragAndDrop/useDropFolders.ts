@@ -18,15 +18,15 @@ export interface DropFolderOptions {
 	directory: StoragePath;
 	rows: Rows | undefined;
 	drag: EntryDrag;
-	/** Entries of the list were dropped on a folder into which they may move. */
-	onEntries: (dragged: Clipboard, directory: StoragePath) => void;
-	/** Files from outside were dropped on a folder, or anywhere else, which means the one on screen. */
+	/** Entries of the list were dropped on a folder into which they may be moved. */
+	onEntries: (dragged: Clipboard, directory: StoragePath) => unknown;
+	/** Files were dropped on a folder, or elsewhere on the page, which means the folder on screen. */
 	onFiles: (transfer: DataTransfer, directory: StoragePath) => void;
 }
 
 /**
- * Drops on rows (`data-index`), on breadcrumbs (`data-directory`) and on the rest of the page. Answers whether files are
- * held over the page itself.
+ * Accepts drops on rows (`data-index`), on breadcrumbs (`data-directory`) and on the rest of the page. Returns whether files
+ * are being dragged over the page itself.
  */
 export function useDropFolders({
 	viewer,
@@ -37,7 +37,7 @@ export function useDropFolders({
 	onEntries,
 	onFiles,
 }: DropFolderOptions): boolean {
-	/** The folder that is meant, if the viewer may put something into it. */
+	/** The folder of a drop target, if the viewer may write to it. */
 	function folderOf(target: DropTarget): StoragePath | undefined {
 		if (target.kind === 'page') return directory;
 		const { directory: step, index } = target.element.dataset;
@@ -54,17 +54,17 @@ export function useDropFolders({
 		folderSelector: '[data-index], [data-directory]',
 		effectOf: (transfer, target) => {
 			const isFiles = transfer.types.includes('Files');
-			// Files are taken everywhere; a drop that is not allowed is told why.
+			// Files are accepted everywhere; a refused drop shows a notice with the reason.
 			if (target.kind === 'page') return isFiles ? 'copy' : 'none';
 			const folder = folderOf(target);
 			if (folder === undefined) return 'none';
 			if (isFiles) return 'copy';
-			return drag.carriedTo(folder) ? 'move' : 'none';
+			return drag.droppableIn(folder) ? 'move' : 'none';
 		},
 		onDrop: (transfer, target) => {
 			const folder = folderOf(target) ?? directory;
-			const carried = drag.carriedTo(folder);
-			if (carried) onEntries(carried, folder);
+			const dragged = drag.droppableIn(folder);
+			if (dragged) onEntries(dragged, folder);
 			else onFiles(transfer, folder);
 		},
 	});

@@ -8,56 +8,66 @@ import {
 	type StoragePath,
 	type Viewer,
 } from '@stowage/rules';
-import { type DragEvent, useCallback, useRef } from 'react';
-import { nameItems } from '../dialogs/fileDialog.js';
+import { type DragEvent, useRef } from 'react';
+import type { FolderView } from '../folder/useFolderView.js';
 import styles from '../list/FileList.module.css';
+import { keyOf } from '../list/rows.js';
+import { nameItems } from '../messages.js';
+
+export interface EntryDragOptions {
+	viewer: Viewer;
+	area: Area;
+	directory: StoragePath;
+	folder: Pick<FolderView, 'selection' | 'selected'>;
+}
 
 export interface EntryDrag {
-	/** Begins to drag these entries, as far as they may be moved. */
-	start: (event: DragEvent, entries: readonly Entry[]) => void;
+	mayDrag: (entry: Entry) => boolean;
+	/** Drags an entry, or the selection that it is part of, as far as it may be moved. */
+	start: (event: DragEvent, entry: Entry) => void;
 	end: () => void;
-	/** What is being dragged, if it can be moved into this folder. */
-	carriedTo: (directory: StoragePath) => Clipboard | undefined;
+	/** The dragged entries, if they can be moved into this folder. */
+	droppableIn: (directory: StoragePath) => Clipboard | undefined;
 }
 
 const transferType = 'application/x-stowage-entries';
 
-/** Dragging entries by their names, to be moved into another folder. */
-export function useEntryDrag(viewer: Viewer, area: Area, directory: StoragePath): EntryDrag {
-	// Not state: nothing is drawn by it, and a drag ends with the page that it began on.
+/** On a touch screen a long press on a name would start a drag, where it opens the menu. */
+const isCoarse = window.matchMedia('(pointer: coarse)').matches;
+
+/** Dragging entries by their names into another folder, which moves them. */
+export function useEntryDrag({ viewer, area, directory, folder }: EntryDragOptions): EntryDrag {
+	// No state, since nothing is rendered from it.
 	const dragged = useRef<Clipboard | undefined>(undefined);
+	const mayCut = (entry: Entry) => refuseCut(viewer, itemOf(area, entry)) === undefined;
 	return {
-		start: useCallback(
-			(event, entries) => {
-				const items = entries.filter((entry) => refuseCut(viewer, itemOf(area, entry)) === undefined);
-				if (items.length === 0) return event.preventDefault();
-				dragged.current = { operation: 'cut', items, sourceArea: area, sourceDirectory: directory };
-				event.dataTransfer.setData(transferType, '');
-				event.dataTransfer.effectAllowed = 'move';
-				showChip(event, nameItems(items));
-			},
-			[viewer, area, directory],
-		),
-		end: useCallback(() => {
+		mayDrag: (entry) => !isCoarse && mayCut(entry),
+		start(event, entry) {
+			const entries = folder.selection.selected.has(keyOf(entry)) ? folder.selected : [entry];
+			const items = entries.filter(mayCut);
+			if (items.length === 0) return event.preventDefault();
+			dragged.current = { operation: 'cut', items, sourceArea: area, sourceDirectory: directory };
+			event.dataTransfer.setData(transferType, '');
+			event.dataTransfer.effectAllowed = 'move';
+			setDragImage(event, nameItems(items));
+		},
+		end() {
 			dragged.current = undefined;
-		}, []),
-		carriedTo: useCallback(
-			(target) => {
-				if (!dragged.current) return undefined;
-				return planPaste(dragged.current, viewer, area, target).kind === 'refused' ? undefined : dragged.current;
-			},
-			[viewer, area],
-		),
+		},
+		droppableIn(target) {
+			if (!dragged.current) return undefined;
+			return planPaste(dragged.current, viewer, area, target).kind === 'refused' ? undefined : dragged.current;
+		},
 	};
 }
 
-/** A quiet label under the pointer in place of a picture of the row. */
-function showChip(event: DragEvent, text: string): void {
+/** Shows a label under the pointer instead of a picture of the row. */
+function setDragImage(event: DragEvent, text: string): void {
 	const chip = document.createElement('div');
 	chip.className = styles.dragChip ?? '';
 	chip.textContent = text;
 	document.body.append(chip);
 	event.dataTransfer.setDragImage(chip, -8, -4);
-	// The browser takes its picture once this event is over.
+	// The browser takes its picture after this event.
 	setTimeout(() => chip.remove());
 }

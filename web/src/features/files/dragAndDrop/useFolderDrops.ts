@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 /** What a drop would do: bring files from outside, or move entries of the list. */
 export type DropEffect = 'copy' | 'move' | 'none';
 
-/** Where something is dropped: on an element that stands for a folder, or anywhere else on the page. */
+/** An element that stands for a folder, or the rest of the page. */
 export type DropTarget = { kind: 'element'; element: HTMLElement } | { kind: 'page' };
 
 export interface FolderDropOptions {
@@ -14,9 +14,9 @@ export interface FolderDropOptions {
 }
 
 /**
- * Takes what is dropped on a folder or anywhere on the page: a drop of files that nobody takes would make the browser
- * leave the page for the file. The folder under the pointer carries `data-drop`. Answers whether files are held over the
- * page itself.
+ * Accepts drops on folders and on the rest of the page. A drop of files that is not handled would make the browser leave the
+ * page and open the file. The folder under the pointer gets the attribute `data-drop`. Returns whether files are being
+ * dragged over the page itself.
  */
 export function useFolderDrops(options: FolderDropOptions): boolean {
 	const latest = useRef(options);
@@ -40,14 +40,14 @@ export function useFolderDrops(options: FolderDropOptions): boolean {
 			const element = event.target instanceof Element ? event.target.closest<HTMLElement>(folderSelector) : null;
 			const onElement: DropTarget | undefined = element ? { kind: 'element', element } : undefined;
 			const effect = onElement ? effectOf(transfer, onElement) : 'none';
-			// A row that is no folder lets a drop through to the folder on screen.
+			// A drop on the row of a file goes into the folder on screen.
 			if (onElement && effect !== 'none') return { target: onElement, effect };
 			return { target: { kind: 'page' }, effect: effectOf(transfer, { kind: 'page' }) };
 		};
 		const over = (event: DragEvent) => {
 			const { target, effect } = find(event);
 			const isFiles = event.dataTransfer?.types.includes('Files') ?? false;
-			// Also where files are refused the browser must not open them.
+			// Refused files must not be opened by the browser either.
 			if (effect !== 'none' || isFiles) event.preventDefault();
 			if (event.dataTransfer) event.dataTransfer.dropEffect = effect;
 			mark(target.kind === 'element' ? target.element : undefined);

@@ -4,16 +4,16 @@ import { filesMessages as messages } from '../messages.js';
 import styles from './ConnectionNote.module.css';
 
 export interface ConnectionNoteProps {
-	/** The server does not answer. */
+	/** The server does not respond. */
 	isCutOff: boolean;
 }
 
-/** Says that what is on screen may be out of date. */
+/** Warns that the list may be out of date. */
 export function ConnectionNote({ isCutOff }: ConnectionNoteProps) {
 	const isOnline = useIsOnline();
 	const text = isOnline ? (isCutOff ? messages.unreachable : undefined) : messages.offline;
 	return (
-		// The region is there before its text, or it would not be read out.
+		// The live region exists before its text, or screen readers would not announce it.
 		<div role="status">
 			{text !== undefined && (
 				<p className={styles.note}>
@@ -25,7 +25,7 @@ export function ConnectionNote({ isCutOff }: ConnectionNoteProps) {
 	);
 }
 
-/** Whether the browser has a network at all. */
+/** Whether the browser has a network connection. */
 function useIsOnline(): boolean {
 	return useSyncExternalStore(subscribe, () => navigator.onLine);
 }

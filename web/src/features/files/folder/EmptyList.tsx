@@ -5,14 +5,14 @@ import { EmptyState } from '../../../ui/EmptyState.js';
 import { filesMessages as messages } from '../messages.js';
 
 export interface EmptyListProps {
-	/** What was searched for; `''` for the folder itself. */
+	/** The search term; `''` for the folder itself. */
 	search: string;
 	letter: LetterFilter;
 	mayUpload: boolean;
 	onShowAll: () => void;
 }
 
-/** In place of rows, where there are none. */
+/** Shown instead of rows if there are none. */
 export function EmptyList({ search, letter, mayUpload, onShowAll }: EmptyListProps) {
 	if (letter !== 'ALL') {
 		return (

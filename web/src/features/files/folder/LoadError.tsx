@@ -12,7 +12,7 @@ export interface LoadErrorProps {
 	onHome: () => void;
 }
 
-/** In place of the list, when the folder can't be shown. */
+/** Shown instead of the list if the folder can't be loaded. */
 export function LoadError({ error, onRetry, onHome }: LoadErrorProps) {
 	const isMissing = error === undefined || isFailure(error, 'notFound') || isFailure(error, 'invalidPath');
 	return (

@@ -6,8 +6,8 @@ export interface ListingPatch {
 	added?: readonly Entry[];
 }
 
-/** The entries after a change that the server has confirmed, until the folder itself is read again. */
+/** Applies a change that the server has confirmed, until the folder is fetched again. */
 export function patchEntries<E extends Entry>(entries: readonly E[], { removed = [], added = [] }: ListingPatch): E[] {
-	const gone = new Set([...removed, ...added].map(keyOf));
-	return [...entries.filter((entry) => !gone.has(keyOf(entry))), ...(added as readonly E[])];
+	const changed = new Set([...removed, ...added].map(keyOf));
+	return [...entries.filter((entry) => !changed.has(keyOf(entry))), ...(added as readonly E[])];
 }

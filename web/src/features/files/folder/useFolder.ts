@@ -1,5 +1,6 @@
-import type { LetterFilter } from '@stowage/rules';
+import type { Entry, LetterFilter } from '@stowage/rules';
 import { useCallback, useEffect, useReducer, useRef } from 'react';
+import { keyOf } from '../list/rows.js';
 import {
 	emptySelection,
 	type RowKey,
@@ -7,117 +8,119 @@ import {
 	type Selection,
 	type SelectionAction,
 } from '../selection/selection.js';
-import { type FolderMemory, recallFolder, rememberFolder, type Shelf, selectionOf } from './folderMemory.js';
+import { type FolderStorage, loadFolder, type SavedFolder, saveFolder, selectionOf } from './savedFolder.js';
 
-interface FolderView {
+interface FolderState {
 	key: string;
 	letter: LetterFilter;
 	selection: Selection;
-	/** Where the list was left. */
+	/** The scroll offset at which the list begins. */
 	scrollTop: number;
-	/** A row that is to be brought into view once it is there. */
+	/** A row to scroll to once it is there. */
 	revealed: RowKey | undefined;
 }
 
 type FolderAction =
-	| { type: 'entered'; view: FolderView }
+	| { type: 'entered'; state: FolderState }
 	| { type: 'filtered'; letter: LetterFilter }
-	| { type: 'reveal'; key: RowKey | undefined }
+	| { type: 'shown'; key: RowKey }
+	| { type: 'revealed' }
 	| { type: 'selection'; action: SelectionAction };
 
-function reduce(view: FolderView, action: FolderAction): FolderView {
+function reduce(state: FolderState, action: FolderAction): FolderState {
 	switch (action.type) {
 		case 'entered':
-			return action.view;
+			return action.state;
 		case 'filtered':
-			return { ...view, letter: action.letter };
-		case 'reveal':
-			return { ...view, revealed: action.key };
+			return { ...state, letter: action.letter };
+		case 'shown': {
+			const selection = reduceSelection(state.selection, { type: 'only', at: { key: action.key, index: 0 } });
+			return { ...state, selection, revealed: action.key };
+		}
+		case 'revealed':
+			return { ...state, revealed: undefined };
 		case 'selection':
-			return { ...view, selection: reduceSelection(view.selection, action.action) };
+			return { ...state, selection: reduceSelection(state.selection, action.action) };
 	}
 }
 
-export interface Folder extends FolderView {
+export interface Folder extends FolderState {
 	select: (action: SelectionAction) => void;
 	filter: (letter: LetterFilter) => void;
-	/** Puts the cursor on a row and brings it into view, now or once it is there. */
-	reveal: (key: RowKey) => void;
+	/** Selects an entry and scrolls to it, now or once it is in the list. */
+	show: (entry: Entry) => void;
 	onRevealed: () => void;
 	onScroll: (scrollTop: number) => void;
 }
 
-export interface FolderEntry {
-	/** Whether this is a way back or a reload: then the folder is as it was left. */
+/** How the user came to a folder. */
+export interface FolderArrival {
+	/** By Back, Forward or a reload: then the folder is as it was left. */
 	isReturn: boolean;
-	/** The row to begin at, as the folder that one came up from. */
-	start: RowKey | undefined;
+	/** The row at which the cursor begins, such as the folder that was left upwards. */
+	startKey: RowKey | undefined;
 }
 
-/** Selection, cursor, letter and scroll of the folder on screen. They survive a reload and going back. */
-export function useFolder(key: string, entry: FolderEntry): Folder {
-	const [view, dispatch] = useReducer(reduce, undefined, () => enter(key, entry));
+/** Selection, cursor, letter filter and scroll offset of the folder on screen. They survive a reload and going back. */
+export function useFolder(key: string, arrival: FolderArrival): Folder {
+	const [state, dispatch] = useReducer(reduce, undefined, () => enter(key, arrival));
 	// Adjusted while rendering, so that no frame shows one folder with the selection of another.
-	const current = view.key === key ? view : enter(key, entry);
-	if (current !== view) dispatch({ type: 'entered', view: current });
+	const current = state.key === key ? state : enter(key, arrival);
+	if (current !== state) dispatch({ type: 'entered', state: current });
 
-	const left = useRef({ view: current, scrollTop: current.scrollTop });
+	const latest = useRef({ state: current, scrollTop: current.scrollTop });
 	useEffect(() => {
-		const { scrollTop } = left.current.view.key === current.key ? left.current : current;
-		left.current = { view: current, scrollTop };
+		const { scrollTop } = latest.current.state.key === current.key ? latest.current : current;
+		latest.current = { state: current, scrollTop };
 	}, [current]);
 
 	useEffect(() => {
-		const remember = () => {
-			const { view: last, scrollTop } = left.current;
+		const save = () => {
+			const { state: last, scrollTop } = latest.current;
 			const { letter, selection } = last;
-			const memory: FolderMemory = { letter, scrollTop, selected: [...selection.selected], cursor: selection.cursor };
-			const shelf = openShelf();
-			if (shelf && last.key === key) rememberFolder(shelf, key, memory);
+			const saved: SavedFolder = { letter, scrollTop, selected: [...selection.selected], cursor: selection.cursor };
+			const storage = folderStorage();
+			if (storage && last.key === key) saveFolder(storage, key, saved);
 		};
-		window.addEventListener('pagehide', remember);
-		document.addEventListener('visibilitychange', remember);
+		window.addEventListener('pagehide', save);
+		document.addEventListener('visibilitychange', save);
 		return () => {
-			window.removeEventListener('pagehide', remember);
-			document.removeEventListener('visibilitychange', remember);
-			remember();
+			window.removeEventListener('pagehide', save);
+			document.removeEventListener('visibilitychange', save);
+			save();
 		};
 	}, [key]);
 
-	const select = useCallback((action: SelectionAction) => dispatch({ type: 'selection', action }), []);
 	return {
 		...current,
-		select,
+		select: useCallback((action: SelectionAction) => dispatch({ type: 'selection', action }), []),
 		filter: useCallback((letter: LetterFilter) => dispatch({ type: 'filtered', letter }), []),
-		reveal: useCallback((target: RowKey) => {
-			dispatch({ type: 'selection', action: { type: 'moved', to: { key: target, index: 0 } } });
-			dispatch({ type: 'reveal', key: target });
-		}, []),
-		onRevealed: useCallback(() => dispatch({ type: 'reveal', key: undefined }), []),
+		show: useCallback((entry: Entry) => dispatch({ type: 'shown', key: keyOf(entry) }), []),
+		onRevealed: useCallback(() => dispatch({ type: 'revealed' }), []),
 		onScroll: useCallback(
 			(scrollTop: number) => {
-				if (left.current.view.key === key) left.current.scrollTop = scrollTop;
+				if (latest.current.state.key === key) latest.current.scrollTop = scrollTop;
 			},
 			[key],
 		),
 	};
 }
 
-function enter(key: string, { isReturn, start }: FolderEntry): FolderView {
-	const shelf = isReturn ? openShelf() : undefined;
-	const memory = shelf && recallFolder(shelf, key);
-	const cursor = start === undefined ? undefined : { key: start, index: 0 };
+function enter(key: string, { isReturn, startKey }: FolderArrival): FolderState {
+	const storage = isReturn ? folderStorage() : undefined;
+	const saved = storage && loadFolder(storage, key);
+	const cursor = startKey === undefined ? undefined : { key: startKey, index: 0 };
 	return {
 		key,
-		letter: memory?.letter ?? 'ALL',
-		selection: memory ? selectionOf(memory) : { ...emptySelection, cursor, anchor: start },
-		scrollTop: memory?.scrollTop ?? 0,
-		revealed: memory ? undefined : start,
+		letter: saved?.letter ?? 'ALL',
+		selection: saved ? selectionOf(saved) : { ...emptySelection, cursor, anchor: startKey },
+		scrollTop: saved?.scrollTop ?? 0,
+		revealed: saved ? undefined : startKey,
 	};
 }
 
-/** Asking for the storage already throws where a browser forbids it. */
-function openShelf(): Shelf | undefined {
+/** Undefined where the browser forbids it, which throws already when it is accessed. */
+function folderStorage(): FolderStorage | undefined {
 	try {
 		return window.sessionStorage;
 	} catch {

@@ -8,21 +8,21 @@ import { filterByLetter, type Rows, rowsOf } from '../list/rows.js';
 import type { BrowserLocation } from '../location/location.js';
 import { type ListingPatch, patchEntries } from './listingPatch.js';
 
-/** How often a server that does not answer is asked again, in milliseconds. */
-const reconnectInterval = 4000;
+/** How often the listing is fetched while the server does not respond. */
+const reconnectIntervalMs = 4000;
 
 export interface Listing {
 	/** Undefined while they are loading, or if they can't be shown. */
 	rows: Rows | undefined;
 	error: Error | null;
-	/** The list on screen could not be read again, since nobody answers. */
+	/** The list on screen could not be refreshed, since the server does not respond. */
 	isCutOff: boolean;
 	isTruncated: boolean;
 	refresh: () => Promise<unknown>;
 	patch: (patch: ListingPatch) => void;
 }
 
-/** The rows of a folder or a search, in order and filtered. They follow what happens to the folder. */
+/** The rows of a folder or a search, sorted and filtered. They are refreshed when the folder changes. */
 export function useListing(location: BrowserLocation, letter: LetterFilter, isSignedIn: boolean | undefined): Listing {
 	const { area, directory, search, sort } = location;
 	const queryClient = useQueryClient();
@@ -31,11 +31,11 @@ export function useListing(location: BrowserLocation, letter: LetterFilter, isSi
 		...query,
 		enabled: isSignedIn !== undefined,
 		refetchOnWindowFocus: true,
-		// However fresh: nobody knows what was missed.
+		// However fresh, since change events may have been missed.
 		refetchOnReconnect: 'always',
-		// A hundred thousand entries are compared in vain: whatever has changed, the rows are made anew.
+		// Comparing a hundred thousand entries would be in vain: the rows are rebuilt after any change.
 		structuralSharing: false,
-		refetchInterval: ({ state }) => (state.error instanceof NetworkFailure ? reconnectInterval : false),
+		refetchInterval: ({ state }) => (state.error instanceof NetworkFailure ? reconnectIntervalMs : false),
 	});
 	useFolderEvents(area, directory, isSignedIn);
 
@@ -57,7 +57,7 @@ export function useListing(location: BrowserLocation, letter: LetterFilter, isSi
 		[queryClient, key],
 	);
 	return {
-		// A folder that has gone is not shown any longer; one that can't be asked for is.
+		// While the server is unavailable the last rows stay; after any other error, such as a removed folder, they do not.
 		rows: error && !isFailure(error, 'unavailable') ? undefined : rows,
 		error: error && (rows === undefined || !isFailure(error, 'unavailable')) ? error : null,
 		isCutOff: rows !== undefined && error instanceof NetworkFailure,
@@ -67,13 +67,13 @@ export function useListing(location: BrowserLocation, letter: LetterFilter, isSi
 	};
 }
 
-/** Orders of the entries that were shown before, so that going back to one costs nothing. They go with the entries. */
-const orders = new WeakMap<readonly Entry[], Map<SortMode, Entry[]>>();
+/** Caches the sorted entries for each sort mode, as long as the entries exist. */
+const sortCache = new WeakMap<readonly Entry[], Map<SortMode, Entry[]>>();
 
 function sortedEntries(entries: readonly Entry[], sort: SortMode): Entry[] {
-	const known = orders.get(entries) ?? new Map<SortMode, Entry[]>();
-	orders.set(entries, known);
-	const sorted = known.get(sort) ?? sortEntries(entries, sort);
-	known.set(sort, sorted);
+	const cached = sortCache.get(entries) ?? new Map<SortMode, Entry[]>();
+	sortCache.set(entries, cached);
+	const sorted = cached.get(sort) ?? sortEntries(entries, sort);
+	cached.set(sort, sorted);
 	return sorted;
 }

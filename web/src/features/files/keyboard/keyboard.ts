@@ -1,6 +1,6 @@
 import type { Movement } from '../selection/cursor.js';
 
-/** What a key means in the list. Ctrl+V is missing: the browser's paste event brings files along, so it decides. */
+/** The command of a key in the list. Ctrl+V is missing: it is handled by the browser's paste event, which has the files. */
 export type KeyCommand =
 	| { kind: 'move'; to: Movement }
 	| { kind: 'extend'; to: Movement; keep: boolean }
@@ -9,7 +9,7 @@ export type KeyCommand =
 	| { kind: 'find'; letter: string }
 	| { kind: 'open' | 'goUp' | 'menu' | 'rename' | 'delete' | 'selectAll' | 'cut' | 'copy' | 'clear' };
 
-/** The part of a keyboard event that decides. */
+/** The part of a keyboard event that is used here. */
 export interface Keystroke {
 	key: string;
 	ctrlKey: boolean;
@@ -27,7 +27,7 @@ const movements: Readonly<Record<string, Movement>> = {
 	End: 'last',
 };
 
-/** `typing` says that a prefix is being typed, so a space belongs to it. */
+/** While a prefix is being typed (`typing`), a space is part of it. */
 export function commandFor(stroke: Keystroke, typing: boolean): KeyCommand | undefined {
 	const control = stroke.ctrlKey || stroke.metaKey;
 	if (stroke.altKey) return stroke.key === 'ArrowUp' && !control ? { kind: 'goUp' } : undefined;
@@ -53,7 +53,7 @@ export function commandFor(stroke: Keystroke, typing: boolean): KeyCommand | und
 			return { kind: 'delete' };
 	}
 	if (control) return stroke.shiftKey ? undefined : shortcuts[stroke.key.toLowerCase()];
-	// One letter of any alphabet, also one that takes two UTF-16 units; the names of keys are longer.
+	// One letter of any alphabet, also one of two UTF-16 units. The names of other keys are longer.
 	return [...stroke.key].length === 1 ? { kind: 'find', letter: stroke.key } : undefined;
 }
 

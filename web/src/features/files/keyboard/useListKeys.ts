@@ -5,13 +5,13 @@ import { findByPrefix, type Movement, moveCursor, type TypedPrefix, typeLetter }
 import { type Cursor, cursorIndex, type Selection, type SelectionAction } from '../selection/selection.js';
 import { commandFor, type KeyCommand } from './keyboard.js';
 
-/** What the list itself can't do. */
+/** The commands that the list passes on. */
 export type ListCommand = 'goUp' | 'menu' | 'rename' | 'delete' | 'cut' | 'copy';
 
 export interface ListKeysOptions {
 	rows: Rows | undefined;
 	selection: Selection;
-	/** How many rows a page shows. */
+	/** The number of rows on a screen. */
 	page: () => number;
 	dispatch: (action: SelectionAction) => void;
 	/** Brings a row into view and the focus to it. */
@@ -20,7 +20,7 @@ export interface ListKeysOptions {
 	onCommand: (command: ListCommand) => void;
 }
 
-/** The keys of the list, and those of them that also hold when nothing in particular has the focus. */
+/** Handles the keys of the list, and those of them that also apply when the focus is elsewhere. */
 export function useListKeys(options: ListKeysOptions): (event: ReactKeyboardEvent) => void {
 	const latest = useRef(options);
 	useEffect(() => {
@@ -28,20 +28,20 @@ export function useListKeys(options: ListKeysOptions): (event: ReactKeyboardEven
 	});
 	const typed = useRef<TypedPrefix>({ text: '', at: 0 });
 
-	const handle = useCallback((event: KeyboardEvent | ReactKeyboardEvent, reach: Reach) => {
-		// When it was pressed: a page that is busy comes to it later, and what was typed in one go would fall apart.
+	const handle = useCallback((event: KeyboardEvent | ReactKeyboardEvent, scope: KeyScope) => {
+		// The time of the key press: a busy page handles it later, which would split what was typed at once.
 		const now = event.timeStamp;
 		const command = commandFor(event, typeLetter(typed.current, '', now).text !== '');
-		if (!command || !holds(command, reach)) return;
+		if (!command || !appliesIn(command, scope)) return;
 		if (command.kind === 'find') typed.current = typeLetter(typed.current, command.letter, now);
 		else typed.current = { text: '', at: 0 };
 		event.preventDefault();
-		obey(command, latest.current, typed.current.text);
+		run(command, latest.current, typed.current.text);
 	}, []);
 
 	useEffect(() => {
 		const listen = (event: KeyboardEvent) => {
-			if (!event.defaultPrevented) handle(event, reachOf(event.target));
+			if (!event.defaultPrevented) handle(event, scopeOf(event.target));
 		};
 		window.addEventListener('keydown', listen);
 		return () => window.removeEventListener('keydown', listen);
@@ -50,17 +50,17 @@ export function useListKeys(options: ListKeysOptions): (event: ReactKeyboardEven
 	return useCallback((event: ReactKeyboardEvent) => handle(event, 'list'), [handle]);
 }
 
-/** Which keys hold where the focus is. */
-type Reach = 'list' | 'page' | 'control' | 'none';
+/** Where the focus is, which decides the keys that apply. */
+type KeyScope = 'list' | 'page' | 'control' | 'none';
 
 const shortcuts: ReadonlySet<KeyCommand['kind']> = new Set(['selectAll', 'cut', 'copy', 'rename', 'delete', 'clear']);
 
-function holds({ kind }: KeyCommand, reach: Reach): boolean {
-	switch (reach) {
+function appliesIn({ kind }: KeyCommand, scope: KeyScope): boolean {
+	switch (scope) {
 		case 'list':
 			return true;
 		case 'page':
-			// A single letter would be in the way of a person who speaks their commands, so it counts in the list only.
+			// Single letters apply in the list only, since they would disturb speech input elsewhere (WCAG 2.1.4).
 			return kind !== 'find';
 		case 'control':
 			return shortcuts.has(kind);
@@ -69,13 +69,13 @@ function holds({ kind }: KeyCommand, reach: Reach): boolean {
 	}
 }
 
-function reachOf(target: EventTarget | null): Reach {
+function scopeOf(target: EventTarget | null): KeyScope {
 	if (isCovered() || !(target instanceof HTMLElement)) return 'none';
 	if (target === document.body || target.id === 'content') return 'page';
 	return isEditable(target) ? 'none' : 'control';
 }
 
-/** Whether a dialog or a menu has the keys now. */
+/** Whether a dialog or a menu is open, which then handles the keys. */
 export function isCovered(): boolean {
 	return document.body.classList.contains(Classes.OVERLAY_OPEN) || document.querySelector('[role="menu"]') !== null;
 }
@@ -84,7 +84,7 @@ export function isEditable(target: EventTarget | null): boolean {
 	return target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'));
 }
 
-function obey(command: KeyCommand, options: ListKeysOptions, prefix: string): void {
+function run(command: KeyCommand, options: ListKeysOptions, prefix: string): void {
 	const { rows, selection, dispatch, goTo, onOpen, onCommand } = options;
 	if (!rows) {
 		if (command.kind === 'goUp') onCommand('goUp');
@@ -93,21 +93,21 @@ function obey(command: KeyCommand, options: ListKeysOptions, prefix: string): vo
 	const index = cursorIndex(selection.cursor, rows);
 	const at = index === undefined ? undefined : cursorAt(rows, index);
 	const isSelectable = at !== undefined && at.index >= rows.pinned;
-	const walk = (to: Cursor | undefined, action: (to: Cursor) => SelectionAction) => {
+	const moveTo = (to: Cursor | undefined, action: (to: Cursor) => SelectionAction) => {
 		if (!to) return;
 		dispatch(action(to));
 		goTo(to.index);
 	};
 	switch (command.kind) {
 		case 'move':
-			walk(target(command.to, options, rows), (to) => ({ type: 'moved', to }));
+			moveTo(target(command.to, options, rows), (to) => ({ type: 'moved', to }));
 			break;
 		case 'extend':
-			walk(target(command.to, options, rows), (to) => ({ type: 'extended', to, order: rows, keep: command.keep }));
+			moveTo(target(command.to, options, rows), (to) => ({ type: 'extended', to, order: rows, keep: command.keep }));
 			break;
 		case 'find': {
 			const found = findByPrefix(rows.names, prefix, selection.cursor ? index : undefined);
-			if (found !== undefined) walk(cursorAt(rows, found), (to) => ({ type: 'moved', to }));
+			if (found !== undefined) moveTo(cursorAt(rows, found), (to) => ({ type: 'moved', to }));
 			break;
 		}
 		case 'extendHere':

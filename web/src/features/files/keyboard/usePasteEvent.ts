@@ -2,13 +2,13 @@ import { useEffect, useRef } from 'react';
 import { isCovered, isEditable } from './useListKeys.js';
 
 export interface PasteOptions {
-	/** Files or a picture from the system's clipboard. */
+	/** Files or a picture were pasted from the system's clipboard. */
 	onFiles: (transfer: DataTransfer) => void;
-	/** Anything else: what was cut or copied here. */
+	/** Anything else was pasted, which means the entries that were cut or copied here. */
 	onPaste: () => void;
 }
 
-/** Listens to the browser's own paste, the one way to files from elsewhere that needs no permission. */
+/** Handles the browser's paste event, which gives access to pasted files without a permission. */
 export function usePasteEvent(options: PasteOptions): void {
 	const latest = useRef(options);
 	useEffect(() => {

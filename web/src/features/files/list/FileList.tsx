@@ -1,4 +1,4 @@
-// biome-ignore-all lint/a11y/useSemanticElements: a list that is drawn in part can't be a table
+// biome-ignore-all lint/a11y/useSemanticElements: a virtualized list can't be a table
 // biome-ignore-all lint/a11y/useFocusableInteractive: in a grid its rows are focused, and the buttons of its headers
 import type { Entry, SortColumn, SortMode } from '@stowage/rules';
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
@@ -25,21 +25,21 @@ import { useScrollAnchor } from './useScrollAnchor.js';
 
 export const rowHeight = 40;
 
-/** Rows that are drawn beyond the edges, so that a quick flick shows no gap. */
+/** Rows that are rendered beyond the edges, so that fast scrolling shows no gap. */
 const overscan = 12;
 
 export interface FileListHandle {
 	focusCursor: () => void;
-	/** Gives the keyboard back to the list, if nothing else has it. */
+	/** Moves the focus to the list, if nothing else has it. */
 	takeFocus: () => void;
 	scrollToTop: () => void;
-	/** Where a menu that the keyboard asked for belongs. */
+	/** Where a menu opens that was requested by the keyboard. */
 	menuPoint: () => Point;
 }
 
 export interface FileListProps {
 	ref?: Ref<FileListHandle>;
-	/** Which folder this is; another one begins at its own place. */
+	/** Identifies the folder; another one begins at its own scroll offset. */
 	folderKey: string;
 	/** Undefined while they are loading. */
 	rows: Rows | undefined;
@@ -47,26 +47,26 @@ export interface FileListProps {
 	onSort: (column: SortColumn) => void;
 	selection: Selection;
 	dispatch: (action: SelectionAction) => void;
-	/** What is on the clipboard to be moved. */
+	/** The rows that were cut. */
 	cutKeys: ReadonlySet<RowKey>;
-	/** Search results lie in many folders. */
+	/** Shows the folder of each entry, for search results. */
 	showsFolder: boolean;
 	mayDrag: (entry: Entry) => boolean;
-	/** Where the folder was left, for the first time that its rows are there. */
+	/** The scroll offset at which the folder was left, applied when its rows are there. */
 	scrollTop: number;
 	onScroll: (scrollTop: number) => void;
-	/** A row to bring into view once it is there. */
+	/** A row to scroll to once it is there. */
 	revealed: RowKey | undefined;
 	onRevealed: () => void;
 	onOpen: (index: number) => void;
-	/** The menu of a row, or of the folder where there is none. */
+	/** Requests the menu of a row, or of the folder if there is no row. */
 	onMenu: (at: Point, index: number | undefined) => void;
 	onCommand: (command: ListCommand) => void;
 	onDragStart: (event: React.DragEvent, entry: Entry) => void;
 	onDragEnd: () => void;
 }
 
-/** The list of files: an ARIA grid of which only the rows on screen, and the one that has the focus, are drawn. */
+/** The list of files: a virtualized ARIA grid. Only the rows on screen and the one with the focus are rendered. */
 export function FileList(props: FileListProps) {
 	const { ref, folderKey, rows, selection, dispatch, cutKeys, onOpen, onMenu, onCommand, revealed, onRevealed } = props;
 	const grid = useRef<HTMLDivElement>(null);
@@ -82,12 +82,12 @@ export function FileList(props: FileListProps) {
 		getScrollElement: () => scroller.current,
 		estimateSize: () => rowHeight,
 		overscan,
-		// The row with the focus stays drawn wherever one scrolls, or the focus would be lost with it.
+		// The row with the focus stays rendered when it is scrolled away, or the focus would be lost.
 		rangeExtractor: useCallback(
 			(range: Parameters<typeof defaultRangeExtractor>[0]) => {
-				const drawn = defaultRangeExtractor(range);
-				if (cursor === undefined || cursor >= range.count || drawn.includes(cursor)) return drawn;
-				return [...drawn, cursor].sort((a, b) => a - b);
+				const rendered = defaultRangeExtractor(range);
+				if (cursor === undefined || cursor >= range.count || rendered.includes(cursor)) return rendered;
+				return [...rendered, cursor].sort((a, b) => a - b);
 			},
 			[cursor],
 		),
@@ -112,7 +112,7 @@ export function FileList(props: FileListProps) {
 
 	useLayoutEffect(() => {
 		const target = rowElement(cursor) ?? grid.current;
-		// A row that went away with the focus in it leaves it to nobody.
+		// When the row with the focus is removed, the focus falls to the body.
 		const isLost = hadFocus.current && document.activeElement === document.body;
 		if (!wantsFocus.current && !isLost && document.activeElement !== grid.current) return;
 		wantsFocus.current = false;
@@ -124,7 +124,7 @@ export function FileList(props: FileListProps) {
 			focusCursor,
 			takeFocus() {
 				const { activeElement } = document;
-				// A dialog that closes still holds what it could not give back, since the row has gone.
+				// A closing dialog keeps the focus if the row that had it before is gone.
 				if (!activeElement || activeElement === document.body || activeElement.closest('[role="dialog"]'))
 					focusCursor();
 			},
@@ -139,13 +139,13 @@ export function FileList(props: FileListProps) {
 		[cursor, rowElement, focusCursor],
 	);
 
-	const placed = useRef({ folderKey: '', isDone: false });
+	const restored = useRef({ folderKey: '', isDone: false });
 	const { scrollTop } = props;
 	useLayoutEffect(() => {
-		// Also a folder that was left before its rows came has taken the place of the last one.
-		if (placed.current.folderKey !== folderKey) placed.current = { folderKey, isDone: false };
-		if (!rows || placed.current.isDone) return;
-		placed.current.isDone = true;
+		// Also for a folder that was left before its rows came.
+		if (restored.current.folderKey !== folderKey) restored.current = { folderKey, isDone: false };
+		if (!rows || restored.current.isDone) return;
+		restored.current.isDone = true;
 		if (scroller.current) scroller.current.scrollTop = scrollTop;
 	}, [rows, folderKey, scrollTop]);
 
@@ -195,7 +195,7 @@ export function FileList(props: FileListProps) {
 		if (event.ctrlKey || event.metaKey || (part === 'type' && isTouch(event))) {
 			return isSelectable ? dispatch({ type: 'toggled', at }) : undefined;
 		}
-		// The second click of a double click falls on whatever the first one has opened.
+		// The second click of a double click would hit whatever the first one has opened.
 		if (event.detail > 1) return;
 		dispatch({ type: 'opened', at });
 		onOpen(index);
@@ -203,9 +203,9 @@ export function FileList(props: FileListProps) {
 
 	function contextMenu(event: ReactMouseEvent) {
 		event.preventDefault();
-		// A resting finger has opened it already.
+		// A long press has opened it already.
 		if (press.endsPress() || isTouch(event) || !(event.target instanceof Element)) return;
-		// Keyboards send this event as well, without a place; the key itself has been obeyed.
+		// Keys send this event as well, without a position; they are handled by `onKeyDown`.
 		if (event.clientX === 0 && event.clientY === 0) return;
 		onMenu({ x: event.clientX, y: event.clientY }, indexOf(event.target));
 	}
@@ -228,14 +228,20 @@ export function FileList(props: FileListProps) {
 				else if (event.target === grid.current) rowElement(cursor)?.focus({ preventScroll: true });
 			}}
 			onBlur={(event) => {
-				// Nothing gets the focus when the row goes away or the window does; then it is still ours.
+				// `relatedTarget` is null when the row is removed or the window loses the focus; the list keeps it then.
 				if (event.relatedTarget instanceof Node && !event.currentTarget.contains(event.relatedTarget)) {
 					hadFocus.current = false;
 				}
 			}}
 		>
 			<div role="rowgroup" className={styles.headerGroup}>
-				<FileListHeader sort={props.sort} onSort={props.onSort} />
+				<FileListHeader
+					sort={props.sort}
+					onSort={(column) => {
+						props.onSort(column);
+						scroller.current?.scrollTo({ top: 0 });
+					}}
+				/>
 			</div>
 			<div
 				ref={scroller}
@@ -287,7 +293,7 @@ export function FileList(props: FileListProps) {
 	);
 }
 
-/** The row that an element belongs to. */
+/** The index of the row that an element belongs to. */
 function indexOf(element: Element): number | undefined {
 	const index = element.closest<HTMLElement>('[data-index]')?.dataset.index;
 	return index === undefined ? undefined : Number(index);

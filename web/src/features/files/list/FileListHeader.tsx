@@ -1,4 +1,4 @@
-// biome-ignore-all lint/a11y/useSemanticElements: a list that is drawn in part can't be a table
+// biome-ignore-all lint/a11y/useSemanticElements: a virtualized list can't be a table
 // biome-ignore-all lint/a11y/useFocusableInteractive: in a grid its rows are focused, and the buttons of its headers
 import { CaretDownIcon, CaretUpIcon } from '@blueprintjs/icons';
 import { type SortColumn, type SortMode, sortOrder } from '@stowage/rules';

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/a11y/useSemanticElements: a list that is drawn in part can't be a table
+// biome-ignore-all lint/a11y/useSemanticElements: a virtualized list can't be a table
 // biome-ignore-all lint/a11y/useFocusableInteractive: in a grid its rows are focused, and the buttons of its headers
 import { ArrowUpIcon, MoreIcon, TickIcon } from '@blueprintjs/icons';
 import { type Entry, formatDate, formatListSize, formatTime } from '@stowage/rules';
@@ -6,29 +6,29 @@ import { memo } from 'react';
 import { filesMessages as messages } from '../messages.js';
 import styles from './FileList.module.css';
 import { folderOf, nameParts, rowLabel } from './rowText.js';
-import { typeLook } from './typeIcons.js';
+import { typeIcon } from './typeIcons.js';
 
 export interface FileRowProps {
 	entry: Entry;
 	index: number;
 	top: number;
-	/** Where the keyboard is; the one row that the Tab key reaches. */
+	/** It has the cursor: the one row that the Tab key reaches. */
 	isCursor: boolean;
 	isSelected: boolean;
-	/** On the clipboard, to be moved. */
+	/** It was cut. */
 	isCut: boolean;
-	/** Says in which folder a search result lies. */
+	/** Shows the folder of the entry, for search results. */
 	showsFolder: boolean;
 	mayDrag: boolean;
 }
 
 /**
- * One entry of the list. It listens to nothing: the list finds the row of an event by `data-index`, so that a row is
- * drawn again only when something about it has changed.
+ * One entry of the list. It has no event handlers: the list finds the row of an event by `data-index`. So a row is rendered
+ * again only when its properties have changed.
  */
 export const FileRow = memo(function FileRow(props: FileRowProps) {
 	const { entry, index, top, isSelected, isCut, isCursor, showsFolder, mayDrag } = props;
-	const { Icon, hue, label } = typeLook(entry);
+	const { Icon, hue, label } = typeIcon(entry);
 	const { head, tail } = nameParts(entry.name);
 	const folder = showsFolder ? folderOf(entry) : '';
 	const where = folder === '' ? undefined : messages.in(folder);
@@ -93,7 +93,7 @@ export interface UpRowProps {
 	isCursor: boolean;
 }
 
-/** Leads to the folder above. Always first, never selected. */
+/** The row that leads to the folder above. Always first, never selected. */
 export const UpRow = memo(function UpRow({ top, isCursor }: UpRowProps) {
 	return (
 		<div

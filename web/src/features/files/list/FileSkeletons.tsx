@@ -2,7 +2,7 @@ import styles from './FileList.module.css';
 
 const nameWidths = [38, 24, 52, 31, 45, 28, 60, 35, 42, 22, 48, 33];
 
-/** Where the rows will be, while they are loading. */
+/** Placeholders for the rows while they are loading. */
 export function FileSkeletons() {
 	return (
 		<div className={styles.skeletons} aria-hidden="true">

@@ -9,19 +9,19 @@ import {
 	splitName,
 } from '@stowage/rules';
 
-/** Longer endings are part of a sentence with a dot in it rather than extensions. */
-const longestTail = 12;
+/** Longer endings are rather part of a sentence with a dot than extensions. */
+const maxTailLength = 12;
 
-/** Names that no column cuts need no second part. */
-const shortName = 20;
+/** Names up to this length fit into every column. */
+const shortNameLength = 20;
 
-/** A name in two parts: the first gives way when there is no room, the end with the extension stays. */
+/** A name in two parts: `head` is truncated when there is no room, `tail` with the extension stays. */
 export function nameParts(name: string): { head: string; tail: string } {
-	if (name.length <= shortName) return { head: name, tail: '' };
+	if (name.length <= shortNameLength) return { head: name, tail: '' };
 	const { base, extension } = splitName(name);
-	// A name that runs from right to left would show its end in the wrong place.
+	// In a right-to-left name the end would be shown in the wrong place.
 	if (
-		extension.length > longestTail ||
+		extension.length > maxTailLength ||
 		/[\u0590-\u08FF\u200E\u200F\u202A-\u202E\u2066-\u2069\uFB1D-\uFEFC]/.test(name)
 	) {
 		return { head: name, tail: '' };
@@ -29,7 +29,7 @@ export function nameParts(name: string): { head: string; tail: string } {
 	return { head: base, tail: extension };
 }
 
-/** The name of a row for a screen reader: the entry's name first, then what the columns say. */
+/** The accessible name of a row: the entry's name, then the columns. */
 export function rowLabel(entry: Entry, typeLabel: string, where: string | undefined): string {
 	const parts = [entry.name, typeLabel];
 	if (where !== undefined) parts.push(where);

@@ -8,36 +8,36 @@ export const upKey: RowKey = '..';
 /** The rows of the list in order: Up Directory where there is one, then the entries. */
 export interface Rows extends RowOrder {
 	entries: readonly Entry[];
-	/** What typing a prefix looks through. Up Directory is reached by Backspace and the arrows. */
+	/** The names in which a typed prefix is searched; empty for Up Directory. */
 	names: readonly string[];
 }
 
-/** In the public view two trees may hold the same path, and user names hold no colon. */
+/** With the owner, since in the public view two trees may have the same path. User names have no colon. */
 export function keyOf(entry: Pick<Entry, 'path' | 'owner'>): RowKey {
 	return entry.owner === undefined ? entry.path : `${entry.owner ?? ''}:${entry.path}`;
 }
 
-/** A few keys are found sooner by looking along the rows than by a map of a hundred thousand of them. */
-const worthAMap = 16;
+/** A few keys are found faster by a linear search than by building a map of a hundred thousand of them. */
+const maxLinearSearches = 16;
 
-/** The rows for entries that are in order and filtered. */
+/** The rows of sorted and filtered entries. */
 export function rowsOf(entries: readonly Entry[], hasUp: boolean): Rows {
 	const keys = entries.map(keyOf);
 	if (hasUp) keys.unshift(upKey);
 	let indexes: Map<RowKey, number> | undefined;
 	let names: string[] | undefined;
-	let asked = 0;
+	let searches = 0;
 	return {
 		entries,
 		keys,
 		pinned: hasUp ? 1 : 0,
-		// A hundred thousand rows are scrolled and sorted without either; they are made when first asked for.
+		// Built on first use: scrolling and sorting a hundred thousand rows need neither the names nor the map.
 		get names() {
 			names ??= hasUp ? ['', ...entries.map((entry) => entry.name)] : entries.map((entry) => entry.name);
 			return names;
 		},
 		indexOf: (key) => {
-			if (!indexes && ++asked <= worthAMap) {
+			if (!indexes && ++searches <= maxLinearSearches) {
 				const index = keys.indexOf(key);
 				return index < 0 ? undefined : index;
 			}
@@ -52,7 +52,7 @@ export function entryAt(rows: Rows, index: number): Entry | undefined {
 	return rows.entries[index - rows.pinned];
 }
 
-/** The selected entries that are shown, in the order of the rows: what is filtered out or gone is not acted on. */
+/** The selected entries that are shown, in the order of the rows. Those that are filtered out or gone are left out. */
 export function selectedEntries(rows: Rows, selected: ReadonlySet<RowKey>): Entry[] {
 	const indexes: number[] = [];
 	for (const key of selected) {
@@ -62,7 +62,7 @@ export function selectedEntries(rows: Rows, selected: ReadonlySet<RowKey>): Entr
 	return indexes.sort((a, b) => a - b).flatMap((index) => entryAt(rows, index) ?? []);
 }
 
-/** The entries whose names begin as the filter says. The filter looks at first letters only, so each is tried once. */
+/** The entries that pass the letter filter. The filter depends on first letters only, so each letter is tested once. */
 export function filterByLetter(entries: readonly Entry[], filter: LetterFilter): readonly Entry[] {
 	if (filter === 'ALL') return entries;
 	const known = new Map<number, boolean>();

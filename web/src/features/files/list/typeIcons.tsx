@@ -25,18 +25,18 @@ import {
 import { type Entry, type FileType, fileType } from '@stowage/rules';
 import type { ComponentType, SVGProps } from 'react';
 
-interface TypeLook {
+interface TypeIcon {
 	Icon: ComponentType<{ size?: number; 'aria-hidden'?: SVGProps<SVGElement>['aria-hidden'] }>;
-	/** Which of the few quiet hues of the list. */
+	/** The colour of the icon (`data-hue`). */
 	hue: 'plain' | 'paper' | 'sheet' | 'picture' | 'film' | 'sound' | 'pack' | 'code' | 'folder';
-	/** How a screen reader names it. */
+	/** Read by screen readers. */
 	label: string;
 }
 
-const folder: TypeLook = { Icon: FolderCloseIcon, hue: 'folder', label: 'folder' };
-const publicFolder: TypeLook = { ...folder, Icon: FolderSharedIcon };
+const folder: TypeIcon = { Icon: FolderCloseIcon, hue: 'folder', label: 'folder' };
+const publicFolder: TypeIcon = { ...folder, Icon: FolderSharedIcon };
 
-const files: Readonly<Record<FileType, TypeLook>> = {
+const files: Readonly<Record<FileType, TypeIcon>> = {
 	pdf: { Icon: ManualIcon, hue: 'paper', label: 'PDF' },
 	document: { Icon: DocumentIcon, hue: 'paper', label: 'document' },
 	text: { Icon: AlignLeftIcon, hue: 'plain', label: 'text file' },
@@ -60,7 +60,7 @@ const files: Readonly<Record<FileType, TypeLook>> = {
 	other: { Icon: DocumentIcon, hue: 'plain', label: 'file' },
 };
 
-export function typeLook(entry: Pick<Entry, 'name' | 'type' | 'protected'>): TypeLook {
+export function typeIcon(entry: Pick<Entry, 'name' | 'type' | 'protected'>): TypeIcon {
 	if (entry.type === 'file') return files[fileType(entry.name)];
 	return entry.protected ? publicFolder : folder;
 }

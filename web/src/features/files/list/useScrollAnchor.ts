@@ -1,10 +1,10 @@
 import { type RefObject, useLayoutEffect, useRef } from 'react';
 import type { RowOrder } from '../selection/selection.js';
 
-/** Rows tried as the fixed point; when all of them have gone, the list stays at its offset. */
-const tried = 30;
+/** How many rows are tried as the anchor. If all of them are gone, the scroll offset stays. */
+const maxCandidates = 30;
 
-/** Keeps what one looks at in its place when rows come or go above it. */
+/** Keeps the rows on screen in their place when rows are added or removed above them. */
 export function useScrollAnchor(
 	scroller: RefObject<HTMLElement | null>,
 	rows: RowOrder | undefined,
@@ -22,11 +22,11 @@ export function useScrollAnchor(
 	}, [scroller, rows, folderKey, rowHeight]);
 }
 
-/** Where to scroll so that the first row on screen that is still there does not move. A list at its top stays there. */
+/** The scroll offset at which the first remaining row on screen does not move. A list at its top stays there. */
 export function anchoredScroll(before: RowOrder, after: RowOrder, scrollTop: number, rowHeight: number): number {
 	if (scrollTop <= 0) return scrollTop;
 	const first = Math.floor(scrollTop / rowHeight);
-	for (let index = first; index < Math.min(first + tried, before.keys.length); index++) {
+	for (let index = first; index < Math.min(first + maxCandidates, before.keys.length); index++) {
 		const key = before.keys[index] as string;
 		const now = after.keys[index] === key ? index : after.indexOf(key);
 		if (now !== undefined) return scrollTop + (now - index) * rowHeight;

@@ -10,7 +10,7 @@ import {
 	type StoragePath,
 } from '@stowage/rules';
 
-/** Where the file browser is: all of it is in the URL and nowhere else. */
+/** The location of the file browser. The URL is its only store. */
 export interface BrowserLocation {
 	area: Area;
 	directory: StoragePath;
@@ -21,7 +21,7 @@ export interface BrowserLocation {
 
 const route = '/browser';
 
-/** Reads the URL; undefined for a path that no folder can have. What else makes no sense is taken for its default. */
+/** Parses the URL; undefined for a path that no folder can have. Other invalid parts have their defaults. */
 export function parseLocation(pathname: string, query: URLSearchParams): BrowserLocation | undefined {
 	const directory = parseDirectory(pathname);
 	if (directory === undefined) return undefined;
@@ -40,7 +40,7 @@ function parseDirectory(pathname: string): StoragePath | undefined {
 		.split('/')
 		.filter((segment) => segment !== '');
 	try {
-		// Decoded one by one and then checked, so that an encoded slash is refused and not taken for a separator.
+		// Decoded one by one and then checked, so that an encoded slash is refused instead of becoming a separator.
 		return segments.map(decodeURIComponent).reduce(inFolder, rootPath);
 	} catch {
 		return undefined;
@@ -52,7 +52,7 @@ function inFolder(folder: StoragePath, name: string): StoragePath {
 	return joinPath(folder, name);
 }
 
-/** The URL of a place in the browser, relative to where the page is served. */
+/** The URL of a location, relative to the base path. */
 export function hrefOf({ area, directory, search, sort }: BrowserLocation): string {
 	const query = new URLSearchParams({ type: area });
 	if (search !== '') query.set('search', search);
@@ -60,7 +60,7 @@ export function hrefOf({ area, directory, search, sort }: BrowserLocation): stri
 	return `${[route, ...pathSegments(directory).map(encodeURIComponent)].join('/')}?${query}`;
 }
 
-/** Another folder, or the other area's root, in the same order and without the search. */
+/** Another folder or area with the same sort mode and without the search. */
 export function placeIn(
 	location: BrowserLocation,
 	directory: StoragePath,
@@ -69,13 +69,13 @@ export function placeIn(
 	return { ...location, area, directory, search: '' };
 }
 
-/** Home is the area's root, and from there the landing page. */
+/** Home is the area's root; from the root it is the landing page. */
 export function homeHref(location: BrowserLocation): string {
 	const isHome = location.directory === rootPath && location.search === '';
 	return isHome ? '/' : hrefOf(placeIn(location, rootPath));
 }
 
-/** Names a listing among those that one tab has seen; the order of its rows does not matter. */
+/** Identifies a listing within a tab, whatever its sort mode. */
 export function folderKey({ area, directory, search }: BrowserLocation): string {
 	return `${area}:${directory}?${search}`;
 }

@@ -26,17 +26,17 @@ import type { Action, MenuItem as Item, MenuKind } from './menu.js';
 import { placeMenu } from './menuPlacement.js';
 
 export interface ContextMenuProps {
-	/** Names the menu. */
+	/** The accessible name. */
 	label: string;
 	kind: MenuKind;
 	groups: readonly (readonly Item[])[];
 	at: Point;
 	onChoose: (action: Action) => void;
-	/** It was left without a choice. */
+	/** Closed without a choice. */
 	onClose: () => void;
 }
 
-/** A menu at a point, turned or pushed so that it lies within the window. */
+/** A menu at a point, flipped or shifted to stay within the window. */
 export function ContextMenu({ label, kind, groups, at, onChoose, onClose }: ContextMenuProps) {
 	const box = useRef<HTMLDivElement>(null);
 
@@ -95,7 +95,7 @@ function focusFirst(box: HTMLElement): void {
 	box.querySelector<HTMLElement>('[role="menuitem"]:not([aria-disabled="true"])')?.focus({ preventScroll: true });
 }
 
-/** A press, a scroll or another size of the window ends the menu; the click of that press does nothing else. */
+/** Closes the menu on a press, a scroll or a resize outside of it. The click of that press does nothing else. */
 function closeFromOutside(box: HTMLElement | null, close: () => void): () => void {
 	const controller = new AbortController();
 	const { signal } = controller;
@@ -116,7 +116,7 @@ function closeFromOutside(box: HTMLElement | null, close: () => void): () => voi
 		},
 		{ capture: true, passive: true, signal },
 	);
-	// A dialog that fades out takes the focus back from a menu that is already there; the keys are the menu's still.
+	// A dialog that fades out takes the focus from a menu that is open already; its keys still go to the menu.
 	window.addEventListener(
 		'keydown',
 		(event) => {
@@ -139,7 +139,7 @@ function swallowClick(): void {
 		event.preventDefault();
 	};
 	window.addEventListener('click', swallow, { capture: true, once: true });
-	// A press that becomes a drag or a scroll has no click; the next one must not pay for it.
+	// A press that becomes a drag or a scroll has no click; the next click must not be swallowed instead.
 	const forget = () => setTimeout(() => window.removeEventListener('click', swallow, { capture: true }));
 	window.addEventListener('pointerup', forget, { once: true });
 	window.addEventListener('pointercancel', forget, { once: true });

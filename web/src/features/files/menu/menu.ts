@@ -20,7 +20,7 @@ import {
 	type Viewer,
 } from '@stowage/rules';
 
-/** Everything that can be done from a menu. */
+/** All actions of the menus. */
 export type Action =
 	| 'createFolder'
 	| 'uploadFiles'
@@ -43,18 +43,18 @@ export type Action =
 export interface MenuItem {
 	action: Action;
 	label: string;
-	/** The key that does the same, as a person reads it. */
+	/** The key of the same action, as it is shown. */
 	shortcut?: string;
-	/** It applies here but can't be done now. */
+	/** It applies here but is not possible now. */
 	isDisabled?: boolean;
 }
 
-/** Where a menu is opened. */
-export interface Place {
+/** What the items of a menu depend on. */
+export interface MenuContext {
 	viewer: Viewer;
 	area: Area;
 	directory: StoragePath;
-	/** The list shows what a search found, in this folder and below. */
+	/** The list shows the results of a search in this folder and below. */
 	isSearch: boolean;
 	/** How many entries the list shows. */
 	shown: number;
@@ -69,18 +69,18 @@ export function menuKind(entries: readonly Entry[]): MenuKind {
 }
 
 /**
- * The menu for these entries, or for the folder on screen if there are none, in groups. What does not apply is left
- * out; what applies but can't be done now is disabled.
+ * The groups of the menu for these entries, or for the folder on screen if there are none. Actions that do not apply are
+ * left out; those that are not possible now are disabled.
  */
-export function menuFor(place: Place, entries: readonly Entry[]): MenuItem[][] {
-	const groups = entries.length === 0 ? folderGroups(place) : entryGroups(place, entries);
+export function menuFor(context: MenuContext, entries: readonly Entry[]): MenuItem[][] {
+	const groups = entries.length === 0 ? folderGroups(context) : entryGroups(context, entries);
 	return groups.map((group) => group.filter((item) => item !== undefined)).filter((group) => group.length > 0);
 }
 
-type Offer = MenuItem | undefined;
+type OptionalItem = MenuItem | undefined;
 
-function folderGroups(place: Place): Offer[][] {
-	const { viewer, area, directory, isSearch, shown } = place;
+function folderGroups(context: MenuContext): OptionalItem[][] {
+	const { viewer, area, directory, isSearch, shown } = context;
 	const folder: Item = { area, path: directory };
 	const mayWrite = (refusal: Failure | undefined) => !isSearch && refusal === undefined;
 	return [
@@ -91,7 +91,7 @@ function folderGroups(place: Place): Offer[][] {
 		],
 		[
 			mayWrite(refuseCreateFolder(viewer, folder))
-				? { action: 'paste', label: 'Paste', shortcut: 'Ctrl+V', isDisabled: !canPaste(place) }
+				? { action: 'paste', label: 'Paste', shortcut: 'Ctrl+V', isDisabled: !canPaste(context) }
 				: undefined,
 			{ action: 'selectAll', label: 'Select All', shortcut: 'Ctrl+A', isDisabled: shown === 0 },
 		],
@@ -99,15 +99,15 @@ function folderGroups(place: Place): Offer[][] {
 	];
 }
 
-function canPaste({ clipboard, viewer, area, directory }: Place): boolean {
+function canPaste({ clipboard, viewer, area, directory }: MenuContext): boolean {
 	return clipboard !== undefined && planPaste(clipboard, viewer, area, directory).kind !== 'refused';
 }
 
-function entryGroups({ viewer, area }: Place, entries: readonly Entry[]): Offer[][] {
+function entryGroups({ viewer, area }: MenuContext, entries: readonly Entry[]): OptionalItem[][] {
 	const items = entries.map((entry) => itemOf(area, entry));
 	const [entry] = entries;
 	const single = entries.length === 1 ? entry : undefined;
-	// Of several, those that may not be cut, copied, moved or deleted are skipped with a message.
+	// Entries of a selection that may not be cut, copied, moved or deleted are skipped with a message.
 	const some = (refuse: Refuse) => items.some((item) => refuse(viewer, item) === undefined);
 	const every = (refuse: Refuse) => items.every((item) => refuse(viewer, item) === undefined);
 	return [

@@ -1,6 +1,6 @@
 import type { Point } from '../selection/rubberBand.js';
 
-/** Space that is kept between a menu and the edge of the window. */
+/** The space between a menu and the edge of the window. */
 export const menuMargin = 10;
 
 export interface Size {
@@ -8,7 +8,7 @@ export interface Size {
 	height: number;
 }
 
-/** Where a menu opens: at the point, turned to its other side or pushed in where the window ends. */
+/** The position of a menu: at the point, flipped to its other side or shifted where it would leave the window. */
 export function placeMenu(at: Point, menu: Size, window: Size): { left: number; top: number } {
 	return {
 		left: place(at.x, menu.width, window.width),
@@ -19,6 +19,6 @@ export function placeMenu(at: Point, menu: Size, window: Size): { left: number; 
 function place(at: number, size: number, room: number): number {
 	const most = room - menuMargin - size;
 	if (at <= most) return Math.max(menuMargin, at);
-	const turned = at - size;
-	return Math.max(menuMargin, turned >= menuMargin ? Math.min(turned, most) : most);
+	const flipped = at - size;
+	return Math.max(menuMargin, flipped >= menuMargin ? Math.min(flipped, most) : most);
 }

@@ -1,42 +1,71 @@
-import type { Entry } from '@stowage/rules';
+import type { Area, Clipboard, Entry, StoragePath, Viewer } from '@stowage/rules';
 import { useState } from 'react';
-import { entryAt, keyOf, type Rows } from '../list/rows.js';
+import type { FolderView } from '../folder/useFolderView.js';
+import { entryAt, keyOf } from '../list/rows.js';
+import { folderName } from '../location/folderTitle.js';
+import { nameItems } from '../messages.js';
 import type { Point } from '../selection/rubberBand.js';
-import type { Selection, SelectionAction } from '../selection/selection.js';
-
-export interface OpenMenu {
-	at: Point;
-	/** What it is about; none for the folder itself. */
-	entries: readonly Entry[];
-}
+import type { ContextMenuProps } from './ContextMenu.js';
+import { type Action, menuFor, menuKind } from './menu.js';
 
 export interface ContextMenuOptions {
-	rows: Rows | undefined;
-	selection: Selection;
-	/** The selected entries that are shown. */
-	selected: readonly Entry[];
-	select: (action: SelectionAction) => void;
-	/** Where the focus goes if what had it has gone. */
+	viewer: Viewer;
+	area: Area;
+	directory: StoragePath;
+	isSearch: boolean;
+	folder: Pick<FolderView, 'rows' | 'selection' | 'selected' | 'select'>;
+	clipboard: Clipboard | undefined;
+	perform: (action: Action, entries: readonly Entry[]) => void;
+	/** Moves the focus to the list, if the element that had it before is gone. */
 	focusList: () => void;
 }
 
 export interface ContextMenuState {
-	menu: OpenMenu | undefined;
+	/** Of the open menu. */
+	props: ContextMenuProps | undefined;
 	/** Opens the menu of a row, which becomes the selection unless it is part of it; or of the folder. */
 	openAt: (at: Point, index: number | undefined) => void;
 	/** Opens the menu of the selection, or of the folder if nothing is selected. */
 	openForSelection: (at: Point) => void;
-	close: () => void;
 }
 
-export function useContextMenu({ rows, selection, selected, select, focusList }: ContextMenuOptions): ContextMenuState {
-	const [state, setState] = useState<OpenMenu & { opener: Element | null }>();
+interface OpenMenu {
+	at: Point;
+	/** None for the menu of the folder. */
+	entries: readonly Entry[];
+	/** What had the focus before. */
+	opener: Element | null;
+}
+
+export function useContextMenu(options: ContextMenuOptions): ContextMenuState {
+	const { viewer, area, directory, isSearch, folder, clipboard, perform, focusList } = options;
+	const { rows, selection, selected, select } = folder;
+	const [menu, setMenu] = useState<OpenMenu>();
 	const open = (at: Point, entries: readonly Entry[]) => {
-		// From one menu to the next the focus still belongs to what had it before the first.
-		setState((before) => ({ at, entries, opener: before?.opener ?? document.activeElement }));
+		// When one menu replaces another, the focus returns to what had it before the first one.
+		setMenu((before) => ({ at, entries, opener: before?.opener ?? document.activeElement }));
 	};
+	const close = () => {
+		// Before the menu is removed, or the focus would be lost.
+		const opener = menu?.opener;
+		if (opener instanceof HTMLElement && opener !== document.body && opener.isConnected) {
+			opener.focus({ preventScroll: true });
+		} else focusList();
+		setMenu(undefined);
+	};
+	const context = { viewer, area, directory, isSearch, shown: rows?.entries.length ?? 0, clipboard };
 	return {
-		menu: state,
+		props: menu && {
+			label: menu.entries.length === 0 ? folderName(area, directory) : nameItems(menu.entries),
+			kind: menuKind(menu.entries),
+			groups: menuFor(context, menu.entries),
+			at: menu.at,
+			onClose: close,
+			onChoose: (action) => {
+				close();
+				perform(action, menu.entries);
+			},
+		},
 		openAt(at, index) {
 			const entry = rows && index !== undefined ? entryAt(rows, index) : undefined;
 			if (!entry || index === undefined) {
@@ -49,13 +78,5 @@ export function useContextMenu({ rows, selection, selected, select, focusList }:
 			open(at, [entry]);
 		},
 		openForSelection: (at) => open(at, selected),
-		close() {
-			// Before the menu goes, or the focus would fall to nobody and be read out as lost.
-			const opener = state?.opener;
-			if (opener instanceof HTMLElement && opener !== document.body && opener.isConnected) {
-				opener.focus({ preventScroll: true });
-			} else focusList();
-			setState(undefined);
-		},
 	};
 }

@@ -1,9 +1,9 @@
 import { type PointerEvent as ReactPointerEvent, useEffect, useMemo, useRef } from 'react';
 import type { Point } from '../selection/rubberBand.js';
 
-/** How long a finger rests until it means the menu, and how far it may tremble. */
-const pressMilliseconds = 500;
-const tremble = 10;
+const longPressMs = 500;
+/** How far the finger may move during a long press, in pixels. */
+const moveTolerance = 10;
 
 export interface LongPress {
 	handlers: {
@@ -12,11 +12,11 @@ export interface LongPress {
 		onPointerUp: () => void;
 		onPointerCancel: () => void;
 	};
-	/** Whether the click that comes now is only the finger that leaves. */
+	/** Whether the current click ends a long press. */
 	endsPress: () => boolean;
 }
 
-/** Calls back once a finger has rested on a place. Scrolling cancels the pointer, and with it the press. */
+/** Calls back after a long press. Scrolling cancels the pointer and with it the press. */
 export function useLongPress(onPress: (target: Element, at: Point) => void): LongPress {
 	const latest = useRef(onPress);
 	useEffect(() => {
@@ -42,12 +42,12 @@ export function useLongPress(onPress: (target: Element, at: Point) => void): Lon
 						press.current = undefined;
 						hasPressed.current = true;
 						latest.current(target, { x, y });
-					}, pressMilliseconds);
+					}, longPressMs);
 					press.current = { timer, at: { x, y } };
 				},
 				onPointerMove(event) {
 					const at = press.current?.at;
-					if (at && Math.hypot(event.clientX - at.x, event.clientY - at.y) > tremble) cancel();
+					if (at && Math.hypot(event.clientX - at.x, event.clientY - at.y) > moveTolerance) cancel();
 				},
 				onPointerUp: cancel,
 				onPointerCancel: cancel,

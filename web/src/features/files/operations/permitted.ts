@@ -14,7 +14,7 @@ import {
 	type Viewer,
 } from '@stowage/rules';
 
-/** What is asked of the rules entry by entry. */
+/** The actions that the rules permit or refuse entry by entry. */
 export type GuardedAction = 'rename' | 'cut' | 'copy' | 'delete' | 'moveToPublic' | 'moveToPrivate';
 
 const refusals: Readonly<Record<GuardedAction, (viewer: Viewer, item: Item) => Failure | undefined>> = {
@@ -27,13 +27,13 @@ const refusals: Readonly<Record<GuardedAction, (viewer: Viewer, item: Item) => F
 };
 
 export interface Permitted {
-	/** Those with which the action goes on. */
+	/** Those that the action applies to. */
 	entries: Entry[];
-	/** What to say about the others; undefined if there are none. */
+	/** The sentence about the others; undefined if there are none. */
 	message: string | undefined;
 }
 
-/** Parts a selection into what an action may be done with and what is skipped with a message (spec, section 6). */
+/** Splits a selection into what an action is permitted for and what is skipped with a message (spec, section 6). */
 export function permittedFor(action: GuardedAction, viewer: Viewer, area: Area, entries: readonly Entry[]): Permitted {
 	const permitted: Entry[] = [];
 	let first: Failure | undefined;
@@ -47,10 +47,10 @@ export function permittedFor(action: GuardedAction, viewer: Viewer, area: Area, 
 	return { entries: permitted, message: isPartly ? splitOwned(entries, viewer).message : first.message };
 }
 
-/** A visitor is told that it is not theirs, and to sign in only where that would help. */
+/** The refusal for a visitor is that of a user who does not own the item: 'sign in' is said only where signing in would help. */
 function refuse(action: GuardedAction, viewer: Viewer, item: Item): Failure | undefined {
 	const refusal = refusals[action](viewer, item);
-	return refusal?.kind === 'notSignedIn' ? (refusals[action](somebody, item) ?? refusal) : refusal;
+	return refusal?.kind === 'notSignedIn' ? (refusals[action](anyUser, item) ?? refusal) : refusal;
 }
 
-const somebody: Viewer = { kind: 'user', id: '', username: '' };
+const anyUser: Viewer = { kind: 'user', id: '', username: '' };

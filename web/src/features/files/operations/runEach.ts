@@ -5,17 +5,17 @@ export interface Outcome<T> {
 	failed: T[];
 	/** Why the first one failed. */
 	reason: unknown;
-	/** Whether it was stopped before the last. */
+	/** Whether it was aborted before the last. */
 	isCancelled: boolean;
 }
 
 export interface RunEachOptions {
 	signal: AbortSignal;
-	/** How many have ended, well or not. */
+	/** How many have ended, successfully or not. */
 	onProgress: (ended: number) => void;
 }
 
-/** Does the work for one item after another; one that fails does not stop the others, a lost session does. */
+/** Calls `work` for one item after another. A failed one does not stop the others, a lost session does. */
 export async function runEach<T>(
 	items: readonly T[],
 	work: (item: T, signal: AbortSignal) => Promise<unknown>,
@@ -41,7 +41,7 @@ export async function runEach<T>(
 	return { ...outcome, isCancelled: signal.aborted };
 }
 
-/** The second line of a message: what the server said. */
+/** The second line of a notice: the server's sentence. */
 export function reasonOf(error: unknown): string | undefined {
 	return error instanceof Error ? error.message : undefined;
 }

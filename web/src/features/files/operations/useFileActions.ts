@@ -1,9 +1,12 @@
-import type { Area, Clipboard, Entry, StoragePath, Viewer } from '@stowage/rules';
-import { useEffect, useMemo, useRef } from 'react';
+import { type Area, type Clipboard, type Entry, parsePath, type StoragePath, type Viewer } from '@stowage/rules';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
-import { type FileDialog, nameItems } from '../dialogs/fileDialog.js';
+import type { FileDialog } from '../dialogs/fileDialog.js';
+import type { FolderView } from '../folder/useFolderView.js';
+import { keyOf } from '../list/rows.js';
 import type { Action } from '../menu/menu.js';
-import { filesMessages as messages } from '../messages.js';
+import { filesMessages as messages, nameItems } from '../messages.js';
+import type { RowKey } from '../selection/selection.js';
 import { type GuardedAction, permittedFor } from './permitted.js';
 import type { FileOperations } from './useFileOperations.js';
 
@@ -11,100 +14,134 @@ export interface ActionContext {
 	viewer: Viewer;
 	area: Area;
 	directory: StoragePath;
+	folder: Pick<FolderView, 'rows' | 'select' | 'refresh'>;
+	operations: FileOperations;
 	/** Every download asks first. */
 	asksBeforeDownload: boolean;
-	operations: FileOperations;
-	clipboard: Clipboard | undefined;
-	onClipboard: (clipboard: Clipboard | undefined) => void;
-	onDialog: (dialog: FileDialog) => void;
-	onOpenFolder: (entry: Entry) => void;
-	onUploadFiles: () => void;
-	onUploadFolder: () => void;
-	onSelectAll: () => void;
-	onRefresh: () => void;
-	onDownload: (entries: readonly Entry[], asZip: boolean) => void;
-	onCopyLink: (entry: Entry) => void;
+	openFolder: (directory: StoragePath) => void;
+	uploadFiles: () => void;
+	uploadFolder: () => void;
+	download: (entries: readonly Entry[], asZip: boolean) => void;
+	copyLink: (entry: Entry) => void;
 }
 
-/** Does an action of a menu or a key with these entries: at once, by a dialog, or not, with a sentence that says why. */
+/** Performs an action of a menu or a key on these entries: at once, after a dialog, or not, with a notice that says why. */
 export type Perform = (action: Action, entries: readonly Entry[]) => void;
 
-/** The answer stays the same function; it acts on what is on screen when it is called. */
-export function useFileActions(context: ActionContext): Perform {
+export interface FileActions {
+	/** Always the same function; it acts on what is on screen when it is called. */
+	perform: Perform;
+	dialog: FileDialog | undefined;
+	closeDialog: () => void;
+	clipboard: Clipboard | undefined;
+	/** The rows of what was cut. */
+	cutKeys: ReadonlySet<RowKey>;
+}
+
+export function useFileActions(context: ActionContext): FileActions {
 	const { notify } = useNotify();
-	const latest = useRef(context);
+	const [dialog, setDialog] = useState<FileDialog>();
+	const [clipboard, setClipboard] = useState<Clipboard>();
+	const latest = useRef({ ...context, clipboard });
 	useEffect(() => {
-		latest.current = context;
+		latest.current = { ...context, clipboard };
 	});
 
-	return useMemo(() => {
-		/** Those the rules allow it for; the bar says what is skipped. */
+	const perform = useMemo((): Perform => {
+		/** The entries that the rules allow it for. A notice says which ones are skipped. */
 		const permitted = (action: GuardedAction, entries: readonly Entry[]): Entry[] => {
 			const { viewer, area } = latest.current;
 			const { entries: allowed, message } = permittedFor(action, viewer, area, entries);
 			if (message !== undefined) notify({ intent: allowed.length === 0 ? 'danger' : 'warning', message });
 			return allowed;
 		};
-		const keep = (operation: Clipboard['operation'], entries: readonly Entry[]) => {
-			if (entries.length === 0) return notify({ intent: 'warning', message: messages.nothingToCut });
+		const putOnClipboard = (operation: Clipboard['operation'], entries: readonly Entry[]) => {
+			if (entries.length === 0) return void notify({ intent: 'warning', message: messages.nothingToCut });
 			const items = permitted(operation, entries);
 			if (items.length === 0) return;
-			const { area, directory, onClipboard } = latest.current;
-			onClipboard({ operation, items, sourceArea: area, sourceDirectory: directory });
+			const { area, directory } = latest.current;
+			setClipboard({ operation, items, sourceArea: area, sourceDirectory: directory });
 			notify({ message: (operation === 'cut' ? messages.cut : messages.copied)(nameItems(items)) });
 		};
-		const download = (entries: readonly Entry[], asZip: boolean) => {
-			const { asksBeforeDownload, onDialog, onDownload } = latest.current;
-			if (entries.length === 0) return notify({ intent: 'warning', message: messages.noFilesToDownload });
-			if (asksBeforeDownload) onDialog({ kind: 'download', entries, asZip });
-			else onDownload(entries, asZip);
+		const paste = () => {
+			const { clipboard: pasted, operations, directory } = latest.current;
+			if (!pasted) return void notify({ intent: 'warning', message: messages.nothingToPaste });
+			void operations.paste(pasted, directory).then(setClipboard);
 		};
-		const ask = (action: GuardedAction, entries: readonly Entry[], dialog: (entries: Entry[]) => FileDialog) => {
+		const startDownload = (entries: readonly Entry[], asZip: boolean) => {
+			const { asksBeforeDownload, download } = latest.current;
+			if (entries.length === 0) return void notify({ intent: 'warning', message: messages.noFilesToDownload });
+			if (asksBeforeDownload) setDialog({ kind: 'download', entries, asZip });
+			else download(entries, asZip);
+		};
+		const openDialogFor = (
+			action: GuardedAction,
+			entries: readonly Entry[],
+			dialogFor: (allowed: Entry[]) => FileDialog,
+		) => {
 			const allowed = permitted(action, entries);
-			if (allowed.length > 0) latest.current.onDialog(dialog(allowed));
+			if (allowed.length > 0) setDialog(dialogFor(allowed));
 		};
 
 		return (action, entries) => {
-			const { operations, clipboard, onClipboard, onDialog, ...on } = latest.current;
+			const { folder, openFolder, uploadFiles, uploadFolder, copyLink } = latest.current;
 			const [first] = entries;
 			switch (action) {
 				case 'createFolder':
-					return onDialog({ kind: 'createFolder' });
+					return setDialog({ kind: 'createFolder' });
 				case 'uploadFiles':
-					return on.onUploadFiles();
+					return uploadFiles();
 				case 'uploadFolder':
-					return on.onUploadFolder();
+					return uploadFolder();
 				case 'paste':
-					if (!clipboard) return void notify({ intent: 'warning', message: messages.nothingToPaste });
-					return void operations.paste(clipboard, on.directory).then(onClipboard);
+					return paste();
 				case 'selectAll':
-					return on.onSelectAll();
+					return void (folder.rows && folder.select({ type: 'all', order: folder.rows }));
 				case 'refresh':
-					return on.onRefresh();
+					return void folder.refresh();
 				case 'open':
-					if (first?.type === 'directory') return on.onOpenFolder(first);
-					return void download(entries, false);
+					if (first?.type === 'directory') return openFolder(parsePath(first.path));
+					return startDownload(entries, false);
 				case 'download':
 				case 'downloadZip':
-					return void download(entries, action === 'downloadZip');
+					return startDownload(entries, action === 'downloadZip');
 				case 'copyLink':
-					return void (first && on.onCopyLink(first));
+					return void (first && copyLink(first));
 				case 'temporaryLink':
-					return void (first && onDialog({ kind: 'temporaryLink', entry: first }));
+					return void (first && setDialog({ kind: 'temporaryLink', entry: first }));
 				case 'rename':
-					return ask('rename', entries.slice(0, 1), ([entry]) => ({ kind: 'rename', entry: entry as Entry }));
+					return openDialogFor(action, entries.slice(0, 1), ([entry]) => ({ kind: 'rename', entry: entry as Entry }));
 				case 'cut':
 				case 'copy':
-					return void keep(action, entries);
+					return putOnClipboard(action, entries);
 				case 'moveToPublic':
-					return ask(action, entries, (allowed) => ({ kind: 'move', direction: 'toPublic', entries: allowed }));
+					return openDialogFor(action, entries, (allowed) => ({
+						kind: 'move',
+						direction: 'toPublic',
+						entries: allowed,
+					}));
 				case 'moveToPrivate':
-					return ask(action, entries, (allowed) => ({ kind: 'move', direction: 'toPrivate', entries: allowed }));
+					return openDialogFor(action, entries, (allowed) => ({
+						kind: 'move',
+						direction: 'toPrivate',
+						entries: allowed,
+					}));
 				case 'delete':
-					return ask('delete', entries, (allowed) => ({ kind: 'delete', entries: allowed }));
+					return openDialogFor(action, entries, (allowed) => ({ kind: 'delete', entries: allowed }));
 				default:
 					return action satisfies never;
 			}
 		};
 	}, [notify]);
+
+	const { area } = context;
+	const cutKeys = useMemo(() => keysOfCut(clipboard, area), [clipboard, area]);
+	return { perform, dialog, closeDialog: () => setDialog(undefined), clipboard, cutKeys };
 }
+
+function keysOfCut(clipboard: Clipboard | undefined, area: Area): ReadonlySet<RowKey> {
+	if (clipboard?.operation !== 'cut' || clipboard.sourceArea !== area) return noKeys;
+	return new Set(clipboard.items.map(keyOf));
+}
+
+const noKeys: ReadonlySet<RowKey> = new Set();

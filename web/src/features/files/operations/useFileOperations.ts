@@ -4,9 +4,10 @@ import {
 	type Clipboard,
 	type ClipboardItem,
 	type Entry,
-	homePath,
+	type MoveDirection,
+	type MoveStep,
+	moveToOtherArea,
 	type PastePlan,
-	parsePath,
 	pasteResult,
 	planPaste,
 	type StoragePath,
@@ -17,92 +18,100 @@ import { useMemo } from 'react';
 import { call } from '../../../api/client/client.js';
 import { listingKey } from '../../../api/listings/listingQuery.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
-import { type MoveDirection, nameItems } from '../dialogs/fileDialog.js';
 import type { ListingPatch } from '../folder/listingPatch.js';
-import { filesMessages as messages } from '../messages.js';
+import { filesMessages as messages, nameItems } from '../messages.js';
 import { type Outcome, reasonOf } from './runEach.js';
-import { useWork } from './useWork.js';
+import { useBatch } from './useBatch.js';
 
 export interface OperationContext {
 	viewer: Viewer;
 	area: Area;
 	directory: StoragePath;
-	/** Shows a confirmed change before the folder is read again. */
+	/** Shows a confirmed change before the folder is fetched again. */
 	patch: (patch: ListingPatch) => void;
+	/** Selects an entry and scrolls to it. */
+	show: (entry: Entry) => void;
 }
 
 export interface FileOperations {
-	/** Answers the new folder, or undefined if that failed. */
-	createFolder: (name: string) => Promise<Entry | undefined>;
-	rename: (entry: Entry, newName: string) => Promise<Entry | undefined>;
+	/** Creates a folder and shows it. Resolves to whether that succeeded. */
+	createFolder: (name: string) => Promise<boolean>;
+	rename: (entry: Entry, newName: string) => Promise<boolean>;
 	remove: (entries: readonly Entry[]) => Promise<void>;
-	move: (direction: MoveDirection, entries: readonly Entry[]) => Promise<void>;
-	/** Pastes into a folder and answers what is left on the clipboard. */
+	/** 'Move to Public' and 'Move back to Private'. */
+	moveToOtherArea: (direction: MoveDirection, entries: readonly Entry[]) => Promise<void>;
+	/** Pastes into a folder. Resolves to what is left on the clipboard. */
 	paste: (clipboard: Clipboard, target: StoragePath) => Promise<Clipboard | undefined>;
 	/** Moves what was dragged into a folder. */
 	dropInto: (dragged: Clipboard, target: StoragePath) => Promise<void>;
 }
 
-/** What is done to files: the calls, what the list shows of them, and what the bar says. */
-export function useFileOperations({ viewer, area, directory, patch }: OperationContext): FileOperations {
+/** The operations on files: their calls, their effect on the list, and their notices. */
+export function useFileOperations({ viewer, area, directory, patch, show }: OperationContext): FileOperations {
 	const queryClient = useQueryClient();
 	const { notify } = useNotify();
-	const work = useWork();
+	const runBatch = useBatch();
 
 	return useMemo(() => {
 		const fail = (message: string, reason: unknown) => notify({ intent: 'danger', message, ...detail(reason) });
 		const succeed = (message: string) => notify({ intent: 'success', message });
-		// Both areas: what moves to public leaves one and comes into the other, and counts change in the folders above.
-		const readAgain = () =>
+		// In both areas: a move to public changes both of them, and the counts of the folders above.
+		const refetch = () =>
 			Promise.all(
 				(['private', 'public'] as const).map((each) => queryClient.invalidateQueries({ queryKey: listingKey(each) })),
 			);
 
-		/** One call for one entry, which answers the entry as it is now. */
-		const change = async (title: string, failure: string, make: () => Promise<{ entry: Entry }>, removed: Entry[]) => {
+		/** One call that changes one entry and responds with it. */
+		const change = async (title: string, failure: string, send: () => Promise<{ entry: Entry }>, removed: Entry[]) => {
 			let entry: Entry | undefined;
-			const outcome = await work(title, [undefined], async () => {
-				({ entry } = await make());
+			const outcome = await runBatch(title, [undefined], async () => {
+				({ entry } = await send());
 			});
 			if (entry) patch({ removed, added: [entry] });
 			else fail(failure, outcome.reason);
-			// Also after a refusal: what it met is often news.
-			void readAgain();
+			// Also after a failure, which often means that the folder has changed.
+			void refetch();
 			return entry;
 		};
 
+		const moveAll = <S extends MoveStep>(title: string, steps: readonly S[]) =>
+			runBatch(title, steps, ({ item, type, fromPath, toPath }, signal) =>
+				call(moveItem, { payload: withOwner({ type, fromPath, toPath }, item), signal }),
+			);
+
 		const transfer = (plan: Exclude<PastePlan, { kind: 'refused' }>, title: string) =>
 			plan.kind === 'move'
-				? work(title, plan.steps, ({ item, type, fromPath, toPath }, signal) =>
-						call(moveItem, { payload: withOwner({ type, fromPath, toPath }, item), signal }),
-					)
-				: work(title, plan.steps, ({ type, fromType, fromPath, toPath, owner }, signal) =>
+				? moveAll(title, plan.steps)
+				: runBatch(title, plan.steps, ({ type, fromType, fromPath, toPath, owner }, signal) =>
 						call(copyItem, { payload: { type, fromType, fromPath, toPath, ...ownerPart(owner) }, signal }),
 					);
 
 		return {
 			createFolder: async (folderName) => {
-				const make = () => call(createFolder, { payload: { directory, folderName, type: area } });
-				const entry = await change(messages.createFolder, messages.createFailed, make, []);
-				if (entry) succeed(messages.created(entry.name));
-				return entry;
+				const send = () => call(createFolder, { payload: { directory, folderName, type: area } });
+				const entry = await change(messages.createFolder, messages.createFailed, send, []);
+				if (!entry) return false;
+				succeed(messages.created(entry.name));
+				show(entry);
+				return true;
 			},
 
 			rename: async (entry, newName) => {
 				const payload = withOwner({ oldPath: entry.path, newName, type: area }, entry);
-				const renamed = await change(messages.rename, messages.renameFailed, () => call(renameItem, { payload }), [
-					entry,
-				]);
-				if (renamed) succeed(messages.renamed(renamed.name));
-				return renamed;
+				const send = () => call(renameItem, { payload });
+				const renamed = await change(messages.rename, messages.renameFailed, send, [entry]);
+				if (!renamed) return false;
+				succeed(messages.renamed(renamed.name));
+				show(renamed);
+				return true;
 			},
 
 			remove: async (entries) => {
-				const outcome = await work(messages.deleting(nameItems(entries)), entries, (entry, signal) =>
+				const outcome = await runBatch(messages.deleting(nameItems(entries)), entries, (entry, signal) =>
 					call(deleteItem, { payload: withOwner({ filePath: entry.path, type: area }, entry), signal }),
 				);
 				patch({ removed: outcome.done });
-				void readAgain();
+				void refetch();
 				const { done, failed, reason } = outcome;
 				if (failed.length === 0) return void (done.length > 0 && succeed(messages.deleted(nameItems(done))));
 				if (done.length === 0) return void fail(messages.deletedNone, reason);
@@ -110,20 +119,18 @@ export function useFileOperations({ viewer, area, directory, patch }: OperationC
 				fail(messages.deleteFailed, partly);
 			},
 
-			move: async (direction, entries) => {
+			moveToOtherArea: async (direction, entries) => {
 				const isPublic = direction === 'toPublic';
-				const outcome = await work(messages.moving(nameItems(entries)), entries, (entry, signal) => {
-					const path = parsePath(entry.path);
-					const [fromPath, toPath] = isPublic ? [path, homePath('public', path)] : [homePath('public', path), path];
-					return call(moveItem, { payload: { type: 'private', fromPath, toPath }, signal });
-				});
-				patch({ removed: outcome.done });
-				void readAgain();
+				const steps = entries.map((entry) => ({ ...moveToOtherArea(direction, entry), entry }));
+				const outcome = await moveAll(messages.moving(nameItems(entries)), steps);
+				const moved = outcome.done.map(({ entry }) => entry);
+				patch({ removed: moved });
+				void refetch();
 				if (outcome.failed.length > 0) {
 					return void fail(isPublic ? messages.moveToPublicFailed : messages.moveToPrivateFailed, outcome.reason);
 				}
-				if (outcome.done.length === 0) return;
-				const items = nameItems(outcome.done);
+				if (moved.length === 0) return;
+				const items = nameItems(moved);
 				succeed(isPublic ? messages.movedToPublic(items) : messages.movedToPrivate(items));
 			},
 
@@ -134,7 +141,7 @@ export function useFileOperations({ viewer, area, directory, patch }: OperationC
 					return clipboard;
 				}
 				const outcome = await transfer(plan, messages.pasting(nameItems(clipboard.items)));
-				void readAgain();
+				void refetch();
 				const failed = outcome.failed.length + plan.skipped.length;
 				const reason = outcome.reason ?? plan.skipped[0]?.refusal;
 				if (failed === 0) succeed(messages.pasted(nameItems(clipboard.items)));
@@ -147,12 +154,12 @@ export function useFileOperations({ viewer, area, directory, patch }: OperationC
 				const plan = planPaste(dragged, viewer, area, target);
 				if (plan.kind === 'refused') return void fail(messages.moveFailed, plan.refusal);
 				const outcome = await transfer(plan, messages.moving(nameItems(dragged.items)));
-				void readAgain();
+				void refetch();
 				if (outcome.reason !== undefined) return void fail(messages.moveFailed, outcome.reason);
 				if (outcome.done.length > 0) succeed(messages.moved(nameItems(outcome.done.map(({ item }) => item))));
 			},
 		};
-	}, [viewer, area, directory, patch, queryClient, notify, work]);
+	}, [viewer, area, directory, patch, show, queryClient, notify, runBatch]);
 }
 
 function detail(reason: unknown): { detail?: string } {
@@ -160,7 +167,7 @@ function detail(reason: unknown): { detail?: string } {
 	return text === undefined ? {} : { detail: text };
 }
 
-/** A public item names its tree; a private one has none. */
+/** A public item names its owner; a private one has none. */
 function withOwner<P extends object>(payload: P, { owner }: Pick<Entry, 'owner'>): P & { owner?: string | null } {
 	return { ...payload, ...ownerPart(owner) };
 }

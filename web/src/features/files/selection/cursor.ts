@@ -1,10 +1,10 @@
-/** Where a key takes the cursor. */
+/** How a key moves the cursor. */
 export type Movement = 'up' | 'down' | 'pageUp' | 'pageDown' | 'first' | 'last';
 
-/** The row that a movement leads to in a list of `count` rows of which a page shows `page`. */
+/** The row to which a movement leads in a list of `count` rows, `page` of which fit on the screen. */
 export function moveCursor(from: number | undefined, movement: Movement, count: number, page: number): number {
 	const last = count - 1;
-	// A list that nobody has walked yet is entered at the top, or at its end from below.
+	// Without a cursor the list is entered at its top, or from below at its end.
 	if (from === undefined) return movement === 'last' || movement === 'up' ? last : 0;
 	switch (movement) {
 		case 'up':
@@ -22,10 +22,10 @@ export function moveCursor(from: number | undefined, movement: Movement, count: 
 	}
 }
 
-/** How long a pause ends a typed prefix. */
+/** A pause of so many milliseconds ends a typed prefix. */
 export const prefixPause = 800;
 
-/** What was typed so far and when its last letter came. */
+/** The typed letters and the time of the last one. */
 export interface TypedPrefix {
 	text: string;
 	at: number;
@@ -36,8 +36,8 @@ export function typeLetter(before: TypedPrefix, letter: string, now: number): Ty
 }
 
 /**
- * The next row whose name begins with what was typed, around the end of the list. One letter typed again and again
- * walks through the names that begin with it; a longer prefix stays on the row it has found as long as that fits.
+ * The next row whose name begins with the typed prefix, wrapping around at the end. One letter typed repeatedly cycles through
+ * the names that begin with it; a longer prefix stays on its row as long as that matches.
  */
 export function findByPrefix(names: readonly string[], typed: string, from: number | undefined): number | undefined {
 	const repeated = [...typed].every((letter) => letter === typed[0]);

@@ -1,22 +1,22 @@
-/** Names a row within one listing. */
+/** Identifies a row within one listing. */
 export type RowKey = string;
 
-/** The rows as they are shown: their keys in order, and back. */
+/** The keys of the rows in their order, and the index of each key. */
 export interface RowOrder {
 	keys: readonly RowKey[];
 	indexOf: (key: RowKey) => number | undefined;
-	/** How many rows at the top can't be selected: the Up Directory row. */
+	/** The number of rows at the top that can't be selected: the Up Directory row. */
 	pinned: number;
 }
 
-/** Where the keyboard is. The index says where to go on when the row itself has gone. */
+/** The row with the keyboard's cursor. The index is used when the row itself is gone. */
 export interface Cursor {
 	key: RowKey;
 	index: number;
 }
 
 export interface Selection {
-	/** May hold keys of rows that are filtered out or gone; `selectedRows` of the rows decides what counts. */
+	/** May have keys of rows that are filtered out or gone; `selectedEntries` leaves them out. */
 	selected: ReadonlySet<RowKey>;
 	cursor: Cursor | undefined;
 	/** Where a range begins. */
@@ -26,7 +26,7 @@ export interface Selection {
 export const emptySelection: Selection = { selected: new Set(), cursor: undefined, anchor: undefined };
 
 export type SelectionAction =
-	/** The focus came to a row by itself; a range still begins where it did. */
+	/** The focus moved to a row without a selection; the anchor of a range stays. */
 	| { type: 'focused'; at: Cursor }
 	| { type: 'moved'; to: Cursor }
 	| { type: 'opened'; at: Cursor }
@@ -44,7 +44,7 @@ export function reduceSelection(state: Selection, action: SelectionAction): Sele
 		case 'moved':
 			return { ...state, cursor: action.to, anchor: action.to.key };
 		case 'opened':
-			return { selected: nothing(state), cursor: action.at, anchor: action.at.key };
+			return { selected: cleared(state), cursor: action.at, anchor: action.at.key };
 		case 'only':
 			return { selected: new Set([action.at.key]), cursor: action.at, anchor: action.at.key };
 		case 'toggled':
@@ -56,7 +56,7 @@ export function reduceSelection(state: Selection, action: SelectionAction): Sele
 		case 'all':
 			return { ...state, selected: new Set(action.order.keys.slice(action.order.pinned)) };
 		case 'cleared':
-			return { ...state, selected: nothing(state) };
+			return { ...state, selected: cleared(state) };
 	}
 }
 
@@ -64,8 +64,8 @@ function isSame(a: Cursor | undefined, b: Cursor): boolean {
 	return a?.key === b.key && a.index === b.index;
 }
 
-/** The same empty set again, so that clearing what is clear changes nothing. */
-function nothing(state: Selection): ReadonlySet<RowKey> {
+/** The same empty set, so that clearing an empty selection causes no render. */
+function cleared(state: Selection): ReadonlySet<RowKey> {
 	return state.selected.size === 0 ? state.selected : emptySelection.selected;
 }
 
@@ -75,7 +75,7 @@ function toggled(selected: ReadonlySet<RowKey>, key: RowKey): ReadonlySet<RowKey
 	return next;
 }
 
-/** The range from the anchor to `to` replaces the selection, or joins it if that is kept. The anchor stays. */
+/** The range from the anchor to `to` replaces the selection, or is added to it if `keep`. The anchor stays. */
 function extended(state: Selection, to: Cursor, order: RowOrder, keep: boolean): Selection {
 	const anchor = state.anchor ?? state.cursor?.key ?? to.key;
 	const from = order.indexOf(anchor) ?? to.index;
@@ -84,7 +84,7 @@ function extended(state: Selection, to: Cursor, order: RowOrder, keep: boolean):
 	return { selected: new Set(keep ? [...state.selected, ...range] : range), cursor: to, anchor };
 }
 
-/** The cursor's row as it is now: where its key went, or else the row that took its place. */
+/** The current index of the cursor's row, or if it is gone, the row that took its place. */
 export function cursorIndex(cursor: Cursor | undefined, order: RowOrder): number | undefined {
 	if (order.keys.length === 0) return undefined;
 	if (!cursor) return 0;

@@ -1,11 +1,11 @@
 import { type PointerEvent as ReactPointerEvent, type RefObject, useCallback, useEffect, useRef } from 'react';
 import type { Rows } from '../list/rows.js';
-import { bandBetween, bandInterval, isBand, type Point, rowsInBand, scrollAtEdge } from './rubberBand.js';
+import { bandBetween, bandUpdateInterval, isBand, type Point, rowsInBand, scrollAtEdge } from './rubberBand.js';
 import type { RowKey, SelectionAction } from './selection.js';
 
 export interface RubberBandOptions {
 	scroller: RefObject<HTMLElement | null>;
-	/** The rectangle; it is moved by hand, since it moves with every frame. */
+	/** The rectangle. It moves with every frame, so its style is set directly. */
 	band: RefObject<HTMLElement | null>;
 	rows: Rows | undefined;
 	rowHeight: number;
@@ -15,11 +15,11 @@ export interface RubberBandOptions {
 
 export interface RubberBand {
 	onPointerDown: (event: ReactPointerEvent<HTMLElement>) => void;
-	/** Whether the click that comes now only ends a band. */
+	/** Whether the current click ends a band. */
 	endsBand: () => boolean;
 }
 
-/** Draws a band from empty space or a row's free area, selects what it covers and scrolls at the edges. */
+/** Draws a band from empty space or a row's free area, selects the rows that it touches and scrolls at the edges. */
 export function useRubberBand(options: RubberBandOptions): RubberBand {
 	const latest = useRef(options);
 	useEffect(() => {
@@ -42,7 +42,7 @@ export function useRubberBand(options: RubberBandOptions): RubberBand {
 		let pointer = from;
 		let isDrawn = false;
 		let frame = 0;
-		let lastLook = 0;
+		let lastUpdate = 0;
 
 		const draw = () => {
 			const { band, rows, rowHeight, dispatch } = latest.current;
@@ -54,31 +54,31 @@ export function useRubberBand(options: RubberBandOptions): RubberBand {
 				band.current.style.height = `${shape.height}px`;
 			}
 			const now = performance.now();
-			if (!rows || now - lastLook < bandInterval) return;
-			lastLook = now;
+			if (!rows || now - lastUpdate < bandUpdateInterval) return;
+			lastUpdate = now;
 			const { first, end } = rowsInBand(shape, rowHeight, rows.keys.length);
 			dispatch({ type: 'banded', keys: rows.keys.slice(Math.max(rows.pinned, first), end), kept });
 		};
-		// One look a frame: it also goes on scrolling while the pointer rests at an edge.
-		const follow = () => {
+		// In each frame, since scrolling continues while the pointer rests at an edge.
+		const tick = () => {
 			list.scrollTop += scrollAtEdge(pointer.y, box.top, box.bottom);
 			draw();
-			frame = requestAnimationFrame(follow);
+			frame = requestAnimationFrame(tick);
 		};
 		const move = (moved: PointerEvent) => {
 			pointer = { x: moved.clientX, y: moved.clientY };
 			if (isDrawn || !isBand(from, pointer)) return;
 			isDrawn = true;
-			follow();
+			tick();
 		};
 		const end = () => {
 			stop.current?.();
 			if (!isDrawn) return;
-			lastLook = 0;
+			lastUpdate = 0;
 			draw();
 			hide();
 			hasJustEnded.current = true;
-			// The click of this very gesture comes before any timer.
+			// The click of this gesture comes before any timer.
 			setTimeout(() => {
 				hasJustEnded.current = false;
 			});
@@ -87,7 +87,7 @@ export function useRubberBand(options: RubberBandOptions): RubberBand {
 			const { band } = latest.current;
 			if (band.current) band.current.hidden = true;
 		};
-		const giveUp = () => {
+		const cancel = () => {
 			stop.current?.();
 			hide();
 			if (isDrawn) latest.current.dispatch({ type: 'banded', keys: [], kept: before });
@@ -95,19 +95,19 @@ export function useRubberBand(options: RubberBandOptions): RubberBand {
 		const key = (pressed: KeyboardEvent) => {
 			if (pressed.key !== 'Escape' || !isDrawn) return;
 			pressed.stopPropagation();
-			giveUp();
+			cancel();
 		};
 		stop.current = () => {
 			cancelAnimationFrame(frame);
 			window.removeEventListener('pointermove', move);
 			window.removeEventListener('pointerup', end);
-			window.removeEventListener('pointercancel', giveUp);
+			window.removeEventListener('pointercancel', cancel);
 			window.removeEventListener('keydown', key, true);
 			stop.current = undefined;
 		};
 		window.addEventListener('pointermove', move);
 		window.addEventListener('pointerup', end);
-		window.addEventListener('pointercancel', giveUp);
+		window.addEventListener('pointercancel', cancel);
 		window.addEventListener('keydown', key, true);
 	}, []);
 
@@ -115,7 +115,7 @@ export function useRubberBand(options: RubberBandOptions): RubberBand {
 	return { onPointerDown, endsBand };
 }
 
-/** A finger scrolls, a name is dragged, and the scroll bar is no part of the list. */
+/** Not by touch, which scrolls, nor on a name, which is dragged, nor on the scroll bar. */
 function startsBand(event: ReactPointerEvent<HTMLElement>, list: HTMLElement): boolean {
 	if (event.pointerType === 'touch' || event.button !== 0 || !(event.target instanceof Element)) return false;
 	if (event.target.closest('[draggable="true"], button')) return false;

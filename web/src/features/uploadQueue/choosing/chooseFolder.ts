@@ -1,9 +1,9 @@
 import { type Chosen, chosenFiles } from './chosenFiles.js';
 
-/** Held until the browser's dialog is done with it. */
+/** Referenced until the browser's dialog closes, or it could be garbage-collected before. */
 let input: HTMLInputElement | undefined;
 
-/** Opens the browser's dialog for a folder; what lies in it comes with its structure. */
+/** Opens the browser's dialog for a folder. The chosen files keep their paths in it. */
 export function chooseFolder(onChoose: (chosen: Chosen) => void): void {
 	input = document.createElement('input');
 	input.type = 'file';

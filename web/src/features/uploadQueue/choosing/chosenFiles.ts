@@ -2,16 +2,16 @@ import { isPathSegment, parsePath, rootPath, type StoragePath } from '@stowage/r
 
 export interface ChosenFile {
 	file: File;
-	/** The folder of the choice that it lies in; the root for a file that was chosen by itself. */
+	/** Its folder within the chosen or dropped folder; the root for a single file. */
 	folder: StoragePath;
 }
 
-/** What a person wants to upload. */
+/** What the user chose, dropped or pasted. */
 export interface Chosen {
 	files: readonly ChosenFile[];
-	/** Folders with nothing in them. A chosen folder has none: browsers tell of a dropped one only. */
+	/** Empty folders. Browsers list them for a dropped folder only. */
 	emptyFolders: readonly StoragePath[];
-	/** What could not be read, or has a name that no server takes. */
+	/** Paths that can't be read or whose names are not allowed. */
 	unreadable: readonly string[];
 }
 
@@ -19,9 +19,9 @@ export function hasFolders({ files, emptyFolders }: Chosen): boolean {
 	return emptyFolders.length > 0 || files.some(({ folder }) => folder !== rootPath);
 }
 
-/** Of an input. */
+/** The files of an `<input>`. */
 export function chosenFiles(files: Iterable<File>): Chosen {
-	const chosen = emptyChoice();
+	const chosen = emptyCollection();
 	for (const file of files) {
 		const folder = folderPath(file.webkitRelativePath?.split('/').slice(0, -1) ?? []);
 		if (folder === undefined) chosen.unreadable.push(file.webkitRelativePath);
@@ -31,50 +31,54 @@ export function chosenFiles(files: Iterable<File>): Chosen {
 }
 
 /**
- * Of a drop or the clipboard, with all that lies in its folders. Must be called while the event is handled: afterwards
- * the browser empties it.
+ * The files of a drop or the clipboard, with the contents of dropped folders. Must be called while the event is handled: the
+ * browser empties the transfer afterwards.
  */
 export function droppedFiles({ items, files }: DataTransfer): Chosen | Promise<Chosen> {
 	const dropped = [...items].filter(({ kind }) => kind === 'file');
 	if (dropped.length === 0) return chosenFiles(files);
-	// The entry of a file says nothing more of it, and a file made by a page has none.
-	const found = dropped.map((item) => {
+	// A file that a page made has no entry, so entries are used for folders only.
+	const sources = dropped.map((item) => {
 		const entry = item.webkitGetAsEntry();
 		return entry?.isDirectory ? (entry as FileSystemDirectoryEntry) : item.getAsFile();
 	});
-	if (!found.some(isDirectory)) return chosenFiles(found.filter((file) => file instanceof File));
-	return readAll(found);
+	if (!sources.some(isDirectory)) return chosenFiles(sources.filter((file) => file instanceof File));
+	return readAll(sources);
 }
 
-/** Whether a drag brings files from outside of the page. */
-export function bringsFiles(transfer: DataTransfer | null): boolean {
+/** Whether a drag or a paste has files. */
+export function hasFiles(transfer: DataTransfer | null): boolean {
 	return transfer?.types.includes('Files') ?? false;
 }
 
-interface Found {
+interface CollectedFiles {
 	files: ChosenFile[];
 	emptyFolders: StoragePath[];
 	unreadable: string[];
 }
 
-function emptyChoice(): Found {
+function emptyCollection(): CollectedFiles {
 	return { files: [], emptyFolders: [], unreadable: [] };
 }
 
-function isDirectory(found: FileSystemDirectoryEntry | File | null): found is FileSystemDirectoryEntry {
-	return found !== null && 'isDirectory' in found;
+function isDirectory(source: FileSystemDirectoryEntry | File | null): source is FileSystemDirectoryEntry {
+	return source !== null && 'isDirectory' in source;
 }
 
-async function readAll(found: (FileSystemDirectoryEntry | File | null)[]): Promise<Chosen> {
-	const chosen = emptyChoice();
-	for (const one of found) {
-		if (isDirectory(one)) await readDirectory(one, [one.name], chosen);
-		else if (one) chosen.files.push({ file: one, folder: rootPath });
+async function readAll(sources: (FileSystemDirectoryEntry | File | null)[]): Promise<Chosen> {
+	const chosen = emptyCollection();
+	for (const source of sources) {
+		if (isDirectory(source)) await readDirectory(source, [source.name], chosen);
+		else if (source) chosen.files.push({ file: source, folder: rootPath });
 	}
 	return chosen;
 }
 
-async function readDirectory(directory: FileSystemDirectoryEntry, path: string[], chosen: Found): Promise<void> {
+async function readDirectory(
+	directory: FileSystemDirectoryEntry,
+	path: string[],
+	chosen: CollectedFiles,
+): Promise<void> {
 	const folder = folderPath(path);
 	const entries = folder === undefined ? undefined : await listDirectory(directory);
 	if (folder === undefined || entries === undefined) {
@@ -97,13 +101,13 @@ async function listDirectory(directory: FileSystemDirectoryEntry): Promise<FileS
 	const reader = directory.createReader();
 	const entries: FileSystemEntry[] = [];
 	for (;;) {
-		// It answers a hundred at a time, and none when there are no more.
-		const some = await new Promise<FileSystemEntry[] | undefined>((resolve) =>
+		// The reader returns at most a hundred at a time, and none at the end.
+		const batch = await new Promise<FileSystemEntry[] | undefined>((resolve) =>
 			reader.readEntries(resolve, () => resolve(undefined)),
 		);
-		if (some === undefined) return undefined;
-		if (some.length === 0) return entries;
-		entries.push(...some);
+		if (batch === undefined) return undefined;
+		if (batch.length === 0) return entries;
+		entries.push(...batch);
 	}
 }
 
@@ -111,7 +115,7 @@ function fileOf(entry: FileSystemFileEntry): Promise<File | undefined> {
 	return new Promise((resolve) => entry.file(resolve, () => resolve(undefined)));
 }
 
-/** Undefined for a name that can't be a part of a path. */
+/** Undefined if a name can't be part of a path. */
 function folderPath(segments: readonly string[]): StoragePath | undefined {
 	return segments.every(isPathSegment) ? parsePath(segments.join('/')) : undefined;
 }

@@ -1,34 +1,34 @@
 import { useEffect, useState } from 'react';
-import { bringsFiles, type Chosen, droppedFiles } from './chosenFiles.js';
+import { type Chosen, droppedFiles, hasFiles } from './chosenFiles.js';
 
 /**
- * Takes files that are dropped anywhere on the page, and answers whether some are being dragged over it. A drop that
- * nobody takes would make the browser leave the page for the file.
+ * Accepts files that are dropped anywhere on the page, and returns whether some are being dragged over it. Without it the
+ * browser would leave the page and open the file.
  */
 export function useFileDrop(onDrop: (dropped: Chosen | Promise<Chosen>) => void): boolean {
 	const [isDragging, setDragging] = useState(false);
 	useEffect(() => {
-		// Entering a child comes before leaving its parent, so entries are counted.
+		// `dragenter` of a child comes before `dragleave` of its parent, so they are counted.
 		let depth = 0;
 		const enter = (event: DragEvent) => {
-			if (!bringsFiles(event.dataTransfer)) return;
+			if (!hasFiles(event.dataTransfer)) return;
 			depth++;
 			setDragging(true);
 		};
 		const leave = (event: DragEvent) => {
-			if (!bringsFiles(event.dataTransfer)) return;
+			if (!hasFiles(event.dataTransfer)) return;
 			depth = Math.max(0, depth - 1);
 			if (depth === 0) setDragging(false);
 		};
 		const over = (event: DragEvent) => {
-			if (!bringsFiles(event.dataTransfer)) return;
+			if (!hasFiles(event.dataTransfer)) return;
 			event.preventDefault();
 			if (event.dataTransfer) event.dataTransfer.dropEffect = 'copy';
 		};
 		const drop = (event: DragEvent) => {
 			depth = 0;
 			setDragging(false);
-			if (!event.dataTransfer || !bringsFiles(event.dataTransfer)) return;
+			if (!event.dataTransfer || !hasFiles(event.dataTransfer)) return;
 			event.preventDefault();
 			onDrop(droppedFiles(event.dataTransfer));
 		};

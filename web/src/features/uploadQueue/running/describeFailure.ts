@@ -1,10 +1,10 @@
 import { isFailure } from '@stowage/rules';
 import { messages } from '../../../messages.js';
 
-/** A fault of the server is told by its number; a full disk deserves its sentence too. */
+/** A server error is described by its status; for a full disk the server's sentence is added. */
 export function describeFailure(error: unknown): { error: string; detail?: string | undefined } {
 	if (!isFailure(error)) return { error: messages.uploadFailed };
 	const { message, cause } = error;
-	const isTold = isFailure(cause, 'storageFull') && cause.message !== message;
-	return { error: message, detail: isTold ? cause.message : undefined };
+	const hasDetail = isFailure(cause, 'storageFull') && cause.message !== message;
+	return { error: message, detail: hasDetail ? cause.message : undefined };
 }

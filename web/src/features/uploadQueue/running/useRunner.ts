@@ -3,7 +3,7 @@ import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { type Dispatch, useEffect, useMemo, useRef } from 'react';
 import { listingKey } from '../../../api/listings/listingQuery.js';
 import { sessionQuery } from '../../../api/session/sessionQuery.js';
-import { carryUpload, discardUpload, folderMaker, prepareUploads } from '../../../api/uploads/uploads.js';
+import { createFolderEnsurer, discardUpload, preloadTransport, uploadFile } from '../../../api/uploads/uploads.js';
 import { messages } from '../../../messages.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { type Chosen, hasFolders } from '../choosing/chosenFiles.js';
@@ -14,20 +14,20 @@ import {
 	type UploadQueueState,
 	type UploadTarget,
 } from '../uploadQueue.js';
+import { batchActions } from './batchActions.js';
+import { createEmptyFolders } from './createEmptyFolders.js';
 import { describeFailure } from './describeFailure.js';
-import { makeEmptyFolders } from './makeEmptyFolders.js';
-import { paceActions } from './paceActions.js';
 import { paused, placeOf, runUploads, uploadOf } from './runUploads.js';
-import { signedInAgain } from './signedInAgain.js';
-import { UploadKeys } from './uploadKeys.js';
+import { UploadKeys } from './UploadKeys.js';
+import { waitForSignIn } from './waitForSignIn.js';
 
-/** What is done sooner needs no notice. */
-const patienceMilliseconds = 400;
+/** Work that ends sooner is done without a notice. */
+const noticeDelayMs = 400;
 
 /** How long a success stays on screen. */
-const successMilliseconds = 3000;
+const successMs = 3000;
 
-/** The part of the queue that reaches out: who is signed in, the uploads, and the listings that they change. */
+/** The part of the queue with effects: the session, the uploads, and the listings that they change. */
 export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueueAction>) {
 	const queryClient = useQueryClient();
 	const { notify, dismiss } = useNotify();
@@ -39,7 +39,7 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 
 	useEffect(() => {
 		if (!state.hasSucceeded) return;
-		const timer = setTimeout(() => dispatch({ type: 'completedCleared' }), successMilliseconds);
+		const timer = setTimeout(() => dispatch({ type: 'completedCleared' }), successMs);
 		return () => clearTimeout(timer);
 	}, [state.hasSucceeded, dispatch]);
 
@@ -47,15 +47,15 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 		const keys = new UploadKeys();
 		const username = () => queryClient.getQueryData(sessionQuery.queryKey)?.username ?? undefined;
 		const discard = async (items: readonly QueueItem[]) => {
-			// Only what has been tried may have left something on the server.
-			const tried = items.filter(({ status }) => status === 'error');
-			await Promise.all(tried.map((item) => discardUpload(uploadOf(item, username(), keys))));
+			// Only a failed attempt may have left something on the server.
+			const failed = items.filter(({ status }) => status === 'error');
+			await Promise.all(failed.map((item) => discardUpload(uploadOf(item, username(), keys))));
 		};
-		/** Says that a large folder is being read. */
-		const told = async (choice: Chosen | Promise<Chosen>): Promise<Chosen> => {
+		/** Shows a notice while a large folder is being read. */
+		const withNotice = async (choice: Chosen | Promise<Chosen>): Promise<Chosen> => {
 			const key = 'reading-folder';
 			const notice = { key, message: messages.readingFolder, progress: 'indeterminate' } as const;
-			const timer = setTimeout(() => notify(notice), patienceMilliseconds);
+			const timer = setTimeout(() => notify(notice), noticeDelayMs);
 			try {
 				return await choice;
 			} finally {
@@ -66,7 +66,7 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 		return {
 			async add(choice: Chosen | Promise<Chosen>, target?: UploadTarget): Promise<void> {
 				const isVisitor = !(await isSignedIn(queryClient));
-				const chosen = await told(choice);
+				const chosen = await withNotice(choice);
 				const place = target ?? { area: isVisitor ? 'public' : 'private', directory: rootPath };
 				if (isVisitor && hasFolders(chosen)) {
 					notify({ intent: 'danger', message: messages.foldersNeedSignIn });
@@ -76,11 +76,11 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 				const isPublic = isVisitor || place.area === 'public';
 				const { files, emptyFolders } = chosen;
 				if (files.length > 0) {
-					prepareUploads();
+					preloadTransport();
 					dispatch({ type: 'added', files, emptyFolders, target: place, isPublic, isVisitor });
 				} else if (emptyFolders.length > 0) {
 					const places = emptyFolders.map((folder) => placeOf({ folder, target: place, isPublic }));
-					await makeEmptyFolders(places, queryClient, notify);
+					await createEmptyFolders(places, queryClient, notify);
 				}
 			},
 			async start(ids?: readonly number[]): Promise<void> {
@@ -93,14 +93,14 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 				const ended = runUploads(chosen, {
 					itemOf: (id) => latest.current.items.find((item) => item.id === id),
 					username,
-					transport: carryUpload,
-					makeFolder: folderMaker(),
+					transport: uploadFile,
+					ensureFolder: createFolderEnsurer(),
 					folders: latest.current.folders,
 					discard: discardUpload,
-					signedIn: (onWait, signal) => signedInAgain(queryClient, onWait, signal),
+					waitForSignIn: (onWait, signal) => waitForSignIn(queryClient, onWait, signal),
 					keys,
 					signal: abort.signal,
-					dispatch: paceActions(dispatch),
+					dispatch: batchActions(dispatch),
 					onUploaded: (area, directory) =>
 						void queryClient.invalidateQueries({ queryKey: listingKey(area, directory) }),
 					describe: describeFailure,
@@ -121,7 +121,7 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 				dispatch({ type: 'emptied' });
 			},
 			async signedOut(): Promise<void> {
-				// What is on its way belongs to the account that was left.
+				// The files in transit belong to the account that signed out.
 				running.current?.abort.abort(paused);
 				await running.current?.ended;
 				dispatch({ type: 'signedOut' });

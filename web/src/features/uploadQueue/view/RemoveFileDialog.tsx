@@ -4,11 +4,11 @@ import { dialogMilliseconds, useLast, useOpenings } from '../../../ui/dialogs/di
 import { fullName, type QueueItem } from '../uploadQueue.js';
 
 export interface RemoveFileDialogProps {
-	/** What is to be removed; the dialog is open while there is something. */
+	/** The file to remove; the dialog is open while it is set. */
 	item: QueueItem | undefined;
 	onRemove: (item: QueueItem) => void;
 	onClose: () => void;
-	/** It has faded out, and the focus is where it was if that is still there. */
+	/** It has faded out, and the focus is back where it was if that still exists. */
 	onClosed: () => void;
 }
 

@@ -12,7 +12,7 @@ export function queueTitle({ items }: Pick<UploadQueueView, 'items'>): string {
 	return messages.uploadQueue(plural(items.length, 'file'));
 }
 
-/** One choice for all files. A visitor has none. */
+/** Sets the visibility of all files. Visitors have no choice. */
 export function SetAllTo({ summary, isRunning }: UploadQueueView) {
 	const queue = useUploadQueue();
 	const id = useId();
@@ -29,7 +29,7 @@ export function SetAllTo({ summary, isRunning }: UploadQueueView) {
 			>
 				<option value="private">{messages.private}</option>
 				<option value="public">{messages.public}</option>
-				{/* Says what is; it can't be chosen. */}
+				{/* Only shows that the files differ; it can't be chosen. */}
 				<option value="mixed" disabled hidden={summary.visibility !== 'mixed'}>
 					{messages.mixed}
 				</option>
@@ -38,7 +38,7 @@ export function SetAllTo({ summary, isRunning }: UploadQueueView) {
 	);
 }
 
-/** What went wrong, how far all of it is, and the two buttons. */
+/** The error, the progress of the whole run, and the two buttons. */
 export function UploadQueueFooter({ hasFocusFirst = false, ...view }: UploadQueueView & { hasFocusFirst?: boolean }) {
 	const { summary, isRunning, failure, progress } = view;
 	const queue = useUploadQueue();
@@ -48,7 +48,7 @@ export function UploadQueueFooter({ hasFocusFirst = false, ...view }: UploadQueu
 	const waitsForSignIn = isSignedOut && summary.needsAccount && !isRunning;
 	const stoppedForSignIn = isRunning && progress?.wait === 'signIn';
 	const start = () => {
-		// The button will be disabled, and one that is disabled and has the focus swallows every key.
+		// The button will be disabled, and a disabled button that has the focus swallows every key.
 		cancel.current?.focus();
 		queue.start();
 	};
@@ -104,7 +104,7 @@ function AggregateProgress({ items, run, isRunning, progress, hasSucceeded }: Up
 	);
 }
 
-/** By bytes; by files where there are no bytes. */
+/** By bytes, or by files if all are empty. */
 function overall(completed: number, total: number, uploadedSize: number, totalSize: number): number {
 	return totalSize > 0 ? fraction(uploadedSize, totalSize) : fraction(completed, total);
 }

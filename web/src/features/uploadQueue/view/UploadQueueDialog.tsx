@@ -13,9 +13,9 @@ import { UploadQueueList } from './UploadQueueList.js';
 const noticeKey = 'upload-queue';
 
 /**
- * The queue as a dialog, named by its title. `useUploadQueue().openDialog()` opens it; once it is closed with files in
- * it, the notification bar says how far they are and leads back to it. `onClosed` comes when it has faded out, and the
- * focus is where it was if that is still there.
+ * The queue as a dialog. `useUploadQueue().openDialog()` opens it. While it is closed with files in the queue, the
+ * notification bar shows their progress and reopens it. `onClosed` is called when it has faded out and the focus is back
+ * where it was, if that still exists.
  */
 export function UploadQueueDialog({ onClosed }: { onClosed: () => void }) {
 	const queue = useUploadQueue();

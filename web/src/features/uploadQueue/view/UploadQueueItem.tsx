@@ -20,7 +20,7 @@ import {
 	fullName,
 	hasValidName,
 	isFinalizing,
-	pace,
+	measuredPace,
 	type QueueItem,
 	type UploadProgress,
 } from '../uploadQueue.js';
@@ -29,11 +29,11 @@ import styles from './UploadQueue.module.css';
 
 export interface UploadQueueItemProps {
 	item: QueueItem;
-	/** Of this item, while it is on its way. */
+	/** Of this item, while it is being uploaded. */
 	progress: UploadProgress | undefined;
-	/** While files are on their way nothing can be changed. */
+	/** While an upload runs nothing can be changed. */
 	isLocked: boolean;
-	/** A visitor has no choice of visibility. */
+	/** Visitors can't choose the visibility. */
 	isVisitor: boolean;
 	queue: UploadQueue;
 	onRemove: (item: QueueItem) => void;
@@ -72,7 +72,7 @@ export const UploadQueueItem = memo(function UploadQueueItem(props: UploadQueueI
 						aria-label={messages.restoreName}
 						title={messages.restoreName}
 						onClick={() => {
-							// The button goes away with what it undoes.
+							// The button disappears with the change that it undoes.
 							name.current?.focus();
 							queue.restoreName(item.id);
 						}}
@@ -191,7 +191,7 @@ function ItemNote({ item, progress }: { item: QueueItem; progress: UploadProgres
 function ProgressNote({ item, progress }: { item: QueueItem; progress: UploadProgress }) {
 	if (progress.wait) return <span className={styles.waits}>{waitText(progress.wait)}</span>;
 	if (isFinalizing(item, progress)) return <span>{messages.finalizing}</span>;
-	const { speed, secondsLeft } = pace(item, progress);
+	const { speed, secondsLeft } = measuredPace(item, progress);
 	return (
 		<>
 			<span className={styles.percent}>{Math.floor(fraction(progress.uploadedSize, item.size) * 100)}%</span>

@@ -9,7 +9,7 @@ import { UploadQueueItem } from './UploadQueueItem.js';
 
 const estimatedRowHeight = 72;
 
-/** The queued files. Only the rows on screen are drawn. */
+/** The queued files. Only the rows on screen are rendered. */
 export function UploadQueueList({ items, progress, isRunning }: UploadQueueView) {
 	const queue = useUploadQueue();
 	const isVisitor = useSession().status !== 'signedIn';
@@ -34,13 +34,13 @@ export function UploadQueueList({ items, progress, isRunning }: UploadQueueView)
 		const next = afterRemoved.current;
 		if (!next) return;
 		afterRemoved.current = undefined;
-		// The button that had the focus went away with its row.
+		// The button that had the focus was removed with its row.
 		(scroller.current?.querySelector<HTMLElement>(`[data-remove="${next.id}"]`) ?? scroller.current)?.focus();
 	};
 
 	return (
 		<>
-			{/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled with the keyboard. */}
+			{/* biome-ignore lint/a11y/noNoninteractiveTabindex: so that the keyboard can scroll it */}
 			<div className={styles.scroller} ref={scroller} tabIndex={0}>
 				<ul className={styles.list} style={{ height: virtualizer.getTotalSize() }}>
 					{virtualizer.getVirtualItems().map(({ key, index, start }) => {

@@ -4,7 +4,7 @@ import styles from './UploadQueue.module.css';
 import { queueTitle, SetAllTo, UploadQueueFooter } from './UploadQueueControls.js';
 import { UploadQueueList } from './UploadQueueList.js';
 
-/** The queue as a part of a page; nothing while it is empty. */
+/** The queue as a part of a page. Renders nothing while it is empty. */
 export function UploadQueuePanel() {
 	const view = useUploadQueueView();
 	const titleId = useId();

@@ -1,6 +1,6 @@
 import { newUploadKey } from '../../../api/uploads/uploads.js';
 
-/** The keys by which the server knows a try again: new ones for another name or place. */
+/** The idempotency keys of the uploads: the same for each retry, a new one for another name or place. */
 export class UploadKeys {
 	readonly #keys = new Map<number, { place: string; key: string }>();
 
@@ -12,7 +12,7 @@ export class UploadKeys {
 		return key;
 	}
 
-	forget(id: number): void {
+	remove(id: number): void {
 		this.#keys.delete(id);
 	}
 }

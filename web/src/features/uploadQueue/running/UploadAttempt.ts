@@ -3,20 +3,20 @@ import type { UploadQueueAction } from '../uploadQueue.js';
 
 export interface AttemptOptions {
 	dispatch: (action: UploadQueueAction) => void;
-	/** Resolves when somebody is signed in; calls back when it has to wait for that. */
-	signedIn: (onWait: () => void, signal: AbortSignal) => Promise<void>;
+	/** Resolves when somebody is signed in; calls `onWait` if it has to wait for that. */
+	waitForSignIn: (onWait: () => void, signal: AbortSignal) => Promise<void>;
 }
 
-const progressMilliseconds = 100;
+const progressIntervalMs = 100;
 
-/** One file on its way. Until it is shown nobody hears of it. */
+/** The upload of one file. It dispatches nothing until it is shown. */
 export class UploadAttempt {
 	/** Rejects with what the transport threw. */
 	outcome: Promise<void> = Promise.resolve();
 	result: UploadedFile | undefined;
 	#isShown = false;
 	#hasEnded = false;
-	#shownAt = Number.NEGATIVE_INFINITY;
+	#dispatchedAt = Number.NEGATIVE_INFINITY;
 	#uploadedSize = 0;
 	#wait: UploadWait | undefined;
 	#onSent: (() => void) | undefined;
@@ -28,19 +28,19 @@ export class UploadAttempt {
 		private readonly now: () => number,
 	) {}
 
-	begin(transport: Transport, signal: AbortSignal): void {
+	start(transport: Transport, signal: AbortSignal): void {
 		const listener: UploadListener = {
 			onProgress: (uploadedSize) => !signal.aborted && this.#progressed(uploadedSize),
 			onOffset: (uploadedSize) => !signal.aborted && this.#resumed(uploadedSize),
 			onWait: (reason) => !signal.aborted && this.#waits(reason),
-			signedIn: (whileSignal) => this.options.signedIn(() => this.#waits('signIn'), whileSignal),
+			waitForSignIn: (waitSignal) => this.options.waitForSignIn(() => this.#waits('signIn'), waitSignal),
 		};
-		this.outcome = this.#carry(transport(this.upload, listener, signal));
-		// It is looked at when its turn comes.
+		this.outcome = this.#run(transport(this.upload, listener, signal));
+		// The run awaits it later; until then a failure would count as an unhandled rejection.
 		this.outcome.catch(() => undefined);
 	}
 
-	/** Its turn has come. What has ended already is never shown as on its way. */
+	/** Shows it as the file that is being uploaded, unless it has ended already. */
 	show(): void {
 		if (this.#hasEnded) return;
 		this.#isShown = true;
@@ -51,11 +51,11 @@ export class UploadAttempt {
 	}
 
 	/** Calls back when all bytes are sent. */
-	whenSent(onSent: () => void): void {
-		this.#onSent = onSent;
+	onSent(callback: () => void): void {
+		this.#onSent = callback;
 	}
 
-	async #carry(result: Promise<UploadedFile>): Promise<void> {
+	async #run(result: Promise<UploadedFile>): Promise<void> {
 		try {
 			this.result = await result;
 		} finally {
@@ -68,9 +68,9 @@ export class UploadAttempt {
 		const wasSent = this.#uploadedSize >= this.upload.file.size;
 		this.#uploadedSize = uploadedSize;
 		if (isSent) this.#onSent?.();
-		if (!this.#isShown || (isSent ? wasSent : this.now() - this.#shownAt < progressMilliseconds)) return;
-		this.#shownAt = this.now();
-		this.options.dispatch({ type: 'progressed', id: this.id, uploadedSize, at: this.#shownAt });
+		if (!this.#isShown || (isSent ? wasSent : this.now() - this.#dispatchedAt < progressIntervalMs)) return;
+		this.#dispatchedAt = this.now();
+		this.options.dispatch({ type: 'progressed', id: this.id, uploadedSize, at: this.#dispatchedAt });
 	}
 
 	#resumed(uploadedSize: number): void {

@@ -1,14 +1,14 @@
 import { type DownloadTicket, endTicket } from '../../api/downloads.js';
-import { followTicket } from '../../api/events/ticketEvents.js';
+import { subscribeToTicket } from '../../api/events/ticketEvents.js';
 import type { Notify } from '../../ui/notifications/useNotify.js';
 import { downloadMessages as messages } from './messages.js';
-import { afterNews, noProgress, zipNotice } from './zipNotice.js';
+import { applyTicketEvent, noProgress, zipNotice } from './zipNotice.js';
 
-/** Without news for so long the bar gives way; the browser's own list still shows the download. */
-const quietMilliseconds = 30_000;
+/** Without an event for so long the notice is hidden; the browser's own list still shows the download. */
+const hideAfterMs = 30_000;
 
-/** Shows in the bar how much of a ticket's download was sent, with `Cancel`, until all of it was or it has ended. */
-export function followDownload(ticket: DownloadTicket, { notify, dismiss }: Notify): void {
+/** Shows in the notification bar how much of a ticket's download was sent, with `Cancel`, until it has ended. */
+export function showDownloadProgress(ticket: DownloadTicket, { notify, dismiss }: Notify): void {
 	const key = `download ${ticket.ticket}`;
 	let progress = noProgress;
 	let timer: ReturnType<typeof setTimeout>;
@@ -17,15 +17,15 @@ export function followDownload(ticket: DownloadTicket, { notify, dismiss }: Noti
 	const show = () => {
 		notify({ ...zipNotice(ticket.fileName, ticket.size, progress), key, onCancel: () => void cancel() });
 		clearTimeout(timer);
-		timer = setTimeout(hide, quietMilliseconds);
+		timer = setTimeout(hide, hideAfterMs);
 	};
 	const hide = () => {
-		// A hidden page hears nothing at all.
+		// A hidden page gets no events.
 		if (document.visibilityState === 'visible') dismiss(key);
-		else timer = setTimeout(hide, quietMilliseconds);
+		else timer = setTimeout(hide, hideAfterMs);
 	};
 	const end = () => {
-		unfollow();
+		unsubscribe();
 		clearTimeout(timer);
 	};
 	const cancel = async () => {
@@ -43,13 +43,13 @@ export function followDownload(ticket: DownloadTicket, { notify, dismiss }: Noti
 			});
 		}
 	};
-	const unfollow = followTicket(ticket.ticket, (news) => {
+	const unsubscribe = subscribeToTicket(ticket.ticket, (event) => {
 		if (isCancelled) return;
-		progress = afterNews(progress, news, performance.now());
-		if (news.state === 'done') {
+		progress = applyTicketEvent(progress, event, performance.now());
+		if (event.state === 'done') {
 			end();
 			notify({ key, intent: 'success', message: messages.downloaded(ticket.fileName) });
-		} else if (news.state === 'ended') {
+		} else if (event.state === 'ended') {
 			end();
 			dismiss(key);
 		} else show();

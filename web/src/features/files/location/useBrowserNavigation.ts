@@ -9,33 +9,33 @@ import {
 } from '@stowage/rules';
 import { useEffect } from 'react';
 import { useLocation, useNavigate, useNavigationType } from 'react-router';
-import type { FolderEntry } from '../folder/useFolder.js';
+import type { FolderArrival } from '../folder/useFolder.js';
 import { keyOf } from '../list/rows.js';
 import { type BrowserLocation, homeHref, hrefOf, placeIn } from './location.js';
 
-export interface Places {
-	/** How one came here. */
-	entry: FolderEntry;
+export interface BrowserNavigation {
+	/** How the user came to this folder. */
+	arrival: FolderArrival;
 	hrefOf: (directory: StoragePath) => string;
-	go: (directory: StoragePath, area?: Area) => void;
+	goTo: (directory: StoragePath, area?: Area) => void;
 	goHome: () => void;
-	/** Begins above at the folder that one comes from. */
+	/** The cursor begins at the folder that was left. */
 	goUp: () => void;
 	search: (term: string) => void;
 	sort: (column: SortColumn) => void;
 }
 
-/** Where one can go from a place in the browser. */
-export function usePlaces(location: BrowserLocation, viewer: Viewer): Places {
+/** Navigation from a location in the browser to others. */
+export function useBrowserNavigation(location: BrowserLocation, viewer: Viewer): BrowserNavigation {
 	const navigate = useNavigate();
 	const isReturn = useIsReturn();
 	const { state } = useLocation();
 	const start: unknown = state?.start;
 	const { area, directory, search, sort } = location;
 	return {
-		entry: { isReturn, start: typeof start === 'string' ? start : undefined },
+		arrival: { isReturn, startKey: typeof start === 'string' ? start : undefined },
 		hrefOf: (to) => hrefOf(placeIn(location, to)),
-		go: (to, toArea) => void navigate(hrefOf(placeIn(location, to, toArea))),
+		goTo: (to, toArea) => void navigate(hrefOf(placeIn(location, to, toArea))),
 		goHome: () => void navigate(homeHref(location)),
 		goUp: () => {
 			if (directory === rootPath) return;
@@ -46,22 +46,22 @@ export function usePlaces(location: BrowserLocation, viewer: Viewer): Places {
 		search: (term) => {
 			if (term !== search) void navigate(hrefOf({ ...location, search: term }));
 		},
-		// In place of the entry in the history: Back leaves the folder, not the order.
+		// Replaces the entry in the history, so that Back leaves the folder instead of undoing the sort.
 		sort: (column) => void navigate(hrefOf({ ...location, sort: toggleSort(sort, column) }), { replace: true, state }),
 	};
 }
 
-/** Whether this document has led from one place to another: only then is there a place in it to go back to. */
-let hasMoved = false;
+/** Whether this document has navigated before: only then can a `POP` be a way back. */
+let hasNavigated = false;
 
-/** Whether one is here again, by going back or by a reload, and not on a way of one's own. */
+/** Whether the user came back to this location by the browser's Back or Forward or by a reload. */
 function useIsReturn(): boolean {
 	const type = useNavigationType();
 	useEffect(() => {
-		if (type !== 'POP') hasMoved = true;
+		if (type !== 'POP') hasNavigated = true;
 	}, [type]);
-	// The first page of a visit is a pop as well; the browser knows how it was come to.
-	return type === 'POP' && (hasMoved || wasReloaded());
+	// The first page of a visit is a `POP` as well.
+	return type === 'POP' && (hasNavigated || wasReloaded());
 }
 
 function wasReloaded(): boolean {

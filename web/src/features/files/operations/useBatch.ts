@@ -5,19 +5,19 @@ import { sessionQuery } from '../../../api/session/sessionQuery.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { type Outcome, runEach } from './runEach.js';
 
-/** Work that ends before this is not worth a progress bar. */
-const patience = 400;
+/** Work that ends sooner is done without a progress bar. */
+const noticeDelayMs = 400;
 
-const noticeKey = 'files-work';
+const noticeKey = 'files-batch';
 
-export type Work = <T>(
+export type RunBatch = <T>(
 	title: string,
 	items: readonly T[],
 	work: (item: T, signal: AbortSignal) => Promise<unknown>,
 ) => Promise<Outcome<T>>;
 
-/** Does calls one after another and shows in the bar how far they are, with `Cancel`. */
-export function useWork(): Work {
+/** Makes calls one after another and shows their progress in the notification bar, with `Cancel`. */
+export function useBatch(): RunBatch {
 	const queryClient = useQueryClient();
 	const { notify, dismiss } = useNotify();
 	const running = useRef(new Set<AbortController>());
@@ -45,7 +45,7 @@ export function useWork(): Work {
 			const timer = setTimeout(() => {
 				isShown = true;
 				show();
-			}, patience);
+			}, noticeDelayMs);
 			try {
 				const outcome = await runEach(items, work, {
 					signal: controller.signal,

@@ -2,10 +2,10 @@ import type { QueryClient } from '@tanstack/react-query';
 import { sessionQuery } from '../../../api/session/sessionQuery.js';
 
 /**
- * Asks the server who is signed in, so that the page knows of an ended session, and resolves once somebody is: by the
- * page's own dialog or in another tab. `onWait` is called when that may take a while.
+ * Fetches the session, so that the page notices when it has ended, and resolves once somebody is signed in, by the page's
+ * own dialog or in another tab. Calls `onWait` if nobody is.
  */
-export async function signedInAgain(queryClient: QueryClient, onWait: () => void, signal: AbortSignal): Promise<void> {
+export async function waitForSignIn(queryClient: QueryClient, onWait: () => void, signal: AbortSignal): Promise<void> {
 	const session = await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0, retry: false });
 	signal.throwIfAborted();
 	if (session.isLoggedIn) return;

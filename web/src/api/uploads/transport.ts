@@ -1,0 +1,41 @@
+import { createEnsureFolder } from './ensureFolder.js';
+import { hashInWorker } from './hashInWorker.js';
+import { browserTiming } from './RetryPolicy.js';
+import { sendUpload } from './sendUpload.js';
+import { terminateUpload, type UploadDependencies, uploadChunks } from './uploadChunks.js';
+import { isProxyLimit } from './uploadFailures.js';
+import { uploadForm } from './uploadForm.js';
+import { browserStorage, createUploadRecords } from './uploadRecords.js';
+import { isSmall, type Transport, type Upload } from './uploads.js';
+
+const megabyte = 1024 * 1024;
+
+const browserDependencies: UploadDependencies = {
+	send: sendUpload,
+	hash: hashInWorker,
+	records: createUploadRecords(browserStorage()),
+	timing: browserTiming,
+	chunks: { size: 8 * megabyte },
+};
+
+export const uploadFile: Transport = (upload, listener, signal) =>
+	uploadBySize(browserDependencies, upload, listener, signal);
+
+/** Small files go as one form. Larger ones go in chunks, which can be resumed and pass every proxy. */
+export async function uploadBySize(
+	dependencies: UploadDependencies,
+	...[upload, listener, signal]: Parameters<Transport>
+) {
+	if (isSmall(upload.file)) {
+		try {
+			return await uploadForm(dependencies, upload, listener, signal);
+		} catch (error) {
+			if (!isProxyLimit(error)) throw error;
+		}
+	}
+	return uploadChunks(dependencies, upload, listener, signal);
+}
+
+export const createFolderEnsurer = () => createEnsureFolder(browserDependencies);
+
+export const discardUpload = (upload: Upload) => terminateUpload(browserDependencies, upload);

@@ -1,0 +1,41 @@
+import { Fragment, type ReactNode, useState } from 'react';
+import type { FileOperations } from '../operations/useFileOperations.js';
+import { CreateFolderDialog } from './CreateFolderDialog.js';
+import { DeleteDialog } from './DeleteDialog.js';
+import type { DialogProps, FileDialog, SharingDialog } from './fileDialog.js';
+import { MoveDialog } from './MoveDialog.js';
+import { RenameDialog } from './RenameDialog.js';
+
+export interface FileDialogsProps extends Omit<DialogProps, 'isOpen'> {
+	/** The open one. */
+	dialog: FileDialog | undefined;
+	operations: FileOperations;
+	/** Renders a dialog of another feature. */
+	renderSharing: (dialog: SharingDialog, props: DialogProps) => ReactNode;
+}
+
+/** Renders the open dialog, and the last one while it fades out. */
+export function FileDialogs({ dialog, ...props }: FileDialogsProps) {
+	const [last, setLast] = useState({ dialog, opening: 0 });
+	if (dialog && dialog !== last.dialog) setLast({ dialog, opening: last.opening + 1 });
+	if (!last.dialog) return null;
+	// Keyed by its opening, so that the text typed into an earlier one is gone.
+	return <Fragment key={last.opening}>{render(last.dialog, dialog !== undefined, props)}</Fragment>;
+}
+
+function render(dialog: FileDialog, isOpen: boolean, props: Omit<FileDialogsProps, 'dialog'>): ReactNode {
+	const { operations, onClose, onClosed } = props;
+	const common = { isOpen, onClose, onClosed };
+	switch (dialog.kind) {
+		case 'createFolder':
+			return <CreateFolderDialog {...common} onCreate={operations.createFolder} />;
+		case 'rename':
+			return <RenameDialog {...common} {...dialog} onRename={operations.rename} />;
+		case 'delete':
+			return <DeleteDialog {...common} {...dialog} onDelete={operations.remove} />;
+		case 'move':
+			return <MoveDialog {...common} {...dialog} onMove={operations.moveToOtherArea} />;
+		default:
+			return props.renderSharing(dialog, common);
+	}
+}

@@ -1,0 +1,25 @@
+import type { Entry } from '@stowage/rules';
+import { useMemo } from 'react';
+import { selectedEntries } from '../list/rows.js';
+import { type BrowserLocation, folderKey } from '../location/location.js';
+import { type Folder, type FolderArrival, useFolder } from './useFolder.js';
+import { type Listing, useListing } from './useListing.js';
+
+export interface FolderView extends Folder, Listing {
+	/** The selected entries that are shown, in the order of the rows. */
+	selected: readonly Entry[];
+}
+
+/** What the list shows of the folder on screen. */
+export function useFolderView(
+	location: BrowserLocation,
+	arrival: FolderArrival,
+	isSignedIn: boolean | undefined,
+): FolderView {
+	const folder = useFolder(folderKey(location), arrival);
+	const listing = useListing(location, folder.letter, isSignedIn);
+	const { rows } = listing;
+	const keys = folder.selection.selected;
+	const selected = useMemo(() => (rows ? selectedEntries(rows, keys) : []), [rows, keys]);
+	return { ...folder, ...listing, selected };
+}

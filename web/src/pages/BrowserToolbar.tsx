@@ -1,0 +1,53 @@
+import { rootPath } from '@stowage/rules';
+import type { RefObject } from 'react';
+import type { FolderView } from '../features/files/folder/useFolderView.js';
+import type { FileListHandle } from '../features/files/list/FileList.js';
+import type { BrowserLocation } from '../features/files/location/location.js';
+import type { BrowserNavigation } from '../features/files/location/useBrowserNavigation.js';
+import type { ContextMenuState } from '../features/files/menu/useContextMenu.js';
+import { Toolbar } from '../features/toolbar/Toolbar.js';
+import { useFrame } from '../ui/frame.js';
+
+export interface BrowserToolbarProps {
+	location: BrowserLocation;
+	isSignedIn: boolean;
+	navigation: BrowserNavigation;
+	folder: FolderView;
+	menu: ContextMenuState;
+	list: RefObject<FileListHandle | null>;
+}
+
+/** The toolbar, connected to the folder on screen. */
+export function BrowserToolbar({ location, isSignedIn, navigation, folder, menu, list }: BrowserToolbarProps) {
+	const frame = useFrame();
+	return (
+		<Toolbar
+			area={location.area}
+			isSignedIn={isSignedIn}
+			directory={location.directory}
+			search={location.search}
+			letter={folder.letter}
+			results={folder.rows?.entries.length}
+			selected={folder.selected.length}
+			isMenuOpen={menu.props !== undefined}
+			hasList={!folder.error}
+			hrefOf={navigation.hrefOf}
+			onArea={(area) => navigation.goTo(rootPath, area)}
+			onSearch={navigation.search}
+			onHome={navigation.goHome}
+			onSettings={frame.openSettings}
+			onClearSelection={() => {
+				folder.select({ type: 'cleared' });
+				list.current?.focusCursor();
+			}}
+			onActions={(button) => {
+				const box = button.getBoundingClientRect();
+				menu.openForSelection({ x: box.left, y: box.bottom + 4 });
+			}}
+			onLetter={(letter) => {
+				folder.filter(letter);
+				list.current?.scrollToTop();
+			}}
+		/>
+	);
+}

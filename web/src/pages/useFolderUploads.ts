@@ -1,0 +1,43 @@
+import { refuseUpload, type StoragePath, type Viewer } from '@stowage/rules';
+import { type RefObject, useRef } from 'react';
+import type { BrowserLocation } from '../features/files/location/location.js';
+import { chooseFolder } from '../features/uploadQueue/choosing/chooseFolder.js';
+import { type Chosen, droppedFiles } from '../features/uploadQueue/choosing/chosenFiles.js';
+import { useUploadQueue } from '../features/uploadQueue/useUploadQueue.js';
+import { useNotify } from '../ui/notifications/useNotify.js';
+
+export interface FolderUploads {
+	/** Whether the viewer may upload into the folder on screen. */
+	mayUpload: boolean;
+	/** The input of the `FilePicker`. */
+	picker: RefObject<HTMLInputElement | null>;
+	chooseFiles: () => void;
+	chooseFolder: () => void;
+	/** Adds files to the queue and opens it. Without a directory they go into the folder on screen. */
+	add: (chosen: Chosen | Promise<Chosen>, directory?: StoragePath) => void;
+	/** Adds dropped or pasted files. Must be called while their event is handled. */
+	addTransfer: (transfer: DataTransfer, directory?: StoragePath) => void;
+}
+
+/** Uploads into the folder on screen and its subfolders. */
+export function useFolderUploads(viewer: Viewer, { area, directory }: BrowserLocation): FolderUploads {
+	const queue = useUploadQueue();
+	const { notify } = useNotify();
+	const picker = useRef<HTMLInputElement>(null);
+
+	function add(chosen: Chosen | Promise<Chosen>, target = directory) {
+		const refusal = refuseUpload(viewer, { area, path: target });
+		if (refusal) return void notify({ intent: 'danger', message: refusal.message });
+		queue.add(chosen, { area, directory: target });
+		queue.openDialog();
+	}
+
+	return {
+		mayUpload: refuseUpload(viewer, { area, path: directory }) === undefined,
+		picker,
+		chooseFiles: () => picker.current?.click(),
+		chooseFolder: () => chooseFolder(add),
+		add,
+		addTransfer: (transfer, target) => add(droppedFiles(transfer), target),
+	};
+}
