@@ -1,4 +1,4 @@
-/** The sentences of the app's frame, landing page, queue, sign-in and settings. Those of the file list lie with it. */
+/** The texts of the frame, landing page, upload queue, sign-in and settings. Other features have their own. */
 export const messages = {
 	productName: 'Stowage',
 	tagline: 'Drag. Drop. Done.',

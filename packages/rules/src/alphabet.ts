@@ -6,7 +6,7 @@ export const letterFilters = ['ALL', '#', ...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'] as co
 /** `ALL`, `#` for names that start with a digit, or a letter. */
 export type LetterFilter = (typeof letterFilters)[number];
 
-/** Whether the filter lets a name through. A letter takes the case and accents of a name's first character for equal. */
+/** Whether a name passes the filter. The case and the accents of its first character are ignored. */
 export function matchesLetter(name: string, filter: LetterFilter): boolean {
 	if (filter === 'ALL') return true;
 	if (filter === '#') return /^\p{Nd}/u.test(name);

@@ -12,7 +12,7 @@ export function formatSpeed(bytesPerSecond: number): string {
 	return inUnits(bytesPerSecond / 1024, 1024, ['KB/s', 'MB/s'], 1);
 }
 
-/** The whole seconds that are left at this speed; undefined while nobody can tell. */
+/** The whole seconds left at this speed; undefined while unknown. */
 export function remainingSeconds(bytesLeft: number, bytesPerSecond: number | undefined): number | undefined {
 	if (bytesLeft <= 0) return 0;
 	if (bytesPerSecond === undefined || bytesPerSecond <= 0) return undefined;

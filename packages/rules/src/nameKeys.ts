@@ -19,7 +19,7 @@ const ascii = /^[ -~]*$/;
 const zero = 0x30;
 const nine = 0x39;
 
-/** The collator reads longer runs of digits in pieces of 254. */
+/** The collator splits longer runs of digits into parts of 254. */
 const longestNumber = 254;
 
 /** Places of characters by their code units: 0 for those that the collator ignores, `noRank` for those that have no key. */

@@ -13,10 +13,7 @@ import { Failure } from './failure.js';
 import type { Entry } from './listing.js';
 import { isWithin, parentPath, parsePath, relativePath, type StoragePath } from './paths.js';
 
-/**
- * What is asked about: a file or folder, there already or about to be. The rules need no more of it, so they can be
- * asked before the disk is.
- */
+/** A file or folder that exists or is to be created. The rules need no more, so they apply before the disk is accessed. */
 export interface Item {
 	area: Area;
 	/** In the public area. Left out, a call that writes means the viewer's own tree, one that reads any visible tree. */
@@ -33,11 +30,11 @@ export function demand(refusal: Failure | undefined): void {
 	if (refusal) throw refusal;
 }
 
-// Each rule below answers why the viewer may not, or undefined if they may (spec, sections 5 and 6).
+// Each rule below returns why it is refused to the viewer, or undefined if it is permitted (spec, sections 5 and 6).
 
 export const notOwnedMessage = 'You do not own any of the selected items';
 
-/** Browsing or searching an area. Which trees it then shows is for `isVisibleOwner` to say. */
+/** Browsing or searching an area. `isVisibleOwner` decides which trees are shown. */
 export function refuseBrowse(viewer: Viewer, area: Area): Failure | undefined {
 	return area === 'private' ? refuseAnonymous(viewer) : undefined;
 }

@@ -52,7 +52,7 @@ export function sortEntries(entries: readonly Entry[], mode: SortMode): Entry[] 
 		.map(({ entry }) => entry);
 }
 
-/** The order of names is most of the work of any sort and the same for all: it is kept as long as the entries are. */
+/** Caches the order of names, which is most of the work of every sort, as long as the entries exist. */
 const namesSorted = new WeakMap<readonly Entry[], readonly Entry[]>();
 
 function inOrderOfNames(entries: readonly Entry[]): readonly Entry[] {
@@ -71,7 +71,7 @@ interface Row {
 	key: string | undefined;
 }
 
-/** Brings entries into the order of their names while they come, so that little is left to do when the last of them is there. */
+/** Sorts entries by name while they arrive, so that little is left to do after the last one. */
 export class NameOrder {
 	/** Each sorted, each longer than the next. */
 	readonly #runs: Row[][] = [];

@@ -12,8 +12,8 @@ export interface SpeedMeter {
 const memoryMilliseconds = 3000;
 
 /**
- * Takes a sample: `bytes` done in all at the time `at`. Samples may come at any interval. Bytes that fall back (a piece
- * is sent again) count as standing still.
+ * Takes a sample: `bytes` done in all at the time `at`. Samples may come at any interval. If `bytes` decreases (a chunk
+ * is sent again) the speed of that sample is 0.
  */
 export function measureSpeed(meter: SpeedMeter | undefined, at: number, bytes: number): SpeedMeter {
 	if (!meter) return { at, bytes, weightedSpeed: 0, weight: 0 };

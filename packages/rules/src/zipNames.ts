@@ -3,7 +3,7 @@ import { candidateNames } from './names.js';
 import { baseName, maxNameBytes, type StoragePath } from './paths.js';
 import { truncateToBytes, utf8Length } from './text.js';
 
-/** What was chosen for an archive. */
+/** The items that were selected for an archive. */
 export interface Chosen {
 	path: StoragePath;
 	type: 'file' | 'directory';

@@ -25,7 +25,7 @@ const MyLinksDialog = lazy(async () => ({
 
 type OpenDialog = { kind: 'none' } | { kind: 'auth'; mode: AuthMode } | { kind: 'settings' } | { kind: 'links' };
 
-/** What surrounds every page: the header, and the dialogs that can be opened from anywhere. */
+/** Surrounds every page: the header, and the dialogs that can be opened from anywhere. */
 export function Frame() {
 	const navigate = useNavigate();
 	const { pathname, search } = useLocation();
@@ -49,7 +49,7 @@ export function Frame() {
 	);
 	const close = useCallback(() => setDialog({ kind: 'none' }), []);
 
-	const leave = useMutation({
+	const logoutMutation = useMutation({
 		mutationFn: () => call(logout),
 		onSuccess: () => {
 			queryClient.setQueryData(sessionQuery.queryKey, { isLoggedIn: false, username: null, settings: null });
@@ -62,7 +62,7 @@ export function Frame() {
 	const isBrowser = pathname === '/browser' || pathname.startsWith('/browser/');
 	const area = new URLSearchParams(search).get('type') === 'private' ? 'private' : 'public';
 	const isRegistrationOpen = capabilities.data?.registration !== 'closed';
-	// A visitor's buttons come together, once it is known which ones there are.
+	// A visitor's buttons are shown at once, when it is known whether registration is open.
 	const isVisitor = session.status === 'signedOut' && !capabilities.isPending;
 	const username = session.status === 'signedIn' ? session.username : isVisitor ? null : undefined;
 
@@ -80,7 +80,7 @@ export function Frame() {
 				onSignUp={frame.openSignUp}
 				onSettings={frame.openSettings}
 				onLinks={() => setDialog({ kind: 'links' })}
-				onLogout={() => leave.mutate()}
+				onLogout={() => logoutMutation.mutate()}
 			/>
 			<main id="content" className={styles.main} tabIndex={-1}>
 				<PageErrorBoundary key={isBrowser ? 'browser' : pathname}>

@@ -3,7 +3,7 @@ import { Component, type ReactNode } from 'react';
 import { messages } from '../messages.js';
 import { EmptyState } from '../ui/EmptyState.js';
 
-/** A page that fails, or whose bundle can't be fetched, leaves the frame and the running uploads alone. */
+/** Shows an error when a page fails or its bundle can't be fetched. The frame and running uploads are not affected. */
 export class PageErrorBoundary extends Component<{ children: ReactNode }, { failed: boolean }> {
 	override state = { failed: false };
 

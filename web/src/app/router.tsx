@@ -8,7 +8,7 @@ import { Frame } from './Frame.js';
 const LandingPage = lazy(async () => ({ default: (await import('../pages/LandingPage.js')).LandingPage }));
 const BrowserPage = lazy(async () => ({ default: (await import('../pages/BrowserPage.js')).BrowserPage }));
 
-/** Every page lies inside the frame; each is a bundle of its own. */
+/** Every page is rendered inside the frame and has its own bundle. */
 export function AppRoutes() {
 	return (
 		<Routes>

@@ -36,7 +36,7 @@ export function BrowserPage() {
 	);
 }
 
-/** The rules tell users by their names; the id is the server's own. */
+/** The rules identify users by name; the page does not know their ids. */
 function viewerOf(session: Session): Viewer {
 	if (session.status !== 'signedIn') return { kind: 'anonymous' };
 	return { kind: 'user', id: session.username, username: session.username };

@@ -21,7 +21,7 @@ export function LandingPage() {
 	const isEmpty = items.length === 0;
 	const wasEmpty = useRef(isEmpty);
 	useEffect(() => {
-		// The button that had the focus went away with the queue.
+		// The button that had the focus was removed with the queue.
 		if (isEmpty && !wasEmpty.current && document.activeElement === document.body) choose.current?.focus();
 		wasEmpty.current = isEmpty;
 	}, [isEmpty]);

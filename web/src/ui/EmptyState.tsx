@@ -4,15 +4,15 @@ import styles from './EmptyState.module.css';
 export interface EmptyStateProps {
 	icon?: ReactNode;
 	title: string;
-	/** `h1` where it is all that the page shows. */
+	/** `h1` if the page shows nothing else. */
 	titleTagName?: 'h1' | 'h2';
-	/** Why, or what to do about it. */
+	/** The reason, or what to do. */
 	detail?: string;
-	/** What can be done. */
+	/** Buttons. */
 	children?: ReactNode;
 }
 
-/** A calm sentence in the middle, where there would be content. */
+/** A centred message in place of content. */
 export function EmptyState({ icon, title, titleTagName: Title = 'h2', detail, children }: EmptyStateProps) {
 	return (
 		<div className={styles.state}>

@@ -1,11 +1,11 @@
-/** Puts a text on the system's clipboard; `field` is one on screen that holds it. Throws if the browser refuses both ways. */
+/** Copies a text to the system's clipboard. `field` is an input on screen that has the text. Throws if the browser refuses both ways. */
 export async function copyText(text: string, field?: HTMLInputElement): Promise<void> {
 	if (navigator.clipboard && window.isSecureContext) {
 		try {
 			await navigator.clipboard.writeText(text);
 			return;
 		} catch {
-			// Not allowed here, as in some frames; the older way may still be.
+			// Forbidden here, as in some frames; the older way may still be allowed.
 		}
 	}
 	if (field) copySelected(field);

@@ -1,6 +1,6 @@
 import { createContext, useContext } from 'react';
 
-/** What the frame around every page does for it. */
+/** What the frame offers to its pages. */
 export interface Frame {
 	openSignIn(): void;
 	openSignUp(): void;

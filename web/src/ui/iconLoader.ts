@@ -1,6 +1,6 @@
 /**
- * Takes the place of Blueprint's loader of icons by name. Every icon here is imported as a component, so the names and
- * paths of all the others need not be part of the app.
+ * Replaces Blueprint's loader of icons by name. The app imports each icon as a component, so that those it does not use are
+ * not bundled.
  */
 export const Icons = {
 	getPaths: () => undefined,

@@ -1,13 +1,13 @@
 /**
- * Makes Enter and Space press only what they were pressed on. Blueprint's buttons act when the key is let go, so one that
- * got the focus in between, from a dialog that this very key closed, would be pressed as well.
+ * Lets Enter and Space activate only the element on which they were pressed. Blueprint's buttons act on keyup, so a button
+ * that got the focus in between, from a dialog that this key closed, would be activated as well.
  */
 export function holdKeyReleases(): void {
 	let pressedOn: EventTarget | null = null;
 	window.addEventListener(
 		'keydown',
 		(event) => {
-			// A key that is held is not pressed again on what has the focus by now.
+			// The repeats of a held key do not count as presses on the element that has the focus by then.
 			if (!event.repeat) pressedOn = event.target;
 		},
 		{ capture: true },

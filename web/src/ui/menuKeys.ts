@@ -1,6 +1,6 @@
 import type { KeyboardEvent } from 'react';
 
-/** Gives a `menu` the keys that people expect: arrows, Home, End and the first letter of an item. */
+/** The usual keys of a `menu`: arrows, Home, End and the first letter of an item. */
 export function moveInMenu(event: KeyboardEvent<HTMLElement>): void {
 	const items = [...event.currentTarget.querySelectorAll<HTMLElement>('[role="menuitem"]:not([aria-disabled="true"])')];
 	const target = menuTarget(
@@ -13,7 +13,7 @@ export function moveInMenu(event: KeyboardEvent<HTMLElement>): void {
 	items[target]?.focus();
 }
 
-/** The index of the item that a key leads to, from the one at `current` (-1 for none). */
+/** The index of the item to which a key moves from the one at `current` (-1 for none). */
 export function menuTarget(key: string, texts: readonly string[], current: number): number | undefined {
 	const count = texts.length;
 	if (count === 0) return undefined;

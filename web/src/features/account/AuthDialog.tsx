@@ -11,13 +11,13 @@ import { useAuth } from './useAuth.js';
 export interface AuthDialogProps {
 	isOpen: boolean;
 	mode: AuthMode;
-	/** Without it there is no way from here to `Sign Up`. */
+	/** Whether it offers `Sign Up`. */
 	isRegistrationOpen: boolean;
 	onMode: (mode: AuthMode) => void;
 	/** Cancelled; the fields are cleared. */
 	onClose: () => void;
 	onSignedIn: () => void;
-	/** It has faded out, and the focus is where it was if that is still there. */
+	/** It has faded out, and the focus is back where it was, if that still exists. */
 	onClosed: () => void;
 }
 
@@ -33,7 +33,7 @@ export function AuthDialog(props: AuthDialogProps) {
 		dispatch({ type: 'changed', field, value });
 
 	useEffect(() => {
-		// The button that was pressed lost the focus while it was disabled.
+		// The pressed button lost the focus when it was disabled.
 		if (form.error !== undefined && document.activeElement === document.body) password.current?.focus();
 	}, [form.error]);
 
@@ -138,7 +138,7 @@ interface FieldProps {
 
 interface TextFieldProps {
 	type?: string;
-	/** At once when it appears; a focus that came after the fade would take the words of who is quick. */
+	/** Focused as soon as it appears. A focus after the fade would lose what a quick user has typed. */
 	hasFocusFirst?: boolean;
 }
 

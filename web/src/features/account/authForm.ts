@@ -6,7 +6,7 @@ export interface AuthForm {
 	username: string;
 	password: string;
 	confirm: string;
-	/** Why the last try failed. */
+	/** Why the last attempt failed. */
 	error: string | undefined;
 	isBusy: boolean;
 }
@@ -29,7 +29,7 @@ export function authFormReducer(form: AuthForm, action: AuthFormAction): AuthFor
 		case 'failed':
 			return { ...form, error: action.error, isBusy: false };
 		case 'modeChanged':
-			// Who began in the wrong place keeps the name, and not what was only for that place.
+			// The name is kept; the passwords belong to the other form.
 			return { ...emptyAuthForm, username: form.username };
 		case 'reset':
 			return emptyAuthForm;
@@ -40,7 +40,7 @@ export function maySubmit({ username, password, confirm, isBusy }: AuthForm, mod
 	return !isBusy && username !== '' && password !== '' && (mode === 'login' || confirm !== '');
 }
 
-/** What is wrong with the form before the server is asked. */
+/** An error that is found without the server. */
 export function formError({ password, confirm }: AuthForm, mode: AuthMode): string | undefined {
 	return mode === 'register' && password !== confirm ? messages.passwordsDoNotMatch : undefined;
 }

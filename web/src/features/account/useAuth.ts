@@ -7,7 +7,7 @@ import { sessionQuery } from '../../api/session/sessionQuery.js';
 import { messages } from '../../messages.js';
 import { type AuthMode, authFormReducer, emptyAuthForm, formError, maySubmit, serverError } from './authForm.js';
 
-/** The form of the auth dialog; `onSignedIn` comes once the session is known to the whole page. */
+/** The form of the auth dialog. `onSignedIn` is called when the whole page knows the session. */
 export function useAuth(mode: AuthMode, onSignedIn: () => void) {
 	const queryClient = useQueryClient();
 	const [form, dispatch] = useReducer(authFormReducer, emptyAuthForm);
@@ -26,7 +26,7 @@ export function useAuth(mode: AuthMode, onSignedIn: () => void) {
 				mode === 'login'
 					? await call(login, { payload: { username, password } })
 					: await call(register, { payload: { username, password, passwordConfirm } });
-			// A check that is still under way was asked before there was a session.
+			// A check in flight began before there was a session.
 			await queryClient.cancelQueries({ queryKey: sessionQuery.queryKey });
 			queryClient.setQueryData(sessionQuery.queryKey, { isLoggedIn: true, ...signedIn });
 			void queryClient.invalidateQueries({ queryKey: ['listing'] });

@@ -13,9 +13,9 @@ export interface LinksTableProps {
 }
 
 interface TableColumn {
-	/** What it says in its header, and to a screen reader before each value: the table has no cells that it would know as such. */
+	/** Its header. Screen readers read it before each value too, since the table's cells have no roles. */
 	title: string;
-	/** Pixels; undefined for the one that takes the rest. */
+	/** In pixels; undefined for the column that fills the rest. */
 	width?: number;
 	hasVisibleTitle?: boolean;
 	show: (link: TemporaryLink) => ReactNode;

@@ -24,7 +24,7 @@ export function SettingsDialog({ isOpen, settings, onClose }: SettingsDialogProp
 			transitionDuration={dialogMilliseconds}
 			onClose={onClose}
 		>
-			{/* Goes away at closing, and the draft with it. */}
+			{/* Unmounted when the dialog closes, which discards the draft. */}
 			<SettingsForm settings={settings} onClose={onClose} />
 		</Dialog>
 	);
@@ -75,7 +75,7 @@ function SettingsForm({ settings: saved, onClose }: Pick<SettingsDialogProps, 's
 							text={isSaving ? messages.saving : messages.saveChanges}
 							disabled={!maySave}
 							onClick={() => {
-								// A button that is disabled and has the focus swallows every key, Escape too.
+								// A disabled button that has the focus swallows every key, Escape too.
 								cancel.current?.focus();
 								save();
 							}}

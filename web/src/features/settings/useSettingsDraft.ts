@@ -6,10 +6,10 @@ import { call, NetworkFailure, UnexplainedFailure } from '../../api/client/clien
 import { sessionQuery } from '../../api/session/sessionQuery.js';
 import { messages } from '../../messages.js';
 
-/** How long the success stays before the dialog closes. */
-const closeMilliseconds = 1000;
+/** The success is shown for so long before the dialog closes. */
+const closeDelayMs = 1000;
 
-/** The settings as they are being edited; `onDone` comes a second after they were saved. */
+/** The settings as they are being edited. `onDone` is called a second after they were saved. */
 export function useSettingsDraft(saved: UserSettings, onDone: () => void) {
 	const queryClient = useQueryClient();
 	const [draft, setDraft] = useState<Partial<UserSettings>>({});
@@ -24,7 +24,7 @@ export function useSettingsDraft(saved: UserSettings, onDone: () => void) {
 
 	useEffect(() => {
 		if (!isSuccess) return;
-		const timer = setTimeout(onDone, closeMilliseconds);
+		const timer = setTimeout(onDone, closeDelayMs);
 		return () => clearTimeout(timer);
 	}, [isSuccess, onDone]);
 
@@ -39,7 +39,7 @@ export function useSettingsDraft(saved: UserSettings, onDone: () => void) {
 	};
 }
 
-/** What of the draft differs from what is saved; undefined if nothing does. */
+/** The settings of the draft that differ from the saved ones; undefined if none do. */
 export function changedSettings(saved: UserSettings, draft: Partial<UserSettings>): Partial<UserSettings> | undefined {
 	const changed = (Object.entries(draft) as [keyof UserSettings, boolean][]).filter(
 		([name, value]) => saved[name] !== value,

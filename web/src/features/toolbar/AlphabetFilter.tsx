@@ -9,11 +9,11 @@ export interface AlphabetFilterProps {
 	onLetter: (letter: LetterFilter) => void;
 }
 
-/** One stop of the Tab key, or it would take thirty to pass it; the arrows walk along the letters. */
+/** One tab stop for all letters, among which the arrow keys move. */
 export const AlphabetFilter = memo(function AlphabetFilter({ letter, onLetter }: AlphabetFilterProps) {
 	return (
-		// biome-ignore lint/a11y/useSemanticElements: these are switches and no fields of a form
-		<div role="group" aria-label={messages.letters} className={styles.letters} onKeyDown={walk}>
+		// biome-ignore lint/a11y/useSemanticElements: these are toggle buttons, not form fields
+		<div role="group" aria-label={messages.letters} className={styles.letters} onKeyDown={moveFocus}>
 			{letterFilters.map((each) => (
 				<button
 					key={each}
@@ -30,7 +30,7 @@ export const AlphabetFilter = memo(function AlphabetFilter({ letter, onLetter }:
 	);
 });
 
-function walk(event: KeyboardEvent<HTMLElement>): void {
+function moveFocus(event: KeyboardEvent<HTMLElement>): void {
 	const buttons = [...event.currentTarget.querySelectorAll('button')];
 	const target = stepInRow(event.key, buttons.indexOf(document.activeElement as HTMLButtonElement), buttons.length);
 	if (target === undefined || event.ctrlKey || event.metaKey || event.altKey) return;

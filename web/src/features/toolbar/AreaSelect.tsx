@@ -11,7 +11,7 @@ export interface AreaSelectProps {
 	onArea: (area: Area) => void;
 }
 
-/** Which area is shown, and what that means. */
+/** Shows and switches the area, with an icon that says whether it is public. */
 export function AreaSelect({ area, isSignedIn, onArea }: AreaSelectProps) {
 	const isPrivate = area === 'private';
 	const mode = isPrivate ? messages.privateMode : messages.publicMode;

@@ -7,15 +7,15 @@ import styles from './Toolbar.module.css';
 export interface PathBreadcrumbsProps {
 	directory: StoragePath;
 	hrefOf: (directory: StoragePath) => string;
-	/** Whether the last one is shown as it is, or leads out of a search in it. */
+	/** In a search the last one is a link out of the search. */
 	isSearch: boolean;
 }
 
-/** The way from the root to the folder on screen. Each step says by `data-directory` which folder it stands for. */
+/** The folders from the root to the one on screen. `data-directory` of each is its path, for drops. */
 export function PathBreadcrumbs({ directory, hrefOf, isSearch }: PathBreadcrumbsProps) {
 	const list = useRef<HTMLOListElement>(null);
 	const steps = stepsTo(directory);
-	// A path that is too long shows its end.
+	// A path that is too long is scrolled to its end.
 	useLayoutEffect(() => {
 		if (list.current && directory !== undefined) list.current.scrollLeft = list.current.scrollWidth;
 	}, [directory]);

@@ -6,20 +6,20 @@ import { toolbarMessages as messages } from './messages.js';
 import styles from './Toolbar.module.css';
 
 export interface SearchBoxProps {
-	/** What the list was searched for; `''` for no search. */
+	/** The search term of the list; `''` for no search. */
 	search: string;
 	onSearch: (search: string) => void;
 }
 
 export function SearchBox({ search, onSearch }: SearchBoxProps) {
 	const [typed, setTyped] = useState({ text: search, of: search });
-	// Another search in the address is another text in the box, and what was typed for the last one is forgotten.
+	// When the search in the URL changes, it replaces the typed text.
 	if (typed.of !== search) setTyped({ text: search, of: search });
 	const field = useRef<HTMLInputElement>(null);
 	const text = typed.of === search ? typed.text : search;
 	const change = (value: string) => setTyped({ text: value, of: search });
 	const clear = () => {
-		// The button goes away with what it clears.
+		// The button disappears with the text that it clears.
 		field.current?.focus();
 		change('');
 		if (search !== '') onSearch('');

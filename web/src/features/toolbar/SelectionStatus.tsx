@@ -11,7 +11,7 @@ export interface SelectionStatusProps {
 	onClearSelection: () => void;
 }
 
-/** How much there is and how much of it is selected. */
+/** The number of entries and of selected ones. */
 export function SelectionStatus({ results, selected, onClearSelection }: SelectionStatusProps) {
 	return (
 		<div className={styles.status}>

@@ -22,11 +22,11 @@ export interface ToolbarProps
 	/** Opens the menu of the selection, or of the folder, below the button. */
 	onActions: (button: HTMLElement) => void;
 	isMenuOpen: boolean;
-	/** Without a list there is nothing to filter, to select or to act on, and what is shown instead leads home. */
+	/** Without a list (it could not be loaded) the filter, the selection, the actions and Home are hidden. */
 	hasList: boolean;
 }
 
-/** Where one is, and what of it is shown. It knows nothing of files: the page tells it. */
+/** The location and the filters of the list. It has no state: the page passes it. */
 export function Toolbar(props: ToolbarProps) {
 	const { area, isSignedIn, onArea, onHome, onSettings, onActions, isMenuOpen, hasList } = props;
 	return (

@@ -1,4 +1,4 @@
-/** Where a key leads along a row of controls, from the one at `current`; undefined for a key that leads nowhere. */
+/** The index to which a key moves in a row of controls from the one at `current`; undefined for other keys. */
 export function stepInRow(key: string, current: number, count: number): number | undefined {
 	switch (key) {
 		case 'ArrowRight':

@@ -7,21 +7,21 @@ import styles from './FormDialog.module.css';
 export interface FormDialogProps {
 	isOpen: boolean;
 	title: string;
-	/** What the button that goes on says. */
+	/** The text of the confirming button. */
 	confirm: string;
 	/** @default 'primary' */
 	intent?: 'primary' | 'danger';
-	/** Does it; false keeps the dialog open for another try. */
+	/** Resolves to false if the dialog is to stay open for another attempt. */
 	onConfirm: () => Promise<boolean>;
 	onClose: () => void;
-	/** The dialog has gone, and the focus is where it was if that is still there. */
+	/** It has faded out, and the focus is back where it was, if that still exists. */
 	onClosed: () => void;
-	/** `confirm` has the focus at first, for a dialog without fields. @default false */
+	/** The confirming button has the focus initially, for a dialog without fields. @default false */
 	focusesConfirm?: boolean;
 	children: ReactNode;
 }
 
-/** A dialog with `Cancel` and one button that does what it is named by, also on Enter; both wait while it is done. */
+/** A dialog with `Cancel` and a confirming button, which Enter presses as well. While `onConfirm` runs the button shows that it is busy. */
 export function FormDialog(props: FormDialogProps) {
 	const {
 		isOpen,

@@ -1,11 +1,11 @@
 import { useState } from 'react';
 
-/** How long a dialog takes to come and go; the theme's transitions take as long. */
+/** How long a dialog fades in and out; the theme's transitions take as long. */
 export const dialogMilliseconds = 150;
 
 /**
- * How often something was opened. A dialog that has it as its key is a new one at each opening: one that stays notes where the focus was only after its own first
- * field took it, and then can't give it back.
+ * Counts the openings of a dialog, to be its `key`: it is then mounted anew each time. A dialog that stays mounted remembers the focused element too late, after its
+ * own first field got the focus, and can't restore it.
  */
 export function useOpenings(isOpen: boolean): number {
 	const [state, setState] = useState({ isOpen, openings: 0 });
@@ -13,7 +13,7 @@ export function useOpenings(isOpen: boolean): number {
 	return state.openings;
 }
 
-/** The value, or while there is none the last one: what a dialog shows while it fades out. */
+/** The value, or the last one while it is undefined: what a dialog shows while it fades out. */
 export function useLast<T>(value: T | undefined): T | undefined {
 	const [last, setLast] = useState(value);
 	if (value !== undefined && value !== last) setLast(value);

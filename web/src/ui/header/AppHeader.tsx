@@ -13,11 +13,11 @@ const UserMenu = lazy(async () => ({ default: (await import('./UserMenu.js')).Us
 const accountId = 'account';
 
 export interface AppHeaderProps {
-	/** The user name, `null` for a visitor, undefined as long as nobody knows. */
+	/** The user name, `null` for a visitor, undefined until the session is known. */
 	username: string | null | undefined;
-	/** The area that is on screen, if one is. */
+	/** The area on screen, if any. */
 	area?: 'private' | 'public' | undefined;
-	/** Without it there is no `Sign Up`. */
+	/** Whether there is a `Sign Up` button. */
 	isRegistrationOpen: boolean;
 	onArea: (area: 'private' | 'public') => void;
 	onSignIn: () => void;
@@ -57,20 +57,20 @@ export function AppHeader({ username, area, isRegistrationOpen, onArea, onSignIn
 	);
 }
 
-/** Who has just signed in or out goes on at the account, since the control that was used for it has gone. */
+/** Moves the focus to the account's button after signing in or out, since the control that had it was removed. */
 export function focusAccount(): void {
 	const { activeElement } = document;
-	// A dialog that closes still holds what it could not give back.
+	// A closing dialog keeps the focus if the element that had it before is gone.
 	if (activeElement && activeElement !== document.body && !activeElement.closest('[role="dialog"]')) return;
 	document.getElementById(accountId)?.querySelector('button')?.focus({ preventScroll: true });
 }
 
-/** The menu comes a moment after the button, and opens then if the button was pressed by that time. */
+/** The menu is loaded after the button, and opens at once if the button was pressed before. */
 function Account(props: Omit<UserMenuProps, 'isOpenAtFirst'>) {
-	const [isWanted, setWanted] = useState(false);
+	const [wasPressed, setPressed] = useState(false);
 	return (
-		<Suspense fallback={<UserButton username={props.username} onClick={() => setWanted(true)} />}>
-			<UserMenu {...props} isOpenAtFirst={isWanted} />
+		<Suspense fallback={<UserButton username={props.username} onClick={() => setPressed(true)} />}>
+			<UserMenu {...props} isOpenAtFirst={wasPressed} />
 		</Suspense>
 	);
 }
@@ -96,7 +96,7 @@ function AreaButton({
 	);
 }
 
-/** The product's sign; the title beside it is its name. */
+/** The logo. Its accessible name is the title beside it. */
 function ProductMark() {
 	return (
 		<svg width="28" height="28" viewBox="0 0 32 32" aria-hidden="true" focusable="false">

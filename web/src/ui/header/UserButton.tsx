@@ -2,7 +2,7 @@ import { Button, type ButtonProps } from '@blueprintjs/core';
 import { CaretDownIcon } from '@blueprintjs/icons';
 import styles from './AppHeader.module.css';
 
-/** Named by the user. A popover around it adds its own properties. */
+/** Shows the user name. A popover around it passes its own properties. */
 export function UserButton({ username, className = '', ...props }: { username: string } & ButtonProps) {
 	return (
 		<Button {...props} className={`${styles.user} ${className}`} variant="minimal" endIcon={<CaretDownIcon />}>

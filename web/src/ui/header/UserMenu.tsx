@@ -9,14 +9,14 @@ import { UserButton } from './UserButton.js';
 
 export type UserMenuProps = Pick<AppHeaderProps, 'onArea' | 'onLinks' | 'onSettings' | 'onLogout'> & {
 	username: string;
-	/** The button was pressed before there was a menu. */
+	/** The button was pressed before the menu was loaded. */
 	isOpenAtFirst: boolean;
 };
 
 export function UserMenu({ username, isOpenAtFirst, onArea, onLinks, onSettings, onLogout }: UserMenuProps) {
 	const [isOpen, setOpen] = useState(false);
 	useEffect(() => {
-		// The menu lies over the page, half over some of its controls; as long as it is open they can't be reached.
+		// The open menu partly covers controls of the page, which must not get the focus then.
 		const page = document.querySelector('main');
 		if (!isOpen || !page) return;
 		page.inert = true;

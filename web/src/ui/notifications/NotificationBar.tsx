@@ -12,7 +12,7 @@ export interface NotificationBarProps {
 
 export function NotificationBar({ notices, onDismiss }: NotificationBarProps) {
 	return (
-		// The live region is always there; one that comes together with its text is not read by every screen reader.
+		// The live region is always there: some screen readers ignore one that appears together with its text.
 		<div className={styles.bar} aria-live="polite">
 			{notices.map((notice) => (
 				<NoticeLine key={notice.key} notice={notice} onDismiss={onDismiss} />
@@ -25,13 +25,13 @@ function NoticeLine({ notice, onDismiss }: { notice: ShownNotice; onDismiss: (ke
 	const { key, intent = 'none', message, detail, progress, onCancel, action } = notice;
 	const [isHeld, setHeld] = useState(false);
 	useEffect(() => {
-		// Someone who points at it is still reading; under a pointer that only rests where the notice appears it goes.
+		// A notice stays while the pointer moves over it, but not under a pointer that only rests where it appeared.
 		if (isHeld || !autoHides(notice)) return;
 		const timer = setTimeout(() => onDismiss(notice.key), autoHideMilliseconds);
 		return () => clearTimeout(timer);
 	}, [notice, isHeld, onDismiss]);
 	return (
-		// biome-ignore lint/a11y/noStaticElementInteractions: nothing is done with it, it only stays while someone reads it.
+		// biome-ignore lint/a11y/noStaticElementInteractions: it is no control, it only stays while it is pointed at
 		<div
 			className={styles.notice}
 			data-intent={intent}
@@ -46,7 +46,7 @@ function NoticeLine({ notice, onDismiss }: { notice: ShownNotice; onDismiss: (ke
 				<div className={styles.text}>
 					<div className={styles.message}>{message}</div>
 					{detail !== undefined && (
-						// What is measured changes all the time: whoever listens asks the progress bar when they want to know.
+						// With progress it changes all the time, and would be announced each time. Screen readers have the progress bar.
 						<div className={styles.detail} aria-hidden={progress !== undefined}>
 							{detail}
 						</div>

@@ -3,7 +3,7 @@ import { NotificationBar } from './NotificationBar.js';
 import { notificationsReducer } from './notifications.js';
 import { type Notify, NotifyContext } from './useNotify.js';
 
-/** Gives everything inside `useNotify()` and shows the bar. */
+/** Provides `useNotify()` and renders the notification bar. */
 export function NotificationProvider({ children }: { children: ReactNode }) {
 	const [shown, dispatch] = useReducer(notificationsReducer, []);
 	const count = useRef(0);

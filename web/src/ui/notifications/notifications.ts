@@ -1,19 +1,19 @@
-/** What the notification bar shows. */
+/** An entry of the notification bar. */
 export interface Notice {
-	/** A notice with the same key takes the place of the one that is shown. Without one it stands by itself. */
+	/** A notice replaces the one with the same key. Without a key it is added. */
 	key?: string;
 	/** `danger` is an alert; everything else is a status. */
 	intent?: 'none' | 'success' | 'warning' | 'danger';
 	message: string;
-	/** A second line: why, or what the server said. */
+	/** A second line: the reason, or the server's sentence. */
 	detail?: string;
-	/** Something is measured: 0 to 1, or `indeterminate`. Such a notice stays until it is dismissed or replaced. */
+	/** 0 to 1, or `indeterminate`. A notice with progress stays until it is dismissed or replaced. */
 	progress?: number | 'indeterminate';
-	/** Stays until it is dismissed or replaced, although it measures nothing. */
+	/** Stays until it is dismissed or replaced, also without progress. */
 	stays?: boolean;
 	/** Shows `Cancel`. */
 	onCancel?: () => void;
-	/** One more thing that can be done about it. */
+	/** A further button. */
 	action?: { text: string; onClick: () => void };
 }
 
@@ -23,10 +23,10 @@ export interface ShownNotice extends Notice {
 
 export type NotificationAction = { type: 'shown'; notice: ShownNotice } | { type: 'dismissed'; key: string };
 
-/** How long a notice stays that measures nothing. */
+/** How long a notice without progress stays. */
 export const autoHideMilliseconds = 3000;
 
-/** More than this at once and the oldest that measures nothing gives way. */
+/** With more than this, the oldest notice that hides itself is removed. */
 const maxShown = 3;
 
 export function notificationsReducer(
@@ -48,7 +48,7 @@ export function notificationsReducer(
 	}
 }
 
-/** Whether it goes by itself. */
+/** Whether it hides itself. */
 export function autoHides(notice: Notice): boolean {
 	return notice.progress === undefined && !notice.stays;
 }
