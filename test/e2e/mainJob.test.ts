@@ -9,13 +9,13 @@ import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { serveArgs, startServer } from '../serverProcess.js';
 import { desktop, openBrowser, openPage, phone, plainName } from './support/browser.js';
-import { holdTimers, letTimersGo } from './support/heldTimers.js';
-import { uploadPatience } from './support/limits.js';
-import { successMs } from './support/uploading.js';
+import { holdTimers, releaseTimers } from './support/heldTimers.js';
+import { uploadTimeoutMs } from './support/timeouts.js';
+import { successMs } from './support/uploads.js';
 
 const megabyte = 1024 * 1024;
 
-/** The five files of a first visit: a large one, an empty one, and names that others stumble over. */
+/** Five files: a large one, an empty one, and some with unusual names. */
 const files = [
 	{ name: 'holiday video.mp4', size: 200 * megabyte, shown: '200.0 MB' },
 	{ name: 'empty.dat', size: 0, shown: '0 B' },
@@ -43,9 +43,9 @@ async function makeFiles(folder: string): Promise<string[]> {
 	);
 }
 
-/** Drops files onto the drop zone, as a person does from the desktop. */
+/** Drops files onto the drop zone, as from the desktop. */
 async function dropFiles(page: Page, paths: string[]): Promise<void> {
-	// Only an input gets real files of any size from outside; the page's own handler then gets them in a true drop event.
+	// Playwright can give large real files only to an input. They are passed to the page's own handler in a real drop event.
 	await page.evaluate(() => {
 		const input = document.createElement('input');
 		input.type = 'file';
@@ -92,8 +92,8 @@ async function mainJob(t: ExecutionContext, visitor: boolean): Promise<void> {
 	await page.getByRole('textbox', { name: 'File name' }).nth(4).waitFor();
 	if (visitor) t.is(await page.getByText('Public Only').count(), 5);
 	await page.getByRole('button', { name: 'Upload All' }).click();
-	await page.getByText('File uploaded successfully!').waitFor({ timeout: uploadPatience });
-	await letTimersGo(page);
+	await page.getByText('File uploaded successfully!').waitFor({ timeout: uploadTimeoutMs });
+	await releaseTimers(page);
 
 	await page.getByRole('button', { name: visitor ? 'Public Files' : 'Private Files' }).click();
 	const grid = page.getByRole('grid', { name: 'Files' });

@@ -35,7 +35,7 @@ const after = (...samples: [at: number, sent: number, state: 'waiting' | 'sendin
 const says = (t: ExecutionContext, progress: ZipProgress, part: number, detail: string) => {
 	const notice = zipNotice('files.zip', 10 * megabyte, progress);
 	t.like(notice, { message: 'Downloading files.zip', progress: part });
-	// A line breaks between its parts only.
+	// Lines break only between the parts.
 	t.is(notice.detail?.replaceAll('\u00A0', ' '), detail);
 };
 test('before the first byte the bar waits for the browser', says, noProgress, 0, 'Waiting for the browser…');

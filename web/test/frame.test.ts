@@ -24,7 +24,7 @@ test('an error answer becomes the failure that the server threw', (t) => {
 	t.is(failure.message, 'Taken');
 });
 
-test("a proxy's answer is told by its status", (t) => {
+test("a proxy's error response is reported with its status", (t) => {
 	t.is(failureFrom(502, '<html>', null).message, 'HTTP error! status: 502');
 	t.is(failureFrom(502, undefined, null).kind, 'unavailable');
 	t.is(failureFrom(413, undefined, null).kind, 'tooLarge');
@@ -40,7 +40,7 @@ test('a lost network is a failure of its own', (t) => {
 
 const notice = (key: string, rest: Partial<ShownNotice> = {}): ShownNotice => ({ key, message: key, ...rest });
 
-test('a notice takes the place of the one with its key', (t) => {
+test('a notice replaces the one with its key', (t) => {
 	const shown = notificationsReducer([notice('a'), notice('b')], {
 		type: 'shown',
 		notice: notice('a', { progress: 1 }),
@@ -48,7 +48,7 @@ test('a notice takes the place of the one with its key', (t) => {
 	t.deepEqual(shown, [notice('a', { progress: 1 }), notice('b')]);
 });
 
-test('when it gets crowded, the oldest that measures nothing gives way', (t) => {
+test('with too many notices the oldest without progress is removed', (t) => {
 	const crowd = [notice('zip', { progress: 0.2 }), notice('a'), notice('b')];
 	const shown = notificationsReducer(crowd, { type: 'shown', notice: notice('c') });
 	t.deepEqual(

@@ -1,18 +1,18 @@
 import test, { type ExecutionContext } from 'ava';
 import { clean } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
-import { nameIn, plant, prepareStage, rowOf, settled } from '../support/fileManager.js';
-import { holdTimers, letTimersGo } from '../support/heldTimers.js';
-import { noticeMs, said } from '../support/notices.js';
+import { nameIn, overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { holdTimers, releaseTimers } from '../support/heldTimers.js';
+import { expectNotice, noticeMs } from '../support/notices.js';
 
-const stage = prepareStage(test);
+const fixture = setUpFixture(test);
 
 const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
-	const app = await stage.enter(t, { viewport, hasTouch: viewport === phone });
+	const app = await fixture.enter(t, { viewport, hasTouch: viewport === phone });
 	const files = Object.fromEntries(Array.from({ length: 7 }, (_, n) => [`file ${n}.txt`, 'x']));
-	await plant(app.home, { ...files, 'Empty/': '', 'Photos/one.jpg': '1', 'Public/mine.txt': 'm' });
-	await plant(`${app.files}/users/anonymous/Public`, { 'guest.zip': 'g' });
-	// Notices stay while axe looks.
+	await writeFiles(app.home, { ...files, 'Empty/': '', 'Photos/one.jpg': '1', 'Public/mine.txt': 'm' });
+	await writeFiles(`${app.files}/users/anonymous/Public`, { 'guest.zip': 'g' });
+	// Notices stay while axe checks the page.
 	await holdTimers(app.context, noticeMs);
 	const page = await app.open('/browser?type=private');
 	const dialog = page.getByRole('dialog');
@@ -21,7 +21,7 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const leave = async () => {
 		await dialog.locator(':focus').waitFor();
 		await page.keyboard.press('Escape');
-		await settled(page);
+		await overlaysClosed(page);
 	};
 
 	await actions();
@@ -47,14 +47,14 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await leave();
 	await page.keyboard.press('Delete');
 	await dialog.waitFor();
-	await said(page, 'Cannot delete protected folders');
+	await expectNotice(page, 'Cannot delete protected folders');
 	await clean(t, page, 'delete dialog and a notice');
-	await letTimersGo(page);
+	await releaseTimers(page);
 	await leave();
 	await page.keyboard.press('Control+x');
-	await said(page, 'Cannot cut protected folders');
+	await expectNotice(page, 'Cannot cut protected folders');
 	await clean(t, page, 'rows that were cut');
-	await letTimersGo(page);
+	await releaseTimers(page);
 
 	await page.keyboard.press('Escape');
 	await nameIn(page, 'file 0.txt').click({ button: 'right' });
@@ -62,9 +62,9 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await choose('Rename');
 	await dialog.getByRole('textbox').fill('another.txt');
 	await page.keyboard.press('Enter');
-	await said(page, 'Error renaming item', 'HTTP error! status: 500');
+	await expectNotice(page, 'Error renaming item', 'HTTP error! status: 500');
 	await clean(t, page, 'rename dialog and what failed');
-	await letTimersGo(page);
+	await releaseTimers(page);
 	await leave();
 
 	await page.getByRole('group', { name: 'Filter by first letter' }).getByText('Q', { exact: true }).click();
@@ -114,5 +114,5 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	t.deepEqual(app.faults, []);
 };
 
-test.serial('axe finds nothing in any state of the file list at a desk', everyState, desktop);
-test.serial('axe finds nothing in any state of the file list in a hand', everyState, phone);
+test.serial('axe finds nothing in any state of the file list on a desktop', everyState, desktop);
+test.serial('axe finds nothing in any state of the file list on a phone', everyState, phone);

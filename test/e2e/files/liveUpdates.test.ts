@@ -6,25 +6,25 @@ import test, { type ExecutionContext } from 'ava';
 import type { BrowserContext, Page, Request } from 'playwright-core';
 import { type ServerProcess, serveArgs, startServer } from '../../serverProcess.js';
 import { openBrowser, openPage, plainName } from '../support/browser.js';
-import { keptPort } from '../support/keptPort.js';
-import { patience } from '../support/limits.js';
+import { reservePort } from '../support/reservePort.js';
+import { timeoutMs } from '../support/timeouts.js';
 
-/** How soon a change on a local disk is on screen, and how soon a page has an answer on a machine that has nothing else to do. */
+/** How soon a change on a local disk is on screen, and how soon a page gets a response, on an idle machine. */
 const liveMs = 2000;
 const answerMs = 100;
 
-/** A page hears of changes at most so often. */
+/** The minimum interval between change events. */
 const spacingMs = 500;
 
-/** Longer than a page waits between two readings. */
+/** Longer than a page waits between two fetches. */
 const restMs = 1000;
 
-/** A server that stops waits so long for those who don't leave. */
+/** How long a stopping server waits for open connections. */
 const drainMs = 10_000;
 
 interface Scene {
 	server: ServerProcess;
-	/** The name under which the page is opened. */
+	/** The host name with which the page is opened. */
 	url: string;
 	home: string;
 	context: BrowserContext;
@@ -50,7 +50,7 @@ async function signIn(context: BrowserContext, url: string, cookie: string): Pro
 const rowOf = (page: Page, name: string) =>
 	page.getByRole('grid', { name: 'Files' }).getByRole('row', { name: new RegExp(`^${name}\\b`) });
 
-/** Does something and waits until the page shows it; fails after two seconds, not counting what the machine kept everybody waiting. */
+/** Makes a change and waits until the page shows it. Fails after two seconds, not counting the delays of the machine itself. */
 async function shows(
 	t: ExecutionContext,
 	page: Page,
@@ -69,7 +69,7 @@ async function shows(
 	t.true(took - lost < liveMs, measured);
 }
 
-/** Waits until a page is at rest: what it still had to read of changes before is no part of what is measured. */
+/** Waits until a page is idle, so that fetches after earlier changes are not measured. */
 async function hasRead(page: Page): Promise<void> {
 	let last = performance.now();
 	const underWay = new Set<Request>();
@@ -87,7 +87,7 @@ async function hasRead(page: Page): Promise<void> {
 	page.off('request', begin).off('requestfinished', end).off('requestfailed', end);
 }
 
-/** Asks the server from a page again and again; the returned function ends that and answers how much too late the answers were, together. */
+/** Sends requests from a page continuously; the returned function stops that and returns by how much the responses were late in all. */
 function takePulse(page: Page): () => Promise<number> {
 	let lost = 0;
 	let isOver = false;
@@ -113,14 +113,14 @@ async function streamIsOpen(page: Page): Promise<void> {
 	await page.waitForResponse((response) => response.url().includes('/api/events') && response.status() === 200);
 }
 
-/** Opens a page; when it is there no change is missed any more. */
+/** Opens a page and waits until its event stream is open. */
 async function follow(page: Page, address: string): Promise<void> {
 	const open = streamIsOpen(page);
 	await page.goto(address);
 	await open;
 }
 
-test.serial('a folder on screen follows a program on disk, another tab and another user', async (t) => {
+test.serial('a folder on screen shows changes by a program on disk, another tab and another user', async (t) => {
 	const { server, url, home, context } = await scene(t);
 	const docs = path.join(home, 'docs');
 	await mkdir(path.join(docs, 'inner'), { recursive: true });
@@ -201,7 +201,7 @@ test.serial('a folder on screen follows a program on disk, another tab and anoth
 	};
 	await shows(t, page, 'another tab', create, () => rowOf(page, 'from a tab').waitFor());
 
-	// The public area, which a visitor's upload changes.
+	// A visitor's upload changes the public area.
 	await follow(page, `${url}/browser?type=public`);
 	await page.getByRole('grid', { name: 'Files' }).and(page.locator('[aria-busy=false]')).waitFor();
 	const upload = async () => {
@@ -214,7 +214,7 @@ test.serial('a folder on screen follows a program on disk, another tab and anoth
 	t.deepEqual(faults, []);
 });
 
-test.serial('what changes before the page hears of changes is shown as well', async (t) => {
+test.serial('a change before the event stream is open is shown as well', async (t) => {
 	const { url, home, context } = await scene(t);
 	const docs = path.join(home, 'docs');
 	await mkdir(docs, { recursive: true });
@@ -236,7 +236,7 @@ test.serial('what changes before the page hears of changes is shown as well', as
 	t.deepEqual(faults, []);
 });
 
-test.serial('a hundred changes a second make a few readings, and the last one shows', async (t) => {
+test.serial('a hundred changes a second cause few fetches, and the last change is shown', async (t) => {
 	const { url, home, context } = await scene(t);
 	await mkdir(path.join(home, 'busy'));
 	await utimes(path.join(home, 'busy'), 1, 1);
@@ -250,8 +250,8 @@ test.serial('a hundred changes a second make a few readings, and the last one sh
 	const started = performance.now();
 	const passed = () => performance.now() - started;
 	let made = 0;
-	// For three seconds, or on a slow machine until it was read in between.
-	while (passed() < 3000 || ((made <= 100 || readings < 3) && passed() < patience)) {
+	// For three seconds, or on a slow machine until there was a fetch in between.
+	while (passed() < 3000 || ((made <= 100 || readings < 3) && passed() < timeoutMs)) {
 		await writeFile(path.join(home, 'busy', `n${String(made++).padStart(4, '0')}`), '');
 		await wait(8);
 	}
@@ -269,7 +269,7 @@ test.serial('a hundred changes a second make a few readings, and the last one sh
 	t.true(readings <= most, `${readings} readings, at most ${most}`);
 });
 
-test.serial('a hidden tab has no stream, and shows what it missed when it is seen again', async (t) => {
+test.serial('a hidden tab has no event stream, and shows what it missed when it is visible again', async (t) => {
 	const { url, home, context } = await scene(t);
 	const page = await context.newPage();
 	const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('/api/events'));
@@ -289,7 +289,7 @@ test.serial('a hidden tab has no stream, and shows what it missed when it is see
 	await shows(
 		t,
 		page,
-		'seen again',
+		'visible again',
 		() => setVisibility('visible'),
 		() => rowOf(page, 'while away.txt').waitFor(),
 	);
@@ -298,13 +298,13 @@ test.serial('a hidden tab has no stream, and shows what it missed when it is see
 	await shows(
 		t,
 		page,
-		'followed again',
+		'subscribed again',
 		() => writeFile(path.join(home, 'after.txt'), ''),
 		() => rowOf(page, 'after.txt').waitFor(),
 	);
 });
 
-test.serial('signing out in one tab ends the stream of another, which then shows the public files', async (t) => {
+test.serial('signing out in one tab ends the event stream of another, which then shows the public files', async (t) => {
 	const { server, url, home, context, cookie } = await scene(t);
 	await writeFile(path.join(home, 'secret.txt'), '');
 	const page = await context.newPage();
@@ -315,10 +315,10 @@ test.serial('signing out in one tab ends the stream of another, which then shows
 	await rowOf(page, 'secret.txt').waitFor({ state: 'detached' });
 });
 
-test.serial('a page finds its way back after the server was started again', async (t) => {
+test.serial('a page reconnects after the server was restarted', async (t) => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-live-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
-	const port = `${await keptPort()}`;
+	const port = `${await reservePort()}`;
 	const first = await startServer(t, { args: serveArgs(folder, '--port', port) });
 	const page = await (await openBrowser(t)).newPage();
 	await follow(page, `${plainName(first.url)}/browser`);
@@ -334,7 +334,7 @@ test.serial('a page finds its way back after the server was started again', asyn
 	await shows(
 		t,
 		page,
-		'followed again',
+		'subscribed again',
 		() => writeFile(path.join(folder, 'files/Public/after.txt'), ''),
 		() => rowOf(page, 'after.txt').waitFor(),
 	);

@@ -2,16 +2,25 @@ import { rename } from 'node:fs/promises';
 import test from 'ava';
 import type { Locator, Page } from 'playwright-core';
 import { phone } from '../support/browser.js';
-import { nameIn, namesOf, onDisk, plant, prepareStage, rowOf, selectedNames, settled } from '../support/fileManager.js';
-import { said } from '../support/notices.js';
+import {
+	expectOnDisk,
+	nameIn,
+	namesOf,
+	overlaysClosed,
+	rowOf,
+	selectedNames,
+	setUpFixture,
+	writeFiles,
+} from '../support/fileManager.js';
+import { expectNotice } from '../support/notices.js';
 
-const stage = prepareStage(test);
+const fixture = setUpFixture(test);
 
 const header = (page: Page, name: string) => page.getByRole('columnheader', { name });
 
-test.serial('the search is in the address, counts what it finds, says where it lies and is cleared', async (t) => {
-	const app = await stage.enter(t);
-	await plant(app.home, { 'Report.txt': '', 'work/reports/final report.pdf': '', 'work/plan.txt': '' });
+test.serial('a search is in the URL, counts its results, shows their folders and can be cleared', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'Report.txt': '', 'work/reports/final report.pdf': '', 'work/plan.txt': '' });
 	const page = await app.open('/browser?type=private');
 	const box = page.getByRole('searchbox', { name: 'Search' });
 	await box.fill('report');
@@ -26,13 +35,13 @@ test.serial('the search is in the address, counts what it finds, says where it l
 	await page.getByText('3 Results').waitFor();
 	t.is(await box.inputValue(), 'report');
 
-	// What is found is acted on where it lies.
+	// An operation on a search result applies to the entry in its own folder.
 	await nameIn(page, 'final report.pdf').click({ button: 'right' });
 	await page.getByRole('menuitem', { name: 'Rename' }).click();
 	await page.getByRole('dialog').getByRole('textbox').fill('end report.pdf');
 	await page.keyboard.press('Enter');
 	await rowOf(page, 'end report.pdf').waitFor();
-	await onDisk(t, app.home, [
+	await expectOnDisk(t, app.home, [
 		'Public/',
 		'Report.txt',
 		'work/',
@@ -53,10 +62,10 @@ test.serial('the search is in the address, counts what it finds, says where it l
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('letters filter, headers sort and say so, and Back and a reload find all as it was left', async (t) => {
-	const app = await stage.enter(t);
+test.serial('letters filter, headers sort and say so, and Back and a reload restore the list', async (t) => {
+	const app = await fixture.enter(t);
 	const many = Array.from({ length: 300 }, (_, n) => [`file ${n}.txt`, 'x'.repeat(n)]);
-	await plant(app.home, { ...Object.fromEntries(many), '2 tea.txt': '', 'Zoo/inside.txt': '', 'bee.txt': 'bb' });
+	await writeFiles(app.home, { ...Object.fromEntries(many), '2 tea.txt': '', 'Zoo/inside.txt': '', 'bee.txt': 'bb' });
 	const page = await app.open('/browser?type=private');
 	const letters = page.getByRole('group', { name: 'Filter by first letter' });
 	const letter = (name: string) => letters.getByRole('button', { name, exact: true });
@@ -74,7 +83,7 @@ test.serial('letters filter, headers sort and say so, and Back and a reload find
 	t.is(await header(page, 'Type').getAttribute('aria-sort'), 'ascending');
 	t.deepEqual((await namesOf(page)).slice(0, 5), ['Public', 'Zoo', '2 tea.txt', 'bee.txt', 'file 0.txt']);
 	const sort = async (column: string, direction: string, first: string) => {
-		// In the middle of the header, which may lie far from its word.
+		// In the middle of the header, which may be far from its text.
 		await header(page, column).click();
 		await header(page, column)
 			.and(page.locator(`[aria-sort=${direction}]`))
@@ -91,7 +100,7 @@ test.serial('letters filter, headers sort and say so, and Back and a reload find
 	await sort('Count', 'descending', 'Zoo');
 	await sort('Name', 'ascending', '2 tea.txt');
 
-	// Somewhere down the list, filtered and with a selection, into a folder and back.
+	// From a scrolled, filtered list with a selection into a folder and back.
 	await letter('F').click();
 	const scroller = page.locator('[role=rowgroup]').nth(1);
 	await scroller.evaluate((element) => element.scrollTo({ top: 4000 }));
@@ -109,7 +118,7 @@ test.serial('letters filter, headers sort and say so, and Back and a reload find
 	await page.getByText('No results found').waitFor();
 	await page.goBack();
 	await asLeft('Back');
-	// Also from a folder that was left before it could be shown.
+	// Also from a folder that was left before it was loaded.
 	await page.route('**/api/browse?*search=slow*', () => {});
 	await page.getByRole('searchbox', { name: 'Search' }).fill('slow');
 	await page.keyboard.press('Enter');
@@ -121,60 +130,63 @@ test.serial('letters filter, headers sort and say so, and Back and a reload find
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('going up begins at the folder one came from, and Home leads to the root and then away', async (t) => {
-	const app = await stage.enter(t);
-	await plant(app.home, { 'one/two/three/x.txt': '', 'one/another/': '' });
-	const page = await app.open('/browser/one/two/three?type=private');
-	await page.keyboard.press('Backspace');
-	await rowOf(page, 'three').and(page.locator('[tabindex="0"]')).waitFor();
-	await page.getByRole('navigation', { name: 'Breadcrumbs' }).getByText('one').click();
-	await page.waitForURL('**/browser/one?type=private');
-	await rowOf(page, 'another').waitFor();
-	await page.getByRole('button', { name: 'Home' }).click();
-	await page.waitForURL('**/browser?type=private');
-	await rowOf(page, 'one').waitFor();
-	await page.getByRole('button', { name: 'Home' }).click();
-	await page.getByText('Drop files or click to upload').waitFor();
-	t.is(new URL(page.url()).pathname, '/');
-	t.deepEqual(app.faults, []);
-});
+test.serial(
+	'going up moves the cursor to the folder that was left, and Home leads to the root and then to the landing page',
+	async (t) => {
+		const app = await fixture.enter(t);
+		await writeFiles(app.home, { 'one/two/three/x.txt': '', 'one/another/': '' });
+		const page = await app.open('/browser/one/two/three?type=private');
+		await page.keyboard.press('Backspace');
+		await rowOf(page, 'three').and(page.locator('[tabindex="0"]')).waitFor();
+		await page.getByRole('navigation', { name: 'Breadcrumbs' }).getByText('one').click();
+		await page.waitForURL('**/browser/one?type=private');
+		await rowOf(page, 'another').waitFor();
+		await page.getByRole('button', { name: 'Home' }).click();
+		await page.waitForURL('**/browser?type=private');
+		await rowOf(page, 'one').waitFor();
+		await page.getByRole('button', { name: 'Home' }).click();
+		await page.getByText('Drop files or click to upload').waitFor();
+		t.is(new URL(page.url()).pathname, '/');
+		t.deepEqual(app.faults, []);
+	},
+);
 
-test.serial('a call that fails keeps the screen and says what failed and why', async (t) => {
-	const app = await stage.enter(t);
-	await plant(app.home, { 'a.txt': 'a', 'b.txt': 'b', 'gone.txt': '' });
+test.serial('a failed call keeps the list and shows what failed and why', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'a.txt': 'a', 'b.txt': 'b', 'gone.txt': '' });
 	const page = await app.open('/browser?type=private');
 	const dialog = page.getByRole('dialog');
 	await rowOf(page, 'a.txt').click({ modifiers: ['Control'] });
 	await page.keyboard.press('F2');
 	await dialog.getByRole('textbox').fill('b.txt');
 	await page.keyboard.press('Enter');
-	await said(page, 'Error renaming item', 'b.txt');
+	await expectNotice(page, 'Error renaming item', 'b.txt');
 	t.is(await dialog.getByRole('textbox').inputValue(), 'b.txt', 'what was typed can be mended');
 	await page.keyboard.press('Escape');
-	await settled(page);
+	await overlaysClosed(page);
 	t.deepEqual(await selectedNames(page), ['a.txt']);
 
 	await page.route('**/api/deleteItem', (route) => route.fulfill({ status: 502, body: '<html>Bad gateway</html>' }));
 	await page.keyboard.press('Delete');
 	await dialog.getByRole('button', { name: 'Delete' }).click();
-	await said(page, 'Failed to delete any items', 'HTTP error! status: 502');
+	await expectNotice(page, 'Failed to delete any items', 'HTTP error! status: 502');
 	await page.unroute('**/api/deleteItem');
 	t.deepEqual(await selectedNames(page), ['a.txt']);
 
-	// What somebody else took away meanwhile is told, and leaves the list.
+	// An entry that somebody else has removed meanwhile is reported and disappears from the list.
 	await nameIn(page, 'gone.txt').click({ button: 'right' });
 	await page.getByRole('menuitem', { name: 'Rename' }).click();
 	await dialog.getByRole('textbox').fill('new.txt');
 	await rename(`${app.home}/gone.txt`, `${app.home}/elsewhere.txt`);
 	await page.keyboard.press('Enter');
-	await said(page, 'Error renaming item', 'No such file');
+	await expectNotice(page, 'Error renaming item', 'No such file');
 	await page.keyboard.press('Escape');
-	await settled(page);
+	await overlaysClosed(page);
 	await rowOf(page, 'elsewhere.txt').waitFor();
 	t.is(await rowOf(page, 'gone.txt').count(), 0);
 
-	// One of several: what could be done is done.
-	await plant(app.home, { 'Target/': '' });
+	// If one of several fails, the others are done.
+	await writeFiles(app.home, { 'Target/': '' });
 	await page.reload();
 	await rowOf(page, 'Target').waitFor();
 	await page.keyboard.press('Escape');
@@ -185,8 +197,8 @@ test.serial('a call that fails keeps the screen and says what failed and why', a
 	await nameIn(page, 'Target').click();
 	await rowOf(page, 'Up Directory').waitFor();
 	await page.keyboard.press('Control+v');
-	await said(page, 'Pasted 1 item. 1 failed.', 'No such file');
-	await onDisk(t, app.home, ['Public/', 'Public/b.txt', 'Target/', 'Target/a.txt', 'elsewhere.txt']);
+	await expectNotice(page, 'Pasted 1 item. 1 failed.', 'No such file');
+	await expectOnDisk(t, app.home, ['Public/', 'Public/b.txt', 'Target/', 'Target/a.txt', 'elsewhere.txt']);
 	await page.goto(`${app.url}/browser/nowhere?type=private`);
 	await page.getByText('Error loading files').waitFor();
 	await page.getByText('There is no such folder').waitFor();
@@ -195,9 +207,9 @@ test.serial('a call that fails keeps the screen and says what failed and why', a
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('a lost network, or a server that is silent, is noticed and mended without a reload', async (t) => {
-	const app = await stage.enter(t);
-	await plant(app.home, { 'a.txt': 'a' });
+test.serial('the list recovers from a lost network and from a silent server without a reload', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'a.txt': 'a' });
 	const page = await app.open('/browser?type=private');
 	await app.context.setOffline(true);
 	await page.getByText('You are offline. What you see may be out of date.').waitFor();
@@ -205,8 +217,8 @@ test.serial('a lost network, or a server that is silent, is noticed and mended w
 	await nameIn(page, 'a.txt').click({ button: 'right' });
 	await page.getByRole('menuitem', { name: 'Delete' }).click();
 	await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-	await said(page, 'Failed to delete any items', 'Network error');
-	await plant(app.home, { 'b.txt': 'b' });
+	await expectNotice(page, 'Failed to delete any items', 'Network error');
+	await writeFiles(app.home, { 'b.txt': 'b' });
 	await app.context.setOffline(false);
 	await rowOf(page, 'b.txt').waitFor();
 	await page.getByText('You are offline.').waitFor({ state: 'detached' });
@@ -217,16 +229,16 @@ test.serial('a lost network, or a server that is silent, is noticed and mended w
 	await page.getByRole('menuitem', { name: 'Refresh' }).click();
 	await page.getByText('The server does not answer. Trying again…').waitFor();
 	t.is(await rowOf(page, 'a.txt').count(), 1, 'the list stays');
-	await plant(app.home, { 'c.txt': 'c' });
+	await writeFiles(app.home, { 'c.txt': 'c' });
 	await page.unroute('**/api/**');
 	await rowOf(page, 'c.txt').waitFor();
 	await page.getByText('The server does not answer.').waitFor({ state: 'detached' });
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('in a hand: taps open, icons select, a long press and the row’s button open the menu', async (t) => {
-	const app = await stage.enter(t, { viewport: phone, hasTouch: true });
-	await plant(app.home, { 'a.txt': 'a', 'b.txt': 'b', 'Folder/inside.txt': 'i' });
+test.serial('on a phone taps open, icons select, a long press and the row’s button open the menu', async (t) => {
+	const app = await fixture.enter(t, { viewport: phone, hasTouch: true });
+	await writeFiles(app.home, { 'a.txt': 'a', 'b.txt': 'b', 'Folder/inside.txt': 'i' });
 	const page = await app.open('/browser?type=private');
 	const dialog = page.getByRole('dialog');
 
@@ -237,7 +249,7 @@ test.serial('in a hand: taps open, icons select, a long press and the row’s bu
 	await dialog.getByRole('textbox').fill('first.txt');
 	await dialog.getByRole('button', { name: 'Rename' }).tap();
 	await rowOf(page, 'first.txt').waitFor();
-	await settled(page);
+	await overlaysClosed(page);
 	t.is(new URL(page.url()).pathname, '/browser', 'the finger that left opened nothing');
 
 	await rowOf(page, 'b.txt').getByRole('button', { name: 'Actions for b.txt' }).tap();
@@ -249,7 +261,7 @@ test.serial('in a hand: taps open, icons select, a long press and the row’s bu
 	await page.getByRole('button', { name: 'Actions', exact: true }).tap();
 	await page.getByRole('menuitem', { name: 'Paste' }).tap();
 	await rowOf(page, 'b.txt').waitFor();
-	await onDisk(t, app.home, ['Folder/', 'Folder/b.txt', 'Folder/inside.txt', 'Public/', 'first.txt']);
+	await expectOnDisk(t, app.home, ['Folder/', 'Folder/b.txt', 'Folder/inside.txt', 'Public/', 'first.txt']);
 
 	await rowOf(page, 'b.txt').locator('[data-part=type]').tap();
 	await rowOf(page, 'inside.txt').locator('[data-part=type]').tap();
@@ -258,7 +270,7 @@ test.serial('in a hand: taps open, icons select, a long press and the row’s bu
 	await page.getByRole('menuitem', { name: 'Delete' }).tap();
 	await fillsScreen(page, dialog);
 	await dialog.getByRole('button', { name: 'Delete' }).tap();
-	await onDisk(t, app.home, ['Folder/', 'Public/', 'first.txt']);
+	await expectOnDisk(t, app.home, ['Folder/', 'Public/', 'first.txt']);
 	for (const width of [390, 360]) {
 		await page.setViewportSize({ width, height: 844 });
 		await page.waitForFunction((shown) => {
@@ -287,7 +299,7 @@ async function isWithin(t: { true(value: boolean, message?: string): unknown }, 
 	t.true(x >= 0 && y >= 0 && x + width <= size.width && y + height <= size.height, JSON.stringify(box));
 }
 
-/** Waits until a dialog takes up all of the screen. */
+/** Waits until a dialog fills the screen. */
 async function fillsScreen(page: Page, dialog: Locator): Promise<void> {
 	await dialog.waitFor();
 	await page.waitForFunction(() => {

@@ -2,23 +2,23 @@ import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import type { Page } from 'playwright-core';
 import {
+	expectOnDisk,
+	expectSelected,
 	listedPaths,
 	menuItems,
 	nameIn,
-	onDisk,
-	plant,
-	prepareStage,
+	overlaysClosed,
 	rowOf,
-	selects,
-	settled,
+	setUpFixture,
 	treeOf,
+	writeFiles,
 } from '../support/fileManager.js';
-import { typeInOneGo } from '../support/hands.js';
-import { said } from '../support/notices.js';
+import { typeQuickly } from '../support/inputMethods.js';
+import { expectNotice } from '../support/notices.js';
 
-const stage = prepareStage(test);
+const fixture = setUpFixture(test);
 
-/** Where nothing lies on a row: neither a name nor a button. */
+/** A point of a row without a name or a button. */
 async function freeArea(page: Page, name: string): Promise<{ x: number; y: number }> {
 	const box = await rowOf(page, name).boundingBox();
 	if (!box) throw new Error(`${name} is not on screen.`);
@@ -38,170 +38,175 @@ async function drawBand(page: Page, from: string, to: string): Promise<void> {
 test.serial(
 	'names are dragged to folders and breadcrumbs, alone or as the selection that they belong to',
 	async (t) => {
-		const app = await stage.enter(t);
-		await plant(app.home, { 'a.txt': '', 'b.txt': '', 'c.txt': '', 'Inner/deep/': '', 'd.txt': '' });
+		const app = await fixture.enter(t);
+		await writeFiles(app.home, { 'a.txt': '', 'b.txt': '', 'c.txt': '', 'Inner/deep/': '', 'd.txt': '' });
 		const page = await app.open('/browser?type=private');
 		await nameIn(page, 'a.txt').dragTo(rowOf(page, 'Inner'));
-		await said(page, 'Moved a.txt');
-		await onDisk(t, app.home, ['Inner/', 'Inner/a.txt', 'Inner/deep/', 'Public/', 'b.txt', 'c.txt', 'd.txt']);
+		await expectNotice(page, 'Moved a.txt');
+		await expectOnDisk(t, app.home, ['Inner/', 'Inner/a.txt', 'Inner/deep/', 'Public/', 'b.txt', 'c.txt', 'd.txt']);
 
 		await rowOf(page, 'b.txt').click({ modifiers: ['Control'] });
 		await rowOf(page, 'c.txt').click({ modifiers: ['Control'] });
 		await nameIn(page, 'c.txt').dragTo(rowOf(page, 'Inner'));
-		await said(page, 'Moved 2 items');
+		await expectNotice(page, 'Moved 2 items');
 		const inside = ['Inner/', 'Inner/a.txt', 'Inner/b.txt', 'Inner/c.txt', 'Inner/deep/'];
-		await onDisk(t, app.home, [...inside, 'Public/', 'd.txt']);
+		await expectOnDisk(t, app.home, [...inside, 'Public/', 'd.txt']);
 
-		// Onto a file nothing moves, nor is anything opened.
+		// A drop on a file moves and opens nothing.
 		await nameIn(page, 'Inner').dragTo(rowOf(page, 'd.txt'));
 		await nameIn(page, 'Inner').click();
 		await nameIn(page, 'deep').dragTo(page.getByRole('navigation', { name: 'Breadcrumbs' }).getByText('Home'));
-		await said(page, 'Moved deep');
+		await expectNotice(page, 'Moved deep');
 		await nameIn(page, 'c.txt').dragTo(rowOf(page, 'Up Directory'));
-		await said(page, 'Moved c.txt');
-		await onDisk(t, app.home, ['Inner/', 'Inner/a.txt', 'Inner/b.txt', 'Public/', 'c.txt', 'd.txt', 'deep/']);
+		await expectNotice(page, 'Moved c.txt');
+		await expectOnDisk(t, app.home, ['Inner/', 'Inner/a.txt', 'Inner/b.txt', 'Public/', 'c.txt', 'd.txt', 'deep/']);
 
-		// A protected folder stays where it is, and still takes what is dropped on it.
+		// A protected folder can't be dragged, but accepts drops.
 		await page.keyboard.press('Backspace');
 		await rowOf(page, 'Public').waitFor();
 		t.is(await nameIn(page, 'Public').getAttribute('draggable'), 'false');
 		await nameIn(page, 'd.txt').dragTo(rowOf(page, 'Public'));
-		await onDisk(t, app.home, ['Inner/', 'Inner/a.txt', 'Inner/b.txt', 'Public/', 'Public/d.txt', 'c.txt', 'deep/']);
+		await expectOnDisk(t, app.home, [
+			'Inner/',
+			'Inner/a.txt',
+			'Inner/b.txt',
+			'Public/',
+			'Public/d.txt',
+			'c.txt',
+			'deep/',
+		]);
 		t.deepEqual(app.faults, []);
 	},
 );
 
 test.serial(
-	'rows are selected by band, Ctrl, Shift and keys, and cleared by Escape or a click beside them',
+	'rows are selected by band, Ctrl, Shift and keys, and deselected by Escape or a click beside them',
 	async (t) => {
-		const app = await stage.enter(t);
+		const app = await fixture.enter(t);
 		const names = ['1.txt', '2.txt', '3.txt', '4.txt', '5.txt', '6.txt', '7.txt'];
-		await plant(`${app.home}/Box`, Object.fromEntries(names.map((name) => [name, name])));
+		await writeFiles(`${app.home}/Box`, Object.fromEntries(names.map((name) => [name, name])));
 		const page = await app.open('/browser/Box?type=private');
 		const count = page.getByText(/^\d+ Selected$/);
 
 		await drawBand(page, '2.txt', '4.txt');
-		await selects(t, page, '2.txt', '3.txt', '4.txt');
+		await expectSelected(t, page, '2.txt', '3.txt', '4.txt');
 		t.is(await count.textContent(), '3 Selected');
 		await page.keyboard.down('Control');
 		await drawBand(page, '6.txt', '7.txt');
 		await page.keyboard.up('Control');
-		await selects(t, page, '2.txt', '3.txt', '4.txt', '6.txt', '7.txt');
+		await expectSelected(t, page, '2.txt', '3.txt', '4.txt', '6.txt', '7.txt');
 		await page.keyboard.press('Escape');
-		await selects(t, page);
+		await expectSelected(t, page);
 
 		await rowOf(page, '1.txt').click({ modifiers: ['Control'] });
 		await rowOf(page, '3.txt').click({ modifiers: ['Shift'] });
-		await selects(t, page, '1.txt', '2.txt', '3.txt');
+		await expectSelected(t, page, '1.txt', '2.txt', '3.txt');
 		await rowOf(page, '2.txt').click({ modifiers: ['Control'] });
 		await rowOf(page, '5.txt').click({ modifiers: ['Control'] });
-		await selects(t, page, '1.txt', '3.txt', '5.txt');
+		await expectSelected(t, page, '1.txt', '3.txt', '5.txt');
 		const list = await page.getByRole('grid', { name: 'Files' }).boundingBox();
 		if (!list) throw new Error('There is no list.');
 		await page.mouse.click(list.x + 200, list.y + list.height - 10);
-		await selects(t, page);
+		await expectSelected(t, page);
 
-		// Up Directory is never part of it.
+		// Up Directory is never selected.
 		await page.keyboard.press('Control+a');
-		await selects(t, page, ...names);
+		await expectSelected(t, page, ...names);
 		t.is(await rowOf(page, 'Up Directory').getAttribute('aria-selected'), null);
 		await page.getByRole('button', { name: 'Clear selection' }).click();
-		await selects(t, page);
+		await expectSelected(t, page);
 		await page.keyboard.press('Home');
 		await page.keyboard.press('ArrowDown');
 		await page.keyboard.press('ArrowDown');
 		await page.keyboard.press('Space');
 		await page.keyboard.press('Shift+ArrowDown');
 		await page.keyboard.press('Shift+ArrowDown');
-		await selects(t, page, '2.txt', '3.txt', '4.txt');
+		await expectSelected(t, page, '2.txt', '3.txt', '4.txt');
 		await page.keyboard.press('Shift+End');
-		await selects(t, page, '2.txt', '3.txt', '4.txt', '5.txt', '6.txt', '7.txt');
+		await expectSelected(t, page, '2.txt', '3.txt', '4.txt', '5.txt', '6.txt', '7.txt');
 		await page.keyboard.press('Shift+Home');
-		await selects(t, page, '1.txt', '2.txt');
+		await expectSelected(t, page, '1.txt', '2.txt');
 		t.deepEqual(app.faults, []);
 	},
 );
 
-test.serial('letters typed in one go find a name, also where the page comes to them late', async (t) => {
-	const app = await stage.enter(t);
-	await plant(app.home, { 'bat.txt': '', 'bee.txt': '', 'bean.txt': '', 'egg.txt': '', 'apple.txt': '' });
+test.serial('letters typed quickly find a name, also if a busy page handles them late', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'bat.txt': '', 'bee.txt': '', 'bean.txt': '', 'egg.txt': '', 'apple.txt': '' });
 	const page = await app.open('/browser?type=private');
 	await page.keyboard.press('ArrowDown');
-	await typeInOneGo(page, 'bean', () => wait(1000));
+	await typeQuickly(page, 'bean', () => wait(1000));
 	await rowOf(page, 'bean.txt').and(page.locator(':focus')).waitFor();
 	t.deepEqual(app.faults, []);
 });
 
-test.serial(
-	'dialogs list five paths and how many more, and keep the keys and the selection to themselves',
-	async (t) => {
-		const app = await stage.enter(t);
-		const names = ['1.txt', '2.txt', '3.txt', '4.txt', '5.txt', '6.txt', '7.txt'];
-		await plant(`${app.home}/Box`, Object.fromEntries(names.map((name) => [name, name])));
-		const page = await app.open('/browser/Box?type=private');
-		const dialog = page.getByRole('dialog');
-		const box = ['Box/', ...names.map((name) => `Box/${name}`), 'Public/'];
+test.serial('dialogs list five paths and how many more, and their keys do not change the list', async (t) => {
+	const app = await fixture.enter(t);
+	const names = ['1.txt', '2.txt', '3.txt', '4.txt', '5.txt', '6.txt', '7.txt'];
+	await writeFiles(`${app.home}/Box`, Object.fromEntries(names.map((name) => [name, name])));
+	const page = await app.open('/browser/Box?type=private');
+	const dialog = page.getByRole('dialog');
+	const box = ['Box/', ...names.map((name) => `Box/${name}`), 'Public/'];
 
-		await page.keyboard.press('Control+a');
-		await page.keyboard.press('Delete');
-		const paths = ['Box/1.txt', 'Box/2.txt', 'Box/3.txt', 'Box/4.txt', 'Box/5.txt', '…and 2 more'];
-		t.deepEqual(await listedPaths(page), paths);
-		await dialog.locator(':focus').waitFor();
-		for (const key of ['Delete', 'F2', 'Control+x', 'Control+a', 'Backspace', 'ArrowDown'])
-			await page.keyboard.press(key);
-		t.is(await dialog.count(), 1);
-		await selects(t, page, ...names);
-		await page.keyboard.press('Escape');
-		await settled(page);
-		// Escape closed the dialog and nothing else.
-		await selects(t, page, ...names);
-		t.is(await page.locator('[data-cut]').count(), 0);
-		await onDisk(t, app.home, box);
+	await page.keyboard.press('Control+a');
+	await page.keyboard.press('Delete');
+	const paths = ['Box/1.txt', 'Box/2.txt', 'Box/3.txt', 'Box/4.txt', 'Box/5.txt', '…and 2 more'];
+	t.deepEqual(await listedPaths(page), paths);
+	await dialog.locator(':focus').waitFor();
+	for (const key of ['Delete', 'F2', 'Control+x', 'Control+a', 'Backspace', 'ArrowDown'])
+		await page.keyboard.press(key);
+	t.is(await dialog.count(), 1);
+	await expectSelected(t, page, ...names);
+	await page.keyboard.press('Escape');
+	await overlaysClosed(page);
+	// Escape closed only the dialog.
+	await expectSelected(t, page, ...names);
+	t.is(await page.locator('[data-cut]').count(), 0);
+	await expectOnDisk(t, app.home, box);
 
-		await page.getByRole('grid', { name: 'Files' }).locator(':focus').waitFor();
-		await page.keyboard.press('Shift+F10');
-		await page.getByRole('menuitem', { name: 'Move to Public' }).click();
-		t.deepEqual(await listedPaths(page), paths);
-		await page.keyboard.press('Escape');
-		await settled(page);
+	await page.getByRole('grid', { name: 'Files' }).locator(':focus').waitFor();
+	await page.keyboard.press('Shift+F10');
+	await page.getByRole('menuitem', { name: 'Move to Public' }).click();
+	t.deepEqual(await listedPaths(page), paths);
+	await page.keyboard.press('Escape');
+	await overlaysClosed(page);
 
-		await page.getByRole('button', { name: 'Clear selection' }).click();
-		await page.getByRole('button', { name: 'Actions', exact: true }).click();
-		await page.getByRole('menuitem', { name: 'Create Folder' }).click();
-		await dialog.locator(':focus').waitFor();
-		await page.keyboard.press('Enter');
-		await dialog.getByText('Please enter a folder name').waitFor();
-		await page.keyboard.type('what?');
-		await dialog.getByText('cannot be empty or contain invalid characters').waitFor();
-		await page.keyboard.press('Enter');
-		await page.keyboard.press('Escape');
-		await settled(page);
+	await page.getByRole('button', { name: 'Clear selection' }).click();
+	await page.getByRole('button', { name: 'Actions', exact: true }).click();
+	await page.getByRole('menuitem', { name: 'Create Folder' }).click();
+	await dialog.locator(':focus').waitFor();
+	await page.keyboard.press('Enter');
+	await dialog.getByText('Please enter a folder name').waitFor();
+	await page.keyboard.type('what?');
+	await dialog.getByText('cannot be empty or contain invalid characters').waitFor();
+	await page.keyboard.press('Enter');
+	await page.keyboard.press('Escape');
+	await overlaysClosed(page);
 
-		await rowOf(page, '1.txt').click({ modifiers: ['Control'] });
-		await page.keyboard.press('F2');
-		await dialog.getByRole('textbox', { name: 'New name' }).and(page.locator(':focus')).waitFor();
-		t.is(await page.evaluate(() => String(window.getSelection())), '1', 'without its extension');
-		await page.keyboard.press('Enter');
-		await settled(page);
-		await onDisk(t, app.home, box);
+	await rowOf(page, '1.txt').click({ modifiers: ['Control'] });
+	await page.keyboard.press('F2');
+	await dialog.getByRole('textbox', { name: 'New name' }).and(page.locator(':focus')).waitFor();
+	t.is(await page.evaluate(() => String(window.getSelection())), '1', 'without its extension');
+	await page.keyboard.press('Enter');
+	await overlaysClosed(page);
+	await expectOnDisk(t, app.home, box);
 
-		await page.keyboard.press('Delete');
-		await dialog.getByRole('button', { name: 'Delete' }).click();
-		await said(page, 'Deleted 1.txt');
-		await onDisk(
-			t,
-			app.home,
-			box.filter((name) => name !== 'Box/1.txt'),
-		);
-		t.deepEqual(app.faults, []);
-	},
-);
+	await page.keyboard.press('Delete');
+	await dialog.getByRole('button', { name: 'Delete' }).click();
+	await expectNotice(page, 'Deleted 1.txt');
+	await expectOnDisk(
+		t,
+		app.home,
+		box.filter((name) => name !== 'Box/1.txt'),
+	);
+	t.deepEqual(app.faults, []);
+});
 
-test.serial('of several, what is protected or another’s is left out with a sentence', async (t) => {
-	const app = await stage.enter(t);
-	await plant(app.home, { 'a.txt': 'a', 'b.txt': 'b', 'Public/mine.txt': 'm', 'Public/also mine.txt': 'm' });
-	await plant(`${app.files}/Public`, { 'notice.pdf': 'n' });
-	await plant(`${app.files}/users/anonymous/Public`, { 'guest.txt': 'g' });
+test.serial('protected entries and those of others are skipped with a notice', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'a.txt': 'a', 'b.txt': 'b', 'Public/mine.txt': 'm', 'Public/also mine.txt': 'm' });
+	await writeFiles(`${app.files}/Public`, { 'notice.pdf': 'n' });
+	await writeFiles(`${app.files}/users/anonymous/Public`, { 'guest.txt': 'g' });
 	const page = await app.open('/browser?type=private');
 	const dialog = page.getByRole('dialog');
 
@@ -213,7 +218,7 @@ test.serial('of several, what is protected or another’s is left out with a sen
 		Delete: 'delete',
 	})) {
 		await page.keyboard.press(key);
-		await said(page, `Cannot ${verb} protected folders`);
+		await expectNotice(page, `Cannot ${verb} protected folders`);
 		t.is(await dialog.count(), 0);
 	}
 	await rowOf(page, 'Public').click({ button: 'right' });
@@ -223,9 +228,9 @@ test.serial('of several, what is protected or another’s is left out with a sen
 	await page.keyboard.press('Delete');
 	t.deepEqual(await listedPaths(page), ['a.txt']);
 	await dialog.getByRole('button', { name: 'Delete' }).click();
-	await said(page, 'Deleted a.txt');
-	await settled(page);
-	await onDisk(t, app.home, ['Public/', 'Public/also mine.txt', 'Public/mine.txt', 'b.txt']);
+	await expectNotice(page, 'Deleted a.txt');
+	await overlaysClosed(page);
+	await expectOnDisk(t, app.home, ['Public/', 'Public/also mine.txt', 'Public/mine.txt', 'b.txt']);
 
 	await page.getByRole('combobox', { name: 'Area' }).selectOption('public');
 	await rowOf(page, 'guest.txt').waitFor();
@@ -234,19 +239,19 @@ test.serial('of several, what is protected or another’s is left out with a sen
 	t.false((await menuItems(page)).includes('Move back to Private'), 'only if all are one’s own');
 	await page.keyboard.press('Escape');
 	await page.keyboard.press('Control+x');
-	await said(page, 'Skipped 2 items that you do not own');
+	await expectNotice(page, 'Skipped 2 items that you do not own');
 	t.is(await page.locator('[data-cut]').count(), 2);
 	await page.keyboard.press('Delete');
 	t.deepEqual(await listedPaths(page), ['also mine.txt', 'mine.txt']);
 	await dialog.getByRole('button', { name: 'Delete' }).click();
-	await said(page, 'Deleted 2 items');
-	await settled(page);
+	await expectNotice(page, 'Deleted 2 items');
+	await overlaysClosed(page);
 	await page.keyboard.press('Control+a');
 	await page.keyboard.press('Delete');
-	await said(page, 'You do not own any of the selected items');
+	await expectNotice(page, 'You do not own any of the selected items');
 	await page.keyboard.press('Control+x');
-	await said(page, 'Cannot cut files you do not own');
-	await onDisk(t, app.home, ['Public/', 'b.txt']);
+	await expectNotice(page, 'Cannot cut files you do not own');
+	await expectOnDisk(t, app.home, ['Public/', 'b.txt']);
 	t.deepEqual(await treeOf(`${app.files}/Public`), ['notice.pdf']);
 	t.deepEqual(await treeOf(`${app.files}/users/anonymous/Public`), ['guest.txt']);
 	t.deepEqual(app.faults, []);

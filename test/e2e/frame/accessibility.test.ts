@@ -66,5 +66,5 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	t.deepEqual(faults, []);
 };
 
-test.serial('axe finds nothing on any screen at a desk', everyState, desktop);
-test.serial('axe finds nothing on any screen in a hand', everyState, phone);
+test.serial('axe finds nothing on any screen on a desktop', everyState, desktop);
+test.serial('axe finds nothing on any screen on a phone', everyState, phone);

@@ -5,9 +5,9 @@ import test, { type ExecutionContext } from 'ava';
 import type { Locator, Page } from 'playwright-core';
 import { serveArgs, startServer } from '../../serverProcess.js';
 import { openBrowser, openPage, plainName } from '../support/browser.js';
-import { nameIn, plant, prepareStage } from '../support/fileManager.js';
+import { nameIn, setUpFixture, writeFiles } from '../support/fileManager.js';
 
-const stage = prepareStage(test);
+const fixture = setUpFixture(test);
 
 async function openLanding(t: ExecutionContext): Promise<{ page: Page; faults: string[] }> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-focus-'));
@@ -28,7 +28,7 @@ function focused(control: Locator): Promise<void> {
 	return control.and(control.page().locator(':focus')).waitFor();
 }
 
-test.serial('a dialog gives the focus back to what opened it, however often', async (t) => {
+test.serial('a dialog restores the focus to what opened it, each time', async (t) => {
 	const { page, faults } = await openLanding(t);
 	const button = page.getByRole('button', { name: 'Sign In' });
 	const dialog = page.getByRole('dialog');
@@ -67,32 +67,35 @@ test.serial('a dialog gives the focus back to what opened it, however often', as
 	t.deepEqual(faults, []);
 });
 
-test.serial('who signs in goes on at the account, whose menu opens also before it was loaded', async (t) => {
-	const { page, faults } = await openLanding(t);
-	await page.route('**/UserMenu*.js', async (route) => {
-		await new Promise((resolve) => setTimeout(resolve, 800));
-		await route.continue();
-	});
-	await page.getByRole('button', { name: 'Sign In' }).click();
-	await signIn(page, 'not the password');
-	await page.getByText('Login failed: Invalid username or password').waitFor();
-	await focused(page.getByLabel('Password'));
-	await signIn(page, 'correct horse');
-	await page.getByRole('button', { name: 'ada' }).click();
-	await focused(page.getByRole('menuitem', { name: 'My Files' }));
-	await page.getByRole('menuitem', { name: 'Logout' }).click();
-	await focused(page.getByRole('button', { name: 'Sign In' }));
-	await page.keyboard.press('Enter');
-	await signIn(page, 'correct horse');
-	await page.getByRole('dialog').waitFor({ state: 'detached' });
-	await focused(page.getByRole('button', { name: 'ada' }));
-	t.is(await page.getByRole('menu').count(), 0);
-	t.deepEqual(faults, []);
-});
+test.serial(
+	'signing in moves the focus to the account, whose menu also opens if it was pressed before it was loaded',
+	async (t) => {
+		const { page, faults } = await openLanding(t);
+		await page.route('**/UserMenu*.js', async (route) => {
+			await new Promise((resolve) => setTimeout(resolve, 800));
+			await route.continue();
+		});
+		await page.getByRole('button', { name: 'Sign In' }).click();
+		await signIn(page, 'not the password');
+		await page.getByText('Login failed: Invalid username or password').waitFor();
+		await focused(page.getByLabel('Password'));
+		await signIn(page, 'correct horse');
+		await page.getByRole('button', { name: 'ada' }).click();
+		await focused(page.getByRole('menuitem', { name: 'My Files' }));
+		await page.getByRole('menuitem', { name: 'Logout' }).click();
+		await focused(page.getByRole('button', { name: 'Sign In' }));
+		await page.keyboard.press('Enter');
+		await signIn(page, 'correct horse');
+		await page.getByRole('dialog').waitFor({ state: 'detached' });
+		await focused(page.getByRole('button', { name: 'ada' }));
+		t.is(await page.getByRole('menu').count(), 0);
+		t.deepEqual(faults, []);
+	},
+);
 
-test.serial('a menu that opens while a dialog fades out keeps the keys', async (t) => {
-	const manager = await stage.enter(t);
-	await plant(manager.home, { 'a.txt': 'a', 'b.txt': 'b' });
+test.serial('a menu that opens while a dialog fades out gets the keys', async (t) => {
+	const manager = await fixture.enter(t);
+	await writeFiles(manager.home, { 'a.txt': 'a', 'b.txt': 'b' });
 	const page = await manager.open('/browser?type=private');
 	const menu = page.getByRole('menu');
 	for (const pause of [0, 40, 80, 120]) {

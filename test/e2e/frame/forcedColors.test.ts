@@ -1,8 +1,8 @@
 import test from 'ava';
 import type { Locator } from 'playwright-core';
-import { plant, prepareStage } from '../support/fileManager.js';
+import { setUpFixture, writeFiles } from '../support/fileManager.js';
 
-const stage = prepareStage(test);
+const fixture = setUpFixture(test);
 
 const styleOf = (control: Locator) =>
 	control.evaluate((element) => {
@@ -10,9 +10,9 @@ const styleOf = (control: Locator) =>
 		return { backgroundColor, outlineStyle };
 	});
 
-test.serial('with the system’s own few colours, controls have an edge and what is chosen is told apart', async (t) => {
-	const manager = await stage.enter(t);
-	await plant(manager.home, { 'a.txt': 'a' });
+test.serial('with forced colours controls have a border and the selection is visible', async (t) => {
+	const manager = await fixture.enter(t);
+	await writeFiles(manager.home, { 'a.txt': 'a' });
 	const page = await manager.open('/browser?type=private');
 	await page.emulateMedia({ forcedColors: 'active' });
 	const letter = (name: string) => page.getByRole('button', { name, exact: true });

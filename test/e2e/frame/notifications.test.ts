@@ -1,18 +1,18 @@
 import test from 'ava';
-import { plant, prepareStage, rowOf } from '../support/fileManager.js';
+import { rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { noticeMs } from '../support/notices.js';
 
-const stage = prepareStage(test);
+const fixture = setUpFixture(test);
 
 test.serial(
-	'a notice goes after three seconds under a mouse at rest, and stays while somebody points at it',
+	'a notice disappears after three seconds under a resting mouse, and stays while the mouse moves over it',
 	async (t) => {
-		const manager = await stage.enter(t);
-		await plant(manager.home, { 'a.txt': 'a' });
+		const manager = await fixture.enter(t);
+		await writeFiles(manager.home, { 'a.txt': 'a' });
 		const page = await manager.open('/browser?type=private');
 		const notice = page.getByRole('status').filter({ hasText: 'Copied a.txt' });
 		await rowOf(page, 'a.txt').click({ modifiers: ['Control'] });
-		// Where the bar will be.
+		// At the position of the bar.
 		await page.mouse.move(640, 760);
 		await page.keyboard.press('Control+c');
 		await notice.waitFor();

@@ -1,14 +1,14 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import test from 'ava';
 import type { Route } from 'playwright-core';
-import { plant, prepareStage, rowOf, settled } from '../support/fileManager.js';
-import { holdTimers, letTimersGo } from '../support/heldTimers.js';
+import { overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { holdTimers, releaseTimers } from '../support/heldTimers.js';
 
-const stage = prepareStage(test);
+const fixture = setUpFixture(test);
 
-test.serial('settings are saved, take effect at once and are there at the next visit', async (t) => {
-	const ada = await stage.enter(t);
-	await plant(ada.home, { 'a.txt': 'a' });
+test.serial('settings are saved, take effect at once and are kept for the next visit', async (t) => {
+	const ada = await fixture.enter(t);
+	await writeFiles(ada.home, { 'a.txt': 'a' });
 	await holdTimers(ada.context, 1000);
 	const page = await ada.open('/browser?type=private');
 	await page.getByRole('button', { name: 'Settings' }).click();
@@ -30,16 +30,16 @@ test.serial('settings are saved, take effect at once and are there at the next v
 
 	await asks.check({ force: true });
 	await dialog.getByRole('button', { name: 'Cancel' }).click();
-	await settled(page);
+	await overlaysClosed(page);
 	await page.getByRole('button', { name: 'Settings' }).click();
 	t.false(await asks.isChecked(), 'Cancel leaves everything as it was');
 
 	await asks.check({ force: true });
 	await save.click();
 	await dialog.getByText('Settings saved successfully!').waitFor();
-	// It stays for a second.
-	await letTimersGo(page);
-	await settled(page);
+	// Shown for a second.
+	await releaseTimers(page);
+	await overlaysClosed(page);
 	await rowOf(page, 'a.txt').locator('[data-part=name]').click();
 	await page.getByRole('dialog', { name: 'Confirm Download' }).waitFor();
 	await page.keyboard.press('Escape');
@@ -50,8 +50,8 @@ test.serial('settings are saved, take effect at once and are there at the next v
 	t.deepEqual(ada.faults, []);
 });
 
-test.serial('settings that could not be saved say why and stay open', async (t) => {
-	const ada = await stage.enter(t);
+test.serial('the settings dialog stays open if they could not be saved, and says why', async (t) => {
+	const ada = await fixture.enter(t);
 	await holdTimers(ada.context, 1000);
 	const page = await ada.open('/browser?type=private');
 	await page.getByRole('button', { name: 'Settings' }).click();

@@ -8,11 +8,11 @@ import { AxeBuilder } from '@axe-core/playwright';
 import test, { type ExecutionContext } from 'ava';
 import type { Download, Page } from 'playwright-core';
 import { desktop, phone } from '../support/browser.js';
-import { menuItems, nameIn, plant, prepareStage, rowOf, settled, treeOf } from '../support/fileManager.js';
-import { said } from '../support/notices.js';
-import { slowWay } from '../support/slowConnection.js';
+import { menuItems, nameIn, overlaysClosed, rowOf, setUpFixture, treeOf, writeFiles } from '../support/fileManager.js';
+import { expectNotice } from '../support/notices.js';
+import { slowConnection } from '../support/slowConnection.js';
 
-const stage = prepareStage(test);
+const fixture = setUpFixture(test);
 const run = promisify(execFile);
 
 const hashOf = async (file: string) =>
@@ -20,7 +20,7 @@ const hashOf = async (file: string) =>
 		.update(await readFile(file))
 		.digest('hex');
 
-/** Downloads that begin while something is done, by their names: the first answer may come last. */
+/** The downloads that `action` starts, sorted by name, since their responses may come in any order. */
 async function downloadsOf(page: Page, count: number, act: () => Promise<void>): Promise<Download[]> {
 	const downloads: Download[] = [];
 	const all = new Promise<void>((resolve) => {
@@ -45,7 +45,7 @@ async function choose(page: Page, name: string, item: string): Promise<void> {
 	await page.getByRole('menuitem', { name: item, exact: true }).click();
 }
 
-/** What is in an archive, unpacked by another program. */
+/** The contents of an archive, unpacked by another program. */
 async function unpacked(t: ExecutionContext, download: Download): Promise<string> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-unzip-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
@@ -59,15 +59,15 @@ async function askBeforeDownload(page: Page): Promise<void> {
 	await page.getByRole('button', { name: 'Settings' }).click();
 	await page.getByRole('switch', { name: 'Ask before download' }).check({ force: true });
 	await page.getByRole('button', { name: 'Save Changes' }).click();
-	await settled(page);
+	await overlaysClosed(page);
 }
 
 const today = /_\d{4}-\d\d-\d\d\.zip$/;
 
-test.serial('files come one by one, byte for byte, and a folder or a selection as its ZIP', async (t) => {
-	const ada = await stage.enter(t);
+test.serial('files are downloaded one by one, byte for byte, and a folder or a selection as a ZIP', async (t) => {
+	const ada = await fixture.enter(t);
 	const big = randomBytes(5_000_000).toString('latin1');
-	await plant(ada.home, {
+	await writeFiles(ada.home, {
 		'a.bin': big,
 		'naïve – 日本.txt': 'b',
 		'trip/one.jpg': '1',
@@ -88,7 +88,7 @@ test.serial('files come one by one, byte for byte, and a folder or a selection a
 
 	const [folder] = await downloadsOf(page, 1, () => choose(page, 'trip', 'Download as ZIP'));
 	t.regex(folder?.suggestedFilename() ?? '', /^trip_/);
-	await said(page, `Downloaded ${folder?.suggestedFilename()}`);
+	await expectNotice(page, `Downloaded ${folder?.suggestedFilename()}`);
 	t.deepEqual(await treeOf(await unpacked(t, folder as Download)), [
 		'trip/',
 		'trip/deep/',
@@ -108,40 +108,43 @@ test.serial('files come one by one, byte for byte, and a folder or a selection a
 	t.deepEqual(ada.faults, []);
 });
 
-test.serial('a visitor sees how far a ZIP is as well', async (t) => {
-	const ada = await stage.enter(t, { isVisitor: true });
-	await plant(ada.files, { 'Public/trip/one.jpg': '1' });
+test.serial('a visitor sees the progress of a ZIP as well', async (t) => {
+	const ada = await fixture.enter(t, { isVisitor: true });
+	await writeFiles(ada.files, { 'Public/trip/one.jpg': '1' });
 	const page = await ada.open('/browser');
 	const [folder] = await downloadsOf(page, 1, () => choose(page, 'trip', 'Download as ZIP'));
-	await said(page, `Downloaded ${folder?.suggestedFilename()}`);
+	await expectNotice(page, `Downloaded ${folder?.suggestedFilename()}`);
 	t.deepEqual(await treeOf(await unpacked(t, folder as Download)), ['trip/', 'trip/one.jpg']);
 	t.deepEqual(ada.faults, []);
 });
 
-test.serial('a ZIP that came while the tab was hidden is there when it is looked at again', async (t) => {
-	const ada = await stage.enter(t);
-	await plant(ada.home, { 'trip/one.jpg': '1' });
-	const page = await ada.open('/browser?type=private');
-	const setShown = (state: 'hidden' | 'visible') =>
-		page.evaluate((value) => {
-			Object.defineProperty(document, 'visibilityState', { configurable: true, value });
-			document.dispatchEvent(new Event('visibilitychange'));
-		}, state);
-	await rowOf(page, 'trip').click({ button: 'right' });
-	await setShown('hidden');
-	const [folder] = await downloadsOf(page, 1, () => page.getByRole('menuitem', { name: 'Download as ZIP' }).click());
-	await folder?.path();
-	await page.getByText('Waiting for the browser…').waitFor();
-	await setShown('visible');
-	await said(page, `Downloaded ${folder?.suggestedFilename()}`);
-	t.deepEqual(ada.faults, []);
-});
+test.serial(
+	'a ZIP that was sent while the tab was hidden is shown as done when the tab is visible again',
+	async (t) => {
+		const ada = await fixture.enter(t);
+		await writeFiles(ada.home, { 'trip/one.jpg': '1' });
+		const page = await ada.open('/browser?type=private');
+		const setShown = (state: 'hidden' | 'visible') =>
+			page.evaluate((value) => {
+				Object.defineProperty(document, 'visibilityState', { configurable: true, value });
+				document.dispatchEvent(new Event('visibilitychange'));
+			}, state);
+		await rowOf(page, 'trip').click({ button: 'right' });
+		await setShown('hidden');
+		const [folder] = await downloadsOf(page, 1, () => page.getByRole('menuitem', { name: 'Download as ZIP' }).click());
+		await folder?.path();
+		await page.getByText('Waiting for the browser…').waitFor();
+		await setShown('visible');
+		await expectNotice(page, `Downloaded ${folder?.suggestedFilename()}`);
+		t.deepEqual(ada.faults, []);
+	},
+);
 
-test.serial('without news of it the bar gives way', async (t) => {
-	const ada = await stage.enter(t);
-	await plant(ada.home, { 'trip/one.jpg': '1' });
+test.serial('without events the notice of a ZIP disappears', async (t) => {
+	const ada = await fixture.enter(t);
+	await writeFiles(ada.home, { 'trip/one.jpg': '1' });
 	await ada.context.clock.install();
-	// The archive itself is sent, and at once: what must not come is the news of it.
+	// The archive is sent at once; only its events must not arrive.
 	await ada.context.route('**/api/events?**', (route) => route.abort());
 	const page = await ada.open('/browser?type=private');
 	await choose(page, 'trip', 'Download as ZIP');
@@ -151,30 +154,30 @@ test.serial('without news of it the bar gives way', async (t) => {
 	t.pass();
 });
 
-test.serial('the bar shows how much of a ZIP was sent, and Cancel breaks it off', async (t) => {
-	const ada = await stage.enter(t);
-	await plant(ada.home, { 'film/': '' });
+test.serial('the notification bar shows how much of a ZIP was sent, and Cancel aborts it', async (t) => {
+	const ada = await fixture.enter(t);
+	await writeFiles(ada.home, { 'film/': '' });
 	const film = await open(path.join(ada.home, 'film/long.mp4'), 'w');
 	await film.truncate(3 * 1024 ** 3);
 	await film.close();
 	const page = await ada.open('/browser?type=private');
-	// Two minutes and a half: long enough to be looked at.
-	await page.goto(`${await slowWay(t, ada.url, 20_000_000)}/browser?type=private`);
+	// Two and a half minutes: long enough to be observed.
+	await page.goto(`${await slowConnection(t, ada.url, 20_000_000)}/browser?type=private`);
 	const [download] = await downloadsOf(page, 1, () => choose(page, 'film', 'Download as ZIP'));
 	const bar = page.getByRole('status').filter({ hasText: /^Downloading film_/ });
 	await bar.getByText(/^\d+\.\d\d\s[MG]B\sof\s3\.00\sGB · \d+\.\d\s[KM]B\/s · .*\sleft$/).waitFor();
 	await bar.locator('[role=progressbar]:not([aria-valuenow="0"])').waitFor();
 	await bar.getByRole('button', { name: 'Cancel' }).click();
-	await said(page, 'Download cancelled');
+	await expectNotice(page, 'Download cancelled');
 	t.truthy(await download?.failure());
 	const answer = await page.goto(download?.url() ?? '');
 	t.is(answer?.status(), 410, 'its address is no longer good');
 	t.deepEqual(ada.faults, []);
 });
 
-test.serial('a ZIP that could not be made is said to be so', async (t) => {
-	const ada = await stage.enter(t);
-	await plant(ada.home, { 'trip/one.jpg': '1' });
+test.serial('a ZIP that could not be created is reported', async (t) => {
+	const ada = await fixture.enter(t);
+	await writeFiles(ada.home, { 'trip/one.jpg': '1' });
 	const page = await ada.open('/browser?type=private');
 	await rowOf(page, 'trip').click({ button: 'right' });
 	await page.route('**/api/downloadTickets', (route) =>
@@ -189,14 +192,14 @@ test.serial('a ZIP that could not be made is said to be so', async (t) => {
 		}),
 	);
 	await page.getByRole('menuitem', { name: 'Download as ZIP' }).click();
-	await said(page, 'Error creating ZIP file', 'ZIP archives are not available on this server.');
+	await expectNotice(page, 'Error creating ZIP file', 'ZIP archives are not available on this server.');
 	t.deepEqual(ada.faults, []);
 });
 
 const confirms = async (t: ExecutionContext, viewport: typeof desktop) => {
-	const ada = await stage.enter(t, { viewport });
+	const ada = await fixture.enter(t, { viewport });
 	const many = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`many/${index}.txt`, 'x'.repeat(1536)]));
-	await plant(ada.home, { 'a.txt': 'x'.repeat(1536), 'b.txt': 'x', 'trip/one.jpg': '1', ...many });
+	await writeFiles(ada.home, { 'a.txt': 'x'.repeat(1536), 'b.txt': 'x', 'trip/one.jpg': '1', ...many });
 	const page = await ada.open('/browser?type=private');
 	await askBeforeDownload(page);
 	const dialog = page.getByRole('dialog', { name: 'Confirm Download' });
@@ -211,7 +214,7 @@ const confirms = async (t: ExecutionContext, viewport: typeof desktop) => {
 	t.deepEqual((await new AxeBuilder({ page }).analyze()).violations, []);
 	const [one] = await downloadsOf(page, 1, () => confirm.click());
 	t.is(one?.suggestedFilename(), 'a.txt');
-	await settled(page);
+	await overlaysClosed(page);
 
 	await select(page, 'a.txt', 'b.txt');
 	await choose(page, 'a.txt', 'Download');
@@ -223,18 +226,18 @@ const confirms = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const [both] = await downloadsOf(page, 1, () => confirm.click());
 	t.regex(both?.suggestedFilename() ?? '', /^files_/);
 	t.deepEqual(await treeOf(await unpacked(t, both as Download)), ['a.txt', 'b.txt']);
-	await settled(page);
+	await overlaysClosed(page);
 
 	await select(page);
 	await choose(page, 'trip', 'Download as ZIP');
 	await dialog.getByText('Download this folder as ZIP?').waitFor();
 	t.deepEqual([await zip.isChecked(), await zip.isDisabled()], [true, true]);
-	// Nobody has looked into the folder before: the size is that of its ZIP.
+	// The size of a folder is unknown, so the size of its ZIP is shown.
 	await total('Bytes');
 	t.deepEqual((await new AxeBuilder({ page }).analyze()).violations, []);
 	const [folder] = await downloadsOf(page, 1, () => confirm.click());
 	t.deepEqual(await treeOf(await unpacked(t, folder as Download)), ['trip/', 'trip/one.jpg']);
-	await settled(page);
+	await overlaysClosed(page);
 
 	await nameIn(page, 'many').click();
 	await rowOf(page, '0.txt').waitFor();
@@ -245,8 +248,8 @@ const confirms = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const list = dialog.getByRole('list', { name: 'Files to download' });
 	t.true(await list.evaluate((files) => files.clientHeight <= 200 && files.scrollHeight > files.clientHeight));
 	await page.keyboard.press('Escape');
-	await settled(page);
+	await overlaysClosed(page);
 	t.deepEqual(ada.faults, []);
 };
-test.serial('with the setting every download asks, at a desk', confirms, desktop);
-test.serial('and in a hand', confirms, phone);
+test.serial('with the setting every download asks first, on a desktop', confirms, desktop);
+test.serial('and on a phone', confirms, phone);

@@ -5,11 +5,11 @@ import { AxeBuilder } from '@axe-core/playwright';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { desktop, phone } from '../support/browser.js';
-import { type FileManager, plant, prepareStage, rowOf, settled } from '../support/fileManager.js';
-import { patience } from '../support/limits.js';
-import { said } from '../support/notices.js';
+import { type FileManager, overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { expectNotice } from '../support/notices.js';
+import { timeoutMs } from '../support/timeouts.js';
 
-const stage = prepareStage(test);
+const fixture = setUpFixture(test);
 const text = 'The quick brown fox jumps over the lazy dog.\n'.repeat(1000);
 
 const sha256 = async (file: string) =>
@@ -22,7 +22,7 @@ async function choose(page: Page, name: string, item: string): Promise<void> {
 	await page.getByRole('menuitem', { name: item, exact: true }).click();
 }
 
-/** What Ctrl+V gives a person: reading the clipboard needs a permission that a page on plain http cannot have. */
+/** The text of the clipboard by Ctrl+V: to read it, a page needs a permission that it can't have on plain http. */
 async function clipboardText(page: Page): Promise<string> {
 	await page.evaluate(() => {
 		const field = document.createElement('textarea');
@@ -46,12 +46,12 @@ async function clean(t: ExecutionContext, page: Page, state: string): Promise<vo
 	);
 }
 
-/** Somebody without an account, who was sent an address. */
+/** A visitor who was sent a link. */
 async function visit(t: ExecutionContext, { context }: FileManager): Promise<Page> {
 	const visitor = await context.browser()?.newContext();
 	if (visitor === undefined) throw new Error('The browser is gone.');
 	t.teardown(() => visitor.close());
-	visitor.setDefaultTimeout(patience);
+	visitor.setDefaultTimeout(timeoutMs);
 	return visitor.newPage();
 }
 
@@ -64,15 +64,15 @@ async function makeLink(page: Page, name: string, expiration: string): Promise<s
 }
 
 const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
-	const ada = await stage.enter(t, { viewport });
-	await plant(ada.home, { 'docs/fox.txt': text, 'docs/hare.txt': text });
+	const ada = await fixture.enter(t, { viewport });
+	await writeFiles(ada.home, { 'docs/fox.txt': text, 'docs/hare.txt': text });
 	const page = await ada.open('/browser/docs?type=private');
 	await choose(page, 'fox.txt', 'Temporary Link');
 	const dialog = page.getByRole('dialog', { name: 'Temporary Link' });
 	t.true(await dialog.getByRole('radio', { name: '1 hour' }).isChecked());
 	await clean(t, page, 'temporary link');
 	await page.keyboard.press('Escape');
-	await settled(page);
+	await overlaysClosed(page);
 	await page.getByRole('grid', { name: 'Files' }).locator(':focus').waitFor();
 
 	const link = await makeLink(page, 'fox.txt', '1 week');
@@ -81,11 +81,11 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await dialog.getByRole('button', { name: 'Copy Link' }).click();
 	await dialog.getByText('Copied to the clipboard').waitFor();
 	await dialog.getByRole('button', { name: 'Close' }).click();
-	await settled(page);
+	await overlaysClosed(page);
 	t.is(await clipboardText(page), link);
 	await makeLink(page, 'hare.txt', '12 hours');
 	await page.keyboard.press('Escape');
-	await settled(page);
+	await overlaysClosed(page);
 
 	const visitor = await visit(t, ada);
 	const [download] = await Promise.all([visitor.waitForEvent('download'), visitor.goto(link).catch(() => undefined)]);
@@ -98,7 +98,7 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await mine.getByText('docs/fox.txt').waitFor();
 	await mine.getByText(viewport === phone ? '1 download' : 'Downloads 1').waitFor();
 	await clean(t, page, 'my links');
-	// With the keyboard alone, down to the last one.
+	// With the keyboard alone, until none is left.
 	const hasFocus = (name: string) =>
 		mine.getByRole('button', { name, exact: true }).and(page.locator(':focus')).waitFor();
 	await hasFocus('Close');
@@ -112,7 +112,7 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await clean(t, page, 'no links');
 	await hasFocus('Close');
 	await page.keyboard.press('Enter');
-	await settled(page);
+	await overlaysClosed(page);
 
 	const answer = await visitor.goto(link);
 	t.is(answer?.status(), 404);
@@ -122,16 +122,16 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await visitor.getByText('Drop files or click to upload').waitFor();
 	t.deepEqual(ada.faults, []);
 };
-test.serial('a link is made, copied, followed by a visitor, counted and revoked, at a desk', journey, desktop);
-test.serial('and in a hand', journey, phone);
+test.serial('a link is created, copied, opened by a visitor, counted and revoked, on a desktop', journey, desktop);
+test.serial('and on a phone', journey, phone);
 
-test.serial('the plain link of a public file is copied and works for anyone', async (t) => {
-	const ada = await stage.enter(t);
-	await plant(ada.home, { 'Public/trip/a & b.txt': text });
+test.serial('the permanent link of a public file is copied and works for anyone', async (t) => {
+	const ada = await fixture.enter(t);
+	await writeFiles(ada.home, { 'Public/trip/a & b.txt': text });
 	for (const address of ['/browser/trip?type=public', '/browser/Public/trip?type=private']) {
 		const page = await ada.open(address);
 		await choose(page, 'a & b.txt', 'Copy Link');
-		await said(page, 'Link copied');
+		await expectNotice(page, 'Link copied');
 		const link = await clipboardText(page);
 		t.is(link, `${ada.url}/api/download/trip/a%20%26%20b.txt?type=public&owner=${ada.username}`);
 		const visitor = await visit(t, ada);
@@ -144,9 +144,9 @@ test.serial('the plain link of a public file is copied and works for anyone', as
 	t.deepEqual(ada.faults, []);
 });
 
-test.serial('a link that could not be made or copied is said to be so', async (t) => {
-	const ada = await stage.enter(t);
-	await plant(ada.home, { 'fox.txt': text, 'hare.txt': text, 'Public/plain.txt': text });
+test.serial('a link that could not be created or copied is reported', async (t) => {
+	const ada = await fixture.enter(t);
+	await writeFiles(ada.home, { 'fox.txt': text, 'hare.txt': text, 'Public/plain.txt': text });
 	const page = await ada.open('/browser?type=private');
 	await choose(page, 'fox.txt', 'Temporary Link');
 	await rm(path.join(ada.home, 'fox.txt'));
@@ -154,7 +154,7 @@ test.serial('a link that could not be made or copied is said to be so', async (t
 	await dialog.getByRole('button', { name: 'Generate Link' }).click();
 	await dialog.getByRole('alert').filter({ hasText: 'Error generating temporary link' }).waitFor();
 	await dialog.getByRole('button', { name: 'Cancel' }).click();
-	await settled(page);
+	await overlaysClosed(page);
 
 	await page.evaluate(() => {
 		document.execCommand = () => false;
@@ -164,9 +164,9 @@ test.serial('a link that could not be made or copied is said to be so', async (t
 	await dialog.getByRole('alert').filter({ hasText: 'Failed to copy temporary link' }).waitFor();
 	t.is(await page.evaluate(() => String(window.getSelection())), link, 'it is selected, to be copied by hand');
 	await page.keyboard.press('Escape');
-	await settled(page);
+	await overlaysClosed(page);
 	await rowOf(page, 'Public').click();
 	await choose(page, 'plain.txt', 'Copy Link');
-	await said(page, 'Failed to copy link', '/api/download/plain.txt');
+	await expectNotice(page, 'Failed to copy link', '/api/download/plain.txt');
 	t.deepEqual(ada.faults, []);
 });

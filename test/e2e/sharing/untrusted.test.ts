@@ -7,7 +7,7 @@ import { openBrowser, plainName } from '../support/browser.js';
 
 const script = 'document.title = "it ran"; fetch("/api/createFolder?it-ran"); parent.postMessage("it ran", "*");';
 
-/** What people upload, and what would run it if the browser ever took it for what it is. */
+/** Files that a browser would run if it trusted their types. */
 const bodies: Record<string, string> = {
 	'page.html': `<!doctype html><script>${script}</script><img src=x onerror='${script}'>`,
 	'page.xhtml': `<html xmlns="http://www.w3.org/1999/xhtml"><script>${script}</script></html>`,
@@ -21,7 +21,7 @@ const bodies: Record<string, string> = {
 	noextension: `<html><script>${script}</script></html>`,
 };
 
-test.serial('what people upload never runs, opened in any way', async (t) => {
+test.serial('uploaded files never run, however they are opened', async (t) => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-untrusted-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const server = await startServer(t, { args: serveArgs(folder) });
@@ -35,7 +35,7 @@ test.serial('what people upload never runs, opened in any way', async (t) => {
 		for (const name of Object.keys(bodies)) {
 			for (const query of ['', '?inline=1']) {
 				const page = await context.newPage();
-				// A download ends the navigation; that is a good answer too.
+				// A download ends the navigation, which is fine too.
 				await page
 					.goto(`${base}/api/download/${name}${query}`)
 					.catch((error: Error) => t.regex(error.message, /Download is starting|ERR_ABORTED/));
@@ -45,7 +45,7 @@ test.serial('what people upload never runs, opened in any way', async (t) => {
 		}
 		const app = await context.newPage();
 		await app.goto(base);
-		// Until each was taken for something, for nothing, or not at all.
+		// Until each element has loaded or failed.
 		await app.evaluate(async (names) => {
 			const ends: Promise<unknown>[] = [];
 			for (const name of names) {

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { patience } from './limits.js';
-import { hearNotices } from './notices.js';
+import { recordNotices } from './notices.js';
+import { timeoutMs } from './timeouts.js';
 
 type Teardown = { teardown(end: () => Promise<void>): void };
 
@@ -16,21 +16,21 @@ const flags = [
 	'--disable-background-networking',
 	'--disable-component-update',
 	'--disable-sync',
-	// The usual server at home is called by a name, without https: such a page has no clipboard, no crypto.subtle and no secure context.
+	// A server at home often has a host name and no https. Such a page has no secure context, no clipboard API and no crypto.subtle.
 	'--host-resolver-rules=MAP nas 127.0.0.1',
 ];
 
 export const desktop = { width: 1280, height: 800 };
 export const phone = { width: 390, height: 844 };
 
-/** The address of a local server under a name that browsers do not trust as they trust localhost. */
+/** The URL of a local server with a host name for which, unlike localhost, plain http is not a secure context. */
 export function plainName(url: string): string {
 	return url.replace('127.0.0.1', 'nas');
 }
 
 /** A real Chromium for many contexts; it closes with the test. */
 export async function launchBrowser(t: Teardown): Promise<Browser> {
-	const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: flags, timeout: patience });
+	const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: flags, timeout: timeoutMs });
 	t.teardown(() => browser.close());
 	return browser;
 }
@@ -41,32 +41,32 @@ export async function openBrowser(t: Teardown, viewport = desktop): Promise<Brow
 	const context = await chromium.launchPersistentContext(profile, {
 		executablePath: '/usr/bin/chromium',
 		args: flags,
-		timeout: patience,
+		timeout: timeoutMs,
 		viewport,
 		acceptDownloads: true,
 		reducedMotion: 'reduce',
 	});
-	context.setDefaultTimeout(patience);
+	context.setDefaultTimeout(timeoutMs);
 	t.teardown(async () => {
 		await context.close();
-		// Its last process may still be writing.
+		// The last process of the browser may still be writing.
 		await rm(profile, { recursive: true, force: true, maxRetries: 10 });
 	});
 	return context;
 }
 
-/** A page that fails the test if anything in it goes wrong unnoticed. */
+/** Opens a page and collects its errors in `faults`, which a test expects to be empty. */
 export async function openPage(
 	context: BrowserContext,
 	url: string,
 	faults: string[] = [],
 ): Promise<{ page: Page; faults: string[] }> {
 	const page = await context.newPage();
-	page.setDefaultTimeout(patience);
-	await hearNotices(page);
+	page.setDefaultTimeout(timeoutMs);
+	await recordNotices(page);
 	page.on('pageerror', (error) => faults.push(error.message));
 	page.on('console', (message) => {
-		// A refused call is shown to the person; the browser's own line about it is not a fault.
+		// The page shows a refused call; the browser's own line about it is no fault.
 		if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
 			faults.push(message.text());
 	});

@@ -6,27 +6,27 @@ import type { ExecutionContext, TestFn } from 'ava';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { type ServerProcess, serveArgs, startServer } from '../../serverProcess.js';
 import { desktop, launchBrowser, openPage, plainName } from './browser.js';
-import { patience } from './limits.js';
+import { timeoutMs } from './timeouts.js';
 
-/** Files by their paths; a path that ends in a slash is a folder. */
-export type Planted = Readonly<Record<string, string>>;
+/** The contents of files by their paths. A path that ends in a slash is a folder. */
+export type Files = Readonly<Record<string, string>>;
 
-/** A server and a browser for all tests of a file. */
-export interface Stage {
-	/** A new user, signed in in a browser of their own, and public areas in which nothing lies. */
+/** The server and the browser of all tests of a file. */
+export interface Fixture {
+	/** A new user, signed in in a browser context of their own, with empty public areas. */
 	enter(t: ExecutionContext, options?: EnterOptions): Promise<FileManager>;
 }
 
 export interface EnterOptions {
 	viewport?: typeof desktop;
-	/** A finger in place of a mouse. */
+	/** Touch instead of a mouse. */
 	hasTouch?: boolean;
 	/** Nobody is signed in. */
 	isVisitor?: boolean;
 }
 
 export interface FileManager {
-	/** The server's address as a page at home has it. */
+	/** The server's URL with a host name, as at home. */
 	url: string;
 	username: string;
 	/** The storage root. */
@@ -34,14 +34,14 @@ export interface FileManager {
 	/** The user's home. */
 	home: string;
 	context: BrowserContext;
-	/** A new page at an address below the server's, with its list loaded. */
+	/** Opens a page below the server's URL and waits until its list is loaded. */
 	open(address: string): Promise<Page>;
-	/** What went wrong in any page. */
+	/** The errors of all pages. */
 	faults: string[];
 }
 
-/** Starts both before the first test of the file and ends them after the last. */
-export function prepareStage(test: TestFn): Stage {
+/** Starts a server and a browser before the first test of the file and ends them after the last. */
+export function setUpFixture(test: TestFn): Fixture {
 	const endings: (() => Promise<void>)[] = [];
 	const suite = { teardown: (end: () => Promise<void>) => void endings.unshift(end) };
 	let server: ServerProcess;
@@ -81,7 +81,7 @@ export function prepareStage(test: TestFn): Stage {
 				async open(address) {
 					const { page } = await openPage(context, `${url}${address}`, faults);
 					await page.getByRole('grid', { name: 'Files' }).and(page.locator('[aria-busy=false]')).waitFor();
-					// Places are pressed that were measured before.
+					// Fonts move things, and tests click at positions that they have measured.
 					await page.evaluate(async () => void (await document.fonts.ready));
 					return page;
 				},
@@ -90,16 +90,16 @@ export function prepareStage(test: TestFn): Stage {
 	};
 }
 
-/** Puts files into a folder as somebody else does, past the server. */
-export async function plant(folder: string, planted: Planted): Promise<void> {
-	for (const [name, content] of Object.entries(planted)) {
+/** Writes files directly to the disk, as another program does. */
+export async function writeFiles(folder: string, contents: Files): Promise<void> {
+	for (const [name, content] of Object.entries(contents)) {
 		const target = path.join(folder, name);
 		await mkdir(name.endsWith('/') ? target : path.dirname(target), { recursive: true });
 		if (!name.endsWith('/')) await writeFile(target, content);
 	}
 }
 
-/** Every path below a folder of the disk, in order; folders end in a slash. */
+/** Every path below a folder of the disk, sorted; folders end in a slash. */
 export async function treeOf(folder: string): Promise<string[]> {
 	const entries = await readdir(folder, { recursive: true, withFileTypes: true });
 	return entries
@@ -109,10 +109,10 @@ export async function treeOf(folder: string): Promise<string[]> {
 		.sort();
 }
 
-/** Waits until the disk holds exactly this. */
-export async function onDisk(t: ExecutionContext, folder: string, expected: readonly string[]): Promise<void> {
+/** Waits until a folder of the disk has exactly these paths. */
+export async function expectOnDisk(t: ExecutionContext, folder: string, expected: readonly string[]): Promise<void> {
 	const wanted = JSON.stringify([...expected].sort());
-	for (const limit = performance.now() + patience; performance.now() < limit; await wait(50)) {
+	for (const limit = performance.now() + timeoutMs; performance.now() < limit; await wait(50)) {
 		if (JSON.stringify(await treeOf(folder)) === wanted) break;
 	}
 	t.deepEqual(await treeOf(folder), [...expected].sort());
@@ -144,10 +144,10 @@ export async function selectedNames(page: Page): Promise<string[]> {
 	return names.filter((name) => selected.includes(name));
 }
 
-/** Waits until just these rows are selected. */
-export async function selects(t: ExecutionContext, page: Page, ...expected: string[]): Promise<void> {
+/** Waits until exactly these rows are selected. */
+export async function expectSelected(t: ExecutionContext, page: Page, ...expected: string[]): Promise<void> {
 	const wanted = JSON.stringify(expected);
-	for (const limit = performance.now() + patience; performance.now() < limit; await wait(20)) {
+	for (const limit = performance.now() + timeoutMs; performance.now() < limit; await wait(20)) {
 		if (JSON.stringify(await selectedNames(page)) === wanted) return void t.pass();
 	}
 	t.deepEqual(await selectedNames(page), expected);
@@ -160,8 +160,8 @@ export async function listedPaths(page: Page): Promise<string[]> {
 	return lines.allInnerTexts();
 }
 
-/** Waits until all dialogs and menus have gone. */
-export async function settled(page: Page): Promise<void> {
+/** Waits until all dialogs and menus are closed. */
+export async function overlaysClosed(page: Page): Promise<void> {
 	await page.getByRole('dialog').waitFor({ state: 'detached' });
 	await page.getByRole('menu').waitFor({ state: 'detached' });
 }

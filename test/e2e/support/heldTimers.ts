@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from 'playwright-core';
 
-/** Timers of a context's pages that last exactly so long don't run out until they are let go: what is shown for a while stays until it was looked at. */
+/** Holds the timers of a context's pages that last exactly so long until `releaseTimers`, so that what is shown for a while stays until a test has seen it. */
 export async function holdTimers(context: BrowserContext, milliseconds: number): Promise<void> {
 	await context.addInitScript((held) => {
 		const { setTimeout: start, clearTimeout: stop } = window;
@@ -20,8 +20,8 @@ export async function holdTimers(context: BrowserContext, milliseconds: number):
 	}, milliseconds);
 }
 
-/** Lets the held timers of a page run out, as soon as there is one. */
-export async function letTimersGo(page: Page): Promise<void> {
+/** Waits for a held timer of a page and fires all that are held. */
+export async function releaseTimers(page: Page): Promise<void> {
 	await page.waitForFunction(() => {
 		const { heldTimers } = window as unknown as { heldTimers: Map<number, () => void> };
 		const due = [...heldTimers];

@@ -1,41 +1,41 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
-import { patience } from './limits.js';
+import { timeoutMs } from './timeouts.js';
 
-/** How long a notice stays that measures nothing. */
+/** How long a notice without progress stays. */
 export const noticeMs = 3000;
 
-const heard = new WeakMap<Page, string[]>();
+const recordedNotices = new WeakMap<Page, string[]>();
 
-/** Remembers from now on what the bar of a page says: a notice goes after three seconds, whether a test has looked by then or not. */
-export async function hearNotices(page: Page): Promise<void> {
+/** Records all notices of a page from now on, since a notice may disappear before a test looks for it. */
+export async function recordNotices(page: Page): Promise<void> {
 	const notices: string[] = [];
-	heard.set(page, notices);
-	await page.exposeFunction('hearNotice', (text: string) => notices.push(text));
+	recordedNotices.set(page, notices);
+	await page.exposeFunction('recordNotice', (text: string) => notices.push(text));
 	await page.addInitScript(() => {
-		const { hearNotice } = window as unknown as { hearNotice: (text: string) => void };
-		const said = new WeakMap<Element, string>();
+		const { recordNotice } = window as unknown as { recordNotice: (text: string) => void };
+		const recorded = new WeakMap<Element, string>();
 		new MutationObserver(() => {
 			for (const notice of document.querySelectorAll('[aria-live=polite] > [role]')) {
 				const text = (notice.textContent ?? '').replaceAll(/\s+/g, ' ');
-				if (said.get(notice) === text || !notice.checkVisibility()) continue;
-				said.set(notice, text);
-				hearNotice(text);
+				if (recorded.get(notice) === text || !notice.checkVisibility()) continue;
+				recorded.set(notice, text);
+				recordNotice(text);
 			}
 		}).observe(document, { subtree: true, childList: true, characterData: true });
 	});
 }
 
-/** Waits until the bar says this, and why, or has said so since it was asked the last time. */
-export async function said(page: Page, message: string, reason = ''): Promise<void> {
-	const notices = heard.get(page);
-	if (!notices) throw new Error('Nobody listens to this page.');
-	const limit = performance.now() + patience;
+/** Waits for a notice with this message and reason, unless it was recorded since the last call. */
+export async function expectNotice(page: Page, message: string, reason = ''): Promise<void> {
+	const notices = recordedNotices.get(page);
+	if (!notices) throw new Error('The notices of this page are not recorded.');
+	const limit = performance.now() + timeoutMs;
 	for (;;) {
 		const found = notices.findIndex((notice) => notice.includes(message) && notice.includes(reason));
 		if (found >= 0) return void notices.splice(0, found + 1);
 		if (performance.now() > limit)
-			throw new Error(`The bar never says ${message} ${reason}, but ${notices.join(' and ')}`);
+			throw new Error(`There was no notice ${message} ${reason}, but ${notices.join(' and ')}`);
 		await wait(20);
 	}
 }

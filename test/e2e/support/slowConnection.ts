@@ -3,15 +3,15 @@ import net from 'node:net';
 
 type Teardown = { teardown(end: () => Promise<void>): void };
 
-/** Another address of a server, through which its answers come at so many bytes a second at most. It ends with the test. */
-export async function slowWay(t: Teardown, url: string, bytesPerSecond: number): Promise<string> {
+/** A proxy that throttles the responses of a server to so many bytes a second; returns its URL. It ends with the test. */
+export async function slowConnection(t: Teardown, url: string, bytesPerSecond: number): Promise<string> {
 	const { hostname, port } = new URL(url);
 	const sockets = new Set<net.Socket>();
-	const way = net.createServer((near) => {
-		const far = net.connect(Number(port), '127.0.0.1');
+	const proxy = net.createServer((client) => {
+		const upstream = net.connect(Number(port), '127.0.0.1');
 		for (const [socket, other] of [
-			[near, far],
-			[far, near],
+			[client, upstream],
+			[upstream, client],
 		] as const) {
 			sockets.add(socket);
 			socket.on('error', () => {});
@@ -20,19 +20,19 @@ export async function slowWay(t: Teardown, url: string, bytesPerSecond: number):
 				other.destroy();
 			});
 		}
-		near.pipe(far);
-		far.on('data', (chunk) => {
-			near.write(chunk);
-			far.pause();
-			setTimeout(() => far.resume(), (chunk.length / bytesPerSecond) * 1000);
+		client.pipe(upstream);
+		upstream.on('data', (chunk) => {
+			client.write(chunk);
+			upstream.pause();
+			setTimeout(() => upstream.resume(), (chunk.length / bytesPerSecond) * 1000);
 		});
-		far.on('end', () => near.end());
+		upstream.on('end', () => client.end());
 	});
-	way.listen(0, '127.0.0.1');
-	await once(way, 'listening');
+	proxy.listen(0, '127.0.0.1');
+	await once(proxy, 'listening');
 	t.teardown(async () => {
-		way.close();
+		proxy.close();
 		for (const socket of sockets) socket.destroy();
 	});
-	return `http://${hostname}:${(way.address() as net.AddressInfo).port}`;
+	return `http://${hostname}:${(proxy.address() as net.AddressInfo).port}`;
 }

@@ -6,13 +6,13 @@ import { startNginx } from '../../nginx.js';
 import { serveArgs, startServer } from '../../serverProcess.js';
 import { launchBrowser, openPage } from '../support/browser.js';
 import { holdTimers } from '../support/heldTimers.js';
-import { keptPort } from '../support/keptPort.js';
-import { uploadPatience } from '../support/limits.js';
-import { makeFile, sha256, successMs, uploadedOnce } from '../support/uploading.js';
+import { reservePort } from '../support/reservePort.js';
+import { uploadTimeoutMs } from '../support/timeouts.js';
+import { makeFile, sha256, successMs, waitForUpload } from '../support/uploads.js';
 
 const megabyte = 1024 * 1024;
 
-/** As Debian's nginx is, but for a second address that takes even less. */
+/** Debian's default nginx, with a second port that accepts even smaller requests. */
 function sites(target: string, address: string, strictAddress: string): string {
 	const site = (listen: string, limit: string) => `server {
 		listen ${listen};
@@ -25,14 +25,14 @@ function sites(target: string, address: string, strictAddress: string): string {
 	return site(address, '') + site(strictAddress, 'client_max_body_size 300k;');
 }
 
-test('files of any size get through an nginx that takes one megabyte, below a base path', async (t) => {
+test('files of any size pass an nginx that accepts one megabyte, below a base path', async (t) => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-nginx-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const [server, browser] = await Promise.all([
 		startServer(t, { args: serveArgs(path.join(folder, 'data'), '--base-path', '/files') }),
 		launchBrowser(t),
 	]);
-	const [port, strictPort] = [await keptPort(), await keptPort()];
+	const [port, strictPort] = [await reservePort(), await reservePort()];
 	const address = `127.0.0.1:${port}`;
 	const nginx = await startNginx(address, sites(new URL(server.url).origin, address, `127.0.0.1:${strictPort}`));
 	t.teardown(nginx.stop);
@@ -54,25 +54,25 @@ test('files of any size get through an nginx that takes one megabyte, below a ba
 		if (method === 'POST' || method === 'PATCH') answered.push(`${method} ${response.status()}`);
 	});
 	const { page, faults } = await openPage(context, `http://nas:${port}/files/`);
-	page.setDefaultTimeout(uploadPatience);
+	page.setDefaultTimeout(uploadTimeoutMs);
 	for (const name of Object.keys(sizes)) {
 		answered.length = 0;
 		await page.setInputFiles('input[type=file]', path.join(folder, name));
 		await page.getByRole('button', { name: 'Upload All' }).click();
-		await uploadedOnce(page);
+		await waitForUpload(page);
 		await arrived(name);
 		if (name === 'note.bin') t.deepEqual(answered, ['POST 200']);
-		// What was found out with one file holds for the next.
+		// The reduced chunk size is kept for the next file.
 		if (name === 'song.bin') t.true(answered.includes('PATCH 413'), `${answered}`);
 		if (name === 'film.bin') t.false(answered.includes('PATCH 413'), `${answered}`);
 	}
 
 	const strict = await openPage(context, `http://nas:${strictPort}/files/`, faults);
-	strict.page.setDefaultTimeout(uploadPatience);
+	strict.page.setDefaultTimeout(uploadTimeoutMs);
 	answered.length = 0;
 	await strict.page.setInputFiles('input[type=file]', path.join(folder, 'note.bin'));
 	await strict.page.getByRole('button', { name: 'Upload All' }).click();
-	await uploadedOnce(strict.page);
+	await waitForUpload(strict.page);
 	await arrived('note.bin');
 	t.deepEqual(answered.slice(0, 2), ['POST 413', 'POST 201']);
 	t.deepEqual(faults, []);

@@ -6,9 +6,9 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { type ServerProcess, serveArgs, startServer } from '../../serverProcess.js';
 import { launchBrowser, openPage, plainName } from '../support/browser.js';
 import { holdTimers } from '../support/heldTimers.js';
-import { keptPort } from '../support/keptPort.js';
-import { uploadPatience } from '../support/limits.js';
-import { type Line, lineOf, makeFile, sha256, successMs, uploadedOnce } from '../support/uploading.js';
+import { reservePort } from '../support/reservePort.js';
+import { uploadTimeoutMs } from '../support/timeouts.js';
+import { makeFile, type Network, networkOf, sha256, successMs, waitForUpload } from '../support/uploads.js';
 
 const megabyte = 1024 * 1024;
 const size = 30 * megabyte;
@@ -18,7 +18,7 @@ const inMiddle = 2 * piece;
 
 interface Visit {
 	page: Page;
-	line: Line;
+	line: Network;
 }
 
 interface Scene {
@@ -26,7 +26,7 @@ interface Scene {
 	username: string;
 	home: string;
 	open(): Promise<Visit>;
-	/** Where the pieces began that were sent. */
+	/** The offsets of the chunks that were sent. */
 	offsets: number[];
 	faults: string[];
 }
@@ -34,7 +34,7 @@ interface Scene {
 const endings: (() => Promise<void>)[] = [];
 const suite = { teardown: (end: () => Promise<void>) => void endings.unshift(end) };
 let data: string;
-/** The file that everyone uploads. */
+/** The file that all tests upload. */
 let source: string;
 let server: ServerProcess;
 let port: number;
@@ -45,7 +45,7 @@ test.before(async () => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-e2e-'));
 	suite.teardown(() => rm(folder, { recursive: true, force: true }));
 	data = path.join(folder, 'data');
-	port = await keptPort();
+	port = await reservePort();
 	[server, browser, source] = await Promise.all([
 		startServer(suite, { args: serveArgs(data, '--port', `${port}`) }),
 		launchBrowser(suite),
@@ -57,7 +57,7 @@ test.after.always(async () => {
 	for (const end of endings) await end();
 });
 
-/** Somebody new at the landing page, by default under a name that the browser does not trust. */
+/** A new user at the landing page, by default without a secure context. */
 async function enter(t: ExecutionContext, url = plainName(server.url)): Promise<Scene> {
 	const username = `ada${++users}`;
 	const [name = '', ...value] = (await server.register(username)).split('=');
@@ -78,20 +78,20 @@ async function enter(t: ExecutionContext, url = plainName(server.url)): Promise<
 		faults,
 		async open() {
 			const { page } = await openPage(context, url, faults);
-			page.setDefaultTimeout(uploadPatience);
-			return { page, line: await lineOf(page) };
+			page.setDefaultTimeout(uploadTimeoutMs);
+			return { page, line: await networkOf(page) };
 		},
 	};
 }
 
-/** Begins an upload that does not end before the line is mended: a piece in its middle is on its way. */
+/** Begins an upload that is in the middle of a chunk until the network is restored. */
 async function begin({ page, line }: Visit): Promise<void> {
 	let isClogged = false;
 	const isInMiddle = new Promise<void>((resolve) => {
 		void page.route('**/api/uploads/*', async (route) => {
 			const request = route.request();
 			if (request.method() === 'PATCH' && Number(request.headers()['upload-offset']) === inMiddle) {
-				if (!isClogged) await line.clog();
+				if (!isClogged) await line.throttle();
 				isClogged = true;
 				resolve();
 			}
@@ -103,7 +103,7 @@ async function begin({ page, line }: Visit): Promise<void> {
 	await isInMiddle;
 }
 
-/** Each piece came once, but for the one that may have been cut off. */
+/** Each chunk was sent once, except for the one that may have been interrupted. */
 async function arrivedWhole(t: ExecutionContext, { home, offsets, faults }: Scene) {
 	t.deepEqual(
 		(await readdir(home)).filter((name) => name !== 'Public'),
@@ -116,32 +116,32 @@ async function arrivedWhole(t: ExecutionContext, { home, offsets, faults }: Scen
 	t.deepEqual(faults, []);
 }
 
-test.serial('an upload goes on by itself when the server was killed and comes back', async (t) => {
+test.serial('an upload continues by itself after the server was killed and restarted', async (t) => {
 	const scene = await enter(t);
 	const visit = await scene.open();
 	const { page, line } = visit;
 	await begin(visit);
 	await server.stop('SIGKILL');
 	await page.getByText('Connection lost.').waitFor();
-	await line.mend();
+	await line.restore();
 	server = await startServer(suite, { args: serveArgs(data, '--port', `${port}`) });
-	await uploadedOnce(page);
+	await waitForUpload(page);
 	await arrivedWhole(t, scene);
 });
 
-test.serial('an upload goes on by itself when the network comes back, at an address that is trusted', async (t) => {
+test.serial('an upload continues by itself when the network is back, in a secure context', async (t) => {
 	const scene = await enter(t, server.url);
 	const visit = await scene.open();
 	const { page, line } = visit;
 	await begin(visit);
-	await line.cut();
+	await line.disconnect();
 	await page.getByText('Connection lost.').waitFor();
-	await line.mend();
-	await uploadedOnce(page);
+	await line.restore();
+	await waitForUpload(page);
 	await arrivedWhole(t, scene);
 });
 
-test.serial('leaving the page asks first, and after a closed tab the same file goes on where it stopped', async (t) => {
+test.serial('leaving the page asks first, and after a closed tab the same file is resumed', async (t) => {
 	const scene = await enter(t);
 	const visit = await scene.open();
 	const { page: closed } = visit;
@@ -155,25 +155,25 @@ test.serial('leaving the page asks first, and after a closed tab the same file g
 	const { page } = await scene.open();
 	await page.setInputFiles('input[type=file]', source);
 	await page.getByRole('button', { name: 'Upload All' }).click();
-	await uploadedOnce(page);
+	await waitForUpload(page);
 	await arrivedWhole(t, scene);
 });
 
-test.serial('an upload whose session ended waits for a sign-in and goes on', async (t) => {
+test.serial('an upload whose session ended waits for a sign-in and continues', async (t) => {
 	const scene = await enter(t);
 	const visit = await scene.open();
 	const { page, line } = visit;
 	await begin(visit);
 	const [cookie] = await scene.context.cookies();
 	await fetch(`${server.url}/api/logout`, { headers: { cookie: `${cookie?.name}=${cookie?.value}` } });
-	await line.mend();
+	await line.restore();
 	await page.getByText('Sign in to go on.').waitFor();
 	await page.getByText('Your session has ended.').locator('..').getByRole('button', { name: 'Sign In' }).click();
 	const dialog = page.getByRole('dialog', { name: 'Sign In' });
 	await dialog.getByLabel('Username').fill(scene.username);
 	await dialog.getByLabel('Password').fill('correct horse');
 	await dialog.getByRole('button', { name: 'Sign In' }).click();
-	await uploadedOnce(page);
+	await waitForUpload(page);
 	await arrivedWhole(t, scene);
 });
 

@@ -6,13 +6,13 @@ import { AxeBuilder } from '@axe-core/playwright';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { desktop, phone } from '../support/browser.js';
-import { onDisk, plant, prepareStage, rowOf, treeOf } from '../support/fileManager.js';
-import { holdTimers, letTimersGo } from '../support/heldTimers.js';
-import { uploadPatience } from '../support/limits.js';
-import { said } from '../support/notices.js';
-import { dropFromDisk, successMs } from '../support/uploading.js';
+import { expectOnDisk, rowOf, setUpFixture, treeOf, writeFiles } from '../support/fileManager.js';
+import { holdTimers, releaseTimers } from '../support/heldTimers.js';
+import { expectNotice } from '../support/notices.js';
+import { uploadTimeoutMs } from '../support/timeouts.js';
+import { dropFromDisk, successMs } from '../support/uploads.js';
 
-const stage = prepareStage(test);
+const fixture = setUpFixture(test);
 
 async function folderOf(t: ExecutionContext): Promise<string> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-sources-'));
@@ -30,23 +30,23 @@ const uploadAll = (page: Page) => page.getByRole('button', { name: 'Upload All' 
 const queueGone = (page: Page) => page.getByText('Upload Queue (').waitFor({ state: 'detached' });
 
 test.serial(
-	'a dropped folder keeps its structure, its empty folders and its times, and merges into one that is there',
+	'a dropped folder keeps its structure, its empty folders and its times, and merges into an existing one',
 	async (t) => {
-		const manager = await stage.enter(t);
+		const manager = await fixture.enter(t);
 		const sources = await folderOf(t);
-		await plant(sources, { 'photos/2024/a.jpg': 'a', 'photos/b.jpg': 'b', 'photos/raw/': '', 'photos/x/y/': '' });
+		await writeFiles(sources, { 'photos/2024/a.jpg': 'a', 'photos/b.jpg': 'b', 'photos/raw/': '', 'photos/x/y/': '' });
 		const taken = new Date('2019-05-04T12:00:00Z');
 		await utimes(path.join(sources, 'photos/2024/a.jpg'), taken, taken);
-		await plant(manager.home, { 'photos/b.jpg': 'older' });
+		await writeFiles(manager.home, { 'photos/b.jpg': 'older' });
 		await holdTimers(manager.context, successMs);
 		const page = await manager.open('/browser?type=private');
 		await dropFromDisk(page, { x: 600, y: 600 }, [path.join(sources, 'photos')]);
 		await page.getByRole('dialog', { name: 'Upload Queue (2 files)' }).waitFor();
 		await uploadAll(page);
 		await page.getByRole('dialog').getByText('File uploaded successfully!').waitFor();
-		await letTimersGo(page);
+		await releaseTimers(page);
 		await queueGone(page);
-		await onDisk(t, manager.home, [
+		await expectOnDisk(t, manager.home, [
 			'Public/',
 			'photos/',
 			'photos/2024/',
@@ -63,22 +63,22 @@ test.serial(
 	},
 );
 
-test.serial('a dropped folder with nothing but folders in it is made at once', async (t) => {
-	const manager = await stage.enter(t);
+test.serial('a dropped folder that has only folders is created at once', async (t) => {
+	const manager = await fixture.enter(t);
 	const sources = await folderOf(t);
-	await plant(sources, { 'plan/a/': '', 'plan/b/': '' });
+	await writeFiles(sources, { 'plan/a/': '', 'plan/b/': '' });
 	const page = await manager.open('/browser?type=private');
 	await dropFromDisk(page, { x: 600, y: 600 }, [path.join(sources, 'plan')]);
-	await said(page, 'Created 2 folders');
-	await onDisk(t, manager.home, ['Public/', 'plan/', 'plan/a/', 'plan/b/']);
+	await expectNotice(page, 'Created 2 folders');
+	await expectOnDisk(t, manager.home, ['Public/', 'plan/', 'plan/a/', 'plan/b/']);
 	t.deepEqual(manager.faults, []);
 });
 
-test.serial('what is dropped onto a folder goes into that folder', async (t) => {
-	const manager = await stage.enter(t);
+test.serial('files dropped onto a folder are uploaded into it', async (t) => {
+	const manager = await fixture.enter(t);
 	const sources = await folderOf(t);
-	await plant(sources, { 'a.txt': 'a', 'notes/b.txt': 'b' });
-	await plant(manager.home, { 'docs/': '' });
+	await writeFiles(sources, { 'a.txt': 'a', 'notes/b.txt': 'b' });
+	await writeFiles(manager.home, { 'docs/': '' });
 	const page = await manager.open('/browser?type=private');
 	await rowOf(page, 'docs').waitFor();
 	const names = ['a.txt', 'notes'].map((name) => path.join(sources, name));
@@ -86,29 +86,29 @@ test.serial('what is dropped onto a folder goes into that folder', async (t) => 
 	await page.getByRole('dialog').getByText('docs/notes').waitFor();
 	await uploadAll(page);
 	await queueGone(page);
-	await onDisk(t, manager.home, ['Public/', 'docs/', 'docs/a.txt', 'docs/notes/', 'docs/notes/b.txt']);
+	await expectOnDisk(t, manager.home, ['Public/', 'docs/', 'docs/a.txt', 'docs/notes/', 'docs/notes/b.txt']);
 	t.deepEqual(manager.faults, []);
 });
 
-test.serial('a visitor’s folder is refused whole, on the landing page and in the browser', async (t) => {
-	const manager = await stage.enter(t, { isVisitor: true });
+test.serial('a visitor’s folder is refused as a whole, on the landing page and in the browser', async (t) => {
+	const manager = await fixture.enter(t, { isVisitor: true });
 	const sources = await folderOf(t);
-	await plant(sources, { 'photos/a.jpg': 'a', 'b.txt': 'b' });
+	await writeFiles(sources, { 'photos/a.jpg': 'a', 'b.txt': 'b' });
 	const names = ['photos', 'b.txt'].map((name) => path.join(sources, name));
 	const page = await manager.open('/browser');
 	await dropFromDisk(page, { x: 600, y: 600 }, names);
-	await said(page, 'You must be logged in to create folders in public.');
+	await expectNotice(page, 'You must be logged in to create folders in public.');
 	await page.goto(`${manager.url}/`);
 	await page.getByText('Drop files or click to upload').waitFor();
 	await dropFromDisk(page, { x: 600, y: 400 }, names);
-	await said(page, 'You must be logged in to create folders in public.');
+	await expectNotice(page, 'You must be logged in to create folders in public.');
 	t.false(await page.getByText('Upload Queue').isVisible());
 	t.deepEqual(await treeOf(path.join(manager.files, 'users/anonymous/Public')), []);
 	t.deepEqual(manager.faults, []);
 });
 
 test.serial('a pasted picture uploads, on the landing page and in the browser', async (t) => {
-	const manager = await stage.enter(t);
+	const manager = await fixture.enter(t);
 	const picture = randomBytes(5000);
 	const paste = (page: Page) =>
 		page.evaluate(
@@ -136,8 +136,8 @@ test.serial('a pasted picture uploads, on the landing page and in the browser', 
 	t.deepEqual(manager.faults, []);
 });
 
-test.serial('two thousand small files arrive whole, and one row at most is on its way', async (t) => {
-	const manager = await stage.enter(t);
+test.serial('two thousand small files arrive complete, and at most one row is shown as uploading', async (t) => {
+	const manager = await fixture.enter(t);
 	const sources = await folderOf(t);
 	const digests = new Map<string, string>();
 	for (let index = 0; index < 2000; index++) {
@@ -147,7 +147,7 @@ test.serial('two thousand small files arrive whole, and one row at most is on it
 	}
 	await holdTimers(manager.context, successMs);
 	const page = await manager.open('/browser?type=private');
-	page.setDefaultTimeout(uploadPatience);
+	page.setDefaultTimeout(uploadTimeoutMs);
 	await page.setInputFiles(
 		'input[type=file]',
 		[...digests.keys()].map((name) => path.join(sources, name)),
@@ -165,7 +165,7 @@ test.serial('two thousand small files arrive whole, and one row at most is on it
 	await page.getByText('2000 of 2000 done').waitFor();
 	t.log(`${Math.round((2000 / (performance.now() - begun)) * 1000)} files a second`);
 	t.is(await page.evaluate(() => (window as unknown as { seen: { most: number } }).seen.most), 1);
-	await letTimersGo(page);
+	await releaseTimers(page);
 	await queueGone(page);
 	const names = (await readdir(manager.home)).filter((name) => name !== 'Public');
 	t.is(names.length, 2000);
@@ -179,9 +179,9 @@ test.serial('two thousand small files arrive whole, and one row at most is on it
 });
 
 const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
-	const manager = await stage.enter(t, { viewport });
+	const manager = await fixture.enter(t, { viewport });
 	const sources = await folderOf(t);
-	await plant(sources, { 'refused.txt': 'a', 'done.txt': 'b', 'held.txt': 'c', 'waiting.txt': 'd' });
+	await writeFiles(sources, { 'refused.txt': 'a', 'done.txt': 'b', 'held.txt': 'c', 'waiting.txt': 'd' });
 	await holdTimers(manager.context, successMs);
 	const page = await manager.open('/browser?type=private');
 	await page.goto(`${manager.url}/`);
@@ -235,10 +235,10 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await page.getByRole('button', { name: 'Try Again' }).click();
 	await page.getByText('File uploaded successfully!').waitFor();
 	await clean('success');
-	await letTimersGo(page);
+	await releaseTimers(page);
 	await queueGone(page);
 	t.is((await treeOf(manager.home)).length, 5);
 	t.deepEqual(manager.faults, []);
 };
-test.serial('axe finds nothing in any state of the queue at a desk', everyState, desktop);
-test.serial('axe finds nothing in any state of the queue in a hand', everyState, phone);
+test.serial('axe finds nothing in any state of the queue on a desktop', everyState, desktop);
+test.serial('axe finds nothing in any state of the queue on a phone', everyState, phone);

@@ -191,7 +191,7 @@ const fails = async (t: ExecutionContext, uploading: Promise<unknown>, message: 
 	return error as Failure;
 };
 
-test('a large file goes in pieces, each with its digest, and is named as the server says', async (t) => {
+test('a large file is uploaded in chunks, each with its digest, and gets the name that the server returns', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	const upload = uploadOf(2.5 * megabyte);
@@ -209,7 +209,7 @@ test('a large file goes in pieces, each with its digest, and is named as the ser
 	t.deepEqual(Object.keys(page.storage), []);
 });
 
-test('what the server is told about a file is its name, folder, area and time', async (t) => {
+test('the server is sent the name, folder, area and time of a file', async (t) => {
 	const server = new FakeServer();
 	await openPage(server).upload(uploadOf(megabyte));
 	const metadata = [...server.uploads.values()][0]?.metadata.split(',').map((pair) => pair.split(' '));
@@ -224,7 +224,7 @@ test('what the server is told about a file is its name, folder, area and time', 
 	);
 });
 
-test('a small file goes by one form with its digest, and a lost answer makes no second file', async (t) => {
+test('a small file is uploaded as one form with its digest, and a lost response makes no second file', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	server.faults.push('answer lost', 'lost');
@@ -234,7 +234,7 @@ test('a small file goes by one form with its digest, and a lost answer makes no 
 	t.deepEqual(page.waits, ['connection', undefined]);
 });
 
-test('a connection that is lost in the middle is waited for, and only the piece that was cut off is sent again', async (t) => {
+test('a lost connection is waited for, and only the interrupted chunk is sent again', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	server.faults.push(undefined, undefined, 'lost', 'lost', 'lost');
@@ -248,7 +248,7 @@ test('a connection that is lost in the middle is waited for, and only the piece 
 	t.deepEqual(page.waits, ['connection', undefined]);
 });
 
-test('a piece whose answer was lost is not sent again', async (t) => {
+test('a chunk whose response was lost is not sent again', async (t) => {
 	const server = new FakeServer();
 	server.faults.push(undefined, 'answer lost');
 	const upload = uploadOf(2 * megabyte);
@@ -257,7 +257,7 @@ test('a piece whose answer was lost is not sent again', async (t) => {
 	t.true(server.bytes.equals(upload.bytes));
 });
 
-test('a connection that stays away for five minutes fails the file', async (t) => {
+test('five minutes without a connection fail the file', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	server.faults.push(...Array<Fault>(1000).fill('lost'));
@@ -266,7 +266,7 @@ test('a connection that stays away for five minutes fails the file', async (t) =
 	t.true(waited >= 300_000 && waited < 310_000, `${waited}`);
 });
 
-test('a night in which the computer slept is not five minutes of waiting', async (t) => {
+test('a night in which the computer slept does not count as five minutes offline', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	const { sleep } = page.dependencies.timing;
@@ -290,12 +290,12 @@ const fault = test.macro(async (t, size: number, status: number) => {
 	);
 	t.true(page.waits.includes('server'));
 });
-test('a small file is tried three more times over ten seconds on 503', fault, 10, 503);
-test('a small file is tried three more times over ten seconds on 429', fault, 10, 429);
-test('a large file is tried three more times over ten seconds on 500', fault, megabyte, 500);
-test('a large file is tried three more times over ten seconds on 507', fault, megabyte, 507);
+test('a small file is retried three times over ten seconds on 503', fault, 10, 503);
+test('a small file is retried three times over ten seconds on 429', fault, 10, 429);
+test('a large file is retried three times over ten seconds on 500', fault, megabyte, 500);
+test('a large file is retried three times over ten seconds on 507', fault, megabyte, 507);
 
-test('the server may say how long to wait', async (t) => {
+test('Retry-After sets the delay of a retry', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	server.faults.push({ ...refusal(429, 'RATE_LIMITED'), headers: { 'retry-after': '7' } });
@@ -303,7 +303,7 @@ test('the server may say how long to wait', async (t) => {
 	t.deepEqual(page.slept, [7000]);
 });
 
-test('any other refusal fails at once with the sentence of the server', async (t) => {
+test("any other refusal fails at once with the server's sentence", async (t) => {
 	for (const size of [10, megabyte]) {
 		const server = new FakeServer();
 		const page = openPage(server);
@@ -314,13 +314,13 @@ test('any other refusal fails at once with the sentence of the server', async (t
 	}
 });
 
-test('a refusal of a proxy is told by its number', async (t) => {
+test('a refusal by a proxy is reported with its status', async (t) => {
 	const server = new FakeServer();
 	server.faults.push({ status: 403, body: '<html>' });
 	await fails(t, openPage(server).upload(uploadOf(10)), 'Upload failed with status 403');
 });
 
-test('an answer that makes no sense is called that', async (t) => {
+test('an invalid response is reported as unreadable', async (t) => {
 	for (const size of [10, megabyte]) {
 		const server = new FakeServer();
 		server.faults.push({ status: 201, body: 'Welcome to this hotel' });
@@ -328,7 +328,7 @@ test('an answer that makes no sense is called that', async (t) => {
 	}
 });
 
-test('a proxy that takes only small requests gets smaller pieces, for the whole session', async (t) => {
+test('a proxy that accepts only small requests gets smaller chunks, for the whole session', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	server.bodyLimit = 300 * kilobyte;
@@ -341,7 +341,7 @@ test('a proxy that takes only small requests gets smaller pieces, for the whole 
 	t.is(server.patches.length, 4);
 });
 
-test('a small file that is too large for a proxy goes in pieces', async (t) => {
+test('a small file that is too large for a proxy is uploaded in chunks', async (t) => {
 	const server = new FakeServer();
 	server.bodyLimit = 300 * kilobyte;
 	const upload = uploadOf(500 * kilobyte);
@@ -349,13 +349,13 @@ test('a small file that is too large for a proxy goes in pieces', async (t) => {
 	t.true(server.bytes.equals(upload.bytes));
 });
 
-test('a proxy that takes not even the smallest piece fails the file', async (t) => {
+test('a proxy that does not accept the smallest chunk fails the file', async (t) => {
 	const server = new FakeServer();
 	server.bodyLimit = 100 * kilobyte;
 	await fails(t, openPage(server).upload(uploadOf(megabyte)), 'Upload failed with status 413');
 });
 
-test('a proxy that cuts large pieces off without an answer gets smaller ones', async (t) => {
+test('a proxy that interrupts large chunks without a response gets smaller ones', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	const { send } = page.dependencies;
@@ -369,7 +369,7 @@ test('a proxy that cuts large pieces off without an answer gets smaller ones', a
 	t.true(server.bytes.equals(upload.bytes));
 });
 
-test('a piece that was damaged on its way is sent again, not the file', async (t) => {
+test('a chunk that was damaged in transit is sent again, not the file', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	server.faults.push(undefined, undefined, refusal(460, 'CHECKSUM_MISMATCH'));
@@ -383,7 +383,7 @@ test('a piece that was damaged on its way is sent again, not the file', async (t
 	t.deepEqual(page.slept, []);
 });
 
-test('a piece that is damaged each time fails the file', async (t) => {
+test('a chunk that is damaged each time fails the file', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	page.dependencies.hash = async () => 'wrong';
@@ -391,7 +391,7 @@ test('a piece that is damaged each time fails the file', async (t) => {
 	t.true(server.patches.length <= 6);
 });
 
-test('a small file that was damaged on its way is sent again at once, with its digest computed anew', async (t) => {
+test('a small file that was damaged in transit is sent again at once, and hashed anew', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	const { hash } = page.dependencies;
@@ -403,7 +403,7 @@ test('a small file that was damaged on its way is sent again at once, with its d
 	t.deepEqual(page.slept, []);
 });
 
-test('a small file that is damaged each time fails after three more tries', async (t) => {
+test('a small file that is damaged each time fails after three retries', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	page.dependencies.hash = async () => 'wrong';
@@ -412,7 +412,7 @@ test('a small file that is damaged each time fails after three more tries', asyn
 	t.is(server.forms.length, 0);
 });
 
-test('another page of the same person goes on where the server stands', async (t) => {
+test("another page of the same user resumes at the server's offset", async (t) => {
 	const server = new FakeServer();
 	const closed = openPage(server);
 	const upload = uploadOf(3 * megabyte);
@@ -439,7 +439,7 @@ test('another page of the same person goes on where the server stands', async (t
 	t.true(server.bytes.equals(upload.bytes));
 });
 
-test('nobody else, and no other file or place, goes on with it', (t) => {
+test('no other user, file or place resumes it', (t) => {
 	const records = createUploadRecords(new FakeStorage() as unknown as Storage);
 	const upload = uploadOf(10);
 	records.save(upload, 'u1');
@@ -458,7 +458,7 @@ test('nobody else, and no other file or place, goes on with it', (t) => {
 	t.is(records.find(upload), undefined);
 });
 
-test('without a storage, and with nonsense in it, an upload is begun anew', (t) => {
+test('without a storage or with invalid data in it an upload begins anew', (t) => {
 	const none = createUploadRecords(undefined);
 	none.save(uploadOf(10), 'u1');
 	t.is(none.find(uploadOf(10)), undefined);
@@ -469,7 +469,7 @@ test('without a storage, and with nonsense in it, an upload is begun anew', (t) 
 	t.is(records.find(uploadOf(10)), undefined);
 });
 
-test('an upload that the server knows no more is begun anew', async (t) => {
+test('an upload that the server no longer has begins anew', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	server.faults.push(undefined, undefined, refusal(410, 'EXPIRED'));
@@ -479,14 +479,14 @@ test('an upload that the server knows no more is begun anew', async (t) => {
 	t.true(server.bytes.equals(upload.bytes));
 });
 
-test('a folder that is not there fails the file at once', async (t) => {
+test('a missing folder fails the file at once', async (t) => {
 	const server = new FakeServer();
 	server.faults.push(refusal(404, 'NOT_FOUND', 'No such file or folder: docs'));
 	await fails(t, openPage(server).upload(uploadOf(megabyte)), 'No such file or folder: docs');
 	t.is(server.requests.length, 1);
 });
 
-test('while somebody else writes it, the upload waits', async (t) => {
+test('an upload that another connection writes waits', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	server.faults.push(undefined, refusal(423, 'LOCKED'), refusal(423, 'LOCKED'));
@@ -494,7 +494,7 @@ test('while somebody else writes it, the upload waits', async (t) => {
 	t.true(page.waits.includes('server'));
 });
 
-test('a file counts as uploaded only when it is in its place', async (t) => {
+test('a file counts as uploaded only when it is published', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	server.commitFaults = 2;
@@ -503,13 +503,13 @@ test('a file counts as uploaded only when it is in its place', async (t) => {
 	t.is(server.requests.filter(({ method }) => method === 'HEAD').length, 2);
 });
 
-test('a commit that never succeeds is never a success', async (t) => {
+test('a file that is never published is never a success', async (t) => {
 	const server = new FakeServer();
 	server.commitFaults = 100;
 	await fails(t, openPage(server).upload(uploadOf(megabyte)), 'Upload failed with status 503');
 });
 
-test('a session that ended is waited for, and the upload goes on afterwards', async (t) => {
+test('after the session ended the upload waits for a sign-in and continues', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	server.faults.push(undefined, undefined, refusal(401, 'NOT_SIGNED_IN'), { status: 401 });
@@ -519,19 +519,19 @@ test('a session that ended is waited for, and the upload goes on afterwards', as
 	t.true(server.bytes.equals(upload.bytes));
 });
 
-test('a public upload of somebody who is no longer signed in does not become a visitor’s', async (t) => {
+test('a public upload of a user whose session ended does not become a visitor’s', async (t) => {
 	const page = openPage(new FakeServer());
 	await page.upload(uploadOf(megabyte, { isPublic: true }));
 	t.is(page.signIns(), 1);
 });
 
-test('a session that is there and never accepted does not go round in circles', async (t) => {
+test('a session that is never accepted is not retried for ever', async (t) => {
 	const server = new FakeServer();
 	server.faults.push(...Array<Fault>(50).fill(refusal(401, 'NOT_SIGNED_IN', 'Sign in first.')));
 	await fails(t, openPage(server).upload(uploadOf(10)), 'Sign in first.');
 });
 
-test('a file that has changed on the disk says so', async (t) => {
+test('a file that has changed on the disk is reported', async (t) => {
 	for (const size of [10, megabyte]) {
 		const page = openPage(new FakeServer());
 		page.dependencies.hash = async () => {
@@ -543,7 +543,7 @@ test('a file that has changed on the disk says so', async (t) => {
 	}
 });
 
-test('the next piece is digested while the one before is on its way', async (t) => {
+test('the next chunk is hashed while the one before is sent', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	const { hash, send } = page.dependencies;
@@ -561,7 +561,7 @@ test('the next piece is digested while the one before is on its way', async (t) 
 	t.deepEqual(seen, [2, 3, 3]);
 });
 
-test('what nobody wants any more is deleted on the server, also if it is still busy', async (t) => {
+test('a discarded upload is deleted on the server, also if that is still busy', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	const upload = uploadOf(2 * megabyte);
@@ -574,7 +574,7 @@ test('what nobody wants any more is deleted on the server, also if it is still b
 	t.deepEqual(Object.keys(page.storage), []);
 });
 
-test('folders are made from the outside in, each once, and one that is there is fine', async (t) => {
+test('folders are created from the outside in, each once, and may exist', async (t) => {
 	const made: string[] = [];
 	const { dependencies } = openPage(new FakeServer());
 	const faults: (Answer | undefined)[] = [undefined, refusal(409, 'ALREADY_EXISTS'), refusal(503, 'UNAVAILABLE')];
@@ -596,7 +596,7 @@ test('folders are made from the outside in, each once, and one that is there is 
 	t.deepEqual(made, ['private:docs/a', 'private:docs/a/b', 'private:docs/a/b/c', 'private:docs/a/b/c']);
 });
 
-test('a full disk is told in words beside its number', async (t) => {
+test("a full disk is reported with the server's sentence and its status", async (t) => {
 	const server = new FakeServer();
 	server.faults.push(...Array<Fault>(4).fill(refusal(507, 'STORAGE_FULL', 'There is not enough free space.')));
 	const error = await t.throwsAsync(openPage(server).upload(uploadOf(10)));

@@ -43,8 +43,8 @@ test('Ctrl+X cuts, also with caps lock', means, 'Ctrl+X', { kind: 'cut' });
 test('Ctrl+V is left to the browser, whose event brings files', means, 'Ctrl+v', undefined);
 test('Ctrl+R is left to the browser', means, 'Ctrl+r', undefined);
 test('Alt and an arrow go back in the browser', means, 'Alt+ArrowLeft', undefined);
-test('a letter is looked for', means, 'r', { kind: 'find', letter: 'r' });
-test('a letter of two units is looked for', means, '😀', { kind: 'find', letter: '😀' });
+test('a letter is searched', means, 'r', { kind: 'find', letter: 'r' });
+test('a letter of two units is searched', means, '😀', { kind: 'find', letter: '😀' });
 test('the name of another key is no letter', means, 'Dead', undefined);
 
 test('a space within a typed prefix belongs to it', (t) => {
@@ -58,7 +58,7 @@ test('down from the last row stays', leads, 99, 'down', 99);
 test('up from the first row stays', leads, 0, 'up', 0);
 test('a page down ends at the last row', leads, 95, 'pageDown', 99);
 test('a page up ends at the first row', leads, 4, 'pageUp', 0);
-test('an untouched list is entered at its top', leads, undefined, 'down', 0);
+test('a list without a cursor is entered at its top', leads, undefined, 'down', 0);
 test('and from below at its end', leads, undefined, 'up', 99);
 
 const names = ['', 'Archive', 'apple', 'Banana', 'file 1', 'file 10', 'file 2'];
@@ -69,7 +69,7 @@ test('a letter finds the next name, without regard to case', finds, 'a', 1, 2);
 test('and goes around the end of the list', finds, 'a', 2, 1);
 test('a longer prefix stays where it fits', finds, 'file 1', 4, 4);
 test('or goes on to where it does', finds, 'file 10', 4, 5);
-test('the same letter again walks on', finds, 'ff', 4, 5);
+test('the same letter again moves on', finds, 'ff', 4, 5);
 test('what no name begins with is not found', finds, 'zebra', 0, undefined);
 
 test('a pause begins a new prefix', (t) => {

@@ -15,7 +15,7 @@ function file(name: string, owner?: Owner): Entry {
 
 const names = (entries: readonly Entry[]) => entries.map(({ name }) => name).join(' ');
 
-test('Up Directory is the first row and stands for no entry', (t) => {
+test('Up Directory is the first row and has no entry', (t) => {
 	const rows = rowsOf([file('a'), file('b')], true);
 	t.is(rows.keys.length, 3);
 	t.is(entryAt(rows, 0), undefined);
@@ -37,7 +37,7 @@ test('rows are found by their keys, the first few and all others', (t) => {
 	t.is(rows.indexOf('gone'), undefined);
 });
 
-test('what is selected but not shown is not acted on', (t) => {
+test('selected entries that are not shown are left out', (t) => {
 	const rows = rowsOf([file('b'), file('a')], true);
 	t.is(names(selectedEntries(rows, new Set(['a', 'gone', '..', 'b']))), 'b a');
 });
@@ -49,7 +49,7 @@ test('the letter filter looks at first letters', (t) => {
 	t.is(filterByLetter(entries, 'ALL'), entries);
 });
 
-test('a change is shown before the folder is read again', (t) => {
+test('a change is shown before the folder is fetched again', (t) => {
 	const entries = [file('a'), file('b')];
 	t.is(names(patchEntries(entries, { removed: [file('a')], added: [file('c')] })), 'b c');
 	t.is(names(patchEntries(entries, { added: [file('b')] })), 'a b');
@@ -71,14 +71,14 @@ test('a menu opens at the point where there is room', (t) => {
 	});
 });
 
-test('near an edge it turns to the other side', (t) => {
+test('near an edge it flips to the other side', (t) => {
 	t.deepEqual(placeMenu({ x: 1270, y: 790 }, { width: 200, height: 300 }, { width: 1280, height: 800 }), {
 		left: 1070,
 		top: 490,
 	});
 });
 
-test('and where no side has room it is pushed in', (t) => {
+test('and where no side has room it is shifted', (t) => {
 	const { left, top } = placeMenu({ x: 150, y: 200 }, { width: 220, height: 350 }, { width: 360, height: 400 });
 	t.is(left + 220, 360 - menuMargin);
 	t.is(top + 350, 400 - menuMargin);
@@ -109,27 +109,27 @@ function storage() {
 
 const memory: SavedFolder = { letter: 'B', scrollTop: 80, selected: ['a'], cursor: { key: 'a', index: 1 } };
 
-test('a folder is remembered as it was left', (t) => {
+test('a folder is saved as it was left', (t) => {
 	const place = storage();
 	saveFolder(place, 'private:docs', memory);
 	t.deepEqual(loadFolder(place, 'private:docs'), memory);
 	t.is(loadFolder(place, 'private:other'), undefined);
 });
 
-test('only the newest folders are remembered', (t) => {
+test('only the newest folders are saved', (t) => {
 	const place = storage();
 	for (let index = 0; index < 60; index++) saveFolder(place, `folder ${index}`, memory);
 	t.is(loadFolder(place, 'folder 0'), undefined);
 	t.deepEqual(loadFolder(place, 'folder 59'), memory);
 });
 
-test('a huge selection is not remembered', (t) => {
+test('a huge selection is not saved', (t) => {
 	const place = storage();
 	saveFolder(place, 'x', { ...memory, selected: Array.from({ length: 100_000 }, (_, index) => `f${index}`) });
 	t.deepEqual(loadFolder(place, 'x')?.selected, []);
 });
 
-test('what another version left is forgotten', (t) => {
+test('what another version saved is ignored', (t) => {
 	t.is(loadFolder({ getItem: () => '{"x":{"letter":5}}', setItem: () => {} }, 'x'), undefined);
 	t.is(loadFolder({ getItem: () => 'nonsense', setItem: () => {} }, 'x'), undefined);
 });
@@ -159,7 +159,7 @@ test('cancelling stops before the next', async (t) => {
 	t.true(outcome.isCancelled);
 });
 
-test('what one looks at stays where it is when rows come or go above it', (t) => {
+test('the rows on screen stay in place when rows are added or removed above them', (t) => {
 	const before = rowsOf(
 		['b', 'c', 'd', 'e'].map((name) => file(name)),
 		true,
@@ -177,7 +177,7 @@ test('what one looks at stays where it is when rows come or go above it', (t) =>
 	t.is(scrolled(['a', 'b', 'c', 'd', 'e'], 100), 140);
 	t.is(scrolled(['c', 'd', 'e'], 100), 60);
 	t.is(scrolled(['b', 'c', 'd', 'e', 'f'], 100), 100);
-	// The row at the top has gone: the next one is held.
+	// The row at the top is gone, so the next one is the anchor.
 	t.is(scrolled(['a', 'b', 'd', 'e'], 100), 100);
 	t.is(scrolled(['a', 'b', 'c', 'd', 'e'], 0), 0);
 	t.is(scrolled([], 100), 100);

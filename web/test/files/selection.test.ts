@@ -82,16 +82,16 @@ test('all is every entry but not Up Directory', (t) => {
 	t.is(selected(after({ type: 'all', order })), 'abcde');
 });
 
-test('clearing what is clear changes nothing', (t) => {
+test('clearing an empty selection changes nothing', (t) => {
 	const state = after({ type: 'cleared' });
 	t.is(state.selected, emptySelection.selected);
 });
 
-test('the cursor follows its row to another place', (t) => {
+test('the cursor stays on its row when that moves', (t) => {
 	t.is(cursorIndex({ key: 'd', index: 1 }, order), 4);
 });
 
-test('where its row has gone, the cursor is on the one that took its place', (t) => {
+test('if its row is gone, the cursor is on the row that took its place', (t) => {
 	t.is(cursorIndex({ key: 'gone', index: 3 }, order), 3);
 	t.is(cursorIndex({ key: 'gone', index: 30 }, order), 5);
 });

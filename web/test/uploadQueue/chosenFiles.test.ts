@@ -3,7 +3,7 @@ import { chosenFiles, droppedFiles, hasFolders } from '../../src/features/upload
 
 type Node = { [name: string]: Node } | string | null;
 
-/** What a browser tells of a dropped tree: texts are files, null can't be read. */
+/** A dropped tree as the browser lists it: texts are files, null can't be read. */
 function entryOf(name: string, node: Node): FileSystemEntry {
 	if (node === null || typeof node === 'string') {
 		const file = (found: (file: File) => void, failed: () => void) =>
@@ -42,12 +42,12 @@ test('dropped folders keep their structure and their empty folders', async (t) =
 	t.true(hasFolders(dropped));
 });
 
-test('a folder of more files than the browser tells at once comes whole', async (t) => {
+test('a folder with more files than the browser lists at once is read completely', async (t) => {
 	const many = Object.fromEntries(Array.from({ length: 250 }, (_, index) => [`${index}.txt`, 'x']));
 	t.is((await droppedFiles(drop({ many }))).files.length, 250);
 });
 
-test('what can’t be read or can’t be named is told', async (t) => {
+test('unreadable files and invalid names are reported', async (t) => {
 	const dropped = await droppedFiles(
 		drop({ photos: { 'gone.jpg': null, 'back\\slash': { 'a.txt': 'x' }, 'b.txt': 'y' } }),
 	);
@@ -55,7 +55,7 @@ test('what can’t be read or can’t be named is told', async (t) => {
 	t.deepEqual(dropped.unreadable, ['photos/gone.jpg', 'photos/back\\slash']);
 });
 
-test('files without folders are there at once', (t) => {
+test('files without folders are returned synchronously', (t) => {
 	const dropped = droppedFiles(drop({ 'a.txt': 'x', 'b.txt': 'y' }));
 	if (dropped instanceof Promise) throw new Error('It has to be waited for.');
 	t.deepEqual(pathsOf(dropped), ['|a.txt', '|b.txt']);

@@ -17,7 +17,7 @@ interface Run {
 	discarded: string[];
 	actions: UploadQueueAction[];
 	told: string[];
-	/** Folders that were asked for. */
+	/** Folders that were requested. */
 	made: string[];
 	ids: number[];
 	keys: UploadKeys;
@@ -33,7 +33,7 @@ interface RunTestOptions {
 	folder?: StoragePath;
 	emptyFolders?: StoragePath[];
 	ensureFolder?: (directory: StoragePath) => Promise<void>;
-	/** A run before this one, whose queue and keys go on. */
+	/** An earlier run, whose queue and keys are used. */
 	after?: Run;
 	onAction?: (action: UploadQueueAction, dispatch: (action: UploadQueueAction) => void) => void;
 }
@@ -113,7 +113,7 @@ const never = (signal: AbortSignal) =>
 		signal.addEventListener('abort', () => reject(signal.reason));
 	});
 
-test('large files go one after another, each under its whole name', async (t) => {
+test('large files are uploaded one after another, each with its whole name', async (t) => {
 	let running = 0;
 	const result = await run(
 		async (upload) => {
@@ -132,14 +132,14 @@ test('large files go one after another, each under its whole name', async (t) =>
 	t.true(result.state.hasSucceeded);
 });
 
-test('three small files are on their way behind the one that is shown, and complete in the order of the list', async (t) => {
+test('three small files are uploaded in parallel with the one that is shown, and complete in the order of the list', async (t) => {
 	let running = 0;
 	let most = 0;
 	const shown = new Set<number>();
 	const result = await run(
 		async ({ fileName }) => {
 			most = Math.max(most, ++running);
-			// The later ones are answered first.
+			// The responses come in reverse order.
 			await tick(30 - 3 * 'abcdefghij'.indexOf(fileName[0] ?? ''));
 			running--;
 			return { name: fileName, isVerified: false };
@@ -160,7 +160,7 @@ test('three small files are on their way behind the one that is shown, and compl
 	);
 });
 
-test('small files wait while a large one is being sent, and begin once it is sent', async (t) => {
+test('small files wait while a large one is sent, and start once it is sent', async (t) => {
 	const begun: string[] = [];
 	const result = await run(
 		async ({ file, fileName }, { onProgress }) => {
@@ -182,7 +182,7 @@ test('small files wait while a large one is being sent, and begin once it is sen
 	t.deepEqual(statuses(result), ['completed', 'completed', 'completed']);
 });
 
-test('a refused file does not hold up the others', async (t) => {
+test('a refused file does not delay the others', async (t) => {
 	const result = await run(async (upload, ...rest) => {
 		if (upload.fileName === 'b.txt') throw new Failure('tooLarge', 'Too large');
 		return succeed(upload, ...rest);
@@ -203,7 +203,7 @@ test('a lost server ends the run and the rest waits', async (t) => {
 	t.deepEqual(statuses(result), ['error', 'pending', 'pending']);
 });
 
-test('a run that ends early keeps what was uploaded behind its last file', async (t) => {
+test('a run that ends early keeps the small files that were uploaded in parallel', async (t) => {
 	const result = await run(async (upload, listener, signal) => {
 		if (upload.fileName === 'b.txt') return succeed(upload, listener, signal);
 		if (upload.fileName === 'c.txt') return never(signal);
@@ -213,7 +213,7 @@ test('a run that ends early keeps what was uploaded behind its last file', async
 	t.deepEqual(statuses(result), ['error', 'completed', 'pending']);
 });
 
-test('a file that is tried again goes under the same key, and a renamed one under another', async (t) => {
+test('a retried file has the same key, a renamed one has another', async (t) => {
 	const fail: Transport = async () => {
 		throw new Failure('unavailable', 'Network error during upload');
 	};
@@ -231,7 +231,7 @@ test('the same file twice is two uploads', async (t) => {
 	t.is(new Set(uploads.map(({ key }) => key)).size, 3);
 });
 
-test('after a cancel nothing more is sent or said, and the server frees what it has', async (t) => {
+test('after a cancel nothing more is sent or dispatched, and the server frees what it has', async (t) => {
 	const controller = new AbortController();
 	const result = await run(
 		async (_upload, _listener, signal) => {
@@ -261,7 +261,7 @@ test('a paused run leaves everything waiting, here and on the server', async (t)
 	t.is(result.state.run, undefined);
 });
 
-test('progress is shown now and then, and always when the last byte is sent', async (t) => {
+test('progress is throttled, and always shown when the last byte is sent', async (t) => {
 	const result = await run(async (upload, listener, signal) => {
 		if (upload.fileName === 'a.txt') for (let byte = 1; byte <= 10; byte++) listener.onProgress(byte);
 		return succeed(upload, listener, signal);
@@ -296,7 +296,7 @@ test('what a file waits for is shown, also when it began to wait before its turn
 	);
 });
 
-test('the listing hears of many uploads at once, and of the last ones at the end', async (t) => {
+test('the listing is refreshed for many uploads at once, and for the last ones at the end', async (t) => {
 	t.deepEqual((await run(succeed)).told, ['private:', 'private:']);
 });
 
@@ -355,7 +355,7 @@ test('a file whose turn comes after somebody signed in goes where its row says t
 	);
 });
 
-test('folders are made before the files that go into them, empty ones first', async (t) => {
+test('folders are created before the files that go into them, empty ones first', async (t) => {
 	const made: string[] = [];
 	const result = await run(
 		async (upload, ...rest) => {
@@ -386,7 +386,7 @@ test('a folder that is refused fails the files that go into it, an empty one onl
 	t.false(beside.state.hasSucceeded);
 });
 
-test('actions that come close together are handed on at once and in order, the end of a run without delay', async (t) => {
+test('actions are dispatched in batches and in order, the end of a run without delay', async (t) => {
 	const handedOn: string[] = [];
 	const dispatch = batchActions(({ type }) => handedOn.push(type));
 	dispatch({ type: 'runStarted', ids: [1] });

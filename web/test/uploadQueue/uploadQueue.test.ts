@@ -122,7 +122,7 @@ test('a file of a folder goes into that folder, below the one it was dropped on'
 	t.is(directoryOf(item(uploadQueueReducer(state, { type: 'signedOut' }))), rootPath);
 });
 
-test('empty folders wait with the files, take the visibility of all, and are gone once they are made', (t) => {
+test('empty folders wait with the files, get the visibility of all, and are removed once they are created', (t) => {
 	const state = after({
 		type: 'added',
 		files: [chosen('a')],
@@ -216,7 +216,7 @@ test('a removed file is gone; without files the queue is as new, but ids are nev
 	t.is(item(uploadQueueReducer(empty, added('c'))).id, 3);
 });
 
-test('one file is under way at a time and its progress is its own', (t) => {
+test('one file is shown as uploading at a time, with its own progress', (t) => {
 	const started = after(added('a'), { type: 'runStarted', ids: [1] }, { type: 'itemStarted', id: 1, at: 0 });
 	t.is(item(started).status, 'uploading');
 	const halfway = uploadQueueReducer(started, { type: 'progressed', id: 1, uploadedSize: 5, at: 1000 });
@@ -238,7 +238,7 @@ test('speed and time left come from what was sent', (t) => {
 	t.deepEqual(measuredPace(item(state), state.progress), { speed: 4, secondsLeft: 2 });
 });
 
-test('what was sent by an earlier try says nothing of the speed', (t) => {
+test('bytes of an earlier attempt do not count for the speed', (t) => {
 	const state = after(
 		added('a'),
 		{ type: 'runStarted', ids: [1] },
@@ -250,7 +250,7 @@ test('what was sent by an earlier try says nothing of the speed', (t) => {
 	t.deepEqual(measuredPace(item(state), state.progress), { speed: 1, secondsLeft: 1 });
 });
 
-test('a file that waits says for what, and is not being finalized meanwhile', (t) => {
+test('a waiting file shows for what it waits, and not that it is finalized', (t) => {
 	const sent = after(
 		added('a'),
 		{ type: 'runStarted', ids: [1] },
@@ -275,7 +275,7 @@ test('signing in after the session had ended during an upload changes no choice'
 	t.is(uploadQueueReducer(waits, { type: 'signedIn' }), waits);
 });
 
-test('a failure marks the file, says why, and the next run takes it on again', (t) => {
+test('a failed file is marked with the reason, and the next run uploads it again', (t) => {
 	const failed = after(
 		added('a', 'b'),
 		{ type: 'runStarted', ids: [1, 2] },
@@ -305,7 +305,7 @@ test('a run that ends early leaves its file waiting, without an error', (t) => {
 	t.false(state.hasSucceeded);
 });
 
-test('success is about what the run took on; files added meanwhile stay', (t) => {
+test('success is that of the files of the run; files added meanwhile stay', (t) => {
 	const done = after(
 		added('a'),
 		{ type: 'runStarted', ids: [1] },
@@ -324,7 +324,7 @@ test('success is about what the run took on; files added meanwhile stay', (t) =>
 	t.false(cleared.hasSucceeded);
 });
 
-test('an emptied queue ignores the late answer of an aborted upload', (t) => {
+test('an emptied queue ignores the late response to an aborted upload', (t) => {
 	const emptied = after(
 		added('a'),
 		{ type: 'runStarted', ids: [1] },
@@ -356,12 +356,12 @@ test('the progress of a run counts its own files only', (t) => {
 	t.deepEqual(runProgress(state), { completed: 1, total: 2, uploadedSize: 10, totalSize: 20 });
 });
 
-test('an empty file is not done before its answer', (t) => {
+test('an empty file is not done before its response', (t) => {
 	t.is(fraction(0, 0), 0);
 	t.is(fraction(12, 10), 1);
 });
 
-test('ten thousand files are taken on and summed up within a frame or few', (t) => {
+test('ten thousand files are added and summarized within a few frames', (t) => {
 	const names = Array.from({ length: 10_000 }, (_, index) => `file ${index}.txt`);
 	let state = after(added(...names));
 	summarize(state.items);

@@ -1,17 +1,17 @@
 import type { Page } from 'playwright-core';
-import { nameIn, rowOf, settled } from './fileManager.js';
+import { nameIn, overlaysClosed, rowOf } from './fileManager.js';
 
-/** Ways to do the same things with files: by the mouse, and by the keyboard alone. */
-export interface Hand {
-	/** Chooses in the menu of the folder on screen. */
+/** The same operations by mouse and by keyboard alone. */
+export interface InputMethod {
+	/** Chooses an item in the menu of the folder on screen. */
 	inFolder(page: Page, item: string): Promise<void>;
-	/** Chooses in the menu of an entry, or presses the key that does the same. */
+	/** Chooses an item in the menu of an entry, or presses its shortcut. */
 	onEntry(page: Page, name: string, item: EntryAction): Promise<void>;
 	open(page: Page, name: string): Promise<void>;
 	goUp(page: Page): Promise<void>;
-	/** Types into the open dialog, if it asks for something, and goes on. */
+	/** Types into the open dialog, if it has a field, and confirms it. */
 	confirm(page: Page, button: string, text?: string): Promise<void>;
-	/** Leaves the open dialog. */
+	/** Cancels the open dialog. */
 	cancel(page: Page): Promise<void>;
 	toArea(page: Page, area: 'public' | 'private'): Promise<void>;
 }
@@ -25,7 +25,7 @@ export type EntryAction =
 	| 'Move back to Private'
 	| 'Copy Link';
 
-export const mouse: Hand = {
+export const mouse: InputMethod = {
 	async inFolder(page, item) {
 		const box = await page.getByRole('grid', { name: 'Files' }).boundingBox();
 		if (!box) throw new Error('There is no list.');
@@ -51,11 +51,11 @@ export const mouse: Hand = {
 		const dialog = page.getByRole('dialog');
 		if (text !== undefined) await dialog.getByRole('textbox').fill(text);
 		await dialog.getByRole('button', { name: button, exact: true }).click();
-		await settled(page);
+		await overlaysClosed(page);
 	},
 	async cancel(page) {
 		await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
-		await settled(page);
+		await overlaysClosed(page);
 	},
 	async toArea(page, area) {
 		await page.getByRole('combobox', { name: 'Area' }).selectOption(area);
@@ -70,7 +70,7 @@ const keys: Partial<Record<EntryAction, string>> = {
 	Delete: 'Delete',
 };
 
-export const keyboard: Hand = {
+export const keyboard: InputMethod = {
 	async inFolder(page, item) {
 		if (item === 'Paste') return page.keyboard.press('Control+v');
 		await page.keyboard.press('Escape');
@@ -79,14 +79,14 @@ export const keyboard: Hand = {
 		await chooseByKeys(page, item);
 	},
 	async onEntry(page, name, item) {
-		await walkTo(page, name);
+		await moveCursorTo(page, name);
 		const key = keys[item];
 		if (key !== undefined) return page.keyboard.press(key);
 		await page.keyboard.press('Shift+F10');
 		await chooseByKeys(page, item);
 	},
 	async open(page, name) {
-		await walkTo(page, name);
+		await moveCursorTo(page, name);
 		await page.keyboard.press('Enter');
 		await page.getByRole('navigation', { name: 'Breadcrumbs' }).getByText(name, { exact: true }).waitFor();
 		await rowOf(page, 'Up Directory').waitFor();
@@ -104,14 +104,14 @@ export const keyboard: Hand = {
 			await page.keyboard.press('Control+a');
 			await page.keyboard.type(text);
 		}
-		// As long as a person holds it: by then the dialog may have gone.
+		// Held as long as a person holds it, so the dialog may be closed before the key is released.
 		await page.keyboard.press('Enter', { delay: 80 });
-		await settled(page);
+		await overlaysClosed(page);
 	},
 	async cancel(page) {
 		await page.getByRole('dialog').locator(':focus').waitFor();
 		await page.keyboard.press('Escape');
-		await settled(page);
+		await overlaysClosed(page);
 	},
 	async toArea(page, area) {
 		await tabTo(page, 'Area');
@@ -120,20 +120,20 @@ export const keyboard: Hand = {
 	},
 };
 
-/** Brings the cursor to a row by typing the beginning of its name. */
-async function walkTo(page: Page, name: string): Promise<void> {
+/** Moves the cursor to a row by typing its name. */
+async function moveCursorTo(page: Page, name: string): Promise<void> {
 	await rowOf(page, name).waitFor();
 	await page.keyboard.press('Escape');
 	if (!(await page.evaluate(() => document.activeElement?.closest('[role=grid]') !== null))) await tabTo(page, 'Files');
-	// The first key of a list that nobody has walked yet only enters it, and ends what was typed before.
+	// In a list without a cursor the first key only enters it. It also ends a prefix that was typed before.
 	await page.keyboard.press('ArrowDown');
 	await page.keyboard.press('Home');
-	await typeInOneGo(page, name);
+	await typeQuickly(page, name);
 	await rowOf(page, name).and(page.locator(':focus')).waitFor();
 }
 
-/** Types letters at the pace of a person, of which the page hears as soon as it comes to them. */
-export async function typeInOneGo(page: Page, text: string, hold = async () => {}): Promise<void> {
+/** Types letters with the timestamps of a person's typing, whenever the page handles them. */
+export async function typeQuickly(page: Page, text: string, hold = async () => {}): Promise<void> {
 	const session = await page.context().newCDPSession(page);
 	const letters = [...text];
 	const last = Date.now() / 1000;
@@ -146,7 +146,7 @@ export async function typeInOneGo(page: Page, text: string, hold = async () => {
 	await session.detach();
 }
 
-/** Presses Tab, or Shift+Tab, until a control of that name has the focus; the list counts as one named `Files`. */
+/** Presses Tab or Shift+Tab until a control with that name has the focus; the list has the name `Files`. */
 async function tabTo(page: Page, name: string): Promise<void> {
 	const key = name === 'Files' ? 'Tab' : 'Shift+Tab';
 	for (let steps = 0; steps < 60; steps++) {
@@ -159,7 +159,7 @@ async function tabTo(page: Page, name: string): Promise<void> {
 		if (focused === name) return;
 		await page.keyboard.press(key);
 	}
-	throw new Error(`The Tab key never comes to ${name}.`);
+	throw new Error(`The Tab key never reaches ${name}.`);
 }
 
 async function chooseByKeys(page: Page, item: string): Promise<void> {
@@ -172,5 +172,5 @@ async function chooseByKeys(page: Page, item: string): Promise<void> {
 		}
 		await page.keyboard.press('ArrowDown');
 	}
-	throw new Error(`The arrow keys never come to ${item}.`);
+	throw new Error(`The arrow keys never reach ${item}.`);
 }

@@ -3,11 +3,11 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { Page } from 'playwright-core';
-import { letTimersGo } from './heldTimers.js';
+import { releaseTimers } from './heldTimers.js';
 
 const megabyte = 1024 * 1024;
 
-/** Writes a file of random bytes; answers its path. */
+/** Writes a file of random bytes; returns its path. */
 export async function makeFile(file: string, size: number): Promise<string> {
 	const handle = await open(file, 'w');
 	try {
@@ -24,15 +24,15 @@ export async function sha256(file: string): Promise<string> {
 	return hash.digest('hex');
 }
 
-export interface Line {
-	/** Lets hardly anything through: what is on its way does not come to its end. */
-	clog(): Promise<void>;
-	cut(): Promise<void>;
-	mend(): Promise<void>;
+export interface Network {
+	/** So slow that a running upload does not end. */
+	throttle(): Promise<void>;
+	disconnect(): Promise<void>;
+	restore(): Promise<void>;
 }
 
-/** What a page sends through. */
-export async function lineOf(page: Page): Promise<Line> {
+/** Controls the network of a page. */
+export async function networkOf(page: Page): Promise<Network> {
 	const session = await page.context().newCDPSession(page);
 	const emulate = async (offline: boolean, uploadThroughput: number) => {
 		await session.send('Network.emulateNetworkConditions', {
@@ -42,22 +42,26 @@ export async function lineOf(page: Page): Promise<Line> {
 			uploadThroughput,
 		});
 	};
-	return { clog: () => emulate(false, 20_000), cut: () => emulate(true, -1), mend: () => emulate(false, -1) };
+	return {
+		throttle: () => emulate(false, 20_000),
+		disconnect: () => emulate(true, -1),
+		restore: () => emulate(false, -1),
+	};
 }
 
-/** How long the page shows that all has been uploaded: `holdTimers` makes it wait for `uploadedOnce`. */
+/** How long the page shows a success. With `holdTimers` it stays until `waitForUpload`. */
 export const successMs = 3000;
 
-/** Waits until the one file in the queue is in its place, and what the page shows of it has gone. */
-export async function uploadedOnce(page: Page): Promise<void> {
+/** Waits until the only file in the queue is uploaded and the queue has disappeared. */
+export async function waitForUpload(page: Page): Promise<void> {
 	await page.getByText('Upload complete ✓').waitFor();
 	await page.getByText('Verified', { exact: true }).waitFor();
 	await page.getByText('File uploaded successfully!').waitFor();
-	await letTimersGo(page);
+	await releaseTimers(page);
 	await page.getByText('Upload Queue').waitFor({ state: 'detached' });
 }
 
-/** Drops files or folders of the disk onto a point of the page, as a person does from the desktop. */
+/** Drops files or folders of the disk onto a point of the page, as from the desktop. */
 export async function dropFromDisk(page: Page, at: { x: number; y: number }, files: string[]): Promise<void> {
 	const session = await page.context().newCDPSession(page);
 	const data = { items: [], files, dragOperationsMask: 1 };

@@ -2,10 +2,10 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import net from 'node:net';
 
-/** A port for a server that is named before it listens, or listens again later: none that the system gives to others meanwhile. */
-export async function keptPort(): Promise<number> {
+/** A free port for a server that starts or restarts later. The system does not assign it to others meanwhile. */
+export async function reservePort(): Promise<number> {
 	for (let tries = 0; tries < 100; tries++) {
-		// Those that are given to whoever asks for any begin at 32768 on Linux, and above that elsewhere.
+		// Ephemeral ports begin at 32768 on Linux, and higher on other systems.
 		const port = randomInt(20_000, 32_000);
 		const server = net.createServer().listen(port, '127.0.0.1');
 		const isFree = await once(server, 'listening').then(
