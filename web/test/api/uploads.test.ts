@@ -3,12 +3,12 @@ import { type Failure, isFailure, parsePath, rootPath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { createEnsureFolder } from '../../src/api/uploads/ensureFolder.js';
 import type { Timing } from '../../src/api/uploads/RetryPolicy.js';
-import type { SendUpload, UploadRequest, UploadResponse } from '../../src/api/uploads/sendUpload.js';
 import { uploadBySize } from '../../src/api/uploads/transport.js';
+import { newUploadKey, type Upload, type UploadWait } from '../../src/api/uploads/upload.js';
 import { terminateUpload, type UploadDependencies } from '../../src/api/uploads/uploadChunks.js';
 import { UnreadableFile, UploadNetworkFailure } from '../../src/api/uploads/uploadFailures.js';
 import { createUploadRecords } from '../../src/api/uploads/uploadRecords.js';
-import { newUploadKey, type Upload, type UploadWait } from '../../src/api/uploads/uploads.js';
+import type { SendUpload, UploadRequest, UploadResponse } from '../../src/api/uploads/uploadRequest.js';
 import { describeFailure } from '../../src/features/uploadQueue/running/describeFailure.js';
 
 const kilobyte = 1024;

@@ -1,6 +1,6 @@
 import { Failure, parsePath, rootPath, type StoragePath } from '@stowage/rules';
 import test from 'ava';
-import { smallFileSize, type Transport, type Upload } from '../../src/api/uploads/uploads.js';
+import { smallFileSize, type Transport, type Upload } from '../../src/api/uploads/upload.js';
 import { batchActions } from '../../src/features/uploadQueue/running/batchActions.js';
 import { paused, runUploads } from '../../src/features/uploadQueue/running/runUploads.js';
 import { UploadKeys } from '../../src/features/uploadQueue/running/UploadKeys.js';

@@ -1,7 +1,7 @@
 import { isFailure } from '@stowage/rules';
 import { NetworkFailure } from '../client/client.js';
+import type { UploadListener, UploadWait } from './upload.js';
 import { UploadNetworkFailure, UploadRefusal } from './uploadFailures.js';
-import type { UploadListener, UploadWait } from './uploads.js';
 
 export interface Timing {
 	now: () => number;

@@ -2,9 +2,9 @@ import { createFolder } from '@stowage/contract';
 import { type Area, baseName, isFailure, parentPath, type StoragePath } from '@stowage/rules';
 import { endpointUrl } from '../client/client.js';
 import { RetryPolicy, type Timing } from './RetryPolicy.js';
-import type { SendUpload } from './sendUpload.js';
+import type { UploadListener } from './upload.js';
 import { UploadRefusal } from './uploadFailures.js';
-import type { UploadListener } from './uploads.js';
+import type { SendUpload } from './uploadRequest.js';
 
 export interface FolderPlace {
 	area: Area;

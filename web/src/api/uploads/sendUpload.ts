@@ -1,22 +1,5 @@
 import { UploadNetworkFailure } from './uploadFailures.js';
-
-export interface UploadRequest {
-	method: 'POST' | 'PATCH' | 'HEAD' | 'DELETE';
-	url: string;
-	headers: Readonly<Record<string, string>>;
-	body?: Blob | FormData;
-	onProgress?: (sent: number, total: number) => void;
-	signal: AbortSignal;
-}
-
-export interface UploadResponse {
-	status: number;
-	header: (name: string) => string | null;
-	/** Parsed JSON, or undefined. */
-	body: unknown;
-}
-
-export type SendUpload = (request: UploadRequest) => Promise<UploadResponse>;
+import type { SendUpload } from './uploadRequest.js';
 
 /** A connection without progress for so long counts as lost, as after a change of network. */
 const stallTimeoutMs = 45_000;

@@ -2,11 +2,11 @@ import { createEnsureFolder } from './ensureFolder.js';
 import { hashInWorker } from './hashInWorker.js';
 import { browserTiming } from './RetryPolicy.js';
 import { sendUpload } from './sendUpload.js';
+import { isSmall, type Transport, type Upload } from './upload.js';
 import { terminateUpload, type UploadDependencies, uploadChunks } from './uploadChunks.js';
 import { isProxyLimit } from './uploadFailures.js';
 import { uploadForm } from './uploadForm.js';
 import { browserStorage, createUploadRecords } from './uploadRecords.js';
-import { isSmall, type Transport, type Upload } from './uploads.js';
 
 const megabyte = 1024 * 1024;
 

@@ -3,10 +3,10 @@ import { messages } from '../../messages.js';
 import { basePath } from '../client/basePath.js';
 import type { HashBlob } from './hashInWorker.js';
 import { RetryPolicy, type Timing } from './RetryPolicy.js';
-import type { SendUpload, UploadRequest, UploadResponse } from './sendUpload.js';
+import { newUploadKey, type Transport, type Upload, type UploadedFile, type UploadListener } from './upload.js';
 import { isProxyLimit, UploadNetworkFailure, UploadRefusal } from './uploadFailures.js';
 import type { UploadRecords } from './uploadRecords.js';
-import { newUploadKey, type Transport, type Upload, type UploadedFile, type UploadListener } from './uploads.js';
+import type { SendUpload, UploadRequest, UploadResponse } from './uploadRequest.js';
 
 export interface UploadDependencies {
 	send: SendUpload;

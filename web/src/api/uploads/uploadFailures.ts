@@ -1,7 +1,7 @@
 import { Failure } from '@stowage/rules';
 import { messages } from '../../messages.js';
 import { failureFrom, NetworkFailure } from '../client/client.js';
-import type { UploadResponse } from './sendUpload.js';
+import type { UploadResponse } from './uploadRequest.js';
 
 /** The connection was lost during an upload. */
 export class UploadNetworkFailure extends NetworkFailure {

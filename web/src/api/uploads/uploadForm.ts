@@ -4,9 +4,9 @@ import { messages } from '../../messages.js';
 import { endpointUrl } from '../client/client.js';
 import type { HashBlob } from './hashInWorker.js';
 import { RetryPolicy, type Timing } from './RetryPolicy.js';
-import type { SendUpload, UploadResponse } from './sendUpload.js';
+import type { Transport, Upload, UploadedFile } from './upload.js';
 import { UnreadableFile, UploadNetworkFailure, UploadRefusal } from './uploadFailures.js';
-import type { Transport, Upload, UploadedFile } from './uploads.js';
+import type { SendUpload, UploadResponse } from './uploadRequest.js';
 
 export interface FormDependencies {
 	send: SendUpload;

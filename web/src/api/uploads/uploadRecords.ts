@@ -1,5 +1,5 @@
 import { basePath } from '../client/basePath.js';
-import type { Upload } from './uploads.js';
+import type { Upload } from './upload.js';
 
 /** The ids of unfinished uploads. They survive a closed tab. */
 export interface UploadRecords {

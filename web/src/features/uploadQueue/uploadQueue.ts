@@ -11,7 +11,7 @@ import {
 	splitName,
 	trimSpaces,
 } from '@stowage/rules';
-import type { UploadWait } from '../../api/uploads/uploads.js';
+import type { UploadWait } from '../../api/uploads/upload.js';
 import type { ChosenFile } from './choosing/chosenFiles.js';
 
 /** Where added files go: the folder on screen, in the area on screen. */

@@ -12,20 +12,15 @@ const UserMenu = lazy(async () => ({ default: (await import('./UserMenu.js')).Us
 
 const accountId = 'account';
 
-export interface AppHeaderProps {
+export interface AppHeaderProps extends Omit<UserMenuProps, 'username' | 'isOpenAtFirst'> {
 	/** The user name, `null` for a visitor, undefined until the session is known. */
 	username: string | null | undefined;
 	/** The area on screen, if any. */
 	area?: 'private' | 'public' | undefined;
 	/** Whether there is a `Sign Up` button. */
 	isRegistrationOpen: boolean;
-	onArea: (area: 'private' | 'public') => void;
 	onSignIn: () => void;
 	onSignUp: () => void;
-	onSettings: () => void;
-	/** The user's own temporary links. */
-	onLinks: () => void;
-	onLogout: () => void;
 }
 
 export function AppHeader({ username, area, isRegistrationOpen, onArea, onSignIn, onSignUp, ...menu }: AppHeaderProps) {

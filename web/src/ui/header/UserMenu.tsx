@@ -3,15 +3,19 @@ import { CogIcon, FolderCloseIcon, LinkIcon, LogOutIcon } from '@blueprintjs/ico
 import { useEffect, useState } from 'react';
 import { messages } from '../../messages.js';
 import { moveInMenu } from '../menuKeys.js';
-import type { AppHeaderProps } from './AppHeader.js';
 import styles from './AppHeader.module.css';
 import { UserButton } from './UserButton.js';
 
-export type UserMenuProps = Pick<AppHeaderProps, 'onArea' | 'onLinks' | 'onSettings' | 'onLogout'> & {
+export interface UserMenuProps {
 	username: string;
+	onArea: (area: 'private' | 'public') => void;
+	/** Opens the user's temporary links. */
+	onLinks: () => void;
+	onSettings: () => void;
+	onLogout: () => void;
 	/** The button was pressed before the menu was loaded. */
 	isOpenAtFirst: boolean;
-};
+}
 
 export function UserMenu({ username, isOpenAtFirst, onArea, onLinks, onSettings, onLogout }: UserMenuProps) {
 	const [isOpen, setOpen] = useState(false);

@@ -1,4 +1,4 @@
-import type { Transport, Upload, UploadedFile, UploadListener, UploadWait } from '../../../api/uploads/uploads.js';
+import type { Transport, Upload, UploadedFile, UploadListener, UploadWait } from '../../../api/uploads/upload.js';
 import type { UploadQueueAction } from '../uploadQueue.js';
 
 export interface AttemptOptions {

@@ -1,4 +1,4 @@
-import { newUploadKey } from '../../../api/uploads/uploads.js';
+import { newUploadKey } from '../../../api/uploads/upload.js';
 
 /** The idempotency keys of the uploads: the same for each retry, a new one for another name or place. */
 export class UploadKeys {

@@ -2,7 +2,7 @@ import { plural } from '@stowage/rules';
 import type { QueryClient } from '@tanstack/react-query';
 import { listingKey } from '../../../api/listings/listingQuery.js';
 import type { FolderPlace } from '../../../api/uploads/ensureFolder.js';
-import { createFolderEnsurer } from '../../../api/uploads/uploads.js';
+import { createFolderEnsurer } from '../../../api/uploads/lazyTransport.js';
 import { messages } from '../../../messages.js';
 import type { Notify } from '../../../ui/notifications/useNotify.js';
 import { describeFailure } from './describeFailure.js';

@@ -1,6 +1,6 @@
 import { type Area, isFailure, type StoragePath } from '@stowage/rules';
 import type { EnsureFolder, FolderPlace } from '../../../api/uploads/ensureFolder.js';
-import { isSmall, type Transport, type Upload } from '../../../api/uploads/uploads.js';
+import { isSmall, type Transport, type Upload } from '../../../api/uploads/upload.js';
 import { baseOf, directoryOf, fullName, type QueueFolder, type QueueItem } from '../uploadQueue.js';
 import { type AttemptOptions, UploadAttempt } from './UploadAttempt.js';
 import type { UploadKeys } from './UploadKeys.js';

@@ -3,7 +3,12 @@ import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { type Dispatch, useEffect, useMemo, useRef } from 'react';
 import { listingKey } from '../../../api/listings/listingQuery.js';
 import { sessionQuery } from '../../../api/session/sessionQuery.js';
-import { createFolderEnsurer, discardUpload, preloadTransport, uploadFile } from '../../../api/uploads/uploads.js';
+import {
+	createFolderEnsurer,
+	discardUpload,
+	preloadTransport,
+	uploadFile,
+} from '../../../api/uploads/lazyTransport.js';
 import { messages } from '../../../messages.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { type Chosen, hasFolders } from '../choosing/chosenFiles.js';

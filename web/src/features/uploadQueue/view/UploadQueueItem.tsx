@@ -12,7 +12,7 @@ import {
 } from '@blueprintjs/icons';
 import { formatDuration, formatQueueSize, formatSpeed, invalidNameMessage } from '@stowage/rules';
 import { memo, useId, useRef } from 'react';
-import type { UploadWait } from '../../../api/uploads/uploads.js';
+import type { UploadWait } from '../../../api/uploads/upload.js';
 import { messages } from '../../../messages.js';
 import {
 	directoryOf,

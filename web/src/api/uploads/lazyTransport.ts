@@ -1,0 +1,38 @@
+import { messages } from '../../messages.js';
+import { NetworkFailure } from '../client/client.js';
+import type { EnsureFolder } from './ensureFolder.js';
+import type { Transport, Upload } from './upload.js';
+
+/** Loaded with the first file, so that the page itself loads faster. */
+async function loadTransport() {
+	try {
+		return await import('./transport.js');
+	} catch (cause) {
+		throw new NetworkFailure(cause, messages.uploadNetworkError);
+	}
+}
+
+/** Preloads the code that uploads, so that a connection which is lost later can't keep it away. */
+export function preloadTransport(): void {
+	// The upload loads it again and reports the failure.
+	loadTransport().catch(() => undefined);
+}
+
+export const uploadFile: Transport = async (upload, listener, signal) =>
+	(await loadTransport()).uploadFile(upload, listener, signal);
+
+/** Create one for each run: it asks the server once for each folder. */
+export function createFolderEnsurer(): EnsureFolder {
+	let ensureFolder: EnsureFolder | undefined;
+	return async (...args) => {
+		ensureFolder ??= (await loadTransport()).createFolderEnsurer();
+		await ensureFolder(...args);
+	};
+}
+
+/** Frees what the server holds of an unfinished upload that is no longer wanted. */
+export async function discardUpload(upload: Upload): Promise<void> {
+	// Without its code this page began no upload, and what another page began expires on the server.
+	const transport = await loadTransport().catch(() => undefined);
+	await transport?.discardUpload(upload);
+}
