@@ -14,6 +14,9 @@ const programs = {
 	zip: 'zip',
 	unzip: 'unzip',
 	'7z': 'p7zip-full',
+	bsdtar: 'libarchive-tools',
+	busybox: 'busybox',
+	javac: 'default-jdk-headless',
 	python3: 'python3',
 	curl: 'curl',
 };

@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { mkdir, mkdtemp, open, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
+import { type FileHandle, mkdir, mkdtemp, open, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
@@ -100,8 +100,7 @@ test.serial(
 		let at = 0;
 		let looks = 0;
 		for await (const chunk of answer as AsyncIterable<Buffer>) {
-			// What is all zeros stays a hole, or the disk would be measured.
-			if (!isZero(chunk)) await file.write(chunk, 0, chunk.length, at);
+			await writeSparsely(file, chunk, at);
 			at += chunk.length;
 			if (++looks % 2000 === 0) most = Math.max(most, await memoryOf(server));
 		}
@@ -117,13 +116,23 @@ test.serial(
 			run('python3', ['-c', script, zip], { env }),
 			run('unzip', ['-tqq', zip], { env }),
 			run('7z', ['t', zip], { env }),
+			...['java plugins/zip/test/readers/ReadZip.java', 'bsdtar -xOf -'].map((reader) =>
+				run('sh', ['-c', `cat '${zip}' | ${reader} > /dev/null`], { env }),
+			),
 		]);
 		t.is(stdout.trim(), `[0, ${size}, 25]`);
 	},
 );
 
-const zeros = Buffer.alloc(4 * megabyte);
-const isZero = (chunk: Buffer) => chunk.length <= zeros.length && chunk.equals(zeros.subarray(0, chunk.length));
+const zeros = Buffer.alloc(4096);
+
+/** What is all zeros stays a hole, or the disk would be measured. */
+async function writeSparsely(file: FileHandle, chunk: Buffer, position: number): Promise<void> {
+	for (let at = 0; at < chunk.length; at += zeros.length) {
+		const piece = chunk.subarray(at, at + zeros.length);
+		if (!piece.equals(zeros.subarray(0, piece.length))) await file.write(piece, 0, piece.length, position + at);
+	}
+}
 
 test.serial('an archive of 100,000 entries costs the server little for each', async (t) => {
 	const folder = await temporaryFolder(t);

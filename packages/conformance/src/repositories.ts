@@ -4,6 +4,7 @@ import type {
 	RootStore,
 	SessionStore,
 	SmallStore,
+	TicketStore,
 	UploadStore,
 	UserStore,
 } from '@stowage/plugin-api';
@@ -14,6 +15,7 @@ import { rootRules } from './repositories/roots.js';
 import type { Rule } from './repositories/rules.js';
 import { sessionRules } from './repositories/sessions.js';
 import { smallRowRules } from './repositories/smallRows.js';
+import { ticketRules } from './repositories/tickets.js';
 import { uploadRules } from './repositories/uploads.js';
 import { userRules } from './repositories/users.js';
 
@@ -25,6 +27,7 @@ export interface Repositories {
 	limits: AmountStore;
 	links: LinkStore;
 	uploads: UploadStore;
+	tickets: TicketStore;
 	smallRows(scope: string): SmallStore;
 	sweepSmallRows(): Promise<number>;
 }
@@ -64,4 +67,5 @@ export function repositoriesSuite(
 	limitRules(rule);
 	smallRowRules(rule);
 	linkRules(rule);
+	ticketRules(rule);
 }

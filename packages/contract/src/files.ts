@@ -103,7 +103,7 @@ const maxSelectionBytes = 16 * 1024 * 1024;
 
 /** `name` and `directory` only say where the selection was made. */
 const selection = z.strictObject({
-	files: z.array(z.strictObject({ path, name: z.string().optional(), owner: owner.optional() })).max(100_000),
+	files: z.array(z.strictObject({ path: itemPath, name: z.string().optional(), owner: owner.optional() })).max(100_000),
 	type: area,
 	directory: path,
 });

@@ -5,13 +5,15 @@ import { type Database, openDatabase } from '@stowage/database';
 import type { Providers, StorageProvider } from '@stowage/plugin-api';
 import { createAccounts } from './accounts/accounts.js';
 import { registerSessions } from './accounts/sessions.js';
-import { createArchives } from './archives/createArchives.js';
+import { createArchives, defaultArchiveLimits } from './archives/createArchives.js';
 import type { Config } from './config/schema.js';
 import { makeDataDir } from './dataDir.js';
 import { EventStreams } from './events/EventStreams.js';
 import { createFiles } from './files/createFiles.js';
 import { homesOnDisk, makeHome } from './files/homes.js';
 import { createServer } from './http/createServer.js';
+import { createDatabaseReserve } from './limits/databaseReserve.js';
+import { FairQueue } from './limits/FairQueue.js';
 import { createLinks } from './links/createLinks.js';
 import { loadPlugins } from './loadPlugins.js';
 import { createLog, type Log } from './log.js';
@@ -110,7 +112,8 @@ async function assemble(
 	};
 	server.decorate('server', 'providers', providers);
 	server.decorate('server', 'dataDir', config.dataDir);
-	server.decorate('server', 'smallRows', (scope: string) => database.smallRows(scope));
+	const databaseReserve = createDatabaseReserve(database);
+	server.decorate('server', 'smallRows', (scope: string) => databaseReserve.optional(database.smallRows(scope)));
 	const news = createNews(monotonic);
 	server.decorate('server', 'news', news);
 	await server.register(inert);
@@ -140,7 +143,16 @@ async function assemble(
 		homes: () => homesOnDisk(storage),
 		makeHome: (username) => makeHome(storage, username),
 	});
-	const archives = createArchives(files, () => providers.archive.find('zip'));
+	const walks = new FairQueue(
+		{ running: 8, runningPerClient: 2, waiting: 400, waitingPerClient: 64 },
+		'Too many searches and ZIPs are under way. Please try again in a moment.',
+	);
+	const archives = createArchives({
+		files,
+		format: () => providers.archive.find('zip'),
+		walks,
+		limits: { ...defaultArchiveLimits, maxEntries: config.downloads.maxZipEntries },
+	});
 	const streams = new EventStreams();
 	// They last as long as their pages: nobody waits for them to end.
 	server.ext('onPreStop', () => streams.endAll());
@@ -168,12 +180,14 @@ async function assemble(
 		version,
 		log,
 		database,
+		databaseReserve,
 		storage,
 		accounts,
 		sessions,
 		files,
 		links,
 		archives,
+		walks,
 		news,
 		streams,
 		resumableUploads,
@@ -234,6 +248,7 @@ async function sweep({ database, links, resumableUploads, log, now }: Services):
 	try {
 		await database.sessions.sweep(now());
 		await database.sweepSmallRows();
+		await database.tickets.sweep();
 		await links.sweep();
 		await resumableUploads.sweep();
 	} catch (error) {

@@ -5,6 +5,8 @@ import type { Sessions } from './accounts/sessions.js';
 import type { Archives } from './archives/createArchives.js';
 import type { Config } from './config/schema.js';
 import type { EventStreams } from './events/EventStreams.js';
+import type { DatabaseReserve } from './limits/databaseReserve.js';
+import type { FairQueue } from './limits/FairQueue.js';
 import type { Links } from './links/createLinks.js';
 import type { Log } from './log.js';
 import type { Arriving } from './uploads/Arriving.js';
@@ -18,12 +20,15 @@ export interface Services {
 	version: string;
 	log: Log;
 	database: Database;
+	databaseReserve: DatabaseReserve;
 	storage: StorageProvider;
 	accounts: Accounts;
 	sessions: Sessions;
 	files: Files;
 	links: Links;
 	archives: Archives;
+	/** Where work that walks through folders waits for its turn: searches, and the lists of archives. */
+	walks: FairQueue;
 	news: News;
 	streams: EventStreams;
 	resumableUploads: ResumableUploads;

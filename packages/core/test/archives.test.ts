@@ -13,6 +13,7 @@ import {
 import { writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import path from 'node:path';
+import { rootPath } from '@stowage/rules';
 import test from 'ava';
 import { demandReadable, listZip } from './readZip.js';
 import { Client, field, file, json, testApp } from './testApp.js';
@@ -118,35 +119,90 @@ test.serial('nothing chosen and something missing are refused before the first b
 	t.is((await ada.post('/api/downloadZip', { files: outside, type: 'private', directory: '' })).statusCode, 400);
 });
 
-test.serial('an archive holds what its caller may see, and of a root never another’s', async (t) => {
+test.serial('an archive holds what its caller may see', async (t) => {
 	const { app, ada } = await withAda(t);
 	const bob = await new Client(app).register('bob');
 	const visitor = new Client(app);
-	await ada.upload('/api/upload', [field('type', 'public'), file('same.txt', 'of ada')]);
 	await ada.upload('/api/upload', [field('type', 'private'), file('secret.txt', 'secret')]);
-	await bob.upload('/api/upload', [field('type', 'public'), file('of bob.txt', 'bob')]);
-	await visitor.upload('/api/upload/public', [file('same.txt', 'of a visitor')]);
-	mkdirSync(path.join(app.filesDir, 'Public/docs'));
-	writeFileSync(path.join(app.filesDir, 'Public/docs/manual.txt'), 'manual');
-
-	const root = (client: Client, query: string) => client.get(`/api/download/?${query}`);
-	const namesOf = async (answer: Awaited<ReturnType<typeof root>>) => {
-		t.is(answer.statusCode, 200);
-		return (await listZip(await demandReadable(t, answer.bytes))).map(([name]) => name);
-	};
-	t.deepEqual(await namesOf(await root(visitor, 'type=public')), ['docs/', 'docs/manual.txt', 'same.txt']);
-	t.deepEqual(await namesOf(await root(ada, 'type=public')), ['same.txt', 'docs/', 'docs/manual.txt', 'same (1).txt']);
-	t.deepEqual(await namesOf(await root(ada, 'type=private')), ['Public/', 'secret.txt', 'Public/same.txt']);
-	t.deepEqual(await namesOf(await root(visitor, 'type=public&owner=')), ['docs/', 'docs/manual.txt']);
-	t.is((await root(visitor, 'type=private')).statusCode, 401);
-	t.is((await root(visitor, 'type=public&owner=bob')).statusCode, 404);
-	t.is((await root(ada, 'type=public&owner=bob')).statusCode, 404);
-	const foreignRoot = { files: [{ path: '', owner: 'bob' }], type: 'public', directory: '' };
-	t.is((await ada.post('/api/downloadZip', foreignRoot)).statusCode, 404);
 	const secret = { files: [{ path: 'secret.txt', owner: 'ada' }], type: 'private', directory: '' };
 	t.is((await bob.post('/api/downloadZip', secret)).statusCode, 404);
 	t.is((await visitor.post('/api/downloadZip', secret)).statusCode, 401);
 	t.is((await ada.post('/api/downloadZip', secret)).statusCode, 200);
+});
+
+test.serial('a whole area is no item and no download, whoever asks in whatever way', async (t) => {
+	const { app, ada } = await withAda(t);
+	await new Client(app).register('bob');
+	await ada.upload('/api/upload', [field('type', 'public'), file('public.txt', 'for all')]);
+	const visitor = new Client(app);
+	for (const query of ['type=public', 'type=public&owner=', 'type=public&owner=ada', 'type=public&owner=bob']) {
+		t.is((await visitor.get(`/api/download/?${query}`)).statusCode, 404, query);
+		t.is((await ada.get(`/api/download/?${query}`)).statusCode, 404, query);
+		t.is((await ada.call('HEAD', `/api/download/?${query}`)).statusCode, 404, query);
+	}
+	t.is((await ada.get('/api/download/?type=private')).statusCode, 404);
+	t.is((await visitor.get('/api/download/?type=private')).statusCode, 401);
+	for (const call of ['/api/downloadZip', '/api/downloadTickets']) {
+		for (const chosen of [{ path: '' }, { path: '', owner: 'ada' }, { path: '', owner: null }]) {
+			const files = [{ path: 'public.txt', owner: 'ada' }, ...Array.from({ length: 1000 }, () => chosen)];
+			for (const type of ['public', 'private']) {
+				t.is((await ada.post(call, { files, type, directory: '' })).statusCode, 400);
+				t.is((await visitor.post(call, { files, type: 'public', directory: '' })).statusCode, 400);
+			}
+		}
+	}
+	const root = app.services.files.stat({ kind: 'anonymous' }, 'public', [{ path: rootPath }]);
+	await t.throwsAsync(
+		async () => {
+			for await (const _item of root);
+		},
+		{ message: 'There is no such file or folder.' },
+	);
+});
+
+test.serial('what is chosen again, or lies in another chosen folder, is in the archive once', async (t) => {
+	const { ada, home } = await withAda(t);
+	mkdirSync(path.join(home, 'docs/deep/deeper'), { recursive: true });
+	mkdirSync(path.join(home, 'docs 2'));
+	writeFileSync(path.join(home, 'docs/a.txt'), 'a');
+	writeFileSync(path.join(home, 'docs/deep/deeper/b.txt'), 'bb');
+	writeFileSync(path.join(home, 'docs 2/a.txt'), 'ccc');
+	const zipOf = (paths: string[], type = 'private', owner?: string | null) =>
+		ada.post('/api/downloadZip', { files: paths.map((from) => ({ path: from, owner })), type, directory: '' });
+	const chosen = ['docs/deep/deeper/b.txt', 'docs 2', 'docs/deep', 'docs', 'docs', 'docs/a.txt', 'docs 2'];
+	const answer = await zipOf(Array.from({ length: 200 }, () => chosen).flat());
+	t.is(answer.statusCode, 200);
+	t.deepEqual(await listZip(await demandReadable(t, answer.bytes)), [
+		['docs 2/', 0],
+		['docs 2/a.txt', 3],
+		['docs/', 0],
+		['docs/a.txt', 1],
+		['docs/deep/', 0],
+		['docs/deep/deeper/', 0],
+		['docs/deep/deeper/b.txt', 2],
+	]);
+	t.is((await zipOf(['docs', 'docs/gone'])).statusCode, 404);
+	t.regex((await zipOf(['docs', 'docs/a.txt'])).headers['content-disposition'] ?? '', /filename="docs_/);
+
+	mkdirSync(path.join(home, 'Public'), { recursive: true });
+	writeFileSync(path.join(home, 'Public/x.txt'), 'x');
+	const files = [{ path: 'x.txt' }, { path: 'x.txt', owner: 'ada' }, { path: 'x.txt' }];
+	const twice = await ada.post('/api/downloadZip', { files, type: 'public', directory: '' });
+	t.deepEqual(await listZip(await demandReadable(t, twice.bytes)), [['x.txt', 1]]);
+});
+
+test.serial('an archive holds so many entries and no more', async (t) => {
+	const { ada, home } = await withAda(t, { '--downloads-max-zip-entries': '100' });
+	mkdirSync(path.join(home, 'docs/more'), { recursive: true });
+	for (let n = 0; n < 98; n++) writeFileSync(path.join(home, `docs/more/${n}`), '');
+	const url = '/api/download/docs?type=private';
+	t.is((await ada.get(url)).statusCode, 200);
+	writeFileSync(path.join(home, 'docs/more/one more'), '');
+	const answer = await ada.get(url);
+	t.is(answer.statusCode, 413);
+	t.is(json(answer).message, 'This is too much for one ZIP: it can hold 100 files and folders at most.');
+	const files = [{ path: 'docs' }];
+	t.is((await ada.post('/api/downloadTickets', { files, type: 'private', directory: '' })).statusCode, 413);
 });
 
 test.serial('what nobody can be given is left out and counted', async (t) => {

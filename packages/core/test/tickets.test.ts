@@ -157,7 +157,7 @@ test.serial('a visitor has tickets of public things and of no others', async (t)
 	const ask = (files: object[], type: string) => visitor.post('/api/downloadTickets', { files, type, directory: '' });
 	t.is((await ask([{ path: 'secret.txt' }], 'private')).statusCode, 401);
 	t.is((await ask([{ path: 'secret.txt', owner: 'ada' }], 'public')).statusCode, 404);
-	t.is((await ask([{ path: '', owner: 'ada' }], 'public')).statusCode, 404);
+	t.is((await ask([{ path: '', owner: 'ada' }], 'public')).statusCode, 400);
 	t.is((await ask([], 'public')).statusCode, 400);
 });
 

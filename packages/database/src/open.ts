@@ -1,9 +1,12 @@
+import { statfs } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import type {
 	AmountStore,
 	LinkStore,
 	RootStore,
 	SessionStore,
 	SmallStore,
+	TicketStore,
 	UploadStore,
 	UserStore,
 } from '@stowage/plugin-api';
@@ -21,6 +24,7 @@ import { smallStore, sweepSmallRows } from './smallRows.js';
 import { openSqlite } from './sqlite.js';
 import { type Changes, sqliteChanges } from './sqliteChanges.js';
 import { parseDatabaseUrl } from './target.js';
+import { ticketStore } from './tickets.js';
 import { uploadStore } from './uploads.js';
 import { userStore } from './users.js';
 
@@ -32,10 +36,13 @@ export interface Database {
 	readonly limits: AmountStore;
 	readonly links: LinkStore;
 	readonly uploads: UploadStore;
+	readonly tickets: TicketStore;
 	/** The small rows of one scope, such as a plugin's name. */
 	smallRows(scope: string): SmallStore;
 	/** Forgets small rows that are past their time. Resolves to how many. */
 	sweepSmallRows(): Promise<number>;
+	/** Free bytes on the disk of a database file; unbounded for a database that is elsewhere. */
+	freeSpace(): Promise<number>;
 	/** Whether the database answers. Throws `unavailable` if not. */
 	ping(): Promise<void>;
 	/** Waits for running statements. May be called again. */
@@ -58,15 +65,21 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
 	const { now = Date.now, migrations = allMigrations } = options;
 	try {
 		const target = parseDatabaseUrl(url);
-		if (target.kind === 'mysql') return database(await openMysql(target.address, migrations, now), now);
-		return database(await openSqlite(target.path, migrations, now), now, sqliteChanges(target.path));
+		if (target.kind === 'mysql')
+			return database(await openMysql(target.address, migrations, now), now, async () => Number.POSITIVE_INFINITY);
+		return database(
+			await openSqlite(target.path, migrations, now),
+			now,
+			() => freeSpaceAt(target.path),
+			sqliteChanges(target.path),
+		);
 	} catch (error) {
 		throw translated(error);
 	}
 }
 
 /** `changes` tells whether anything has changed, where that can be told for less than it takes to ask again. */
-function database(knex: Knex, now: () => number, changes?: Changes): Database {
+function database(knex: Knex, now: () => number, freeSpace: () => Promise<number>, changes?: Changes): Database {
 	const sessions = sessionStore(knex, now);
 	const { ping, sweep } = guarded({
 		sweep: () => sweepSmallRows(knex, now()),
@@ -81,12 +94,19 @@ function database(knex: Knex, now: () => number, changes?: Changes): Database {
 		limits: guarded(limitStore(knex)),
 		links: guarded(linkStore(knex, now)),
 		uploads: guarded(uploadStore(knex)),
+		tickets: guarded(ticketStore(knex, now)),
 		smallRows: (scope) => guarded(smallStore(knex, now, scope)),
 		sweepSmallRows: sweep,
+		freeSpace,
 		ping,
 		async close() {
 			changes?.close();
 			await knex.destroy();
 		},
 	};
+}
+
+async function freeSpaceAt(file: string): Promise<number> {
+	const { bavail, bsize } = await statfs(dirname(resolve(file)));
+	return bavail * bsize;
 }

@@ -20,6 +20,8 @@ export interface ArchiveContents<Entry extends ArchiveEntry = ArchiveEntry> {
 	entry(index: number): Entry;
 	/** Opens a file with the very content that its entry was made for, else it fails. Whoever opened it closes it. */
 	open(entry: Entry): Promise<OpenFile>;
+	/** Runs work that reads contents and sends none of them, once it is its client's turn: nobody's download paces it. */
+	throttle<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
 /** An archive that is made while it is read. */
@@ -37,6 +39,8 @@ export interface Archive {
 export interface ArchiveFormat {
 	/** Changes with whatever makes other bytes from the same contents. */
 	readonly version: string;
+	/** What an archive under way takes of memory for each of its entries, besides the contents' own list. */
+	readonly bytesPerEntry: number;
 	/** The same contents are the same bytes, whoever writes them, when and where. Nothing is opened before it is read. */
-	archive<Entry extends ArchiveEntry>(contents: ArchiveContents<Entry>): Archive;
+	archive<Entry extends ArchiveEntry>(contents: ArchiveContents<Entry>, signal?: AbortSignal): Promise<Archive>;
 }

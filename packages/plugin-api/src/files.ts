@@ -16,7 +16,7 @@ export interface FoundListing {
 	truncated?: true;
 }
 
-/** A file or folder as a walk comes by it. */
+/** A file or folder as it is right now, with what tells its content from any other. */
 export interface WalkedItem extends StorageItem {
 	/** Relative to the area's root. */
 	path: StoragePath;
@@ -24,7 +24,7 @@ export interface WalkedItem extends StorageItem {
 	owner?: Owner;
 }
 
-/** A part of what a walk comes by. */
+/** A part of what a folder holds. */
 export interface WalkBatch {
 	items: WalkedItem[];
 	/** How many things were passed over because nobody can be given them: special files, what may not be read. */
@@ -60,11 +60,18 @@ export interface Files {
 	find(viewer: Viewer, ref: ItemRef): Promise<Entry>;
 	/** Opens a file for reading; the caller closes it. Throws `notFound` for a folder. */
 	open(viewer: Viewer, ref: ItemRef): Promise<{ entry: Entry; file: OpenFile }>;
+	/** Looks at several items of an area, one after another in their order. Throws `notFound` at one that is not there, and for a root, which is no item. */
+	stat(
+		viewer: Viewer,
+		area: Area,
+		items: Iterable<Omit<ItemRef, 'area'>>,
+		signal?: AbortSignal,
+	): AsyncIterable<WalkedItem>;
 	/**
-	 * The item itself and then all below it that the viewer may see, a folder before what it holds, always in the same order. Of a root, which is nothing by
-	 * itself, only what lies below; the public root without an owner holds the visible trees one after another.
+	 * Everything directly in a folder, looked at and in no order; nothing for one that is gone. To walk through a tree is to ask for one folder after another.
+	 * In the public area it takes the owner.
 	 */
-	walk(viewer: Viewer, ref: ItemRef, signal?: AbortSignal): AsyncIterable<WalkBatch>;
+	survey(viewer: Viewer, folder: ItemRef): AsyncIterable<WalkBatch>;
 	createFolder(viewer: Viewer, folder: ItemRef, name: string): Promise<Entry>;
 	rename(viewer: Viewer, item: ItemRef, newName: string): Promise<Entry>;
 	/** Moves to a whole new path in the same area, with the parents it lacks; a taken name gets ` (n)`. */

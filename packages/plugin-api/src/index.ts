@@ -18,6 +18,7 @@ export * from './files.js';
 export * from './json.js';
 export * from './makeFolders.js';
 export * from './news.js';
+export * from './Pace.js';
 export * from './parse.js';
 export * from './plugin.js';
 export * from './route.js';

@@ -24,16 +24,19 @@ function localDate(date: Date): string {
 }
 
 /**
- * The name of each chosen item at the top of the archive, in the same order: its own name wherever it lies, and for a
- * twin the next free one of `candidateNames`. A root has no name (`''`): what it holds lies at the top itself.
+ * Names chosen items at the top of the archive, one after another in the order of choice: each has its own name wherever
+ * it lies, and a twin the next free one of `candidateNames`.
  */
-export function archiveNames(chosen: readonly Chosen[]): string[] {
+export function archiveNamer(): (chosen: Chosen) => string {
 	const taken = new Set<string>();
 	// Twins go on where the last of them stopped, or thousands of them would each try all names again.
 	const candidates = new Map<string, Generator<string, void>>();
-	return chosen.map(({ path, type }) => {
-		if (path === '') return '';
+	return ({ path, type }) => {
 		const own = baseName(path);
+		if (!taken.has(own)) {
+			taken.add(own);
+			return own;
+		}
 		const names = candidates.get(`${type}/${own}`) ?? candidateNames(own, type);
 		candidates.set(`${type}/${own}`, names);
 		let next = names.next();
@@ -41,5 +44,5 @@ export function archiveNames(chosen: readonly Chosen[]): string[] {
 		if (next.done) throw new Failure('conflict', `Too many chosen items have the same name: ${own}`);
 		taken.add(next.value);
 		return next.value;
-	});
+	};
 }

@@ -1,17 +1,18 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { archiveNames, type Chosen, Failure, parsePath, utf8Length, zipFileName } from '../src/index.js';
+import { archiveNamer, type Chosen, Failure, parsePath, utf8Length, zipFileName } from '../src/index.js';
 
 const noon = new Date(2026, 2, 5, 12);
 const file = (path: string): Chosen => ({ path: parsePath(path), type: 'file' });
 const folder = (path: string): Chosen => ({ path: parsePath(path), type: 'directory' });
+
+const archiveNames = (chosen: Chosen[]) => chosen.map(archiveNamer());
 
 const named = test.macro((t, chosen: Chosen[], name: string) => t.is(zipFileName(chosen, noon), name));
 test('One folder names its archive', named, [folder('work/docs')], 'docs_2026-03-05.zip');
 test('A folder keeps its dots', named, [folder('photos.2024')], 'photos.2024_2026-03-05.zip');
 test('One file does not name the archive', named, [file('a.txt')], 'files_2026-03-05.zip');
 test('Two folders do not name the archive', named, [folder('a'), folder('b')], 'files_2026-03-05.zip');
-test('A root has no name to give', named, [folder('')], 'files_2026-03-05.zip');
 
 test('The date is the local one, just after midnight too', (t) => {
 	t.is(zipFileName([], new Date(2026, 11, 31, 0, 0, 1)), 'files_2026-12-31.zip');
@@ -31,10 +32,6 @@ test('Chosen items lie at the top, wherever they come from', (t) => {
 test('Twins get numbers', (t) => {
 	t.deepEqual(archiveNames([file('a/x.txt'), file('b/x.txt'), file('c/x.txt')]), ['x.txt', 'x (1).txt', 'x (2).txt']);
 	t.deepEqual(archiveNames([folder('a/v1.2'), folder('b/v1.2')]), ['v1.2', 'v1.2 (1)']);
-});
-
-test('What a root holds lies at the top itself', (t) => {
-	t.deepEqual(archiveNames([folder('')]), ['']);
 });
 
 test('More twins than names are refused', (t) => {

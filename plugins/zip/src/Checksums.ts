@@ -1,4 +1,6 @@
 import { type ArchiveContents, isFailure, type SmallStore, z } from '@stowage/plugin-api';
+import type { ChecksumCache } from './ChecksumCache.js';
+import { smallBytes } from './records.js';
 
 /** How far a CRC has come: it is that of the first `bytes` of a content. */
 export interface Progress {
@@ -6,8 +8,8 @@ export interface Progress {
 	bytes: number;
 }
 
-/** Reading a smaller file again costs less than a row about it. */
-const worthRemembering = 64 * 1024;
+/** A smaller file's CRC is kept in memory: reading it again costs less than a row. */
+const isWorthRow = (size: number) => size > smallBytes;
 
 /** A file written to this short a time ago may have been written to once more without a sign of it. */
 const settlingMs = 5_000;
@@ -19,7 +21,7 @@ const rowsAtOnce = 200;
 
 const row = z.tuple([z.int().min(0).max(0xffffffff), z.int().min(0)]);
 
-/** The CRCs of an archive's contents: those computed for it, and those remembered from before. */
+/** The CRCs of an archive's contents that have any: those computed for it, and those remembered from before. */
 export class Checksums {
 	readonly #crcs: Uint32Array;
 	readonly #isKnown: Uint8Array;
@@ -32,20 +34,24 @@ export class Checksums {
 	constructor(
 		readonly contents: ArchiveContents,
 		readonly store: SmallStore,
+		readonly cache: ChecksumCache,
 	) {
 		this.#crcs = new Uint32Array(contents.count);
 		this.#isKnown = new Uint8Array(contents.count);
 	}
 
-	/** Undefined while it is not known. */
+	/** Undefined while it is not known, and for what has no content. */
 	get(index: number): number | undefined {
-		return this.#isKnown[index] === 1 || this.contents.entry(index).size === 0 ? this.#crcs[index] : undefined;
+		return this.#isKnown[index] === 1 ? this.#crcs[index] : undefined;
 	}
 
 	/** How far the CRC of a content is known, from this archive or an earlier one. */
 	async recall(index: number): Promise<Progress> {
 		const { size } = this.contents.entry(index);
-		if (size >= worthRemembering && this.get(index) === undefined) await this.#ask(index);
+		if (this.get(index) === undefined) {
+			if (isWorthRow(size)) await this.#ask(index);
+			else this.#askCache(index);
+		}
 		const crc = this.get(index);
 		return crc === undefined ? (this.#begun.get(index) ?? { crc: 0, bytes: 0 }) : { crc, bytes: size };
 	}
@@ -55,7 +61,11 @@ export class Checksums {
 		if (this.get(index) !== undefined) return;
 		const entry = this.contents.entry(index);
 		this.#learn(index, progress);
-		if (entry.size < worthRemembering || Date.now() - entry.mtime < settlingMs) return;
+		if (Date.now() - entry.mtime < settlingMs) return;
+		if (!isWorthRow(entry.size)) {
+			if (progress.bytes === entry.size) this.cache.set(entry.contentKey, progress.crc);
+			return;
+		}
 		this.#unsaved.set(entry.contentKey, [progress.crc, progress.bytes]);
 		if (this.#unsaved.size >= rowsAtOnce) await this.save();
 	}
@@ -78,6 +88,12 @@ export class Checksums {
 		this.#isKnown[index] = 1;
 	}
 
+	#askCache(index: number): void {
+		const { size, contentKey } = this.contents.entry(index);
+		const crc = this.cache.get(contentKey);
+		if (crc !== undefined) this.#learn(index, { crc, bytes: size });
+	}
+
 	/** Archives are read in their order, so the rows of what follows are asked for along with this one. */
 	async #ask(index: number): Promise<void> {
 		if (index >= this.#asked.from && index < this.#asked.to) return;
@@ -85,7 +101,7 @@ export class Checksums {
 		let at = index;
 		for (; at < this.contents.count && wanted.size < rowsAtOnce; at++) {
 			const { size, contentKey } = this.contents.entry(at);
-			if (size >= worthRemembering && this.get(at) === undefined) wanted.set(contentKey, at);
+			if (isWorthRow(size) && this.get(at) === undefined) wanted.set(contentKey, at);
 		}
 		this.#asked = { from: index, to: at };
 		for (const [key, value] of (await ifPossible(this.store.getMany([...wanted.keys()]))) ?? []) {

@@ -1,10 +1,8 @@
 import type { ArchiveContents, ArchiveEntry, OpenFile } from '@stowage/plugin-api';
+import { smallBytes } from './records.js';
 
-/** A content that is ready: a small one as it is, a large one open. */
+/** A content that is ready: a small one as it is, one of more than `smallBytes` open. */
 export type Loaded = { bytes: Uint8Array } | { file: OpenFile };
-
-/** Contents up to this size are read before they are needed. */
-export const smallBytes = 64 * 1024;
 
 const filesAhead = 16;
 

@@ -1,4 +1,4 @@
-import type { ArchiveContents } from '@stowage/plugin-api';
+import { type ArchiveContents, Pace } from '@stowage/plugin-api';
 import type { Checksums } from './Checksums.js';
 import { RunningCrc } from './RunningCrc.js';
 
@@ -10,13 +10,21 @@ export async function computeMissing(
 	checksums: Checksums,
 	signal: AbortSignal | undefined,
 ): Promise<void> {
+	const pace = new Pace();
+	const isMissing = (index: number) => checksums.get(index) === undefined && contents.entry(index).size > 0;
 	let next = 0;
+	for (; next < contents.count; next++) {
+		if (pace.isDue) await pace.rest(signal);
+		if (isMissing(next) && (await checksums.recall(next)).bytes < contents.entry(next).size) break;
+	}
+	if (next === contents.count) return;
 	const work = async () => {
 		for (let index = next++; index < contents.count; index = next++) {
-			if (checksums.get(index) === undefined) await compute(contents, checksums, index, signal);
+			if (pace.isDue) await pace.rest(signal);
+			if (isMissing(index)) await compute(contents, checksums, index, signal);
 		}
 	};
-	await Promise.all(Array.from({ length: filesAtOnce }, work));
+	await contents.throttle(() => Promise.all(Array.from({ length: filesAtOnce }, work)), signal);
 }
 
 async function compute(

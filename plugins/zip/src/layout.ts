@@ -1,5 +1,5 @@
-import type { ArchiveContents } from '@stowage/plugin-api';
-import { centralRecordSize, descriptorSize, endSize, localHeaderSize } from './records.js';
+import { type ArchiveContents, Pace } from '@stowage/plugin-api';
+import { centralRecordSize, descriptorSize, endSize, localHeaderSize, packedSize } from './records.js';
 
 /** Where everything lies in an archive. */
 export interface Layout {
@@ -10,16 +10,18 @@ export interface Layout {
 	readonly size: number;
 }
 
-export function layOut(contents: ArchiveContents): Layout {
+export async function layOut(contents: ArchiveContents, signal: AbortSignal | undefined): Promise<Layout> {
 	const { count } = contents;
+	const pace = new Pace();
 	const starts = new Float64Array(count + 1);
 	let at = 0;
 	let centralSize = 0;
 	for (let index = 0; index < count; index++) {
+		if (pace.isDue) await pace.rest(signal);
 		const entry = contents.entry(index);
 		starts[index] = at;
 		centralSize += centralRecordSize(entry, at);
-		at += localHeaderSize(entry) + entry.size + descriptorSize(entry);
+		at += localHeaderSize(entry) + packedSize(entry) + descriptorSize(entry);
 	}
 	starts[count] = at;
 	return { starts, centralStart: at, centralSize, size: at + centralSize + endSize(count, at, centralSize) };

@@ -1,11 +1,21 @@
-import type { ArchiveContents, ByteRange, OpenFile } from '@stowage/plugin-api';
+import { type ArchiveContents, type ByteRange, type OpenFile, Pace } from '@stowage/plugin-api';
 import type { Checksums } from './Checksums.js';
 import { computeMissing } from './computeMissing.js';
 import { entryAt, type Layout } from './layout.js';
 import { Output } from './Output.js';
-import { contentChanged, ReadAhead, smallBytes } from './ReadAhead.js';
+import { contentChanged, ReadAhead } from './ReadAhead.js';
 import { RunningCrc } from './RunningCrc.js';
-import { centralRecord, descriptor, endRecords, localHeader, localHeaderSize, maxArchiveNameBytes } from './records.js';
+import {
+	centralRecord,
+	descriptor,
+	endRecords,
+	localHeader,
+	localHeaderSize,
+	maxArchiveNameBytes,
+	packedSize,
+	smallBytes,
+} from './records.js';
+import { type Block, blocksFrom, contentBefore } from './storedBlocks.js';
 
 const largestBuffer = 1024 * 1024;
 const smallestBuffer = 64 * 1024;
@@ -13,7 +23,7 @@ const smallestBuffer = 64 * 1024;
 /** What the archives that are read at the same time may hold together; the more there are, the less each of them. */
 const memoryForArchives = 32 * 1024 * 1024;
 
-/** A local header or a central record with a long name, or a small content. */
+/** A local header or a central record with a long name, or a small content, or a block of a large one. */
 const largestPiece = Math.max(smallBytes, maxArchiveNameBytes + 128) + 32;
 
 let archivesUnderWay = 0;
@@ -32,14 +42,14 @@ export async function* readZip(
 	const size = bufferSize();
 	const ahead = new ReadAhead(contents, first, entryAt(layout, range.end), size);
 	const out = new Output(range, layout.starts[first] as number, size, 3 * largestPiece);
+	const pace = new Pace();
 	try {
 		for (let index = first; index < count && !out.isOver; index++) {
-			signal?.throwIfAborted();
+			if (pace.isDue) await pace.rest(signal);
 			const entry = contents.entry(index);
-			out.put(localHeader(entry));
-			if (entry.size > 0 && !out.isOver) {
-				// Before it is taken: whoever leaves here leaves no file open.
-				if (entry.size > smallBytes && !out.isEmpty) yield out.take();
+			if (entry.size === 0) {
+				out.put(localHeader(entry, 0));
+			} else {
 				const loaded = await ahead.take();
 				if ('file' in loaded) yield* readLarge(loaded.file, index);
 				else await putSmall(loaded.bytes, index);
@@ -54,48 +64,68 @@ export async function* readZip(
 		await checksums.save();
 	}
 
-	/** A content that was read before, and what follows it. */
+	/** A content that was read before, so that its CRC comes before it. */
 	async function putSmall(bytes: Uint8Array, index: number): Promise<void> {
-		out.put(bytes);
 		const crc = new RunningCrc();
 		crc.add(bytes, 0);
 		await checksums.set(index, crc.progress);
-		out.put(descriptor(contents.entry(index), crc.progress.crc));
+		out.put(localHeader(contents.entry(index), crc.progress.crc));
+		out.put(bytes);
 	}
 
-	/** A content whose chunks go through as they are, and what follows it. */
+	/** A content that is read while it is sent, from the block on in which the range begins, and what follows it. */
 	async function* readLarge(file: OpenFile, index: number): AsyncGenerator<Uint8Array> {
 		const entry = contents.entry(index);
-		const begin = (layout.starts[index] as number) + localHeaderSize(entry);
-		const from = Math.min(Math.max(0, range.start - begin), entry.size);
-		const to = Math.min(entry.size, range.end + 1 - begin);
+		const { size } = entry;
+		const start = (layout.starts[index] as number) + localHeaderSize(entry);
+		const end = start + packedSize(entry);
 		const crc = new RunningCrc();
 		try {
+			out.put(localHeader(entry, 0));
+			const skipped = Math.min(end - start, Math.max(0, range.start - start));
+			const blocks = blocksFrom(size, skipped);
+			let block: Block | undefined = blocks.next().value;
+			const from = contentBefore(size, skipped);
+			const to = contentBefore(size, Math.max(0, range.end + 1 - start));
 			crc.begin(await checksums.recall(index));
 			// What was sent before is read only as far as nobody remembers its CRC, and only if the CRC is asked for.
-			if (to === entry.size) await crc.catchUp(file, from, signal);
+			if (range.end >= end && crc.progress.bytes < from)
+				await contents.throttle(() => crc.catchUp(file, from, signal), signal);
+			// Whoever begins in the middle of a block needs its header no more.
+			if (block === undefined) out.position = end;
+			else out.position = start + (from === block.contentStart ? block.start : skipped);
+			let at = from;
 			if (from < to) {
-				let at = from;
 				for await (const chunk of file.read({ start: from, end: to - 1 })) {
+					signal?.throwIfAborted();
 					crc.add(chunk, at);
-					at += chunk.length;
+					for (let taken = 0; taken < chunk.length && block !== undefined; ) {
+						if (at === block.contentStart) out.put(block.header);
+						const piece = chunk.subarray(taken, taken + block.contentEnd - at);
+						out.put(piece);
+						taken += piece.length;
+						at += piece.length;
+						if (at === block.contentEnd) block = blocks.next().value;
+						if (out.isFull) yield out.take();
+					}
 					if (crc.isWorthSaving) await checksums.set(index, crc.progress);
-					yield chunk;
 				}
 				if (at !== to) throw contentChanged();
 			}
+			// The range may end in a header, and the last block may have no content.
+			if (block !== undefined && at === block.contentStart) out.put(block.header);
 			await crc.demandUnchanged(file);
 		} finally {
 			await file.close();
 			await checksums.set(index, crc.progress);
 		}
-		out.position = begin + entry.size;
 		if (!out.isOver) out.put(descriptor(entry, crc.progress.crc));
 	}
 
 	async function* readCentralDirectory(): AsyncGenerator<Uint8Array> {
 		await computeMissing(contents, checksums, signal);
 		for (let index = 0; index < count && !out.isOver; index++) {
+			if (pace.isDue) await pace.rest(signal);
 			const crc = checksums.get(index) ?? 0;
 			out.put(centralRecord(contents.entry(index), layout.starts[index] as number, crc));
 			if (out.isFull) yield out.take();

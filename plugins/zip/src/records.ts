@@ -1,17 +1,20 @@
 import type { ArchiveEntry } from '@stowage/plugin-api';
+import { deflatedSize } from './storedBlocks.js';
 import { dosTime, unixSeconds } from './times.js';
 
-// The byte format of PKWARE's APPNOTE 6.3.10. Contents are stored as they are, their CRC follows them, and a record is as large for any CRC, so that the
-// place of every byte is known before the first content is read.
+// The byte format of PKWARE's APPNOTE 6.3.10, so that a program which reads from a pipe can follow. Small contents are stored as they are and read before their
+// local header is written, which has their CRC. Large ones are deflated in stored blocks: these tell where they end, so that the CRC may follow them. A record
+// is as large for any CRC, so that the place of every byte is known before the first content is read.
 
 const max16 = 0xffff;
 const max32 = 0xffffffff;
 
-/** Bytes before a local header and its content can lie beyond what 32 bits hold. */
 const isLarge = (value: number) => value >= max32;
 
 const utf8Names = 0x0800;
-const crcFollows = 0x0008;
+const sumsFollow = 0x0008;
+const stored = 0;
+const deflated = 8;
 const unix = 3 << 8;
 const plainVersion = 20;
 const zip64Version = 45;
@@ -35,18 +38,26 @@ function nameBytes({ name, type }: ArchiveEntry): number {
 	return Buffer.byteLength(name) + (type === 'directory' ? 1 : 0);
 }
 
+/** Contents up to this size are in memory whole before the first byte of their entry is written. */
+export const smallBytes = 64 * 1024;
+
+const isDeflated = ({ size }: ArchiveEntry) => size > smallBytes;
+
+/** What a content takes in the archive. */
+export const packedSize = (entry: ArchiveEntry) => (isDeflated(entry) ? deflatedSize(entry.size) : entry.size);
+
+/** Deflated contents are never smaller than what they hold. */
+const isZip64 = (entry: ArchiveEntry) => isLarge(packedSize(entry));
+
 const timeBytes = (entry: ArchiveEntry) => (unixSeconds(entry.mtime) === undefined ? 0 : timeFieldBytes);
 
-/** An empty content has a CRC that is known, and needs none after it. */
-const hasDescriptor = (entry: ArchiveEntry) => entry.size > 0;
-
 export function localHeaderSize(entry: ArchiveEntry): number {
-	return localHeaderBytes + nameBytes(entry) + timeBytes(entry) + (isLarge(entry.size) ? 20 : 0);
+	return localHeaderBytes + nameBytes(entry) + timeBytes(entry) + (isZip64(entry) ? 20 : 0);
 }
 
 export function descriptorSize(entry: ArchiveEntry): number {
-	if (!hasDescriptor(entry)) return 0;
-	return isLarge(entry.size) ? 24 : 16;
+	if (!isDeflated(entry)) return 0;
+	return isZip64(entry) ? 24 : 16;
 }
 
 export function centralRecordSize(entry: ArchiveEntry, offset: number): number {
@@ -54,8 +65,8 @@ export function centralRecordSize(entry: ArchiveEntry, offset: number): number {
 }
 
 /** The field that holds what is too large for the record itself. */
-function zip64FieldSize({ size }: ArchiveEntry, offset: number): number {
-	const values = (isLarge(size) ? 16 : 0) + (isLarge(offset) ? 8 : 0);
+function zip64FieldSize(entry: ArchiveEntry, offset: number): number {
+	const values = (isZip64(entry) ? 16 : 0) + (isLarge(offset) ? 8 : 0);
 	return values === 0 ? 0 : 4 + values;
 }
 
@@ -66,32 +77,34 @@ export function endSize(count: number, centralStart: number, centralSize: number
 	return endBytes + (needsZip64End(count, centralStart, centralSize) ? zip64EndBytes : 0);
 }
 
-export function localHeader(entry: ArchiveEntry): Buffer {
+/** The CRC of a large content is told after it and left out here. */
+export function localHeader(entry: ArchiveEntry, crc: number): Buffer {
 	const record = Buffer.allocUnsafe(localHeaderSize(entry));
+	const isLargest = isZip64(entry);
 	let at = record.writeUInt32LE(0x04034b50, 0);
-	at = writeCommon(record, at, entry, 0, isLarge(entry.size) ? max32 : 0);
-	at = record.writeUInt16LE(timeBytes(entry) + (isLarge(entry.size) ? 20 : 0), at);
+	at = writeCommon(record, at, entry, isDeflated(entry) ? unknown(entry) : known(entry, crc));
+	at = record.writeUInt16LE(timeBytes(entry) + (isLargest ? 20 : 0), at);
 	at = writeName(record, at, entry);
 	at = writeTime(record, at, entry);
-	if (isLarge(entry.size)) {
+	if (isLargest) {
 		at = record.writeUInt16LE(0x0001, at);
 		at = record.writeUInt16LE(16, at);
 		at = writeUInt64(record, at, entry.size);
-		writeUInt64(record, at, entry.size);
+		writeUInt64(record, at, packedSize(entry));
 	}
 	return record;
 }
 
+/** What follows a large content. */
 export function descriptor(entry: ArchiveEntry, crc: number): Buffer {
 	const record = Buffer.allocUnsafe(descriptorSize(entry));
-	if (record.length === 0) return record;
 	let at = record.writeUInt32LE(0x08074b50, 0);
 	at = record.writeUInt32LE(crc, at);
-	if (isLarge(entry.size)) {
-		at = writeUInt64(record, at, entry.size);
+	if (isZip64(entry)) {
+		at = writeUInt64(record, at, packedSize(entry));
 		writeUInt64(record, at, entry.size);
 	} else {
-		at = record.writeUInt32LE(entry.size, at);
+		at = record.writeUInt32LE(packedSize(entry), at);
 		record.writeUInt32LE(entry.size, at);
 	}
 	return record;
@@ -102,7 +115,7 @@ export function centralRecord(entry: ArchiveEntry, offset: number, crc: number):
 	const zip64Bytes = zip64FieldSize(entry, offset);
 	let at = record.writeUInt32LE(0x02014b50, 0);
 	at = record.writeUInt16LE(unix | (zip64Bytes > 0 ? zip64Version : plainVersion), at);
-	at = writeCommon(record, at, entry, crc, Math.min(entry.size, max32));
+	at = writeCommon(record, at, entry, known(entry, crc));
 	at = record.writeUInt16LE(timeBytes(entry) + zip64Bytes, at);
 	// No comment, the first disk, no internal attributes.
 	at = record.writeUIntLE(0, at, 6);
@@ -113,9 +126,9 @@ export function centralRecord(entry: ArchiveEntry, offset: number, crc: number):
 	if (zip64Bytes > 0) {
 		at = record.writeUInt16LE(0x0001, at);
 		at = record.writeUInt16LE(zip64Bytes - 4, at);
-		if (isLarge(entry.size)) {
+		if (isZip64(entry)) {
 			at = writeUInt64(record, at, entry.size);
-			at = writeUInt64(record, at, entry.size);
+			at = writeUInt64(record, at, packedSize(entry));
 		}
 		if (isLarge(offset)) writeUInt64(record, at, offset);
 	}
@@ -149,16 +162,33 @@ export function endRecords(count: number, centralStart: number, centralSize: num
 	return record;
 }
 
+/** The three fields that a local header can leave to the descriptor. */
+interface Sums {
+	crc: number;
+	packedSize: number;
+	size: number;
+}
+
+/** As far as 32 bits hold them. */
+function known(entry: ArchiveEntry, crc: number): Sums {
+	if (isZip64(entry)) return { crc, packedSize: max32, size: max32 };
+	return { crc, packedSize: packedSize(entry), size: entry.size };
+}
+
+function unknown(entry: ArchiveEntry): Sums {
+	const size = isZip64(entry) ? max32 : 0;
+	return { crc: 0, packedSize: size, size };
+}
+
 /** What a local header and its central record have in common, up to the length of the name. */
-function writeCommon(record: Buffer, start: number, entry: ArchiveEntry, crc: number, size: number): number {
-	let at = record.writeUInt16LE(isLarge(entry.size) ? zip64Version : plainVersion, start);
-	at = record.writeUInt16LE(utf8Names | (hasDescriptor(entry) ? crcFollows : 0), at);
-	// Stored.
-	at = record.writeUInt16LE(0, at);
+function writeCommon(record: Buffer, start: number, entry: ArchiveEntry, sums: Sums): number {
+	let at = record.writeUInt16LE(isZip64(entry) ? zip64Version : plainVersion, start);
+	at = record.writeUInt16LE(utf8Names | (isDeflated(entry) ? sumsFollow : 0), at);
+	at = record.writeUInt16LE(isDeflated(entry) ? deflated : stored, at);
 	at = record.writeUInt32LE(dosTime(entry.mtime), at);
-	at = record.writeUInt32LE(crc, at);
-	at = record.writeUInt32LE(size, at);
-	at = record.writeUInt32LE(size, at);
+	at = record.writeUInt32LE(sums.crc, at);
+	at = record.writeUInt32LE(sums.packedSize, at);
+	at = record.writeUInt32LE(sums.size, at);
 	return record.writeUInt16LE(nameBytes(entry), at);
 }
 

@@ -1,59 +1,164 @@
 import { createHash } from 'node:crypto';
 import type { ArchiveFormat, ByteRange, Files, OpenFile } from '@stowage/plugin-api';
 import { type Area, Failure, type Viewer, zipFileName } from '@stowage/rules';
-import { contentKeyOf, type FrozenEntry } from './FrozenList.js';
-import { freeze, type Selection } from './freeze.js';
+import { Budget, type BudgetLimits } from '../limits/Budget.js';
+import { FairQueue } from '../limits/FairQueue.js';
+import { contentKeyOf, type ManifestEntry } from './Manifest.js';
+import { type ChosenItem, lookAtChosen, makeManifest, ownedBy, type Selection } from './makeManifest.js';
 
-/** An archive that can be sent like a file. It is made while it is read; nothing of it is on disk. */
-export interface OpenArchive {
+/** A selection that can be sent like a file. An archive is made while it is read; nothing of it is on disk. */
+export interface OpenSelection {
+	kind: 'file' | 'archive';
+	/** The caller closes it. */
 	file: OpenFile;
 	/** The name to save it under. */
 	name: string;
 	/** How many things were chosen, or lie in what was chosen, and are not in it. */
 	skipped: number;
+	/** What it is of: each item once, in the tree that it was found in. */
+	items: readonly ChosenItem[];
+}
+
+/** For whom a selection is opened, as limits count. */
+export interface Asker {
+	/** The `clientKey` of whoever asks, who may be another than the viewer: links are followed by anybody. */
+	client: string;
+	signal?: AbortSignal;
 }
 
 export interface Archives {
 	/**
 	 * Makes the archive of a selection as it is now and as the viewer may see it. Its version is the same as long as its bytes are. Throws `notFound` if something
-	 * chosen is not there, and `unavailable` where no plugin offers archives.
+	 * chosen is not there, `tooLarge` for more than an archive may hold, `rateLimited` or `unavailable` while too much is under way for one client or for all, and
+	 * `unavailable` where no plugin offers archives.
 	 */
-	open(viewer: Viewer, selection: Selection, signal?: AbortSignal): Promise<OpenArchive>;
+	open(viewer: Viewer, selection: Selection, asker: Asker): Promise<OpenSelection>;
+	/** The same, but a single file is opened as itself. */
+	openFileOrArchive(viewer: Viewer, selection: Selection, asker: Asker): Promise<OpenSelection>;
 }
 
-export function createArchives(files: Files, format: () => ArchiveFormat | undefined): Archives {
-	return {
-		async open(viewer, selection, signal) {
+export interface ArchiveLimits {
+	/** Files and folders in one archive. */
+	maxEntries: number;
+	/** Archives that are made or sent at once. */
+	atOnce: BudgetLimits;
+	/** Bytes of memory for the lists of their contents. */
+	memory: BudgetLimits;
+}
+
+const megabyte = 1024 * 1024;
+
+/** A paused download is an archive at once, too, and costs two buffers. */
+export const defaultArchiveLimits: Omit<ArchiveLimits, 'maxEntries'> = {
+	atOnce: { total: 400, perClient: 256 },
+	memory: { total: 192 * megabyte, perClient: 96 * megabyte },
+};
+
+interface Means {
+	files: Files;
+	format: () => ArchiveFormat | undefined;
+	/** Where work that walks through folders waits for its turn. */
+	walks: FairQueue;
+	limits: ArchiveLimits;
+}
+
+const busy = 'Too many ZIPs are being downloaded. Please try again in a moment.';
+
+export function createArchives({ files, format, walks, limits }: Means): Archives {
+	const atOnce = new Budget(limits.atOnce, busy);
+	const memory = new Budget(limits.memory, busy);
+	// Apart from the walks: reading for a checksum may take hours, and a search should not wait for that.
+	const checksums = new FairQueue({ running: 8, runningPerClient: 2, waiting: 400, waitingPerClient: 64 }, busy);
+
+	async function open(viewer: Viewer, selection: Selection, asker: Asker, mayBeFile: boolean): Promise<OpenSelection> {
+		const leave = atOnce.take(asker.client, 1);
+		const held = memory.begin(asker.client);
+		const close = () => {
+			leave();
+			held.release();
+		};
+		try {
+			const opened = await walks.run(asker.client, () => make(held.add), asker.signal);
+			return { ...opened, file: closing(opened.file, close) };
+		} catch (error) {
+			close();
+			throw error;
+		}
+
+		async function make(hold: (bytes: number) => void): Promise<OpenSelection> {
+			const { area } = selection;
+			const { client, signal } = asker;
+			let bytes = 0;
+			const reserve = (more: number) => {
+				bytes += more;
+				if (bytes > limits.memory.perClient) throw tooLong();
+				hold(more);
+			};
+			const means = { files, viewer, area, reserve, maxEntries: limits.maxEntries, signal };
+			const looked = await lookAtChosen(means, selection.items);
+			const items = looked.map(({ path, owner }) => ({ path, ...ownedBy(owner) }));
+			const [only] = looked;
+			if (mayBeFile && only?.type === 'file' && looked.length === 1) {
+				const { entry, file } = await files.open(viewer, { area, path: only.path, ...ownedBy(only.owner) });
+				return { kind: 'file', file, name: entry.name, skipped: 0, items };
+			}
 			const zip = format();
 			if (zip === undefined) throw new Failure('unavailable', 'ZIP archives are not available on this server.');
-			const { list, chosen, skipped, fingerprint } = await freeze(files, viewer, selection, signal);
-			const archive = zip.archive<FrozenEntry>({
-				count: list.count,
-				entry: (index) => list.entry(index),
-				open: (entry) => openUnchanged(files, viewer, selection.area, entry),
-			});
+			const { manifest, chosen, skipped, fingerprint } = await makeManifest(means, looked);
+			reserve(manifest.count * zip.bytesPerEntry);
+			const archive = await zip.archive<ManifestEntry>(
+				{
+					count: manifest.count,
+					entry: (index) => manifest.entry(index),
+					open: (entry) => openUnchanged(files, viewer, area, entry),
+					throttle: (work, workSignal) => checksums.run(client, work, workSignal),
+				},
+				signal,
+			);
 			const name = zipFileName(chosen, new Date());
 			const version = createHash('sha256').update(`${zip.version} ${fingerprint}`).digest('base64url');
 			// Its time would be that of its newest part, and stay so when a part is removed: only the version tells one archive from another.
 			const item = { name, type: 'file', size: archive.size, mtime: Number.NaN, id: version, version } as const;
-			return {
-				name,
-				skipped,
-				file: {
-					item,
-					read: (range?: ByteRange) => archive.read(range, signal),
-					isChanged: async () => false,
-					close: async () => {},
-				},
+			const file: OpenFile = {
+				item,
+				read: (range?: ByteRange) => archive.read(range, signal),
+				isChanged: async () => false,
+				close: async () => {},
 			};
+			return { kind: 'archive', file, name, skipped, items };
+		}
+	}
+
+	return {
+		open: (viewer, selection, asker) => open(viewer, selection, asker, false),
+		openFileOrArchive: (viewer, selection, asker) => open(viewer, selection, asker, true),
+	};
+}
+
+function tooLong(): Failure {
+	return new Failure('tooLarge', 'This is too much for one ZIP: the list of its files is too long.');
+}
+
+/** The same file; whoever closes it gives back what it held. */
+function closing(file: OpenFile, release: () => void): OpenFile {
+	return {
+		item: file.item,
+		read: (range) => file.read(range),
+		isChanged: () => file.isChanged(),
+		async close() {
+			try {
+				await file.close();
+			} finally {
+				release();
+			}
 		},
 	};
 }
 
 /** The permission is asked for again, and the bytes must be those that the archive was laid out for. */
-async function openUnchanged(files: Files, viewer: Viewer, area: Area, entry: FrozenEntry): Promise<OpenFile> {
+async function openUnchanged(files: Files, viewer: Viewer, area: Area, entry: ManifestEntry): Promise<OpenFile> {
 	const { path, owner } = entry;
-	const { file } = await files.open(viewer, { area, path, ...(owner === undefined ? {} : { owner }) });
+	const { file } = await files.open(viewer, { area, path, ...ownedBy(owner) });
 	if (contentKeyOf(file.item) === entry.contentKey) return file;
 	await file.close();
 	throw new Error('A file of an archive is no longer what it was when the archive was begun.');

@@ -4,21 +4,22 @@ import type { Viewer } from '@stowage/rules';
 import { type SendOptions, sendFile } from '../downloads/sendFile.js';
 import { clientGone } from '../http/clientGone.js';
 import type { Services } from '../services.js';
-import type { Selection } from './freeze.js';
+import type { Selection } from './makeManifest.js';
 
 /**
  * Answers a GET or HEAD with the archive of a selection, as `sendFile` answers with a file: exact length, ranges, conditions. Throws before the first byte if
- * something chosen is not there for the viewer.
+ * something chosen is not there for the viewer. `client` is whom limits count it for.
  */
 export async function sendArchive(
 	{ archives, log }: Pick<Services, 'archives' | 'log'>,
 	request: Request,
 	h: ResponseToolkit,
 	viewer: Viewer,
+	client: string,
 	selection: Selection,
 	options: Pick<SendOptions, 'isKept' | 'onFirstByte'> = {},
 ) {
-	const { file, name, skipped } = await archives.open(viewer, selection, clientGone(request));
+	const { file, name, skipped } = await archives.open(viewer, selection, { client, signal: clientGone(request) });
 	return sendFile(request, h, file, {
 		name,
 		isInline: false,

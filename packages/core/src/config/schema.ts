@@ -162,6 +162,7 @@ export const configSchema = z.strictObject({
 		.strictObject(
 			{
 				accelRedirect: basePath.default(''),
+				maxZipEntries: wholeNumber(1, 100_000_000).default(1_000_000),
 			},
 			noMap,
 		)

@@ -39,7 +39,7 @@ import { listMerged, listPlace } from './listFolder.js';
 import { notThere, ownPlace, type Place, privatePlace, publicPlace, readPlace } from './places.js';
 import { publishAll, publishOnce, underFreeName } from './publish.js';
 import { searchPlaces } from './searchFolder.js';
-import { walkPlace } from './walkPlace.js';
+import { surveyPlace, walkedItem } from './surveyPlace.js';
 import { watchPlaces } from './watchPlaces.js';
 
 /** The service of plugin-api's `Files` over one storage. The rules are asked before the disk is. */
@@ -136,10 +136,24 @@ export function createFiles(
 			return { entry: entryOf(found, file.item), file };
 		},
 
-		async *walk(viewer, ref, signal) {
-			const isMergedRoot = ref.area === 'public' && ref.path === '' && ref.owner === undefined;
-			const places = isMergedRoot ? await shownPlaces(viewer, ref) : [await place(viewer, ref)];
-			for (const from of places) yield* walkPlace(storage(), from, signal);
+		async *stat(viewer, area, items, signal) {
+			let trees: Promise<Owner[]> | undefined;
+			const visible = () => {
+				trees ??= visibleTrees(viewer);
+				return trees;
+			};
+			for (const { path, owner } of items) {
+				signal?.throwIfAborted();
+				const ref: ItemRef = { area, path, ...(owner === undefined ? {} : { owner }) };
+				demand(refuseRead(viewer, ref, publicListing));
+				if (path === '') throw notThere();
+				const found = await readPlace(storage(), viewer, ref, visible);
+				yield walkedItem(found, await storage().stat(found.at));
+			}
+		},
+
+		async *survey(viewer, folder) {
+			yield* surveyPlace(storage(), await place(viewer, folder));
 		},
 
 		async createFolder(viewer, folder, name) {

@@ -23,19 +23,32 @@ export class Budget {
 	 * gives it back and may be called more than once.
 	 */
 	take(client: string, amount: number): () => void {
-		const own = this.#takenBy.get(client) ?? 0;
-		if (own + amount > this.limits.perClient) throw new Failure('rateLimited', this.exhausted, { retryAfter: 2 });
-		if (this.#taken + amount > this.limits.total) throw new Failure('unavailable', this.exhausted, { retryAfter: 2 });
-		this.#taken += amount;
-		this.#takenBy.set(client, own + amount);
-		let isReleased = false;
-		return () => {
-			if (isReleased) return;
-			isReleased = true;
-			this.#taken -= amount;
-			const left = (this.#takenBy.get(client) ?? amount) - amount;
-			if (left <= 0) this.#takenBy.delete(client);
-			else this.#takenBy.set(client, left);
+		const { add, release } = this.begin(client);
+		add(amount);
+		return release;
+	}
+
+	/** Like `take`, for what grows: each `add` takes some more, and `release` gives all of it back. */
+	begin(client: string): { add(amount: number): void; release(): void } {
+		let held = 0;
+		return {
+			add: (amount) => {
+				const own = this.#takenBy.get(client) ?? 0;
+				if (own + amount > this.limits.perClient) throw new Failure('rateLimited', this.exhausted, { retryAfter: 2 });
+				if (this.#taken + amount > this.limits.total) {
+					throw new Failure('unavailable', this.exhausted, { retryAfter: 2 });
+				}
+				this.#taken += amount;
+				this.#takenBy.set(client, own + amount);
+				held += amount;
+			},
+			release: () => {
+				const left = (this.#takenBy.get(client) ?? held) - held;
+				this.#taken -= held;
+				held = 0;
+				if (left <= 0) this.#takenBy.delete(client);
+				else this.#takenBy.set(client, left);
+			},
 		};
 	}
 }

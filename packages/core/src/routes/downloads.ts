@@ -6,6 +6,7 @@ import { createHandOver } from '../downloads/createHandOver.js';
 import { sendFile } from '../downloads/sendFile.js';
 import { privatePlace, publicPlace } from '../files/places.js';
 import { decodePath } from '../http/rawPath.js';
+import { clientKey } from '../limits/clientKey.js';
 import type { Services } from '../services.js';
 
 const at = (path: StoragePath, owner: Owner | undefined) => ({ path, ...(owner === undefined ? {} : { owner }) });
@@ -19,11 +20,13 @@ export function downloadRoutes(services: Services) {
 			const path = decodePath(request.raw.req.url ?? '', prefix);
 			const area = query.type;
 			const wanted = at(path, query.owner);
-			if (path === '') return sendArchive(services, request, h, viewer, { area, items: [wanted] });
 			const found = await files.find(viewer, { area, ...wanted });
 			// Named without an owner it was found in one tree, and that one is meant from here on.
 			const item = at(path, found.owner);
-			if (found.type === 'directory') return sendArchive(services, request, h, viewer, { area, items: [item] });
+			if (found.type === 'directory') {
+				const client = clientKey(viewer, request.client.address);
+				return sendArchive(services, request, h, viewer, client, { area, items: [item] });
+			}
 			const { entry, file } = await files.open(viewer, { area, ...item });
 			const { at: place } = area === 'private' ? privatePlace(viewer, path) : publicPlace(entry.owner ?? null, path);
 			return sendFile(request, h, file, {
@@ -37,7 +40,8 @@ export function downloadRoutes(services: Services) {
 		route(contract.downloadZip, ({ viewer, payload, request, h }) => {
 			if (payload.files.length === 0) throw new Failure('invalid', 'No files selected for download');
 			const items = payload.files.map(({ path, owner }) => at(path, owner));
-			return sendArchive(services, request, h, viewer, { area: payload.type, items });
+			const client = clientKey(viewer, request.client.address);
+			return sendArchive(services, request, h, viewer, client, { area: payload.type, items });
 		}),
 	];
 }

@@ -2,6 +2,7 @@ import * as contract from '@stowage/contract';
 import { type Call, type ItemRef, route } from '@stowage/plugin-api';
 import type { Area, Owner, StoragePath, Viewer } from '@stowage/rules';
 import { clientGone } from '../http/clientGone.js';
+import { clientKey } from '../limits/clientKey.js';
 import { listingText } from '../listings/listingText.js';
 import { sendListing } from '../listings/sendListing.js';
 import type { Services } from '../services.js';
@@ -16,13 +17,19 @@ type BrowseCall = Pick<Call<typeof contract.browsePublic>, 'request' | 'h'>;
 type BrowseQuery = Call<typeof contract.browsePublic>['query'];
 
 /** Browsing, and everything that changes a tree but for bytes that arrive. */
-export function fileRoutes({ files, uploadLimits, log }: Services) {
+export function fileRoutes({ files, uploadLimits, walks, log }: Services) {
 	const browse = async ({ request, h }: BrowseCall, viewer: Viewer, type: Area, { directory, search }: BrowseQuery) => {
 		const folder = item(type, directory, undefined);
 		if (search === undefined || search === '') {
 			return sendListing(request, h, listingText({ type, directory }, files.list(viewer, folder)), log);
 		}
-		return { type, directory, ...(await files.search(viewer, folder, search, clientGone(request))) };
+		const signal = clientGone(request);
+		const client = clientKey(viewer, request.client.address);
+		return {
+			type,
+			directory,
+			...(await walks.run(client, () => files.search(viewer, folder, search, signal), signal)),
+		};
 	};
 	return [
 		route(contract.browse, (call) => browse(call, call.viewer, call.query.type, call.query)),

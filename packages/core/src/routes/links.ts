@@ -3,6 +3,7 @@ import { route } from '@stowage/plugin-api';
 import { baseName, Failure, isFailure, type Viewer } from '@stowage/rules';
 import { sendArchive } from '../archives/sendArchive.js';
 import { sendFile } from '../downloads/sendFile.js';
+import { clientKey } from '../limits/clientKey.js';
 import { refusalPage, wantsPage } from '../links/refusalPage.js';
 import type { Services } from '../services.js';
 
@@ -15,14 +16,15 @@ export function linkRoutes(services: Services) {
 			return { token, expiresAt };
 		}),
 
-		route(contract.temporaryDownload, async ({ params, query, request, h }) => {
+		route(contract.temporaryDownload, async ({ viewer, params, query, request, h }) => {
 			try {
 				const { id, owner, path, file } = await links.follow(params.token ?? '');
 				// Before the first byte goes out, so that whoever has the answer finds it counted.
 				const options = { isKept: false, onFirstByte: () => links.countDownload(id) };
 				if (file === undefined) {
 					const folder = { area: 'private' as const, items: [{ path }] };
-					return await sendArchive(services, request, h, owner, folder, options);
+					const client = clientKey(viewer, request.client.address);
+					return await sendArchive(services, request, h, owner, client, folder, options);
 				}
 				return await sendFile(request, h, file, {
 					name: baseName(path),

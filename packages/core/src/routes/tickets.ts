@@ -1,56 +1,64 @@
 import * as contract from '@stowage/contract';
-import { type ByteRange, type Files, type OpenFile, type Request, route } from '@stowage/plugin-api';
-import { type Area, Failure, type Owner, type StoragePath, type Viewer } from '@stowage/rules';
-import type { Selection } from '../archives/freeze.js';
+import { type ByteRange, type OpenFile, route } from '@stowage/plugin-api';
+import { Failure, type Viewer } from '@stowage/rules';
+import { ownedBy } from '../archives/makeManifest.js';
 import { sendFile } from '../downloads/sendFile.js';
 import { clientGone } from '../http/clientGone.js';
-import { limitAddress } from '../http/proxy.js';
+import { clientKey } from '../limits/clientKey.js';
 import { rateLimited } from '../rateLimited.js';
 import type { Services } from '../services.js';
 import { createTickets, type Ticket } from '../tickets/createTickets.js';
-import { openSelection } from '../tickets/openSelection.js';
 import { Transfers } from '../tickets/Transfers.js';
 
 /** Tickets that one person, or one address without a person, may take in a window: a page takes one for each ZIP. */
 const mostTickets = 1_000;
 const windowMs = 10 * 60_000;
 
+/** A ticket of less is made as long as the database has its reserve: who can't upload any more may still download. */
+const smallBytes = 64 * 1024;
+
 /** How often a transfer looks whether its ticket was ended in another process. */
 const lookMs = 2_000;
 
 /** A selection that is frozen under a URL which whoever has it can download, with any number of ranges, for some hours. */
 export function ticketRoutes(services: Services) {
-	const { config, database, files, archives, sessions, news, log, now } = services;
+	const { config, database, databaseReserve, storage, archives, sessions, news, log, now } = services;
 	const transfers = new Transfers(news);
-	const tickets = createTickets(
-		database.smallRows('tickets'),
-		database.smallRows('ended-tickets'),
-		(session) => sessions.isAlive(session),
+	const tickets = createTickets({
+		store: database.tickets,
+		async demandSpace(bytes) {
+			await databaseReserve.demand(bytes);
+			const { freeSpaceReserve } = config.uploads;
+			if (bytes < smallBytes || (await storage.freeSpace()) - bytes >= freeSpaceReserve) return;
+			throw new Failure('storageFull', 'There is not enough free space.');
+		},
+		isSessionAlive: (session) => sessions.isAlive(session),
 		now,
-	);
+	});
 
-	const demandRoom = async (viewer: Viewer, request: Request) => {
-		const who = viewer.kind === 'user' ? `user ${viewer.id}` : limitAddress(request.client.address);
-		const { count, endsAt } = await database.limits.hit(`tickets:${who}`, windowMs, now());
+	const demandPause = async (client: string) => {
+		const { count, endsAt } = await database.limits.hit(`tickets:${client}`, windowMs, now());
 		if (count > mostTickets) throw rateLimited('Too many downloads were begun. Please wait a moment.', endsAt, now());
 	};
 
 	return [
 		route(contract.makeTicket, async ({ viewer, payload, request, h }) => {
 			if (payload.files.length === 0) throw new Failure('invalid', 'No files selected for download');
-			await demandRoom(viewer, request);
-			const signal = clientGone(request);
-			const selection = await pinOwners(files, viewer, payload.type, payload.files, signal);
-			const opened = await openSelection({ files, archives }, viewer, selection, signal);
+			const client = clientKey(viewer, request.client.address);
+			await demandPause(client);
+			const area = payload.type;
+			const chosen = payload.files.map(({ path, owner }) => ({ path, ...ownedBy(owner) }));
+			const asker = { client, signal: clientGone(request) };
+			const opened = await archives.openFileOrArchive(viewer, { area, items: chosen }, asker);
 			await opened.file.close();
-			const { kind, name, skipped, file } = opened;
+			const { kind, name, skipped, file, items } = opened;
 			const { size, version } = file.item;
 			const session = sessions.keyOf(request);
 			const user =
 				viewer.kind === 'user' && session !== undefined
 					? { user: { id: viewer.id, username: viewer.username, session } }
 					: {};
-			const ticket = await tickets.add({ ...selection, ...user, kind, name, version, size });
+			const ticket = await tickets.add(client, { area, items, ...user, kind, name, version, size });
 			const url = `${config.basePath}/api/downloadTickets/${ticket}`;
 			return h.response({ ticket, url, fileName: name, size, skipped }).code(201);
 		}),
@@ -58,7 +66,9 @@ export function ticketRoutes(services: Services) {
 		route(contract.followTicket, async ({ params, request, h }) => {
 			const token = params.ticket ?? '';
 			const ticket = await tickets.find(token);
-			const opened = await openSelection({ files, archives }, viewerOf(ticket), ticket, clientGone(request));
+			const owner = viewerOf(ticket);
+			const asker = { client: clientKey(owner, request.client.address), signal: clientGone(request) };
+			const opened = await archives.openFileOrArchive(owner, ticket, asker);
 			const { size, version } = opened.file.item;
 			const transfer = transfers.enter(token, ticket, () => request.raw.res.destroy());
 			const end = () => transfers.end(token, ticket);
@@ -130,22 +140,4 @@ function told(
 		isChanged: () => file.isChanged(),
 		close: () => file.close(),
 	};
-}
-
-/** What was named without an owner is found in one tree now, and that one is meant for as long as the ticket lasts. */
-async function pinOwners(
-	files: Files,
-	viewer: Viewer,
-	area: Area,
-	chosen: readonly { path: StoragePath; owner?: Owner | undefined }[],
-	signal: AbortSignal,
-): Promise<Selection> {
-	const items: { path: StoragePath; owner?: Owner }[] = [];
-	for (const { path, owner } of chosen) {
-		signal.throwIfAborted();
-		const isOpen = area === 'public' && owner === undefined && path !== '';
-		const known = isOpen ? (await files.find(viewer, { area, path })).owner : owner;
-		items.push({ path, ...(known === undefined ? {} : { owner: known }) });
-	}
-	return { area, items };
 }

@@ -1,9 +1,10 @@
-import { randomBytes } from 'node:crypto';
-import { schemas } from '@stowage/contract';
-import type { SmallStore } from '@stowage/plugin-api';
-import { Failure, type Owner } from '@stowage/rules';
+import { createHash, randomBytes } from 'node:crypto';
+import type { TicketRecord, TicketStore } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
 import { z } from 'zod';
-import type { Selection } from '../archives/freeze.js';
+import type { Selection } from '../archives/makeManifest.js';
+import { createTurns } from '../turns.js';
+import { packItems, unpackItems } from './packItems.js';
 
 /** How long a ticket is good, and how long it is then remembered as one that was. */
 const goodForMs = 12 * 60 * 60_000;
@@ -12,24 +13,44 @@ const rememberedMs = 24 * 60 * 60_000;
 /** Clocks of several machines differ by less. */
 const clockSkewMs = 5 * 60_000;
 
-const ticketRow = z.object({
+/** What a row takes besides its texts, with its indexes. */
+const rowBytes = 1024;
+
+const megabyte = 1024 * 1024;
+
+/** Bytes of tickets that are kept at once. Where visitors have to stop, users go on. */
+export const ticketLimits = { perHolder: 16 * megabyte, ofVisitors: 64 * megabyte, total: 128 * megabyte };
+
+const facts = z.object({
 	/** On whose behalf the ticket gives things away; a visitor's has none. */
 	user: z.object({ id: z.string(), username: z.string(), session: z.string() }).optional(),
 	area: z.enum(['private', 'public']),
-	items: z.array(z.object({ path: schemas.path, owner: z.string().nullable().optional() })),
 	kind: z.enum(['file', 'archive']),
 	name: z.string(),
 	/** What the selection was when the ticket was made, or when it was last sent from its beginning. */
 	version: z.string(),
 	size: z.number(),
-	endsAt: z.number(),
 });
 
-export type Ticket = Omit<z.output<typeof ticketRow>, 'area' | 'items'> & Selection;
+type Facts = z.output<typeof facts>;
+
+export type Ticket = Facts & Selection;
+
+interface Means {
+	store: TicketStore;
+	/** Throws `storageFull` if there is no room for a ticket of so many bytes. */
+	demandSpace(bytes: number): Promise<void>;
+	isSessionAlive(session: string): Promise<boolean>;
+	now(): number;
+	limits?: typeof ticketLimits;
+}
 
 export interface Tickets {
-	/** Keeps a ticket; resolves to its token. */
-	add(ticket: Omit<Ticket, 'endsAt'>): Promise<string>;
+	/**
+	 * Keeps a ticket for a client, a `clientKey`; resolves to its token. Throws `rateLimited` if too much is kept for this client, `unavailable` if too much is kept in
+	 * all, and `storageFull` without room.
+	 */
+	add(client: string, ticket: Ticket): Promise<string>;
 	/** Throws `expired` for one that has ended and `notFound` for one that never was, or long ago. */
 	find(token: string): Promise<Ticket>;
 	/** Remembers which bytes the next part of a download has to fit to. */
@@ -40,49 +61,69 @@ export interface Tickets {
 	hasEnded(token: string): Promise<boolean>;
 }
 
-const ownedBy = (owner: Owner | undefined) => (owner === undefined ? {} : { owner });
-
 const ticketEnded = () => new Failure('expired', 'This download has ended.');
 
+const hashed = (token: string) => createHash('sha256').update(token).digest('hex');
+
 /** Tickets by the hash of their token: 256 random bits that whoever has them may download with. */
-export function createTickets(
-	rows: SmallStore,
-	ended: SmallStore,
-	isSessionAlive: (session: string) => Promise<boolean>,
-	now: () => number,
-): Tickets {
+export function createTickets({ store, demandSpace, isSessionAlive, now, limits = ticketLimits }: Means): Tickets {
+	const inTurn = createTurns();
+
+	const demandRoom = async ({ holder, bytes }: TicketRecord, isOfUser: boolean) => {
+		const own = await store.bytes(holder);
+		if (own + bytes > limits.perHolder) {
+			const sentence = 'Too many downloads are kept ready for you. Please end some, or try again later.';
+			throw new Failure('rateLimited', sentence, { retryAfter: 60 });
+		}
+		const all = await store.bytes();
+		if (all + bytes > (isOfUser ? limits.total : limits.ofVisitors)) {
+			const sentence = 'Too many downloads are kept ready. Please try again later.';
+			throw new Failure('unavailable', sentence, { retryAfter: 60 });
+		}
+		await demandSpace(bytes);
+	};
+
 	const tickets: Tickets = {
-		async add(ticket) {
+		async add(client, { items, ...ticket }) {
 			const token = randomBytes(32).toString('base64url');
-			await rows.set(token, { ...ticket, endsAt: now() + goodForMs }, rememberedMs);
+			const texts = { facts: JSON.stringify(facts.parse(ticket)), selection: await packItems(items) };
+			const record: TicketRecord = {
+				...texts,
+				holder: hashed(client),
+				bytes: rowBytes + Buffer.byteLength(texts.facts) + texts.selection.length,
+				isEnded: false,
+				endsAt: now() + goodForMs,
+				expiresAt: now() + rememberedMs,
+			};
+			// One after another, or many that are asked for at once would all find the same room.
+			await inTurn('', async () => {
+				await demandRoom(record, ticket.user !== undefined);
+				await store.add(hashed(token), record);
+			});
 			return token;
 		},
 
 		async find(token) {
-			if (await tickets.hasEnded(token)) throw ticketEnded();
-			const row = await rows.get(token);
+			const row = await store.find(hashed(token));
 			if (row === undefined) throw new Failure('notFound', 'There is no such download.');
-			const parsed = ticketRow.parse(row);
-			const ticket = { ...parsed, items: parsed.items.map(({ path, owner }) => ({ path, ...ownedBy(owner) })) };
 			// One that ends later than one of now was made while the clock was wrong.
-			if (now() >= ticket.endsAt || ticket.endsAt > now() + goodForMs + clockSkewMs) throw ticketEnded();
+			if (row.isEnded || now() >= row.endsAt || row.endsAt > now() + goodForMs + clockSkewMs) throw ticketEnded();
+			const ticket = facts.parse(JSON.parse(row.facts));
 			if (ticket.user !== undefined && !(await isSessionAlive(ticket.user.session))) throw ticketEnded();
-			return ticket;
+			return { ...ticket, items: await unpackItems(row.selection) };
 		},
 
-		async change(token, ticket, change) {
-			await rows.set(token, { ...ticket, ...change }, Math.max(1, ticket.endsAt - goodForMs + rememberedMs - now()));
-			// It may have been ended meanwhile; what ended stays so by a row of its own.
+		async change(token, { items: _, ...ticket }, change) {
+			await store.change(hashed(token), JSON.stringify(facts.parse({ ...ticket, ...change })));
 		},
 
 		async end(token) {
 			const ticket = await tickets.find(token);
-			await ended.set(token, true, rememberedMs);
-			await rows.remove(token);
+			await store.end(hashed(token));
 			return ticket;
 		},
 
-		hasEnded: async (token) => (await ended.get(token)) !== undefined,
+		hasEnded: (token) => store.isEnded(hashed(token)),
 	};
 	return tickets;
 }

@@ -1,0 +1,64 @@
+import type { TicketRecord } from '@stowage/plugin-api';
+import { day, hostileTexts, type Rule, second } from './rules.js';
+
+const ticketOf = (holder: string, now: number, bytes = 1000): TicketRecord => ({
+	holder,
+	facts: 'ä 😀',
+	selection: 'a.txt',
+	bytes,
+	isEnded: false,
+	endsAt: now + 60 * second,
+	expiresAt: now + day,
+});
+
+/** Download tickets. */
+export function ticketRules(rule: Rule): void {
+	rule(
+		'a ticket is found by the hash of its token as it was added, until it expires',
+		async (t, { tickets }, clock) => {
+			const ticket = ticketOf('user 1', clock.now);
+			await tickets.add('one', ticket);
+			t.deepEqual(await tickets.find('one'), ticket);
+			for (const text of hostileTexts) t.is(await tickets.find(text), undefined);
+			await tickets.change('one', 'other facts');
+			t.deepEqual(await tickets.find('one'), { ...ticket, facts: 'other facts' });
+			clock.now += day;
+			t.is(await tickets.find('one'), undefined);
+		},
+	);
+
+	rule('a ticket that was ended is known as such, empty, and changes no more', async (t, { tickets }, clock) => {
+		const ticket = ticketOf('user 1', clock.now);
+		await tickets.add('one', ticket);
+		t.false(await tickets.isEnded('one'));
+		t.false(await tickets.isEnded('another'));
+		await tickets.end('one');
+		t.true(await tickets.isEnded('one'));
+		await tickets.change('one', 'other facts');
+		t.deepEqual(await tickets.find('one'), { ...ticket, facts: '', selection: '', bytes: 0, isEnded: true });
+	});
+
+	rule(
+		'the bytes of tickets are summed up by holder and in all, as long as they are kept',
+		async (t, { tickets }, clock) => {
+			t.is(await tickets.bytes(), 0);
+			await tickets.add('one', ticketOf('user 1', clock.now, 1));
+			await tickets.add('two', ticketOf('user 1', clock.now, 20));
+			await tickets.add('three', ticketOf('User 1', clock.now, 300));
+			t.is(await tickets.bytes('user 1'), 21);
+			t.is(await tickets.bytes('nobody'), 0);
+			t.is(await tickets.bytes(), 321);
+			await tickets.end('one');
+			t.is(await tickets.bytes('user 1'), 20);
+			t.is(await tickets.sweep(), 0);
+			t.is(await tickets.bytes(), 320);
+			clock.now += 60 * second;
+			t.is(await tickets.sweep(), 0);
+			t.is(await tickets.bytes(), 0);
+			t.is((await tickets.find('two'))?.selection, '');
+			clock.now += day;
+			t.is(await tickets.sweep(), 3);
+			t.is(await tickets.sweep(), 0);
+		},
+	);
+}

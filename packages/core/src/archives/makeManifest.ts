@@ -1,0 +1,211 @@
+import { createHash } from 'node:crypto';
+import { type Files, Pace, type WalkedItem } from '@stowage/plugin-api';
+import {
+	type Area,
+	archiveNamer,
+	baseName,
+	type Chosen,
+	Failure,
+	type Owner,
+	parentPath,
+	type StoragePath,
+	utf8Length,
+	type Viewer,
+} from '@stowage/rules';
+import { Manifest } from './Manifest.js';
+
+/** What somebody chose to have, all of it in one area. A root is no item. */
+export interface Selection {
+	area: Area;
+	items: readonly ChosenItem[];
+}
+
+export interface ChosenItem {
+	path: StoragePath;
+	owner?: Owner;
+}
+
+/** What an archive of a selection holds. */
+export interface Contents {
+	manifest: Manifest;
+	/** What the archive is of, in the order of choice. */
+	chosen: Chosen[];
+	/** How many things are left out because nobody can be given them. */
+	skipped: number;
+	/** Another one for every other list of contents. */
+	fingerprint: string;
+}
+
+interface Means {
+	files: Files;
+	viewer: Viewer;
+	area: Area;
+	/** Told before memory is taken for so many bytes; throws to refuse it. */
+	reserve(bytes: number): void;
+	maxEntries: number;
+	signal: AbortSignal | undefined;
+}
+
+/** Longest path that an archive can tell, without the slash of a folder. */
+const maxNameBytes = 65_534;
+
+/** An object for a chosen item, besides its path. */
+const itemBytes = 300;
+
+/** Bytes of text that are hashed at once. */
+const hashedAtOnce = 16 * 1024;
+
+/**
+ * Looks at each chosen item as the viewer may see it, in the order of choice; what was chosen twice, or lies in another chosen folder, is left out. Throws
+ * `notFound` if any is not there.
+ */
+export async function lookAtChosen(
+	{ files, viewer, area, reserve, signal }: Pick<Means, 'files' | 'viewer' | 'area' | 'reserve' | 'signal'>,
+	chosen: readonly ChosenItem[],
+): Promise<WalkedItem[]> {
+	const items = new Map<string, WalkedItem>();
+	for await (const item of files.stat(viewer, area, withoutTwins(area, chosen), signal)) {
+		reserve(itemBytes + 2 * item.path.length);
+		items.set(keyOf(item), item);
+	}
+	const covers = coveredBy(items);
+	const pace = new Pace();
+	const kept: WalkedItem[] = [];
+	for (const item of items.values()) {
+		if (pace.isDue) await pace.rest(signal);
+		if (!covers(item)) kept.push(item);
+	}
+	return kept;
+}
+
+/** Lists looked-at items and all below them. An item has its own name in the archive, whatever lies above it. */
+export async function makeManifest(means: Means, items: readonly WalkedItem[]): Promise<Contents> {
+	const { reserve, signal } = means;
+	const manifest = new Manifest(reserve);
+	const pace = new Pace();
+	let skipped = 0;
+	for (const [top, item] of items.entries()) {
+		if (pace.isDue) await pace.rest(signal);
+		demandRoom(manifest, 1, means);
+		manifest.add(item, top);
+		if (item.type === 'directory') skipped += await addBelow(means, manifest, item, top, pace);
+	}
+	manifest.name(await namesOf(items, pace, signal));
+	const { fingerprint, tooLong } = await finish(manifest, pace, signal);
+	manifest.drop(tooLong);
+	return { manifest, chosen: [...items], skipped: skipped + tooLong.length, fingerprint };
+}
+
+/** Lists what lies below a folder, what a folder holds side by side and by name. Resolves to how many things were left out. */
+async function addBelow(
+	means: Means,
+	manifest: Manifest,
+	{ owner }: WalkedItem,
+	top: number,
+	pace: Pace,
+): Promise<number> {
+	const { files, viewer, area, signal } = means;
+	let skipped = 0;
+	const folders = [manifest.count - 1];
+	for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+		if (pace.isDue) await pace.rest(signal);
+		signal?.throwIfAborted();
+		const first = manifest.count;
+		const { path } = manifest.entry(folder);
+		for await (const batch of files.survey(viewer, { area, path, ...ownedBy(owner) })) {
+			signal?.throwIfAborted();
+			skipped += batch.leftOut;
+			demandRoom(manifest, batch.items.length, means);
+			for (const item of batch.items) manifest.add(item, top);
+		}
+		await manifest.sortFrom(first, pace, signal);
+		for (let index = manifest.count - 1; index >= first; index--) if (manifest.isFolder(index)) folders.push(index);
+	}
+	return skipped;
+}
+
+function demandRoom({ count }: Manifest, more: number, { maxEntries }: Means): void {
+	if (count + more > maxEntries) throw tooManyEntries(maxEntries);
+}
+
+function tooManyEntries(most: number): Failure {
+	const sentence = `This is too much for one ZIP: it can hold ${most.toLocaleString('en-US')} files and folders at most.`;
+	return new Failure('tooLarge', sentence);
+}
+
+/** Answers the name in the archive of what lies at a path in a top. */
+async function namesOf(
+	items: readonly WalkedItem[],
+	pace: Pace,
+	signal: AbortSignal | undefined,
+): Promise<(top: number, path: StoragePath) => string> {
+	const nameNext = archiveNamer();
+	/** Of items that another one's name made take a different one. */
+	const renamed = new Map<number, string>();
+	for (const [top, item] of items.entries()) {
+		if (pace.isDue) await pace.rest(signal);
+		const name = nameNext(item);
+		if (name !== baseName(item.path)) renamed.set(top, name);
+	}
+	return (top, path) => {
+		const own = (items[top] as WalkedItem).path;
+		const name = renamed.get(top);
+		if (name !== undefined) return name + path.slice(own.length);
+		const above = parentPath(own);
+		return path.slice(above && above.length + 1);
+	};
+}
+
+/** Hashes the whole list, and finds what has no place in an archive. */
+async function finish(manifest: Manifest, pace: Pace, signal: AbortSignal | undefined) {
+	const hash = createHash('sha256');
+	const tooLong: number[] = [];
+	let text = '';
+	for (let index = 0; index < manifest.count; index++) {
+		if (pace.isDue) await pace.rest(signal);
+		const { name, type, size, mtime, contentKey } = manifest.entry(index);
+		if (name.length * 3 > maxNameBytes && utf8Length(name) > maxNameBytes) {
+			tooLong.push(index);
+			continue;
+		}
+		text += `${type} ${size} ${mtime} ${contentKey}\0${name}\0`;
+		if (text.length < hashedAtOnce) continue;
+		hash.update(text);
+		text = '';
+	}
+	return { fingerprint: hash.update(text).digest('base64url'), tooLong };
+}
+
+/** The owner means nothing in the private area, and what is looked for in all trees is not the same as what was named in one. */
+const keyOf = ({ path, owner }: ChosenItem) => `${owner === undefined ? '' : `${owner ?? ''}/`}/${path}`;
+
+function* withoutTwins(area: Area, chosen: readonly ChosenItem[]): Generator<ChosenItem> {
+	const seen = new Set<string>();
+	for (const { path, owner } of chosen) {
+		const item: ChosenItem = area === 'private' ? { path } : { path, ...ownedBy(owner) };
+		const key = keyOf(item);
+		if (seen.has(key)) continue;
+		seen.add(key);
+		yield item;
+	}
+}
+
+/** Tells whether an item lies in another one. What is there lies in folders that are there, so all of them together are few. */
+function coveredBy(items: ReadonlyMap<string, WalkedItem>): (item: WalkedItem) => boolean {
+	const known = new Map<string, boolean>();
+	return (item) => {
+		/** Folders from the item's own up, until one is known. */
+		const above: string[] = [];
+		let isCovered = false;
+		for (let path = parentPath(item.path); path !== ''; path = parentPath(path)) {
+			const key = keyOf({ path, ...ownedBy(item.owner) });
+			isCovered = known.get(key) ?? items.has(key);
+			above.push(key);
+			if (isCovered || known.has(key)) break;
+		}
+		for (const key of above) known.set(key, isCovered);
+		return isCovered;
+	};
+}
+
+export const ownedBy = (owner: Owner | undefined) => (owner === undefined ? {} : { owner });

@@ -1,0 +1,28 @@
+/** How long work may keep the thread that answers everybody. */
+const turnMs = 5;
+
+const waiting: (() => void)[] = [];
+
+/** One piece of work goes on for each round of the event loop: however many are under way, whoever asks for something else waits for one of them. */
+function wakeNext(): void {
+	waiting.shift()?.();
+	if (waiting.length > 0) setImmediate(wakeNext);
+}
+
+/** Long work in small turns: `if (pace.isDue) await pace.rest()` in its loop lets other requests be answered meanwhile. */
+export class Pace {
+	#begun = performance.now();
+
+	get isDue(): boolean {
+		return performance.now() - this.#begun > turnMs;
+	}
+
+	/** Resolves when this work may go on. Throws the signal's reason if it has fired by then. */
+	async rest(signal?: AbortSignal): Promise<void> {
+		await new Promise<void>((resolve) => {
+			if (waiting.push(resolve) === 1) setImmediate(wakeNext);
+		});
+		signal?.throwIfAborted();
+		this.#begun = performance.now();
+	}
+}
