@@ -128,8 +128,10 @@ const zeros = Buffer.alloc(4096);
 
 /** What is all zeros stays a hole, or the disk would be measured. */
 async function writeSparsely(file: FileHandle, chunk: Buffer, position: number): Promise<void> {
-	for (let at = 0; at < chunk.length; at += zeros.length) {
-		const piece = chunk.subarray(at, at + zeros.length);
+	let piece: Buffer;
+	for (let at = 0; at < chunk.length; at += piece.length) {
+		// A page of the file, or what is left of one.
+		piece = chunk.subarray(at, at + zeros.length - ((position + at) % zeros.length));
 		if (!piece.equals(zeros.subarray(0, piece.length))) await file.write(piece, 0, piece.length, position + at);
 	}
 }
