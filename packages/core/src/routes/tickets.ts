@@ -9,6 +9,7 @@ import { rateLimited } from '../rateLimited.js';
 import type { Services } from '../services.js';
 import { createTickets, type Ticket } from '../tickets/createTickets.js';
 import { Transfers } from '../tickets/Transfers.js';
+import { availableSpace } from '../uploads/freeSpace.js';
 
 /** Tickets that one person, or one address without a person, may take in a window: a page takes one for each ZIP. */
 const mostTickets = 1_000;
@@ -24,12 +25,12 @@ const lookMs = 2_000;
 export function ticketRoutes(services: Services) {
 	const { config, database, databaseReserve, storage, archives, sessions, news, log, now } = services;
 	const transfers = new Transfers(news);
+	const available = availableSpace(() => storage, config.uploads.freeSpaceReserve);
 	const tickets = createTickets({
 		store: database.tickets,
 		async demandSpace(bytes) {
 			await databaseReserve.demand(bytes);
-			const { freeSpaceReserve } = config.uploads;
-			if (bytes < smallBytes || (await storage.freeSpace()) - bytes >= freeSpaceReserve) return;
+			if (bytes < smallBytes || bytes <= (await available())) return;
 			throw new Failure('storageFull', 'There is not enough free space.');
 		},
 		isSessionAlive: (session) => sessions.isAlive(session),
