@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
+import test from 'ava';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { recordNotices } from './notices.js';
 import { timeoutMs } from './timeouts.js';
@@ -28,30 +26,22 @@ export function plainName(url: string): string {
 	return url.replace('127.0.0.1', 'nas');
 }
 
-/** A real Chromium for many contexts; it closes with the test. */
-export async function launchBrowser(t: Teardown): Promise<Browser> {
-	const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: flags, timeout: timeoutMs });
-	t.teardown(() => browser.close());
-	return browser;
+let launched: Promise<Browser> | undefined;
+
+/** A real Chromium, one for all tests of a file; it closes after the last. */
+export function launchBrowser(): Promise<Browser> {
+	launched ??= chromium.launch({ executablePath: '/usr/bin/chromium', args: flags, timeout: timeoutMs });
+	return launched;
 }
 
-/** A real Chromium with an empty profile; it closes with the test. */
+test.after.always(async () => (await launched)?.close());
+
+/** A window with nothing stored; it closes with the test. */
 export async function openBrowser(t: Teardown, viewport = desktop): Promise<BrowserContext> {
-	const profile = await mkdtemp(path.join(os.tmpdir(), 'stowage-chromium-'));
-	const context = await chromium.launchPersistentContext(profile, {
-		executablePath: '/usr/bin/chromium',
-		args: flags,
-		timeout: timeoutMs,
-		viewport,
-		acceptDownloads: true,
-		reducedMotion: 'reduce',
-	});
+	const browser = await launchBrowser();
+	const context = await browser.newContext({ viewport, acceptDownloads: true, reducedMotion: 'reduce' });
 	context.setDefaultTimeout(timeoutMs);
-	t.teardown(async () => {
-		await context.close();
-		// The last process of the browser may still be writing.
-		await rm(profile, { recursive: true, force: true, maxRetries: 10 });
-	});
+	t.teardown(() => context.close());
 	return context;
 }
 

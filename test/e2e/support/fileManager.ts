@@ -52,7 +52,7 @@ export function setUpFixture(test: TestFn): Fixture {
 		const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-e2e-'));
 		suite.teardown(() => rm(folder, { recursive: true, force: true }));
 		files = path.join(folder, 'files');
-		[server, browser] = await Promise.all([startServer(suite, { args: serveArgs(folder) }), launchBrowser(suite)]);
+		[server, browser] = await Promise.all([startServer(suite, { args: serveArgs(folder) }), launchBrowser()]);
 	});
 	test.after.always(async () => {
 		for (const end of endings) await end();

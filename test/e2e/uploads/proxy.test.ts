@@ -30,7 +30,7 @@ test('files of any size pass an nginx that accepts one megabyte, below a base pa
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const [server, browser] = await Promise.all([
 		startServer(t, { args: serveArgs(path.join(folder, 'data'), '--base-path', '/files') }),
-		launchBrowser(t),
+		launchBrowser(),
 	]);
 	const [port, strictPort] = [await reservePort(), await reservePort()];
 	const address = `127.0.0.1:${port}`;

@@ -48,7 +48,7 @@ test.before(async () => {
 	port = await reservePort();
 	[server, browser, source] = await Promise.all([
 		startServer(suite, { args: serveArgs(data, '--port', `${port}`) }),
-		launchBrowser(suite),
+		launchBrowser(),
 		makeFile(path.join(folder, 'film.mp4'), size),
 	]);
 });
