@@ -1,15 +1,9 @@
 import { build } from './build.js';
+import { compile } from './compile.js';
 import { ensureInstalled } from './install.js';
-import { root, run, tool } from './run.js';
+import { root, run } from './run.js';
 
 await ensureInstalled();
 await build();
-process.exit(
-	await run(process.execPath, [
-		'--expose-gc',
-		`--import=${tool('tsx/dist/loader.mjs')}`,
-		'--conditions=source',
-		`${root}/bench/main.ts`,
-		...process.argv.slice(2),
-	]),
-);
+await compile();
+process.exit(await run(process.execPath, ['--expose-gc', `${root}/dist/bench/main.js`, ...process.argv.slice(2)]));

@@ -1,35 +1,37 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { root } from './run.js';
+import { listSources, readSource } from './sources.js';
 
 const stampFile = path.join(root, 'node_modules', '.stowage-build.json');
 
-/** What is built from what. Paths are relative to the clone. */
+/** What is built from what, and where that lies. Paths are relative to the clone. */
 const outputs = {
 	server: {
 		sources: ['packages', 'plugins', 'cli', 'config', 'package-lock.json'],
-		result: 'cli/dist/main.js',
+		results: async () => [...(await foldersIn('packages')), ...(await foldersIn('plugins')), 'cli'],
 	},
-	web: { sources: ['web', 'packages/rules', 'packages/contract', 'package-lock.json'], result: 'web/dist/index.html' },
+	web: {
+		sources: ['web', 'packages/rules', 'packages/contract', 'package-lock.json'],
+		results: async () => ['web'],
+	},
 };
 
-const passedOver = new Set(['node_modules', 'dist', 'test', 'README.md']);
-
-/** Whether an output must be built again; `done()` remembers that it was. */
+/**
+ * Whether an output must be built again: its sources have another content, or it is not as it was left (`isTouched`).
+ * `done()` remembers that it was built.
+ */
 export async function staleness(name) {
-	const { sources, result } = outputs[name];
-	const print = await fingerprint(sources);
-	const stamps = await readStamps();
-	const exists = await stat(path.join(root, result)).then(
-		() => true,
-		() => false,
-	);
+	const source = await digestSources(outputs[name].sources);
+	const stamp = (await readStamps())[name];
+	const isTouched = stamp?.result !== (await describeResults(name));
 	return {
-		isStale: !exists || stamps[name] !== print,
+		isStale: stamp?.source !== source || isTouched,
+		isTouched,
 		async done() {
-			await mkdir(path.dirname(stampFile), { recursive: true });
-			await writeFile(stampFile, JSON.stringify({ ...(await readStamps()), [name]: print }));
+			const result = await describeResults(name);
+			await writeFile(stampFile, JSON.stringify({ ...(await readStamps()), [name]: { source, result } }));
 		},
 	};
 }
@@ -43,19 +45,29 @@ async function readStamps() {
 	}
 }
 
-/** Names, sizes and times of all sources: reading their bytes would slow down every start. */
-async function fingerprint(sources) {
+async function digestSources(sources) {
 	const hash = createHash('sha256');
-	const visit = async (relative) => {
-		const found = await stat(path.join(root, relative));
-		if (!found.isDirectory()) {
-			hash.update(`${relative}\0${found.size}\0${found.mtimeMs}\n`);
-			return;
+	for (const file of await listSources(sources)) {
+		if (file.split(path.sep).includes('test') || path.basename(file) === 'README.md') continue;
+		hash.update(`${file}\0${(await readSource(file)).digest}\n`);
+	}
+	return hash.digest('base64');
+}
+
+/** Names, sizes and times: nobody edits what was built, but it may have been removed, or built by hand from something else. */
+async function describeResults(name) {
+	const hash = createHash('sha256');
+	for (const folder of await outputs[name].results()) {
+		const dist = path.join(folder, 'dist');
+		const files = await readdir(path.join(root, dist), { recursive: true }).catch(() => []);
+		for (const file of files.sort()) {
+			const { size, mtimeMs } = await stat(path.join(root, dist, file));
+			hash.update(`${dist}/${file}\0${size}\0${mtimeMs}\n`);
 		}
-		for (const name of (await readdir(path.join(root, relative))).sort()) {
-			if (!passedOver.has(name)) await visit(path.join(relative, name));
-		}
-	};
-	for (const source of sources) await visit(source);
-	return hash.digest('hex');
+	}
+	return hash.digest('base64');
+}
+
+async function foldersIn(folder) {
+	return (await readdir(path.join(root, folder))).map((name) => path.join(folder, name));
 }

@@ -11,7 +11,11 @@ export async function countTap(stream) {
 		failures.push(line);
 	};
 	for await (const line of createInterface({ input: stream })) {
-		if (/^ok \d+/.test(line)) {
+		if (/^ok \d+.* # SKIP/.test(line)) {
+			// What was not run did not pass.
+			failed++;
+			show(line.replace(/^ok \d+ - /, '  ✗ '));
+		} else if (/^ok \d+/.test(line)) {
 			passed++;
 			isShowing = false;
 			console.log(line.replace(/^ok \d+ - /, '  ✓ '));

@@ -1,20 +1,22 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { execa } from 'execa';
 import { parse } from 'yaml';
 
-/** Runs the program from its source, as the built one would run. */
+const program = fileURLToPath(new URL('../src/main.js', import.meta.url));
+
 async function stowage(
 	args: readonly string[],
 	options: { input?: string | Buffer; env?: Record<string, string> } = {},
 ) {
-	const result = await execa(
-		process.execPath,
-		['--import=tsx', '--conditions=source', path.resolve('cli/src/main.ts'), ...args],
-		{ reject: false, input: options.input ?? '', env: { NODE_OPTIONS: '', ...options.env } },
-	);
+	const result = await execa(process.execPath, [program, ...args], {
+		reject: false,
+		input: options.input ?? '',
+		env: { NODE_OPTIONS: '', ...options.env },
+	});
 	return { code: result.exitCode, stdout: result.stdout, stderr: result.stderr };
 }
 
@@ -49,7 +51,7 @@ test('accounts are added, listed, disabled, enabled and removed, with the passwo
 
 /** Runs a command on a terminal of its own, and types an answer whenever it asks for one. Resolves to all that the terminal shows. */
 async function onTerminal(args: readonly string[], answers: readonly string[]) {
-	const words = [process.execPath, '--import=tsx', '--conditions=source', path.resolve('cli/src/main.ts'), ...args];
+	const words = [process.execPath, program, ...args];
 	const command = words.map((word) => `'${word}'`).join(' ');
 	const running = execa('script', ['-qefc', command, '/dev/null'], { reject: false, env: { NODE_OPTIONS: '' } });
 	const left = [...answers];

@@ -25,8 +25,8 @@ export function runProgram(name: string, ...args: string[]): Promise<ProgramEnd>
 }
 
 export function startProgram(name: string, ...args: string[]): Program {
-	const file = fileURLToPath(new URL(`./programs/${name}.ts`, import.meta.url));
-	const child = spawn(process.execPath, ['--import=tsx', '--conditions=source', file, ...args], {
+	const file = fileURLToPath(new URL(`./programs/${name}.js`, import.meta.url));
+	const child = spawn(process.execPath, [file, ...args], {
 		stdio: ['pipe', 'pipe', 'pipe'],
 	});
 	let output = '';

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
 import { run, temporaryFolder } from './steps.js';
 
-const program = ['--import=tsx', '--conditions=source', fileURLToPath(new URL('child.ts', import.meta.url))];
+const program = [fileURLToPath(new URL('child.js', import.meta.url))];
 
 /** Begins a task of `child.ts` in another process; resolves when its storage is open. */
 export async function startChild(t: ExecutionContext, ...args: string[]): Promise<ChildProcess> {

@@ -1,0 +1,61 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { root } from './run.js';
+
+/** How long the parts of a run took. What ran before it is in TEST_TIMES, such as `fresh start=61`. */
+export class Times {
+	#parts = [];
+
+	constructor() {
+		const [name, seconds] = (process.env.TEST_TIMES ?? '').split('=');
+		if (seconds !== undefined) this.#parts.push([name, Number(seconds)]);
+	}
+
+	async measure(name, work) {
+		const began = performance.now();
+		const result = await work();
+		this.#parts.push([name, (performance.now() - began) / 1000]);
+		return result;
+	}
+
+	/** The parts, and the test files by room from the lines that `usage.js` wrote. */
+	async print(usageFile) {
+		console.log('\n== times');
+		for (const [name, elapsed] of this.#parts) console.log(`${seconds(elapsed)}  ${name}`);
+		const files = await readUsage(usageFile);
+		console.log('\n processor     elapsed  of the test files of each room, with the programs that they start');
+		for (const [room, ownFiles] of byRoom(files)) console.log(`${sum(ownFiles)}  ${room} (${ownFiles.length})`);
+		console.log('\n processor     elapsed  of the files that cost most');
+		const dearest = files.sort((a, b) => b.cpu - a.cpu).slice(0, 12);
+		for (const one of dearest) console.log(`${sum([one])}  ${one.file}`);
+	}
+}
+
+async function readUsage(file) {
+	// Not there if no test file was run to its end.
+	const text = await readFile(file, 'utf8').catch(() => '');
+	return text
+		.split('\n')
+		.filter(Boolean)
+		.map((line) => JSON.parse(line))
+		.map((usage) => ({ ...usage, file: path.relative(root, usage.file) }));
+}
+
+function byRoom(files) {
+	const rooms = new Map();
+	for (const one of files) {
+		const [first, second] = one.file.split(path.sep);
+		const room = /\.ts$|^test$/.test(second) ? first : `${first}/${second}`;
+		rooms.set(room, [...(rooms.get(room) ?? []), one]);
+	}
+	return [...rooms].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function sum(files) {
+	const of = (name) => files.reduce((total, one) => total + one[name], 0);
+	return `${seconds(of('cpu'))}  ${seconds(of('wall'))}`;
+}
+
+function seconds(value) {
+	return `${value.toFixed(1).padStart(8)} s`;
+}
