@@ -17,19 +17,15 @@ export async function writeBody(response: ServerResponse, chunks: AsyncIterable<
 }
 
 export function writeChunk(response: ServerResponse, chunk: Uint8Array): Promise<void> {
-	const { req } = response;
 	return new Promise((resolve, reject) => {
 		const settle = (error?: ClientGone) => {
 			response.off('close', onClose);
-			req.off('close', onClose);
 			if (error === undefined) resolve();
 			else reject(error);
 		};
-		// An answer that waits behind another on the same connection never hears of its end by itself; its request does.
 		const onClose = () => settle(new ClientGone());
-		if (response.destroyed || req.socket.destroyed) return onClose();
+		if (response.destroyed) return onClose();
 		response.once('close', onClose);
-		if (!req.destroyed) req.once('close', onClose);
 		response.write(chunk, (error) => settle(error ? new ClientGone({ cause: error }) : undefined));
 	});
 }
