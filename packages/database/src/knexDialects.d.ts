@@ -6,6 +6,8 @@ declare module 'knex/lib/dialects/better-sqlite3/index.js' {
 		_driver(): unknown;
 		_query(connection: unknown, query: unknown): Promise<unknown>;
 		_formatBindings(bindings: unknown[] | undefined): unknown[];
+		runner(builder: object): unknown;
+		destroy(callback: () => void): Promise<void>;
 		transaction(...definition: unknown[]): Knex.Transaction & SqliteTransaction;
 	}
 

@@ -5,8 +5,9 @@ import { silentLog } from './log.js';
 import { applyMigrations, migrationState } from './migrate.js';
 import type { Migration } from './migrations.js';
 import { makeSnapshot } from './snapshot.js';
-import { LibsqlClient } from './sqliteClient.js';
+import { SqliteClient } from './sqliteClient.js';
 import { prepareFile } from './sqliteFile.js';
+import { SqliteReader } from './sqliteReader.js';
 
 /** How long a starting process waits for another one that is migrating. */
 const migrationWaitMs = 600_000;
@@ -27,16 +28,18 @@ export async function openSqlite(path: string, migrations: readonly Migration[],
 }
 
 function connect(filename: string): Knex {
-	return knex({
-		client: LibsqlClient,
+	const settings = {
 		connection: { filename },
 		useNullAsDefault: true,
-		// libsql works on the main thread: a second connection would gain nothing, and could wait for a lock that the first one holds.
+		// A second writer could only wait for the lock that the first one holds, and reads take no time in which another could begin.
 		pool: { min: 1, max: 1 },
 		// Values may be secrets, and errors are logged.
 		compileSqlOnError: false,
 		log: silentLog,
-	});
+	};
+	const database = knex({ client: SqliteClient, ...settings });
+	(database.client as SqliteClient).reads = knex({ client: SqliteReader, ...settings }).client;
+	return database;
 }
 
 /** Damage that is found now is one clear sentence; found later it is a wrong answer to somebody. */
@@ -48,12 +51,12 @@ async function demandWhole(database: Knex): Promise<void> {
 
 /** Another process may be migrating, which takes as long as its tables are large. */
 async function patiently(work: () => Promise<void>): Promise<void> {
-	const deadline = Date.now() + migrationWaitMs;
+	const deadline = performance.now() + migrationWaitMs;
 	for (;;) {
 		try {
 			return await work();
 		} catch (error) {
-			if (!isLocked(error) || Date.now() > deadline) throw error;
+			if (!isLocked(error) || performance.now() > deadline) throw error;
 		}
 	}
 }

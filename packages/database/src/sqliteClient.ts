@@ -1,17 +1,30 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import type { Knex } from 'knex';
 import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
-import Libsql from 'libsql';
-import { DatabaseError, isLocked } from './errors.js';
+import Libsql from 'libsql/promise';
+import { DatabaseError } from './errors.js';
 import { plainBindings } from './plainValues.js';
+import { retriedWhileLocked } from './retriedWhileLocked.js';
 
-/** How long a statement waits for another process to finish its write before the answer is `unavailable`. */
-const busyMs = 5000;
-
-/** libsql waits on the main thread, so it may wait for moments only; the rest of `busyMs` is waited between tries. */
+/** libsql has as many threads as the machine has cores, and one that waits for a lock keeps back the commit that would free it: the rest is waited between tries. */
 const blockingBusyMs = 20;
 
-/** A connection that carries an error in this field is closed by knex instead of being used again. */
-type LibsqlConnection = Libsql.Database & { __knex__disposed?: unknown };
+/** The parts of libsql's connection that run on threads of their own. Its types name none of their results. */
+interface Connection {
+	/** A connection that carries an error in this field is closed by knex instead of being used again. */
+	__knex__disposed?: unknown;
+	readonly inTransaction: boolean;
+	exec(sql: string): Promise<void>;
+	prepare(sql: string): Promise<Statement>;
+	close(): void;
+}
+
+interface Statement {
+	/** Whether it yields rows. */
+	readonly reader: boolean;
+	all(bindings: unknown[]): Promise<unknown[]>;
+	/** Runs on the calling thread. */
+	run(bindings: unknown[]): { lastInsertRowid: number | bigint; changes: number };
+}
 
 interface SqliteQuery {
 	sql: string;
@@ -22,21 +35,27 @@ interface SqliteQuery {
 	context?: { lastID: number | bigint; changes: number };
 }
 
-/** knex's SQLite client over libsql, which carries its binary inside its package and has better-sqlite3's interface. */
-export class LibsqlClient extends BetterSqlite3Client {
+/**
+ * knex's SQLite client over libsql, which carries its binary inside its package. Its one connection writes: what waits for another process or for the disk, the beginning and the commit of
+ * each transaction, does so on a thread of libsql's. Plain reads go to `reads` and wait for no write.
+ */
+export class SqliteClient extends BetterSqlite3Client {
+	/** Set before the first query. A transaction has none: it reads what it has written. */
+	reads: Knex.Client | undefined;
+
 	override _driver(): unknown {
 		return Libsql;
 	}
 
-	override acquireRawConnection(): Promise<Libsql.Database> {
+	override acquireRawConnection(): Promise<Connection> {
 		const { filename } = this.connectionSettings as { filename: string };
 		return retriedWhileLocked(() => openConnection(filename));
 	}
 
-	override async destroyRawConnection(connection: LibsqlConnection): Promise<void> {
+	override async destroyRawConnection(connection: Connection): Promise<void> {
 		try {
 			// libsql keeps the log when it closes. Moved into the database, a copy of the one file is a copy of everything.
-			connection.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+			await connection.exec('PRAGMA wal_checkpoint(TRUNCATE)');
 		} catch {
 			// Another process is busy with it, or the file is damaged: what the log holds is read from there next time.
 		}
@@ -44,27 +63,29 @@ export class LibsqlClient extends BetterSqlite3Client {
 	}
 
 	/** A connection that a failed rollback left inside its transaction is not used again. */
-	override async validateConnection(connection: Libsql.Database): Promise<boolean> {
-		return connection.open && !connection.inTransaction;
+	override async validateConnection(connection: Connection): Promise<boolean> {
+		return !connection.inTransaction;
+	}
+
+	override async destroy(callback: () => void): Promise<void> {
+		// Before the log is moved into the database, which waits for readers.
+		await this.reads?.destroy(() => {});
+		await super.destroy(callback);
+	}
+
+	override runner(builder: object): unknown {
+		return this.reads !== undefined && isRead(builder) ? this.reads.runner(builder) : super.runner(builder);
 	}
 
 	override prepBindings(bindings: unknown): unknown {
 		return plainBindings(bindings);
 	}
 
-	override async _query(connection: LibsqlConnection, query: SqliteQuery): Promise<SqliteQuery> {
-		const statement = await retriedWhileLocked(() => connection.prepare(query.sql));
+	override async _query(connection: Connection, query: SqliteQuery): Promise<SqliteQuery> {
 		const bindings = this._formatBindings(query.bindings);
-		try {
-			// The very same statement: one that met a lock stays in progress until it is run again, and then no transaction can be committed.
-			await retriedWhileLocked(() => {
-				if (statement.reader) query.response = statement.all(bindings);
-				else query.context = contextOf(statement.run(bindings));
-			});
-		} catch (error) {
-			if (isLocked(error)) connection.__knex__disposed = error;
-			throw error;
-		}
+		if (/^(begin|commit|rollback|savepoint|release)\b/i.test(query.sql)) await execPatiently(connection, query.sql);
+		else if (connection.inTransaction || /^pragma\b/i.test(query.sql)) await run(connection, query, bindings);
+		else await runAlone(connection, query, bindings);
 		return query;
 	}
 
@@ -76,19 +97,49 @@ export class LibsqlClient extends BetterSqlite3Client {
 	}
 }
 
-function contextOf({ lastInsertRowid, changes }: Libsql.RunResult): SqliteQuery['context'] {
-	return { lastID: lastInsertRowid, changes };
+/** In a transaction of its own: the statement itself would wait for its lock and its sync on the main thread. */
+async function runAlone(connection: Connection, query: SqliteQuery, bindings: unknown[]): Promise<void> {
+	try {
+		await execPatiently(connection, 'BEGIN IMMEDIATE');
+		await run(connection, query, bindings);
+		await connection.exec('COMMIT');
+	} catch (error) {
+		if (connection.inTransaction) await connection.exec('ROLLBACK').catch(() => {});
+		// The statement may be in progress still, and would keep later ones from being committed.
+		connection.__knex__disposed = error;
+		throw error;
+	}
+}
+
+function execPatiently(connection: Connection, sql: string): Promise<void> {
+	return retriedWhileLocked(() => connection.exec(sql));
+}
+
+async function run(connection: Connection, query: SqliteQuery, bindings: unknown[]): Promise<void> {
+	const statement = await connection.prepare(query.sql);
+	if (statement.reader) {
+		query.response = await statement.all(bindings);
+		return;
+	}
+	const { lastInsertRowid, changes } = statement.run(bindings);
+	query.context = { lastID: lastInsertRowid, changes };
+}
+
+/** Whether a query only asks; a piece of SQL is taken by its first word. */
+function isRead(builder: object): boolean {
+	const { _method: method, sql } = builder as { _method?: string; sql?: unknown };
+	return typeof sql === 'string' ? /^select\b/i.test(sql) : ['select', 'first', 'pluck'].includes(method ?? '');
 }
 
 /** Opens the file and makes it as durable as we promise: what is committed survives a power cut. */
-function openConnection(path: string): Libsql.Database {
-	const connection = new Libsql(path, { timeout: blockingBusyMs });
+async function openConnection(path: string): Promise<Connection> {
+	const connection = new Libsql(path, { timeout: blockingBusyMs }) as Libsql & Connection;
 	try {
-		connection.exec('PRAGMA foreign_keys = ON');
-		demandSetting(connection, 'PRAGMA journal_mode = WAL', 'PRAGMA journal_mode', 'wal');
-		demandSetting(connection, 'PRAGMA synchronous = FULL', 'PRAGMA synchronous', 2);
+		await connection.exec('PRAGMA foreign_keys = ON');
+		await demandSetting(connection, 'PRAGMA journal_mode = WAL', 'PRAGMA journal_mode', 'wal');
+		await demandSetting(connection, 'PRAGMA synchronous = FULL', 'PRAGMA synchronous', 2);
 		// On macOS a plain fsync leaves the bytes in the drive's cache. Elsewhere this does nothing.
-		connection.exec('PRAGMA fullfsync = ON');
+		await connection.exec('PRAGMA fullfsync = ON');
 		return connection;
 	} catch (error) {
 		connection.close();
@@ -96,26 +147,13 @@ function openConnection(path: string): Libsql.Database {
 	}
 }
 
-function demandSetting(connection: Libsql.Database, set: string, ask: string, wanted: string | number): void {
-	connection.exec(set);
-	const [row] = connection.prepare(ask).all() as Record<string, unknown>[];
+async function demandSetting(connection: Connection, set: string, ask: string, wanted: string | number): Promise<void> {
+	await connection.exec(set);
+	const [row] = (await (await connection.prepare(ask)).all([])) as Record<string, unknown>[];
 	const actual = Object.values(row ?? {})[0];
 	if (actual !== wanted) {
 		throw new DatabaseError(
 			`The database is not safe against a power cut here: ${ask} answers ${actual}, not ${wanted}.`,
 		);
-	}
-}
-
-async function retriedWhileLocked<T>(work: () => T | Promise<T>): Promise<T> {
-	const deadline = Date.now() + busyMs;
-	for (;;) {
-		try {
-			return await work();
-		} catch (error) {
-			if (!isLocked(error) || Date.now() > deadline) throw error;
-			// At random, or two who wait for each other would meet again.
-			await wait(5 + Math.random() * 20);
-		}
 	}
 }

@@ -55,6 +55,39 @@ test('a file that another program locks for a moment is waited for, without bloc
 	t.truthy(await db.users.find('alice'));
 });
 
+test('nobody who reads waits for those who wait to write', async (t) => {
+	const folder = await temporaryFolder();
+	t.teardown(folder.remove);
+	const path = `${folder.path}/stowage.db`;
+	const db = await openDatabase(`sqlite:${path}`);
+	t.teardown(db.close);
+	const alice = await db.users.add({ username: 'alice', secret: 's' });
+	await db.sessions.add('hash', alice.id);
+	const holder = startProgram('holdLock', path);
+	t.teardown(holder.release);
+	await holder.spoke;
+	const settled: string[] = [];
+	const write = (name: string, work: Promise<unknown>) =>
+		work.then(
+			() => settled.push(name),
+			() => settled.push(`${name} failed`),
+		);
+	const writes = [
+		write('row', db.roots.set('any', 'row')),
+		write('transaction', db.limits.hit('key', 60_000, 1000)),
+		write('another', db.users.add({ username: 'bob', secret: 's' })),
+	];
+	t.is((await db.sessions.find('hash', Date.now()))?.user.username, 'alice');
+	t.is((await db.users.list()).length, 1);
+	t.is(await db.smallRows('any').get('key'), undefined);
+	await db.ping();
+	t.deepEqual(settled, []);
+	holder.release();
+	await Promise.all(writes);
+	t.deepEqual(settled, ['row', 'transaction', 'another']);
+	t.is((await db.users.list()).length, 2, 'what was written is read');
+});
+
 test('a start waits as long as another program holds the file, be it migrating a large one', async (t) => {
 	const folder = await temporaryFolder();
 	t.teardown(folder.remove);

@@ -1,10 +1,15 @@
-import { chmod, stat } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { chmod, readFile, stat } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { openDatabase } from '@stowage/database';
 import test from 'ava';
 import { allMigrations } from '../src/migrations.js';
 import { openSqlite } from '../src/sqlite.js';
 import { runProgram } from './program.js';
 import { temporaryFolder } from './temporaryFolder.js';
+
+const run = promisify(execFile);
 
 test('SQLite syncs each commit to the disk, keeps a write-ahead log and checks references', async (t) => {
 	const folder = await temporaryFolder();
@@ -14,6 +19,30 @@ test('SQLite syncs each commit to the disk, keeps a write-ahead log and checks r
 	t.deepEqual(await knex.raw('PRAGMA synchronous'), [{ synchronous: 2 }]);
 	t.deepEqual(await knex.raw('PRAGMA journal_mode'), [{ journal_mode: 'wal' }]);
 	t.deepEqual(await knex.raw('PRAGMA foreign_keys'), [{ foreign_keys: 1 }]);
+});
+
+test('no commit is synced, and no lock waited for, on the thread that answers requests', async (t) => {
+	const folder = await temporaryFolder();
+	t.teardown(folder.remove);
+	const log = `${folder.path}/calls`;
+	try {
+		await run('strace', ['-V']);
+	} catch {
+		t.log('there is no strace here');
+		t.pass();
+		return;
+	}
+	const program = fileURLToPath(new URL('./programs/writeRows.ts', import.meta.url));
+	const node = [process.execPath, '--import=tsx', '--conditions=source', program, `sqlite:${folder.path}/stowage.db`];
+	const { stdout } = await run('strace', ['-f', '-o', log, '-e', 'trace=fsync,fdatasync,openat', ...node]);
+	const calls = (await readFile(log, 'utf8')).split('\n');
+	const afterStart = calls.slice(calls.findIndex((call) => call.includes('writing begins')));
+	const syncs = afterStart.filter((call) => /\b(fsync|fdatasync)\(/.test(call));
+	t.true(syncs.length >= 20, `${syncs.length} syncs`);
+	t.deepEqual(
+		syncs.filter((call) => call.startsWith(`${stdout.trim()} `)),
+		[],
+	);
 });
 
 test('a transaction takes the write lock when it begins', async (t) => {

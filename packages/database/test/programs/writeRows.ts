@@ -1,0 +1,16 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { openDatabase } from '@stowage/database';
+
+/** Writes in each of the ways that a server does, and tells its own number, which is that of its main thread. */
+const [url = ''] = process.argv.slice(2);
+const db = await openDatabase(url);
+const user = await db.users.add({ username: 'alice', secret: 's' });
+// Seen by whoever traces the calls.
+closeSync(openSync(`${url.replace('sqlite:', '')}.writing begins`, 'w'));
+for (let n = 0; n < 10; n++) {
+	await db.sessions.add(`session ${n}`, user.id);
+	await db.users.changeSettings(user.id, { enablePreview: n % 2 === 0 });
+	await db.limits.hit('key', 60_000, 1000);
+}
+writeSync(1, `${process.pid}\n`);
+await db.close();
