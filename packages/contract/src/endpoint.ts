@@ -1,3 +1,4 @@
+import type { Viewer } from '@stowage/rules';
 import type { z } from 'zod';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
@@ -25,7 +26,7 @@ export interface Endpoint<
 	readonly result: Result;
 	/** Changes state although it is a GET, so the cross-site rule holds for it as well. */
 	readonly changesState: boolean;
-	/** Longest JSON payload in bytes. */
+	/** Longest JSON payload in bytes of a signed-in person; a visitor's has at most 256 kB. */
 	readonly maxPayloadBytes: number;
 }
 
@@ -53,4 +54,12 @@ export interface EndpointDefinition<
 	result?: Result;
 	changesState?: boolean;
 	maxPayloadBytes?: number;
+}
+
+/** Bytes that no visitor's JSON may pass, whatever the call: some thousand chosen items. */
+const longestOfVisitors = 256 * 1024;
+
+/** Longest JSON payload in bytes that this viewer may send. */
+export function longestPayload({ maxPayloadBytes }: AnyEndpoint, viewer: Viewer): number {
+	return viewer.kind === 'user' ? maxPayloadBytes : Math.min(maxPayloadBytes, longestOfVisitors);
 }

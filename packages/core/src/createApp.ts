@@ -6,6 +6,7 @@ import type { Providers, StorageProvider } from '@stowage/plugin-api';
 import { createAccounts } from './accounts/accounts.js';
 import { registerSessions } from './accounts/sessions.js';
 import { createArchives, defaultArchiveLimits } from './archives/createArchives.js';
+import { createBodies } from './bodies/createBodies.js';
 import type { Config } from './config/schema.js';
 import { makeDataDir } from './dataDir.js';
 import { EventStreams } from './events/EventStreams.js';
@@ -57,6 +58,8 @@ export interface AppOptions {
 	now?: () => number;
 	/** Milliseconds of a clock that nobody sets: for spans within this process. */
 	monotonic?: () => number;
+	/** Milliseconds of a second in which a body has to come. @default 1000 */
+	bodySecondMs?: number;
 }
 
 type AllOptions = Required<Omit<AppOptions, 'webRoot'>> & { webRoot: string | undefined };
@@ -69,14 +72,20 @@ const drainMs = 10_000;
 /** Builds the server with its database, storage and plugins. What is wrong with the configuration or a plugin is thrown here, before it listens. */
 export async function createApp(
 	config: Config,
-	{ webRoot, log = createLog(config.log.level), now = Date.now, monotonic = () => performance.now() }: AppOptions = {},
+	{
+		webRoot,
+		log = createLog(config.log.level),
+		now = Date.now,
+		monotonic = () => performance.now(),
+		bodySecondMs = 1000,
+	}: AppOptions = {},
 ): Promise<App> {
 	for (const warning of config.warnings) log.warn(warning);
 	await makeDataDir(config.dataDir);
 	const database = await openDatabase(config.databaseUrl, { now });
 	const parts: Closable[] = [database];
 	try {
-		return await assemble(config, database, parts, { webRoot, log, now, monotonic });
+		return await assemble(config, database, parts, { webRoot, log, now, monotonic, bodySecondMs });
 	} catch (error) {
 		await closeAll(parts, log);
 		throw error;
@@ -102,7 +111,7 @@ async function assemble(
 	config: Config,
 	database: Database,
 	parts: Closable[],
-	{ webRoot, log, now, monotonic }: AllOptions,
+	{ webRoot, log, now, monotonic, bodySecondMs }: AllOptions,
 ): Promise<App> {
 	const server = createServer(config, log);
 	const providers: Providers = {
@@ -114,6 +123,8 @@ async function assemble(
 	server.decorate('server', 'dataDir', config.dataDir);
 	const databaseReserve = createDatabaseReserve(database);
 	server.decorate('server', 'smallRows', (scope: string) => databaseReserve.optional(database.smallRows(scope)));
+	const bodies = createBodies(bodySecondMs);
+	server.decorate('server', 'bodies', bodies);
 	const news = createNews(monotonic);
 	server.decorate('server', 'news', news);
 	await server.register(inert);
@@ -163,6 +174,7 @@ async function assemble(
 	const uploadLimits = createUploadLimits({ config, database, log, now });
 	const resumableUploads = createResumableUploads({
 		config,
+		bodies,
 		database,
 		files,
 		storage,
@@ -179,6 +191,7 @@ async function assemble(
 		config,
 		version,
 		log,
+		bodies,
 		database,
 		databaseReserve,
 		storage,

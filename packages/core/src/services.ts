@@ -3,6 +3,7 @@ import type { Files, News, StorageProvider } from '@stowage/plugin-api';
 import type { Accounts } from './accounts/accounts.js';
 import type { Sessions } from './accounts/sessions.js';
 import type { Archives } from './archives/createArchives.js';
+import type { Bodies } from './bodies/createBodies.js';
 import type { Config } from './config/schema.js';
 import type { EventStreams } from './events/EventStreams.js';
 import type { DatabaseReserve } from './limits/databaseReserve.js';
@@ -19,6 +20,7 @@ export interface Services {
 	config: Config;
 	version: string;
 	log: Log;
+	bodies: Bodies;
 	database: Database;
 	databaseReserve: DatabaseReserve;
 	storage: StorageProvider;

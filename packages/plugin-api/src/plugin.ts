@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import type { ArchiveFormat } from './archives.js';
 import type { AuthProvider } from './auth.js';
 import type { Files } from './files.js';
+import type { JsonBodies } from './json.js';
 import type { News } from './news.js';
 import type { StorageDriver } from './storage.js';
 import type { SmallStore } from './stores.js';
@@ -32,6 +33,7 @@ declare module '@hapi/hapi' {
 		/** Small rows for the plugin of this name. */
 		smallRows(scope: string): SmallStore;
 		readonly news: News;
+		readonly bodies: JsonBodies;
 		/** The absolute path of the folder that holds what the server keeps: its database, its secrets and, by default, the files. */
 		readonly dataDir: string;
 	}

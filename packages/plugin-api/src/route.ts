@@ -1,8 +1,7 @@
 import type { ResponseToolkit, ServerRoute } from '@hapi/hapi';
-import type { AnyEndpoint, PayloadOf, QueryOf, ResultInput } from '@stowage/contract';
+import { type AnyEndpoint, longestPayload, type PayloadOf, type QueryOf, type ResultInput } from '@stowage/contract';
 import type { Viewer } from '@stowage/rules';
 import { z } from 'zod';
-import { readJson } from './json.js';
 import { parseInput } from './parse.js';
 import type { Request } from './plugin.js';
 
@@ -54,20 +53,18 @@ export function route<E extends AnyEndpoint>(
 					}),
 		},
 		async handler(request, h) {
+			const { viewer, params } = request;
+			const { bodies } = request.server;
 			const query = parseInput(endpoint.query, request.query);
-			const payload =
-				endpoint.payload instanceof z.ZodType
-					? parseInput(endpoint.payload, await readJson(request.raw.req, endpoint.maxPayloadBytes))
-					: undefined;
-			const result = await answer({
-				viewer: request.viewer,
-				query,
-				payload,
-				params: request.params,
-				request,
-				h,
-			} as Call<E>);
-			return result as object;
+			try {
+				const payload =
+					endpoint.payload instanceof z.ZodType
+						? parseInput(endpoint.payload, await bodies.readJson(request, longestPayload(endpoint, viewer)))
+						: undefined;
+				return (await answer({ viewer, query, payload, params, request, h } as Call<E>)) as object;
+			} finally {
+				bodies.release(request);
+			}
 		},
 	};
 }

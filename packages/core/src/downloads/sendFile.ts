@@ -69,6 +69,8 @@ export async function sendFile(
 			response.writeHead(200, { ...others, 'x-accel-redirect': handOver, 'content-length': 0 }).end();
 			return h.abandon;
 		}
+		// A selection may be long, and the download longer.
+		request.server.bodies.release(request);
 		const hasFirstByte = ranges === 'whole' || ranges.some(({ start }) => start === 0);
 		if (req.method === 'GET' && hasFirstByte) await onFirstByte?.();
 		await (ranges === 'whole'

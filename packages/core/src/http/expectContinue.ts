@@ -1,6 +1,7 @@
-import type { Server as HttpServer, IncomingHttpHeaders } from 'node:http';
+import type { Server as HttpServer } from 'node:http';
 import type { Server } from '@hapi/hapi';
-import type { AnyEndpoint } from '@stowage/contract';
+import { longestPayload } from '@stowage/contract';
+import type { Request } from '@stowage/plugin-api';
 
 /**
  * Invites a body (`100 Continue`) only once nothing speaks against it. hapi would do so before it asks who is calling, and the client would send a body that
@@ -11,7 +12,7 @@ export function inviteBodiesLate(server: Server, listener: HttpServer): void {
 	listener.on('checkContinue', (request, response) => listener.emit('request', request, response));
 	server.ext('onPreHandler', (request, h) => {
 		const { headers } = request.raw.req;
-		if (/100-continue/i.test(headers.expect ?? '') && isWelcome(request.route.settings.app?.endpoint, headers)) {
+		if (/100-continue/i.test(headers.expect ?? '') && isWelcome(request)) {
 			request.raw.res.writeContinue();
 		}
 		return h.continue;
@@ -19,9 +20,14 @@ export function inviteBodiesLate(server: Server, listener: HttpServer): void {
 }
 
 /** Whether the route will read a body of this type and length. */
-function isWelcome(endpoint: AnyEndpoint | undefined, headers: IncomingHttpHeaders): boolean {
+function isWelcome({ route, viewer, raw }: Request): boolean {
+	const { endpoint } = route.settings.app ?? {};
+	const { headers } = raw.req;
 	const type = headers['content-type'] ?? '';
 	if (endpoint?.payload === undefined) return false;
 	if (endpoint.payload === 'multipart') return /^multipart\/form-data\s*;/i.test(type);
-	return /^application\/json\s*(;|$)/i.test(type) && Number(headers['content-length'] ?? 0) <= endpoint.maxPayloadBytes;
+	return (
+		/^application\/json\s*(;|$)/i.test(type) &&
+		Number(headers['content-length'] ?? 0) <= longestPayload(endpoint, viewer)
+	);
 }

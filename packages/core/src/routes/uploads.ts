@@ -27,7 +27,7 @@ const publicFields = ['directory', 'fileName', 'lastModified'];
 const allFields = [...publicFields, 'type', 'isPublic'];
 
 /** Whole files by multipart form. The answer comes after the bytes are durable and published. */
-export function uploadRoutes({ config, files, storage, arriving, uploadSpace, uploadLimits }: Services) {
+export function uploadRoutes({ config, bodies, files, storage, arriving, uploadSpace, uploadLimits }: Services) {
 	type UploadCall = Call<typeof contract.upload> | Call<typeof contract.uploadPublic>;
 	type AreaOf = (fields: z.output<typeof fieldsSchema>) => Area;
 
@@ -65,6 +65,7 @@ export function uploadRoutes({ config, files, storage, arriving, uploadSpace, up
 			fields: allowed,
 			maxFileSize: config.uploads.maxFileSize,
 			digest: parseFileDigest(textHeader(headers, 'Stowage-File-Digest')),
+			body: bodies.upload(request.raw.req),
 			stage: async () => metered(await files.stage(), meters),
 			async beforeFile(fields, name) {
 				// A part without a name may still be given one by a later field; one with an impossible name is not worth its bytes.

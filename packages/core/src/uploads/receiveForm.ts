@@ -6,7 +6,6 @@ import type { Checksum } from './checksum.js';
 import { discardAll } from './discardAll.js';
 import { createFormParser } from './formParser.js';
 import { decodeUtf8 } from './partHeader.js';
-import { watchForStall } from './stall.js';
 
 /** A file of a form, on disk but not yet published. */
 export interface ReceivedFile {
@@ -29,6 +28,8 @@ export interface FormRules {
 	maxFileSize: number;
 	/** What the file must add up to; with it a second file is refused. */
 	digest: Checksum | undefined;
+	/** The body of the request as it comes. */
+	body: AsyncIterable<Uint8Array>;
 	stage(): Promise<StagedFile>;
 	/** Asked before the first byte of each file, with the fields that came before it; what it throws ends the upload. */
 	beforeFile(fields: FormFields, name: string): Promise<void>;
@@ -62,16 +63,14 @@ async function readParts(
 ): Promise<void> {
 	let fail = (_error: unknown): void => {};
 	const { parser, part } = createFormParser(request, (error) => fail(error));
-	// Its end may have been announced before anybody listened.
-	if (request.destroyed) throw new Failure('invalid', 'The upload was cut off.');
 	let hasFailed = false;
 	let fieldBytes = 0;
 	let work: Promise<void> = Promise.resolve();
-	let stopWatching = () => {};
+	let goOn = () => {};
 	const finished = new Promise<void>((resolve, reject) => {
 		fail = (error) => {
 			hasFailed = true;
-			request.unpipe(parser);
+			goOn();
 			reject(error);
 		};
 		parser.on('field', (_, bytes, { valueTruncated }) => {
@@ -107,12 +106,19 @@ async function readParts(
 			fail(new Failure('invalid', 'The form is not valid multipart/form-data.', { cause })),
 		);
 		parser.on('close', () => void work.then(resolve));
-		request.on('error', (cause) => fail(new Failure('invalid', 'The upload was cut off.', { cause })));
-		request.on('close', () => {
-			if (!request.readableEnded) fail(new Failure('invalid', 'The upload was cut off.'));
-		});
-		stopWatching = watchForStall(request, () => fail(new Failure('timeout', 'The upload stalled.')));
-		request.pipe(parser);
+		parser.on('drain', () => goOn());
+		const feed = async () => {
+			for await (const chunk of rules.body) {
+				if (!hasFailed && !parser.write(chunk)) {
+					await new Promise<void>((resolve) => {
+						goOn = resolve;
+					});
+				}
+				if (hasFailed) return;
+			}
+			if (!hasFailed) parser.end();
+		};
+		feed().catch(fail);
 	});
 	try {
 		await finished;
@@ -121,8 +127,6 @@ async function readParts(
 		// The file under way still holds its staged file: it has to let go before that is discarded.
 		await work;
 		throw error;
-	} finally {
-		stopWatching();
 	}
 }
 

@@ -3,6 +3,7 @@ import type { Database } from '@stowage/database';
 import type { Files, Request, StagedFile, StorageProvider, UploadRecord } from '@stowage/plugin-api';
 import { type Area, Failure, isFailure, type Viewer } from '@stowage/rules';
 import { bringsSession } from '../accounts/sessions.js';
+import type { Bodies } from '../bodies/createBodies.js';
 import type { Config } from '../config/schema.js';
 import { limitAddress } from '../http/proxy.js';
 import type { Log } from '../log.js';
@@ -38,6 +39,7 @@ export interface ResumableUploads {
 
 interface Means {
 	config: Config;
+	bodies: Pick<Bodies, 'upload'>;
 	database: Database;
 	files: Files;
 	storage: StorageProvider;
@@ -61,6 +63,7 @@ async function* nothing(): AsyncGenerator<Uint8Array, void> {}
 
 export function createResumableUploads({
 	config,
+	bodies,
 	database,
 	files,
 	storage,
@@ -145,7 +148,7 @@ export function createResumableUploads({
 			const size = await staged.size();
 			if (size > record.offset) await keep(idHash, record, staged, size);
 		};
-		const body = readPiece(request.raw.req, {
+		const body = readPiece(bodies.upload(request.raw.req), {
 			most: record.length - record.offset,
 			checksum,
 			onBytes: () => writer.heard(),

@@ -1,0 +1,94 @@
+import type { IncomingMessage } from 'node:http';
+import { Failure, isFailure } from '@stowage/rules';
+
+/** How slowly a body may come. Only the time counts in which we wait for the client: a disk that makes it wait is no fault of the client's. */
+export interface Pace {
+	/** The longest wait for a next byte. */
+	silentSeconds: number;
+	/** Bytes that have to come in each `floorSeconds` of waiting. */
+	floorBytes: number;
+	floorSeconds: number;
+	/** The longest wait for the whole body. */
+	longestSeconds: number;
+	/** What whoever is too slow is told. */
+	tooSlow: string;
+	/** What is told when the connection was cut. */
+	cutOff: string;
+}
+
+/**
+ * The body of a request as it comes. Throws `timeout` when it comes more slowly than it may and `invalid` when the connection is cut. Whoever stops early leaves
+ * the rest unread and the request whole, so that a refusal still finds its way back.
+ */
+export async function* arrivingBody(
+	request: IncomingMessage,
+	pace: Pace,
+	secondMs = 1000,
+): AsyncGenerator<Buffer, void> {
+	const wait = new Wait(pace);
+	let wake = () => {};
+	const onSign = () => wake();
+	// Ticks of a timer, not the time of day: a process that stood still for a minute has not waited for anybody.
+	const timer = setInterval(() => {
+		if (!wait.isOver && wait.tick()) wake();
+	}, secondMs).unref();
+	for (const sign of ['readable', 'end', 'error', 'close']) request.on(sign, onSign);
+	try {
+		while (!request.readableEnded) {
+			const chunk: Buffer | null = request.destroyed ? null : request.read();
+			if (chunk !== null) {
+				wait.end(chunk.length);
+				yield chunk;
+				wait.begin();
+				continue;
+			}
+			if (isFailure(request.errored)) throw request.errored;
+			if (request.destroyed) throw new Failure('invalid', pace.cutOff, { cause: request.errored ?? undefined });
+			if (wait.isOver) throw new Failure('timeout', pace.tooSlow);
+			await new Promise<void>((resolve) => {
+				wake = resolve;
+			});
+		}
+	} finally {
+		clearInterval(timer);
+		for (const sign of ['readable', 'end', 'error', 'close']) request.off(sign, onSign);
+	}
+}
+
+/** The time that we have waited for a client, in seconds. */
+class Wait {
+	#isWaiting = true;
+	#silent = 0;
+	#inWindow = 0;
+	#bytesInWindow = 0;
+	#whole = 0;
+	isOver = false;
+
+	constructor(readonly pace: Pace) {}
+
+	begin(): void {
+		this.#isWaiting = true;
+	}
+
+	end(bytes: number): void {
+		this.#isWaiting = false;
+		this.#silent = 0;
+		this.#bytesInWindow += bytes;
+	}
+
+	/** Another second has passed. Answers whether it was one too many. */
+	tick(): boolean {
+		if (!this.#isWaiting) return false;
+		const { silentSeconds, floorBytes, floorSeconds, longestSeconds } = this.pace;
+		const isWindowOver = ++this.#inWindow >= floorSeconds;
+		this.isOver =
+			++this.#silent >= silentSeconds ||
+			++this.#whole >= longestSeconds ||
+			(isWindowOver && this.#bytesInWindow < floorBytes);
+		if (isWindowOver) {
+			this.#inWindow = 0;
+			this.#bytesInWindow = 0;
+		}
+		return this.isOver;
+	}
+}

@@ -1,0 +1,123 @@
+import type { IncomingMessage } from 'node:http';
+import type { JsonBodies, Request } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
+import { limitAddress } from '../http/proxy.js';
+import { Budget } from '../limits/Budget.js';
+import { arrivingBody, type Pace } from './arrivingBody.js';
+import { JsonShape } from './JsonShape.js';
+
+const kB = 1024;
+const MB = 1024 * kB;
+
+/** A file may take days. A modem brings four times the floor. */
+const uploadPace: Pace = {
+	silentSeconds: 30,
+	floorBytes: 64 * kB,
+	floorSeconds: 60,
+	longestSeconds: Number.POSITIVE_INFINITY,
+	tooSlow: 'The upload stalled.',
+	cutOff: 'The upload was cut off.',
+};
+
+/** JSON lies in memory while it comes. */
+const jsonPace: Pace = {
+	silentSeconds: 10,
+	floorBytes: 64 * kB,
+	floorSeconds: 10,
+	longestSeconds: 5 * 60,
+	tooSlow: 'The request took too long to arrive.',
+	cutOff: 'The request ended early.',
+};
+
+/** Bodies up to this size have a budget of their own, so that those who send large ones keep nobody from signing in. A visitor can't send a larger one. */
+const smallBytes = 256 * kB;
+
+/** What a body of unknown length takes at a time. */
+const stepBytes = 16 * kB;
+
+/** How the bodies of requests are read: in a bounded time, and JSON in a bounded memory. */
+export interface Bodies extends JsonBodies {
+	/** The body of an upload as it comes, of any size. Fails as `arrivingBody` does. */
+	upload(request: IncomingMessage): AsyncGenerator<Buffer, void>;
+}
+
+/** `secondMs` is how long a second of waiting for a body takes. */
+export function createBodies(secondMs = 1000): Bodies {
+	const busy = 'Too many large requests are under way. Please try again in a moment.';
+	const small = new Budget({ total: 64 * MB, perClient: 2 * MB }, busy);
+	const large = new Budget({ total: 48 * MB, perClient: 16 * MB }, busy);
+	const held = new WeakMap<Request, () => void>();
+
+	const bodies: Bodies = {
+		upload: (request) => arrivingBody(request, uploadPace, secondMs),
+
+		async readJson(request, maxBytes) {
+			const { req } = request.raw;
+			demandPlainJson(req);
+			const tooLarge = () => new Failure('tooLarge', `The request is larger than ${maxBytes} bytes.`);
+			const announced = Number(req.headers['content-length'] ?? 0);
+			if (announced > maxBytes) throw tooLarge();
+			const budget = maxBytes > smallBytes ? large : small;
+			const client = limitAddress(request.client.address);
+			const parts: (() => void)[] = [];
+			let taken = 0;
+			const take = (bytes: number) => {
+				parts.push(budget.take(client, bytes));
+				taken += bytes;
+			};
+			held.set(request, () => {
+				for (const giveBack of parts) giveBack();
+			});
+			// What is announced is taken at once, so that a body which was begun is not refused halfway.
+			take(announced);
+			const shape = new JsonShape();
+			const chunks: Buffer[] = [];
+			let size = 0;
+			for await (const chunk of arrivingBody(req, jsonPace, secondMs)) {
+				size += chunk.length;
+				if (size > maxBytes) throw tooLarge();
+				if (size > taken) take(Math.max(size - taken, stepBytes));
+				shape.add(chunk);
+				chunks.push(chunk);
+			}
+			return parsed(chunks);
+		},
+
+		release(request) {
+			held.get(request)?.();
+			held.delete(request);
+		},
+	};
+	return bodies;
+}
+
+function demandPlainJson({ headers }: IncomingMessage): void {
+	const type = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
+	if (type !== 'application/json') {
+		throw new Failure('unsupportedMediaType', 'Send the request as application/json.');
+	}
+	const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+	if (encoding !== 'identity') {
+		throw new Failure('unsupportedMediaType', 'Send the request without a Content-Encoding.');
+	}
+}
+
+function parsed(chunks: Buffer[]): unknown {
+	try {
+		return JSON.parse(decoded(chunks));
+	} catch (cause) {
+		if (cause instanceof Failure) throw cause;
+		throw new Failure('invalid', 'The request is not valid JSON.', { cause });
+	}
+}
+
+function decoded(chunks: Buffer[]): string {
+	try {
+		return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+	} catch (cause) {
+		throw new Failure('invalid', 'The request is not valid UTF-8.', { cause });
+	} finally {
+		// The text takes as much again.
+		chunks.length = 0;
+	}
+}
