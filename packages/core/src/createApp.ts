@@ -4,6 +4,7 @@ import inert from '@hapi/inert';
 import { type Database, openDatabase } from '@stowage/database';
 import type { Providers, StorageProvider } from '@stowage/plugin-api';
 import { createAccounts } from './accounts/accounts.js';
+import { createKnownClients } from './accounts/knownClients.js';
 import { registerSessions } from './accounts/sessions.js';
 import { createArchives, defaultArchiveLimits } from './archives/createArchives.js';
 import { createBodies } from './bodies/createBodies.js';
@@ -130,6 +131,7 @@ async function assemble(
 	await server.register(inert);
 	const secret = config.sessionKey ?? (await readOrMakeSecret(config.dataDir, log));
 	const sessions = await registerSessions(server, database.sessions, config, secret, log);
+	const knownClients = createKnownClients(config, secret);
 
 	// Plugins may take `server.files` for later, but the storage opens only when all of them have offered what they have.
 	let opened: StorageProvider | undefined;
@@ -197,6 +199,7 @@ async function assemble(
 		storage,
 		accounts,
 		sessions,
+		knownClients,
 		files,
 		links,
 		archives,

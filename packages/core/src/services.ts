@@ -1,6 +1,7 @@
 import type { Database } from '@stowage/database';
 import type { Files, News, StorageProvider } from '@stowage/plugin-api';
 import type { Accounts } from './accounts/accounts.js';
+import type { KnownClients } from './accounts/knownClients.js';
 import type { Sessions } from './accounts/sessions.js';
 import type { Archives } from './archives/createArchives.js';
 import type { Bodies } from './bodies/createBodies.js';
@@ -26,6 +27,7 @@ export interface Services {
 	storage: StorageProvider;
 	accounts: Accounts;
 	sessions: Sessions;
+	knownClients: KnownClients;
 	files: Files;
 	links: Links;
 	archives: Archives;

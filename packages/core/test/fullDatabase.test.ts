@@ -99,7 +99,7 @@ test.serial(
 		await new Client(app).register('ada');
 		mock.timers.enable({ apis: ['Date'], now: Date.now() });
 		t.teardown(() => mock.timers.reset());
-		fill(app.services.database.limits, 'hit', 'release');
+		fill(app.services.database.limits, 'hit', 'hitEach', 'release', 'releaseEach');
 		for (let n = 0; n < 12; n++) t.is((await new Client(app).post('/api/login', credentials)).statusCode, 200);
 		await guesses(t, app);
 	},

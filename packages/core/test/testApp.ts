@@ -47,6 +47,8 @@ export interface Answer {
 /** One person with a cookie, calling over a real connection. */
 export class Client {
 	cookie: string | undefined;
+	/** By which the server knows a client that has signed in before. */
+	device: string | undefined;
 
 	constructor(readonly app: App) {}
 
@@ -55,6 +57,7 @@ export class Client {
 			payload === undefined || Buffer.isBuffer(payload) || typeof payload === 'string'
 				? payload
 				: JSON.stringify(payload);
+		const cookies = [this.cookie, this.device].filter(Boolean).join('; ');
 		const { hostname, port } = new URL(this.app.server.info.uri);
 		// The path as it is: a URL would resolve dots before they leave.
 		const sent = request({
@@ -64,7 +67,7 @@ export class Client {
 			method,
 			agent: false,
 			headers: {
-				...(this.cookie === undefined ? {} : { cookie: this.cookie }),
+				...(cookies === '' ? {} : { cookie: cookies }),
 				...(body === undefined
 					? {}
 					: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
@@ -76,7 +79,8 @@ export class Client {
 		const bytes = await buffer(answer);
 		for (const line of answer.headers['set-cookie'] ?? []) {
 			const [pair = ''] = line.split(';');
-			this.cookie = /Max-Age=0/i.test(line) ? undefined : pair;
+			if (/^(__\w+-)?device=/.test(pair)) this.device = pair;
+			else this.cookie = /Max-Age=0/i.test(line) ? undefined : pair;
 		}
 		return { statusCode: answer.statusCode ?? 0, headers: answer.headers, payload: bytes.toString(), bytes };
 	}

@@ -14,6 +14,10 @@ interface LimitRow {
 }
 
 export function limitStore(knex: Knex): AmountStore {
+	/** Whoever begins a window clears those that are over, so what strangers can make us keep stays small. */
+	const forgetEndedIf = async (hasBegun: boolean, now: number) => {
+		if (hasBegun) await transact(knex, (transaction) => forgetEnded(transaction, now));
+	};
 	return {
 		async hitAll(amounts, windowMs, now) {
 			// In the same order everywhere, or two who want the same rows would wait for each other.
@@ -32,7 +36,7 @@ export function limitStore(knex: Knex): AmountStore {
 				if (error instanceof Exceeded) return error.limit;
 				throw error;
 			}
-			if (mayHaveBegun) await transact(knex, (transaction) => forgetEnded(transaction, now));
+			await forgetEndedIf(mayHaveBegun, now);
 			return undefined;
 		},
 		async find(keys, now) {
@@ -40,19 +44,32 @@ export function limitStore(knex: Knex): AmountStore {
 			const rows = await knex<LimitRow>('limits')
 				.whereIn('key_hash', [...byHash.keys()])
 				.where('ends_at', '>', now);
-			return new Map(rows.map((row) => [byHash.get(row.key_hash) ?? '', { count: row.count, endsAt: row.ends_at }]));
+			return new Map(rows.map((row) => [byHash.get(row.key_hash) ?? '', toCount(row)]));
 		},
 		async hit(key, windowMs, now, amount = 1) {
 			const row = await transact(knex, (transaction) => count(transaction, hashed(key), amount, now + windowMs, now));
-			// Whoever begins a window clears those that are over, so what strangers can make us keep stays small.
-			if (row.count === amount) await transact(knex, (transaction) => forgetEnded(transaction, now));
-			return { count: row.count, endsAt: row.ends_at };
+			await forgetEndedIf(row.count === amount, now);
+			return toCount(row);
 		},
-		async release(key, amount = 1) {
-			await knex<LimitRow>('limits')
-				.where({ key_hash: hashed(key) })
-				.where('count', '>=', amount)
-				.decrement('count', amount);
+		async hitEach(tries, now) {
+			const rows = await transact(knex, async (transaction) => {
+				const counted = new Map<string, LimitRow>();
+				for (const { keyHash, windowMs } of inOneOrder(tries)) {
+					counted.set(keyHash, await count(transaction, keyHash, 1, now + windowMs, now));
+				}
+				return counted;
+			});
+			await forgetEndedIf(
+				[...rows.values()].some((row) => row.count === 1),
+				now,
+			);
+			return tries.map(({ key }) => toCount(rows.get(hashed(key)) as LimitRow));
+		},
+		release: (key, amount = 1) => takeBack(knex, hashed(key), amount),
+		async releaseEach(keys) {
+			await transact(knex, async (transaction) => {
+				for (const { keyHash } of inOneOrder(keys.map((key) => ({ key })))) await takeBack(transaction, keyHash, 1);
+			});
 		},
 	};
 }
@@ -61,6 +78,21 @@ class Exceeded extends Error {
 	constructor(readonly limit: { key: string; endsAt: number }) {
 		super('A limit would be exceeded.');
 	}
+}
+
+function toCount(row: LimitRow): { count: number; endsAt: number } {
+	return { count: row.count, endsAt: row.ends_at };
+}
+
+/** Two transactions that lock the same rows in another order would wait for each other. */
+function inOneOrder<Try extends { key: string }>(tries: readonly Try[]): (Try & { keyHash: string })[] {
+	return tries
+		.map((each) => ({ ...each, keyHash: hashed(each.key) }))
+		.sort((one, other) => (one.keyHash < other.keyHash ? -1 : 1));
+}
+
+async function takeBack(knex: Knex, keyHash: string, amount: number): Promise<void> {
+	await knex<LimitRow>('limits').where({ key_hash: keyHash }).where('count', '>=', amount).decrement('count', amount);
 }
 
 /** The upsert locks the row, so the count that is read in the same transaction is the one that this try made. */

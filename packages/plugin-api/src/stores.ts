@@ -61,8 +61,15 @@ export interface RootStore {
 export interface LimitStore {
 	/** Counts one more, or so many, and resolves to the count in the running window, which begins with the first try and lasts `windowMs`. */
 	hit(key: string, windowMs: number, now: number, amount?: number): Promise<{ count: number; endsAt: number }>;
+	/** Counts one more under each of several keys, in one commit. Resolves to the counts in the order of the keys, which must differ. */
+	hitEach(
+		tries: readonly { key: string; windowMs: number }[],
+		now: number,
+	): Promise<{ count: number; endsAt: number }[]>;
 	/** Takes one try, or so much, back in the running window. */
 	release(key: string, amount?: number): Promise<void>;
+	/** Takes one try back under each of several keys, in one commit. */
+	releaseEach(keys: readonly string[]): Promise<void>;
 }
 
 /** The same for amounts, several of which are counted at once. */

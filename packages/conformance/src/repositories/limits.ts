@@ -39,6 +39,43 @@ export function limitRules(rule: Rule): void {
 		t.deepEqual(await limits.hit('key', 60 * second, 3000), { count: 1, endsAt: 61_000 });
 	});
 
+	rule('tries under several keys are counted and taken back together', async (t, { limits }) => {
+		await limits.hit('b', 60 * second, 1000);
+		const tries = [
+			{ key: 'c', windowMs: 30 * second },
+			{ key: 'a', windowMs: 60 * second },
+			{ key: 'b', windowMs: 5 * second },
+		];
+		t.deepEqual(await limits.hitEach(tries, 2000), [
+			{ count: 1, endsAt: 32_000 },
+			{ count: 1, endsAt: 62_000 },
+			{ count: 2, endsAt: 61_000 },
+		]);
+		await limits.releaseEach(['a', 'b', 'nobody']);
+		t.deepEqual(
+			(await limits.hitEach(tries, 3000)).map(({ count }) => count),
+			[2, 1, 2],
+		);
+		t.deepEqual(await limits.hitEach([], 3000), []);
+		await limits.releaseEach([]);
+	});
+
+	rule('of many tries under the same keys at once each is counted', async (t, { limits }) => {
+		const keys = ['a', 'b', 'c'].map((key) => ({ key, windowMs: 60 * second }));
+		const orders = [keys, [...keys].reverse()];
+		await Promise.all(
+			Array.from({ length: 40 }, async (_, n) => {
+				const tries = orders[n % 2] ?? [];
+				await limits.hitEach(tries, 1000);
+				if (n < 10) await limits.releaseEach(tries.map(({ key }) => key));
+			}),
+		);
+		t.deepEqual(
+			(await limits.hitEach(keys, 1000)).map(({ count }) => count),
+			[31, 31, 31],
+		);
+	});
+
 	rule('large amounts are counted and taken back', async (t, { limits }) => {
 		const terabyte = 2 ** 40;
 		t.deepEqual(await limits.hit('key', 60 * second, 1000, terabyte), { count: terabyte, endsAt: 61_000 });

@@ -1,14 +1,16 @@
 import type { AuthProvider, LimitStore, UserRecord, UserStore } from '@stowage/plugin-api';
 import { anonymousOwner, Failure, foldUsername, isFailure, isValidUsername, passwordLength } from '@stowage/rules';
+import { limitAddress } from '../http/proxy.js';
+import { FairQueue } from '../limits/FairQueue.js';
 import { limitTries } from './loginLimits.js';
 import { countRegistration } from './registrationLimit.js';
 import { steadyLimits } from './steadyLimits.js';
 
 export interface Accounts {
 	/** Throws `badCredentials` in the same words and time for an unknown name and a wrong password, and `rateLimited`. */
-	signIn(username: string, password: string, address: string): Promise<UserRecord>;
+	signIn(username: string, password: string, client: SigningIn): Promise<UserRecord>;
 	/** Makes an account for a visitor; throws as `create` does, and `rateLimited`. */
-	signUp(username: string, password: string, address: string): Promise<UserRecord>;
+	signUp(username: string, password: string, client: Caller): Promise<UserRecord>;
 	/** Throws `invalid` for a name or password that is not allowed and `alreadyExists` for a taken name, also where a home of that name lies on disk without a user, unless it is to be adopted. */
 	create(username: string, password: string, options?: { adoptsHome?: boolean }): Promise<UserRecord>;
 	/** Sets a new password and ends all sessions of the user, both or neither. */
@@ -18,6 +20,21 @@ export interface Accounts {
 	remove(username: string): Promise<void>;
 	list(): Promise<UserRecord[]>;
 }
+
+/** Whom password hashes are computed for. */
+export interface Caller {
+	address: string;
+	/** Fires when nobody waits for the answer any more. */
+	signal: AbortSignal;
+}
+
+export interface SigningIn extends Caller {
+	/** The id under which the client is known to this user, or nobody. */
+	knownAs(user: UserRecord | undefined): string | undefined;
+}
+
+/** Hashes of one address at once are few, and addresses take turns: whoever sends a hundred passwords keeps nobody waiting but themselves. */
+const hashing = { running: 3, runningPerClient: 2, waiting: 1000, waitingPerClient: 100 };
 
 interface Parts {
 	users: UserStore;
@@ -34,6 +51,9 @@ interface Parts {
 export function createAccounts(parts: Parts): Accounts {
 	const { users, limits: store, registrationsPerHour, auth, homes, makeHome } = parts;
 	const limits = steadyLimits(store);
+	const hashes = new FairQueue(hashing, 'Too many people are signing in right now. Please try again in a moment.');
+	const inTurn = <T>({ address, signal }: Caller, work: () => Promise<T>) =>
+		hashes.run(limitAddress(address), work, signal);
 	const find = async (username: string) => {
 		const user = await users.find(username);
 		if (user === undefined) throw new Failure('notFound', `There is no user ${username}.`);
@@ -41,9 +61,8 @@ export function createAccounts(parts: Parts): Accounts {
 	};
 	const badCredentials = () => new Failure('badCredentials', 'Invalid username or password');
 
-	/** The user whose password this is. */
-	const proven = async (username: string, password: string): Promise<UserRecord | undefined> => {
-		const found = await users.find(username);
+	/** The user, if the password is theirs. */
+	const proven = async (found: UserRecord | undefined, password: string): Promise<UserRecord | undefined> => {
 		const fits = await auth().verify(found?.secret, password);
 		return fits && found !== undefined && !found.isDisabled ? found : undefined;
 	};
@@ -59,25 +78,29 @@ export function createAccounts(parts: Parts): Accounts {
 			if (isFailure(error, 'storageFull')) return user;
 			if (!isFailure(error, 'conflict')) throw error;
 			// Somebody was first: another sign-in with the same password, or a new password, to which this one is nothing.
-			const now = await proven(user.username, password);
+			const now = await proven(await users.find(user.username), password);
 			if (now === undefined) throw badCredentials();
 			return now;
 		}
 	};
 
 	const accounts: Accounts = {
-		async signUp(username, password, address) {
-			await countRegistration(limits, address, registrationsPerHour);
-			return accounts.create(username, password);
-		},
+		signUp: (username, password, client) =>
+			inTurn(client, async () => {
+				await countRegistration(limits, client.address, registrationsPerHour);
+				return accounts.create(username, password);
+			}),
 
-		async signIn(username, password, address) {
-			// Not every text can be asked of a database. Nobody has such a name, nor this one.
-			const name = isValidUsername(username) ? username : anonymousOwner;
-			const user = await limitTries(limits, address, name, () => proven(name, password));
-			if (user === undefined) throw badCredentials();
-			return auth().isOutdated(user.secret) ? renewed(user, password) : user;
-		},
+		signIn: (username, password, client) =>
+			inTurn(client, async () => {
+				// Not every text can be asked of a database. Nobody has such a name, nor this one.
+				const name = isValidUsername(username) ? username : anonymousOwner;
+				const found = await users.find(name);
+				const guesser = { address: client.address, username: name, knownAs: client.knownAs(found) };
+				const user = await limitTries(limits, guesser, () => proven(found, password));
+				if (user === undefined) throw badCredentials();
+				return auth().isOutdated(user.secret) ? renewed(user, password) : user;
+			}),
 
 		async create(username, password, { adoptsHome = false } = {}) {
 			if (!isValidUsername(username)) {

@@ -2,60 +2,75 @@ import type { LimitStore } from '@stowage/plugin-api';
 import { foldUsername } from '@stowage/rules';
 import { limitAddress } from '../http/proxy.js';
 import { rateLimited } from '../rateLimited.js';
-import { createTurns } from '../turns.js';
 
-const windowMs = 60_000;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
 
-/** Failed tries a minute from one address at one account, and at all accounts together. */
+/** Failed tries a minute from one address at one account. */
 const triesAtOneAccount = 10;
-const triesFromOneAddress = 100;
 
-const inTurn = createTurns();
+/** Failed tries from one address at all accounts together: so many in a window, which lasts a minute and twice as long after each so many of a day. */
+const triesFromOneAddress = 30;
+const triesFromOneAddressADay = 300;
+
+/** Failed tries an hour at one account from anywhere, beyond which only clients that are known to it may try. */
+const triesFromAnywhere = 100;
+
+/** Failed tries a day of one client that is known to the account. Beyond, it is a stranger like any other. */
+const triesOfKnownClient = 30;
+
+/** Somebody who tries a password. */
+export interface Guesser {
+	address: string;
+	username: string;
+	/** The id under which the client is known to the account. */
+	knownAs: string | undefined;
+}
 
 /**
  * Runs one try at a password. It is counted before the hash is begun, so that 500 at once are refused as 500 in turn are, and taken back when it succeeds:
- * only failures count. Counted by address, so nobody can lock an honest person out from elsewhere. Throws `rateLimited`.
+ * only failures count. Throws `rateLimited`, in the same words whether there is such an account or not.
  */
 export async function limitTries<T>(
 	limits: LimitStore,
-	address: string,
-	username: string,
+	{ address, username, knownAs }: Guesser,
 	attempt: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
 	const from = limitAddress(address);
-	const account = `login:${from}:${foldUsername(username)}`;
-	// One after another: tries under way are no failures yet, and must not be counted as such against an honest client that sends several at once.
-	return inTurn(account, () =>
-		countedTry(
-			limits,
-			[
-				{ key: account, most: triesAtOneAccount },
-				{ key: `login:${from}`, most: triesFromOneAddress },
-			],
-			attempt,
-		),
-	);
-}
-
-async function countedTry<T>(
-	limits: LimitStore,
-	keys: readonly { key: string; most: number }[],
-	attempt: () => Promise<T | undefined>,
-): Promise<T | undefined> {
+	const name = foldUsername(username);
 	const now = Date.now();
 	const counted: string[] = [];
+	const count = async <Tries extends { key: string; windowMs: number }>(tries: readonly Tries[]) => {
+		const counts = await limits.hitEach(tries, now);
+		counted.push(...tries.map(({ key }) => key));
+		return counts;
+	};
 	let isFailedTry = false;
 	try {
-		for (const { key, most } of keys) {
-			const { count, endsAt } = await limits.hit(key, windowMs, now);
-			counted.push(key);
-			if (count > most) throw rateLimited('Too many failed tries. Please wait a moment.', endsAt, now);
+		const [ofDay, ofClient] = await count([
+			{ key: `login day:${from}`, windowMs: dayMs },
+			...(knownAs === undefined ? [] : [{ key: `login known:${knownAs}`, windowMs: dayMs }]),
+		]);
+		const isKnown = ofClient !== undefined && ofClient.count <= triesOfKnownClient;
+		const doublings = Math.floor(((ofDay?.count ?? 1) - 1) / triesFromOneAddress);
+		const bounds = [
+			{ key: `login:${from}:${name}`, windowMs: minuteMs, most: triesAtOneAccount },
+			{ key: `login:${from}`, windowMs: Math.min(minuteMs * 2 ** doublings, dayMs), most: triesFromOneAddress },
+			...(isKnown ? [] : [{ key: `login account:${name}`, windowMs: hourMs, most: triesFromAnywhere }]),
+		];
+		const counts = await count(bounds);
+		const exceeded = counts.filter(({ count }, at) => count > (bounds[at]?.most ?? 0));
+		if (ofDay !== undefined && ofDay.count > triesFromOneAddressADay) exceeded.push(ofDay);
+		if (exceeded.length > 0) {
+			const endsAt = Math.max(...exceeded.map(({ endsAt }) => endsAt));
+			throw rateLimited('Too many failed tries. Please wait a moment.', endsAt, now);
 		}
 		const result = await attempt();
 		isFailedTry = result === undefined;
 		return result;
 	} finally {
 		// A success, a refusal and a fault of ours are no failed tries of theirs.
-		if (!isFailedTry) for (const key of counted) await limits.release(key);
+		if (!isFailedTry) await limits.releaseEach(counted);
 	}
 }

@@ -1,17 +1,42 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Config } from '../config/schema.js';
 
-/** What a sealed value may look like; anything else under the same name is another program's. */
+type Site = Pick<Config, 'basePath'>;
+
+export interface CookieNames {
+	/** Who is signed in. */
+	session: string;
+	/** To which accounts this client has signed in before. */
+	device: string;
+}
+
+/** Over https a cookie is one that no other host or plain page can set (`__Host-`), over plain http an ordinary one. */
+export function cookieNames({ basePath }: Site, isHttps: boolean): CookieNames {
+	const prefix = isHttps ? (basePath === '' ? '__Host-' : '__Secure-') : '';
+	return { session: `${prefix}sid`, device: `${prefix}device` };
+}
+
+export function cookiePath({ basePath }: Site): string {
+	return basePath === '' ? '/' : basePath;
+}
+
+/** What our values may look like; anything else under the same name is another program's. */
 const sealed = /^Fe26\.2\*[\w*~-]+$/;
+const proofs = /^[\w.~-]+$/;
 
 /**
- * Leaves in the header only what can be a cookie of ours under this name. Another program on the host, or one that knew the host before us, may have set a
+ * Leaves in the header only what can be a cookie of ours under these names. Another program on the host, or one that knew the host before us, may have set a
  * cookie of the same name or one that can't be parsed: neither may keep a person's own from being seen. Several may remain.
  */
-export function keepOwnCookies(headers: IncomingHttpHeaders, name: string): void {
+export function keepOwnCookies(headers: IncomingHttpHeaders, { session, device }: CookieNames): void {
 	if (headers.cookie === undefined) return;
+	const isOwn = (pair: string) => {
+		const [, name, value = ''] = /^([^=]*)=(.*)$/.exec(pair) ?? [];
+		return (name === session && sealed.test(value)) || (name === device && proofs.test(value));
+	};
 	const own = headers.cookie
 		.split(';')
 		.map((pair) => pair.trim())
-		.filter((pair) => pair.startsWith(`${name}=`) && sealed.test(pair.slice(name.length + 1)));
+		.filter(isOwn);
 	headers.cookie = own.join('; ');
 }

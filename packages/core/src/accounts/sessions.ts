@@ -6,7 +6,7 @@ import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
 import { createEndedSessions } from './endedSessions.js';
 import { FollowedSessions } from './FollowedSessions.js';
-import { keepOwnCookies } from './ownCookies.js';
+import { cookieNames, cookiePath, keepOwnCookies } from './ownCookies.js';
 
 /** A sign of life is written at most this often, so that reading is not writing. */
 const touchMs = 5 * 60_000;
@@ -39,8 +39,6 @@ export interface Sessions {
 	follow(key: string, onEnd: () => void): () => void;
 }
 
-const plainName = 'sid';
-
 function isCookie(cookie: unknown): cookie is { id: string } {
 	return typeof cookie === 'object' && cookie !== null && 'id' in cookie && typeof cookie.id === 'string';
 }
@@ -55,8 +53,8 @@ export function bringsSession(request: Request): boolean {
 }
 
 /**
- * Sessions live in the database under the hash of their id; the browser holds the id, sealed. Over https the cookie is one that no other host or plain page
- * can set (`__Host-`), over plain http an ordinary one. https is what `publicUrl` says, else what a trusted proxy reports.
+ * Sessions live in the database under the hash of their id; the browser holds the id, sealed. https is what `publicUrl` says, else what a trusted proxy
+ * reports.
  */
 export async function registerSessions(
 	server: Server,
@@ -97,18 +95,12 @@ export async function registerSessions(
 			if (!isFailure(error)) throw error;
 		}
 	};
-	const strategy = (
-		name: string,
-		cookieName: string,
-		path: string,
-		isSecure: boolean,
-		decorator: 'secureCookie' | 'plainCookie',
-	) =>
+	const strategy = (name: string, isSecure: boolean, decorator: 'secureCookie' | 'plainCookie') =>
 		server.auth.strategy(name, 'cookie', {
 			cookie: {
-				name: cookieName,
+				name: cookieNames(config, isSecure).session,
 				password: key,
-				path,
+				path: cookiePath(config),
 				isSecure,
 				isHttpOnly: true,
 				isSameSite: 'Lax',
@@ -119,12 +111,10 @@ export async function registerSessions(
 			requestDecoratorName: decorator,
 			validate: (request: Request, cookies: unknown) => validate(request, cookies, isSecure),
 		});
-	const base = config.basePath === '' ? '/' : config.basePath;
-	const secureName = config.basePath === '' ? '__Host-sid' : '__Secure-sid';
-	strategy('https', secureName, base, true, 'secureCookie');
-	strategy('http', plainName, base, false, 'plainCookie');
+	strategy('https', true, 'secureCookie');
+	strategy('http', false, 'plainCookie');
 	server.ext('onRequest', (request, h) => {
-		keepOwnCookies(request.raw.req.headers, request.client.isHttps ? secureName : plainName);
+		keepOwnCookies(request.raw.req.headers, cookieNames(config, request.client.isHttps));
 		return h.continue;
 	});
 	// The likelier one first: the other one's refusal costs an error.

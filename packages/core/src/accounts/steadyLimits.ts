@@ -20,6 +20,20 @@ export function steadyLimits(store: LimitStore): LimitStore {
 		if (counts.size > maxKeys && oldest !== undefined) counts.delete(oldest);
 		return counted;
 	};
+	const releaseHere = (key: string, amount: number): boolean => {
+		const counted = counts.get(key);
+		if (counted === undefined || counted.count < amount) return false;
+		counts.set(key, { ...counted, count: counted.count - amount });
+		return true;
+	};
+	const releaseThere = async (release: () => Promise<void>) => {
+		try {
+			await release();
+		} catch (error) {
+			// What stays counted ends with its window.
+			if (!isFailure(error, 'storageFull')) throw error;
+		}
+	};
 	return {
 		async hit(key, windowMs, now, amount = 1) {
 			try {
@@ -29,18 +43,20 @@ export function steadyLimits(store: LimitStore): LimitStore {
 				return countHere(key, windowMs, now, amount);
 			}
 		},
-		async release(key, amount = 1) {
-			const counted = counts.get(key);
-			if (counted !== undefined && counted.count >= amount) {
-				counts.set(key, { ...counted, count: counted.count - amount });
-				return;
-			}
+		async hitEach(tries, now) {
 			try {
-				await store.release(key, amount);
+				return await store.hitEach(tries, now);
 			} catch (error) {
-				// What stays counted ends with its window.
 				if (!isFailure(error, 'storageFull')) throw error;
+				return tries.map(({ key, windowMs }) => countHere(key, windowMs, now, 1));
 			}
+		},
+		async release(key, amount = 1) {
+			if (!releaseHere(key, amount)) await releaseThere(() => store.release(key, amount));
+		},
+		async releaseEach(keys) {
+			const elsewhere = keys.filter((key) => !releaseHere(key, 1));
+			if (elsewhere.length > 0) await releaseThere(() => store.releaseEach(elsewhere));
 		},
 	};
 }

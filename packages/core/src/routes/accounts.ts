@@ -1,11 +1,13 @@
 import * as contract from '@stowage/contract';
-import type { UserRecord } from '@stowage/plugin-api';
+import type { Request, UserRecord } from '@stowage/plugin-api';
 import { route } from '@stowage/plugin-api';
 import { Failure, isFailure } from '@stowage/rules';
+import { clientGone } from '../http/clientGone.js';
 import type { Services } from '../services.js';
 
 /** Who somebody is: sign up, sign in and out, and the settings that go with a person. */
-export function accountRoutes({ config, accounts, sessions, database }: Services) {
+export function accountRoutes({ config, accounts, sessions, knownClients, database }: Services) {
+	const callerOf = (request: Request) => ({ address: request.client.address, signal: clientGone(request) });
 	const answer = async (user: UserRecord) => ({
 		username: user.username,
 		settings: await database.users.settings(user.id),
@@ -16,20 +18,25 @@ export function accountRoutes({ config, accounts, sessions, database }: Services
 			return { isLoggedIn: true, username: viewer.username, settings: await database.users.settings(viewer.id) };
 		}),
 
-		route(contract.register, async ({ payload, request }) => {
+		route(contract.register, async ({ payload, request, h }) => {
 			if (config.registration === 'closed') throw new Failure('forbidden', 'Registration is closed.');
 			if (payload.password !== payload.passwordConfirm) throw new Failure('invalid', 'Passwords do not match');
-			const user = await accounts.signUp(payload.username, payload.password, request.client.address);
+			const user = await accounts.signUp(payload.username, payload.password, callerOf(request));
 			await sessions.begin(request, user);
+			knownClients.remember(request, h, user);
 			return answer(user);
 		}),
 
-		route(contract.login, async ({ payload, request }) => {
-			const user = await accounts.signIn(payload.username, payload.password, request.client.address);
+		route(contract.login, async ({ payload, request, h }) => {
+			const user = await accounts.signIn(payload.username, payload.password, {
+				...callerOf(request),
+				knownAs: (user) => knownClients.idOf(request, user),
+			});
 			await sessions.begin(request, user).catch((error: unknown) => {
 				// The password was changed since it was proved.
 				throw isFailure(error, 'conflict') ? new Failure('badCredentials', 'Invalid username or password') : error;
 			});
+			knownClients.remember(request, h, user);
 			return answer(user);
 		}),
 

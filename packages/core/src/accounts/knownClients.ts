@@ -1,0 +1,65 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { ResponseToolkit } from '@hapi/hapi';
+import type { Request, UserRecord } from '@stowage/plugin-api';
+import type { Config } from '../config/schema.js';
+import { cookieNames, cookiePath } from './ownCookies.js';
+
+/** How long a client is known after it has signed in. */
+const lifeMs = 180 * 24 * 60 * 60_000;
+
+/** Accounts by which one client may be known, such as a family's on one computer. */
+const mostAccounts = 5;
+
+/**
+ * Clients that have signed in to an account before. They keep a cookie that proves it and grants nothing: whoever shows it is only not kept waiting for the
+ * guesses of others. It ends with the password under which it was given.
+ */
+export interface KnownClients {
+	/** The random id under which the request's client is known to the user. It takes the same time for nobody. */
+	idOf(request: Request, user: UserRecord | undefined): string | undefined;
+	/** Makes the client known to the user who has just proved to be who they are. */
+	remember(request: Request, h: ResponseToolkit, user: UserRecord): void;
+}
+
+export function createKnownClients(config: Pick<Config, 'basePath'>, secret: string): KnownClients {
+	const key = createHash('sha256').update(`known clients ${secret}`).digest();
+	const macOf = (user: UserRecord | undefined, id: string, since: number) =>
+		createHmac('sha256', key).update(`${user?.id} ${user?.secret} ${id} ${since}`).digest();
+
+	/** The id in a proof that is good for this user, whoever that is. */
+	const provenId = (proof: string, user: UserRecord | undefined): string | undefined => {
+		const [, id = '', stamp = '', mac = ''] = /^([\w-]{22})\.([0-9a-z]{1,11})\.([\w-]{43})$/.exec(proof) ?? [];
+		const since = Number.parseInt(stamp, 36);
+		if (!(Date.now() - since < lifeMs)) return undefined;
+		const given = Buffer.from(mac, 'base64url');
+		const wanted = macOf(user, id, since);
+		return given.length === wanted.length && timingSafeEqual(given, wanted) && user !== undefined ? id : undefined;
+	};
+	const nameFor = ({ client }: Request) => cookieNames(config, client.isHttps).device;
+	const proofsOf = (request: Request): string[] =>
+		[request.state[nameFor(request)] as unknown]
+			.flat()
+			.flatMap((cookie) => (typeof cookie === 'string' ? cookie.split('~') : []))
+			.slice(0, mostAccounts);
+
+	return {
+		idOf(request, user) {
+			const ids = proofsOf(request).map((proof) => provenId(proof, user));
+			return ids.find((id) => id !== undefined);
+		},
+		remember(request, h, user) {
+			const others = proofsOf(request).filter((proof) => provenId(proof, user) === undefined);
+			const id = randomBytes(16).toString('base64url');
+			const since = Date.now();
+			const proof = `${id}.${since.toString(36)}.${macOf(user, id, since).toString('base64url')}`;
+			h.state(nameFor(request), [proof, ...others].slice(0, mostAccounts).join('~'), {
+				ttl: lifeMs,
+				path: cookiePath(config),
+				isSecure: request.client.isHttps,
+				isHttpOnly: true,
+				isSameSite: 'Lax',
+				encoding: 'none',
+			});
+		},
+	};
+}
