@@ -116,7 +116,7 @@ export function createUploadLimits({ config: { uploads }, database, log, now }: 
 
 	const inSteps = (viewer: Viewer, count: (come: Amount) => Promise<void>) => {
 		const bounds = limitsFor(viewer, '', { files: 0, bytes: 1 }).map(({ most }) => most / 8);
-		const step = Math.max(stepBytes.least, Math.min(stepBytes.most, ...bounds));
+		const step = Math.floor(Math.max(stepBytes.least, Math.min(stepBytes.most, ...bounds)));
 		let uncounted = 0;
 		const rest = async (files: number) => {
 			const bytes = uncounted;
@@ -126,7 +126,11 @@ export function createUploadLimits({ config: { uploads }, database, log, now }: 
 		return {
 			async arrived(bytes: number) {
 				uncounted += bytes;
-				if (uncounted >= step) await rest(0);
+				// Step by step, however much lay waiting: a body that is still coming is refused for what others have left of the hour, not for its own size.
+				while (uncounted >= step) {
+					uncounted -= step;
+					await count({ files: 0, bytes: step });
+				}
 			},
 			rest,
 		};
