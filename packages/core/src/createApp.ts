@@ -61,6 +61,8 @@ export interface AppOptions {
 	monotonic?: () => number;
 	/** Milliseconds of a second in which a body has to come. @default 1000 */
 	bodySecondMs?: number;
+	/** Milliseconds that the event loop may be late before requests are refused with 503; 0 never refuses. */
+	mostLateMs?: number;
 }
 
 type AllOptions = Required<Omit<AppOptions, 'webRoot'>> & { webRoot: string | undefined };
@@ -79,6 +81,7 @@ export async function createApp(
 		now = Date.now,
 		monotonic = () => performance.now(),
 		bodySecondMs = 1000,
+		mostLateMs = 5000,
 	}: AppOptions = {},
 ): Promise<App> {
 	for (const warning of config.warnings) log.warn(warning);
@@ -86,7 +89,7 @@ export async function createApp(
 	const database = await openDatabase(config.databaseUrl, { now });
 	const parts: Closable[] = [database];
 	try {
-		return await assemble(config, database, parts, { webRoot, log, now, monotonic, bodySecondMs });
+		return await assemble(config, database, parts, { webRoot, log, now, monotonic, bodySecondMs, mostLateMs });
 	} catch (error) {
 		await closeAll(parts, log);
 		throw error;
@@ -112,9 +115,9 @@ async function assemble(
 	config: Config,
 	database: Database,
 	parts: Closable[],
-	{ webRoot, log, now, monotonic, bodySecondMs }: AllOptions,
+	{ webRoot, log, now, monotonic, bodySecondMs, mostLateMs }: AllOptions,
 ): Promise<App> {
-	const server = createServer(config, log);
+	const server = createServer(config, log, mostLateMs);
 	const providers: Providers = {
 		storage: createRegistry('storage'),
 		auth: createRegistry('auth provider'),

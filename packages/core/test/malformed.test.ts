@@ -109,7 +109,7 @@ test('a trusted proxy has as many connections as it needs', async (t) => {
 });
 
 test.serial('a server that can’t keep up says so', async (t) => {
-	const app = await testApp(t);
+	const app = await testApp(t, {}, { mostLateMs: 5000 });
 	const asked = new Client(app).get('/api/health');
 	await once(app.server.listener, 'connection');
 	const end = Date.now() + 6500;

@@ -33,7 +33,7 @@ function demandHost(request: IncomingMessage, response: ServerResponse): void {
 }
 
 /** The hapi server with what holds for every route: refusals before the body, one shape of errors, safe headers. */
-export function createServer(config: Config, log: Log): HapiServer {
+export function createServer(config: Config, log: Log, mostLateMs: number): HapiServer {
 	const listener = createListener();
 	const server = createHapi({
 		listener,
@@ -42,7 +42,7 @@ export function createServer(config: Config, log: Log): HapiServer {
 		// A process that can't keep up says so instead of letting everybody wait, and keeps from dying of its own memory.
 		load: {
 			sampleInterval: 1000,
-			maxEventLoopDelay: 5000,
+			maxEventLoopDelay: mostLateMs,
 			maxHeapUsedBytes: Math.floor(getHeapStatistics().heap_size_limit * 0.9),
 		},
 		compression: { minBytes: 1024 },
