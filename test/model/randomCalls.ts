@@ -42,8 +42,19 @@ const names = [
 ];
 
 export function randomCall(next: () => number, model: FileModel, users: readonly string[]): Call {
+	const actor: Actor = next() < 0.15 ? undefined : users[Math.floor(next() * users.length)];
+	return randomCallBy(actor, next, model, users);
+}
+
+/** A call by `actor` in a world that is kept to some `mostNodes` files and folders. */
+export function randomCallBy(
+	actor: Actor,
+	next: () => number,
+	model: FileModel,
+	users: readonly string[],
+	mostNodes = 150,
+): Call {
 	const pick = <T>(values: readonly T[]): T => values[Math.floor(next() * values.length)] as T;
-	const actor: Actor = next() < 0.15 ? undefined : pick(users);
 	const area = (): Area => pick(['private', 'public']);
 	const somePath = (of: Area): string => {
 		const known = model.paths(actor, of);
@@ -168,6 +179,6 @@ export function randomCall(next: () => number, model: FileModel, users: readonly
 	];
 	// A tree that only grows soon holds copies of copies.
 	const crowd = model.nodes.size;
-	const index = crowd > 150 && next() < 0.5 ? 5 : Math.floor(next() * makers.length);
+	const index = crowd > mostNodes && next() < 0.5 ? 5 : Math.floor(next() * makers.length);
 	return (makers[index] as () => Call)();
 }
