@@ -20,6 +20,11 @@ export function leaveBodyUnread(request: IncomingMessage, response: ServerRespon
 	response.setHeader('connection', 'close');
 	request.pause();
 	socket.pause();
+	// Whoever read a moment ago has asked the socket to go on, which it does a tick later, paused or not: the event tells Node's parser to stop.
+	socket.on('resume', () => {
+		if (socket.isPaused()) socket.emit('pause');
+		else socket.pause();
+	});
 	// Node reads and drops a body that nobody began to read as soon as the answer is out; one that counts as begun stays where it is.
 	(request as IncomingMessage & { _consuming: boolean })._consuming = true;
 	// Node would close at once after the last byte of the answer.

@@ -109,7 +109,10 @@ async function readParts(
 		parser.on('drain', () => goOn());
 		const feed = async () => {
 			for await (const chunk of rules.body) {
-				if (!hasFailed && !parser.write(chunk)) {
+				if (hasFailed) return;
+				const isDrained = parser.write(chunk);
+				// What is wrong with a part is found while it is written.
+				if (!isDrained && !hasFailed) {
 					await new Promise<void>((resolve) => {
 						goOn = resolve;
 					});
