@@ -43,6 +43,20 @@ test('accounts are added, listed, disabled, enabled and removed, with the passwo
 	});
 	t.like(await user(['passwd', 'ada'], 'another horse\n'), { code: 0, stdout: 'Changed the password of ada.' });
 	t.like(await user(['passwd', 'nobody'], 'another horse\n'), { code: 1, stderr: 'There is no user nobody.' });
+	t.is((await user(['quota', 'ada'])).stdout, 'bytes\t0 B\tno limit (default)\nentries\t1\tno limit (default)');
+	t.is(
+		(await user(['quota', 'ada', '--bytes', '10GB', '--entries', '100000'])).stdout,
+		'bytes\t0 B\tof 10.0 GB\nentries\t1\tof 100000',
+	);
+	t.is(
+		(await user(['quota', 'ada', '--bytes', '0'])).stdout,
+		'bytes\t0 B\tno limit\nentries\t1\tof 100000',
+		'what is not named stays',
+	);
+	t.regex((await user(['quota', 'ada', '--default'])).stdout, /\(default\)\n.*\(default\)$/);
+	t.is((await user(['quota', 'ada', '--none'])).stdout, 'bytes\t0 B\tno limit\nentries\t1\tno limit');
+	t.like(await user(['quota', 'ada', '--bytes', 'much']), { code: 1 });
+	t.like(await user(['quota', 'nobody']), { code: 1, stderr: 'There is no user nobody.' });
 	t.like(await user(['remove', 'ada']), { code: 0 });
 	t.is((await user(['list'])).stdout, '');
 	t.like(await user(['add', 'ada'], 'correct horse\n'), { code: 1 }, 'her files are still there');

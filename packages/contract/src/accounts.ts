@@ -13,6 +13,8 @@ export const checkLoginStatus = endpoint({
 		isLoggedIn: z.boolean(),
 		username: z.string().nullable(),
 		settings: settings.nullable(),
+		/** What the person may keep and keeps, in bytes; null without a limit. */
+		quota: z.object({ bytes: z.number(), used: z.number() }).nullable(),
 	}),
 });
 

@@ -21,6 +21,7 @@ import { loadPlugins } from './loadPlugins.js';
 import { createLog, type Log } from './log.js';
 import { createNews } from './news.js';
 import { openStorage } from './openStorage.js';
+import { createQuotas } from './quotas/createQuotas.js';
 import { createRegistry } from './registry.js';
 import { accountRoutes } from './routes/accounts.js';
 import { downloadRoutes } from './routes/downloads.js';
@@ -143,7 +144,15 @@ async function assemble(
 		return opened;
 	};
 	const links = createLinks({ links: database.links, storage: openedStorage, log, now, monotonic });
-	const files = createFiles(openedStorage, config, log, links.watcher);
+	const quotas = createQuotas({
+		config,
+		users: database.users,
+		uploads: database.uploads,
+		storage: openedStorage,
+		log,
+		monotonic,
+	});
+	const files = createFiles(openedStorage, config, log, links.watcher, quotas);
 	server.decorate('server', 'files', files);
 	await loadPlugins(server, config);
 	providers.auth.get(config.auth);
@@ -186,6 +195,7 @@ async function assemble(
 		log,
 		space: uploadSpace,
 		limits: uploadLimits,
+		quotas,
 		now,
 		monotonic,
 	});
@@ -210,6 +220,7 @@ async function assemble(
 		news,
 		streams,
 		resumableUploads,
+		quotas,
 		arriving,
 		now,
 		uploadSpace,

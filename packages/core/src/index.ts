@@ -2,7 +2,7 @@ export { type Accounts, createAccounts } from './accounts/accounts.js';
 export { checkConfig } from './config/check.js';
 export { flagOf, settingNames, variableOf } from './config/leaves.js';
 export { ConfigError, type ConfigSources, loadConfig } from './config/load.js';
-export { type Config, durationText } from './config/schema.js';
+export { type Config, durationText, parseByteSize } from './config/schema.js';
 export { withoutSecrets } from './config/secrets.js';
 export { type App, type AppOptions, createApp } from './createApp.js';
 export { endFaultyRequest } from './http/requestContext.js';

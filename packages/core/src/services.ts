@@ -11,6 +11,7 @@ import type { DatabaseReserve } from './limits/databaseReserve.js';
 import type { FairQueue } from './limits/FairQueue.js';
 import type { Links } from './links/createLinks.js';
 import type { Log } from './log.js';
+import type { Quotas } from './quotas/createQuotas.js';
 import type { Arriving } from './uploads/Arriving.js';
 import type { ResumableUploads } from './uploads/resumable.js';
 import type { UploadSpace } from './uploads/space.js';
@@ -41,4 +42,5 @@ export interface Services {
 	now(): number;
 	uploadSpace: UploadSpace;
 	uploadLimits: UploadLimits;
+	quotas: Quotas;
 }

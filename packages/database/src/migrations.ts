@@ -4,6 +4,7 @@ import { addSmallRows } from './migrations/0002-small-rows.js';
 import { addUploads } from './migrations/0003-uploads.js';
 import { addLinks } from './migrations/0004-links.js';
 import { addTickets } from './migrations/0005-tickets.js';
+import { addQuotas } from './migrations/0006-quotas.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -22,4 +23,5 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0003-uploads', up: addUploads },
 	{ name: '0004-links', up: addLinks },
 	{ name: '0005-tickets', up: addTickets },
+	{ name: '0006-quotas', up: addQuotas },
 ];

@@ -57,6 +57,16 @@ export function uploadStore(knex: Knex): UploadStore {
 				.count<{ count: number }[]>({ count: '*' });
 			return Number(row?.count ?? 0);
 		},
+		async held(userId, except) {
+			const ofOwner = userId === null ? unfinished().whereNull('user_id') : unfinished().where({ user_id: userId });
+			const [row] = await ofOwner
+				.whereNotIn('staged_id', [...except])
+				.select<{ entries: number; bytes: number | null }[]>(
+					knex.raw('count(*) as ??', ['entries']),
+					knex.raw('sum(??) as ??', ['offset', 'bytes']),
+				);
+			return { bytes: Number(row?.bytes ?? 0), entries: Number(row?.entries ?? 0) };
+		},
 		async expired(now, most) {
 			const rows = await uploads()
 				.whereNotNull('staged_id')

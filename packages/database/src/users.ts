@@ -14,6 +14,9 @@ export interface UserRow {
 	secret: string;
 	is_disabled: boolean | number;
 	created_at: number;
+	/** What was said for this user; 0 is no limit. */
+	quota_bytes: number | null;
+	quota_entries: number | null;
 }
 
 export function userStore(knex: Knex, now: () => number): UserStore {
@@ -70,6 +73,17 @@ export function userStore(knex: Knex, now: () => number): UserStore {
 		async remove(id) {
 			await users().where({ id }).delete();
 		},
+		async quota(id) {
+			const row = await users().where({ id }).first('quota_bytes', 'quota_entries');
+			return { bytes: row?.quota_bytes ?? null, entries: row?.quota_entries ?? null };
+		},
+		async setQuota(id, { bytes, entries }) {
+			demandFound(
+				await users()
+					.where({ id })
+					.update(plainRow({ quota_bytes: bytes, quota_entries: entries })),
+			);
+		},
 		settings: (id) => settingsOf(knex, id),
 		changeSettings: (id, change) => changeSettings(knex, id, change),
 	};
@@ -93,6 +107,8 @@ function toRow(user: UserRecord): UserRow {
 		secret: user.secret,
 		is_disabled: user.isDisabled,
 		created_at: user.createdAt,
+		quota_bytes: null,
+		quota_entries: null,
 	};
 }
 

@@ -9,6 +9,13 @@ export interface UserRecord {
 	createdAt: number;
 }
 
+/** How much a user may keep: 0 is no limit, null what the configuration says. */
+export interface UserQuota {
+	bytes: number | null;
+	/** Files and folders. */
+	entries: number | null;
+}
+
 export interface UserStore {
 	/** Throws `alreadyExists` for a name that differs from a known one only in case, also when two ask at once. */
 	add(user: { username: string; secret: string }): Promise<UserRecord>;
@@ -24,6 +31,9 @@ export interface UserStore {
 	setDisabled(id: string, isDisabled: boolean): Promise<void>;
 	/** Removes the account with its sessions and settings; its files stay. */
 	remove(id: string): Promise<void>;
+	/** What was said for this user; nothing was for one who is not there. */
+	quota(id: string): Promise<UserQuota>;
+	setQuota(id: string, quota: UserQuota): Promise<void>;
 	/** Whole settings, defaults filled in. */
 	settings(id: string): Promise<UserSettings>;
 	/** Changes what is named, leaves the rest; resolves to the whole. */
@@ -212,6 +222,8 @@ export interface UploadStore {
 	remove(idHash: string): Promise<void>;
 	/** How many uploads visitors of an address have begun and not finished. */
 	countOfVisitors(address: string, now: number): Promise<number>;
+	/** What the unfinished uploads of a user, or of visitors, have brought to the disk and how many they are, but for those with one of these staged files. */
+	held(userId: string | null, except: readonly string[]): Promise<{ bytes: number; entries: number }>;
 	/** Uploads past their time whose staged file is still there, the oldest first. */
 	expired(now: number, most: number): Promise<{ idHash: string; stagedId: string }[]>;
 	/** Notes that the staged file is gone. The upload is still known as one that has expired. */

@@ -52,7 +52,12 @@ export function Frame() {
 	const logoutMutation = useMutation({
 		mutationFn: () => call(logout),
 		onSuccess: () => {
-			queryClient.setQueryData(sessionQuery.queryKey, { isLoggedIn: false, username: null, settings: null });
+			queryClient.setQueryData(sessionQuery.queryKey, {
+				isLoggedIn: false,
+				username: null,
+				settings: null,
+				quota: null,
+			});
 			queryClient.removeQueries({ queryKey: ['listing'] });
 			queue.signedOut();
 		},

@@ -77,6 +77,19 @@ export function uploadRules(rule: Rule): void {
 		t.is(await uploads.countOfVisitors('192.0.2.3', 10), 0);
 	});
 
+	rule('what unfinished uploads hold is known, of each user and of visitors', async (t, { uploads }) => {
+		t.deepEqual(await uploads.held(null, []), { bytes: 0, entries: 0 });
+		await uploads.add('one', { ...upload, offset: 40, stagedId: 's1' });
+		await uploads.add('two', { ...upload, offset: 0, stagedId: 's2' });
+		await uploads.add('hers', { ...upload, userId: 'ada', offset: 2 ** 45, stagedId: 's3' });
+		await uploads.add('done', { ...upload, offset: 40, stagedId: 's4' });
+		await uploads.finish('done', 'a.txt');
+		t.deepEqual(await uploads.held(null, []), { bytes: 40, entries: 2 });
+		t.deepEqual(await uploads.held(null, ['s1', 's3']), { bytes: 0, entries: 1 });
+		t.deepEqual(await uploads.held('ada', ['s1']), { bytes: 2 ** 45, entries: 1 });
+		t.deepEqual(await uploads.held('bob', []), { bytes: 0, entries: 0 });
+	});
+
 	rule('what has expired is told until it was dropped, and known until it is forgotten', async (t, { uploads }) => {
 		await uploads.add('one', { ...upload, expiresAt: 3000 });
 		await uploads.add('two', { ...upload, stagedId: 'other', expiresAt: 2000 });

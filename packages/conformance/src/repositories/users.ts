@@ -132,6 +132,20 @@ export function userRules(rule: Rule): void {
 		t.deepEqual(await db.users.settings(again.id), defaultSettings);
 	});
 
+	rule('a quota is what was said last, and the configuration’s until then', async (t, { users }) => {
+		const alice = await users.add({ username: 'alice', secret: 's' });
+		const bob = await users.add({ username: 'bob', secret: 's' });
+		t.deepEqual(await users.quota(alice.id), { bytes: null, entries: null });
+		await users.setQuota(alice.id, { bytes: 2 ** 45, entries: 0 });
+		t.deepEqual(await users.quota(alice.id), { bytes: 2 ** 45, entries: 0 });
+		t.deepEqual(await users.quota(bob.id), { bytes: null, entries: null });
+		t.deepEqual(await users.get(alice.id), alice);
+		await users.setQuota(alice.id, { bytes: null, entries: 5 });
+		t.deepEqual(await users.quota(alice.id), { bytes: null, entries: 5 });
+		t.deepEqual(await users.quota('nobody'), { bytes: null, entries: null });
+		await refuses(t, 'notFound', () => users.setQuota('nobody', { bytes: 1, entries: 1 }));
+	});
+
 	rule('settings are the defaults until they are changed, each on its own', async (t, { users }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const bob = await users.add({ username: 'bob', secret: 's' });

@@ -1,4 +1,4 @@
-import type { AuthProvider, LimitStore, UserRecord, UserStore } from '@stowage/plugin-api';
+import type { AuthProvider, LimitStore, UserQuota, UserRecord, UserStore } from '@stowage/plugin-api';
 import { anonymousOwner, Failure, foldUsername, isFailure, isValidUsername, passwordLength } from '@stowage/rules';
 import { limitAddress } from '../http/proxy.js';
 import { FairQueue } from '../limits/FairQueue.js';
@@ -19,6 +19,9 @@ export interface Accounts {
 	/** Removes the account; its files stay on disk. */
 	remove(username: string): Promise<void>;
 	list(): Promise<UserRecord[]>;
+	/** What was said for this user. */
+	quota(username: string): Promise<{ user: UserRecord; quota: UserQuota }>;
+	setQuota(username: string, quota: UserQuota): Promise<void>;
 }
 
 /** Whom password hashes are computed for. */
@@ -142,6 +145,15 @@ export function createAccounts(parts: Parts): Accounts {
 		},
 
 		list: () => users.list(),
+
+		async quota(username) {
+			const user = await find(username);
+			return { user, quota: await users.quota(user.id) };
+		},
+
+		async setQuota(username, quota) {
+			await users.setQuota((await find(username)).id, quota);
+		},
 	};
 	return accounts;
 }

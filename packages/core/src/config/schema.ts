@@ -6,10 +6,16 @@ import { parseNetwork } from '../http/networks.js';
 /** What may stand in the configuration as a size: whole bytes, or a number with a unit of base 1024. */
 const sizeUnits: Record<string, number> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3, tb: 1024 ** 4 };
 
-const byteSize = z.union([z.number(), z.string()]).transform((value, context) => {
-	const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?b)?$/i.exec(String(value).trim());
+/** The bytes that a text such as `500 MB` names; nothing if it names none. */
+export function parseByteSize(text: string): number | undefined {
+	const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?b)?$/i.exec(text.trim());
 	const bytes = match ? Math.floor(Number(match[1]) * (sizeUnits[(match[2] ?? 'b').toLowerCase()] ?? 1)) : Number.NaN;
-	if (Number.isSafeInteger(bytes)) return bytes;
+	return Number.isSafeInteger(bytes) ? bytes : undefined;
+}
+
+const byteSize = z.union([z.number(), z.string()]).transform((value, context) => {
+	const bytes = parseByteSize(String(value));
+	if (bytes !== undefined) return bytes;
 	context.addIssue({ code: 'custom', message: "must be a size such as 0, 1048576, '500 MB' or '2 GB'" });
 	return z.NEVER;
 });
@@ -154,6 +160,17 @@ export const configSchema = z.strictObject({
 				anonymousMetadataSize: byteSize.default(2048),
 				addressBytesPerHour: byteSize.default(0),
 				addressFilesPerHour: wholeNumber(0, 1_000_000_000).default(0),
+			},
+			noMap,
+		)
+		.prefault({}),
+	quotas: z
+		.strictObject(
+			{
+				userBytes: byteSize.default(0),
+				userEntries: wholeNumber(0, 1_000_000_000).default(0),
+				anonymousBytes: byteSize.default(100 * 1024 ** 3),
+				anonymousEntries: wholeNumber(0, 1_000_000_000).default(100_000),
 			},
 			noMap,
 		)

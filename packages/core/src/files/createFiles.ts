@@ -27,6 +27,7 @@ import {
 } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
+import type { Quotas, Reservation } from '../quotas/createQuotas.js';
 import { availableSpace } from '../uploads/freeSpace.js';
 import { createSpaceGuard } from '../uploads/spaceGuard.js';
 import { countedRow } from './countedRows.js';
@@ -48,6 +49,7 @@ export function createFiles(
 	{ publicListing, uploads }: Pick<Config, 'publicListing' | 'uploads'>,
 	log: Log,
 	watcher: ItemWatcher,
+	quotas: Quotas,
 ): Files {
 	const feeds = new FolderFeeds(storage, log);
 	const space = createSpaceGuard(availableSpace(storage, uploads.freeSpaceReserve));
@@ -161,9 +163,12 @@ export function createFiles(
 			if (/^ *$/.test(name)) throw new Failure('invalidName', 'Please enter a folder name');
 			const parent = ownPlace(viewer, folder);
 			const at = joinPath(parent.at, normalizeName(name));
-			const made = await inTree(viewer, () => storage().makeDirectory(at)).catch((error: unknown) => {
-				if (!isFailure(error, 'notFound')) throw error;
-				throw new Failure('notFound', `There is no such folder: ${folder.path}`, { cause: error });
+			const made = await quotas.adding(viewer, async ({ take }) => {
+				await take({ bytes: 0, entries: 1 });
+				return inTree(viewer, () => storage().makeDirectory(at)).catch((error: unknown) => {
+					if (!isFailure(error, 'notFound')) throw error;
+					throw new Failure('notFound', `There is no such folder: ${folder.path}`, { cause: error });
+				});
 			});
 			feeds.tell(at);
 			return entryIn(parent, made, 0);
@@ -196,8 +201,16 @@ export function createFiles(
 			const target = { ...to, path: normalTarget(item.path, to.path) };
 			const asker = space.asking();
 			try {
-				return await arrive(viewer, from, ownPlace(viewer, target), (path, naming) =>
-					storage().copy(from.at, path, { ...options, ...naming, beforeBytes: asker.ask }),
+				return await arrive(viewer, from, ownPlace(viewer, target), (path, naming, take) =>
+					storage().copy(from.at, path, {
+						...options,
+						...naming,
+						async beforeItem(item) {
+							await take({ bytes: item.size, entries: 1 });
+							await options.beforeItem?.(item);
+						},
+						beforeBytes: asker.ask,
+					}),
 				);
 			} finally {
 				asker.end();
@@ -207,7 +220,11 @@ export function createFiles(
 		async remove(viewer, item) {
 			demand(refuseDelete(viewer, item));
 			const { at } = ownPlace(viewer, item);
-			await watcher.removing(viewer, at, () => storage().remove(at));
+			await quotas.removing(
+				viewer,
+				() => storage().stat(at),
+				() => watcher.removing(viewer, at, () => storage().remove(at)),
+			);
 			feeds.tell(at);
 		},
 
@@ -224,7 +241,8 @@ export function createFiles(
 		async publish(viewer, folder, arrivals) {
 			await files.demandUpload(viewer, folder);
 			const parent = ownPlace(viewer, folder);
-			const items = await publishAll(storage(), parent.at, arrivals, log);
+			const staged = arrivals.map((arrival) => arrival.staged);
+			const items = await quotas.publishing(viewer, staged, () => publishAll(storage(), parent.at, arrivals, log));
 			for (const { name } of items) feeds.tell(joinPath(parent.at, name));
 			return items.map((item) => entryIn(parent, item));
 		},
@@ -232,7 +250,8 @@ export function createFiles(
 		async publishOnce(viewer, folder, arrival) {
 			await files.demandUpload(viewer, folder);
 			const parent = ownPlace(viewer, folder);
-			const item = await publishOnce(parent.at, arrival);
+			const publish = async () => [await publishOnce(parent.at, arrival)];
+			const [item] = (await quotas.publishing(viewer, [arrival.staged], publish)) as [StorageItem];
 			feeds.tell(joinPath(parent.at, item.name));
 			return entryIn(parent, item);
 		},
@@ -243,19 +262,23 @@ export function createFiles(
 		viewer: Viewer,
 		from: Place,
 		to: Place,
-		bring: (path: StoragePath, options: NamingOptions) => Promise<StorageItem>,
+		bring: (path: StoragePath, options: NamingOptions, take: Reservation['take']) => Promise<StorageItem>,
 	): Promise<Entry> {
 		const source = () => storage().stat(from.at);
-		const item = await onNewState(source, async ({ type }) => {
-			await makeHome(storage(), viewer.kind === 'user' ? viewer.username : anonymousOwner);
-			const made = await ensureFolder(storage(), parentPath(to.at), pathSegments(from.path));
-			try {
-				return await underFreeName(parentPath(to.at), baseName(to.at), type, bring);
-			} catch (error) {
-				await takeBackFolders(storage(), made);
-				throw error;
-			}
-		});
+		const item = await onNewState(source, ({ type }) =>
+			quotas.adding(viewer, async ({ take }) => {
+				await makeHome(storage(), viewer.kind === 'user' ? viewer.username : anonymousOwner);
+				const made = await ensureFolder(storage(), parentPath(to.at), pathSegments(from.path));
+				try {
+					await take({ bytes: 0, entries: made.length });
+					const place = (path: StoragePath, options: NamingOptions) => bring(path, options, take);
+					return await underFreeName(parentPath(to.at), baseName(to.at), type, place);
+				} catch (error) {
+					await takeBackFolders(storage(), made);
+					throw error;
+				}
+			}),
+		);
 		feeds.tell(to.at);
 		return rowOf(to, item);
 	}

@@ -5,8 +5,11 @@ import { Failure, isFailure } from '@stowage/rules';
 import { clientGone } from '../http/clientGone.js';
 import type { Services } from '../services.js';
 
+/** A page that opens does not wait longer until a home has been measured for the first time. */
+const quotaWaitMs = 1_000;
+
 /** Who somebody is: sign up, sign in and out, and the settings that go with a person. */
-export function accountRoutes({ config, accounts, sessions, knownClients, database }: Services) {
+export function accountRoutes({ config, accounts, sessions, knownClients, database, quotas }: Services) {
 	const callerOf = (request: Request) => ({ address: request.client.address, signal: clientGone(request) });
 	const answer = async (user: UserRecord) => ({
 		username: user.username,
@@ -14,8 +17,15 @@ export function accountRoutes({ config, accounts, sessions, knownClients, databa
 	});
 	return [
 		route(contract.checkLoginStatus, async ({ viewer }) => {
-			if (viewer.kind === 'anonymous') return { isLoggedIn: false, username: null, settings: null };
-			return { isLoggedIn: true, username: viewer.username, settings: await database.users.settings(viewer.id) };
+			if (viewer.kind === 'anonymous') return { isLoggedIn: false, username: null, settings: null, quota: null };
+			const usage = await quotas.usage(viewer, quotaWaitMs);
+			return {
+				isLoggedIn: true,
+				username: viewer.username,
+				settings: await database.users.settings(viewer.id),
+				quota:
+					usage !== undefined && usage.quota.bytes > 0 ? { bytes: usage.quota.bytes, used: usage.used.bytes } : null,
+			};
 		}),
 
 		route(contract.register, async ({ payload, request, h }) => {

@@ -1,11 +1,12 @@
 import * as contract from '@stowage/contract';
-import { type Call, type ItemRef, parseInput, route, z } from '@stowage/plugin-api';
+import { type Call, type ItemRef, parseInput, route, type StagedFile, z } from '@stowage/plugin-api';
 import { type Area, Failure, normalizeName } from '@stowage/rules';
+import { meterOf } from '../quotas/createQuotas.js';
 import type { Services } from '../services.js';
 import { askedArea } from '../uploads/askedArea.js';
 import { parseFileDigest } from '../uploads/checksum.js';
 import { discardAll } from '../uploads/discardAll.js';
-import { type ByteMeter, metered } from '../uploads/metered.js';
+import { metered } from '../uploads/metered.js';
 import { publishKeyed } from '../uploads/publishKeyed.js';
 import { type FormFields, type ReceivedForm, receiveForm } from '../uploads/receiveForm.js';
 import { announcedBytes, textHeader, uploadKeyOf } from '../uploads/uploadHeaders.js';
@@ -26,8 +27,20 @@ const fieldsSchema = z.object({
 const publicFields = ['directory', 'fileName', 'lastModified'];
 const allFields = [...publicFields, 'type', 'isPublic'];
 
+/** What a form has besides the bytes of its files, at most. */
+const mostFormBytes = 1024 * 1024;
+
 /** Whole files by multipart form. The answer comes after the bytes are durable and published. */
-export function uploadRoutes({ config, bodies, files, storage, arriving, uploadSpace, uploadLimits }: Services) {
+export function uploadRoutes({
+	config,
+	bodies,
+	files,
+	storage,
+	arriving,
+	uploadSpace,
+	uploadLimits,
+	quotas,
+}: Services) {
 	type UploadCall = Call<typeof contract.upload> | Call<typeof contract.uploadPublic>;
 	type AreaOf = (fields: z.output<typeof fieldsSchema>) => Area;
 
@@ -37,9 +50,21 @@ export function uploadRoutes({ config, bodies, files, storage, arriving, uploadS
 		const uploader = { viewer, address: request.client.address };
 		await uploadSpace.demandNew(uploader, bytes);
 		const entries = await uploadLimits.whileUnfinished(viewer, uploader.address, () =>
-			uploadLimits.counted(viewer, uploader.address, { files: 1, bytes }, (counting) => {
-				const meters = [uploadSpace.claim(uploader, bytes), counting.bytes];
-				return publishForm(call, allowed, areaOf, meters, ({ length }) => counting.files(length));
+			uploadLimits.counted(viewer, uploader.address, { files: 1, bytes }, async (counting) => {
+				const reserved = await quotas.reserve(viewer);
+				try {
+					await reserved.demand({ bytes: Math.max(0, bytes - mostFormBytes), entries: 1 });
+					const meters = [uploadSpace.claim(uploader, bytes), counting.bytes, meterOf(reserved)];
+					const stage = async () => {
+						await reserved.take({ bytes: 0, entries: 1 });
+						const staged = await files.stage();
+						reserved.cover(staged.id);
+						return metered(staged, meters);
+					};
+					return await publishForm(call, allowed, areaOf, stage, ({ length }) => counting.files(length));
+				} finally {
+					reserved.release();
+				}
 			}),
 		);
 		return { message: entries.length === 1 ? 'File uploaded.' : `${entries.length} files uploaded.`, entries };
@@ -49,7 +74,7 @@ export function uploadRoutes({ config, bodies, files, storage, arriving, uploadS
 		{ viewer, request }: UploadCall,
 		allowed: string[],
 		areaOf: AreaOf,
-		meters: readonly ByteMeter[],
+		stage: () => Promise<StagedFile>,
 		onReceived: (files: ReceivedForm['files']) => Promise<void>,
 	) => {
 		const { headers } = request.raw.req;
@@ -66,7 +91,7 @@ export function uploadRoutes({ config, bodies, files, storage, arriving, uploadS
 			maxFileSize: config.uploads.maxFileSize,
 			digest: parseFileDigest(textHeader(headers, 'Stowage-File-Digest')),
 			body: bodies.upload(request.raw.req),
-			stage: async () => metered(await files.stage(), meters),
+			stage,
 			async beforeFile(fields, name) {
 				// A part without a name may still be given one by a later field; one with an impossible name is not worth its bytes.
 				if (name !== '' && !fields.has('fileName')) normalizeName(name);

@@ -7,6 +7,7 @@ import type { Bodies } from '../bodies/createBodies.js';
 import type { Config } from '../config/schema.js';
 import { limitAddress } from '../http/proxy.js';
 import type { Log } from '../log.js';
+import { meterOf, type Quotas } from '../quotas/createQuotas.js';
 import { Checkpoints } from './Checkpoints.js';
 import { type Checksum, parseChecksum } from './checksum.js';
 import { metered } from './metered.js';
@@ -46,6 +47,7 @@ interface Means {
 	log: Log;
 	space: UploadSpace;
 	limits: UploadLimits;
+	quotas: Quotas;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
 	/** Milliseconds of a clock that nobody sets. */
@@ -70,6 +72,7 @@ export function createResumableUploads({
 	log,
 	space,
 	limits,
+	quotas,
 	now,
 	monotonic,
 }: Means): ResumableUploads {
@@ -98,13 +101,18 @@ export function createResumableUploads({
 	/** Brings a whole file to its place, or finds it there. */
 	async function publish(viewer: Viewer, idHash: string, record: UploadRecord): Promise<UploadRecord> {
 		const { area, directory, name, mtime, length } = record;
-		const entry = await files.publishOnce(
-			record.userId === null ? { kind: 'anonymous' } : viewer,
-			{ area, path: directory },
-			{ staged: await stagedOf(record), name, ...(mtime === null ? {} : { mtime }) },
-		);
-		await uploads.finish(idHash, entry.path);
-		return { ...record, offset: length, stagedId: null, entryPath: entry.path };
+		const staged = await stagedOf(record);
+		const owner = ownerOf(viewer, record);
+		// Its bytes were asked for when they came.
+		const reserved = await quotas.reserve(owner, { stagedId: staged.id, bytes: record.offset });
+		try {
+			const arrival = { staged, name, ...(mtime === null ? {} : { mtime }) };
+			const entry = await files.publishOnce(owner, { area, path: directory }, arrival);
+			await uploads.finish(idHash, entry.path);
+			return { ...record, offset: length, stagedId: null, entryPath: entry.path };
+		} finally {
+			reserved.release();
+		}
 	}
 
 	/** What is held for sure. A file that left staging was published by a call that did not live to note it. */
@@ -136,13 +144,13 @@ export function createResumableUploads({
 		writer: Writer,
 		checksum: Checksum | undefined,
 	): Promise<UploadRecord> {
-		const uploader = {
-			viewer: record.userId === null ? ({ kind: 'anonymous' } as const) : viewer,
-			address: request.client.address,
-		};
-		const staged = metered(await stagedOf(record), [
+		const unmetered = await stagedOf(record);
+		const uploader = { viewer: ownerOf(viewer, record), address: request.client.address };
+		const reserved = await quotas.reserve(uploader.viewer, { stagedId: unmetered.id, bytes: record.offset });
+		const staged = metered(unmetered, [
 			space.claim(uploader, record.length - record.offset),
 			limits.arriving(uploader.viewer, uploader.address),
+			meterOf(reserved),
 		]);
 		const keepWhatArrived = async () => {
 			const size = await staged.size();
@@ -156,6 +164,7 @@ export function createResumableUploads({
 		const checkpoints = checksum === undefined ? new Checkpoints(keepWhatArrived) : undefined;
 		let size: number;
 		try {
+			await reserved.demand({ bytes: announcedBytes(request.raw.req), entries: 0 });
 			size = await staged.append(body, record.offset);
 			checksum?.demandMatch();
 		} catch (error) {
@@ -165,11 +174,13 @@ export function createResumableUploads({
 			const tidy = checksum === undefined ? keepWhatArrived() : staged.append(nothing(), record.offset);
 			await tidy.catch((cause) => log.warn({ err: cause }, 'a piece that broke off could not be put in order'));
 			throw error;
+		} finally {
+			reserved.release('held');
 		}
 		await checkpoints?.stop();
 		if (size < record.length) return keep(idHash, record, staged, size);
 		try {
-			return await publish(viewer, idHash, { ...record, ...touched() });
+			return await publish(viewer, idHash, { ...record, offset: size, ...touched() });
 		} catch (error) {
 			await keep(idHash, record, staged, size).catch((cause) =>
 				log.warn({ err: cause }, 'a whole upload could not be noted'),
@@ -202,12 +213,21 @@ export function createResumableUploads({
 		const { address } = client;
 		await space.demandNew({ viewer, address }, length);
 		const wish = { name, directory, area, mtime, metadata, length, address };
-		return limits.beginUnfinished(viewer, address, () =>
-			limits.counted(viewer, address, { files: 1, bytes: length }, async (counting) => {
-				await counting.files(1);
-				return add(viewer, idHash, wish);
-			}),
-		);
+		const reserved = await quotas.reserve(viewer);
+		try {
+			await reserved.demand({ bytes: length, entries: 1 });
+			await reserved.take({ bytes: 0, entries: 1 });
+			const record = await limits.beginUnfinished(viewer, address, () =>
+				limits.counted(viewer, address, { files: 1, bytes: length }, async (counting) => {
+					await counting.files(1);
+					return add(viewer, idHash, wish);
+				}),
+			);
+			reserved.release('held');
+			return record;
+		} finally {
+			reserved.release();
+		}
 	}
 
 	async function add(viewer: Viewer, idHash: string, wish: NewUpload): Promise<UploadRecord> {
@@ -244,14 +264,17 @@ export function createResumableUploads({
 		}
 	}
 
-	async function discard(idHash: string, record: UploadRecord): Promise<void> {
+	async function discard(viewer: Viewer, idHash: string, record: UploadRecord): Promise<void> {
 		if (record.stagedId !== null) await (await storage.stage(record.stagedId)).discard();
 		await uploads.remove(idHash);
+		quotas.dropped(ownerOf(viewer, record));
 	}
 
 	/** The same for one that failed: what can't be dropped now expires. */
-	async function abandon(idHash: string, record: UploadRecord): Promise<void> {
-		await discard(idHash, record).catch((error) => log.warn({ err: error }, 'a failed upload could not be dropped'));
+	async function abandon(viewer: Viewer, idHash: string, record: UploadRecord): Promise<void> {
+		await discard(viewer, idHash, record).catch((error) =>
+			log.warn({ err: error }, 'a failed upload could not be dropped'),
+		);
 	}
 
 	const resumable: ResumableUploads = {
@@ -277,7 +300,7 @@ export function createResumableUploads({
 					return { ...(await receive(viewer, idHash, record, request, writer, checksum)), id };
 				} catch (error) {
 					// Without a key nobody can ever find it again.
-					if (key === undefined) await abandon(idHash, record);
+					if (key === undefined) await abandon(viewer, idHash, record);
 					throw error;
 				}
 			});
@@ -319,7 +342,7 @@ export function createResumableUploads({
 			const idHash = hashOf(id);
 			await find(viewer, idHash);
 			await writers.end(idHash);
-			await discard(idHash, await find(viewer, idHash));
+			await discard(viewer, idHash, await find(viewer, idHash));
 		},
 
 		async sweep() {
@@ -339,6 +362,11 @@ export function createResumableUploads({
 		},
 	};
 	return resumable;
+}
+
+/** Whose quota and limits an upload takes from. */
+function ownerOf(viewer: Viewer, record: UploadRecord): Viewer {
+	return record.userId === null ? { kind: 'anonymous' } : viewer;
 }
 
 /** Whoever takes themselves for signed in must not find their file in public because the session has ended. */

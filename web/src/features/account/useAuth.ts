@@ -28,7 +28,7 @@ export function useAuth(mode: AuthMode, onSignedIn: () => void) {
 					: await call(register, { payload: { username, password, passwordConfirm } });
 			// A check in flight began before there was a session.
 			await queryClient.cancelQueries({ queryKey: sessionQuery.queryKey });
-			queryClient.setQueryData(sessionQuery.queryKey, { isLoggedIn: true, ...signedIn });
+			queryClient.setQueryData(sessionQuery.queryKey, { isLoggedIn: true, ...signedIn, quota: null });
 			void queryClient.invalidateQueries({ queryKey: ['listing'] });
 			dispatch({ type: 'reset' });
 			onSignedIn();

@@ -1,0 +1,135 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { StorageProvider } from '@stowage/plugin-api';
+import type { StoragePath } from '@stowage/rules';
+import type { FairQueue } from '../limits/FairQueue.js';
+import type { Log } from '../log.js';
+import { type Amount, measureTree } from './measureTree.js';
+
+/** A count that is older is measured again in the background, when it is next asked for: homes change by other ways too. */
+const oldMs = 15 * 60_000;
+
+/** Before somebody is refused, a count that is older is measured again. */
+const refusableMs = 30_000;
+
+/** The same for what unfinished uploads hold, which is asked of the database. */
+const heldOldMs = 30_000;
+const heldRefusableMs = 1_000;
+
+/** How much longer a walk in the background pauses than it works. */
+const pauseFactor = 3;
+
+interface Means {
+	storage(): StorageProvider;
+	/** What unfinished uploads of the home's owner hold, but for these. */
+	held(except: readonly string[]): Promise<Amount>;
+	/** Walks of all homes. */
+	walks: FairQueue;
+	log: Log;
+	/** Milliseconds of a clock that nobody sets. */
+	monotonic(): number;
+}
+
+/** What lies in a home: measured by a walk, and from then on counted by the server's own changes, until it is measured again. */
+export class HomeUsage {
+	/** By uploads under way in this process. */
+	readonly reserved: Amount = { bytes: 0, entries: 0 };
+	/** By unfinished uploads that nobody is sending, as far as was asked for and has changed since by this process. */
+	held: Amount = { bytes: 0, entries: 0 };
+	/** Staged files whose bytes are among the reserved ones. */
+	readonly stagedIds = new Set<string>();
+	#heldAt = Number.NEGATIVE_INFINITY;
+	#used: Amount | undefined;
+	#measuredAt = 0;
+	/** The count may be too high: something was removed of which nobody knows how much it was, or somebody wrote while it was measured. */
+	#isInexact = false;
+	#isUrgent = false;
+	#measuring: Promise<void> | undefined;
+	/** What came while it was being measured. The walk may have seen it or not; it is added, so that the count is rather too high. */
+	#added: Amount = { bytes: 0, entries: 0 };
+
+	constructor(
+		readonly home: StoragePath,
+		readonly means: Means,
+	) {}
+
+	/** What is in the home. Waits for a walk the first time only. */
+	async used(): Promise<Amount> {
+		await this.#findHeld(heldOldMs);
+		if (this.#used === undefined) await this.#measureNow();
+		else if (this.means.monotonic() - this.#measuredAt > oldMs) {
+			this.#measure().catch((error: unknown) => this.means.log.warn({ err: error }, 'a home could not be measured'));
+		}
+		return this.known();
+	}
+
+	/** The same at once; nothing as long as it was not measured. */
+	known(): Amount {
+		return this.#used ?? { bytes: 0, entries: 0 };
+	}
+
+	/** Counts what the server itself has put there, or taken away. */
+	add({ bytes, entries }: Amount): void {
+		if (this.#used !== undefined) this.#used = plus(this.#used, { bytes, entries });
+		if (this.#measuring === undefined) return;
+		this.#isInexact = true;
+		if (entries > 0) this.#added = plus(this.#added, { bytes, entries });
+	}
+
+	/** Something was removed, and how much that was is not known. */
+	lost(): void {
+		this.#isInexact = true;
+	}
+
+	/** Measures again where that may show that there is more room than the count says. */
+	async correct(): Promise<void> {
+		await this.#findHeld(heldRefusableMs);
+		if (this.#measuring !== undefined) await this.#measureNow();
+		if (this.#isInexact || this.means.monotonic() - this.#measuredAt > refusableMs) await this.#measureNow();
+	}
+
+	/** An unfinished upload has ended by another way than into the home. */
+	heldLess(): void {
+		this.#heldAt = Number.NEGATIVE_INFINITY;
+	}
+
+	async #findHeld(maxAgeMs: number): Promise<void> {
+		const now = this.means.monotonic();
+		if (now - this.#heldAt < maxAgeMs) return;
+		this.#heldAt = now;
+		this.held = await this.means.held([...this.stagedIds]);
+	}
+
+	async #measureNow(): Promise<void> {
+		this.#isUrgent = true;
+		try {
+			await this.#measure();
+		} finally {
+			this.#isUrgent = false;
+		}
+	}
+
+	#measure(): Promise<void> {
+		this.#measuring ??= this.means.walks
+			.run(this.home, () => this.#walk())
+			.finally(() => {
+				this.#measuring = undefined;
+			});
+		return this.#measuring;
+	}
+
+	async #walk(): Promise<void> {
+		this.#isInexact = false;
+		this.#added = { bytes: 0, entries: 0 };
+		const startedAt = this.means.monotonic();
+		const found = await measureTree(this.means.storage(), this.home, async (workedMs) => {
+			// Nobody waits for it, so it leaves the disk and the processor to those who do.
+			if (!this.#isUrgent) await wait(workedMs * pauseFactor, undefined, { ref: false });
+		});
+		this.#used = plus(found, this.#added);
+		this.#measuredAt = startedAt;
+	}
+}
+
+export function plus(a: Amount, b: Amount): Amount {
+	return { bytes: Math.max(0, a.bytes + b.bytes), entries: Math.max(0, a.entries + b.entries) };
+}

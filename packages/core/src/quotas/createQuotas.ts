@@ -1,0 +1,270 @@
+import type { StagedFile, StorageItem, StorageProvider, UploadStore, UserStore } from '@stowage/plugin-api';
+import { anonymousOwner, Failure, formatListSize, homeRoot, isFailure, plural, type Viewer } from '@stowage/rules';
+import type { Config } from '../config/schema.js';
+import { FairQueue } from '../limits/FairQueue.js';
+import type { Log } from '../log.js';
+import type { ByteMeter } from '../uploads/metered.js';
+import { HomeUsage, plus } from './HomeUsage.js';
+import type { Amount } from './measureTree.js';
+
+interface Means {
+	config: Pick<Config, 'quotas'>;
+	users: Pick<UserStore, 'quota'>;
+	uploads: Pick<UploadStore, 'held'>;
+	storage(): StorageProvider;
+	log: Log;
+	/** Milliseconds of a clock that nobody sets. */
+	monotonic(): number;
+}
+
+/** A part of a home's quota for what is on its way into it. */
+export interface Reservation {
+	/** Throws `storageFull` unless so much more fits. */
+	demand(amount: Amount): Promise<void>;
+	/** The same, and takes it. */
+	take(amount: Amount): Promise<void>;
+	/** Takes the bytes of this staged file, which nobody has to ask for again when it is published. */
+	cover(stagedId: string): void;
+	/** Gives all back, once what arrived is counted in the home, or is dropped; `held` by an unfinished upload, it goes on to count. */
+	release(fate?: 'held'): void;
+}
+
+/** Takes the bytes of an upload as they arrive. */
+export function meterOf(reservation: Reservation): ByteMeter {
+	return {
+		arrived: (bytes) => reservation.take({ bytes, entries: 0 }),
+		ended: () => {},
+	};
+}
+
+/** How much a home may hold: people's own, and the one of all visitors. Where there is no quota nothing is counted. */
+export interface Quotas {
+	/** Begins with what a staged file of an unfinished upload holds, where one is named. */
+	reserve(viewer: Viewer, unfinished?: { stagedId: string; bytes: number }): Promise<Reservation>;
+	/** Runs work with a reservation, and counts what it took in the home once that has succeeded. */
+	adding<T>(viewer: Viewer, work: (reservation: Pick<Reservation, 'take'>) => Promise<T>): Promise<T>;
+	/** Runs `publish`, which brings staged files into the home, and counts them. Asks for those that no reservation covers. */
+	publishing(
+		viewer: Viewer,
+		staged: readonly StagedFile[],
+		publish: () => Promise<StorageItem[]>,
+	): Promise<StorageItem[]>;
+	/** Runs `remove`; what it removes is looked at before. */
+	removing(viewer: Viewer, look: () => Promise<StorageItem>, remove: () => Promise<void>): Promise<void>;
+	/** An unfinished upload was dropped. */
+	dropped(viewer: Viewer): void;
+	/** What somebody may keep and keeps; undefined without a quota, or where that takes longer than `waitMs` to find out. */
+	usage(viewer: Viewer, waitMs: number): Promise<{ quota: Amount; used: Amount } | undefined>;
+	/** What a home holds, by a walk where it is not known. */
+	used(viewer: Viewer): Promise<Amount>;
+}
+
+/** How long a quota that was looked up is taken for today's: one that is changed beside a running server holds after that. */
+const rememberedMs = 5_000;
+const mostRemembered = 10_000;
+
+const nothing: Amount = { bytes: 0, entries: 0 };
+
+const unlimited: Reservation = {
+	demand: async () => {},
+	take: async () => {},
+	cover: () => {},
+	release: () => {},
+};
+
+export function createQuotas({ config, users, uploads, storage, log, monotonic }: Means): Quotas {
+	const homes = new Map<string, HomeUsage>();
+	const remembered = new Map<string, { quota: Amount; at: number }>();
+	const covered = new Set<string>();
+	const walks = new FairQueue(
+		{ running: 2, runningPerClient: 1, waiting: 10_000, waitingPerClient: 10 },
+		'Too many homes are being measured. Please try again in a moment.',
+	);
+
+	const homeOf = (viewer: Viewer) => homeRoot(viewer.kind === 'user' ? viewer.username : anonymousOwner);
+
+	const usageOf = (viewer: Viewer): HomeUsage => {
+		const home = homeOf(viewer);
+		const known =
+			homes.get(home) ??
+			new HomeUsage(home, {
+				storage,
+				walks,
+				log,
+				monotonic,
+				held: (except) => uploads.held(viewer.kind === 'user' ? viewer.id : null, except),
+			});
+		homes.set(home, known);
+		return known;
+	};
+
+	const quotaOf = async (viewer: Viewer): Promise<Amount | undefined> => {
+		const quota = await lookUp(viewer);
+		if (quota.bytes > 0 || quota.entries > 0) return quota;
+		// Nobody counts from now on; one that is given later begins with a walk.
+		homes.delete(homeOf(viewer));
+		return undefined;
+	};
+
+	const lookUp = async (viewer: Viewer): Promise<Amount> => {
+		const { userBytes, userEntries, anonymousBytes, anonymousEntries } = config.quotas;
+		if (viewer.kind === 'anonymous') return { bytes: anonymousBytes, entries: anonymousEntries };
+		const known = remembered.get(viewer.id);
+		if (known !== undefined && monotonic() - known.at < rememberedMs) return known.quota;
+		const own = await users.quota(viewer.id);
+		const quota = { bytes: own.bytes ?? userBytes, entries: own.entries ?? userEntries };
+		if (remembered.size >= mostRemembered) remembered.clear();
+		remembered.set(viewer.id, { quota, at: monotonic() });
+		return quota;
+	};
+
+	/** Throws `storageFull` unless so much more fits into what is known to be there. What the same upload has brought so far is left again once it is refused. */
+	const demandRoom = (viewer: Viewer, usage: HomeUsage, quota: Amount, more: Amount, brought: Amount): void => {
+		const taken = plus(plus(usage.known(), usage.reserved), usage.held);
+		for (const kind of ['bytes', 'entries'] as const) {
+			const left = Math.max(0, quota[kind] - taken[kind]);
+			if (quota[kind] > 0 && more[kind] > 0 && more[kind] > left) {
+				throw full(viewer, kind, quota[kind], left + brought[kind]);
+			}
+		}
+	};
+
+	const quotas: Quotas = {
+		async reserve(viewer, unfinished) {
+			const quota = await quotaOf(viewer);
+			if (quota === undefined) return unlimited;
+			const usage = usageOf(viewer);
+			await usage.used();
+			const own: Amount = { bytes: unfinished?.bytes ?? 0, entries: unfinished === undefined ? 0 : 1 };
+			const brought: Amount = { bytes: 0, entries: 0 };
+			const ids: string[] = [];
+			const cover = (stagedId: string) => {
+				ids.push(stagedId);
+				covered.add(stagedId);
+				usage.stagedIds.add(stagedId);
+			};
+			const add = ({ bytes, entries }: Amount, sign: 1 | -1) => {
+				usage.reserved.bytes += sign * bytes;
+				usage.reserved.entries += sign * entries;
+			};
+			if (unfinished !== undefined) {
+				// It was among those that nobody sends.
+				usage.held = plus(usage.held, { bytes: -own.bytes, entries: -own.entries });
+				cover(unfinished.stagedId);
+			}
+			add(own, 1);
+			let isReleased = false;
+			const reservation: Reservation = {
+				async demand(amount) {
+					try {
+						demandRoom(viewer, usage, quota, amount, brought);
+					} catch {
+						await usage.correct();
+						demandRoom(viewer, usage, quota, amount, brought);
+					}
+				},
+				async take(amount) {
+					await reservation.demand(amount);
+					for (const sum of [own, brought]) {
+						sum.bytes += amount.bytes;
+						sum.entries += amount.entries;
+					}
+					add(amount, 1);
+				},
+				cover,
+				release(fate) {
+					if (isReleased) return;
+					isReleased = true;
+					add(own, -1);
+					if (fate === 'held') usage.held = plus(usage.held, own);
+					for (const id of ids) {
+						covered.delete(id);
+						usage.stagedIds.delete(id);
+					}
+				},
+			};
+			return reservation;
+		},
+
+		async adding(viewer, work) {
+			const reservation = await quotas.reserve(viewer);
+			let taken = nothing;
+			try {
+				const result = await work({
+					async take(amount) {
+						await reservation.take(amount);
+						taken = plus(taken, amount);
+					},
+				});
+				homes.get(homeOf(viewer))?.add(taken);
+				return result;
+			} finally {
+				reservation.release();
+			}
+		},
+
+		async publishing(viewer, staged, publish) {
+			if ((await quotaOf(viewer)) === undefined) return publish();
+			return quotas.adding(viewer, async ({ take }) => {
+				const counted: StagedFile[] = [];
+				for (const file of staged) {
+					if (covered.has(file.id)) counted.push(file);
+					else await takeIfNew(file, take);
+				}
+				const items = await publish();
+				const isCounted = (_: unknown, n: number) => counted.includes(staged[n] as StagedFile);
+				for (const { size } of items.filter(isCounted)) usageOf(viewer).add({ bytes: size, entries: 1 });
+				return items;
+			});
+		},
+
+		async removing(viewer, look, remove) {
+			const usage = homes.get(homeOf(viewer));
+			if (usage === undefined) return remove();
+			const item = await look();
+			await remove();
+			if (item.type === 'file') usage.add({ bytes: -item.size, entries: -1 });
+			else usage.lost();
+		},
+
+		dropped(viewer) {
+			homes.get(homeOf(viewer))?.heldLess();
+		},
+
+		async usage(viewer, waitMs) {
+			const quota = await quotaOf(viewer);
+			if (quota === undefined) return undefined;
+			const measuring = usageOf(viewer).used();
+			// Whoever waits longer for it hears of a failure; nobody does here.
+			measuring.catch(() => {});
+			let timer: NodeJS.Timeout | undefined;
+			const isLate = new Promise<undefined>((resolve) => {
+				timer = setTimeout(resolve, waitMs, undefined);
+			});
+			const used = await Promise.race([measuring, isLate]).finally(() => clearTimeout(timer));
+			return used && { quota, used };
+		},
+
+		used: (viewer) => usageOf(viewer).used(),
+	};
+	return quotas;
+}
+
+/** Asks for a file that nobody has asked for. One that has left staging was counted when it came. */
+async function takeIfNew(staged: StagedFile, take: Reservation['take']): Promise<void> {
+	let size: number;
+	try {
+		size = await staged.size();
+	} catch (error) {
+		if (isFailure(error, 'notFound')) return;
+		throw error;
+	}
+	await take({ bytes: size, entries: 1 });
+}
+
+function full(viewer: Viewer, kind: keyof Amount, most: number, left: number): Failure {
+	const text = (count: number) =>
+		kind === 'bytes' ? formatListSize(count) : plural(count, 'file or folder', 'files and folders');
+	const who = viewer.kind === 'user' ? 'You may keep' : 'Visitors may keep';
+	return new Failure('storageFull', `${who} ${text(most)} here, and ${text(left)} of that is left.`);
+}

@@ -1,0 +1,39 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { StorageProvider } from '@stowage/plugin-api';
+import { isFailure, joinPath, type StoragePath } from '@stowage/rules';
+
+/** What a home holds, or may hold. */
+export interface Amount {
+	bytes: number;
+	/** Files and folders. */
+	entries: number;
+}
+
+/** Adds up all that lies below a folder; one that is not there holds nothing. `pause` is awaited after each batch, with the milliseconds that it took. */
+export async function measureTree(
+	storage: StorageProvider,
+	root: StoragePath,
+	pause: (workedMs: number) => Promise<void>,
+): Promise<Amount> {
+	const sum: Amount = { bytes: 0, entries: 0 };
+	const folders = [root];
+	for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+		let began = performance.now();
+		try {
+			for await (const rows of storage.list(folder)) {
+				for (const { name, type, size } of rows) {
+					sum.entries++;
+					sum.bytes += size;
+					if (type === 'directory') folders.push(joinPath(folder, name));
+				}
+				await turn();
+				await pause(performance.now() - began);
+				began = performance.now();
+			}
+		} catch (error) {
+			// Removed since its name was read, or nobody's to read.
+			if (!isFailure(error, 'notFound') && !isFailure(error, 'forbidden')) throw error;
+		}
+	}
+	return sum;
+}

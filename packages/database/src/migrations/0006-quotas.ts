@@ -1,0 +1,21 @@
+import type { Knex } from 'knex';
+import { isMysql } from '../createTable.js';
+
+/** How much each user may keep, where that was said for them, and a way to the uploads that are unfinished, which are few. */
+export async function addQuotas(knex: Knex): Promise<void> {
+	for (const column of ['quota_bytes', 'quota_entries']) {
+		if (await knex.schema.hasColumn('users', column)) continue;
+		await knex.schema.alterTable('users', (table) => table.bigInteger(column));
+	}
+	const index = 'uploads_staged_id';
+	if (!(await hasIndex(knex, 'uploads', index)))
+		await knex.schema.alterTable('uploads', (table) => table.index(['staged_id'], index));
+}
+
+async function hasIndex(knex: Knex, table: string, index: string): Promise<boolean> {
+	if (isMysql(knex)) {
+		const [rows] = await knex.raw('show index from ?? where key_name = ?', [table, index]);
+		return rows.length > 0;
+	}
+	return (await knex('sqlite_master').where({ type: 'index', name: index }).first('name')) !== undefined;
+}
