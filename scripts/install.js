@@ -1,14 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { exclusively } from './lock.js';
 import { must, root } from './run.js';
 
 /** Installs the packages of package-lock.json unless they are there already. */
 export async function ensureInstalled() {
 	checkNode();
 	if (await isInstalled()) return;
-	console.error('Installing packages (once, about two minutes) ...');
-	// Not `npm ci`: it refuses the lock file where a registry lacks a package of another platform, which nobody here needs.
-	await must('npm', ['install', '--no-save', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']);
+	await exclusively(path.join(root, 'node_modules', '.stowage-install.lock'), async () => {
+		if (await isInstalled()) return;
+		console.error('Installing packages (once, about two minutes) ...');
+		// Not `npm ci`: it refuses the lock file where a registry lacks a package of another platform, which nobody here needs.
+		await must('npm', ['install', '--no-save', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']);
+	});
 }
 
 function checkNode() {
