@@ -202,6 +202,25 @@ test.serial('dialogs list five paths and how many more, and their keys do not ch
 	t.deepEqual(app.faults, []);
 });
 
+test.serial('a right click on empty space opens the menu of the folder and keeps the selection', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'a.txt': '', 'b.txt': '', 'c.txt': '' });
+	const page = await app.open('/browser?type=private');
+	await rowOf(page, 'a.txt').click({ modifiers: ['Control'] });
+	await rowOf(page, 'c.txt').click({ modifiers: ['Control'] });
+	const last = await freeArea(page, 'c.txt');
+	const below = { x: last.x, y: last.y + 200 };
+	await page.mouse.click(below.x, below.y, { button: 'right' });
+	t.true((await menuItems(page)).includes('Create Folder'));
+	await expectSelected(t, page, 'a.txt', 'c.txt');
+	await page.keyboard.press('Escape');
+	await overlaysClosed(page);
+	await expectSelected(t, page, 'a.txt', 'c.txt');
+	await page.mouse.click(below.x, below.y);
+	await expectSelected(t, page);
+	t.deepEqual(app.faults, []);
+});
+
 test.serial('protected entries and those of others are skipped with a notice', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, { 'a.txt': 'a', 'b.txt': 'b', 'Public/mine.txt': 'm', 'Public/also mine.txt': 'm' });

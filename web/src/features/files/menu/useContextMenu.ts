@@ -23,7 +23,7 @@ export interface ContextMenuOptions {
 export interface ContextMenuState {
 	/** Of the open menu. */
 	props: ContextMenuProps | undefined;
-	/** Opens the menu of a row, which becomes the selection unless it is part of it; or of the folder. */
+	/** Opens the menu of a row, which becomes the selection unless it is part of it; or of the folder, which keeps the selection. */
 	openAt: (at: Point, index: number | undefined) => void;
 	/** Opens the menu of the selection, or of the folder if nothing is selected. */
 	openForSelection: (at: Point) => void;
@@ -68,10 +68,7 @@ export function useContextMenu(options: ContextMenuOptions): ContextMenuState {
 		},
 		openAt(at, index) {
 			const entry = rows && index !== undefined ? entryAt(rows, index) : undefined;
-			if (!entry || index === undefined) {
-				select({ type: 'cleared' });
-				return open(at, []);
-			}
+			if (!entry || index === undefined) return open(at, []);
 			const key = keyOf(entry);
 			if (selection.selected.has(key)) return open(at, selected);
 			select({ type: 'only', at: { key, index } });
