@@ -207,6 +207,46 @@ test.serial('a failed call keeps the list and shows what failed and why', async 
 	t.deepEqual(app.faults, []);
 });
 
+test.serial('a refresh that the server fails keeps the list, shows why, and is tried again', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'a.txt': 'a', 'b.txt': 'b' });
+	const page = await app.open('/browser?type=private');
+	await rowOf(page, 'a.txt').click({ modifiers: ['Control'] });
+	const unavailable = {
+		statusCode: 503,
+		code: 'UNAVAILABLE',
+		error: 'x',
+		message: 'The storage is not available right now.',
+	};
+	await page.route('**/api/browse?**', (route) => route.fulfill({ status: 503, json: unavailable }));
+	const list = await page.getByRole('grid', { name: 'Files' }).boundingBox();
+	if (!list) throw new Error('The list is not on screen.');
+	await page.mouse.click(list.x + list.width / 2, list.y + list.height - 20, { button: 'right' });
+	await page.getByRole('menuitem', { name: 'Refresh' }).click();
+	await expectNotice(page, 'Error loading files', 'The storage is not available right now.');
+	t.deepEqual(await namesOf(page), ['Public', 'a.txt', 'b.txt']);
+	t.deepEqual(await selectedNames(page), ['a.txt']);
+
+	await page.unroute('**/api/browse?**');
+	await page.route('**/api/browse?**', (route) => route.fulfill({ status: 500, body: '<h1>Bad Gateway</h1>' }));
+	await page.getByRole('button', { name: 'Try Again' }).click();
+	await expectNotice(page, 'Error loading files', 'HTTP error! status: 500');
+	t.deepEqual(await namesOf(page), ['Public', 'a.txt', 'b.txt']);
+	await page.unroute('**/api/browse?**');
+	await page.getByRole('button', { name: 'Try Again' }).click();
+	await page.getByText('Error loading files').waitFor({ state: 'detached' });
+
+	// Without a click as well.
+	await page.route('**/api/browse?**', (route) => route.fulfill({ status: 507, body: '' }));
+	await page.keyboard.press('Escape');
+	await page.getByRole('button', { name: 'Actions', exact: true }).click();
+	await page.getByRole('menuitem', { name: 'Refresh' }).click();
+	await expectNotice(page, 'Error loading files', 'HTTP error! status: 507');
+	await page.unroute('**/api/browse?**');
+	await page.getByText('Error loading files').waitFor({ state: 'detached' });
+	t.deepEqual(app.faults, []);
+});
+
 test.serial('the list recovers from a lost network and from a silent server without a reload', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, { 'a.txt': 'a' });

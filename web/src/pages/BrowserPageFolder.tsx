@@ -9,6 +9,7 @@ import { ConnectionNote } from '../features/files/folder/ConnectionNote.js';
 import { EmptyList } from '../features/files/folder/EmptyList.js';
 import { LoadError } from '../features/files/folder/LoadError.js';
 import { useFolderView } from '../features/files/folder/useFolderView.js';
+import { useRefreshNotice } from '../features/files/folder/useRefreshNotice.js';
 import { listCommands } from '../features/files/keyboard/listCommands.js';
 import { usePasteEvent } from '../features/files/keyboard/usePasteEvent.js';
 import { FileList, type FileListHandle } from '../features/files/list/FileList.js';
@@ -50,6 +51,7 @@ export function BrowserPageFolder({ location, viewer, isKnown, asksBeforeDownloa
 	useTitle(name);
 	const navigation = useBrowserNavigation(location, viewer);
 	const folder = useFolderView(location, navigation.arrival, isKnown ? isSignedIn : undefined);
+	useRefreshNotice(folder);
 	const uploads = useFolderUploads(viewer, location);
 	const download = useDownloads(area, directory);
 	const operations = useFileOperations({ ...place, patch: folder.patch, show: folder.show });

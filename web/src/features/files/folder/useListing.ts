@@ -1,4 +1,4 @@
-import { type Entry, isFailure, type LetterFilter, type SortMode, sortEntries } from '@stowage/rules';
+import { type Entry, type Failure, isFailure, type LetterFilter, type SortMode, sortEntries } from '@stowage/rules';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
 import { NetworkFailure } from '../../../api/client/client.js';
@@ -11,10 +11,16 @@ import { type ListingPatch, patchEntries } from './listingPatch.js';
 /** How often the listing is fetched while the server does not respond. */
 const reconnectIntervalMs = 4000;
 
+/** How often the listing is fetched while the server responds with an error of its own, unless it names a time. */
+const serverErrorIntervalMs = 15_000;
+
 export interface Listing {
 	/** Undefined while they are loading, or if they can't be shown. */
 	rows: Rows | undefined;
+	/** Why there are none. */
 	error: Error | null;
+	/** Why the list on screen could not be refreshed, although the server responds. */
+	refreshError: Error | null;
 	/** The list on screen could not be refreshed, since the server does not respond. */
 	isCutOff: boolean;
 	isTruncated: boolean;
@@ -35,7 +41,11 @@ export function useListing(location: BrowserLocation, letter: LetterFilter, isSi
 		refetchOnReconnect: 'always',
 		// Comparing a hundred thousand entries would be in vain: the rows are rebuilt after any change.
 		structuralSharing: false,
-		refetchInterval: ({ state }) => (state.error instanceof NetworkFailure ? reconnectIntervalMs : false),
+		refetchInterval: ({ state: { data: shown, error: last } }) => {
+			if (last instanceof NetworkFailure) return reconnectIntervalMs;
+			if (shown === undefined || !isTransient(last)) return false;
+			return Math.max(serverErrorIntervalMs, (last.retryAfter ?? 0) * 1000);
+		},
 	});
 	useFolderEvents(area, directory, isSignedIn);
 
@@ -56,15 +66,23 @@ export function useListing(location: BrowserLocation, letter: LetterFilter, isSi
 		},
 		[queryClient, key],
 	);
+	// After a transient error the last rows stay; after any other, such as a removed folder, they do not.
+	const isKept = rows !== undefined && (error === null || isTransient(error));
+	const isCutOff = isKept && error instanceof NetworkFailure;
 	return {
-		// While the server is unavailable the last rows stay; after any other error, such as a removed folder, they do not.
-		rows: error && !isFailure(error, 'unavailable') ? undefined : rows,
-		error: error && (rows === undefined || !isFailure(error, 'unavailable')) ? error : null,
-		isCutOff: rows !== undefined && error instanceof NetworkFailure,
+		rows: isKept ? rows : undefined,
+		error: isKept ? null : error,
+		refreshError: isKept && !isCutOff ? error : null,
+		isCutOff,
 		isTruncated: data?.truncated ?? false,
 		refresh: refetch,
 		patch,
 	};
+}
+
+/** Whether it says nothing about the folder: no response, a server error, or a rate limit. */
+function isTransient(error: Error | null): error is Failure {
+	return isFailure(error) && (error.status >= 500 || error.kind === 'rateLimited');
 }
 
 /** Caches the sorted entries for each sort mode, as long as the entries exist. */
