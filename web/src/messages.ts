@@ -100,6 +100,7 @@ export const messages = {
 
 	uploadFailedBecause: (reason: string) => `Upload failed: ${reason}`,
 	uploadFailed: 'Upload failed',
+	uploadsFailed: 'Error uploading files',
 	fileUnreadable: 'The file has changed or can no longer be read. Add it again.',
 	uploadAnswerUnreadable: 'Failed to parse server response',
 	uploadNetworkError: 'Network error during upload',

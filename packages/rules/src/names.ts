@@ -9,12 +9,10 @@ const forbiddenCharacter = /[<>:"/\\|?*\u0000-\u001F\u007F-\u009F]/;
 
 /** Whether an entry may be given this name, once `normalizeName` trimmed it. */
 export function isValidName(name: string): boolean {
-	// Looked at before trimming: a tab or line feed at the edge is a control character and is refused, not trimmed away.
-	if (forbiddenCharacter.test(name)) return false;
-	const trimmed = trimSpaces(name);
+	const trimmed = trimName(name);
 	return (
-		// A name of white space alone, of whatever kind, is as good as none.
-		name.trim() !== '' &&
+		trimmed !== '' &&
+		!forbiddenCharacter.test(trimmed) &&
 		trimmed !== '.' &&
 		trimmed !== '..' &&
 		!hasLoneSurrogate(trimmed) &&
@@ -22,20 +20,26 @@ export function isValidName(name: string): boolean {
 	);
 }
 
-/** The name as it is stored: outer spaces trimmed, all else kept. Throws `invalidName` with the spec's sentence. */
+/** The name as it is stored: outer white space trimmed, all else kept. Throws `invalidName` with the spec's sentence. */
 export function normalizeName(name: string): string {
 	if (!isValidName(name)) throw new Failure('invalidName', invalidNameMessage);
-	return trimSpaces(name);
+	return trimName(name);
 }
 
-/** Without the spaces (U+0020) at its ends. Other white space is part of a name, as every other character is: a mark of byte order, an ideographic space. */
-export function trimSpaces(name: string): string {
+/**
+ * A given name without the white space at its ends: all that JavaScript's `trim` takes away, such as a no-break space or a byte order mark, but for
+ * control characters. A tab or a line feed stays, and is refused wherever it stands.
+ */
+export function trimName(name: string): string {
 	let start = 0;
 	let end = name.length;
-	while (start < end && name[start] === ' ') start++;
-	while (end > start && name[end - 1] === ' ') end--;
+	// By hand: a pattern for the end would try every run of spaces inside of a long name.
+	while (start < end && trimmedCharacter.test(name.charAt(start))) start++;
+	while (end > start && trimmedCharacter.test(name.charAt(end - 1))) end--;
 	return name.slice(start, end);
 }
+
+const trimmedCharacter = /[^\S\p{Cc}]/u;
 
 /** Splits before the last dot that is not the first character: `a.tar.gz` is `a.tar` and `.gz`, `.env` has no extension. */
 export function splitName(name: string): { base: string; extension: string } {

@@ -8,13 +8,15 @@ import {
 	isValidName,
 	normalizeName,
 	splitName,
+	trimName,
 	utf8Length,
 } from '../src/index.js';
 
 const accepted = test.macro((t, name: string, stored?: string) => t.is(normalizeName(name), stored ?? name));
 test('An ordinary name is kept', accepted, 'report.pdf');
 test('Outer spaces are trimmed and inner ones kept', accepted, '  a  b  ', 'a  b');
-test('Outer white space other than spaces is kept', accepted, ' \u00A0a\u3000\uFEFF ', '\u00A0a\u3000\uFEFF');
+test('Outer white space of every kind is trimmed', accepted, ' \u00A0\u1680a\u00A0b\u2028\u3000\uFEFF ', 'a\u00A0b');
+test('A zero-width space is no white space', accepted, '\u200Ba', '\u200Ba');
 test('A leading dash is kept', accepted, '--help');
 test('A leading dot is kept', accepted, '.env');
 test('Three dots are a name', accepted, '...');
@@ -30,10 +32,14 @@ const refused = test.macro((t, name: string) => {
 });
 test('The empty name is refused', refused, '');
 test('White space alone is refused', refused, ' \u00A0 ');
+test('A byte order mark alone is refused', refused, '\uFEFF');
 test('A dot is refused', refused, '.');
 test('Two dots are refused', refused, ' .. ');
+test('Two dots before a no-break space are refused', refused, ' ..\u00A0');
+test('Two dots after a byte order mark are refused', refused, '\uFEFF..');
 test('A tab at the edge is refused, not trimmed', refused, '\ta');
 test('A line feed at the edge is refused, not trimmed', refused, 'a\n');
+test('A control character beyond other white space is refused', refused, '\u00A0\r\u00A0a');
 test('A C1 control character is refused', refused, 'a\u0085');
 test('A lone surrogate is refused', refused, 'a\uDC00');
 test('256 bytes are refused', refused, 'é'.repeat(128));
@@ -49,6 +55,22 @@ test('A name that was normalized stays the same and can be a path segment', (t) 
 		}),
 	);
 	t.pass();
+});
+
+test('Trimmed is what JavaScript trims, but for control characters', (t) => {
+	for (let code = 0; code <= 0xffff; code++) {
+		const character = String.fromCharCode(code);
+		const isControl = /\p{Cc}/u.test(character);
+		t.is(
+			trimName(`${character}a${character}`),
+			isControl ? `${character}a${character}` : `${character}a${character}`.trim(),
+		);
+	}
+});
+
+test('Many spaces inside a name cost no more than their number', (t) => {
+	const name = `a${' '.repeat(2_000_000)}b`;
+	t.is(trimName(name), name);
 });
 
 const split = test.macro((t, name: string, base: string, extension: string) =>

@@ -139,6 +139,51 @@ async function checkLink(t: ExecutionContext, app: FileManager, page: Page, inpu
 	t.is(await answer.text(), 'q1');
 }
 
+test.serial(
+	'a paste that fails by an error of the server or the connection is told from one that is refused',
+	async (t) => {
+		const app = await fixture.enter(t);
+		await writeFiles(app.home, { 'a.txt': 'a' });
+		const page = await app.open('/browser?type=private');
+		await rowOf(page, 'a.txt').click({ modifiers: ['Control'] });
+		await page.keyboard.press('Control+c');
+		await page.route('**/api/copyItem', (route) => route.fulfill({ status: 502, body: '<h1>Bad Gateway</h1>' }));
+		await page.keyboard.press('Control+v');
+		await expectNotice(page, 'Error pasting items', 'HTTP error! status: 502');
+		await page.unroute('**/api/copyItem');
+		await page.route('**/api/copyItem', (route) => route.abort());
+		await page.keyboard.press('Control+v');
+		await expectNotice(page, 'Error pasting items', 'Network error');
+		await page.unroute('**/api/copyItem');
+		// What was copied is still there to be pasted.
+		await page.keyboard.press('Control+v');
+		await rowOf(page, 'a (1).txt').waitFor();
+		t.deepEqual(app.faults, []);
+	},
+);
+
+test.serial('white space of any kind around a name that is typed is trimmed, and is no name by itself', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'a.txt': 'a' });
+	const page = await app.open('/browser?type=private');
+	const dialog = page.getByRole('dialog');
+	await mouse.inFolder(page, 'Create Folder');
+	await dialog.getByRole('textbox').fill('\u00A0\u3000');
+	await dialog.getByRole('button', { name: 'Create' }).click();
+	await dialog.getByText('Please enter a folder name').waitFor();
+	await dialog.getByRole('textbox').fill(' ..\u00A0');
+	await dialog.getByText('File name cannot be empty or contain invalid characters').waitFor();
+	await dialog.getByRole('textbox').fill('\u3000Trip 2024\u00A0');
+	await dialog.getByRole('button', { name: 'Create' }).click();
+	await expectNotice(page, 'Created Trip 2024');
+	await overlaysClosed(page);
+	await mouse.onEntry(page, 'a.txt', 'Rename');
+	await mouse.confirm(page, 'Rename', '\u00A0b.txt\u2003');
+	await rowOf(page, 'b.txt').waitFor();
+	await expectOnDisk(t, app.home, ['Public/', 'Trip 2024/', 'b.txt']);
+	t.deepEqual(app.faults, []);
+});
+
 test.serial('by mouse, every operation on private files has its effect on the disk', privately, mouse);
 test.serial('by keyboard alone, every operation on private files has its effect on the disk', privately, keyboard);
 

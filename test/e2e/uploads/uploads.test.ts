@@ -90,6 +90,43 @@ test.serial('files dropped onto a folder are uploaded into it', async (t) => {
 	t.deepEqual(manager.faults, []);
 });
 
+test.serial('white space around the name of a dropped folder or file is trimmed', async (t) => {
+	const manager = await fixture.enter(t);
+	const sources = await folderOf(t);
+	await writeFiles(sources, { '\u00A0photos\u3000/\uFEFFa.txt\u00A0': 'a', 'empty\u00A0/': '' });
+	const page = await manager.open('/browser?type=private');
+	const names = ['\u00A0photos\u3000', 'empty\u00A0'].map((name) => path.join(sources, name));
+	await dropFromDisk(page, { x: 600, y: 600 }, names);
+	await page.getByRole('dialog', { name: 'Upload Queue (1 file)' }).waitFor();
+	await uploadAll(page);
+	await queueGone(page);
+	await expectOnDisk(t, manager.home, ['Public/', 'empty/', 'photos/', 'photos/a.txt']);
+	t.deepEqual(manager.faults, []);
+});
+
+test.serial(
+	'a choice of which nothing can be uploaded is an error, and so is one that the browser withholds',
+	async (t) => {
+		const manager = await fixture.enter(t);
+		const sources = await folderOf(t);
+		await writeFiles(sources, { 'back\\slash/a.txt': 'a', 'b.txt': 'b' });
+		const page = await manager.open('/browser?type=private');
+		await dropFromDisk(page, { x: 600, y: 600 }, [path.join(sources, 'back\\slash')]);
+		await expectNotice(page, 'Error uploading files', '1 item could not be read and will not be uploaded: back\\slash');
+
+		await page.evaluate(() => {
+			DataTransferItem.prototype.webkitGetAsEntry = () => {
+				throw new DOMException('Access to the file was denied.', 'NotAllowedError');
+			};
+		});
+		await dropFromDisk(page, { x: 600, y: 600 }, [path.join(sources, 'b.txt')]);
+		await expectNotice(page, 'Error uploading files', 'Access to the file was denied.');
+		t.false(await page.getByText('Upload Queue').isVisible());
+		await expectOnDisk(t, manager.home, ['Public/']);
+		t.deepEqual(manager.faults, []);
+	},
+);
+
 test.serial('a visitor’s folder is refused as a whole, on the landing page and in the browser', async (t) => {
 	const manager = await fixture.enter(t, { isVisitor: true });
 	const sources = await folderOf(t);

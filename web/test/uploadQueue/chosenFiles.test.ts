@@ -55,6 +55,22 @@ test('unreadable files and invalid names are reported', async (t) => {
 	t.deepEqual(dropped.unreadable, ['photos/gone.jpg', 'photos/back\\slash']);
 });
 
+test('folder names are trimmed as the server trims them', async (t) => {
+	const dropped = await droppedFiles(drop({ '\u00A0photos ': { '2024\uFEFF': { 'a.txt': 'x' }, '\u3000': {} } }));
+	t.deepEqual(pathsOf(dropped), ['photos/2024|a.txt']);
+	t.deepEqual(dropped.emptyFolders, []);
+	t.deepEqual(dropped.unreadable, ['\u00A0photos /\u3000']);
+});
+
+test('a drop that the browser withholds is rejected', async (t) => {
+	const refuse = () => {
+		throw new Error('Access was denied.');
+	};
+	const items = [{ kind: 'file', webkitGetAsEntry: refuse, getAsFile: refuse }];
+	const dropped = droppedFiles({ items, files: [] } as unknown as DataTransfer);
+	await t.throwsAsync(async () => dropped, { message: 'Access was denied.' });
+});
+
 test('files without folders are returned synchronously', (t) => {
 	const dropped = droppedFiles(drop({ 'a.txt': 'x', 'b.txt': 'y' }));
 	if (dropped instanceof Promise) throw new Error('It has to be waited for.');

@@ -65,6 +65,11 @@ test('a changed name is uploaded trimmed and with its extension, and can be rest
 	t.is(fullName(item(uploadQueueReducer(renamed, { type: 'nameRestored', id: 1 }))), 'a.txt');
 });
 
+test('white space around a name, its base or its extension is not uploaded', (t) => {
+	t.is(fullName(item(after(added('\uFEFFa\u00A0.txt\u3000')))), 'a.txt');
+	t.is(fullName(item(after(added('README\u00A0')))), 'README');
+});
+
 const validity = test.macro((t, name: string, expected: boolean) => {
 	const state = after(added('a.txt'), { type: 'renamed', id: 1, name });
 	t.is(hasValidName(item(state)), expected);
@@ -75,6 +80,7 @@ test('a plain name is valid', validity, 'notes', true);
 test('leading dots are valid', validity, '..notes', true);
 test('an empty name is invalid although the extension remains', validity, '', false);
 test('a name of spaces is invalid', validity, '   ', false);
+test('a name of other white space is invalid', validity, '\u00A0\uFEFF', false);
 test('a colon is invalid', validity, 'a:b', false);
 test('a slash is invalid', validity, 'a/b', false);
 test('a tab at the edge is invalid and not trimmed away', validity, 'a\t', false);

@@ -23,6 +23,7 @@ import {
 	refuseRename,
 	refuseUpload,
 	type StoragePath,
+	trimName,
 	type Viewer,
 } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
@@ -160,7 +161,7 @@ export function createFiles(
 
 		async createFolder(viewer, folder, name) {
 			demand(refuseCreateFolder(viewer, folder));
-			if (/^ *$/.test(name)) throw new Failure('invalidName', 'Please enter a folder name');
+			if (trimName(name) === '') throw new Failure('invalidName', 'Please enter a folder name');
 			const parent = ownPlace(viewer, folder);
 			const at = joinPath(parent.at, normalizeName(name));
 			const made = await quotas.adding(viewer, async ({ take }) => {

@@ -72,6 +72,7 @@ export const filesMessages = {
 	nothingToPaste: 'Nothing to paste',
 	pasting: (items: string) => `Pasting ${items}`,
 	pasteFailed: 'Failed to paste items',
+	pasteError: 'Error pasting items',
 	pasted: (items: string) => `Pasted ${items}`,
 
 	noFilesToDownload: 'No files selected for download',

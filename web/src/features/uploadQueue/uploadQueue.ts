@@ -9,7 +9,7 @@ import {
 	type SpeedMeter,
 	type StoragePath,
 	splitName,
-	trimSpaces,
+	trimName,
 } from '@stowage/rules';
 import type { UploadWait } from '../../api/uploads/upload.js';
 import type { ChosenFile } from './choosing/chosenFiles.js';
@@ -309,7 +309,7 @@ export function isWaiting({ status }: QueueItem): boolean {
 
 /** The name under which it is uploaded. */
 export function fullName({ name, extension }: QueueItem): string {
-	return trimSpaces(name) + extension;
+	return trimName(trimName(name) + extension);
 }
 
 type Destination = Pick<QueueItem, 'target' | 'isPublic' | 'folder'>;
@@ -331,7 +331,7 @@ export function hasValidName(item: QueueItem): boolean {
 	let isValid = nameValidity.get(item);
 	if (isValid === undefined) {
 		// The extension alone would pass as a name, and spaces before it would be trimmed away by `fullName` only.
-		isValid = item.name.trim() !== '' && isValidName(item.name + item.extension) && isValidName(fullName(item));
+		isValid = trimName(item.name) !== '' && isValidName(item.name + item.extension) && isValidName(fullName(item));
 		nameValidity.set(item, isValid);
 	}
 	return isValid;

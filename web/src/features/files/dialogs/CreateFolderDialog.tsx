@@ -1,4 +1,4 @@
-import { invalidNameMessage, isValidName } from '@stowage/rules';
+import { invalidNameMessage, isValidName, trimName } from '@stowage/rules';
 import { useState } from 'react';
 import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
 import { filesMessages as messages } from '../messages.js';
@@ -13,7 +13,7 @@ export interface CreateFolderDialogProps extends DialogProps {
 export function CreateFolderDialog({ onCreate, ...dialog }: CreateFolderDialogProps) {
 	const [name, setName] = useState('');
 	const [isEmptyRefused, setEmptyRefused] = useState(false);
-	const isEmpty = name.trim() === '';
+	const isEmpty = trimName(name) === '';
 	const error = isEmpty ? (isEmptyRefused ? messages.enterFolderName : undefined) : nameError(name);
 	return (
 		<FormDialog

@@ -1,4 +1,4 @@
-import { type Entry, invalidNameMessage, isValidName, splitName, trimSpaces } from '@stowage/rules';
+import { type Entry, invalidNameMessage, isValidName, splitName, trimName } from '@stowage/rules';
 import { useState } from 'react';
 import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
 import { filesMessages as messages } from '../messages.js';
@@ -14,8 +14,9 @@ export interface RenameDialogProps extends DialogProps {
 /** An empty and an unchanged name are ignored (spec, section 5). */
 export function RenameDialog({ entry, onRename, ...dialog }: RenameDialogProps) {
 	const [name, setName] = useState(entry.name);
-	const isEmpty = name.trim() === '';
-	const isUnchanged = trimSpaces(name) === entry.name;
+	const isEmpty = trimName(name) === '';
+	// What it has already may have white space around it, which nobody could give it.
+	const isUnchanged = name === entry.name || trimName(name) === entry.name;
 	const isValid = isUnchanged || isValidName(name);
 	const base = entry.type === 'file' ? splitName(entry.name).base : entry.name;
 	return (

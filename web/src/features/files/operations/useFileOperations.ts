@@ -4,6 +4,7 @@ import {
 	type Clipboard,
 	type ClipboardItem,
 	type Entry,
+	isFailure,
 	type MoveDirection,
 	type MoveStep,
 	moveToOtherArea,
@@ -135,7 +136,14 @@ export function useFileOperations({ viewer, area, directory, patch, show }: Oper
 			},
 
 			paste: async (clipboard, target) => {
-				const plan = planPaste(clipboard, viewer, area, target);
+				let plan: PastePlan;
+				try {
+					plan = planPaste(clipboard, viewer, area, target);
+				} catch (error) {
+					// Such as a path that would be too long.
+					fail(messages.pasteError, error);
+					return clipboard;
+				}
 				if (plan.kind === 'refused') {
 					fail(messages.pasteFailed, plan.refusal);
 					return clipboard;
@@ -145,7 +153,8 @@ export function useFileOperations({ viewer, area, directory, patch, show }: Oper
 				const failed = outcome.failed.length + plan.skipped.length;
 				const reason = outcome.reason ?? plan.skipped[0]?.refusal;
 				if (failed === 0) succeed(messages.pasted(nameItems(clipboard.items)));
-				else if (outcome.done.length === 0) fail(messages.pasteFailed, reason);
+				else if (outcome.done.length === 0)
+					fail(isRefusal(reason) ? messages.pasteFailed : messages.pasteError, reason);
 				else fail(pasteResult(outcome.done.length, failed), reason);
 				return clipboard.operation === 'copy' ? clipboard : without(clipboard, outcome);
 			},
@@ -160,6 +169,11 @@ export function useFileOperations({ viewer, area, directory, patch, show }: Oper
 			},
 		};
 	}, [viewer, area, directory, patch, show, queryClient, notify, runBatch]);
+}
+
+/** Whether the server refused what was asked. Anything else is an error of the server, the connection or the page. */
+function isRefusal(reason: unknown): boolean {
+	return isFailure(reason) && reason.status < 500;
 }
 
 function detail(reason: unknown): { detail?: string } {

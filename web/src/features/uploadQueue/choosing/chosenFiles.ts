@@ -1,4 +1,4 @@
-import { isPathSegment, parsePath, rootPath, type StoragePath } from '@stowage/rules';
+import { isPathSegment, parsePath, rootPath, type StoragePath, trimName } from '@stowage/rules';
 
 export interface ChosenFile {
 	file: File;
@@ -32,9 +32,17 @@ export function chosenFiles(files: Iterable<File>): Chosen {
 
 /**
  * The files of a drop or the clipboard, with the contents of dropped folders. Must be called while the event is handled: the
- * browser empties the transfer afterwards.
+ * browser empties the transfer afterwards. Rejects if the browser does not give access to them.
  */
-export function droppedFiles({ items, files }: DataTransfer): Chosen | Promise<Chosen> {
+export function droppedFiles(transfer: DataTransfer): Chosen | Promise<Chosen> {
+	try {
+		return filesOf(transfer);
+	} catch (error) {
+		return Promise.reject(error);
+	}
+}
+
+function filesOf({ items, files }: DataTransfer): Chosen | Promise<Chosen> {
 	const dropped = [...items].filter(({ kind }) => kind === 'file');
 	if (dropped.length === 0) return chosenFiles(files);
 	// A file that a page made has no entry, so entries are used for folders only.
@@ -115,7 +123,8 @@ function fileOf(entry: FileSystemFileEntry): Promise<File | undefined> {
 	return new Promise((resolve) => entry.file(resolve, () => resolve(undefined)));
 }
 
-/** Undefined if a name can't be part of a path. */
-function folderPath(segments: readonly string[]): StoragePath | undefined {
+/** Undefined if a name can't be part of a path. Folder names are trimmed as the server trims them. */
+function folderPath(names: readonly string[]): StoragePath | undefined {
+	const segments = names.map(trimName);
 	return segments.every(isPathSegment) ? parsePath(segments.join('/')) : undefined;
 }

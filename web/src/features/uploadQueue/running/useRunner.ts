@@ -10,6 +10,7 @@ import {
 	uploadFile,
 } from '../../../api/uploads/lazyTransport.js';
 import { messages } from '../../../messages.js';
+import type { Notice } from '../../../ui/notifications/notifications.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { type Chosen, hasFolders } from '../choosing/chosenFiles.js';
 import {
@@ -68,26 +69,32 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 				dismiss(key);
 			}
 		};
+		const addToQueue = async (choice: Chosen | Promise<Chosen>, target?: UploadTarget): Promise<void> => {
+			const isVisitor = !(await isSignedIn(queryClient));
+			const chosen = await withNotice(choice);
+			const place = target ?? { area: isVisitor ? 'public' : 'private', directory: rootPath };
+			if (isVisitor && hasFolders(chosen)) {
+				notify({ intent: 'danger', message: messages.foldersNeedSignIn });
+				return;
+			}
+			const { files, emptyFolders, unreadable } = chosen;
+			if (unreadable.length > 0) notify(unreadableNotice(chosen));
+			const isPublic = isVisitor || place.area === 'public';
+			if (files.length > 0) {
+				preloadTransport();
+				dispatch({ type: 'added', files, emptyFolders, target: place, isPublic, isVisitor });
+			} else if (emptyFolders.length > 0) {
+				const places = emptyFolders.map((folder) => placeOf({ folder, target: place, isPublic }));
+				await createEmptyFolders(places, queryClient, notify);
+			}
+		};
+		/** For errors that belong to no item of the queue. */
+		const fail = (error: unknown) => {
+			const detail = error instanceof Error ? { detail: error.message } : {};
+			notify({ intent: 'danger', message: messages.uploadsFailed, ...detail });
+		};
 		return {
-			async add(choice: Chosen | Promise<Chosen>, target?: UploadTarget): Promise<void> {
-				const isVisitor = !(await isSignedIn(queryClient));
-				const chosen = await withNotice(choice);
-				const place = target ?? { area: isVisitor ? 'public' : 'private', directory: rootPath };
-				if (isVisitor && hasFolders(chosen)) {
-					notify({ intent: 'danger', message: messages.foldersNeedSignIn });
-					return;
-				}
-				if (chosen.unreadable.length > 0) notify({ intent: 'warning', ...unreadableNotice(chosen.unreadable) });
-				const isPublic = isVisitor || place.area === 'public';
-				const { files, emptyFolders } = chosen;
-				if (files.length > 0) {
-					preloadTransport();
-					dispatch({ type: 'added', files, emptyFolders, target: place, isPublic, isVisitor });
-				} else if (emptyFolders.length > 0) {
-					const places = emptyFolders.map((folder) => placeOf({ folder, target: place, isPublic }));
-					await createEmptyFolders(places, queryClient, notify);
-				}
-			},
+			add: (choice: Chosen | Promise<Chosen>, target?: UploadTarget) => addToQueue(choice, target).catch(fail),
 			async start(ids?: readonly number[]): Promise<void> {
 				await isSignedIn(queryClient);
 				const { items, run } = latest.current;
@@ -109,9 +116,14 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 					onUploaded: (area, directory) =>
 						void queryClient.invalidateQueries({ queryKey: listingKey(area, directory) }),
 					describe: describeFailure,
-				}).finally(() => {
-					if (running.current?.abort === abort) running.current = undefined;
-				});
+				})
+					.catch((error: unknown) => {
+						dispatch({ type: 'runEnded' });
+						fail(error);
+					})
+					.finally(() => {
+						if (running.current?.abort === abort) running.current = undefined;
+					});
 				running.current = { abort, ended };
 				await ended;
 			},
@@ -135,8 +147,12 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 	}, [queryClient, notify, dismiss, dispatch]);
 }
 
-function unreadableNotice(names: readonly string[]) {
-	return { message: messages.leftOut(plural(names.length, 'item')), detail: names.slice(0, 3).join(', ') };
+/** Unreadable items are left out; it is an error if nothing else was chosen. */
+function unreadableNotice({ files, emptyFolders, unreadable }: Chosen): Notice {
+	const sentence = messages.leftOut(plural(unreadable.length, 'item'));
+	const names = unreadable.slice(0, 3).join(', ');
+	if (files.length > 0 || emptyFolders.length > 0) return { intent: 'warning', message: sentence, detail: names };
+	return { intent: 'danger', message: messages.uploadsFailed, detail: `${sentence}: ${names}` };
 }
 
 async function isSignedIn(queryClient: QueryClient): Promise<boolean> {
