@@ -1,3 +1,6 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
 import react from '@vitejs/plugin-react';
 import { defaultClientConditions, defineConfig, type Plugin } from 'vite';
 
@@ -25,11 +28,29 @@ function onlyImportedIcons(): Plugin {
 	};
 }
 
+/** What the worker of pdf.js fetches when a document needs it, in a folder that is named by its version. */
+function pdfFiles(): Plugin {
+	return {
+		name: 'pdf-files',
+		apply: 'build',
+		async generateBundle() {
+			const root = path.dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json'));
+			const { version } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as { version: string };
+			for (const folder of ['cmaps', 'standard_fonts', 'wasm', 'iccs']) {
+				for (const name of await readdir(path.join(root, folder))) {
+					const source = await readFile(path.join(root, folder, name));
+					this.emitFile({ type: 'asset', fileName: `assets/pdfjs-${version}/${folder}/${name}`, source });
+				}
+			}
+		},
+	};
+}
+
 export default defineConfig({
 	root: import.meta.dirname,
 	base: './',
 	html: { cspNonce: '__NONCE__' },
-	plugins: [react(), fillPlaceholders(), onlyImportedIcons()],
+	plugins: [react(), fillPlaceholders(), onlyImportedIcons(), pdfFiles()],
 	// Packages of this repository are read from their sources.
 	resolve: { conditions: ['source', ...defaultClientConditions] },
 	experimental: {

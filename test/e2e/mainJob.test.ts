@@ -103,7 +103,9 @@ async function mainJob(t: ExecutionContext, visitor: boolean): Promise<void> {
 		const text = (await row.textContent()) ?? '';
 		t.true(text.includes(shown), `${name} is shown with ${shown}: ${text}`);
 		t.true(text.includes(new Date().getFullYear().toString()), `${name} is shown with its date: ${text}`);
-		const [download] = await Promise.all([page.waitForEvent('download'), row.getByText(name, { exact: true }).click()]);
+		await row.getByText(name, { exact: true }).click({ button: 'right' });
+		const item = page.getByRole('menuitem', { name: 'Download', exact: true });
+		const [download] = await Promise.all([page.waitForEvent('download'), item.click()]);
 		t.is(download.suggestedFilename(), name);
 		const saved = path.join(folder, 'saved', name);
 		await download.saveAs(saved);

@@ -257,7 +257,7 @@ test.serial('a visitor’s menus have what a visitor may do, and refused keys sh
 	t.is(await page.getByRole('button', { name: 'Settings' }).count(), 0);
 
 	await nameIn(page, 'guest.txt').click({ button: 'right' });
-	t.deepEqual(await menuItems(page), ['Download', 'Copy Link']);
+	t.deepEqual(await menuItems(page), ['Preview', 'Download', 'Copy Link']);
 	await page.keyboard.press('Escape');
 	await nameIn(page, 'folder').click({ button: 'right' });
 	t.deepEqual(await menuItems(page), ['Open', 'Download as ZIP', 'Copy Link']);

@@ -8,7 +8,7 @@ const fixture = setUpFixture(test);
 
 test.serial('settings are saved, take effect at once and are kept for the next visit', async (t) => {
 	const ada = await fixture.enter(t);
-	await writeFiles(ada.home, { 'a.txt': 'a' });
+	await writeFiles(ada.home, { 'a.bin': 'a' });
 	await holdTimers(ada.context, 1000);
 	const page = await ada.open('/browser?type=private');
 	await page.getByRole('button', { name: 'Settings' }).click();
@@ -40,7 +40,7 @@ test.serial('settings are saved, take effect at once and are kept for the next v
 	// Shown for a second.
 	await releaseTimers(page);
 	await overlaysClosed(page);
-	await rowOf(page, 'a.txt').locator('[data-part=name]').click();
+	await rowOf(page, 'a.bin').locator('[data-part=name]').click();
 	await page.getByRole('dialog', { name: 'Confirm Download' }).waitFor();
 	await page.keyboard.press('Escape');
 

@@ -199,7 +199,7 @@ test.serial('a ZIP that could not be created is reported', async (t) => {
 const confirms = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const ada = await fixture.enter(t, { viewport });
 	const many = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`many/${index}.txt`, 'x'.repeat(1536)]));
-	await writeFiles(ada.home, { 'a.txt': 'x'.repeat(1536), 'b.txt': 'x', 'trip/one.jpg': '1', ...many });
+	await writeFiles(ada.home, { 'a.bin': 'x'.repeat(1536), 'b.txt': 'x', 'trip/one.jpg': '1', ...many });
 	const page = await ada.open('/browser?type=private');
 	await askBeforeDownload(page);
 	const dialog = page.getByRole('dialog', { name: 'Confirm Download' });
@@ -207,25 +207,25 @@ const confirms = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const confirm = dialog.getByRole('button', { name: 'Download', exact: true });
 	const total = async (size: string) => dialog.getByText('Total size').locator('..').getByText(size).waitFor();
 
-	await nameIn(page, 'a.txt').click();
+	await nameIn(page, 'a.bin').click();
 	await dialog.getByText('Download this file?').waitFor();
 	await total('1.50 KB');
 	t.is(await zip.count(), 0);
 	t.deepEqual((await new AxeBuilder({ page }).analyze()).violations, []);
 	const [one] = await downloadsOf(page, 1, () => confirm.click());
-	t.is(one?.suggestedFilename(), 'a.txt');
+	t.is(one?.suggestedFilename(), 'a.bin');
 	await overlaysClosed(page);
 
-	await select(page, 'a.txt', 'b.txt');
-	await choose(page, 'a.txt', 'Download');
+	await select(page, 'a.bin', 'b.txt');
+	await choose(page, 'a.bin', 'Download');
 	await dialog.getByText('Download 2 files?').waitFor();
 	await total('1.50 KB');
-	t.deepEqual(await dialog.getByRole('listitem').allInnerTexts(), ['a.txt\n1.50 KB', 'b.txt\n1 Byte']);
+	t.deepEqual(await dialog.getByRole('listitem').allInnerTexts(), ['a.bin\n1.50 KB', 'b.txt\n1 Byte']);
 	t.false(await zip.isChecked());
 	await zip.check({ force: true });
 	const [both] = await downloadsOf(page, 1, () => confirm.click());
 	t.regex(both?.suggestedFilename() ?? '', /^files_/);
-	t.deepEqual(await treeOf(await unpacked(t, both as Download)), ['a.txt', 'b.txt']);
+	t.deepEqual(await treeOf(await unpacked(t, both as Download)), ['a.bin', 'b.txt']);
 	await overlaysClosed(page);
 
 	await select(page);

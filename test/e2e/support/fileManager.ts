@@ -9,7 +9,7 @@ import { desktop, launchBrowser, openPage, plainName } from './browser.js';
 import { timeoutMs } from './timeouts.js';
 
 /** The contents of files by their paths. A path that ends in a slash is a folder. */
-export type Files = Readonly<Record<string, string>>;
+export type Files = Readonly<Record<string, string | Uint8Array>>;
 
 /** The server and the browser of all tests of a file. */
 export interface Fixture {

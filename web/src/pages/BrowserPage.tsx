@@ -1,4 +1,4 @@
-import type { Viewer } from '@stowage/rules';
+import { defaultSettings, type Viewer } from '@stowage/rules';
 import { useMemo } from 'react';
 import { Navigate, useLocation, useNavigate, useSearchParams } from 'react-router';
 import { type Session, useSession } from '../api/session/useSession.js';
@@ -31,7 +31,7 @@ export function BrowserPage() {
 			location={location}
 			viewer={viewer}
 			isKnown={session.status !== 'unknown'}
-			asksBeforeDownload={session.status === 'signedIn' && session.settings.promptBeforeDownload}
+			settings={session.status === 'signedIn' ? session.settings : defaultSettings}
 		/>
 	);
 }

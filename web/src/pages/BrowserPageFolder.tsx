@@ -1,5 +1,5 @@
-import type { Viewer } from '@stowage/rules';
-import { useRef } from 'react';
+import type { Entry, UserSettings, Viewer } from '@stowage/rules';
+import { useRef, useState } from 'react';
 import { DownloadDialog } from '../features/downloads/DownloadDialog.js';
 import { useDownloads } from '../features/downloads/useDownloads.js';
 import { FileDialogs } from '../features/files/dialogs/FileDialogs.js';
@@ -23,6 +23,7 @@ import { useFileActions } from '../features/files/operations/useFileActions.js';
 import { useFileOperations } from '../features/files/operations/useFileOperations.js';
 import { TemporaryLinkDialog } from '../features/links/TemporaryLinkDialog.js';
 import { useCopyLink } from '../features/links/useCopyLink.js';
+import { PreviewPanel } from '../features/previews/PreviewPanel.js';
 import { FilePicker } from '../features/uploadQueue/choosing/FilePicker.js';
 import { UploadQueueDialog } from '../features/uploadQueue/view/UploadQueueDialog.js';
 import styles from './BrowserPage.module.css';
@@ -34,18 +35,18 @@ export interface BrowserPageFolderProps {
 	viewer: Viewer;
 	/** False until the session was checked. */
 	isKnown: boolean;
-	/** Every download asks first. */
-	asksBeforeDownload: boolean;
+	settings: UserSettings;
 }
 
 /** One location of the file browser. It only connects the features: each of its hooks does one thing. */
-export function BrowserPageFolder({ location, viewer, isKnown, asksBeforeDownload }: BrowserPageFolderProps) {
+export function BrowserPageFolder({ location, viewer, isKnown, settings }: BrowserPageFolderProps) {
 	const { area, directory } = location;
 	const place = { viewer, area, directory };
 	const isSignedIn = viewer.kind === 'user';
 	const isSearch = location.search !== '';
 	const name = folderName(area, directory);
 	const list = useRef<FileListHandle>(null);
+	const [previewed, setPreviewed] = useState<Entry>();
 	const takeFocus = () => list.current?.takeFocus();
 
 	useTitle(name);
@@ -59,7 +60,9 @@ export function BrowserPageFolder({ location, viewer, isKnown, asksBeforeDownloa
 		...place,
 		folder,
 		operations,
-		asksBeforeDownload,
+		asksBeforeDownload: settings.promptBeforeDownload,
+		enablesPreview: settings.enablePreview,
+		preview: setPreviewed,
 		openFolder: navigation.goTo,
 		uploadFiles: uploads.chooseFiles,
 		uploadFolder: uploads.chooseFolder,
@@ -158,6 +161,14 @@ export function BrowserPageFolder({ location, viewer, isKnown, asksBeforeDownloa
 						<TemporaryLinkDialog {...props} entry={dialog.entry} />
 					)
 				}
+			/>
+			<PreviewPanel
+				area={area}
+				entry={previewed}
+				entries={folder.rows?.entries ?? []}
+				onShow={setPreviewed}
+				onClose={() => setPreviewed(undefined)}
+				onClosed={takeFocus}
 			/>
 			<UploadQueueDialog onClosed={takeFocus} />
 			<FilePicker ref={uploads.picker} onChoose={uploads.add} />

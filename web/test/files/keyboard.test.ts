@@ -28,6 +28,7 @@ test('Shift and an arrow extend', means, 'Shift+ArrowUp', { kind: 'extend', to: 
 test('Ctrl and Shift extend beside the rest', means, 'Ctrl+Shift+End', { kind: 'extend', to: 'last', keep: true });
 test('PageDown moves by a page', means, 'PageDown', { kind: 'move', to: 'pageDown' });
 test('Enter opens', means, 'Enter', { kind: 'open' });
+test('Shift and Enter preview', means, 'Shift+Enter', { kind: 'preview' });
 test('Space selects', means, ' ', { kind: 'toggle' });
 test('Shift and Space extend to the cursor', means, 'Shift+ ', { kind: 'extendHere', keep: false });
 test('the menu key opens the menu', means, 'ContextMenu', { kind: 'menu' });

@@ -82,7 +82,7 @@ test(
 	offers,
 	place(alice, 'private'),
 	[entry('docs/a.txt')],
-	'Download, Temporary Link | Cut, Copy, Rename | Move to Public | Delete',
+	'Preview, Download, Temporary Link | Cut, Copy, Rename | Move to Public | Delete',
 );
 test(
 	'a private folder',
@@ -97,29 +97,35 @@ test(
 	offers,
 	place(alice, 'private', 'Public'),
 	[entry('Public/a.txt')],
-	'Download, Copy Link | Cut, Copy, Rename | Delete',
+	'Preview, Download, Copy Link | Cut, Copy, Rename | Delete',
 );
 test(
 	'a public file of one’s own',
 	offers,
 	place(alice, 'public'),
 	[entry('a.txt', 'alice')],
-	'Download, Copy Link | Cut, Copy, Rename | Move back to Private | Delete',
+	'Preview, Download, Copy Link | Cut, Copy, Rename | Move back to Private | Delete',
 );
-test('a public file of another', offers, place(alice, 'public'), [entry('a.txt', 'bob')], 'Download, Copy Link | Copy');
+test(
+	'a public file of another',
+	offers,
+	place(alice, 'public'),
+	[entry('a.txt', 'bob')],
+	'Preview, Download, Copy Link | Copy',
+);
 test(
 	'a public file without an owner',
 	offers,
 	place(alice, 'public'),
 	[entry('a.txt', null)],
-	'Download, Copy Link | Copy',
+	'Preview, Download, Copy Link | Copy',
 );
 test(
 	'a public file, for a visitor',
 	offers,
 	place(visitor, 'public'),
 	[entry('a.txt', 'anonymous')],
-	'Download, Copy Link',
+	'Preview, Download, Copy Link',
 );
 test(
 	'a public folder, for a visitor',

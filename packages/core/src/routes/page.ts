@@ -15,7 +15,12 @@ const viewerHosts = 'https://view.officeapps.live.com https://docs.google.com';
 export async function pageRoutes(config: Config, webRoot: string): Promise<ServerRoute[]> {
 	const assetFolder = path.join(webRoot, 'assets');
 	// Asked for by name: nothing else, such as a name that is too long for the disk, is ever looked up there.
-	const assets: ReadonlySet<string> = new Set(await readdir(assetFolder));
+	const found = await readdir(assetFolder, { recursive: true, withFileTypes: true });
+	const assets: ReadonlySet<string> = new Set(
+		found
+			.filter((each) => each.isFile())
+			.map(({ parentPath, name }) => path.relative(assetFolder, path.join(parentPath, name))),
+	);
 	const template = await readFile(path.join(webRoot, 'index.html'), 'utf8');
 	const page = (route: string): ServerRoute => ({
 		method: 'GET',
@@ -36,16 +41,45 @@ export async function pageRoutes(config: Config, webRoot: string): Promise<Serve
 		page('/browser/{path*}'),
 		{
 			method: 'GET',
-			path: '/assets/{file}',
+			path: '/assets/{file*}',
 			options: { auth: false, cache: { otherwise: 'public, max-age=31536000, immutable' } },
 			handler(request, h) {
 				const name = String(request.params.file);
 				if (!assets.has(name)) throw new Failure('notFound', 'There is nothing here.');
-				return h.file(path.join(assetFolder, name), { confine: assetFolder, etagMethod: false });
+				return h
+					.file(path.join(assetFolder, name), { confine: assetFolder, etagMethod: false })
+					.header('content-security-policy', assetPolicy);
+			},
+		},
+		{
+			method: 'GET',
+			path: '/viewer-frame',
+			options: { auth: false },
+			handler(_request, h) {
+				const response = h.response('<!doctype html><title></title>').type('text/html');
+				for (const [name, value] of Object.entries(frameHeaders)) response.header(name, value);
+				return response;
 			},
 		},
 	];
 }
+
+/**
+ * An empty document that the page fills with books and documents of its users. Nothing in it runs or reaches another address: a frame made by the page
+ * itself would have the page's policy, which knows no styles but our own.
+ */
+const frameHeaders: Record<string, string> = {
+	'content-security-policy':
+		"sandbox allow-same-origin; default-src 'none'; style-src 'unsafe-inline'; img-src blob: data:; font-src blob: data:; frame-ancestors 'self'",
+	'x-content-type-options': 'nosniff',
+	'referrer-policy': 'no-referrer',
+	'cross-origin-resource-policy': 'same-origin',
+	'origin-agent-cluster': '?1',
+	'cache-control': 'no-store',
+};
+
+/** Of the page's files a worker alone has a policy of its own, which is this one: it may use WebAssembly, the page may not. */
+const assetPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'";
 
 /** Browsers heed some headers only on https or this very machine, and complain of them elsewhere. */
 function isTrustworthy({ isHttps, host }: ClientInfo): boolean {
@@ -70,7 +104,7 @@ function pageHeaders(
 			"font-src 'self'",
 			"connect-src 'self'",
 			"worker-src 'self' blob:",
-			`frame-src blob:${viewers}`,
+			`frame-src 'self' blob:${viewers}`,
 			"object-src 'none'",
 			"base-uri 'none'",
 			"form-action 'self'",

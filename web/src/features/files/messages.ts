@@ -75,6 +75,7 @@ export const filesMessages = {
 	pasteError: 'Error pasting items',
 	pasted: (items: string) => `Pasted ${items}`,
 
+	notPreviewable: 'File cannot be previewed',
 	noFilesToDownload: 'No files selected for download',
 
 	dropHere: (folder: string) => `Drop to upload to ${folder}`,

@@ -2,7 +2,7 @@ import { Button } from '@blueprintjs/core';
 import { Cell, Column, ColumnHeaderCell, RenderMode, Table } from '@blueprintjs/table';
 import { formatDate, formatTime, plural } from '@stowage/rules';
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
-import './blueprintTable.css';
+import '../../ui/blueprintTable.css';
 import styles from './LinksTable.module.css';
 import { linkMessages as messages } from './messages.js';
 import type { TemporaryLink } from './useMyLinks.js';

@@ -7,7 +7,7 @@ export type KeyCommand =
 	| { kind: 'toggle' }
 	| { kind: 'extendHere'; keep: boolean }
 	| { kind: 'find'; letter: string }
-	| { kind: 'open' | 'goUp' | 'menu' | 'rename' | 'delete' | 'selectAll' | 'cut' | 'copy' | 'clear' };
+	| { kind: 'open' | 'preview' | 'goUp' | 'menu' | 'rename' | 'delete' | 'selectAll' | 'cut' | 'copy' | 'clear' };
 
 /** The part of a keyboard event that is used here. */
 export interface Keystroke {
@@ -38,7 +38,7 @@ export function commandFor(stroke: Keystroke, typing: boolean): KeyCommand | und
 		case ' ':
 			return stroke.shiftKey ? { kind: 'extendHere', keep: control } : { kind: 'toggle' };
 		case 'Enter':
-			return control || stroke.shiftKey ? undefined : { kind: 'open' };
+			return { kind: control || stroke.shiftKey ? 'preview' : 'open' };
 		case 'Backspace':
 			return { kind: 'goUp' };
 		case 'Escape':

@@ -6,7 +6,7 @@ import { type Cursor, cursorIndex, type Selection, type SelectionAction } from '
 import { commandFor, type KeyCommand } from './keyboard.js';
 
 /** The commands that the list passes on. */
-export type ListCommand = 'goUp' | 'menu' | 'rename' | 'delete' | 'cut' | 'copy';
+export type ListCommand = 'goUp' | 'menu' | 'preview' | 'rename' | 'delete' | 'cut' | 'copy';
 
 export interface ListKeysOptions {
 	rows: Rows | undefined;

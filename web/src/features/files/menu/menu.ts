@@ -7,6 +7,7 @@ import {
 	type Item,
 	itemOf,
 	planPaste,
+	previewOf,
 	refuseCopy,
 	refuseCreateFolder,
 	refuseCut,
@@ -29,6 +30,7 @@ export type Action =
 	| 'selectAll'
 	| 'refresh'
 	| 'open'
+	| 'preview'
 	| 'download'
 	| 'downloadZip'
 	| 'temporaryLink'
@@ -99,6 +101,11 @@ function folderGroups(context: MenuContext): OptionalItem[][] {
 	];
 }
 
+/** Whether there is a preview for it, and it is not too large for that. */
+export function isPreviewable({ type, name, size }: Entry): boolean {
+	return type === 'file' && previewOf(name, size).isPreviewable;
+}
+
 function canPaste({ clipboard, viewer, area, directory }: MenuContext): boolean {
 	return clipboard !== undefined && planPaste(clipboard, viewer, area, directory).kind !== 'refused';
 }
@@ -113,6 +120,7 @@ function entryGroups({ viewer, area }: MenuContext, entries: readonly Entry[]): 
 	return [
 		[
 			single?.type === 'directory' ? { action: 'open', label: 'Open', shortcut: 'Enter' } : undefined,
+			single && isPreviewable(single) ? { action: 'preview', label: 'Preview', shortcut: 'Shift+Enter' } : undefined,
 			entries.every(({ type }) => type === 'file') ? { action: 'download', label: 'Download' } : undefined,
 			single?.type === 'file' ? undefined : { action: 'downloadZip', label: 'Download as ZIP' },
 			single && every(refuseTemporaryLink) ? { action: 'temporaryLink', label: 'Temporary Link' } : undefined,

@@ -4,7 +4,7 @@ import { useNotify } from '../../../ui/notifications/useNotify.js';
 import type { FileDialog } from '../dialogs/fileDialog.js';
 import type { FolderView } from '../folder/useFolderView.js';
 import { keyOf } from '../list/rows.js';
-import type { Action } from '../menu/menu.js';
+import { type Action, isPreviewable } from '../menu/menu.js';
 import { filesMessages as messages, nameItems } from '../messages.js';
 import type { RowKey } from '../selection/selection.js';
 import { type GuardedAction, permittedFor } from './permitted.js';
@@ -18,7 +18,10 @@ export interface ActionContext {
 	operations: FileOperations;
 	/** Every download asks first. */
 	asksBeforeDownload: boolean;
+	/** Opening a file shows it, where it can be shown. */
+	enablesPreview: boolean;
 	openFolder: (directory: StoragePath) => void;
+	preview: (entry: Entry) => void;
 	uploadFiles: () => void;
 	uploadFolder: () => void;
 	download: (entries: readonly Entry[], asZip: boolean) => void;
@@ -84,7 +87,7 @@ export function useFileActions(context: ActionContext): FileActions {
 		};
 
 		return (action, entries) => {
-			const { folder, openFolder, uploadFiles, uploadFolder, copyLink } = latest.current;
+			const { folder, openFolder, enablesPreview, preview, uploadFiles, uploadFolder, copyLink } = latest.current;
 			const [first] = entries;
 			switch (action) {
 				case 'createFolder':
@@ -101,7 +104,12 @@ export function useFileActions(context: ActionContext): FileActions {
 					return void folder.refresh();
 				case 'open':
 					if (first?.type === 'directory') return openFolder(parsePath(first.path));
+					if (first && enablesPreview && isPreviewable(first)) return preview(first);
 					return startDownload(entries, false);
+				case 'preview':
+					if (!first) return;
+					if (isPreviewable(first)) return preview(first);
+					return void notify({ intent: 'warning', message: messages.notPreviewable });
 				case 'download':
 				case 'downloadZip':
 					return startDownload(entries, action === 'downloadZip');

@@ -1,0 +1,74 @@
+import { extensionOf, type FileType, fileType } from './fileTypes.js';
+
+export const previewKinds = ['image', 'video', 'audio', 'pdf', 'epub', 'text', 'document'] as const;
+
+export type PreviewKind = (typeof previewKinds)[number];
+
+const megabyte = 1024 * 1024;
+
+/** The largest file of each kind that is previewed, in bytes (spec, section 9). */
+export const previewLimits: Readonly<Record<PreviewKind, number>> = {
+	text: megabyte,
+	image: 50 * megabyte,
+	video: 500 * megabyte,
+	audio: 100 * megabyte,
+	pdf: 100 * megabyte,
+	document: 50 * megabyte,
+	epub: 100 * megabyte,
+};
+
+export interface Preview {
+	kind: PreviewKind | 'unknown';
+	/** Bytes; 0 where there is no preview at all. */
+	limit: number;
+	/** There is a viewer for its kind and it is not too large for that. */
+	isPreviewable: boolean;
+}
+
+/** The preview for a file of that name and size. */
+export function previewOf(name: string, size: number): Preview {
+	const kind = previewKind(name);
+	const limit = kind === 'unknown' ? 0 : previewLimits[kind];
+	return { kind, limit, isPreviewable: size <= limit && kind !== 'unknown' };
+}
+
+/** Types of which every extension has the same viewer. */
+const kindsOfTypes: Partial<Record<FileType, PreviewKind>> = {
+	pdf: 'pdf',
+	epub: 'epub',
+	video: 'video',
+	audio: 'audio',
+	text: 'text',
+	markdown: 'text',
+	code: 'text',
+	script: 'text',
+	config: 'text',
+	log: 'text',
+};
+
+/** The others, by extension. */
+const extensions: Partial<Record<PreviewKind, string>> = {
+	image: 'png jpg jpeg jpe jfif gif webp avif svg bmp ico tif tiff heic heif',
+	document: 'docx doc odt rtf xls xlsx ods ppt pptx odp',
+	text: 'csv tsv pem csr asc',
+};
+
+const kindsOfExtensions = new Map<string, PreviewKind>();
+for (const [kind, list] of Object.entries(extensions)) {
+	for (const extension of list.split(' ')) kindsOfExtensions.set(extension, kind as PreviewKind);
+}
+
+/** Texts that are known by their whole name, in lower case. */
+const textNames: ReadonlySet<string> = new Set(
+	'readme license licence copying authors changelog changes notice todo install makefile dockerfile containerfile vagrantfile jenkinsfile gemfile rakefile procfile .gitignore .gitattributes .gitmodules .dockerignore .npmrc .npmignore .editorconfig .env .bashrc .bash_profile .profile .zshrc .vimrc .htaccess'.split(
+		' ',
+	),
+);
+
+function previewKind(name: string): PreviewKind | 'unknown' {
+	const extension = extensionOf(name);
+	if (extension === '' || name.startsWith('.')) {
+		if (textNames.has(name.toLowerCase())) return 'text';
+	}
+	return kindsOfExtensions.get(extension) ?? kindsOfTypes[fileType(name)] ?? 'unknown';
+}

@@ -1,0 +1,101 @@
+import type { PreviewKind } from './previews.js';
+
+/** How many of a file's first bytes `sniff` wants to see. */
+export const sniffedBytes = 4096;
+
+/**
+ * What a file is by its first bytes. A playlist names other files, which a player would fetch, so it is never played. Undefined for bytes that are none of
+ * these: also for some formats, such as MP3 without a tag, that can't be told for sure.
+ */
+export function sniff(firstBytes: Uint8Array): PreviewKind | 'playlist' | undefined {
+	const head = firstBytes.subarray(0, sniffedBytes);
+	const latin = (start: number, end: number) => String.fromCharCode(...head.subarray(start, end));
+	const begins = (text: string, at = 0) => latin(at, at + text.length) === text;
+	if (head.length === 0) return 'text';
+	if (begins('\x89PNG\r\n\x1a\n') || begins('\xFF\xD8\xFF') || begins('GIF87a') || begins('GIF89a')) return 'image';
+	if (begins('II*\0') || begins('MM\0*') || begins('\0\0\x01\0')) return 'image';
+	if (begins('BM') && head.length >= 18 && [12, 40, 52, 56, 64, 108, 124].includes(head[14] ?? 0)) return 'image';
+	if (begins('RIFF')) return riffKinds[latin(8, 12)];
+	if (begins('FORM')) return begins('AIF', 8) ? 'audio' : undefined;
+	if (begins('ftyp', 4)) return ofBrand(latin(8, 12));
+	if (begins('\x1a\x45\xdf\xa3')) return 'video';
+	if (begins('OggS')) return latin(0, 512).includes('theora') ? 'video' : 'audio';
+	if (begins('ID3') || begins('fLaC') || begins('MThd') || begins('#!AMR')) return 'audio';
+	if (
+		begins('FLV\x01') ||
+		begins('\0\0\x01\xBA') ||
+		begins('\0\0\x01\xB3') ||
+		begins('\x30\x26\xB2\x75\x8E\x66\xCF\x11')
+	) {
+		return 'video';
+	}
+	if (head[0] === 0x47 && head[188] === 0x47 && head[376] === 0x47) return 'video';
+	if (latin(0, 1024).includes('%PDF-')) return 'pdf';
+	if (begins('PK\x03\x04')) return zipKind(latin(0, 512));
+	if (begins('\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1') || begins('{\\rtf')) return 'document';
+	// A frame of MPEG audio layer III or of ADTS.
+	if (head[0] === 0xff && head.length > 3 && [0xfb, 0xfa, 0xf3, 0xf2, 0xe3, 0xf1, 0xf9].includes(head[1] ?? 0)) {
+		return 'audio';
+	}
+	if (isPlaylist(latin(0, 1024))) return 'playlist';
+	return isText(head) ? 'text' : undefined;
+}
+
+const riffKinds: Readonly<Record<string, PreviewKind>> = { WEBP: 'image', WAVE: 'audio', 'AVI ': 'video' };
+
+function ofBrand(brand: string): PreviewKind {
+	if (['avif', 'avis', 'heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'mif1', 'msf1'].includes(brand)) return 'image';
+	return ['M4A ', 'M4B ', 'M4P '].includes(brand) ? 'audio' : 'video';
+}
+
+/** A book says what it is in its first entry; an office document begins with one of a few entries. */
+function zipKind(head: string): PreviewKind | undefined {
+	if (head.slice(30, 58) === 'mimetypeapplication/epub+zip') return 'epub';
+	if (head.slice(30, 80).startsWith('mimetypeapplication/vnd.oasis.opendocument')) return 'document';
+	return /^(\[Content_Types\]\.xml|_rels\/|docProps\/|word\/|xl\/|ppt\/)/.test(head.slice(30, 64))
+		? 'document'
+		: undefined;
+}
+
+function isPlaylist(head: string): boolean {
+	const text = head.replace(/^\xEF\xBB\xBF/, '').trimStart();
+	return (
+		/^(#EXTM3U|\[playlist\]|ffconcat version|RTSPtextRTSP)/i.test(text) ||
+		/^(<\?xml[^>]*>\s*)?(<!--[\s\S]*?-->\s*)*<(smil|MPD|asx|playlist)\b/i.test(text)
+	);
+}
+
+/** No text has a NUL or more than a few other control characters, unless it is UTF-16 and says so. */
+function isText(head: Uint8Array): boolean {
+	if ((head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)) return true;
+	let controls = 0;
+	for (const byte of head) {
+		if (byte === 0) return false;
+		if (byte < 0x20 && byte !== 9 && byte !== 10 && byte !== 12 && byte !== 13 && byte !== 27) controls++;
+	}
+	return controls <= head.length / 100;
+}
+
+/** Kinds that are told by their first bytes for sure, and so are shown as what they are whatever their name says. */
+const told: ReadonlySet<string> = new Set(['image', 'video', 'audio', 'pdf', 'epub']);
+
+/**
+ * With which viewer a file is shown: the one of its name, unless its first bytes say otherwise. Bytes that no viewer of that kind can show are `unknown`;
+ * what only looks wrong is left to the viewer, which says so in its own words.
+ */
+export function shownAs(named: PreviewKind, firstBytes: Uint8Array): PreviewKind | 'unknown' {
+	const found = sniff(firstBytes);
+	if (named === 'text') {
+		// A playlist is a text like any other, as long as nobody plays it.
+		if (found === 'playlist') return 'text';
+		return found ?? 'unknown';
+	}
+	if (found === 'playlist') return 'unknown';
+	if (found === undefined || !told.has(found) || found === named) return named;
+	// The same containers hold sound and pictures, and a name is the better guess between the two.
+	if (isPlayed(found) && isPlayed(named)) return named;
+	// An office document may begin as a book does not; the other way round its viewer tells.
+	return found;
+}
+
+const isPlayed = (kind: PreviewKind) => kind === 'video' || kind === 'audio';

@@ -1,0 +1,100 @@
+import test from 'ava';
+import { type PreviewKind, previewLimits, previewOf, shownAs, sniff } from '../src/index.js';
+
+const mb = 1024 * 1024;
+
+const shows = test.macro({
+	exec: (t, name: string, kind: PreviewKind, limit: number) => {
+		t.deepEqual(previewOf(name, limit), { kind, limit, isPreviewable: true });
+		t.deepEqual(previewOf(name, limit + 1), { kind, limit, isPreviewable: false });
+	},
+	title: (_, name, kind) => `${name} is previewed as ${kind}, up to its limit and no further`,
+});
+test(shows, 'photo.JPG', 'image', 50 * mb);
+test(shows, 'drawing.svg', 'image', 50 * mb);
+test(shows, 'phone.heic', 'image', 50 * mb);
+test(shows, 'film.mp4', 'video', 500 * mb);
+test(shows, 'old.avi', 'video', 500 * mb);
+test(shows, 'song.flac', 'audio', 100 * mb);
+test(shows, 'paper.pdf', 'pdf', 100 * mb);
+test(shows, 'book.epub', 'epub', 100 * mb);
+test(shows, 'letter.docx', 'document', 50 * mb);
+test(shows, 'table.xlsx', 'document', 50 * mb);
+test(shows, 'slides.odp', 'document', 50 * mb);
+for (const name of ['a.txt', 'a.md', 'a.csv', 'a.html', 'a.xml', 'a.py', 'a.log', 'a.yaml', 'Makefile', '.gitignore']) {
+	test(shows, name, 'text', mb);
+}
+
+for (const name of ['a.zip', 'a.exe', 'a.psd', 'a.ttf', 'a.sqlite', 'a', 'a.constructor', '.hidden', 'a.bak']) {
+	test(`${name} has no preview`, (t) => {
+		t.deepEqual(previewOf(name, 1), { kind: 'unknown', limit: 0, isPreviewable: false });
+	});
+}
+
+test('the limits are those of the spec', (t) => {
+	const expected = { text: 1, image: 50, video: 500, audio: 100, pdf: 100, document: 50, epub: 100 };
+	t.deepEqual(
+		previewLimits,
+		Object.fromEntries(Object.entries(expected).map(([kind, limit]) => [kind, limit * mb])) as never,
+	);
+});
+
+const bytes = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
+const zip = (first: string) => bytes(`PK\x03\x04${'\0'.repeat(26)}${first}`);
+
+const heads: Readonly<Record<string, [Uint8Array, ReturnType<typeof sniff>]>> = {
+	PNG: [bytes('\x89PNG\r\n\x1a\n\0\0\0\rIHDR'), 'image'],
+	JPEG: [bytes('\xFF\xD8\xFF\xE0\0\x10JFIF'), 'image'],
+	GIF: [bytes('GIF89a\x01\0'), 'image'],
+	WebP: [bytes('RIFF\x10\0\0\0WEBPVP8 '), 'image'],
+	HEIC: [bytes('\0\0\0\x18ftypheic\0\0\0\0'), 'image'],
+	AVIF: [bytes('\0\0\0\x18ftypavif\0\0\0\0'), 'image'],
+	TIFF: [bytes('II*\0\x08\0\0\0'), 'image'],
+	BMP: [bytes('BM\x46\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x02'), 'image'],
+	MP4: [bytes('\0\0\0\x20ftypisom\0\0\x02\0'), 'video'],
+	Matroska: [bytes('\x1a\x45\xdf\xa3\x93\x42'), 'video'],
+	AVI: [bytes('RIFF\x10\0\0\0AVI LIST'), 'video'],
+	WAVE: [bytes('RIFF\x10\0\0\0WAVEfmt '), 'audio'],
+	FLAC: [bytes('fLaC\0\0\0\x22'), 'audio'],
+	'MP3 with a tag': [bytes('ID3\x04\0\0'), 'audio'],
+	'MP3 without a tag': [bytes('\xFF\xFB\x90\x64\0\0'), 'audio'],
+	'Ogg with sound': [bytes('OggS\0\x02\0\0\0\0\0\0\0\0OpusHead'), 'audio'],
+	'Ogg with pictures': [bytes('OggS\0\x02\0\0\0\0\0\0\0\0\x80theora'), 'video'],
+	PDF: [bytes('%PDF-1.7\n'), 'pdf'],
+	EPUB: [zip('mimetypeapplication/epub+zip'), 'epub'],
+	'Word document': [zip('[Content_Types].xml'), 'document'],
+	'text document': [zip('mimetypeapplication/vnd.oasis.opendocument.text'), 'document'],
+	'old Word document': [bytes('\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1'), 'document'],
+	ZIP: [zip('photo.jpg'), undefined],
+	program: [bytes('\x7FELF\x02\x01\x01\0'), undefined],
+	'HLS playlist': [bytes('#EXTM3U\n#EXTINF:4,\nhttp://elsewhere/a.ts\n'), 'playlist'],
+	'DASH manifest': [bytes('<?xml version="1.0"?>\n<MPD xmlns="urn:mpeg:dash:schema:mpd:2011">'), 'playlist'],
+	'list of ffmpeg': [bytes('ffconcat version 1.0\nfile /etc/passwd\n'), 'playlist'],
+	page: [bytes('<!doctype html><script>1</script>'), 'text'],
+	'UTF-16': [bytes('\xFF\xFEa\0b\0'), 'text'],
+	nothing: [new Uint8Array(), 'text'],
+};
+for (const [name, [head, kind]] of Object.entries(heads)) {
+	test(`${name} is told as ${kind} by its first bytes`, (t) => {
+		t.is(sniff(head), kind);
+	});
+}
+
+const head = (name: keyof typeof heads) => (heads[name] as [Uint8Array, unknown])[0];
+
+test('a file that lies about its kind is shown as what it is, or not at all', (t) => {
+	t.is(shownAs('image', head('PDF')), 'pdf');
+	t.is(shownAs('text', head('PNG')), 'image');
+	t.is(shownAs('text', head('program')), 'unknown');
+	t.is(shownAs('video', head('HLS playlist')), 'unknown');
+	t.is(shownAs('pdf', head('EPUB')), 'epub');
+});
+
+test('what may be of its kind is left to its viewer', (t) => {
+	t.is(shownAs('image', head('page')), 'image');
+	t.is(shownAs('text', head('page')), 'text');
+	t.is(shownAs('text', head('HLS playlist')), 'text');
+	t.is(shownAs('audio', head('MP4')), 'audio');
+	t.is(shownAs('document', head('Word document')), 'document');
+	t.is(shownAs('epub', head('ZIP')), 'epub');
+});

@@ -1,0 +1,201 @@
+import test from 'ava';
+import type { Page } from 'playwright-core';
+import { clean } from '../support/axe.js';
+import { overlaysClosed, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { book, paragraph, word, zipped } from '../support/previewFiles.js';
+import { leave, picture, show, watchRequests } from '../support/previews.js';
+
+const fixture = setUpFixture(test);
+
+const inside = (page: Page) => page.frameLocator('iframe');
+
+const metadata =
+	'<dc:title>The Long Afternoon</dc:title><dc:creator>A. Writer</dc:creator><dc:description>&lt;p&gt;A &lt;b&gt;quiet&lt;/b&gt; novel.&lt;/p&gt;</dc:description><dc:publisher>Small Press</dc:publisher><dc:language>en-GB</dc:language>';
+
+const chapters = (count: number, more = '') =>
+	Object.fromEntries(
+		Array.from({ length: count }, (_, index) => [`c${index + 1}.xhtml`, `<h1>Heading ${index + 1}</h1>${more}`]),
+	);
+
+test.serial('a book is read chapter by chapter, by buttons, keys and its table of contents', async (t) => {
+	const app = await fixture.enter(t);
+	const body = '<p><img src="../img/a.png" alt="a picture"/></p><p id="end">Words, <a href="c2.xhtml">two</a>.</p>';
+	await writeFiles(app.home, {
+		'book.epub': book({
+			chapters: chapters(12, body),
+			metadata,
+			head: '<link rel="stylesheet" href="../s.css"/>',
+			files: { 'OPS/img/a.png': await picture('png', '30x20', 'teal'), 'OPS/s.css': 'h1 { color: rgb(120, 60, 40) }' },
+		}),
+	});
+	const page = await app.open('/browser?type=private');
+	const viewer = await show(page, 'book.epub');
+	const counter = (text: string) => viewer.getByText(text, { exact: true }).waitFor();
+	await counter('1 / 12');
+	const heading = (number: number) => inside(page).getByRole('heading', { name: `Heading ${number}`, exact: true });
+	await heading(1).waitFor();
+	t.is(await heading(1).evaluate((element) => getComputedStyle(element).color), 'rgb(120, 60, 40)');
+	await page.waitForFunction(() => {
+		const image = document.querySelector('iframe')?.contentDocument?.querySelector('img');
+		return image?.complete && image.naturalWidth === 30;
+	});
+	for (const text of ['The Long Afternoon', 'A. Writer', 'A quiet novel.', 'Small Press', 'en-GB']) {
+		await viewer.getByText(text, { exact: true }).waitFor();
+	}
+	await clean(t, page, 'EPUB reader');
+
+	await viewer.getByRole('button', { name: 'Next' }).click();
+	await counter('2 / 12');
+	await heading(2).waitFor();
+	await page.keyboard.press('ArrowRight');
+	await counter('3 / 12');
+	await page.keyboard.press('ArrowLeft');
+	await counter('2 / 12');
+	await viewer.getByRole('button', { name: 'Previous' }).click();
+	await counter('1 / 12');
+	await heading(1).click();
+	await page.keyboard.press('ArrowRight');
+	await counter('2 / 12');
+	await heading(2).click();
+	await page.keyboard.press('Space');
+	await counter('3 / 12');
+	await viewer.getByRole('navigation', { name: 'Contents' }).getByRole('button', { name: 'Chapter 7' }).click();
+	await counter('7 / 12');
+	await inside(page).getByRole('link', { name: 'two' }).click();
+	await counter('2 / 12');
+	const size = () =>
+		inside(page)
+			.locator('html')
+			.evaluate((html) => parseFloat(getComputedStyle(html).fontSize));
+	const before = await size();
+	await viewer.getByRole('button', { name: 'Larger text' }).click();
+	t.true((await size()) > before);
+
+	await heading(2).click();
+	await page.keyboard.press('Escape');
+	await overlaysClosed(page);
+	await show(page, 'book.epub');
+	await counter('2 / 12');
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('a book that can’t be read says why, and what it does not say of itself is filled in', async (t) => {
+	const app = await fixture.enter(t);
+	const container =
+		'<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles><rootfile full-path="book.opf"/></rootfiles></container>';
+	await writeFiles(app.home, {
+		'broken.epub': 'no book',
+		'empty.epub': book({ chapters: {} }),
+		'noopf.epub': zipped({ mimetype: 'application/epub+zip', 'META-INF/container.xml': container }),
+		'plain.epub': book({ chapters: chapters(1), metadata: '' }),
+		// 1,000 times as large as it is packed: 400 MB.
+		'bomb.epub': book({ chapters: chapters(1), files: { 'OPS/text/c1.xhtml': Buffer.alloc(400 * 1024 * 1024, 'x') } }),
+	});
+	const page = await app.open('/browser?type=private');
+	for (const [name, sentence] of [
+		['broken.epub', 'Cannot Preview EPUB'],
+		['empty.epub', 'No readable chapters found in EPUB'],
+		['noopf.epub', 'No OPF file found in EPUB'],
+		['bomb.epub', 'Cannot Preview EPUB'],
+	] as const) {
+		const viewer = await show(page, name);
+		await viewer.getByRole('alert').getByText(sentence).waitFor();
+		await viewer.getByText('Cannot Preview EPUB').waitFor();
+		await leave(page);
+	}
+	const plain = await show(page, 'plain.epub');
+	await plain.getByText('Unknown Author').waitFor();
+	await plain.getByText('en', { exact: true }).waitFor();
+	t.deepEqual(app.faults, []);
+});
+
+const script = 'parent.document.title = document.title = "it ran"; fetch("/it-ran")';
+
+test.serial('nothing in a book runs, asks anybody or leaves its frame', async (t) => {
+	const app = await fixture.enter(t);
+	const hostile = `
+		<script>${script}</script><p onclick='${script}' id="click">Click</p><img src="missing.png" onerror='${script}'/>
+		<img src="http://127.0.0.1:9/canary.png" alt="" srcset="http://127.0.0.1:9/canary2.png 2x"/>
+		<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" onload='${script}' width="10" height="10">
+			<script>${script}</script><image xlink:href="http://127.0.0.1:9/svg.png"/><use href="http://127.0.0.1:9/use.svg#a"/>
+			<rect width="9" height="9" fill="url(http://127.0.0.1:9/fill.svg#a)"/><a xlink:href='javascript:${script}'><text>x</text></a></svg>
+		<iframe src="http://127.0.0.1:9/frame" srcdoc="&lt;script&gt;parent.parent.document.title='it ran'&lt;/script&gt;"></iframe>
+		<object data="http://127.0.0.1:9/object"></object><embed src="http://127.0.0.1:9/embed"/>
+		<video src="http://127.0.0.1:9/video" poster="http://127.0.0.1:9/poster" autoplay=""></video>
+		<meta http-equiv="refresh" content="0;url=http://127.0.0.1:9/refresh"/><base href="http://127.0.0.1:9/"/>
+		<p style="background: url(http://127.0.0.1:9/style.png); list-style: \\75rl(http://127.0.0.1:9/escaped.png)">styled</p>
+		<a href='javascript:${script}' id="script">script</a> <a href="data:text/html,x" id="data">data</a>
+		<form action="http://127.0.0.1:9/form"><button autofocus="">send</button></form>
+		<style>@import url("http://127.0.0.1:9/i.css"); @font-face { font-family: f; src: url(http://127.0.0.1:9/f.woff) } body { font-family: f;
+			background: image-set("http://127.0.0.1:9/set.png" 1x); --x: url(http://127.0.0.1:9/x); border-image: \\000075rl(http://127.0.0.1:9/b) }</style>`;
+	await writeFiles(app.home, {
+		'hostile.epub': book({
+			chapters: { 'c1.xhtml': `<h1>Hostile</h1>${hostile}` },
+			metadata: `<dc:title>&lt;img src=x onerror="${'document.title=1'}"&gt;</dc:title>`,
+			head: '<link rel="stylesheet" href="http://127.0.0.1:9/remote.css"/><link rel="prefetch" href="http://127.0.0.1:9/prefetch"/><link rel="stylesheet" href="../s.css"/>',
+			files: { 'OPS/s.css': '@import "http://127.0.0.1:9/j.css"; h1 { background: url(http://127.0.0.1:9/css.png) }' },
+		}),
+	});
+	const page = await app.open('/browser?type=private');
+	const foreign = watchRequests(page, app.url);
+	page.on('request', (request) => request.url().includes('it-ran') && foreign.push(request.url()));
+	await show(page, 'hostile.epub');
+	await inside(page).getByRole('heading', { name: 'Hostile' }).waitFor();
+	await inside(page).locator('#click').click();
+	await inside(page).locator('#script').click();
+	await inside(page).locator('#data').click();
+	t.is(await inside(page).locator('script, iframe, object, embed, video, form, base, meta, link').count(), 0);
+	t.is(
+		await page
+			.frameLocator('iframe')
+			.locator('html')
+			.innerHTML()
+			.then((html) => html.includes('127.0.0.1:9')),
+		false,
+	);
+	t.deepEqual(foreign, []);
+	t.notRegex(await page.title(), /it ran|1$/);
+	t.deepEqual(app.faults, []);
+});
+
+const altChunk =
+	'<Relationship Id="a1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/aFChunk" Target="chunk.html"/>';
+const link = (target: string) =>
+	`<Relationship Id="h1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/hyperlink" Target="${target}" TargetMode="External"/>`;
+const linked = '<w:p><w:hyperlink r:id="h1"><w:r><w:t>a link</w:t></w:r></w:hyperlink></w:p>';
+
+test.serial('a docx is drawn in the page, and nothing in it runs', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, {
+		'letter.docx': word({
+			body: `${paragraph('Dear reader')}${linked}<w:altChunk r:id="a1"/>`,
+			relations: altChunk + link('javascript:document.title=1'),
+			files: { 'word/chunk.html': `<script>${script}</script><img src="http://127.0.0.1:9/chunk.png">` },
+		}),
+		'broken.docx': 'no document',
+		'other.docx': zipped({ 'a.txt': 'no document' }),
+		'bomb.docx': word({ body: paragraph('x'), files: { 'word/media/a.bin': Buffer.alloc(200 * 1024 * 1024) } }),
+	});
+	const page = await app.open('/browser?type=private');
+	const foreign = watchRequests(page, app.url);
+	await show(page, 'letter.docx');
+	await inside(page).getByText('Dear reader').waitFor();
+	await inside(page).getByText('a link').click();
+	t.is(await inside(page).locator('iframe, script').count(), 0);
+	t.is(
+		await inside(page)
+			.getByText('a link')
+			.evaluate((element) => element.closest('a')?.getAttribute('href') ?? null),
+		null,
+	);
+	await clean(t, page, 'docx viewer');
+	await leave(page);
+	for (const name of ['broken.docx', 'other.docx', 'bomb.docx']) {
+		const viewer = await show(page, name);
+		await viewer.getByRole('alert').getByText('Failed to render DOCX file.').waitFor();
+		await leave(page);
+	}
+	t.deepEqual(foreign, []);
+	t.notRegex(await page.title(), /it ran|1$/);
+	t.deepEqual(app.faults, []);
+});

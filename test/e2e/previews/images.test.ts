@@ -1,0 +1,192 @@
+import test from 'ava';
+import type { Locator, Page } from 'playwright-core';
+import { overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { picture, show, watchRequests } from '../support/previews.js';
+
+const fixture = setUpFixture(test);
+
+const zoomIs = (viewer: Locator, percentage: string) => viewer.getByText(percentage, { exact: true }).waitFor();
+
+const shownAs = (viewer: Locator) =>
+	viewer.getByRole('img').evaluate((image) => {
+		const { a, b, e, f } = new DOMMatrix(getComputedStyle(image).transform);
+		return {
+			zoom: Math.round(Math.hypot(a, b) * 100) / 100,
+			rotation: Math.round((Math.atan2(b, a) * 180) / Math.PI + 360) % 360,
+			x: Math.round(e),
+			y: Math.round(f),
+		};
+	});
+
+const middleOf = async (page: Page) => {
+	const box = await page.locator('[data-part=stage]').boundingBox();
+	if (!box) throw new Error('There is no stage.');
+	return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+};
+
+test.serial('a picture zooms, turns, moves and goes back', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'a.png': await picture('png', '2000x1000', 'red') });
+	const page = await app.open('/browser?type=private');
+	const viewer = await show(page, 'a.png');
+	await viewer.getByRole('img').waitFor();
+	const press = (name: string) => viewer.getByRole('button', { name, exact: true }).click();
+	await zoomIs(viewer, '100%');
+	const { x, y } = await middleOf(page);
+
+	// At its own size or below it can't be moved.
+	await page.mouse.move(x, y);
+	await page.mouse.down();
+	await page.mouse.move(x + 50, y + 20);
+	await page.mouse.up();
+	t.deepEqual(await shownAs(viewer), { zoom: 1, rotation: 0, x: 0, y: 0 });
+
+	await press('Zoom in');
+	await zoomIs(viewer, '125%');
+	await press('Zoom out');
+	await press('Zoom out');
+	await zoomIs(viewer, '75%');
+	for (let count = 0; count < 5; count++) await press('Zoom out');
+	await zoomIs(viewer, '10%');
+	for (let count = 0; count < 25; count++) await press('Zoom in');
+	await zoomIs(viewer, '500%');
+	await press('Reset');
+	await zoomIs(viewer, '100%');
+
+	await page.mouse.move(x, y);
+	await page.mouse.wheel(0, -100);
+	await zoomIs(viewer, '110%');
+	await page.mouse.wheel(0, 100);
+	await page.mouse.wheel(0, 100);
+	await zoomIs(viewer, '90%');
+	await press('Reset');
+
+	await page.mouse.dblclick(x, y);
+	await zoomIs(viewer, '200%');
+	await page.mouse.down();
+	await page.mouse.move(x + 40, y + 30, { steps: 3 });
+	await page.mouse.up();
+	t.deepEqual(await shownAs(viewer), { zoom: 2, rotation: 0, x: 40, y: 30 });
+	for (let count = 0; count < 4; count++) await press('Zoom out');
+	await zoomIs(viewer, '100%');
+	t.deepEqual(await shownAs(viewer), { zoom: 1, rotation: 0, x: 0, y: 0 }, 'it goes back to the middle');
+
+	for (const rotation of [90, 180, 270, 0]) {
+		await press('Rotate');
+		t.is((await shownAs(viewer)).rotation, rotation);
+	}
+	await page.keyboard.press('+');
+	await zoomIs(viewer, '125%');
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('two fingers zoom', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'a.png': await picture('png', '800x600', 'red') });
+	const page = await app.open('/browser?type=private');
+	const viewer = await show(page, 'a.png');
+	await viewer.getByRole('img').waitFor();
+	const { x, y } = await middleOf(page);
+	const session = await page.context().newCDPSession(page);
+	const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', reach: number) =>
+		session.send('Input.dispatchTouchEvent', {
+			type,
+			touchPoints:
+				type === 'touchEnd'
+					? []
+					: [
+							{ x: x - reach, y, id: 1 },
+							{ x: x + reach, y, id: 2 },
+						],
+		});
+	await touch('touchStart', 50);
+	await touch('touchMove', 75);
+	await touch('touchMove', 100);
+	await touch('touchEnd', 100);
+	await zoomIs(viewer, '200%');
+	t.deepEqual(app.faults, []);
+});
+
+test.serial(
+	'pictures follow each other in the order on screen, also by keys, and the next is there already',
+	async (t) => {
+		const app = await fixture.enter(t);
+		await writeFiles(app.home, {
+			'a1.png': await picture('png', '30x20', 'red'),
+			'a2.jpg': await picture('jpg', '30x20', 'green'),
+			'a10.gif': await picture('gif', '30x20', 'blue'),
+			'between.txt': 'no picture',
+		});
+		const page = await app.open('/browser?type=private&sort=rname');
+		const viewer = await show(page, 'a2.jpg');
+		const dialog = page.getByRole('dialog');
+		await viewer.getByRole('img', { name: 'a2.jpg' }).waitFor();
+		await page.waitForFunction(() =>
+			performance.getEntriesByType('resource').some(({ name }) => name.includes('a10.gif')),
+		);
+		await page.keyboard.press('ArrowLeft');
+		await dialog.getByRole('img', { name: 'a10.gif' }).waitFor();
+		await page.keyboard.press('ArrowRight');
+		await dialog.getByRole('img', { name: 'a2.jpg' }).waitFor();
+		const next = dialog.getByRole('button', { name: 'Next' });
+		await next.focus();
+		await page.keyboard.press('Enter');
+		await dialog.getByRole('img', { name: 'a1.png' }).waitFor();
+		t.is(await next.getAttribute('aria-disabled'), 'true');
+		t.true(await next.evaluate((button) => button === document.activeElement), 'the focus stays');
+		await page.keyboard.press('Escape');
+		await overlaysClosed(page);
+		await rowOf(page, 'a2.jpg').and(page.locator(':focus')).waitFor();
+		t.deepEqual(app.faults, []);
+	},
+);
+
+test.serial('a drawing runs nothing and asks nobody', async (t) => {
+	const app = await fixture.enter(t);
+	const script = 'document.title = "it ran"; fetch("/it-ran")';
+	await writeFiles(app.home, {
+		'drawing.svg': `<svg xmlns="http://www.w3.org/2000/svg" width="90" height="60" onload='${script}'><script>${script}</script>
+			<style>@import url(http://127.0.0.1:9/style.css);</style>
+			<image href="http://127.0.0.1:9/canary.png" width="10" height="10"/><rect width="90" height="60" fill="teal"/></svg>`,
+		'text.png': '<svg xmlns="http://www.w3.org/2000/svg" onload="document.title=1"/>',
+	});
+	const page = await app.open('/browser?type=private');
+	const foreign = watchRequests(page, app.url);
+	const viewer = await show(page, 'drawing.svg');
+	await viewer.getByRole('img', { name: 'drawing.svg' }).waitFor();
+	t.is(await viewer.getByRole('img').evaluate((image) => (image as HTMLImageElement).naturalWidth), 90);
+	await page.keyboard.press('ArrowRight');
+	await page.getByText('Failed to load image').waitFor();
+	t.not(await page.title(), 'it ran');
+	t.deepEqual(foreign, []);
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('a photo lies as its camera was held, and what is too large to be drawn is not', async (t) => {
+	const app = await fixture.enter(t);
+	const lying = await picture('jpg', '60x40', 'red');
+	// An EXIF segment with nothing but an orientation of 6: a quarter turn.
+	const exif = Buffer.from(
+		'ffe10022457869660000' + '4d4d002a00000008' + '0001' + '0112000300000001' + '00060000' + '00000000',
+		'hex',
+	);
+	const bomb = Buffer.from(await picture('png', '4x3', 'red'));
+	bomb.writeUInt32BE(50_000, 16);
+	bomb.writeUInt32BE(50_000, 20);
+	await writeFiles(app.home, {
+		'photo.jpg': Buffer.concat([lying.subarray(0, 2), exif, lying.subarray(2)]),
+		'bomb.png': bomb,
+		'scan.tif': await picture('tiff', '40x30', 'red'),
+	});
+	const page = await app.open('/browser?type=private');
+	await show(page, 'bomb.png');
+	const dialog = page.getByRole('dialog');
+	await dialog.getByText('Preview not available').waitFor();
+	await page.keyboard.press('ArrowRight');
+	await dialog.getByRole('img', { name: 'photo.jpg' }).waitFor();
+	const size = await dialog.getByRole('img').evaluate(({ clientWidth, clientHeight }) => [clientWidth, clientHeight]);
+	t.deepEqual(size, [40, 60]);
+	await page.keyboard.press('ArrowRight');
+	await dialog.getByText('Preview not available').waitFor();
+	t.deepEqual(app.faults, []);
+});

@@ -1,0 +1,112 @@
+import test from 'ava';
+import { clean } from '../support/axe.js';
+import { overlaysClosed, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { leave, recorded, show } from '../support/previews.js';
+
+const fixture = setUpFixture(test);
+
+const film = () =>
+	recorded('webm', '-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=10:duration=30', '-c:v', 'libvpx', '-b:v', '200k');
+
+test.serial(
+	'a film plays by ranges with its subtitles, goes to full screen and back, and on from where it was',
+	async (t) => {
+		const app = await fixture.enter(t);
+		await writeFiles(app.home, {
+			'film.webm': await film(),
+			'film.srt': '1\r\n00:00:01,000 --> 00:00:29,500\r\nGrüße\r\n',
+			'film.en.vtt': 'WEBVTT\n\n00:01.000 --> 00:29.000\nGreetings\n',
+			'other.srt': '1\n00:00:01,000 --> 00:00:02,000\nNo\n',
+		});
+		const page = await app.open('/browser?type=private');
+		const ranges: string[] = [];
+		page.on('request', (request) => {
+			if (request.url().includes('film.webm')) ranges.push(request.headers().range ?? 'none');
+		});
+		const viewer = await show(page, 'film.webm');
+		const video = viewer.locator('video');
+		await page.waitForFunction(() => (document.querySelector('video')?.readyState ?? 0) >= 1);
+		t.false(ranges.includes('none'), 'never as a whole');
+		await page.waitForFunction(() => document.querySelector('video')?.textTracks.length === 2);
+		const cue = await page.evaluate(async () => {
+			const video = document.querySelector('video') as HTMLVideoElement;
+			for (;;) {
+				const track = [...video.textTracks].find(({ label }) => label === 'Subtitles');
+				const cue = track?.cues?.[0] as VTTCue | undefined;
+				if (cue) return [cue.text, cue.startTime, cue.endTime];
+				await new Promise((resolve) => setTimeout(resolve, 50));
+			}
+		});
+		t.deepEqual(cue, ['Grüße', 1, 29.5]);
+		await clean(t, page, 'video viewer');
+
+		const full = viewer.getByRole('button', { name: 'Fullscreen' });
+		await full.click();
+		await page.waitForFunction(() => document.fullscreenElement !== null);
+		await page.keyboard.press('Escape');
+		await page.waitForFunction(() => document.fullscreenElement === null);
+		t.true(await viewer.isVisible(), 'Escape leaves full screen only');
+
+		await video.evaluate((element) => {
+			(element as HTMLVideoElement).currentTime = 12;
+		});
+		await page.waitForFunction(() => localStorage.getItem('stowage.videoPlaces')?.includes('12'));
+		await page.keyboard.press('Escape');
+		await overlaysClosed(page);
+		await show(page, 'film.webm');
+		await page.waitForFunction(() => Math.abs((document.querySelector('video')?.currentTime ?? 0) - 12) < 0.5);
+		t.deepEqual(app.faults, []);
+	},
+);
+
+test.serial('a film that can’t be played says so', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'broken.mp4': 'no film', 'broken.mp3': 'no song' });
+	const page = await app.open('/browser?type=private');
+	const viewer = await show(page, 'broken.mp4');
+	const alert = viewer.getByRole('alert');
+	await alert.getByText('Cannot play video', { exact: true }).waitFor();
+	await alert.getByText('Failed to load the video file.').waitFor();
+	await alert.getByRole('link', { name: 'Download' }).waitFor();
+	await clean(t, page, 'a broken film');
+	await leave(page);
+	await show(page, 'broken.mp3');
+	await page.getByText('Failed to load the audio file.').waitFor();
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('a song shows its tags and cover, and is followed by the next one', async (t) => {
+	const app = await fixture.enter(t);
+	const cover = ['-f', 'lavfi', '-i', 'color=teal:s=80x80:d=1'];
+	const sine = ['-f', 'lavfi', '-i', 'sine=frequency=330:duration=3'];
+	const tags = [
+		'-metadata',
+		'title=Evening <b>Light</b>',
+		'-metadata',
+		'artist=The Testers',
+		'-metadata',
+		'album=Sines',
+	];
+	const song = [...sine, ...cover, '-map', '0:a', '-map', '1:v', '-frames:v', '1', '-c:v', 'mjpeg', ...tags];
+	await writeFiles(app.home, {
+		'one.mp3': await recorded('mp3', ...song, '-disposition:v', 'attached_pic'),
+		'two.flac': await recorded('flac', ...sine, '-metadata', 'title=Second'),
+		'cover.png': 'no song',
+	});
+	const page = await app.open('/browser?type=private');
+	const viewer = await show(page, 'one.mp3');
+	await viewer.getByText('Evening <b>Light</b>').waitFor();
+	await viewer.getByText('The Testers').waitFor();
+	await viewer.getByText('Sines').waitFor();
+	await viewer.getByRole('img', { name: 'Cover' }).waitFor();
+	const box = await viewer.boundingBox();
+	t.is(Math.round(box?.width ?? 0), 400);
+	await clean(t, page, 'audio player');
+	await viewer.locator('audio').evaluate((audio) => (audio as HTMLAudioElement).pause());
+	await viewer.getByRole('button', { name: 'Next' }).click();
+	const second = page.getByRole('dialog', { name: 'two.flac' });
+	await second.getByText('Second', { exact: true }).waitFor();
+	await second.getByRole('button', { name: 'Previous' }).click();
+	await page.getByRole('dialog', { name: 'one.mp3' }).waitFor();
+	t.deepEqual(app.faults, []);
+});

@@ -1,0 +1,162 @@
+import test, { type ExecutionContext } from 'ava';
+import type { Locator } from 'playwright-core';
+import { clean } from '../support/axe.js';
+import { phone } from '../support/browser.js';
+import { menuItems, nameIn, overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { expectNotice } from '../support/notices.js';
+import { leave, picture, show } from '../support/previews.js';
+
+const fixture = setUpFixture(test);
+
+const boxOf = async (locator: Locator) => {
+	const box = await locator.boundingBox();
+	if (!box) throw new Error('It is not there.');
+	return box;
+};
+
+const isOnScreen = async (
+	t: ExecutionContext,
+	locator: Locator,
+	{ width, height }: { width: number; height: number },
+) => {
+	const box = await boxOf(locator);
+	t.true(box.x >= 0 && box.y >= 0 && box.x + box.width <= width && box.y + box.height <= height, JSON.stringify(box));
+	return box;
+};
+
+test.serial(
+	'a file opens in a panel of its kind’s width, which moves, stays on the screen and gives the focus back',
+	async (t) => {
+		const app = await fixture.enter(t);
+		const size = { width: 1280, height: 800 };
+		await writeFiles(app.home, { 'a.txt': 'some text', 'b.png': await picture('png', '40x30', 'red'), 'c.zip': 'PK' });
+		const page = await app.open('/browser?type=private');
+		const viewer = await show(page, 'b.png');
+		await viewer.getByRole('img', { name: 'b.png' }).waitFor();
+		const box = await isOnScreen(t, viewer, size);
+		t.is(Math.round(box.width), 960);
+		t.is(Math.round(box.height), 640);
+		await clean(t, page, 'image viewer');
+		t.is(await viewer.getAttribute('aria-modal'), 'true');
+		const link = viewer.getByRole('link', { name: 'Download' });
+		t.regex((await link.getAttribute('href')) ?? '', /\/api\/download\/b\.png\?type=private$/);
+
+		const handle = viewer.getByRole('button', { name: 'Move', exact: true });
+		await handle.focus();
+		await page.keyboard.press('ArrowRight');
+		await page.keyboard.press('ArrowDown');
+		const moved = await isOnScreen(t, viewer, size);
+		t.true(moved.x > box.x && moved.y > box.y);
+		for (let count = 0; count < 30; count++) await page.keyboard.press('Shift+ArrowLeft');
+		for (let count = 0; count < 30; count++) await page.keyboard.press('Shift+ArrowUp');
+		const corner = await isOnScreen(t, viewer, size);
+		t.deepEqual([corner.x, corner.y], [0, 0]);
+
+		const grip = await boxOf(handle);
+		await page.mouse.move(grip.x + 5, grip.y + 5);
+		await page.mouse.down();
+		await page.mouse.move(grip.x + 105, grip.y + 55, { steps: 4 });
+		const dragged = await isOnScreen(t, viewer, size);
+		t.deepEqual([dragged.x, dragged.y], [100, 50]);
+		await page.mouse.move(5000, 5000);
+		await page.mouse.up();
+		const far = await isOnScreen(t, viewer, size);
+		t.deepEqual([Math.round(far.x), Math.round(far.y)], [320, 160]);
+		await page.setViewportSize({ width: 1000, height: 700 });
+		await page.waitForFunction(
+			() => (document.querySelector('[role=dialog]')?.getBoundingClientRect().right ?? 9999) <= 1000,
+		);
+		await isOnScreen(t, viewer, { width: 1000, height: 700 });
+		await page.setViewportSize(size);
+
+		await page.keyboard.press('Escape');
+		await overlaysClosed(page);
+		await rowOf(page, 'b.png').and(page.locator(':focus')).waitFor();
+		const text = await show(page, 'a.txt');
+		t.is(Math.round((await boxOf(text)).width), 720);
+		await leave(page);
+		await rowOf(page, 'a.txt').and(page.locator(':focus')).waitFor();
+		t.deepEqual(app.faults, []);
+	},
+);
+
+test.serial('below 600 px the panel fills the screen, and a finger closes it', async (t) => {
+	const app = await fixture.enter(t, { viewport: phone, hasTouch: true });
+	await writeFiles(app.home, { 'b.png': await picture('png', '40x30', 'red') });
+	const page = await app.open('/browser?type=private');
+	await nameIn(page, 'b.png').tap();
+	const viewer = page.getByRole('dialog', { name: 'b.png' });
+	await viewer.getByRole('img', { name: 'b.png' }).waitFor();
+	const box = await boxOf(viewer);
+	t.deepEqual([box.x, box.y, box.width, box.height], [0, 0, phone.width, phone.height]);
+	await clean(t, page, 'image viewer on a phone');
+	await viewer.getByRole('button', { name: 'Close' }).tap();
+	await overlaysClosed(page);
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('Preview is offered by kind and size, and the keyboard says why not', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'a.txt': 'some text', 'big.txt': 'x'.repeat(1024 * 1024 + 1), 'c.zip': 'PK' });
+	const page = await app.open('/browser?type=private');
+	for (const [name, isOffered] of [
+		['a.txt', true],
+		['big.txt', false],
+		['c.zip', false],
+	] as const) {
+		await nameIn(page, name).click({ button: 'right' });
+		t.is((await menuItems(page)).includes('Preview'), isOffered, name);
+		await page.keyboard.press('Escape');
+		await overlaysClosed(page);
+	}
+	await page.keyboard.press('Shift+Enter');
+	await expectNotice(page, 'File cannot be previewed');
+	const [download] = await Promise.all([page.waitForEvent('download'), nameIn(page, 'big.txt').click()]);
+	t.is(download.suggestedFilename(), 'big.txt');
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('with previews turned off a file is downloaded when opened, and shown from the menu', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'a.txt': 'some text' });
+	const page = await app.open('/browser?type=private');
+	await page.evaluate(() =>
+		fetch('/api/settings', {
+			method: 'PUT',
+			headers: { 'content-type': 'application/json' },
+			body: JSON.stringify({ settings: { enablePreview: false } }),
+		}),
+	);
+	await page.reload();
+	const [download] = await Promise.all([page.waitForEvent('download'), nameIn(page, 'a.txt').click()]);
+	t.is(download.suggestedFilename(), 'a.txt');
+	await nameIn(page, 'a.txt').click({ button: 'right' });
+	await page.getByRole('menuitem', { name: 'Preview' }).click();
+	await page.getByRole('dialog', { name: 'a.txt' }).waitFor();
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('a visitor’s files are shown, and what is not what its name says is not', async (t) => {
+	const app = await fixture.enter(t, { isVisitor: true });
+	await writeFiles(`${app.files}/Public`, {
+		'program.txt': '\x7fELF\x02\x01\x01\0\0\0\0',
+		'film.mp4': '#EXTM3U\n#EXTINF:4,\nhttp://127.0.0.1:9/elsewhere.ts\n',
+		'broken.jpg': 'no picture',
+		'gone.png': await picture('png', '4x3', 'red'),
+	});
+	const page = await app.open('/browser?type=public');
+	for (const [name, sentence] of [
+		['program.txt', 'Preview not available'],
+		['film.mp4', 'Preview not available'],
+		['broken.jpg', 'Failed to load image'],
+	] as const) {
+		const viewer = await show(page, name);
+		await viewer.getByRole('alert').getByText(sentence).waitFor();
+		await clean(t, page, sentence);
+		await leave(page);
+	}
+	await page.route('**/api/download/gone.png*', (route) => route.fulfill({ status: 404, body: '{}' }));
+	const gone = await show(page, 'gone.png');
+	await gone.getByText('HTTP 404').waitFor();
+	t.deepEqual(app.faults, []);
+});

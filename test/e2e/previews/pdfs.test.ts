@@ -1,0 +1,86 @@
+import test from 'ava';
+import { clean } from '../support/axe.js';
+import { setUpFixture, writeFiles } from '../support/fileManager.js';
+import { pdf } from '../support/previewFiles.js';
+import { leave, show, watchRequests } from '../support/previews.js';
+
+const fixture = setUpFixture(test);
+
+test.serial('a PDF is read by ranges, its pages drawn as they come, and found, chosen and enlarged', async (t) => {
+	const app = await fixture.enter(t);
+
+	await writeFiles(app.home, { 'paper.pdf': pdf({ pages: 200 }) });
+	const page = await app.open('/browser?type=private');
+	const foreign = watchRequests(page, app.url);
+	const viewer = await show(page, 'paper.pdf');
+	const text = (number: number) => viewer.getByText(`Page ${number} of the paper`, { exact: true });
+	await text(1).waitFor();
+	await viewer.getByText('/ 200', { exact: true }).waitFor();
+	t.true((await viewer.locator('canvas').count()) < 10, 'only pages near the screen are drawn');
+	await clean(t, page, 'PDF viewer');
+
+	const field = viewer.getByRole('textbox', { name: 'Page' });
+	await field.fill('57');
+	await field.press('Enter');
+	await text(57).waitFor();
+	await viewer.getByRole('button', { name: 'Outline' }).click();
+	await viewer.getByRole('navigation', { name: 'Outline' }).getByRole('button', { name: 'Part 12' }).click();
+	await text(111).waitFor();
+
+	const width = () =>
+		viewer
+			.locator('.page')
+			.first()
+			.evaluate((element) => (element as HTMLElement).offsetWidth);
+	const before = await width();
+	await viewer.getByRole('button', { name: 'Zoom in' }).click();
+	t.true((await width()) > before);
+
+	const search = viewer.getByRole('searchbox', { name: 'Search' });
+	await search.fill('page 163');
+	await search.press('Enter');
+	await viewer.getByText('1 / 1', { exact: true }).waitFor();
+	await text(163).or(viewer.locator('.highlight.selected')).first().waitFor();
+	await search.fill('nowhere');
+	await search.press('Enter');
+	await viewer.getByText('Not found').waitFor();
+
+	const selected = await viewer
+		.locator('.textLayer span')
+		.first()
+		.evaluate((span) => {
+			getSelection()?.selectAllChildren(span);
+			return String(getSelection());
+		});
+	t.regex(selected, /Page \d+ of the paper/);
+	t.deepEqual(foreign, []);
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('a script in a PDF does not run, and a broken one says so', async (t) => {
+	const app = await fixture.enter(t);
+	const action =
+		"/OpenAction << /S /JavaScript /JS (app.alert\\(1\\); this.submitForm\\('http://127.0.0.1:9/form'\\);) >>";
+	await writeFiles(app.home, { 'script.pdf': pdf({ pages: 3, catalogue: action }), 'broken.pdf': 'no paper' });
+	const page = await app.open('/browser?type=private');
+	const foreign = watchRequests(page, app.url);
+	page.on('dialog', (dialog) => {
+		foreign.push(dialog.message());
+		void dialog.dismiss();
+	});
+	const viewer = await show(page, 'script.pdf');
+	await viewer.getByText('Page 1 of the paper').waitFor();
+	t.deepEqual(foreign, []);
+	await leave(page);
+	const broken = await show(page, 'broken.pdf');
+	await broken.getByText('Cannot preview PDF').waitFor();
+	await broken.getByText('Failed to load the PDF file.').waitFor();
+	await clean(t, page, 'a broken PDF');
+	await leave(page);
+	await page.route('**/pdf.worker*', (route) => route.fulfill({ status: 404, body: '' }));
+	const missing = await show(page, 'script.pdf');
+	await missing.getByText('PDF plugin not available').waitFor();
+	const link = missing.getByRole('link', { name: 'Open in a new tab' });
+	t.regex((await link.getAttribute('href')) ?? '', /script\.pdf\?type=private&inline=1$/);
+	t.deepEqual(app.faults, []);
+});

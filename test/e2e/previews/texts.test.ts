@@ -1,0 +1,107 @@
+import test from 'ava';
+import { clean } from '../support/axe.js';
+import { setUpFixture, writeFiles } from '../support/fileManager.js';
+import { leave, show, watchRequests } from '../support/previews.js';
+
+const fixture = setUpFixture(test);
+
+test.serial('a text is shown in its encoding, which can be chosen', async (t) => {
+	const app = await fixture.enter(t);
+	const japanese = Buffer.from('93fa967b8cea82cc83658358836782c582b781420a'.repeat(20), 'hex');
+	await writeFiles(app.home, {
+		'utf8.txt': 'Grüße – 日本 🎉',
+		'latin.txt': Buffer.from('Grüße aus München, übermäßig schöne.\n'.repeat(20), 'latin1'),
+		'sjis.txt': japanese,
+		'page.html': '<script>document.title = "it ran"</script><b>bold</b>',
+		'empty.txt': '',
+	});
+	const page = await app.open('/browser?type=private');
+	const utf8 = await show(page, 'utf8.txt');
+	await utf8.getByText('Grüße – 日本 🎉').waitFor();
+	t.regex(await utf8.locator('pre').evaluate((pre) => getComputedStyle(pre).fontFamily), /mono/i);
+	await clean(t, page, 'text viewer');
+	await leave(page);
+
+	const latin = await show(page, 'latin.txt');
+	await latin.getByText('Grüße aus München').waitFor();
+	await leave(page);
+
+	const sjis = await show(page, 'sjis.txt');
+	await sjis.getByRole('combobox', { name: 'Encoding' }).selectOption('windows-1251');
+	await sjis.getByText('日本語のテスト').waitFor({ state: 'detached' });
+	await sjis.getByRole('combobox', { name: 'Encoding' }).selectOption('Shift_JIS');
+	await sjis.getByText('日本語のテスト').waitFor();
+	await leave(page);
+
+	const html = await show(page, 'page.html');
+	await html.getByText('<b>bold</b>').waitFor();
+	await html.locator('.hljs-tag').first().waitFor();
+	t.is(await html.locator('b').count(), 0);
+	t.not(await page.title(), 'it ran');
+	await leave(page);
+	await show(page, 'empty.txt');
+	await page.getByText('This file is empty.').waitFor();
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('Markdown is rendered when asked for, and nothing in it runs or asks anybody', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, {
+		'notes.md': [
+			'# Title\n\nSome **bold** words and [a link](https://example.org/).\n\n| a | b |\n|---|---|\n| 1 | 2 |\n',
+			'<script>document.title = "it ran"</script>',
+			'<img src="x" onerror="document.title=\'it ran\'">',
+			'<img src="http://127.0.0.1:9/canary.png" alt="a remote picture">',
+			'![another](http://127.0.0.1:9/canary2.png)',
+			'[run](javascript:document.title="it-ran")',
+			'<svg onload="document.title=\'it ran\'"><script>1</script></svg>',
+			'<iframe src="http://127.0.0.1:9/frame"></iframe><object data="http://127.0.0.1:9/o"></object>',
+			'<style>@import "http://127.0.0.1:9/css"; body { display: none }</style>',
+			'<a href="http://127.0.0.1:9/p" ping="http://127.0.0.1:9/ping" style="background:url(http://127.0.0.1:9/bg)">ping</a>',
+			'<form action="http://127.0.0.1:9/f"><input name="getElementById" autofocus><button>Send</button></form>',
+			'<video src="http://127.0.0.1:9/v" poster="http://127.0.0.1:9/p"></video><math><mtext></mtext></math>',
+		].join('\n\n'),
+	});
+	const page = await app.open('/browser?type=private');
+	const foreign = watchRequests(page, app.url);
+	const viewer = await show(page, 'notes.md');
+	await viewer.getByText('# Title').waitFor();
+	const view = viewer.getByRole('group', { name: 'View' });
+	await view.getByRole('button', { name: 'Rendered' }).click();
+	await viewer.getByRole('heading', { name: 'Title' }).waitFor();
+	await viewer.getByText('a remote picture').waitFor();
+	const link = viewer.getByRole('link', { name: 'a link' });
+	t.is(await link.getAttribute('rel'), 'noopener noreferrer');
+	t.is(await link.getAttribute('target'), '_blank');
+	t.is(await viewer.getByText('run', { exact: true }).getAttribute('href'), null);
+	t.is(
+		await viewer.locator('article :is(img, svg, iframe, object, form, style, script, video, [style], [ping])').count(),
+		0,
+	);
+	await clean(t, page, 'rendered Markdown');
+	t.deepEqual(foreign, []);
+	t.not(await page.title(), 'it ran');
+	await view.getByRole('button', { name: 'Source' }).click();
+	await viewer.getByText('# Title').waitFor();
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('separated values are a table', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, {
+		'table.csv': 'Name,"Amount, net"\nAda,"1,5"\n<b>Grace</b>,2\n',
+		'table.tsv': 'Name\tAmount\nAda\t1.5\n',
+	});
+	const page = await app.open('/browser?type=private');
+	const viewer = await show(page, 'table.csv');
+	await viewer.getByText('Amount, net', { exact: true }).waitFor();
+	await viewer.getByText('1,5', { exact: true }).waitFor();
+	await viewer.getByText('<b>Grace</b>', { exact: true }).waitFor();
+	await clean(t, page, 'table');
+	await viewer.getByRole('group', { name: 'View' }).getByRole('button', { name: 'Source' }).click();
+	await viewer.getByText('Ada,"1,5"').waitFor();
+	await leave(page);
+	await show(page, 'table.tsv');
+	await page.getByText('1.5', { exact: true }).waitFor();
+	t.deepEqual(app.faults, []);
+});

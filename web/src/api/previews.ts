@@ -1,0 +1,84 @@
+import { Failure } from '@stowage/rules';
+import { NetworkFailure } from './client/client.js';
+
+/** The server answered with an error; the message is `HTTP {status}`. */
+export class HttpFailure extends Failure {
+	constructor(status: number) {
+		super('unavailable', `HTTP ${status}`);
+	}
+}
+
+export interface FilePart {
+	bytes: Uint8Array<ArrayBuffer>;
+	/** Of the whole file, as the server says. */
+	size: number;
+}
+
+/** Some bytes of a file, from `start` up to but without `end`; fewer where the file ends sooner. */
+export async function readPart(url: string, start: number, end: number, signal?: AbortSignal): Promise<FilePart> {
+	const response = await answer(url, { range: `bytes=${start}-${end - 1}` }, signal);
+	// An empty file has no first byte.
+	if (response.status === 416) {
+		const size = Number(/\/(\d+)$/.exec(response.headers.get('content-range') ?? '')?.[1] ?? 0);
+		return { bytes: new Uint8Array(), size };
+	}
+	if (response.status === 206) {
+		const bytes = await bodyOf(response, end - start, signal);
+		const size = Number(/\/(\d+)$/.exec(response.headers.get('content-range') ?? '')?.[1] ?? start + bytes.length);
+		return { bytes, size };
+	}
+	// A proxy that knows no ranges sends all of it.
+	const bytes = await bodyOf(response, end, signal);
+	const length = Number(response.headers.get('content-length') ?? bytes.length);
+	return { bytes: bytes.slice(start, end), size: length };
+}
+
+/** A whole file. Throws `tooLarge` as soon as more than `limit` bytes have come. */
+export async function readWhole(url: string, limit: number, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+	const bytes = await bodyOf(await answer(url, {}, signal), limit + 1, signal);
+	if (bytes.length > limit) throw new Failure('tooLarge', 'The file is too large to be shown.');
+	return bytes;
+}
+
+async function answer(url: string, headers: Record<string, string>, signal?: AbortSignal): Promise<Response> {
+	let response: Response;
+	try {
+		response = await fetch(url, { credentials: 'same-origin', headers, ...(signal ? { signal } : {}) });
+	} catch (cause) {
+		if (signal?.aborted) throw cause;
+		throw new NetworkFailure(cause);
+	}
+	if (response.ok || response.status === 416) return response;
+	await response.body?.cancel();
+	throw new HttpFailure(response.status);
+}
+
+/** The body, of which no more than `most` bytes are taken. */
+async function bodyOf(response: Response, most: number, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+	const reader = response.body?.getReader();
+	if (!reader) return new Uint8Array();
+	const chunks: Uint8Array[] = [];
+	let length = 0;
+	try {
+		while (length < most) {
+			const { done, value } = await reader.read();
+			if (done) break;
+			chunks.push(value);
+			length += value.length;
+		}
+	} catch (cause) {
+		if (signal?.aborted) throw cause;
+		throw new NetworkFailure(cause);
+	} finally {
+		// What has been read already can't be cancelled, and need not be.
+		reader.cancel().catch(() => {});
+	}
+	const bytes = new Uint8Array(Math.min(length, most));
+	let at = 0;
+	for (const chunk of chunks) {
+		const part = chunk.subarray(0, bytes.length - at);
+		bytes.set(part, at);
+		at += part.length;
+	}
+	return bytes;
+}

@@ -1,0 +1,114 @@
+import {
+	type Area,
+	type Entry,
+	formatListSize,
+	type PreviewKind,
+	previewLimits,
+	previewOf,
+	shownAs,
+	sniffedBytes,
+} from '@stowage/rules';
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import {
+	Component,
+	type ComponentType,
+	type LazyExoticComponent,
+	lazy,
+	type ReactNode,
+	Suspense,
+	useEffect,
+} from 'react';
+import { readPart } from '../../api/previews.js';
+import { previewMessages as messages } from './messages.js';
+import type { PreviewFile } from './previewFile.js';
+import { ViewerError } from './ViewerError.js';
+import { ViewerLoading } from './ViewerLoading.js';
+
+export type ShownKind = PreviewKind | 'unknown';
+
+/** What every viewer gets. */
+export interface ViewerProps {
+	area: Area;
+	file: PreviewFile;
+	entry: Entry;
+	/** The first bytes of the file, at most `sniffedBytes`. */
+	firstBytes: Uint8Array;
+	/** What the folder shows, in the order on screen. */
+	entries: readonly Entry[];
+	/** Of the same kind, to be shown one after another. */
+	previous: Entry | undefined;
+	next: Entry | undefined;
+	onShow: (entry: Entry) => void;
+}
+
+/** Each is loaded when it is first needed. */
+const viewers: Record<PreviewKind, LazyExoticComponent<ComponentType<ViewerProps>>> = {
+	image: lazy(async () => ({ default: (await import('./image/ImageViewer.js')).ImageViewer })),
+	video: lazy(async () => ({ default: (await import('./video/VideoViewer.js')).VideoViewer })),
+	audio: lazy(async () => ({ default: (await import('./audio/AudioViewer.js')).AudioViewer })),
+	text: lazy(async () => ({ default: (await import('./text/TextViewer.js')).TextViewer })),
+	pdf: lazy(async () => ({ default: (await import('./pdf/PdfViewer.js')).PdfViewer })),
+	epub: lazy(async () => ({ default: (await import('./epub/EpubViewer.js')).EpubViewer })),
+	document: lazy(async () => ({ default: (await import('./document/DocumentViewer.js')).DocumentViewer })),
+};
+
+export interface PreviewProps extends Omit<ViewerProps, 'firstBytes'> {
+	/** What the file turned out to be. */
+	onKind: (kind: ShownKind) => void;
+}
+
+/** Looks at the first bytes of a file, then shows it with the viewer of what it is. */
+export function Preview({ onKind, ...props }: PreviewProps) {
+	const { file } = props;
+	const named = previewOf(file.name, file.size).kind;
+	const { data: first, error } = useQuery(firstBytesQuery(file));
+	const kind = first && named !== 'unknown' ? shownAs(named, first.bytes) : 'unknown';
+	useEffect(() => {
+		if (first) onKind(kind);
+	});
+
+	if (error) {
+		const [title, text] = named === 'unknown' ? [messages.notAvailable] : messages.failures[named];
+		return <ViewerError file={file} title={title} text={text} reason={error.message} />;
+	}
+	if (!first) return <ViewerLoading />;
+	if (kind === 'unknown') return <ViewerError file={file} title={messages.notAvailable} />;
+	const Viewer = viewers[kind];
+	const limit = previewLimits[kind];
+	if (first.size > limit) {
+		return <ViewerError file={file} title={messages.notAvailable} text={messages.tooLarge(formatListSize(limit))} />;
+	}
+	const [title, text] = messages.failures[kind];
+	return (
+		<ViewerBoundary fallback={<ViewerError file={file} title={title} text={text} />}>
+			<Suspense fallback={<ViewerLoading />}>
+				<Viewer {...props} firstBytes={first.bytes} />
+			</Suspense>
+		</ViewerBoundary>
+	);
+}
+
+export function firstBytesQuery(file: PreviewFile) {
+	return queryOptions({
+		queryKey: ['preview', 'first', file.id],
+		queryFn: ({ signal }) => readPart(file.url, 0, sniffedBytes, signal),
+		retry: false,
+		staleTime: 60_000,
+		gcTime: 60_000,
+		structuralSharing: false,
+		refetchOnWindowFocus: false,
+	});
+}
+
+/** A viewer that breaks, or whose code can't be loaded, says so in its place. */
+class ViewerBoundary extends Component<{ fallback: ReactNode; children: ReactNode }, { hasFailed: boolean }> {
+	override state = { hasFailed: false };
+
+	static getDerivedStateFromError() {
+		return { hasFailed: true };
+	}
+
+	override render() {
+		return this.state.hasFailed ? this.props.fallback : this.props.children;
+	}
+}

@@ -1,0 +1,115 @@
+import { Button, Dialog } from '@blueprintjs/core';
+import { CrossIcon, DragHandleVerticalIcon } from '@blueprintjs/icons';
+import { type Area, type Entry, previewOf } from '@stowage/rules';
+import { useEffect, useId, useMemo, useRef, useState } from 'react';
+import { dialogMilliseconds, useLast, useOpenings } from '../../ui/dialogs/dialogs.js';
+import { DownloadLink } from './DownloadLink.js';
+import { previewMessages as messages } from './messages.js';
+import { neighboursOf } from './neighbours.js';
+import { Preview, type ShownKind } from './Preview.js';
+import styles from './PreviewPanel.module.css';
+import { previewFile } from './previewFile.js';
+import { Steps } from './Steps.js';
+import { useKeys } from './useKeys.js';
+import { useMove } from './useMove.js';
+
+export interface PreviewPanelProps {
+	area: Area;
+	/** What is shown; undefined closes the panel. */
+	entry: Entry | undefined;
+	/** What the folder shows, in the order on screen. */
+	entries: readonly Entry[];
+	/** Shows another file of the folder. */
+	onShow: (entry: Entry) => void;
+	onClose: () => void;
+	/** It has faded out. */
+	onClosed: () => void;
+}
+
+/** One file in a panel above the page, with the viewer of its kind. */
+export function PreviewPanel({ entry, ...props }: PreviewPanelProps) {
+	const shown = useLast(entry);
+	const openings = useOpenings(entry !== undefined);
+	return shown && <Panel key={openings} {...props} entry={shown} isOpen={entry !== undefined} />;
+}
+
+type PanelProps = PreviewPanelProps & { entry: Entry; isOpen: boolean };
+
+function Panel({ area, entry, entries, isOpen, onShow, onClose, onClosed }: PanelProps) {
+	const title = useId();
+	const header = useRef<HTMLDivElement>(null);
+	const move = useMove(header);
+	const file = useMemo(() => previewFile(area, entry), [area, entry]);
+	const named = previewOf(entry.name, entry.size).kind;
+	const [seen, setSeen] = useState<{ id: string; kind: ShownKind }>();
+	const kind = seen?.id === file.id ? seen.kind : named;
+	const { previous, next } = useMemo(() => neighboursOf(entries, entry, kind), [entries, entry, kind]);
+	useEscape(isOpen, onClose);
+	useKeys(({ key }) => {
+		const other = key === 'ArrowLeft' ? previous : key === 'ArrowRight' ? next : undefined;
+		if (kind !== 'image' || !other) return false;
+		onShow(other);
+		return true;
+	});
+
+	return (
+		<Dialog
+			isOpen={isOpen}
+			className={`${styles.panel} ${styles[kind] ?? ''}`}
+			style={move.style}
+			aria-labelledby={title}
+			transitionDuration={dialogMilliseconds}
+			// A video in full screen leaves that first.
+			canEscapeKeyClose={false}
+			onClose={onClose}
+			onClosed={onClosed}
+		>
+			<div ref={header} className={styles.header} {...move.header}>
+				<button type="button" data-handle className={styles.handle} aria-label={messages.move} {...move.handle}>
+					<DragHandleVerticalIcon aria-hidden />
+				</button>
+				<h2 id={title} className={styles.title} title={entry.name}>
+					{entry.name}
+				</h2>
+				<DownloadLink file={file} isMinimal />
+				<Button variant="minimal" icon={<CrossIcon />} aria-label={messages.close} onClick={onClose} />
+			</div>
+			{/* Blueprint gives the focus to what has this attribute; React would not write it. */}
+			<div ref={(body) => body?.setAttribute('autofocus', '')} tabIndex={-1} className={styles.body}>
+				<Preview
+					key={file.id}
+					area={area}
+					file={file}
+					entry={entry}
+					entries={entries}
+					previous={previous}
+					next={next}
+					onShow={onShow}
+					onKind={(shown) =>
+						setSeen((last) => (last?.id === file.id && last.kind === shown ? last : { id: file.id, kind: shown }))
+					}
+				/>
+				<Steps previous={previous} next={next} onShow={onShow} />
+			</div>
+		</Dialog>
+	);
+}
+
+/** Escape leaves full screen, and only the next one the panel. */
+function useEscape(isOpen: boolean, onEscape: () => void): void {
+	const latest = useRef(onEscape);
+	useEffect(() => {
+		latest.current = onEscape;
+	});
+	useEffect(() => {
+		if (!isOpen) return;
+		const listen = (event: KeyboardEvent) => {
+			if (event.key !== 'Escape' || event.defaultPrevented) return;
+			event.preventDefault();
+			if (document.fullscreenElement) void document.exitFullscreen();
+			else latest.current();
+		};
+		window.addEventListener('keydown', listen);
+		return () => window.removeEventListener('keydown', listen);
+	}, [isOpen]);
+}

@@ -1,0 +1,106 @@
+import { MusicIcon } from '@blueprintjs/icons';
+import { contentType, splitName } from '@stowage/rules';
+import { useQuery } from '@tanstack/react-query';
+import { useMemo, useRef, useState } from 'react';
+import { previewMessages as messages } from '../messages.js';
+import type { ViewerProps } from '../Preview.js';
+import { describeImage } from '../previewFile.js';
+import { useKeys } from '../useKeys.js';
+import { useBlobUrl } from '../useSource.js';
+import { ViewerError } from '../ViewerError.js';
+import styles from './AudioViewer.module.css';
+import { rangedBlob } from './rangedBlob.js';
+
+interface Tags {
+	title: string | undefined;
+	artist: string | undefined;
+	album: string | undefined;
+	cover: Uint8Array<ArrayBuffer> | undefined;
+}
+
+const keyStep = 5;
+
+/** Plays by ranges, with what the file says about itself. */
+export function AudioViewer({ file, next, onShow }: ViewerProps) {
+	const [hasFailed, setFailed] = useState(false);
+	const [hasCover, setCover] = useState(true);
+	const audio = useRef<HTMLAudioElement>(null);
+	const { data: tags } = useQuery({
+		queryKey: ['preview', 'tags', file.id],
+		queryFn: ({ signal }) => readTags(file.url, file.size, contentType(file.name), signal),
+		retry: false,
+		staleTime: 60_000,
+		structuralSharing: false,
+		refetchOnWindowFocus: false,
+	});
+	const coverType = useMemo(() => (tags?.cover ? describeImage(tags.cover).type : undefined), [tags]);
+	const cover = useBlobUrl(coverType === undefined ? undefined : tags?.cover, coverType ?? '');
+
+	useKeys(({ key }) => {
+		const { current } = audio;
+		if (!current || current === document.activeElement) return false;
+		if (key === ' ' || key === 'k') void (current.paused ? current.play() : current.pause());
+		else if (key === 'ArrowLeft') current.currentTime -= keyStep;
+		else if (key === 'ArrowRight') current.currentTime += keyStep;
+		else return false;
+		return true;
+	});
+
+	if (hasFailed) {
+		const [title, text] = messages.failures.audio;
+		return <ViewerError file={file} title={title} text={text} />;
+	}
+	const lines = [tags?.artist, tags?.album].filter((line) => line !== undefined);
+	return (
+		<div className={styles.viewer}>
+			<div className={styles.cover}>
+				{cover && hasCover ? (
+					<img src={cover} alt={messages.cover} onError={() => setCover(false)} />
+				) : (
+					<MusicIcon size={64} aria-hidden />
+				)}
+			</div>
+			<div className={styles.tags}>
+				<p className={styles.title}>{tags?.title ?? splitName(file.name).base}</p>
+				{lines.map((line) => (
+					<p key={line} className={styles.line}>
+						{line}
+					</p>
+				))}
+			</div>
+			{/* biome-ignore lint/a11y/useMediaCaption: a sound file has none */}
+			<audio
+				ref={audio}
+				className={styles.player}
+				src={file.url}
+				aria-label={file.name}
+				controls
+				controlsList="nodownload"
+				preload="metadata"
+				autoPlay
+				onEnded={() => next && onShow(next)}
+				onError={() => setFailed(true)}
+			/>
+		</div>
+	);
+}
+
+/** Without tags a file is played all the same. */
+async function readTags(url: string, size: number, type: string, signal: AbortSignal): Promise<Tags> {
+	const none = { title: undefined, artist: undefined, album: undefined, cover: undefined };
+	try {
+		const { parseBlob, selectCover } = await import('music-metadata');
+		const { common } = await parseBlob(rangedBlob(url, size, type, signal), { duration: false });
+		const picture = selectCover(common.picture);
+		const text = (value: string | undefined) => (value === undefined || value.trim() === '' ? undefined : value);
+		return {
+			title: text(common.title),
+			artist: text(common.artist),
+			album: text(common.album),
+			cover: picture ? new Uint8Array(picture.data) : undefined,
+		};
+	} catch (error) {
+		if (signal.aborted) throw error;
+		return none;
+	}
+}

@@ -1,0 +1,34 @@
+import { readPart } from '../../../api/previews.js';
+
+const blockBytes = 128 * 1024;
+
+/** No tags lie in more; then it goes without. */
+const mostBytes = 16 * 1024 * 1024;
+
+/** A file of the server in the shape of a Blob, as far as a reader of tags needs one: bytes are fetched when they are asked for. */
+export function rangedBlob(url: string, size: number, type: string, signal: AbortSignal): Blob {
+	const blocks = new Map<number, Promise<Uint8Array>>();
+	const block = (index: number): Promise<Uint8Array> => {
+		const known = blocks.get(index);
+		if (known) return known;
+		if (blocks.size * blockBytes >= mostBytes) return Promise.reject(new Error('The tags are too large.'));
+		const start = index * blockBytes;
+		const read = readPart(url, start, Math.min(size, start + blockBytes), signal).then(({ bytes }) => bytes);
+		blocks.set(index, read);
+		return read;
+	};
+	const slice = (start = 0, end = size) => ({
+		async arrayBuffer(): Promise<ArrayBuffer> {
+			const to = Math.min(size, end);
+			const all = new Uint8Array(Math.max(0, to - start));
+			for (let index = Math.floor(start / blockBytes); index * blockBytes < to; index++) {
+				const bytes = await block(index);
+				const from = Math.max(start, index * blockBytes);
+				const part = bytes.subarray(from - index * blockBytes, to - index * blockBytes);
+				all.set(part, from - start);
+			}
+			return all.buffer;
+		},
+	});
+	return { size, type, slice } as unknown as Blob;
+}

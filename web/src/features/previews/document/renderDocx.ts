@@ -1,0 +1,63 @@
+import { previewLimits } from '@stowage/rules';
+import { renderAsync } from 'docx-preview';
+import { zipSync } from 'fflate';
+import { cleanMarkup } from '../frame/cleanMarkup.js';
+import { openZip } from '../zip.js';
+
+/** What comes out of a document may be so many times as large as the largest that is shown. */
+const growth = 3;
+
+const pageStyles = `
+	html { background: #171b20; }
+	body { margin: 0; }
+	.docx-wrapper { background: transparent !important; padding: 20px 12px 4px !important; }
+	.docx-wrapper > section.docx { margin-bottom: 16px !important; box-shadow: 0 1px 6px rgb(0 0 0 / 45%) !important; }
+`;
+
+/** Draws a document into an empty frame. Throws for what is no docx, and for what holds too much. */
+export async function renderDocx(bytes: Uint8Array, frame: Document, signal: AbortSignal): Promise<void> {
+	const zip = openZip(bytes, growth * previewLimits.document);
+	if (!zip.has('word/document.xml')) throw new Error('It is no docx.');
+	// Packed anew from what was counted, nothing else can come out of it.
+	const counted = zipSync(Object.fromEntries(zip.names.map((name) => [name, zip.read(name) as Uint8Array])), {
+		level: 0,
+	});
+
+	// A document without a window, under the frame's policy: nothing in it is drawn, fetched or run.
+	const inert = frame.implementation.createHTMLDocument('');
+	await renderAsync(counted, inert.body, inert.head, {
+		inWrapper: true,
+		breakPages: true,
+		useBase64URL: true,
+		renderAltChunks: false,
+		renderComments: false,
+		renderChanges: false,
+		experimental: false,
+		debug: false,
+	});
+	signal.throwIfAborted();
+	cleanMarkup(inert, () => undefined);
+	const style = frame.createElement('style');
+	style.textContent = pageStyles;
+	frame.head.replaceChildren(
+		...[...inert.head.querySelectorAll('style')].map((each) => frame.importNode(each, true)),
+		style,
+	);
+	frame.body.replaceChildren(...[...inert.body.childNodes].map((each) => frame.importNode(each, true)));
+	fitPages(frame, signal);
+}
+
+/** A page that is wider than the frame is drawn smaller. */
+function fitPages(frame: Document, signal: AbortSignal): void {
+	const wrapper = frame.querySelector<HTMLElement>('.docx-wrapper');
+	const view = frame.defaultView;
+	if (!wrapper || !view) return;
+	const fit = () => {
+		wrapper.style.zoom = '1';
+		const widest = Math.max(...[...wrapper.children].map((page) => (page as HTMLElement).offsetWidth));
+		wrapper.style.zoom = String(Math.min(1, frame.documentElement.clientWidth / (widest + 24)));
+	};
+	fit();
+	view.addEventListener('resize', fit);
+	signal.addEventListener('abort', () => view.removeEventListener('resize', fit), { once: true });
+}

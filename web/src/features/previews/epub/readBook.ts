@@ -1,0 +1,167 @@
+import { previewLimits } from '@stowage/rules';
+import Navigation from 'epubjs/src/epub/navigation.js';
+import Packaging from 'epubjs/src/epub/packaging.js';
+import { disarm } from '../disarm.js';
+import { openZip, type ZipArchive } from '../zip.js';
+
+export interface TocItem {
+	label: string;
+	/** Where it leads, as a path within the book, perhaps with a fragment. */
+	href: string;
+	items: readonly TocItem[];
+}
+
+export interface Book {
+	title: string;
+	creator: string;
+	description: string;
+	publisher: string;
+	language: string;
+	/** Paths within the book, in reading order; at least one. */
+	chapters: readonly string[];
+	toc: readonly TocItem[];
+	zip: ZipArchive;
+	/** The type that the book gives one of its files. */
+	typeOf(path: string): string | undefined;
+}
+
+export const noOpf = 'No OPF file found in EPUB';
+export const noChapters = 'No readable chapters found in EPUB';
+
+/** Why a book can't be read, in the words of the spec. */
+export class UnreadableBook extends Error {}
+
+const growth = 3;
+const mostChapters = 5_000;
+const mostTocItems = 5_000;
+
+/** Opens a book; the parser is one whose documents may hold styles. Throws `UnreadableBook` with one of the two sentences, and something else for what is no book at all. */
+export function readBook(bytes: Uint8Array, fileName: string, parser: DOMParser): Book {
+	const zip = openZip(bytes, growth * previewLimits.epub);
+	const opfPath = findOpf(zip, parser);
+	if (opfPath === undefined) throw new UnreadableBook(noOpf);
+	const opf = parseXml(parser, textOf(zip, opfPath));
+	if (!opf) throw new UnreadableBook(noOpf);
+	const pack = new Packaging(undefined);
+	const parts = readParts(pack, opf);
+	const inBook = (href: string) => joined(opfPath, href);
+	const types = new Map(Object.values(pack.manifest).map(({ href, type }) => [inBook(href), type]));
+	const chapters = parts.spine
+		.filter(({ linear }) => linear !== 'no')
+		.flatMap(({ idref }) => {
+			const item = pack.manifest[idref];
+			const isReadable = item && /xhtml|html|svg/.test(item.type) && zip.has(inBook(item.href));
+			return isReadable ? [inBook(item.href)] : [];
+		})
+		.slice(0, mostChapters);
+	if (chapters.length === 0) throw new UnreadableBook(noChapters);
+	const { metadata } = parts;
+	const told = (value: string | undefined, fallback: string) => value?.trim() || fallback;
+	return {
+		title: told(metadata.title, fileName.replace(/\.epub$/i, '')),
+		creator: told(metadata.creator, 'Unknown Author'),
+		description: plainText(parser, metadata.description ?? ''),
+		publisher: told(metadata.publisher, ''),
+		language: told(metadata.language, 'en'),
+		chapters,
+		toc: readToc(zip, pack, inBook, parser),
+		zip,
+		typeOf: (path) => types.get(path),
+	};
+}
+
+type Pack = InstanceType<typeof Packaging>;
+
+/** A book without one of the parts lacks only what is in it. */
+function readParts(pack: Pack, opf: Document): Pick<Pack, 'spine' | 'metadata'> {
+	const part = (name: string) => opf.getElementsByTagNameNS('*', name)[0];
+	const manifest = part('manifest');
+	const spine = part('spine');
+	const metadata = part('metadata');
+	if (!manifest || !spine) throw new UnreadableBook(noChapters);
+	pack.manifest = pack.parseManifest(manifest);
+	pack.navPath = pack.findNavPath(manifest) || '';
+	pack.ncxPath = ncxPathOf(pack, manifest, spine);
+	return {
+		spine: pack.parseSpine(spine, pack.manifest),
+		metadata: metadata ? pack.parseMetadata(metadata) : {},
+	};
+}
+
+function ncxPathOf(pack: Pack, manifest: Element, spine: Element): string {
+	try {
+		return pack.findNcxPath(manifest, spine) || '';
+	} catch {
+		// It looks for one that only the spine names as if the manifest were a document.
+		const id = spine.getAttribute('toc') ?? '';
+		return pack.manifest[id]?.href ?? '';
+	}
+}
+
+function findOpf(zip: ZipArchive, parser: DOMParser): string | undefined {
+	const container = parseXml(parser, textOf(zip, 'META-INF/container.xml'));
+	for (const file of container?.getElementsByTagNameNS('*', 'rootfile') ?? []) {
+		const path = file.getAttribute('full-path') ?? '';
+		if (zip.has(path)) return path;
+	}
+	return zip.names.find((name) => /\.opf$/i.test(name));
+}
+
+/** A book whose table of contents can't be read has none. */
+function readToc(zip: ZipArchive, pack: Pack, inBook: (href: string) => string, parser: DOMParser): TocItem[] {
+	const path = pack.navPath || pack.ncxPath;
+	if (!path) return [];
+	const xml = parseXml(parser, textOf(zip, inBook(path)));
+	if (!xml) return [];
+	let count = 0;
+	const convert = (items: readonly RawTocItem[], depth: number): TocItem[] =>
+		items.flatMap(({ label, href, subitems = [] }) => {
+			if (depth > 8 || ++count > mostTocItems) return [];
+			return { label: label.trim(), href: joined(inBook(path), href), items: convert(subitems, depth + 1) };
+		});
+	try {
+		return convert(new Navigation(xml).toc as RawTocItem[], 0);
+	} catch {
+		return [];
+	}
+}
+
+interface RawTocItem {
+	label: string;
+	href: string;
+	subitems?: RawTocItem[];
+}
+
+/** A path beside another one, without leaving the book. */
+export function joined(from: string, href: string): string {
+	const [path = '', fragment] = href.split('#', 2);
+	const base = new URL(`http://book/${from.split('/').map(encodeURIComponent).join('/')}`);
+	let { pathname } = path === '' ? base : new URL(path, base);
+	try {
+		pathname = decodeURIComponent(pathname);
+	} catch {
+		// A percent sign that is one.
+	}
+	return pathname.slice(1) + (fragment === undefined ? '' : `#${fragment}`);
+}
+
+export function textOf(zip: ZipArchive, path: string): string | undefined {
+	const bytes = zip.read(path);
+	if (!bytes) return undefined;
+	const isWide = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+	return new TextDecoder(isWide ? (bytes[0] === 0xff ? 'utf-16le' : 'utf-16be') : 'utf-8').decode(bytes);
+}
+
+/** Without its document type, whose entities could be made to grow without end. */
+function parseXml(parser: DOMParser, text = ''): Document | undefined {
+	const parsed = parser.parseFromString(withoutDoctype(disarm(text)), 'application/xml');
+	return parsed.querySelector('parsererror') ? undefined : parsed;
+}
+
+export function withoutDoctype(text: string): string {
+	return text.replace(/<!DOCTYPE(?:[^[>"']|"[^"]*"|'[^']*')*(?:\[[\s\S]*?\]\s*)?>/i, '');
+}
+
+function plainText(parser: DOMParser, markup: string): string {
+	return (parser.parseFromString(disarm(markup), 'text/html').body.textContent ?? '').trim();
+}

@@ -1,0 +1,89 @@
+import { disarm } from '../disarm.js';
+import { cleanCss, cleanMarkup, parserOf } from '../frame/cleanMarkup.js';
+import { type Book, joined, textOf, withoutDoctype } from './readBook.js';
+
+/** A calm page for books that say nothing of their own looks. */
+const pageStyles = `
+	html { background: #fbfaf7; color: #1c2127; font: 100%/1.6 Georgia, "Times New Roman", serif; }
+	body { max-width: 38em; margin: 0 auto !important; padding: 2.5em 1.5em 4em !important; overflow-wrap: break-word; }
+	img, svg, image, table, pre { max-width: 100%; }
+	img, svg { height: auto; max-height: 90vh; }
+	pre { overflow-x: auto; }
+	a { color: #215db0; }
+`;
+
+/** Puts a chapter into an empty frame; what it shows has addresses that end with the returned call. */
+export function renderChapter(book: Book, path: string, frame: Document): () => void {
+	const urls: string[] = [];
+	const known = new Map<string, string | undefined>();
+	const resolveFrom = (base: string) => (address: string) => {
+		const [target = ''] = joined(base, address).split('#');
+		if (known.has(target)) return known.get(target);
+		const url = /^[a-z][\w+.-]*:|^\/\//i.test(address) ? undefined : addressOf(book, target);
+		if (url !== undefined) urls.push(url);
+		known.set(target, url);
+		return url;
+	};
+
+	const chapter = parse(parserOf(frame), textOf(book.zip, path) ?? '');
+	const styles = [...chapter.querySelectorAll('link')]
+		.filter((link) => /\bstylesheet\b/i.test(link.getAttribute('rel') ?? ''))
+		.flatMap((link) => {
+			const sheet = joined(path, link.getAttribute('href') ?? '');
+			const css = textOf(book.zip, sheet);
+			return css === undefined ? [] : [cleanCss(css, resolveFrom(sheet))];
+		});
+	cleanMarkup(chapter, resolveFrom(path));
+	for (const style of chapter.querySelectorAll('style')) {
+		styles.push(style.textContent ?? '');
+		style.remove();
+	}
+
+	const body = chapter.querySelector('body');
+	frame.head.replaceChildren(
+		...[pageStyles, ...styles].map((css) => {
+			const style = frame.createElement('style');
+			style.textContent = css;
+			return style;
+		}),
+	);
+	for (const name of ['class', 'id', 'dir', 'lang', 'style']) {
+		const value = body?.getAttribute(name);
+		if (value) frame.body.setAttribute(name, value);
+		else frame.body.removeAttribute(name);
+	}
+	frame.documentElement.lang = chapter.documentElement.getAttribute('lang') ?? book.language;
+	const nodes = body ? [...body.childNodes] : [chapter.documentElement];
+	frame.body.replaceChildren(...nodes.map((node) => frame.importNode(node, true)));
+	return () => {
+		for (const url of urls) URL.revokeObjectURL(url);
+	};
+}
+
+function parse(parser: DOMParser, text: string): Document {
+	const markup = withoutDoctype(disarm(text));
+	const strict = parser.parseFromString(markup, 'application/xhtml+xml');
+	return strict.querySelector('parsererror') ? parser.parseFromString(markup, 'text/html') : strict;
+}
+
+const typesByExtension: Readonly<Record<string, string>> = {
+	png: 'image/png',
+	jpg: 'image/jpeg',
+	jpeg: 'image/jpeg',
+	gif: 'image/gif',
+	webp: 'image/webp',
+	svg: 'image/svg+xml',
+	ttf: 'font/ttf',
+	otf: 'font/otf',
+	woff: 'font/woff',
+	woff2: 'font/woff2',
+};
+
+/** Pictures and fonts only. */
+function addressOf(book: Book, path: string): string | undefined {
+	const told = book.typeOf(path) ?? '';
+	const extension = path.slice(path.lastIndexOf('.') + 1).toLowerCase();
+	const type = /^(image|font)\/[\w.+-]+$/.test(told) ? told : typesByExtension[extension];
+	const bytes = type === undefined ? undefined : book.zip.read(path);
+	return bytes && URL.createObjectURL(new Blob([bytes], { type: type ?? '' }));
+}

@@ -1,0 +1,72 @@
+import { type Ref, useEffect, useImperativeHandle, useRef } from 'react';
+import { basePath } from '../../../api/client/basePath.js';
+
+export interface ViewerFrameHandle {
+	/** Undefined until the frame has come. */
+	document: Document | undefined;
+}
+
+export interface ViewerFrameProps {
+	ref?: Ref<ViewerFrameHandle>;
+	title: string;
+	className?: string | undefined;
+	/** It is there and empty. */
+	onReady: (document: Document) => void;
+	/** A link within the file was followed. */
+	onLink?: (address: string) => void;
+}
+
+/**
+ * An empty frame with a policy of its own, in which nothing runs, for what came out of somebody's file and was cleaned. The page fills it, and hears of its
+ * keys and links.
+ */
+export function ViewerFrame({ ref, title, className, onReady, onLink }: ViewerFrameProps) {
+	const frame = useRef<HTMLIFrameElement>(null);
+	const latest = useRef({ onReady, onLink });
+	useEffect(() => {
+		latest.current = { onReady, onLink };
+	});
+	useImperativeHandle(ref, () => ({ document: frame.current?.contentDocument ?? undefined }), []);
+
+	function prepare() {
+		const inside = frame.current?.contentDocument;
+		if (!inside) return;
+		inside.addEventListener('keydown', passOn);
+		inside.addEventListener('click', (event) => {
+			const link = (event.target as Element).closest?.('a[href], area[href]');
+			if (!link) return;
+			event.preventDefault();
+			const address = link.getAttribute('href') ?? '';
+			if (/^(https?:|mailto:)/i.test(address)) window.open(address, '_blank', 'noopener,noreferrer');
+			else latest.current.onLink?.(address);
+		});
+		latest.current.onReady(inside);
+	}
+
+	return (
+		<iframe
+			ref={frame}
+			className={className}
+			title={title}
+			src={`${basePath}/viewer-frame`}
+			sandbox="allow-same-origin"
+			onLoad={prepare}
+		/>
+	);
+}
+
+/** The keys of the viewer hold in its frame too. */
+function passOn(event: KeyboardEvent): void {
+	const { key, code, ctrlKey, metaKey, altKey, shiftKey } = event;
+	const copy = new KeyboardEvent('keydown', {
+		key,
+		code,
+		ctrlKey,
+		metaKey,
+		altKey,
+		shiftKey,
+		bubbles: true,
+		cancelable: true,
+	});
+	if (!document.body.dispatchEvent(copy)) event.preventDefault();
+}

@@ -1,0 +1,123 @@
+/** An address within this page for what a file names, such as a picture packed with it; undefined where there is none. */
+export type Resolve = (address: string) => string | undefined;
+
+/**
+ * Reads markup into documents under a frame's policy. The browser looks at the styles of a document as soon as it is parsed, also of one that is never shown,
+ * and under the page's policy it would tell of each.
+ */
+export function parserOf(frame: Document): DOMParser {
+	const view = frame.defaultView;
+	if (!view) throw new Error('The frame has gone.');
+	return new view.DOMParser();
+}
+
+const forbidden =
+	'script, iframe, frame, frameset, object, embed, applet, portal, base, meta, link, form, template, audio, video, source, track, animate, set, animateMotion, animateTransform, foreignObject > script';
+
+/** Attributes that name an address, apart from links. */
+const sources = new Set([
+	'src',
+	'poster',
+	'background',
+	'data',
+	'lowsrc',
+	'dynsrc',
+	'cite',
+	'longdesc',
+	'manifest',
+	'action',
+	'formaction',
+	'ping',
+	'srcset',
+	'imagesrcset',
+	'profile',
+	'codebase',
+	'archive',
+	'classid',
+]);
+
+/**
+ * Takes out of a document whatever runs, sends or fetches, before it comes near a page. What it shows of its own goes through `resolve`; links lead elsewhere
+ * only where a person may follow them, and not by themselves.
+ */
+export function cleanMarkup(root: ParentNode, resolve: Resolve): void {
+	for (const element of root.querySelectorAll(forbidden)) element.remove();
+	for (const element of root.querySelectorAll('*')) {
+		if (element.localName === 'style') element.textContent = cleanCss(element.textContent ?? '', resolve);
+		for (const { name, value } of [...element.attributes]) {
+			const local = name.toLowerCase().replace(/^.*:/, '');
+			if (local.startsWith('on') || local.startsWith('data-on')) element.removeAttribute(name);
+			else if (local === 'style') {
+				const style = cleanDeclarations(value, resolve);
+				if (style === '') element.removeAttribute(name);
+				else element.setAttribute(name, style);
+			} else if (local === 'href') cleanLink(element, name, value, resolve);
+			else if (sources.has(local)) {
+				const own = local === 'src' && element.localName === 'img' ? resolved(value, resolve) : undefined;
+				if (own === undefined) element.removeAttribute(name);
+				else element.setAttribute(name, own);
+			} else if (/url\s*\(|\\/i.test(value) && !isSafeReference(value)) {
+				// Such as `fill`, `filter` and `mask` of a drawing.
+				element.removeAttribute(name);
+			}
+		}
+	}
+}
+
+const isSafeReference = (value: string) => /^\s*url\(\s*["']?#[\w.-]+["']?\s*\)\s*$/.test(value);
+
+function cleanLink(element: Element, name: string, value: string, resolve: Resolve): void {
+	const address = value.trim();
+	if (element.localName === 'image' || element.localName === 'use' || element.localName === 'feImage') {
+		const own = address.startsWith('#') ? address : resolved(address, resolve);
+		if (own === undefined) element.removeAttribute(name);
+		else element.setAttribute(name, own);
+		return;
+	}
+	const isLink = element.localName === 'a' || element.localName === 'area';
+	const isHarmless = /^(https?:|mailto:|#)/i.test(address) || !/^[^/?#]*:/.test(address);
+	if (!isLink || !isHarmless || address.startsWith('//')) element.removeAttribute(name);
+}
+
+function resolved(address: string, resolve: Resolve): string | undefined {
+	return /^data:(image\/(?!svg)|font\/)/i.test(address.trim()) ? address.trim() : resolve(address.trim());
+}
+
+/** A style sheet without anything that is fetched from elsewhere. */
+export function cleanCss(css: string, resolve: Resolve): string {
+	// Read by the browser and written again, every escape and odd spelling is gone.
+	const sheet = new CSSStyleSheet();
+	try {
+		sheet.replaceSync(css.replaceAll(/@import\b[^;{}]*;?/gi, ''));
+	} catch {
+		return '';
+	}
+	return [...sheet.cssRules]
+		.filter((rule) => !(rule instanceof CSSImportRule))
+		.map((rule) => cleanAddresses(rule.cssText, resolve))
+		.join('\n');
+}
+
+function cleanDeclarations(style: string, resolve: Resolve): string {
+	const sheet = new CSSStyleSheet();
+	sheet.replaceSync(`a{}`);
+	const [rule] = sheet.cssRules;
+	if (!(rule instanceof CSSStyleRule)) return '';
+	rule.style.cssText = style;
+	return cleanAddresses(rule.style.cssText, resolve);
+}
+
+function cleanAddresses(css: string, resolve: Resolve): string {
+	return (
+		css
+			.replaceAll(/(?:-webkit-)?image-set\((?:[^()]|\([^()]*\))*\)/gi, 'none')
+			// What a custom property holds is kept as it was written.
+			.replaceAll(/--[\w-]+\s*:[^;}]*(?:\\|url\s*\(|\/\/)[^;}]*/gi, '')
+			.replaceAll(/(?:url|src)\(\s*(?:"([^"]*)"|'([^']*)'|([^)"']*))\s*\)/gi, (_, double, single, bare) => {
+				const address = String(double ?? single ?? bare ?? '').trim();
+				if (address.startsWith('#')) return `url("${address}")`;
+				const own = resolved(address, resolve);
+				return own === undefined ? 'none' : `url("${own.replaceAll('"', '%22')}")`;
+			})
+	);
+}

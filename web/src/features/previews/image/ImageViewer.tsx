@@ -1,0 +1,127 @@
+import { Button } from '@blueprintjs/core';
+import { ImageRotateRightIcon, MinusIcon, PlusIcon, ResetIcon } from '@blueprintjs/icons';
+import type { Entry } from '@stowage/rules';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { buttonStep, fitted, rotate, zoomTo } from '../imageView.js';
+import { previewMessages as messages } from '../messages.js';
+import { firstBytesQuery, type ViewerProps } from '../Preview.js';
+import { imageSource, previewFile } from '../previewFile.js';
+import { useKeys } from '../useKeys.js';
+import { useBlobUrl, useWhole } from '../useSource.js';
+import { ViewerError } from '../ViewerError.js';
+import { ViewerLoading } from '../ViewerLoading.js';
+import viewerStyles from '../viewers.module.css';
+import styles from './ImageViewer.module.css';
+import { useGestures } from './useGestures.js';
+
+export function ImageViewer({ area, file, firstBytes, previous, next, onShow }: ViewerProps) {
+	const [view, setView] = useState(fitted);
+	const [state, setState] = useState<'loading' | 'loaded' | 'failed'>('loading');
+	const stage = useRef<HTMLDivElement>(null);
+	const picture = useRef<HTMLImageElement>(null);
+	const source = useMemo(() => imageSource(file, firstBytes), [file, firstBytes]);
+	const whole = useWhole(file.url, file.id, file.size, source.kind === 'blob');
+	const blobUrl = useBlobUrl(whole.data, source.kind === 'blob' ? source.type : '');
+	const src = source.kind === 'address' ? source.url : blobUrl;
+	usePreloaded(area, state === 'loaded' ? [next, previous] : []);
+	useGestures({
+		stage,
+		picture,
+		view,
+		setView,
+		onSwipe: (direction) => show(direction === 'left' ? next : previous),
+	});
+
+	const show = (other: Entry | undefined) => other && onShow(other);
+	const zoomBy = (step: number) => setView((now) => zoomTo(now, now.zoom + step));
+	useKeys(({ key }) => {
+		if (key === '+' || key === '=') zoomBy(buttonStep);
+		else if (key === '-') zoomBy(-buttonStep);
+		else if (key === '0') setView(fitted);
+		else if (key === 'r') setView(rotate);
+		else return false;
+		return true;
+	});
+
+	if (source.kind === 'none') return <ViewerError file={file} title={messages.notAvailable} />;
+	if (state === 'failed' || whole.error) {
+		return (
+			<div className={styles.viewer}>
+				<ViewerError file={file} title={messages.failures.image[0]} reason={whole.error?.message} />
+			</div>
+		);
+	}
+	const isTurned = view.rotation % 180 !== 0;
+	return (
+		<div className={styles.viewer}>
+			<div ref={stage} className={styles.stage} data-pannable={view.zoom > 1 || undefined} data-part="stage">
+				{state === 'loading' && <ViewerLoading />}
+				{src && (
+					<img
+						ref={picture}
+						className={styles.picture}
+						src={src}
+						alt={file.name}
+						draggable={false}
+						hidden={state !== 'loaded'}
+						data-turned={isTurned || undefined}
+						style={{ transform: `translate(${view.x}px, ${view.y}px) rotate(${view.rotation}deg) scale(${view.zoom})` }}
+						onLoad={() => setState('loaded')}
+						onError={() => setState('failed')}
+					/>
+				)}
+			</div>
+			<div className={viewerStyles.bar} role="toolbar" aria-label={messages.imageControls}>
+				<Button
+					variant="minimal"
+					icon={<MinusIcon />}
+					aria-label={messages.zoomOut}
+					onClick={() => zoomBy(-buttonStep)}
+				/>
+				<output className={styles.percentage} aria-label={messages.zoom}>
+					{Math.round(view.zoom * 100)}%
+				</output>
+				<Button variant="minimal" icon={<PlusIcon />} aria-label={messages.zoomIn} onClick={() => zoomBy(buttonStep)} />
+				<span className={viewerStyles.gap} />
+				<Button
+					variant="minimal"
+					icon={<ImageRotateRightIcon />}
+					aria-label={messages.rotate}
+					onClick={() => setView(rotate)}
+				/>
+				<Button variant="minimal" icon={<ResetIcon />} text={messages.reset} onClick={() => setView(fitted)} />
+			</div>
+		</div>
+	);
+}
+
+/** Has the browser fetch what is looked at next while this one is looked at. */
+function usePreloaded(area: ViewerProps['area'], entries: readonly (Entry | undefined)[]): void {
+	const client = useQueryClient();
+	const key = entries.map((entry) => entry?.path).join('\n');
+	// biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for the entries
+	useEffect(() => {
+		let isOver = false;
+		const pictures: HTMLImageElement[] = [];
+		for (const entry of entries) {
+			if (!entry) continue;
+			const file = previewFile(area, entry);
+			// A neighbour that can't be had is told of when it is shown.
+			client.fetchQuery(firstBytesQuery(file)).then(
+				({ bytes }) => {
+					const source = imageSource(file, bytes);
+					if (isOver || source.kind !== 'address') return;
+					const picture = new Image();
+					picture.src = source.url;
+					pictures.push(picture);
+				},
+				() => {},
+			);
+		}
+		return () => {
+			isOver = true;
+			for (const picture of pictures) if (!picture.complete) picture.src = '';
+		};
+	}, [client, area, key]);
+}

@@ -1,0 +1,47 @@
+/** How a picture lies in its viewer (spec, section 4). */
+export interface ImageView {
+	/** 1 fits it into the viewer. */
+	zoom: number;
+	/** Degrees: 0, 90, 180 or 270. */
+	rotation: number;
+	/** How far its middle is from the viewer's, in pixels. */
+	x: number;
+	y: number;
+}
+
+export interface Point {
+	x: number;
+	y: number;
+}
+
+export const minZoom = 0.1;
+export const maxZoom = 5;
+export const buttonStep = 0.25;
+export const wheelStep = 0.1;
+
+export const fitted: ImageView = { zoom: 1, rotation: 0, x: 0, y: 0 };
+
+const centre: Point = { x: 0, y: 0 };
+
+/** Zooms so that what lies at a point, measured from the viewer's middle, stays there. */
+export function zoomTo(view: ImageView, wanted: number, at: Point = centre): ImageView {
+	const zoom = Math.min(maxZoom, Math.max(minZoom, Math.round(wanted * 100) / 100));
+	if (zoom <= 1) return { ...view, zoom, x: 0, y: 0 };
+	const ratio = zoom / view.zoom;
+	return { ...view, zoom, x: at.x - (at.x - view.x) * ratio, y: at.y - (at.y - view.y) * ratio };
+}
+
+export function rotate(view: ImageView): ImageView {
+	return { ...view, rotation: (view.rotation + 90) % 360, x: 0, y: 0 };
+}
+
+/** Moves an enlarged picture, no further than its edge comes to the viewer's middle. */
+export function panBy(view: ImageView, by: Point, drawn: { width: number; height: number }): ImageView {
+	if (view.zoom <= 1) return view;
+	const isTurned = view.rotation % 180 !== 0;
+	const mostX = ((isTurned ? drawn.height : drawn.width) * view.zoom) / 2;
+	const mostY = ((isTurned ? drawn.width : drawn.height) * view.zoom) / 2;
+	return { ...view, x: limit(view.x + by.x, mostX), y: limit(view.y + by.y, mostY) };
+}
+
+const limit = (value: number, most: number) => Math.min(most, Math.max(-most, value));

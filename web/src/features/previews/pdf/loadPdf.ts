@@ -1,0 +1,75 @@
+import workerAddress from 'pdfjs-dist/build/pdf.worker.min.mjs?url';
+import type { PDFDocumentLoadingTask, PDFDocumentProxy } from 'pdfjs-dist/types/src/display/api.js';
+
+export type Pdfjs = typeof import('pdfjs-dist');
+export type PdfViewerKit = typeof import('pdfjs-dist/web/pdf_viewer.mjs');
+
+export interface PdfPlugin {
+	pdfjs: Pdfjs;
+	kit: PdfViewerKit;
+	worker: Worker;
+}
+
+/** The code that reads and draws PDFs, or its worker, could not be had. */
+export class PdfPluginMissing extends Error {}
+
+/** Nobody pages through more, and each takes memory. */
+const mostPages = 10_000;
+/** Decoded they take four bytes each. */
+const mostPixels = 100_000_000;
+const chunkBytes = 256 * 1024;
+
+/** Loads what reads PDFs, and starts its worker. Throws `PdfPluginMissing`. */
+export async function loadPlugin(): Promise<PdfPlugin> {
+	try {
+		const pdfjs = await import('pdfjs-dist');
+		// The second part finds the first one here.
+		Object.assign(globalThis, { pdfjsLib: pdfjs });
+		const kit = await import('pdfjs-dist/web/pdf_viewer.mjs');
+		return { pdfjs, kit, worker: await startWorker() };
+	} catch (cause) {
+		throw new PdfPluginMissing('The PDF plugin could not be loaded.', { cause });
+	}
+}
+
+/** It says that it is ready when its code has been loaded. */
+function startWorker(): Promise<Worker> {
+	return new Promise((resolve, reject) => {
+		const worker = new Worker(workerAddress, { type: 'module' });
+		const onReady = () => {
+			worker.removeEventListener('message', onReady);
+			resolve(worker);
+		};
+		worker.addEventListener('message', onReady);
+		worker.onerror = (event) => {
+			event.preventDefault();
+			worker.terminate();
+			reject(new Error('The worker could not be started.'));
+		};
+	});
+}
+
+/** Begins to read a document by ranges; only what is looked at is fetched. Nothing in it runs. */
+export function openPdf({ pdfjs, worker }: PdfPlugin, url: string): PDFDocumentLoadingTask {
+	const folder = new URL(`pdfjs-${pdfjs.version}/`, new URL(workerAddress, window.location.href));
+	return pdfjs.getDocument({
+		url: new URL(url, window.location.href).href,
+		worker: pdfjs.PDFWorker.create({ port: worker }),
+		rangeChunkSize: chunkBytes,
+		disableAutoFetch: true,
+		disableStream: true,
+		isEvalSupported: false,
+		enableXfa: false,
+		maxImageSize: mostPixels,
+		cMapUrl: new URL('cmaps/', folder).href,
+		cMapPacked: true,
+		standardFontDataUrl: new URL('standard_fonts/', folder).href,
+		wasmUrl: new URL('wasm/', folder).href,
+		iccUrl: new URL('iccs/', folder).href,
+		verbosity: 0,
+	});
+}
+
+export async function demandPages(document: PDFDocumentProxy): Promise<void> {
+	if (document.numPages > mostPages) throw new Error(`It has more than ${mostPages} pages.`);
+}

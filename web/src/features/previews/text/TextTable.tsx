@@ -1,0 +1,71 @@
+import { Cell, Column, ColumnHeaderCell, RenderMode, RowHeaderCell, Table } from '@blueprintjs/table';
+import { useLayoutEffect, useMemo, useRef, useState } from 'react';
+import '../../../ui/blueprintTable.css';
+import { previewMessages as messages } from '../messages.js';
+import styles from './TextViewer.module.css';
+
+const rowHeight = 28;
+/** Nobody reads more across, and each costs something to lay out. */
+const mostColumns = 500;
+const leastWidth = 72;
+const mostWidth = 320;
+const characterWidth = 8;
+const looked = 200;
+
+/** Values separated by commas or tabs; their first row names the columns. */
+export function TextTable({ rows }: { rows: readonly (readonly string[])[] }) {
+	const container = useRef<HTMLDivElement>(null);
+	const [size, setSize] = useState<{ width: number; height: number }>();
+	useLayoutEffect(() => {
+		const element = container.current;
+		if (!element) return;
+		const measure = () => setSize({ width: element.clientWidth, height: element.clientHeight });
+		measure();
+		const observer = new ResizeObserver(measure);
+		observer.observe(element);
+		return () => observer.disconnect();
+	}, []);
+
+	const [head = [], ...body] = rows;
+	const columns = Math.min(
+		mostColumns,
+		rows.reduce((most, row) => Math.max(most, row.length), 0),
+	);
+	const widths = useMemo(
+		() =>
+			Array.from({ length: columns }, (_, column) => {
+				const longest = rows.slice(0, looked).reduce((most, row) => Math.max(most, row[column]?.length ?? 0), 0);
+				return Math.min(mostWidth, Math.max(leastWidth, longest * characterWidth + 24));
+			}),
+		[rows, columns],
+	);
+	return (
+		<section ref={container} className={styles.table} aria-label={messages.columns}>
+			{size && (
+				<Table
+					key={`${size.width} ${size.height}`}
+					numRows={body.length}
+					columnWidths={widths}
+					defaultRowHeight={rowHeight}
+					renderMode={RenderMode.BATCH_ON_UPDATE}
+					cellRendererDependencies={[rows]}
+					enableRowResizing={false}
+					enableGhostCells={false}
+					rowHeaderCellRenderer={(row) => <RowHeaderCell name={String(row + 1)} />}
+				>
+					{widths.map((_, column) => (
+						<Column
+							// biome-ignore lint/suspicious/noArrayIndexKey: a column is known by its place alone
+							key={column}
+							id={String(column)}
+							columnHeaderCellRenderer={() => (
+								<ColumnHeaderCell nameRenderer={() => <span title={head[column]}>{head[column] ?? ''}</span>} />
+							)}
+							cellRenderer={(row) => <Cell>{body[row]?.[column] ?? ''}</Cell>}
+						/>
+					))}
+				</Table>
+			)}
+		</section>
+	);
+}

@@ -1,0 +1,150 @@
+import { Button, ButtonGroup, HTMLSelect } from '@blueprintjs/core';
+import { extensionOf, fileType, previewLimits } from '@stowage/rules';
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import { previewMessages as messages } from '../messages.js';
+import type { ViewerProps } from '../Preview.js';
+import { useWhole } from '../useSource.js';
+import { ViewerError } from '../ViewerError.js';
+import { ViewerLoading } from '../ViewerLoading.js';
+import viewerStyles from '../viewers.module.css';
+import { askWorker } from './askWorker.js';
+import { decode, type Encoding, encodingOf, encodings } from './encodings.js';
+import { languageOf } from './languages.js';
+import styles from './TextViewer.module.css';
+
+const TextTable = lazy(async () => ({ default: (await import('./TextTable.js')).TextTable }));
+
+/** A longer text would be slow to draw in colours. */
+const mostHighlighted = 256 * 1024;
+
+type View = 'source' | 'rendered';
+type Rendering = 'markdown' | 'table' | 'none';
+
+export function TextViewer({ file }: ViewerProps) {
+	const rendering = renderingOf(file.name);
+	const [view, setView] = useState<View>(rendering === 'table' ? 'rendered' : 'source');
+	const [chosen, setChosen] = useState<Encoding>();
+	const { data: bytes, error } = useWhole(file.url, file.id, previewLimits.text);
+	const { data: detected } = useQuery({
+		queryKey: ['preview', 'encoding', file.id],
+		queryFn: async ({ signal }) => {
+			const known = bytes as Uint8Array;
+			return encodingOf(known, async () => (await askWorker({ kind: 'detect', bytes: known }, signal)) ?? []);
+		},
+		enabled: bytes !== undefined,
+		gcTime: 0,
+		staleTime: Number.POSITIVE_INFINITY,
+	});
+	const encoding = chosen ?? detected;
+	const text = useMemo(() => (bytes && encoding ? decode(bytes, encoding) : undefined), [bytes, encoding]);
+
+	if (error) return <ViewerError file={file} title={messages.failures.text[0]} reason={error.message} />;
+	if (text === undefined || encoding === undefined) return <ViewerLoading />;
+	return (
+		<div className={styles.viewer}>
+			<div className={`${viewerStyles.bar} ${viewerStyles.topBar}`} role="toolbar" aria-label={messages.textControls}>
+				<HTMLSelect
+					minimal
+					aria-label={messages.encoding}
+					value={encoding}
+					options={[...encodings]}
+					onChange={({ currentTarget }) => setChosen(currentTarget.value as Encoding)}
+				/>
+				<span className={viewerStyles.spring} />
+				{rendering !== 'none' && (
+					<ButtonGroup className={styles.views} role="group" aria-label={messages.view}>
+						{(['source', 'rendered'] as const).map((each) => (
+							<Button key={each} text={messages[each]} aria-pressed={view === each} onClick={() => setView(each)} />
+						))}
+					</ButtonGroup>
+				)}
+			</div>
+			{text === '' ? (
+				<p className={viewerStyles.state}>{messages.emptyFile}</p>
+			) : view === 'rendered' && rendering === 'markdown' ? (
+				<Markdown text={text} />
+			) : view === 'rendered' && rendering === 'table' ? (
+				<Separated text={text} isTabs={extensionOf(file.name) === 'tsv'} id={file.id} />
+			) : (
+				<Source text={text} name={file.name} />
+			)}
+		</div>
+	);
+}
+
+function renderingOf(name: string): Rendering {
+	if (fileType(name) === 'markdown') return 'markdown';
+	return ['csv', 'tsv'].includes(extensionOf(name)) ? 'table' : 'none';
+}
+
+/** Plain at first, and in colours as soon as a worker has found them. */
+function Source({ text, name }: { text: string; name: string }) {
+	const language = text.length <= mostHighlighted ? languageOf(name) : undefined;
+	const [coloured, setColoured] = useState<{ text: string; html: string }>();
+	useEffect(() => {
+		if (language === undefined) return;
+		const abort = new AbortController();
+		void askWorker({ kind: 'highlight', text, language }, abort.signal).then((html) => {
+			if (html !== undefined && !abort.signal.aborted) setColoured({ text, html });
+		});
+		return () => abort.abort();
+	}, [text, language]);
+	if (coloured?.text === text) {
+		return (
+			// biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls by the keyboard
+			<pre className={styles.source} tabIndex={0}>
+				{/* biome-ignore lint/security/noDangerouslySetInnerHtml: the highlighter escapes all text and adds spans alone */}
+				<code dangerouslySetInnerHTML={{ __html: coloured.html }} />
+			</pre>
+		);
+	}
+	return (
+		// biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls by the keyboard
+		<pre className={styles.source} tabIndex={0}>
+			<code>{text}</code>
+		</pre>
+	);
+}
+
+function Markdown({ text }: { text: string }) {
+	const place = useRef<HTMLDivElement>(null);
+	const [isLoading, setLoading] = useState(true);
+	useEffect(() => {
+		let isOver = false;
+		void import('./renderMarkdown.js').then(({ renderMarkdown }) => {
+			if (isOver) return;
+			setLoading(false);
+			place.current?.replaceChildren(renderMarkdown(text));
+		});
+		return () => {
+			isOver = true;
+		};
+	}, [text]);
+	return (
+		// biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls by the keyboard
+		<article className={styles.page} tabIndex={0}>
+			{isLoading && <ViewerLoading />}
+			<div ref={place} className={styles.markdown} />
+		</article>
+	);
+}
+
+function Separated({ text, isTabs, id }: { text: string; isTabs: boolean; id: string }) {
+	const { data: rows, isPending } = useQuery({
+		queryKey: ['preview', 'table', id, text.length],
+		// A table that is not one is shown as it is.
+		queryFn: async ({ signal }) =>
+			(await askWorker({ kind: 'table', text, delimiter: isTabs ? '\t' : '' }, signal)) ?? [],
+		gcTime: 0,
+		structuralSharing: false,
+		staleTime: Number.POSITIVE_INFINITY,
+	});
+	if (isPending) return <ViewerLoading />;
+	if (!rows || rows.length === 0) return <Source text={text} name="table.txt" />;
+	return (
+		<Suspense fallback={<ViewerLoading />}>
+			<TextTable rows={rows} />
+		</Suspense>
+	);
+}

@@ -1,0 +1,27 @@
+import type { TextResults, TextTask } from './textWorker.js';
+
+/** Longer than any honest text of a megabyte takes on a slow machine; the page shows something meanwhile. */
+const mostMs = 30_000;
+
+/** Has a worker do it. Undefined where it knows no answer, or takes too long, and then it is ended. */
+export function askWorker<T extends TextTask>(
+	task: T,
+	signal: AbortSignal,
+): Promise<TextResults[T['kind']] | undefined> {
+	return new Promise((resolve) => {
+		const worker = new Worker(new URL('./textWorker.ts', import.meta.url), { type: 'module' });
+		const end = (result?: TextResults[T['kind']]) => {
+			clearTimeout(timer);
+			worker.terminate();
+			resolve(result);
+		};
+		const timer = setTimeout(end, mostMs);
+		signal.addEventListener('abort', () => end(), { once: true });
+		worker.onmessage = ({ data }: MessageEvent<TextResults[T['kind']] | undefined>) => end(data);
+		worker.onerror = (event) => {
+			event.preventDefault();
+			end();
+		};
+		worker.postMessage(task);
+	});
+}

@@ -1,0 +1,62 @@
+import { extensionOf, fileType } from '@stowage/rules';
+
+/** Where the extension is not a name that the highlighter knows. */
+const languages: Readonly<Record<string, string>> = {
+	htm: 'xml',
+	html: 'xml',
+	xhtml: 'xml',
+	svg: 'xml',
+	xsl: 'xml',
+	xslt: 'xml',
+	xsd: 'xml',
+	plist: 'xml',
+	vue: 'xml',
+	svelte: 'xml',
+	mjs: 'javascript',
+	cjs: 'javascript',
+	jsonc: 'json',
+	json5: 'json',
+	ndjson: 'json',
+	geojson: 'json',
+	ipynb: 'json',
+	h: 'c',
+	hpp: 'cpp',
+	hxx: 'cpp',
+	cxx: 'cpp',
+	m: 'objectivec',
+	mm: 'objectivec',
+	pl: 'perl',
+	pm: 'perl',
+	conf: 'ini',
+	cfg: 'ini',
+	properties: 'ini',
+	env: 'ini',
+	editorconfig: 'ini',
+	desktop: 'ini',
+	service: 'ini',
+	bat: 'plaintext',
+	tex: 'plaintext',
+};
+
+const names: Readonly<Record<string, string>> = {
+	makefile: 'makefile',
+	'.gitconfig': 'ini',
+	'.editorconfig': 'ini',
+	'.npmrc': 'ini',
+	'.env': 'ini',
+	'.bashrc': 'bash',
+	'.bash_profile': 'bash',
+	'.profile': 'bash',
+	'.zshrc': 'bash',
+};
+
+/** What a text is written in; undefined for prose. */
+export function languageOf(name: string): string | undefined {
+	const known = names[name.toLowerCase()];
+	if (known !== undefined) return known;
+	const extension = extensionOf(name);
+	if (['diff', 'patch'].includes(extension)) return 'diff';
+	if (extension === 'svg') return 'xml';
+	if (!['code', 'script', 'config', 'markdown'].includes(fileType(name))) return undefined;
+	return languages[extension] ?? extension;
+}

@@ -1,0 +1,39 @@
+/// <reference lib="webworker" />
+import { analyse } from 'chardet';
+import highlighter from 'highlight.js/lib/common';
+import { parse } from 'papaparse';
+
+/** What can take long for a hostile text, so that it is done off the page's thread and can be ended. */
+export type TextTask =
+	| { kind: 'detect'; bytes: Uint8Array }
+	| { kind: 'highlight'; text: string; language: string }
+	| { kind: 'table'; text: string; delimiter: string };
+
+export interface TextResults {
+	/** The names of likely encodings, the likeliest first. */
+	detect: string[];
+	/** HTML of spans with classes, in which all text is escaped. */
+	highlight: string;
+	table: string[][];
+}
+
+/** Bytes that tell the encoding of the rest. */
+const mostLookedAt = 64 * 1024;
+
+const scope = globalThis as unknown as DedicatedWorkerGlobalScope;
+
+scope.onmessage = ({ data }: MessageEvent<TextTask>) => scope.postMessage(done(data));
+
+function done(task: TextTask): TextResults[TextTask['kind']] | undefined {
+	switch (task.kind) {
+		case 'detect':
+			return analyse(task.bytes.subarray(0, mostLookedAt)).map(({ name }) => name);
+		case 'highlight':
+			if (highlighter.getLanguage(task.language) === undefined) return undefined;
+			return highlighter.highlight(task.text, { language: task.language, ignoreIllegals: true }).value;
+		case 'table':
+			return parse<string[]>(task.text, { delimiter: task.delimiter, skipEmptyLines: true }).data;
+		default:
+			return task satisfies never;
+	}
+}

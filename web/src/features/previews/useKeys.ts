@@ -1,0 +1,21 @@
+import { useEffect, useRef } from 'react';
+
+/** The keys of a viewer, while no field or handle in it has a use for them. The handler answers whether it took the key. */
+export function useKeys(onKey: (event: KeyboardEvent) => boolean): void {
+	const latest = useRef(onKey);
+	useEffect(() => {
+		latest.current = onKey;
+	});
+	useEffect(() => {
+		const listen = (event: KeyboardEvent) => {
+			if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+			const target = event.target as Element | null;
+			if (target?.closest?.('input, select, textarea, [data-handle], [role="radiogroup"]')) return;
+			// Space and Enter press what has the focus.
+			if ((event.key === ' ' || event.key === 'Enter') && target?.closest?.('a, button, summary')) return;
+			if (latest.current(event)) event.preventDefault();
+		};
+		window.addEventListener('keydown', listen);
+		return () => window.removeEventListener('keydown', listen);
+	}, []);
+}

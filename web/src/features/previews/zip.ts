@@ -1,0 +1,105 @@
+import { Inflate } from 'fflate';
+
+/** More came out of it than any honest file of its kind holds. */
+export class ZipTooLarge extends Error {}
+
+export interface ZipArchive {
+	readonly names: readonly string[];
+	has(name: string): boolean;
+	/** What an entry holds; undefined where there is none. Throws `ZipTooLarge` once all that was read is too much. */
+	read(name: string): Uint8Array<ArrayBuffer> | undefined;
+}
+
+interface ZipEntry {
+	method: number;
+	packed: number;
+	at: number;
+}
+
+const endSignature = 0x06054b50;
+const entrySignature = 0x02014b50;
+const headerSignature = 0x04034b50;
+/** An end record and the longest comment. */
+const longestEnd = 22 + 65_535;
+const mostEntries = 50_000;
+/** As much as is unpacked before it is counted: at most some eight million bytes. */
+const stepBytes = 8 * 1024;
+
+/**
+ * Reads a ZIP by its directory, one entry at a time. What comes out is counted, whatever the archive says about its sizes, and over all its entries it is
+ * no more than `budget` bytes. Throws for what is no ZIP.
+ */
+export function openZip(bytes: Uint8Array, budget: number): ZipArchive {
+	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+	const entries = readDirectory(view, bytes);
+	let left = budget;
+	const known = new Map<string, Uint8Array<ArrayBuffer>>();
+
+	const inflate = ({ method, packed, at }: ZipEntry): Uint8Array<ArrayBuffer> => {
+		if (view.getUint32(at, true) !== headerSignature) throw new Error('An entry of the ZIP is broken.');
+		const start = at + 30 + view.getUint16(at + 26, true) + view.getUint16(at + 28, true);
+		const data = bytes.subarray(start, start + packed);
+		if (method === 0) {
+			left -= data.length;
+			if (left < 0) throw new ZipTooLarge('The file is too large to be shown.');
+			return data.slice();
+		}
+		if (method !== 8) throw new Error('An entry of the ZIP is packed in an unknown way.');
+		const chunks: Uint8Array[] = [];
+		let length = 0;
+		const inflater = new Inflate((chunk) => {
+			length += chunk.length;
+			left -= chunk.length;
+			if (left < 0) throw new ZipTooLarge('The file is too large to be shown.');
+			chunks.push(chunk);
+		});
+		for (let from = 0; from < data.length || from === 0; from += stepBytes) {
+			inflater.push(data.subarray(from, from + stepBytes), from + stepBytes >= data.length);
+		}
+		const whole = new Uint8Array(length);
+		let to = 0;
+		for (const chunk of chunks) {
+			whole.set(chunk, to);
+			to += chunk.length;
+		}
+		return whole;
+	};
+
+	return {
+		names: [...entries.keys()],
+		has: (name) => entries.has(name),
+		read(name) {
+			const entry = entries.get(name);
+			if (!entry) return undefined;
+			const read = known.get(name) ?? inflate(entry);
+			known.set(name, read);
+			return read;
+		},
+	};
+}
+
+function readDirectory(view: DataView, bytes: Uint8Array): Map<string, ZipEntry> {
+	let end = view.byteLength - 22;
+	const first = Math.max(0, view.byteLength - longestEnd);
+	while (end >= first && view.getUint32(end, true) !== endSignature) end--;
+	if (end < first) throw new Error('It is no ZIP.');
+	const count = Math.min(mostEntries, view.getUint16(end + 10, true));
+	let at = view.getUint32(end + 16, true);
+	const entries = new Map<string, ZipEntry>();
+	const decoder = new TextDecoder();
+	for (let index = 0; index < count; index++) {
+		if (at + 46 > view.byteLength || view.getUint32(at, true) !== entrySignature) break;
+		const nameLength = view.getUint16(at + 28, true);
+		const name = decoder.decode(bytes.subarray(at + 46, at + 46 + nameLength));
+		if (!name.endsWith('/') && !entries.has(name)) {
+			const entry = {
+				method: view.getUint16(at + 10, true),
+				packed: view.getUint32(at + 20, true),
+				at: view.getUint32(at + 42, true),
+			};
+			entries.set(name, entry);
+		}
+		at += 46 + nameLength + view.getUint16(at + 30, true) + view.getUint16(at + 32, true);
+	}
+	return entries;
+}

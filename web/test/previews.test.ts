@@ -1,0 +1,97 @@
+import type { Entry } from '@stowage/rules';
+import test from 'ava';
+import { fitted, panBy, rotate, zoomTo } from '../src/features/previews/imageView.js';
+import { neighboursOf } from '../src/features/previews/neighbours.js';
+import { describeImage } from '../src/features/previews/previewFile.js';
+import { encodingOf } from '../src/features/previews/text/encodings.js';
+import { languageOf } from '../src/features/previews/text/languages.js';
+import { decodeSubtitles, subtitlesOf, toVtt } from '../src/features/previews/video/subtitles.js';
+
+test('a picture zooms from 0.1 to 5', (t) => {
+	t.is(zoomTo(fitted, 0.01).zoom, 0.1);
+	t.is(zoomTo(fitted, 9).zoom, 5);
+	t.is(zoomTo(fitted, 1.1 + 0.1).zoom, 1.2);
+});
+
+test('what lies below the pointer stays there', (t) => {
+	const view = zoomTo(zoomTo(fitted, 2, { x: 100, y: -40 }), 4, { x: 100, y: -40 });
+	t.deepEqual(view, { zoom: 4, rotation: 0, x: -300, y: 120 });
+});
+
+test('it moves only while it is enlarged, never out of sight, and not at all again at 1', (t) => {
+	const drawn = { width: 400, height: 200 };
+	t.deepEqual(panBy(fitted, { x: 10, y: 10 }, drawn), fitted);
+	const moved = panBy(zoomTo(fitted, 2), { x: 5000, y: -5000 }, drawn);
+	t.deepEqual([moved.x, moved.y], [400, -200]);
+	t.deepEqual(zoomTo(moved, 1), fitted);
+});
+
+test('four turns are none', (t) => {
+	t.is(rotate(rotate(rotate(fitted))).rotation, 270);
+	t.deepEqual(rotate(rotate(rotate(rotate(fitted)))), fitted);
+});
+
+const file = (name: string, folder = ''): Entry => ({ name, path: folder + name, type: 'file', size: 10, mtime: 0 });
+
+test('neighbours are of the same kind, in the order on screen', (t) => {
+	const entries = [file('c.png'), file('x.txt'), file('b.svg'), file('film.mp4'), file('a.jpg')];
+	t.deepEqual(neighboursOf(entries, file('b.svg'), 'image'), { previous: file('c.png'), next: file('a.jpg') });
+	t.deepEqual(neighboursOf(entries, file('c.png'), 'image'), { previous: undefined, next: file('b.svg') });
+	t.deepEqual(neighboursOf(entries, file('x.txt'), 'text'), { previous: undefined, next: undefined });
+});
+
+test('the size of a picture is read from its first bytes', (t) => {
+	const hex = (text: string) => new Uint8Array(Buffer.from(text.replaceAll(' ', ''), 'hex'));
+	t.deepEqual(describeImage(hex('89504e470d0a1a0a 0000000d 49484452 0000c350 00002710')), {
+		type: 'image/png',
+		width: 50_000,
+		height: 10_000,
+	});
+	t.deepEqual(describeImage(hex('ffd8 ffe00004 0000 ffc0 0011 08 0100 0200 03')), {
+		type: 'image/jpeg',
+		width: 512,
+		height: 256,
+	});
+	t.deepEqual(describeImage(hex('474946383961 2003 5802')), { type: 'image/gif', width: 800, height: 600 });
+	t.deepEqual(describeImage(hex('89504e47')), { type: 'image/png', width: 0, height: 0 });
+});
+
+test('subtitles lie beside their film and are named after it', (t) => {
+	const film = file('film.mp4', 'a/');
+	const beside = [file('film.srt', 'a/'), file('film.de.vtt', 'a/'), file('films.srt', 'a/'), file('film.srt', 'b/')];
+	t.deepEqual(
+		subtitlesOf(film, [film, ...beside]).map(({ entry, label }) => [entry.path, label]),
+		[
+			['a/film.srt', ''],
+			['a/film.de.vtt', 'de'],
+		],
+	);
+});
+
+test('SubRip becomes WebVTT, whatever its lines end with', (t) => {
+	const srt =
+		'\uFEFF1\r\n00:00:01,500 --> 00:00:02,000 X1:1\r\n<i>Hello</i> <font color="red">you</font>\r\n\r\n2\r\n1:00:00,000 --> 1:00:01,000\r\n{\\an8}Up\r\n';
+	t.is(
+		toVtt(srt),
+		'WEBVTT\n\n1\n00:00:01.500 --> 00:00:02.000\n<i>Hello</i> you\n\n2\n01:00:00.000 --> 01:00:01.000\nUp\n',
+	);
+	t.is(toVtt('WEBVTT\n\n00:01.000 --> 00:02.000\nHi'), 'WEBVTT\n\n00:01.000 --> 00:02.000\nHi');
+	t.is(decodeSubtitles(Buffer.from('Grüße', 'latin1')), 'Grüße');
+});
+
+test('an encoding is told by its mark, as UTF-8, or guessed', async (t) => {
+	const never = () => Promise.reject(new Error('It need not be guessed.'));
+	t.is(await encodingOf(Buffer.from('Grüße 日本'), never), 'UTF-8');
+	t.is(await encodingOf(new Uint8Array([0xff, 0xfe, 65, 0]), never), 'UTF-16LE');
+	const latin = Buffer.from('Grüße', 'latin1');
+	t.is(await encodingOf(latin, async () => ['UTF-8', 'ISO-8859-1']), 'windows-1252');
+	t.is(await encodingOf(latin, async () => ['EBCDIC', 'Shift_JIS']), 'Shift_JIS');
+	t.is(await encodingOf(latin, async () => []), 'windows-1252');
+});
+
+test('code is known by its name, and prose has no colours', (t) => {
+	t.is(languageOf('a.ts'), 'ts');
+	t.is(languageOf('page.html'), 'xml');
+	t.is(languageOf('Makefile'), 'makefile');
+	t.is(languageOf('letter.txt'), undefined);
+});
