@@ -8,3 +8,4 @@ export * from './links.js';
 export * as schemas from './schemas.js';
 export * from './service.js';
 export * from './uploads.js';
+export * from './viewers.js';

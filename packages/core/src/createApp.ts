@@ -34,6 +34,7 @@ import { serviceRoutes } from './routes/service.js';
 import { ticketRoutes } from './routes/tickets.js';
 import { unavailableRoutes } from './routes/unavailable.js';
 import { uploadRoutes } from './routes/uploads.js';
+import { viewerRoutes } from './routes/viewers.js';
 import { readOrMakeSecret } from './secret.js';
 import type { Services } from './services.js';
 import { Arriving } from './uploads/Arriving.js';
@@ -235,6 +236,7 @@ async function assemble(
 		ticketRoutes,
 		eventRoutes,
 		linkRoutes,
+		viewerRoutes,
 		serviceRoutes,
 		unavailableRoutes,
 	].flatMap((make) => make(services));

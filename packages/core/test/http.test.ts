@@ -202,6 +202,17 @@ test('built assets may be kept for ever, and only those that are there', async (
 	const visitor = new Client(await testApp(t, {}, { webRoot }));
 	t.is((await visitor.get('/assets/app-1a2b.js')).headers['cache-control'], 'public, max-age=31536000, immutable');
 	t.is((await visitor.get('/assets/other.js')).headers['cache-control'], 'private, no-store');
+	// Of these a worker alone has a policy of its own.
+	t.regex(
+		String((await visitor.get('/assets/app-1a2b.js')).headers['content-security-policy']),
+		/^default-src 'none'; script-src 'self'/,
+	);
+	const frame = await visitor.get('/viewer-frame');
+	t.regex(
+		String(frame.headers['content-security-policy']),
+		/^sandbox allow-same-origin; default-src 'none'; style-src 'unsafe-inline'; img-src blob: data:; font-src blob: data:; frame-ancestors 'self'$/,
+	);
+	t.notRegex(frame.payload, /script/);
 	t.is((await visitor.get('/assets/')).statusCode, 404);
 	const page = await visitor.get('/browser/any/where?type=public');
 	t.is(page.headers['cache-control'], 'no-store');

@@ -1,5 +1,6 @@
-import { Failure } from '@stowage/rules';
-import { NetworkFailure } from './client/client.js';
+import { viewerLink } from '@stowage/contract';
+import { type Area, type Entry, Failure } from '@stowage/rules';
+import { call, NetworkFailure } from './client/client.js';
 
 /** The server answered with an error; the message is `HTTP {status}`. */
 export class HttpFailure extends Failure {
@@ -81,4 +82,10 @@ async function bodyOf(response: Response, most: number, signal?: AbortSignal): P
 		at += part.length;
 	}
 	return bytes;
+}
+
+/** An address at which an external viewer fetches a document, for a while. */
+export function createViewerLink(area: Area, { path, owner }: Pick<Entry, 'path' | 'owner'>): Promise<string> {
+	const payload = { path, type: area, ...(owner === undefined ? {} : { owner }) };
+	return call(viewerLink, { payload }).then(({ url }) => url);
 }

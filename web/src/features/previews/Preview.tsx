@@ -1,14 +1,5 @@
-import {
-	type Area,
-	type Entry,
-	formatListSize,
-	type PreviewKind,
-	previewLimits,
-	previewOf,
-	shownAs,
-	sniffedBytes,
-} from '@stowage/rules';
-import { queryOptions, useQuery } from '@tanstack/react-query';
+import { formatListSize, type PreviewKind, previewLimits, previewOf, shownAs } from '@stowage/rules';
+import { useQuery } from '@tanstack/react-query';
 import {
 	Component,
 	type ComponentType,
@@ -18,28 +9,11 @@ import {
 	Suspense,
 	useEffect,
 } from 'react';
-import { readPart } from '../../api/previews.js';
+import { firstBytesQuery } from './firstBytes.js';
 import { previewMessages as messages } from './messages.js';
-import type { PreviewFile } from './previewFile.js';
 import { ViewerError } from './ViewerError.js';
 import { ViewerLoading } from './ViewerLoading.js';
-
-export type ShownKind = PreviewKind | 'unknown';
-
-/** What every viewer gets. */
-export interface ViewerProps {
-	area: Area;
-	file: PreviewFile;
-	entry: Entry;
-	/** The first bytes of the file, at most `sniffedBytes`. */
-	firstBytes: Uint8Array;
-	/** What the folder shows, in the order on screen. */
-	entries: readonly Entry[];
-	/** Of the same kind, to be shown one after another. */
-	previous: Entry | undefined;
-	next: Entry | undefined;
-	onShow: (entry: Entry) => void;
-}
+import type { ViewerProps } from './ViewerProps.js';
 
 /** Each is loaded when it is first needed. */
 const viewers: Record<PreviewKind, LazyExoticComponent<ComponentType<ViewerProps>>> = {
@@ -51,6 +25,8 @@ const viewers: Record<PreviewKind, LazyExoticComponent<ComponentType<ViewerProps
 	epub: lazy(async () => ({ default: (await import('./epub/EpubViewer.js')).EpubViewer })),
 	document: lazy(async () => ({ default: (await import('./document/DocumentViewer.js')).DocumentViewer })),
 };
+
+export type ShownKind = PreviewKind | 'unknown';
 
 export interface PreviewProps extends Omit<ViewerProps, 'firstBytes'> {
 	/** What the file turned out to be. */
@@ -86,18 +62,6 @@ export function Preview({ onKind, ...props }: PreviewProps) {
 			</Suspense>
 		</ViewerBoundary>
 	);
-}
-
-export function firstBytesQuery(file: PreviewFile) {
-	return queryOptions({
-		queryKey: ['preview', 'first', file.id],
-		queryFn: ({ signal }) => readPart(file.url, 0, sniffedBytes, signal),
-		retry: false,
-		staleTime: 60_000,
-		gcTime: 60_000,
-		structuralSharing: false,
-		refetchOnWindowFocus: false,
-	});
 }
 
 /** A viewer that breaks, or whose code can't be loaded, says so in its place. */

@@ -60,5 +60,11 @@ export const previewMessages = {
 	smallerText: 'Smaller text',
 	largerText: 'Larger text',
 
+	openExternally: 'Open in external viewer',
+	externalQuestion: (file: string, viewer: string) =>
+		`${file} will be sent to ${viewer}, which shows it here. It can be fetched from this server for ten minutes.`,
+	tryOther: 'Try alternative viewer',
+	shownBy: (viewer: string) => `Shown by ${viewer}`,
+	externalOff: 'It can only be shown by an external viewer, and those are turned off on this server.',
 	cannotPreview: (type: string) => `Cannot preview ${type} file`,
 } as const;

@@ -3,11 +3,11 @@ import { contentType, splitName } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useRef, useState } from 'react';
 import { previewMessages as messages } from '../messages.js';
-import type { ViewerProps } from '../Preview.js';
 import { describeImage } from '../previewFile.js';
 import { useKeys } from '../useKeys.js';
 import { useBlobUrl } from '../useSource.js';
 import { ViewerError } from '../ViewerError.js';
+import type { ViewerProps } from '../ViewerProps.js';
 import styles from './AudioViewer.module.css';
 import { rangedBlob } from './rangedBlob.js';
 

@@ -2,17 +2,18 @@ import { extensionOf, previewLimits } from '@stowage/rules';
 import { useEffect, useState } from 'react';
 import { ViewerFrame } from '../frame/ViewerFrame.js';
 import { previewMessages as messages } from '../messages.js';
-import type { ViewerProps } from '../Preview.js';
 import { useWhole } from '../useSource.js';
 import { ViewerError } from '../ViewerError.js';
 import { ViewerLoading } from '../ViewerLoading.js';
+import type { ViewerProps } from '../ViewerProps.js';
 import styles from './DocumentViewer.module.css';
+import { ExternalViewer } from './ExternalViewer.js';
 
 /** A docx in the page; every other document is handed to an external viewer. */
 export function DocumentViewer(props: ViewerProps) {
 	const extension = extensionOf(props.file.name);
 	if (extension === 'docx') return <DocxViewer {...props} />;
-	return <ViewerError file={props.file} title={messages.cannotPreview(extension)} />;
+	return <ExternalViewer {...props} extension={extension} />;
 }
 
 function DocxViewer({ file }: ViewerProps) {

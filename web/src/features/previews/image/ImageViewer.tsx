@@ -3,14 +3,15 @@ import { ImageRotateRightIcon, MinusIcon, PlusIcon, ResetIcon } from '@blueprint
 import type { Entry } from '@stowage/rules';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
+import { firstBytesQuery } from '../firstBytes.js';
 import { buttonStep, fitted, rotate, zoomTo } from '../imageView.js';
 import { previewMessages as messages } from '../messages.js';
-import { firstBytesQuery, type ViewerProps } from '../Preview.js';
 import { imageSource, previewFile } from '../previewFile.js';
 import { useKeys } from '../useKeys.js';
 import { useBlobUrl, useWhole } from '../useSource.js';
 import { ViewerError } from '../ViewerError.js';
 import { ViewerLoading } from '../ViewerLoading.js';
+import type { ViewerProps } from '../ViewerProps.js';
 import viewerStyles from '../viewers.module.css';
 import styles from './ImageViewer.module.css';
 import { useGestures } from './useGestures.js';

@@ -10,10 +10,10 @@ import {
 } from '@blueprintjs/icons';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { previewMessages as messages } from '../messages.js';
-import type { ViewerProps } from '../Preview.js';
 import { useKeys } from '../useKeys.js';
 import { ViewerError } from '../ViewerError.js';
 import { ViewerLoading } from '../ViewerLoading.js';
+import type { ViewerProps } from '../ViewerProps.js';
 import viewerStyles from '../viewers.module.css';
 import { PdfPluginMissing } from './loadPdf.js';
 import { Outline } from './Outline.js';

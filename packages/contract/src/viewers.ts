@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import { endpoint } from './define.js';
+import { area, itemPath, owner } from './schemas.js';
+
+/** Hands one document to an external viewer: an address that is good for ten minutes, for that very file, without a session. */
+export const viewerLink = endpoint({
+	method: 'POST',
+	path: '/api/viewerLink',
+	payload: z.strictObject({ path: itemPath, type: area, owner: owner.optional() }),
+	result: z.object({
+		/** Absolute, at the public address of the server. */
+		url: z.string(),
+		expiresAt: z.number(),
+	}),
+});
+
+/** The file itself; its name follows the token, since viewers look at the extension. */
+export const followViewerLink = endpoint({ method: 'GET', path: '/api/viewerLink/{token}/{name}' });

@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+import * as contract from '@stowage/contract';
+import { schemas } from '@stowage/contract';
+import { type Request, route } from '@stowage/plugin-api';
+import { Failure, previewOf, type Viewer } from '@stowage/rules';
+import { z } from 'zod';
+import { sendFile } from '../downloads/sendFile.js';
+import { limitAddress } from '../http/proxy.js';
+import { rateLimited } from '../rateLimited.js';
+import type { Services } from '../services.js';
+
+const goodForMs = 10 * 60_000;
+/** For so long again somebody who comes too late is told that it has expired. */
+const rememberedMs = 2 * goodForMs;
+
+/** That one person, or one address without a person, may take while one is good. */
+const mostLinks = 100;
+
+const viewerRow = z.object({
+	user: z.object({ id: z.string(), username: z.string() }).optional(),
+	area: schemas.area,
+	path: schemas.itemPath,
+	owner: z.string().nullable().optional(),
+	/** The very file: another one under its name is not given away. */
+	itemId: z.string(),
+	expiresAt: z.number(),
+});
+
+/** Links by which an external viewer fetches one document of somebody who agreed to that. The server itself asks nobody. */
+export function viewerRoutes({ config, database, files, log, now }: Services) {
+	const rows = database.smallRows('viewer-links');
+
+	const demandRoom = async (viewer: Viewer, request: Request) => {
+		const who = viewer.kind === 'user' ? `user ${viewer.id}` : limitAddress(request.client.address);
+		const { count, endsAt } = await database.limits.hit(`viewer-links:${who}`, goodForMs, now());
+		if (count > mostLinks) throw rateLimited('Too many documents were opened. Please wait a moment.', endsAt, now());
+	};
+
+	return [
+		route(contract.viewerLink, async ({ viewer, payload: { path, type, owner }, request, h }) => {
+			if (!config.externalViewers) throw new Failure('forbidden', 'External viewers are turned off on this server.');
+			if (!config.publicUrl.startsWith('https:'))
+				throw new Failure(
+					'forbidden',
+					'External viewers need a public https address, which this server has not been given.',
+				);
+			await demandRoom(viewer, request);
+			const named = { area: type, path, ...(owner === undefined ? {} : { owner }) };
+			const { entry, file } = await files.open(viewer, named);
+			const { id: itemId } = file.item;
+			await file.close();
+			const { kind, isPreviewable } = previewOf(entry.name, entry.size);
+			if (kind !== 'document' || !isPreviewable) throw new Failure('invalid', 'File cannot be previewed');
+			const token = randomBytes(32).toString('base64url');
+			const expiresAt = now() + goodForMs;
+			const user = viewer.kind === 'user' ? { user: { id: viewer.id, username: viewer.username } } : {};
+			const found = entry.owner === undefined ? {} : { owner: entry.owner };
+			await rows.set(token, { ...user, area: type, path, ...found, itemId, expiresAt }, rememberedMs);
+			const url = `${new URL(config.publicUrl).origin}${config.basePath}/api/viewerLink/${token}/${encodeURIComponent(entry.name)}`;
+			return h.response({ url, expiresAt }).code(201);
+		}),
+
+		route(contract.followViewerLink, async ({ params, request, h }) => {
+			const row = config.externalViewers ? await rows.get(params.token ?? '') : undefined;
+			if (row === undefined) throw noSuchLink();
+			const { user, area, path, owner, itemId, expiresAt } = viewerRow.parse(row);
+			if (now() >= expiresAt) throw new Failure('expired', 'This link has expired.');
+			const viewer: Viewer = user === undefined ? { kind: 'anonymous' } : { kind: 'user', ...user };
+			const { entry, file } = await files.open(viewer, { area, path, ...(owner === undefined ? {} : { owner }) });
+			if (file.item.id !== itemId) {
+				await file.close();
+				throw noSuchLink();
+			}
+			return sendFile(request, h, file, { name: entry.name, isInline: false, isKept: false, log });
+		}),
+	];
+}
+
+function noSuchLink(): Failure {
+	return new Failure('notFound', 'This link does not exist or no longer works.');
+}

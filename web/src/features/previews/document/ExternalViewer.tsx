@@ -1,0 +1,99 @@
+import { Button } from '@blueprintjs/core';
+import { ShareIcon } from '@blueprintjs/icons';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { capabilitiesQuery } from '../../../api/capabilities.js';
+import { createViewerLink } from '../../../api/previews.js';
+import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
+import { previewMessages as messages } from '../messages.js';
+import { ViewerError } from '../ViewerError.js';
+import { ViewerLoading } from '../ViewerLoading.js';
+import type { ViewerProps } from '../ViewerProps.js';
+import viewerStyles from '../viewers.module.css';
+import styles from './DocumentViewer.module.css';
+
+const viewers = [
+	{
+		name: 'Office Online',
+		addressOf: (url: string) => `https://view.officeapps.live.com/op/embed.aspx?src=${encodeURIComponent(url)}`,
+	},
+	{
+		name: 'Google Docs Viewer',
+		addressOf: (url: string) => `https://docs.google.com/gview?embedded=true&url=${encodeURIComponent(url)}`,
+	},
+] as const;
+
+type State =
+	/** Nothing leaves the server before somebody has agreed to it, for this file and this viewer. */
+	| { status: 'asking'; viewer: number }
+	| { status: 'refused' }
+	| { status: 'shown'; viewer: number; url: string }
+	| { status: 'failed'; reason: string };
+
+/** A document that only another company's viewer can show, in a frame of theirs. */
+export function ExternalViewer({ area, entry, file, extension }: ViewerProps & { extension: string }) {
+	const { data: capabilities, isPending } = useQuery(capabilitiesQuery);
+	const [state, setState] = useState<State>({ status: 'asking', viewer: 0 });
+	const title = messages.cannotPreview(extension);
+
+	async function hand(viewer: number): Promise<boolean> {
+		try {
+			setState({ status: 'shown', viewer, url: await createViewerLink(area, entry) });
+		} catch (error) {
+			setState({ status: 'failed', reason: error instanceof Error ? error.message : '' });
+		}
+		return false;
+	}
+
+	if (isPending) return <ViewerLoading />;
+	if (!capabilities?.externalViewers) return <ViewerError file={file} title={title} text={messages.externalOff} />;
+	if (state.status === 'failed') return <ViewerError file={file} title={title} text={state.reason} />;
+	if (state.status === 'shown') {
+		const shown = viewers[state.viewer] ?? viewers[0];
+		return (
+			<div className={styles.viewer}>
+				<iframe
+					key={shown.name}
+					className={styles.frame}
+					title={messages.shownBy(shown.name)}
+					src={shown.addressOf(state.url)}
+					sandbox="allow-scripts allow-same-origin allow-forms allow-popups"
+					referrerPolicy="no-referrer"
+					allow="fullscreen"
+				/>
+				<div className={viewerStyles.bar}>
+					<span className={styles.note}>{messages.shownBy(shown.name)}</span>
+					<span className={viewerStyles.spring} />
+					<Button
+						variant="minimal"
+						text={messages.tryOther}
+						onClick={() => setState({ status: 'asking', viewer: (state.viewer + 1) % viewers.length })}
+					/>
+				</div>
+			</div>
+		);
+	}
+	const asked = state.status === 'asking' ? viewers[state.viewer] : undefined;
+	return (
+		<>
+			<ViewerError file={file} title={title}>
+				<Button
+					icon={<ShareIcon />}
+					text={messages.openExternally}
+					onClick={() => setState({ status: 'asking', viewer: 0 })}
+				/>
+			</ViewerError>
+			<FormDialog
+				isOpen={asked !== undefined}
+				title={messages.openExternally}
+				confirm={messages.openExternally}
+				focusesConfirm
+				onConfirm={() => hand(state.status === 'asking' ? state.viewer : 0)}
+				onClose={() => setState({ status: 'refused' })}
+				onClosed={() => {}}
+			>
+				<p>{messages.externalQuestion(file.name, asked?.name ?? '')}</p>
+			</FormDialog>
+		</>
+	);
+}

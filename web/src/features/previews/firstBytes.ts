@@ -1,0 +1,17 @@
+import { sniffedBytes } from '@stowage/rules';
+import { queryOptions } from '@tanstack/react-query';
+import { readPart } from '../../api/previews.js';
+import type { PreviewFile } from './previewFile.js';
+
+/** The first bytes of a file, and its size as the server knows it now. */
+export function firstBytesQuery(file: PreviewFile) {
+	return queryOptions({
+		queryKey: ['preview', 'first', file.id],
+		queryFn: ({ signal }) => readPart(file.url, 0, sniffedBytes, signal),
+		retry: false,
+		staleTime: 60_000,
+		gcTime: 60_000,
+		structuralSharing: false,
+		refetchOnWindowFocus: false,
+	});
+}
