@@ -57,8 +57,10 @@ export async function openPage(
 	page.on('pageerror', (error) => faults.push(error.message));
 	page.on('console', (message) => {
 		// The page shows a refused call; the browser's own line about it is no fault.
-		if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
-			faults.push(message.text());
+		if (message.type() !== 'error' || message.text().startsWith('Failed to load resource')) return;
+		// Playwright's own scripts are refused in the viewers' frame, each with this line. What a file brings is taken out before.
+		if (/^Blocked script execution in '[^']*\/viewer-frame'/.test(message.text())) return;
+		faults.push(message.text());
 	});
 	await page.goto(url);
 	return { page, faults };
