@@ -28,16 +28,12 @@ test.serial(
 		await page.waitForFunction(() => (document.querySelector('video')?.readyState ?? 0) >= 1);
 		t.false(ranges.includes('none'), 'never as a whole');
 		await page.waitForFunction(() => document.querySelector('video')?.textTracks.length === 2);
-		const cue = await page.evaluate(async () => {
-			const video = document.querySelector('video') as HTMLVideoElement;
-			for (;;) {
-				const track = [...video.textTracks].find(({ label }) => label === 'Subtitles');
-				const cue = track?.cues?.[0] as VTTCue | undefined;
-				if (cue) return [cue.text, cue.startTime, cue.endTime];
-				await new Promise((resolve) => setTimeout(resolve, 50));
-			}
+		const cue = await page.waitForFunction(() => {
+			const tracks = [...(document.querySelector('video')?.textTracks ?? [])];
+			const cue = tracks.find(({ label }) => label === 'Subtitles')?.cues?.[0] as VTTCue | undefined;
+			return cue && [cue.text, cue.startTime, cue.endTime];
 		});
-		t.deepEqual(cue, ['Grüße', 1, 29.5]);
+		t.deepEqual(await cue.jsonValue(), ['Grüße', 1, 29.5]);
 		await clean(t, page, 'video viewer');
 
 		const full = viewer.getByRole('button', { name: 'Fullscreen' });

@@ -13,7 +13,7 @@ export const maxSubtitleBytes = 2 * 1024 * 1024;
 export function subtitlesOf(film: Entry, entries: readonly Entry[]): SubtitleFile[] {
 	const { base } = splitName(film.name);
 	const folder = film.path.slice(0, -film.name.length);
-	return entries.flatMap((entry) => {
+	const found = entries.flatMap((entry): SubtitleFile[] => {
 		const { base: name, extension } = splitName(entry.name);
 		const isSubtitles = /^\.(srt|vtt)$/i.test(extension) && entry.type === 'file' && entry.size <= maxSubtitleBytes;
 		const isBeside = entry.path === folder + entry.name && entry.owner === film.owner;
@@ -21,6 +21,8 @@ export function subtitlesOf(film: Entry, entries: readonly Entry[]): SubtitleFil
 		if (name === base) return [{ entry, label: '' }];
 		return name.startsWith(`${base}.`) ? [{ entry, label: name.slice(base.length + 1) }] : [];
 	});
+	// The one that is named just as the film is shown at first.
+	return found.sort((a, b) => Number(a.label !== '') - Number(b.label !== ''));
 }
 
 /** WebVTT of either format: what browsers play. SubRip has commas in its times and no heading. */
