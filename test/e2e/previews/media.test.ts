@@ -74,7 +74,7 @@ test.serial('a film that can’t be played says so', async (t) => {
 test.serial('a song shows its tags and cover, and is followed by the next one', async (t) => {
 	const app = await fixture.enter(t);
 	const cover = ['-f', 'lavfi', '-i', 'color=teal:s=80x80:d=1'];
-	const sine = ['-f', 'lavfi', '-i', 'sine=frequency=330:duration=3'];
+	const sine = ['-f', 'lavfi', '-i', 'sine=frequency=330:duration=120'];
 	const tags = [
 		'-metadata',
 		'title=Evening <b>Light</b>',

@@ -1,7 +1,7 @@
 import { MusicIcon } from '@blueprintjs/icons';
 import { contentType, splitName } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
-import { useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { previewMessages as messages } from '../messages.js';
 import { describeImage } from '../previewFile.js';
 import { useKeys } from '../useKeys.js';
@@ -35,6 +35,11 @@ export function AudioViewer({ file, next, onShow }: ViewerProps) {
 	});
 	const coverType = useMemo(() => (tags?.cover ? describeImage(tags.cover).type : undefined), [tags]);
 	const cover = useBlobUrl(coverType === undefined ? undefined : tags?.cover, coverType ?? '');
+
+	useEffect(() => {
+		// An element begins to load before it is part of the page, and what it tells until then is heard by nobody.
+		if (audio.current?.error) setFailed(true);
+	}, []);
 
 	useKeys(({ key }) => {
 		const { current } = audio;

@@ -34,6 +34,17 @@ export function ImageViewer({ area, file, firstBytes, previous, next, onShow }: 
 		onSwipe: (direction) => show(direction === 'left' ? next : previous),
 	});
 
+	// biome-ignore lint/correctness/useExhaustiveDependencies: each picture is looked at as it comes
+	useEffect(() => {
+		const { current } = picture;
+		// An element begins to load before it is part of the page, and what it tells until then is heard by nobody.
+		if (!current?.complete) return;
+		current.decode().then(
+			() => setState('loaded'),
+			() => setState('failed'),
+		);
+	}, [src]);
+
 	const show = (other: Entry | undefined) => other && onShow(other);
 	const zoomBy = (step: number) => setView((now) => zoomTo(now, now.zoom + step));
 	useKeys(({ key }) => {

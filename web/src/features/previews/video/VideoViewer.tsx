@@ -29,6 +29,20 @@ export function VideoViewer({ area, file, entry, entries }: ViewerProps) {
 	const subtitles = useSubtitles(area, entry, entries);
 	const noted = useRef(0);
 
+	function begin(target: HTMLVideoElement) {
+		const place = Number(places.read(file.id) ?? 0);
+		if (place > 0 && place < target.duration) target.currentTime = place;
+		setState('loaded');
+	}
+
+	// An element begins to load before it is part of the page, and what it tells until then is heard by nobody.
+	// biome-ignore lint/correctness/useExhaustiveDependencies: only what happened before
+	useEffect(() => {
+		const { current } = video;
+		if (current?.error) setState('failed');
+		else if (current && current.readyState > 0) begin(current);
+	}, []);
+
 	useKeys(({ key }) => {
 		const { current } = video;
 		// The element has keys of its own.
@@ -68,11 +82,7 @@ export function VideoViewer({ area, file, entry, entries }: ViewerProps) {
 					playsInline
 					preload="metadata"
 					data-state={state}
-					onLoadedMetadata={({ currentTarget }) => {
-						const place = Number(places.read(file.id) ?? 0);
-						if (place > 0 && place < currentTarget.duration) currentTarget.currentTime = place;
-						setState('loaded');
-					}}
+					onLoadedMetadata={({ currentTarget }) => begin(currentTarget)}
 					onTimeUpdate={({ currentTarget }) => {
 						if (Math.abs(currentTarget.currentTime - noted.current) >= keyStep) note(currentTarget);
 					}}
