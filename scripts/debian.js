@@ -9,6 +9,7 @@ const programs = {
 	ffmpeg: 'ffmpeg',
 	HandBrakeCLI: 'handbrake-cli',
 	nginx: 'nginx',
+	caddy: 'caddy',
 	strace: 'strace',
 	setpriv: 'util-linux',
 	zip: 'zip',

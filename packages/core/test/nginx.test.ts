@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { startNginx } from '../../../test/nginx.js';
@@ -7,20 +9,27 @@ import { ownAddress } from '../../../test/ownAddress.js';
 import { type Answer, Client, field, file, json, type TestApp, testApp } from './testApp.js';
 
 const nginxAddress = `${ownAddress()}:7421`;
+const strictAddress = `${ownAddress()}:7422`;
 
 /** The configuration that we ship, with this machine's ports and folder, in a real nginx. */
-async function nginxBefore(t: ExecutionContext, app: TestApp, onlyFile?: string): Promise<Client> {
+async function nginxBefore(
+	t: ExecutionContext,
+	app: TestApp,
+	onlyFile?: string,
+	address = nginxAddress,
+	change = (config: string) => config,
+): Promise<Client> {
 	const shipped = await readFile('config/proxies/nginx.conf', 'utf8');
-	const server = shipped
+	const server = change(shipped)
 		.replace('127.0.0.1:7420', new URL(app.server.info.uri).host)
-		.replace('listen 80;', `listen ${nginxAddress};`)
+		.replace('listen 80;', `listen ${address};`)
 		.replaceAll('/srv/stowage/files', app.filesDir)
 		.replace('proxy_http_version 1.1;', `proxy_http_version 1.1; proxy_bind ${proxyAddress};`);
-	const nginx = await startNginx(nginxAddress, onlyFile === undefined ? server : alwaysSending(server, onlyFile));
+	const nginx = await startNginx(address, onlyFile === undefined ? server : alwaysSending(server, onlyFile));
 	t.teardown(nginx.stop);
 	return new Client({
 		...app,
-		server: { ...app.server, info: { ...app.server.info, uri: `http://${nginxAddress}` } },
+		server: { ...app.server, info: { ...app.server.info, uri: `http://${address}` } },
 	} as TestApp);
 }
 
@@ -129,3 +138,38 @@ test.serial('uploads and archives pass through nginx as they are', async (t) => 
 	t.is((await direct.get(ticket.url)).headers['x-accel-redirect'], undefined);
 	t.true((await nginx.get(ticket.url)).bytes.equals(large));
 });
+
+test.serial('nginx refuses a flood of one client, and what a busy page asks for passes', async (t) => {
+	const app = await testApp(t, { '--trusted-proxies': proxyAddress });
+	const nginx = await nginxBefore(t, app);
+	const ask = async () => (await nginx.get('/api/health')).statusCode;
+	t.deepEqual(new Set(await Promise.all(Array.from({ length: 100 }, ask))), new Set([200]));
+	const strict = await nginxBefore(t, app, undefined, strictAddress, (config) =>
+		config.replace('rate=200r/s', 'rate=1r/m').replace('burst=1000 nodelay', 'burst=2 nodelay'),
+	);
+	const answers: number[] = [];
+	for (let count = 0; count < 6; count++) answers.push((await strict.get('/api/health')).statusCode);
+	t.deepEqual(answers, [200, 200, 200, 429, 429, 429]);
+});
+
+test.serial('nginx refuses more open requests of one client than a page ever holds', async (t) => {
+	const app = await testApp(t, { '--trusted-proxies': proxyAddress });
+	const nginx = await nginxBefore(t, app, undefined, strictAddress, (config) =>
+		config.replace('limit_conn stowage_connections 128', 'limit_conn stowage_connections 2'),
+	);
+	const open = [await openEvents(t), await openEvents(t)];
+	t.deepEqual(
+		open.map((answer) => answer.statusCode),
+		[200, 200],
+	);
+	t.is((await nginx.get('/api/health')).statusCode, 429);
+});
+
+/** An event stream of a visitor, which stays open. */
+async function openEvents(t: ExecutionContext): Promise<IncomingMessage> {
+	const [hostname, port] = strictAddress.split(':');
+	const sent = request({ hostname, port, path: '/api/events?type=public&directory=', agent: false }).end();
+	t.teardown(async () => void sent.destroy());
+	const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+	return answer;
+}
