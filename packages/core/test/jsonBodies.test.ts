@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import type { App } from '../src/index.js';
 import { addressOf, rawRequest } from './rawRequest.js';
-import { Client, json, testApp } from './testApp.js';
+import { Client, testApp } from './testApp.js';
 import { until } from './until.js';
 
 const MB = 1024 * 1024;
@@ -125,9 +125,10 @@ test('a body of unknown length counts as it comes', async (t) => {
 test('JSON with millions of values is refused before it is parsed', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
-	const answer = await ada.post('/api/downloadZip', `{"files":[${'{},'.repeat(2_000_000)}{}]}`);
-	t.is(answer.statusCode, 413);
-	t.regex(json(answer).message, /too many values/);
+	const empty = `{"files":[${'{},'.repeat(2_000_000)}{}]}`;
+	const answer = await rawRequest(app, headOf({ length: empty.length, cookie: ada.cookie }) + empty);
+	t.is(answer.status, 413);
+	t.regex(answer.text, /too many values/);
 	const strings = `{"type":"public","directory":"${'{[,\\",'.repeat(150_000)}","files":[]}`;
 	t.is((await ada.post('/api/downloadZip', strings)).statusCode, 400, 'what stands in a text does not count');
 	t.is((await ada.post('/api/downloadZip', '['.repeat(17))).statusCode, 400);
