@@ -16,6 +16,7 @@ export const messages = {
 	myLinks: 'My links',
 	settings: 'Settings',
 	logout: 'Logout',
+	quotaUsed: (used: string, bytes: string) => `${used} of ${bytes} used`,
 	logoutFailed: 'Could not log out',
 	skipToContent: 'Skip to content',
 	home: 'Home',

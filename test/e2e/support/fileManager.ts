@@ -40,8 +40,8 @@ export interface FileManager {
 	faults: string[];
 }
 
-/** Starts a server and a browser before the first test of the file and ends them after the last. */
-export function setUpFixture(test: TestFn): Fixture {
+/** Starts a server, with settings as flags, and a browser before the first test of the file and ends them after the last. */
+export function setUpFixture(test: TestFn, settings: readonly string[] = []): Fixture {
 	const endings: (() => Promise<void>)[] = [];
 	const suite = { teardown: (end: () => Promise<void>) => void endings.unshift(end) };
 	let server: ServerProcess;
@@ -52,7 +52,10 @@ export function setUpFixture(test: TestFn): Fixture {
 		const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-e2e-'));
 		suite.teardown(() => rm(folder, { recursive: true, force: true }));
 		files = path.join(folder, 'files');
-		[server, browser] = await Promise.all([startServer(suite, { args: serveArgs(folder) }), launchBrowser()]);
+		[server, browser] = await Promise.all([
+			startServer(suite, { args: serveArgs(folder, ...settings) }),
+			launchBrowser(),
+		]);
 	});
 	test.after.always(async () => {
 		for (const end of endings) await end();

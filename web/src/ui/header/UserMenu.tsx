@@ -3,6 +3,7 @@ import { CogIcon, FolderCloseIcon, LinkIcon, LogOutIcon } from '@blueprintjs/ico
 import { useEffect, useState } from 'react';
 import { messages } from '../../messages.js';
 import { moveInMenu } from '../menuKeys.js';
+import { QuotaNote } from '../QuotaNote.js';
 import styles from './AppHeader.module.css';
 import { UserButton } from './UserButton.js';
 
@@ -45,18 +46,21 @@ export function UserMenu({ username, isOpenAtFirst, onArea, onLinks, onSettings,
 			}}
 			onClosing={() => setOpen(false)}
 			content={
-				<Menu aria-label={username} className={styles.menu} onKeyDown={moveInMenu}>
-					<MenuItem
-						tagName="button"
-						icon={<FolderCloseIcon />}
-						text={messages.myFiles}
-						onClick={() => onArea('private')}
-					/>
-					<MenuItem tagName="button" icon={<LinkIcon />} text={messages.myLinks} onClick={onLinks} />
-					<MenuItem tagName="button" icon={<CogIcon />} text={messages.settings} onClick={onSettings} />
-					<MenuDivider />
-					<MenuItem tagName="button" icon={<LogOutIcon />} text={messages.logout} onClick={onLogout} />
-				</Menu>
+				<>
+					<QuotaNote />
+					<Menu aria-label={username} className={styles.menu} onKeyDown={moveInMenu}>
+						<MenuItem
+							tagName="button"
+							icon={<FolderCloseIcon />}
+							text={messages.myFiles}
+							onClick={() => onArea('private')}
+						/>
+						<MenuItem tagName="button" icon={<LinkIcon />} text={messages.myLinks} onClick={onLinks} />
+						<MenuItem tagName="button" icon={<CogIcon />} text={messages.settings} onClick={onSettings} />
+						<MenuDivider />
+						<MenuItem tagName="button" icon={<LogOutIcon />} text={messages.logout} onClick={onLogout} />
+					</Menu>
+				</>
 			}
 		>
 			<UserButton username={username} />

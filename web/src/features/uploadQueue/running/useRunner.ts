@@ -123,6 +123,7 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 					})
 					.finally(() => {
 						if (running.current?.abort === abort) running.current = undefined;
+						refreshQuota(queryClient);
 					});
 				running.current = { abort, ended };
 				await ended;
@@ -153,6 +154,13 @@ function unreadableNotice({ files, emptyFolders, unreadable }: Chosen): Notice {
 	const names = unreadable.slice(0, 3).join(', ');
 	if (files.length > 0 || emptyFolders.length > 0) return { intent: 'warning', message: sentence, detail: names };
 	return { intent: 'danger', message: messages.uploadsFailed, detail: `${sentence}: ${names}` };
+}
+
+/** What was uploaded takes from the person's quota, if they have one. */
+function refreshQuota(queryClient: QueryClient): void {
+	if (queryClient.getQueryData(sessionQuery.queryKey)?.quota) {
+		void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+	}
 }
 
 async function isSignedIn(queryClient: QueryClient): Promise<boolean> {

@@ -4,6 +4,7 @@ import { useId, useMemo, useRef } from 'react';
 import { useSession } from '../../../api/session/useSession.js';
 import { messages } from '../../../messages.js';
 import { useFrame } from '../../../ui/frame.js';
+import { QuotaNote } from '../../../ui/QuotaNote.js';
 import { fraction, mayStart, runProgress } from '../uploadQueue.js';
 import { type UploadQueueView, useUploadQueue } from '../useUploadQueue.js';
 import styles from './UploadQueue.module.css';
@@ -54,6 +55,7 @@ export function UploadQueueFooter({ hasFocusFirst = false, ...view }: UploadQueu
 	};
 	return (
 		<div className={styles.footer}>
+			<QuotaNote />
 			{failure !== undefined && (
 				<div className={styles.alert} role="alert">
 					{messages.uploadFailedBecause(failure)}

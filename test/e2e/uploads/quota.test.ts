@@ -1,0 +1,49 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import test from 'ava';
+import { phone } from '../support/browser.js';
+import { overlaysClosed, setUpFixture, writeFiles } from '../support/fileManager.js';
+
+const kilobyte = 1024;
+
+const fixture = setUpFixture(test, ['--quotas-user-bytes', String(1000 * kilobyte)]);
+
+test.serial(
+	'a quota that is nearly full is told in the user menu and in the queue, and what passes it is refused',
+	async (t) => {
+		const ada = await fixture.enter(t, { viewport: phone });
+		await writeFiles(ada.home, { 'photos.bin': Buffer.alloc(850 * kilobyte) });
+		const page = await ada.open('/browser?type=private');
+		const user = page.getByRole('button', { name: ada.username });
+		await user.click();
+		const meter = page.getByRole('progressbar', { name: '850.0 KB of 1000.0 KB used' });
+		await meter.waitFor();
+		t.deepEqual((await new AxeBuilder({ page }).analyze()).violations, []);
+		await page.keyboard.press('Escape');
+		await overlaysClosed(page);
+
+		await page.setInputFiles('input[type=file]', {
+			name: 'large.bin',
+			mimeType: 'application/octet-stream',
+			buffer: Buffer.alloc(300 * kilobyte),
+		});
+		const queue = page.getByRole('dialog', { name: 'Upload Queue (1 file)' });
+		await queue.getByText('850.0 KB of 1000.0 KB used').waitFor();
+		await queue.getByRole('button', { name: 'Upload All' }).click();
+		await queue
+			.getByRole('alert')
+			.getByText(/^Upload failed: You may keep 1000\.0 KB here/)
+			.waitFor();
+		t.deepEqual((await new AxeBuilder({ page }).analyze()).violations, []);
+		t.deepEqual(ada.faults, []);
+	},
+);
+
+test.serial('a quota with room is not spoken of', async (t) => {
+	const ada = await fixture.enter(t);
+	await writeFiles(ada.home, { 'small.bin': Buffer.alloc(100 * kilobyte) });
+	const page = await ada.open('/browser?type=private');
+	await page.getByRole('button', { name: ada.username }).click();
+	await page.getByRole('menuitem', { name: 'Logout' }).waitFor();
+	t.is(await page.getByRole('progressbar').count(), 0);
+	t.deepEqual(ada.faults, []);
+});
