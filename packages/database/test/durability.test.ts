@@ -32,8 +32,8 @@ test('no commit is synced, and no lock waited for, on the thread that answers re
 		t.pass();
 		return;
 	}
-	const program = fileURLToPath(new URL('./programs/writeRows.ts', import.meta.url));
-	const node = [process.execPath, '--import=tsx', '--conditions=source', program, `sqlite:${folder.path}/stowage.db`];
+	const program = fileURLToPath(new URL('./programs/writeRows.js', import.meta.url));
+	const node = [process.execPath, program, `sqlite:${folder.path}/stowage.db`];
 	const { stdout } = await run('strace', ['-f', '-o', log, '-e', 'trace=fsync,fdatasync,openat', ...node]);
 	const calls = (await readFile(log, 'utf8')).split('\n');
 	const afterStart = calls.slice(calls.findIndex((call) => call.includes('writing begins')));
