@@ -34,6 +34,8 @@ export interface OpenFile {
 	 * several times, also at once. A chunk is valid until the next one is asked for.
 	 */
 	read(range?: ByteRange): AsyncIterable<Uint8Array>;
+	/** Fills the buffers, one behind another, with the bytes from `position` on, and fails as `read` does. Not every storage can. */
+	readInto?(buffers: readonly Uint8Array[], position: number): Promise<void>;
 	/** Whether the content may have been written to since it was opened. A new name, or none any more, is no change. */
 	isChanged(): Promise<boolean>;
 	/** Frees the file once running reads have ended. May be called again. */

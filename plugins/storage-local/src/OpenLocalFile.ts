@@ -1,6 +1,6 @@
 import type { ByteRange, OpenFile, StorageItem } from '@stowage/plugin-api';
 import type { Disk } from './Disk.js';
-import { close, closeSync, readFully } from './descriptors.js';
+import { close, closeSync, readFully, readvFully } from './descriptors.js';
 import type { Facts } from './facts.js';
 
 const largestChunk = 1024 * 1024;
@@ -40,6 +40,18 @@ export class OpenLocalFile implements OpenFile {
 			yield* readChunks(this.disk, this.fd, range?.start ?? 0, (range?.end ?? this.item.size - 1) + 1);
 		} finally {
 			readsUnderWay--;
+			this.#readers--;
+			this.#closeIfUnused();
+		}
+	}
+
+	async readInto(buffers: readonly Uint8Array[], position: number): Promise<void> {
+		if (this.#isClosing) throw new Error('The file is closed.');
+		this.#readers++;
+		try {
+			const wanted = buffers.reduce((sum, { length }) => sum + length, 0);
+			if ((await readvFully(this.fd, buffers, position)) < wanted) throw becameShorter();
+		} finally {
 			this.#readers--;
 			this.#closeIfUnused();
 		}
@@ -111,10 +123,12 @@ function readAhead(disk: Disk, fd: number, buffer: Buffer, position: number): Pr
 
 async function readExactly(disk: Disk, fd: number, buffer: Buffer, position: number): Promise<Buffer> {
 	if (buffer.length <= smallRead && disk.readCached(fd, buffer, position)) return buffer;
-	if ((await readFully(fd, buffer, position)) < buffer.length) {
-		throw new Error('The file became shorter while it was read.');
-	}
+	if ((await readFully(fd, buffer, position)) < buffer.length) throw becameShorter();
 	return buffer;
+}
+
+function becameShorter(): Error {
+	return new Error('The file became shorter while it was read.');
 }
 
 function chunkSize(): number {

@@ -56,6 +56,25 @@ function readOnce(fd: number, buffer: Uint8Array, offset: number, position: numb
 	});
 }
 
+/** Fills the buffers one after another from `position` of the file on, or until it ends; resolves to the bytes read. */
+export async function readvFully(fd: number, buffers: readonly Uint8Array[], position: number): Promise<number> {
+	let rest = buffers;
+	let filled = 0;
+	while (rest.length > 0) {
+		const bytes = await readvOnce(fd, rest, position + filled);
+		if (bytes === 0) break;
+		filled += bytes;
+		rest = dropBytes(rest, bytes);
+	}
+	return filled;
+}
+
+function readvOnce(fd: number, buffers: readonly Uint8Array[], position: number): Promise<number> {
+	return new Promise((resolve, reject) => {
+		fs.readv(fd, buffers, position, (error, bytes) => (error ? reject(error) : resolve(bytes)));
+	});
+}
+
 /** Writes all of the chunks one after another from `position` on. */
 export async function writeFully(fd: number, chunks: readonly Uint8Array[], position: number): Promise<void> {
 	let rest = chunks;

@@ -32,12 +32,17 @@ export class Output {
 	}
 
 	put(piece: Uint8Array): void {
+		const wanted = this.cut(piece);
+		this.#buffer.set(wanted, this.#filled);
+		this.#filled += wanted.length;
+	}
+
+	/** What the range has of the next piece, which goes out past what is gathered. */
+	cut(piece: Uint8Array): Uint8Array {
 		const from = Math.max(0, this.range.start - this.position);
 		const to = Math.min(piece.length, this.range.end + 1 - this.position);
 		this.position += piece.length;
-		if (from >= to) return;
-		this.#buffer.set(from === 0 && to === piece.length ? piece : piece.subarray(from, to), this.#filled);
-		this.#filled += to - from;
+		return from === 0 && to === piece.length ? piece : piece.subarray(from, Math.max(from, to));
 	}
 
 	/** What was gathered; valid until the next piece is put. */

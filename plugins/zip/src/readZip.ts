@@ -5,6 +5,7 @@ import { entryAt, type Layout } from './layout.js';
 import { Output } from './Output.js';
 import { contentChanged, ReadAhead } from './ReadAhead.js';
 import { RunningCrc } from './RunningCrc.js';
+import { readFramed } from './readFramed.js';
 import {
 	centralRecord,
 	descriptor,
@@ -15,7 +16,7 @@ import {
 	packedSize,
 	smallBytes,
 } from './records.js';
-import { type Block, blocksFrom, contentBefore } from './storedBlocks.js';
+import { Blocks, contentBefore, framedBytes } from './storedBlocks.js';
 
 const largestBuffer = 1024 * 1024;
 const smallestBuffer = 64 * 1024;
@@ -83,8 +84,7 @@ export async function* readZip(
 		try {
 			out.put(localHeader(entry, 0));
 			const skipped = Math.min(end - start, Math.max(0, range.start - start));
-			const blocks = blocksFrom(size, skipped);
-			let block: Block | undefined = blocks.next().value;
+			const blocks = new Blocks(size, skipped);
 			const from = contentBefore(size, skipped);
 			const to = contentBefore(size, Math.max(0, range.end + 1 - start));
 			crc.begin(await checksums.recall(index));
@@ -92,28 +92,47 @@ export async function* readZip(
 			if (range.end >= end && crc.progress.bytes < from)
 				await contents.throttle(() => crc.catchUp(file, from, signal), signal);
 			// Whoever begins in the middle of a block needs its header no more.
-			if (block === undefined) out.position = end;
-			else out.position = start + (from === block.contentStart ? block.start : skipped);
+			if (blocks.next === undefined) out.position = end;
+			else out.position = start + (from === blocks.next.contentStart ? blocks.next.start : skipped);
 			let at = from;
-			if (from < to) {
+			const isLong = to - from > out.fullBytes;
+			if (isLong && file.readInto !== undefined) {
+				if (!out.isEmpty) yield out.take();
+				for await (const { bytes, contents: pieces } of readFramed(
+					file.readInto.bind(file),
+					blocks,
+					from,
+					to,
+					framedBytes(out.fullBytes),
+				)) {
+					signal?.throwIfAborted();
+					for (const piece of pieces) {
+						crc.add(piece, at);
+						at += piece.length;
+					}
+					if (crc.isWorthSaving) await checksums.set(index, crc.progress);
+					yield out.cut(bytes);
+				}
+			} else if (from < to) {
 				for await (const chunk of file.read({ start: from, end: to - 1 })) {
 					signal?.throwIfAborted();
 					crc.add(chunk, at);
-					for (let taken = 0; taken < chunk.length && block !== undefined; ) {
-						if (at === block.contentStart) out.put(block.header);
-						const piece = chunk.subarray(taken, taken + block.contentEnd - at);
+					for (let taken = 0; taken < chunk.length && blocks.next !== undefined; ) {
+						const { header, contentStart, contentEnd } = blocks.next;
+						if (at === contentStart) out.put(header);
+						const piece = chunk.subarray(taken, taken + contentEnd - at);
 						out.put(piece);
 						taken += piece.length;
 						at += piece.length;
-						if (at === block.contentEnd) block = blocks.next().value;
+						if (at === contentEnd) blocks.advance();
 						if (out.isFull) yield out.take();
 					}
 					if (crc.isWorthSaving) await checksums.set(index, crc.progress);
 				}
-				if (at !== to) throw contentChanged();
 			}
+			if (at !== to) throw contentChanged();
 			// The range may end in a header, and the last block may have no content.
-			if (block !== undefined && at === block.contentStart) out.put(block.header);
+			if (at === blocks.next?.contentStart) out.put(blocks.next.header);
 			await crc.demandUnchanged(file);
 		} finally {
 			await file.close();

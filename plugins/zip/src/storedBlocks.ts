@@ -22,14 +22,35 @@ export function deflatedSize(size: number): number {
 	return size + blockCount(size) * blockHeaderBytes;
 }
 
-/** The blocks of a content of `size` bytes from the one on that holds `position` of the stream. */
-export function* blocksFrom(size: number, position: number): Generator<Block> {
-	const count = blockCount(size);
-	for (let index = Math.floor(position / (blockBytes + blockHeaderBytes)); index < count; index++) {
-		const contentStart = Math.min(size, index * blockBytes);
-		const contentEnd = Math.min(size, contentStart + blockBytes);
-		yield {
-			header: blockHeader(contentEnd - contentStart, index === count - 1),
+/** Goes through the blocks of a content, from the one on that holds a position of the stream. */
+export class Blocks {
+	readonly #count: number;
+	#index: number;
+
+	constructor(
+		readonly size: number,
+		position = 0,
+	) {
+		this.#count = blockCount(size);
+		this.#index = Math.floor(position / (blockBytes + blockHeaderBytes));
+		this.next = this.#block();
+	}
+
+	/** Undefined behind the last one. */
+	next: Block | undefined;
+
+	advance(): void {
+		this.#index++;
+		this.next = this.#block();
+	}
+
+	#block(): Block | undefined {
+		const index = this.#index;
+		if (index >= this.#count) return undefined;
+		const contentStart = Math.min(this.size, index * blockBytes);
+		const contentEnd = Math.min(this.size, contentStart + blockBytes);
+		return {
+			header: blockHeader(contentEnd - contentStart, index === this.#count - 1),
 			start: index * (blockBytes + blockHeaderBytes),
 			contentStart,
 			contentEnd,
@@ -42,6 +63,11 @@ export function contentBefore(size: number, position: number): number {
 	const index = Math.floor(position / (blockBytes + blockHeaderBytes));
 	const inBlock = position - index * (blockBytes + blockHeaderBytes);
 	return Math.min(size, index * blockBytes + Math.max(0, inBlock - blockHeaderBytes));
+}
+
+/** What whole blocks take that hold about so many bytes of content. */
+export function framedBytes(contentBytes: number): number {
+	return Math.max(1, Math.floor(contentBytes / blockBytes)) * (blockBytes + blockHeaderBytes);
 }
 
 function blockHeader(length: number, isLast: boolean): Uint8Array {

@@ -32,6 +32,8 @@ export class Made implements ArchiveContents {
 	/** Called before each chunk. */
 	onChunk: (name: string, at: number) => void | Promise<void> = () => {};
 	isChanged = false;
+	/** Whether its storage reads into buffers that it is given. */
+	canReadInto = false;
 	throttled = 0;
 
 	get count(): number {
@@ -59,6 +61,15 @@ export class Made implements ArchiveContents {
 		const self = this;
 		const bytes = this.bytes.get(name);
 		const zeros = Buffer.alloc(1024 * 1024);
+		async function readInto(buffers: readonly Uint8Array[], position: number): Promise<void> {
+			let at = position;
+			for (const buffer of buffers) {
+				await self.onChunk(name, at);
+				buffer.set((bytes?.subarray(at) ?? zeros).subarray(0, buffer.length));
+				self.bytesRead += buffer.length;
+				at += buffer.length;
+			}
+		}
 		return {
 			item: { name, type: 'file', size, mtime, id: name, version: name },
 			async *read({ start, end }: ByteRange = { start: 0, end: size - 1 }) {
@@ -70,6 +81,7 @@ export class Made implements ArchiveContents {
 					yield chunk;
 				}
 			},
+			...(this.canReadInto ? { readInto } : {}),
 			isChanged: async () => self.isChanged,
 			close: async () => {
 				self.closed++;

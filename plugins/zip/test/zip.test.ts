@@ -12,12 +12,18 @@ import { ChecksumCache } from '../src/ChecksumCache.js';
 import { Checksums } from '../src/Checksums.js';
 import { layOut } from '../src/layout.js';
 import { descriptorSize, localHeaderSize, packedSize } from '../src/records.js';
-import { blocksFrom, deflatedSize } from '../src/storedBlocks.js';
+import { type Block, Blocks, deflatedSize } from '../src/storedBlocks.js';
 import { zipFormat } from '../src/zipFormat.js';
 import { bytesOf, Made, Rows } from './made.js';
 
 const run = promisify(execFile);
 const env = { ...process.env, LC_ALL: 'C.UTF-8', PYTHONUTF8: '1' };
+function blocksFrom(size: number, position?: number): Block[] {
+	const found: Block[] = [];
+	for (const blocks = new Blocks(size, position); blocks.next !== undefined; blocks.advance()) found.push(blocks.next);
+	return found;
+}
+
 /** Writes the archive to disk and asks three other programs about it. */
 async function demandReadable(t: ExecutionContext, archive: Archive): Promise<string> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-zip-'));
@@ -110,7 +116,7 @@ test('what was begun goes on at every kind of boundary', async (t) => {
 		const end = content + packedSize(entry);
 		for (const at of [start, start + 14, content, end, end + descriptorSize(entry)]) boundaries.add(at);
 		if (descriptorSize(entry) === 0) continue;
-		for (const block of blocksFrom(entry.size, 0)) {
+		for (const block of blocksFrom(entry.size)) {
 			for (const at of [block.start, block.start + 1, block.start + 5]) boundaries.add(content + at);
 		}
 	}
@@ -132,7 +138,7 @@ test('no content is packed to the one size that programs read in two ways', (t) 
 	t.is(deflatedSize(size - 1), 0xffffffff - 1);
 	t.is(deflatedSize(size), 0xffffffff + 5);
 	t.deepEqual(
-		[...blocksFrom(size, 0xffffffff - 10)].map(({ header, contentStart, contentEnd }) => [
+		blocksFrom(size, 0xffffffff - 10).map(({ header, contentStart, contentEnd }) => [
 			header[0],
 			contentEnd - contentStart > 0,
 		]),
@@ -168,6 +174,29 @@ test('reading again what was sent waits for its turn, too', async (t) => {
 	t.is(made.throttled, 0);
 	await bytesOf(archive, { start: 9_000_000, end: archive.size - 1 });
 	t.is(made.throttled, 1);
+});
+
+test('a storage that reads straight into its place makes the same bytes, in every range', async (t) => {
+	const made = new Made().add('a', randomBytes(3_000_001)).add('b', randomBytes(10)).add('c', randomBytes(2_500_000));
+	const whole = await bytesOf(await zipFormat(new Rows()).archive(made));
+	made.canReadInto = true;
+	const format = zipFormat(new Rows());
+	t.true((await bytesOf(await format.archive(made))).equals(whole));
+	const content = localHeaderSize(made.entry(0));
+	for (const start of [0, content, content + 3, content + 5, content + 65_540, content + 70_000, 3_000_400]) {
+		for (const end of [start + 1_200_000, start + 65_540 * 20, start + 65_540 * 20 + 2, whole.length - 1]) {
+			if (end >= whole.length) continue;
+			const part = await bytesOf(await format.archive(made), { start, end });
+			t.true(part.equals(whole.subarray(start, end + 1)), `${start}-${end}`);
+		}
+	}
+	for (const failing of ['a', 'c']) {
+		made.onChunk = (name, at) => {
+			if (name === failing && at > 2_000_000) throw new Error('The disk is gone.');
+		};
+		await t.throwsAsync(bytesOf(await format.archive(made)), { message: 'The disk is gone.' });
+	}
+	t.is(made.opened, made.closed);
 });
 
 test('a second archive and one that goes on read nothing for a checksum', async (t) => {

@@ -152,6 +152,21 @@ export function readingRules(rule: Rule): void {
 		await file.close();
 	});
 
+	rule('a file is read into buffers, where that is offered, also while it is closed', async (t, storage) => {
+		const bytes = patternBytes(3 * megabyte);
+		await put(storage, 'large', bytes);
+		const file = await storage.open(p('large'));
+		if (file.readInto === undefined) return file.close();
+		const lengths = [1, 65_535, 65_535, 2 * megabyte];
+		const buffers = lengths.map((length) => new Uint8Array(length));
+		const reading = file.readInto(buffers, 1000);
+		await t.throwsAsync(file.readInto([new Uint8Array(2)], bytes.length - 1), { message: /shorter/ });
+		await Promise.all([reading, file.close()]);
+		const length = lengths.reduce((sum, each) => sum + each);
+		t.true(Buffer.concat(buffers).equals(bytes.subarray(1000, 1000 + length)));
+		await t.throwsAsync(file.readInto(buffers, 0), { message: 'The file is closed.' });
+	});
+
 	rule('an open file stays what it was, whatever becomes of its name', async (t, storage) => {
 		await put(storage, 'a', 'the first');
 		const file = await storage.open(p('a'));

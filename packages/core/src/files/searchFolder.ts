@@ -1,4 +1,4 @@
-import type { StorageEntry, StorageProvider } from '@stowage/plugin-api';
+import { Pace, type StorageEntry, type StorageProvider } from '@stowage/plugin-api';
 import { type Entry, isFailure, joinPath, matchesSearch } from '@stowage/rules';
 import { countedRows } from './countedRows.js';
 import { notThere, type Place } from './places.js';
@@ -18,15 +18,30 @@ export async function searchPlaces(
 	const hits: { folder: Place; item: StorageEntry }[] = [];
 	let isTruncated = false;
 	let isAnyThere = places.some((place) => place.path === '');
-	const queue = [...places];
-	for (let folder = queue.shift(); folder !== undefined && !isTruncated; folder = queue.shift()) {
+	const pace = new Pace();
+	let level: readonly Place[] = places;
+	while (level.length > 0 && !isTruncated) {
+		const below: Place[] = [];
+		for (const folder of level) {
+			if (isTruncated) break;
+			await searchOne(folder, below);
+		}
+		level = below;
+	}
+	if (!isAnyThere) throw notThere();
+	const rows = await countedRows(storage, hits.slice(0, maxSearchHits), signal);
+	return isTruncated ? { entries: rows, truncated: true } : { entries: rows };
+
+	/** Notes the hits in one folder, and the folders in it. */
+	async function searchOne(folder: Place, below: Place[]): Promise<void> {
 		try {
 			signal?.throwIfAborted();
+			if (pace.isDue) await pace.rest(signal);
 			for await (const batch of storage.list(folder.at)) {
 				signal?.throwIfAborted();
 				isAnyThere = true;
 				for (const item of batch) {
-					if (item.type === 'directory') queue.push(childOf(folder, item.name));
+					if (item.type === 'directory') below.push(childOf(folder, item.name));
 					if (matchesSearch(item.name, term)) hits.push({ folder, item });
 				}
 				isTruncated = hits.length > maxSearchHits;
@@ -37,9 +52,6 @@ export async function searchPlaces(
 			if (!isFailure(error, 'notFound') && !isFailure(error, 'forbidden')) throw error;
 		}
 	}
-	if (!isAnyThere) throw notThere();
-	const rows = await countedRows(storage, hits.slice(0, maxSearchHits), signal);
-	return isTruncated ? { entries: rows, truncated: true } : { entries: rows };
 }
 
 function childOf({ area, owner, path, at }: Place, name: string): Place {
