@@ -17,7 +17,8 @@ const uniqueViolations = new Set([
 ]);
 const missingReferences = new Set(['SQLITE_CONSTRAINT_FOREIGNKEY', 'ER_NO_REFERENCED_ROW', 'ER_NO_REFERENCED_ROW_2']);
 const fullDisks = new Set(['SQLITE_FULL', 'ER_DISK_FULL', 'ER_RECORD_FILE_FULL']);
-const locked = new Set(['SQLITE_BUSY', 'SQLITE_LOCKED']);
+// libsql reads an error's code after it has closed the statement: now and then a lock that was not had is `SQLITE_OK`, 'not an error'.
+const locked = new Set(['SQLITE_BUSY', 'SQLITE_LOCKED', 'SQLITE_OK']);
 const deadlocked = new Set(['ER_LOCK_DEADLOCK']);
 const away = new Set([
 	'SQLITE_CANTOPEN',

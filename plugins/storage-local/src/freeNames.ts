@@ -64,12 +64,9 @@ export async function* lookAtNames(disk: Disk, folder: Folder, names: Iterable<s
 
 async function lookAtBatch(disk: Disk, folder: Folder, names: readonly string[], pace: LookPace): Promise<SeenName[]> {
 	const found = new Map<string, Facts | undefined>();
-	const { factsNow } = disk.calls;
+	const { factsNow } = disk;
 	const looks = {
-		now:
-			disk.isLocal && factsNow !== undefined
-				? (name: string) => void found.set(name, factsNow(folder.fd, name))
-				: undefined,
+		now: factsNow === undefined ? undefined : (name: string) => void found.set(name, factsNow(folder, name)),
 		inBackground: async (name: string) => void found.set(name, await factsIfThere(disk, folder, name)),
 	};
 	await lookAtAll(names, looks, pace);

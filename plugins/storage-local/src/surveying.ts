@@ -41,15 +41,12 @@ async function survey(
 		if (name === undefined) leftOut++;
 		else if (!(isStorageRoot && isPrivateName(name))) names.push(name);
 	}
-	const { factsNow, mayReadNow } = disk.calls;
-	const identifiedNow = (name: string) => {
-		const facts = factsNow?.(folder.fd, name);
-		return facts && disk.identified(facts, folder.fd, name);
-	};
+	const { factsNow } = disk;
+	const { mayReadNow } = disk.calls;
 	const looks = {
 		now:
-			disk.isLocal && factsNow !== undefined && mayReadNow !== undefined
-				? (name: string) => add(judge(name, identifiedNow(name), (type) => mayReadNow(folder.fd, name, type)))
+			factsNow !== undefined && mayReadNow !== undefined
+				? (name: string) => add(judge(name, factsNow(folder, name), (type) => mayReadNow(folder.fd, name, type)))
 				: undefined,
 		inBackground: async (name: string) => add(await look(disk, folder, name)),
 	};
