@@ -68,14 +68,14 @@ export class Disk {
 	async factsAt(folder: Folder, name: string): Promise<Facts> {
 		const fd = this.openCached(folder, name, placeOnly | constants.O_NOFOLLOW);
 		if (fd === undefined)
-			return this.#identified(factsOfStats(await lstat(folder.at(name), { bigint: true })), folder.fd, name);
+			return this.identified(factsOfStats(await lstat(folder.at(name), { bigint: true })), folder.fd, name);
 		using place = new Folder(fd);
 		return await this.factsOf(place.fd);
 	}
 
 	async factsOf(fd: number): Promise<Facts> {
 		const facts = (this.isLocal ? this.calls.factsCached(fd) : undefined) ?? factsOfStats(await fstat(fd));
-		return this.#identified(facts, fd, '');
+		return this.identified(facts, fd, '');
 	}
 
 	/** What `factsAt` tells, at once; nothing if it vanished. Left out where it can't be had so. */
@@ -84,12 +84,12 @@ export class Disk {
 		if (!this.isLocal || factsNow === undefined) return undefined;
 		return (folder, name) => {
 			const facts = factsNow(folder.fd, name);
-			return facts && this.#identified(facts, folder.fd, name);
+			return facts && this.identified(facts, folder.fd, name);
 		};
 	}
 
 	/** What is known of the object of that name in a folder, or of the open one for '', with its handle where it needs one. */
-	#identified(facts: Facts, fd: number, name: string): Facts {
+	identified(facts: Facts, fd: number, name: string): Facts {
 		if (facts.birthtimeNs !== 0n || facts.type === 'other' || facts.device !== this.root.deviceOfHandles) return facts;
 		const handle = this.calls.handleOf?.(fd, name);
 		return handle === undefined ? facts : { ...facts, handle };
