@@ -98,6 +98,24 @@ export const download = endpoint({
 	query: z.object({ type: area.default('public'), owner: queryOwner.optional(), inline: z.string().optional() }),
 });
 
+/** Longest edges of the pictures that the server makes, in pixels. */
+export const thumbnailSizes = [256, 2048] as const;
+
+/** A picture of a file as WebP, no larger than `size` at either edge; 415 for what has none. The path follows as in a download. */
+export const thumbnail = endpoint({
+	method: 'GET',
+	path: '/api/thumbnail/{path*}',
+	query: z.object({
+		type: area.default('public'),
+		owner: queryOwner.optional(),
+		size: z
+			.enum(thumbnailSizes.map(String) as ['256', '2048'], `must be one of ${thumbnailSizes.join(', ')}`)
+			.transform((size) => Number(size) as ThumbnailSize),
+	}),
+});
+
+export type ThumbnailSize = (typeof thumbnailSizes)[number];
+
 /** Room for 10,000 long paths. */
 const maxSelectionBytes = 16 * 1024 * 1024;
 

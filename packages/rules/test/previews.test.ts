@@ -1,5 +1,13 @@
 import test from 'ava';
-import { type PreviewKind, previewLimits, previewOf, shownAs, sniff } from '../src/index.js';
+import {
+	hasThumbnail,
+	needsRendition,
+	type PreviewKind,
+	previewLimits,
+	previewOf,
+	shownAs,
+	sniff,
+} from '../src/index.js';
 
 const mb = 1024 * 1024;
 
@@ -37,6 +45,21 @@ test('the limits are those of the spec', (t) => {
 		previewLimits,
 		Object.fromEntries(Object.entries(expected).map(([kind, limit]) => [kind, limit * mb])) as never,
 	);
+});
+
+for (const name of ['a.jpg', 'a.HEIC', 'a.tiff', 'a.webp', 'a.avif', 'a.mp4', 'a.mkv', 'a.pdf']) {
+	test(`${name} may have a thumbnail`, (t) => t.true(hasThumbnail(name)));
+}
+for (const name of ['a.svg', 'a.bmp', 'a.ico', 'a.mp3', 'a.epub', 'a.docx', 'a.txt', 'a.zip', 'a']) {
+	test(`${name} has no thumbnail`, (t) => t.false(hasThumbnail(name)));
+}
+
+test('pictures that no browser draws, and very large ones, need a rendition', (t) => {
+	t.true(needsRendition('a.HEIC', 0));
+	t.true(needsRendition('a.tif', 100));
+	t.true(needsRendition('a.jpg', 60_000_001));
+	t.false(needsRendition('a.jpg', 60_000_000));
+	t.false(needsRendition('a.png', 0));
 });
 
 const bytes = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));

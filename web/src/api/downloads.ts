@@ -15,6 +15,19 @@ export function plainUrl(type: Area, path: string, owner: Owner | undefined): st
 	return endpointUrl(contract.download, { query, params: { path } });
 }
 
+/**
+ * The URL of a small picture of a file, as WebP: answered 415 where there is none, 503 while too many are made. Another content has another URL, since browsers
+ * show a picture again by its URL without asking.
+ */
+export function thumbnailUrl(
+	area: Area,
+	{ path, owner, size: bytes, mtime }: Pick<Entry, 'path' | 'owner' | 'size' | 'mtime'>,
+	size: contract.ThumbnailSize,
+): string {
+	const query = { type: area, ...(area === 'public' ? { owner: owner ?? '' } : {}), size: `${size}` as const };
+	return `${endpointUrl(contract.thumbnail, { query, params: { path } })}&v=${bytes}-${mtime}`;
+}
+
 /** A URL that downloads one selection as a ZIP of a known size. */
 export type DownloadTicket = z.output<typeof contract.makeTicket.result>;
 
