@@ -22,6 +22,7 @@ export * from './Pace.js';
 export * from './parse.js';
 export * from './plugin.js';
 export * from './route.js';
+export * from './SharedMemory.js';
 export * from './storage.js';
 export * from './stores.js';
 export * from './watching.js';

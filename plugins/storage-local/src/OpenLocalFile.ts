@@ -1,18 +1,13 @@
-import type { ByteRange, OpenFile, StorageItem } from '@stowage/plugin-api';
+import { type ByteRange, type OpenFile, SharedMemory, type StorageItem } from '@stowage/plugin-api';
 import type { Disk } from './Disk.js';
 import { close, closeSync, readFully, readvFully } from './descriptors.js';
 import type { Facts } from './facts.js';
 
-const largestChunk = 1024 * 1024;
-const smallestChunk = 64 * 1024;
-
 /** Up to here the way to another thread and back takes longer than the reading. */
 const smallRead = 64 * 1024;
 
-/** What all reads under way may take together; the more there are, the smaller their chunks. */
-const memoryForReads = 32 * 1024 * 1024;
-
-let readsUnderWay = 0;
+/** What all reads under way hold together, two buffers each. */
+const memory = new SharedMemory(32 * 1024 * 1024, { least: 2 * 64 * 1024, most: 2 * 1024 * 1024 });
 
 /** A regular file, open for reading. It closes its descriptor only when no read uses it any more. */
 export class OpenLocalFile implements OpenFile {
@@ -35,11 +30,9 @@ export class OpenLocalFile implements OpenFile {
 	async *read(range?: ByteRange): AsyncGenerator<Uint8Array> {
 		if (this.#isClosing) throw new Error('The file is closed.');
 		this.#readers++;
-		readsUnderWay++;
 		try {
 			yield* readChunks(this.disk, this.fd, range?.start ?? 0, (range?.end ?? this.item.size - 1) + 1);
 		} finally {
-			readsUnderWay--;
 			this.#readers--;
 			this.#closeIfUnused();
 		}
@@ -91,7 +84,8 @@ export class OpenLocalFile implements OpenFile {
 /** Two buffers in turn: the next chunk is read while the last one is consumed. */
 async function* readChunks(disk: Disk, fd: number, start: number, end: number): AsyncGenerator<Uint8Array> {
 	if (start >= end) return;
-	const size = Math.min(end - start, chunkSize());
+	const lent = memory.lend(2 * (end - start));
+	const size = lent.bytes / 2;
 	let filling = Buffer.allocUnsafe(size);
 	let resting = end - start > size ? Buffer.allocUnsafe(Math.min(size, end - start - size)) : undefined;
 	let at = start;
@@ -111,6 +105,7 @@ async function* readChunks(disk: Disk, fd: number, start: number, end: number): 
 	} finally {
 		// Whoever closes the file after us must not do so under a running read.
 		await pending.catch(() => {});
+		lent.giveBack();
 	}
 }
 
@@ -129,9 +124,4 @@ async function readExactly(disk: Disk, fd: number, buffer: Buffer, position: num
 
 function becameShorter(): Error {
 	return new Error('The file became shorter while it was read.');
-}
-
-function chunkSize(): number {
-	const share = memoryForReads / 2 / readsUnderWay;
-	return Math.max(smallestChunk, Math.min(largestChunk, 2 ** Math.floor(Math.log2(share))));
 }

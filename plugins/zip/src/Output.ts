@@ -1,21 +1,22 @@
 import type { ByteRange } from '@stowage/plugin-api';
 
+const nothing = new Uint8Array();
+
 /** Gathers many small pieces of an archive in one buffer, and cuts off what lies outside the range that was asked for. */
 export class Output {
 	/** Where in the archive the next piece belongs. */
 	position: number;
 	#filled = 0;
-	readonly #buffer: Buffer;
+	#buffer: Buffer | undefined;
 
 	/** Any piece up to `largestPiece` finds room as long as the buffer is not full. */
 	constructor(
 		readonly range: ByteRange,
 		position: number,
 		readonly fullBytes: number,
-		largestPiece: number,
+		readonly largestPiece: number,
 	) {
 		this.position = position;
-		this.#buffer = Buffer.allocUnsafe(fullBytes + largestPiece);
 	}
 
 	get isFull(): boolean {
@@ -33,6 +34,7 @@ export class Output {
 
 	put(piece: Uint8Array): void {
 		const wanted = this.cut(piece);
+		this.#buffer ??= Buffer.allocUnsafe(this.fullBytes + this.largestPiece);
 		this.#buffer.set(wanted, this.#filled);
 		this.#filled += wanted.length;
 	}
@@ -47,8 +49,15 @@ export class Output {
 
 	/** What was gathered; valid until the next piece is put. */
 	take(): Uint8Array {
-		const gathered = this.#buffer.subarray(0, this.#filled);
+		const gathered = this.#buffer?.subarray(0, this.#filled) ?? nothing;
 		this.#filled = 0;
+		return gathered;
+	}
+
+	/** What was gathered last; nothing is kept until the next piece is put. */
+	takeLast(): Uint8Array {
+		const gathered = this.take();
+		this.#buffer = undefined;
 		return gathered;
 	}
 }

@@ -1,4 +1,4 @@
-import { type ArchiveContents, type ByteRange, type OpenFile, Pace } from '@stowage/plugin-api';
+import { type ArchiveContents, type ByteRange, type OpenFile, Pace, SharedMemory } from '@stowage/plugin-api';
 import type { Checksums } from './Checksums.js';
 import { computeMissing } from './computeMissing.js';
 import { entryAt, type Layout } from './layout.js';
@@ -18,16 +18,19 @@ import {
 } from './records.js';
 import { Blocks, contentBefore, framedBytes } from './storedBlocks.js';
 
-const largestBuffer = 1024 * 1024;
-const smallestBuffer = 64 * 1024;
+const kilobyte = 1024;
 
-/** What the archives that are read at the same time may hold together; the more there are, the less each of them. */
-const memoryForArchives = 32 * 1024 * 1024;
+/** An archive has two buffers and what it reads ahead. */
+const buffersOfOne = 3;
+
+/** What the archives that are read at the same time hold together. */
+const memory = new SharedMemory(32 * kilobyte * kilobyte, {
+	least: buffersOfOne * 64 * kilobyte,
+	most: buffersOfOne * kilobyte * kilobyte,
+});
 
 /** A local header or a central record with a long name, or a small content, or a block of a large one. */
 const largestPiece = Math.max(smallBytes, maxArchiveNameBytes + 128) + 32;
-
-let archivesUnderWay = 0;
 
 /** The bytes of a range of the archive. */
 export async function* readZip(
@@ -38,9 +41,9 @@ export async function* readZip(
 	signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {
 	const { count } = contents;
-	archivesUnderWay++;
 	const first = entryAt(layout, range.start);
-	const size = bufferSize();
+	const lent = memory.lend();
+	const size = lent.bytes / buffersOfOne;
 	const ahead = new ReadAhead(contents, first, entryAt(layout, range.end), size);
 	const out = new Output(range, layout.starts[first] as number, size, 3 * largestPiece);
 	const pace = new Pace();
@@ -60,7 +63,7 @@ export async function* readZip(
 		if (!out.isOver) yield* readCentralDirectory();
 		if (!out.isEmpty) yield out.take();
 	} finally {
-		archivesUnderWay--;
+		lent.giveBack();
 		await ahead.close();
 		await checksums.save();
 	}
@@ -97,7 +100,7 @@ export async function* readZip(
 			let at = from;
 			const isLong = to - from > out.fullBytes;
 			if (isLong && file.readInto !== undefined) {
-				if (!out.isEmpty) yield out.take();
+				if (!out.isEmpty) yield out.takeLast();
 				for await (const { bytes, contents: pieces } of readFramed(
 					file.readInto.bind(file),
 					blocks,
@@ -151,9 +154,4 @@ export async function* readZip(
 		}
 		out.put(endRecords(count, layout.centralStart, layout.centralSize));
 	}
-}
-
-function bufferSize(): number {
-	const share = memoryForArchives / archivesUnderWay;
-	return Math.max(smallestBuffer, Math.min(largestBuffer, 2 ** Math.floor(Math.log2(share))));
 }
