@@ -1,46 +1,18 @@
-import type {
-	AmountStore,
-	LinkStore,
-	RootStore,
-	SessionStore,
-	SmallStore,
-	TicketStore,
-	UploadStore,
-	UserStore,
-} from '@stowage/plugin-api';
 import type { TestFn } from 'ava';
 import { limitRules } from './repositories/limits.js';
 import { linkRules } from './repositories/links.js';
 import { rootRules } from './repositories/roots.js';
-import type { Rule } from './repositories/rules.js';
+import type { Clock, Repositories, Rule } from './repositories/rules.js';
 import { sessionRules } from './repositories/sessions.js';
 import { smallRowRules } from './repositories/smallRows.js';
 import { ticketRules } from './repositories/tickets.js';
 import { uploadRules } from './repositories/uploads.js';
 import { userRules } from './repositories/users.js';
 
-/** The stores of one empty database. */
-export interface Repositories {
-	users: UserStore;
-	sessions: SessionStore;
-	roots: RootStore;
-	limits: AmountStore;
-	links: LinkStore;
-	uploads: UploadStore;
-	tickets: TicketStore;
-	smallRows(scope: string): SmallStore;
-	sweepSmallRows(): Promise<number>;
-}
-
 export interface OpenedRepositories {
 	/** The database, whose clock for what is made now is `clock`. */
 	db: Repositories;
 	close(): Promise<void>;
-}
-
-/** What time it is to the database under test. */
-export interface Clock {
-	now: number;
 }
 
 /** One test a rule of the stores. `open` makes an empty database for each. */

@@ -13,20 +13,20 @@ import type {
 	WatchingStorage,
 } from '@stowage/plugin-api';
 import { Failure, isFailure, rootPath, type StoragePath } from '@stowage/rules';
-import { checkDisk, freeBytes, totalBytes } from './checking.js';
-import { copyItem } from './copying.js';
-import type { Disk } from './Disk.js';
-import { refusing } from './faults.js';
-import { openItem, statItem } from './items.js';
-import { countFolder, listFolder } from './listing.js';
-import { makeFolder } from './making.js';
-import { moveItem } from './moving.js';
-import { removeNote, writeNote } from './notes.js';
-import { removeEmptyFolder, removeItem } from './removing.js';
-import { StagedLocalFile } from './StagedLocalFile.js';
-import { surveyFolder } from './surveying.js';
-import { sweepLeftovers, sweepStaging } from './sweeping.js';
-import { watchFolder } from './watching.js';
+import { copyItem } from './changing/copyItem.js';
+import { makeFolder } from './changing/makeFolder.js';
+import { moveItem } from './changing/moveItem.js';
+import { removeEmptyFolder, removeItem } from './changing/removeItem.js';
+import { openItem, statItem } from './reading/items.js';
+import { countFolder, listFolder } from './reading/listFolder.js';
+import { surveyFolder } from './reading/surveyFolder.js';
+import { checkDisk, freeBytes, totalBytes } from './root/checkDisk.js';
+import type { Disk } from './root/Disk.js';
+import { withFailures } from './system/systemErrors.js';
+import { watchFolder } from './watching/watchFolder.js';
+import { removeNote, writeNote } from './writing/notes.js';
+import { StagedLocalFile } from './writing/StagedLocalFile.js';
+import { sweepLeftovers, sweepStaging } from './writing/sweep.js';
 
 /** Files as plain files below one folder. Each call looks first whether the folder is still the one that is ours. */
 export class LocalStorage implements LocalFilesStorage, SurveyingStorage, WatchingStorage {
@@ -65,40 +65,40 @@ export class LocalStorage implements LocalFilesStorage, SurveyingStorage, Watchi
 	}
 
 	count(path: StoragePath): Promise<number> {
-		return refusing(path, () => countFolder(this.disk, path));
+		return withFailures(path, () => countFolder(this.disk, path));
 	}
 
 	stat(path: StoragePath): Promise<StorageItem> {
-		return refusing(path, () => statItem(this.disk, path));
+		return withFailures(path, () => statItem(this.disk, path));
 	}
 
 	open(path: StoragePath): Promise<OpenFile> {
-		return refusing(path, () => openItem(this.disk, path));
+		return withFailures(path, () => openItem(this.disk, path));
 	}
 
 	watch(path: StoragePath, listener: FolderListener): Promise<Watch | undefined> {
-		return refusing(path, () => watchFolder(this.disk, path, listener));
+		return withFailures(path, () => watchFolder(this.disk, path, listener));
 	}
 
 	makeDirectory(path: StoragePath): Promise<StorageItem> {
-		return refusing(path, () => makeFolder(this.disk, path));
+		return withFailures(path, () => makeFolder(this.disk, path));
 	}
 
 	move(from: StoragePath, to: StoragePath, options: MoveOptions = {}): Promise<StorageItem> {
-		return refusing(from, () => moveItem(this.disk, from, to, options), to);
+		return withFailures(from, () => moveItem(this.disk, from, to, options), to);
 	}
 
 	copy(from: StoragePath, to: StoragePath, options: CopyOptions = {}): Promise<StorageItem> {
-		return refusing(from, () => copyItem(this.disk, from, to, options), to);
+		return withFailures(from, () => copyItem(this.disk, from, to, options), to);
 	}
 
 	async remove(path: StoragePath): Promise<void> {
-		const freeSpace = await refusing(path, () => removeItem(this.disk, path));
+		const freeSpace = await withFailures(path, () => removeItem(this.disk, path));
 		this.#later(freeSpace);
 	}
 
 	removeEmptyFolder(path: StoragePath): Promise<void> {
-		return refusing(path, () => removeEmptyFolder(this.disk, path));
+		return withFailures(path, () => removeEmptyFolder(this.disk, path));
 	}
 
 	async stage(id?: string): Promise<StagedFile> {
@@ -106,28 +106,28 @@ export class LocalStorage implements LocalFilesStorage, SurveyingStorage, Watchi
 	}
 
 	note(key: string, value: string): Promise<string> {
-		return refusing(rootPath, () => writeNote(this.disk, key, value));
+		return withFailures(rootPath, () => writeNote(this.disk, key, value));
 	}
 
 	forgetNote(key: string): Promise<void> {
-		return refusing(rootPath, () => removeNote(this.disk, key));
+		return withFailures(rootPath, () => removeNote(this.disk, key));
 	}
 
 	sweepStaging(before: { staged: number; notes: number }, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
-		return refusing(rootPath, () => sweepStaging(this.disk, before, isNeeded));
+		return withFailures(rootPath, () => sweepStaging(this.disk, before, isNeeded));
 	}
 
 	freeSpace(): Promise<number> {
-		return refusing(rootPath, () => freeBytes(this.disk));
+		return withFailures(rootPath, () => freeBytes(this.disk));
 	}
 
 	totalSpace(): Promise<number> {
-		return refusing(rootPath, () => totalBytes(this.disk));
+		return withFailures(rootPath, () => totalBytes(this.disk));
 	}
 
 	async check(): Promise<void> {
 		try {
-			await refusing(rootPath, () => checkDisk(this.disk));
+			await withFailures(rootPath, () => checkDisk(this.disk));
 		} catch (error) {
 			if (!isFailure(error, 'forbidden')) throw error;
 			throw new Failure('unavailable', 'The storage cannot be written to.', { cause: error });

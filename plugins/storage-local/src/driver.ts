@@ -1,9 +1,10 @@
 import type { StorageDriver } from '@stowage/plugin-api';
-import { Disk } from './Disk.js';
 import { LocalStorage } from './LocalStorage.js';
-import { claimRoot } from './marker.js';
-import { Root } from './Root.js';
-import { loadSystemCalls, type SystemCalls } from './systemCalls.js';
+import { Disk } from './root/Disk.js';
+import { claimRoot } from './root/marker.js';
+import { Root } from './root/Root.js';
+import { loadSystemCalls } from './system/loadSystemCalls.js';
+import type { SystemCalls } from './system/systemCalls.js';
 
 export interface LocalStorageOptions {
 	/** The operating system's calls to use; by default the best that work here. */

@@ -1,4 +1,4 @@
-import type { SystemCalls } from '../src/systemCalls.js';
+import type { SystemCalls } from '../src/system/systemCalls.js';
 
 /** The same calls where the kernel has nothing in memory, so that all is asked for in the background. */
 export function coldCalls(calls: SystemCalls): SystemCalls {
@@ -7,8 +7,8 @@ export function coldCalls(calls: SystemCalls): SystemCalls {
 		openCached: () => undefined,
 		openRootCached: () => undefined,
 		readCached: () => 0,
-		factsCached: () => undefined,
-		factsNow: undefined,
+		statCached: () => undefined,
+		statNow: undefined,
 		mayReadNow: undefined,
 		entryNow: undefined,
 	};

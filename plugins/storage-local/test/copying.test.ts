@@ -1,7 +1,8 @@
 import { readdir, readFile, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { loadSystemCalls, type SystemCalls } from '../src/systemCalls.js';
+import { loadSystemCalls } from '../src/system/loadSystemCalls.js';
+import type { SystemCalls } from '../src/system/systemCalls.js';
 import { localStorage, p } from './steps.js';
 
 const megabyte = 1024 * 1024;

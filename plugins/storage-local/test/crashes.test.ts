@@ -3,8 +3,8 @@ import { readdirSync, rmSync } from 'node:fs';
 import { link, mkdir, readdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { nodeCalls } from '../src/nodeCalls.js';
-import { loadSystemCalls } from '../src/systemCalls.js';
+import { loadSystemCalls } from '../src/system/loadSystemCalls.js';
+import { nodeCalls } from '../src/system/nodeCalls.js';
 import { startChild } from './children.js';
 import { body, eventually, localStorage, names, p, plant, readText } from './steps.js';
 

@@ -1,4 +1,5 @@
-import { loadSystemCalls, type SystemCalls } from '../src/systemCalls.js';
+import { loadSystemCalls } from '../src/system/loadSystemCalls.js';
+import type { SystemCalls } from '../src/system/systemCalls.js';
 
 /** The best calls of this machine, but the process is killed when the second part of a large folder is asked for. */
 export async function dyingCalls(): Promise<SystemCalls> {

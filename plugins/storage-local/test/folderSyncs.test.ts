@@ -1,8 +1,8 @@
 import * as fs from 'node:fs';
 import test from 'ava';
-import { Folder } from '../src/Folder.js';
-import { FolderSyncs } from '../src/FolderSyncs.js';
-import { nodeCalls } from '../src/nodeCalls.js';
+import { FolderSyncs } from '../src/root/FolderSyncs.js';
+import { Folder } from '../src/system/Folder.js';
+import { nodeCalls } from '../src/system/nodeCalls.js';
 import { temporaryFolder } from './steps.js';
 
 /** Counts the syncs that are begun, which all take until `finish`. */

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { StorageProvider } from '@stowage/plugin-api';
 import { localStorageDriver } from '@stowage/storage-local';
 import test, { type ExecutionContext } from 'ava';
-import { nodeCalls } from '../src/nodeCalls.js';
+import { nodeCalls } from '../src/system/nodeCalls.js';
 import {
 	body,
 	isRoot,

@@ -3,9 +3,9 @@ import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { hasSurvey } from '@stowage/plugin-api';
 import test from 'ava';
-import { LookPace } from '../src/LookPace.js';
-import { nodeCalls } from '../src/nodeCalls.js';
-import { loadSystemCalls } from '../src/systemCalls.js';
+import { AdaptiveBatch } from '../src/reading/statMany.js';
+import { loadSystemCalls } from '../src/system/loadSystemCalls.js';
+import { nodeCalls } from '../src/system/nodeCalls.js';
 import { eventually, localStorage, names, p } from './steps.js';
 
 const unaddressable = [
@@ -127,9 +127,9 @@ test('each row is listed once, however often a look at one is slow', async (t) =
 });
 
 test('a disk that stays slow is asked in the background more and more, a thread that was held up is not', (t) => {
-	const disk = new LookPace();
-	const stretches = Array.from({ length: 5 }, () => disk.afterSlowLook(1));
+	const disk = new AdaptiveBatch();
+	const stretches = Array.from({ length: 5 }, () => disk.afterSlowStat(1));
 	t.true(stretches.reduce((sum, each) => sum + each, 0) > 10_000, stretches.join(' '));
-	const thread = new LookPace();
-	for (let n = 0; n < 10; n++) t.true(thread.afterSlowLook(1000) < 100);
+	const thread = new AdaptiveBatch();
+	for (let n = 0; n < 10; n++) t.true(thread.afterSlowStat(1000) < 100);
 });

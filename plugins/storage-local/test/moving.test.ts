@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { LocalStorage } from '../src/LocalStorage.js';
-import { loadSystemCalls, type SystemCalls } from '../src/systemCalls.js';
+import { loadSystemCalls } from '../src/system/loadSystemCalls.js';
+import type { SystemCalls } from '../src/system/systemCalls.js';
 import { isRoot, localStorage, names, p, put, refused } from './steps.js';
 
 const best = await loadSystemCalls();

@@ -1,6 +1,6 @@
 import { storageSuite } from '@stowage/conformance';
 import test from 'ava';
-import { nodeCalls } from '../src/nodeCalls.js';
+import { nodeCalls } from '../src/system/nodeCalls.js';
 import { localDriver } from './steps.js';
 
 /** As on a system where a descriptor has no path of its own. */

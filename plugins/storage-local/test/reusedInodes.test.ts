@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { hasSurvey } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { localStorageDriver } from '../src/driver.js';
-import { loadSystemCalls, type SystemCalls } from '../src/systemCalls.js';
+import { loadSystemCalls } from '../src/system/loadSystemCalls.js';
+import type { SystemCalls } from '../src/system/systemCalls.js';
 import { coldCalls } from './coldCalls.js';
 import { body, isRoot, localStorage, p, put, refused, run, temporaryFolder } from './steps.js';
 

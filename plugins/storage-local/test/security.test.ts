@@ -3,8 +3,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { StorageProvider } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
-import { nodeCalls } from '../src/nodeCalls.js';
-import { loadSystemCalls } from '../src/systemCalls.js';
+import { loadSystemCalls } from '../src/system/loadSystemCalls.js';
+import { nodeCalls } from '../src/system/nodeCalls.js';
 import { eventually, localStorage, names, p, plant, put, readText, refused, run } from './steps.js';
 import { startSwapping } from './swapping.js';
 

@@ -2,10 +2,10 @@ import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFailure } from '@stowage/rules';
 import test from 'ava';
-import { open } from '../src/descriptors.js';
-import { Folder } from '../src/Folder.js';
-import { folderFlags } from '../src/opening.js';
-import { SharedFolders } from '../src/SharedFolders.js';
+import { SharedFolders } from '../src/root/SharedFolders.js';
+import { open } from '../src/system/descriptors.js';
+import { Folder } from '../src/system/Folder.js';
+import { folderFlags } from '../src/system/openFolder.js';
 import { localStorage, p, plant, temporaryFolder } from './steps.js';
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));

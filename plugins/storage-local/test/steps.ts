@@ -7,7 +7,7 @@ import type { StorageDriver, StorageProvider } from '@stowage/plugin-api';
 import { type FailureKind, isFailure, parsePath } from '@stowage/rules';
 import { localStorageDriver } from '@stowage/storage-local';
 import type { ExecutionContext } from 'ava';
-import type { SystemCalls } from '../src/systemCalls.js';
+import type { SystemCalls } from '../src/system/systemCalls.js';
 
 export const run = promisify(execFile);
 export const p = parsePath;

@@ -6,7 +6,7 @@ import { storageSuite } from '@stowage/conformance';
 import { localStorageDriver } from '@stowage/storage-local';
 import test from 'ava';
 import type { LocalStorage } from '../src/LocalStorage.js';
-import { loadSystemCalls } from '../src/systemCalls.js';
+import { loadSystemCalls } from '../src/system/loadSystemCalls.js';
 import { coldCalls } from './coldCalls.js';
 import { isRoot, localDriver, names, p, put, readText, refused } from './steps.js';
 

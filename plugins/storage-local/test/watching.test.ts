@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { hasWatch, type StorageProvider } from '@stowage/plugin-api';
 import test from 'ava';
-import { loadLinuxCalls } from '../src/linuxCalls.js';
-import type { SystemCalls } from '../src/systemCalls.js';
+import { loadLinuxCalls } from '../src/system/linuxCalls.js';
+import type { SystemCalls } from '../src/system/systemCalls.js';
 import { traceChild } from './children.js';
 import { eventually, localStorage, p, refused } from './steps.js';
 

@@ -1,9 +1,9 @@
 import { constants } from 'node:os';
 import { storageSuite } from '@stowage/conformance';
 import test from 'ava';
-import { systemFault } from '../src/faults.js';
-import { nodeCalls } from '../src/nodeCalls.js';
-import { loadSystemCalls } from '../src/systemCalls.js';
+import { loadSystemCalls } from '../src/system/loadSystemCalls.js';
+import { nodeCalls } from '../src/system/nodeCalls.js';
+import { systemError } from '../src/system/systemErrors.js';
 import { coldCalls } from './coldCalls.js';
 import { localDriver, localStorage, names, p, put, readText, refused } from './steps.js';
 
@@ -22,7 +22,7 @@ for (const code of ['EINVAL', 'ENOSYS', 'EPERM'] as const) {
 		const calls = {
 			...best,
 			async renameNoReplace() {
-				throw systemFault('renameat2', constants.errno[code]);
+				throw systemError('renameat2', constants.errno[code]);
 			},
 		};
 		const { storage } = await localStorage(t, { calls });

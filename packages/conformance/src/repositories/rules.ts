@@ -1,6 +1,33 @@
+import type {
+	AmountStore,
+	LinkStore,
+	RootStore,
+	SessionStore,
+	SmallStore,
+	TicketStore,
+	UploadStore,
+	UserStore,
+} from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
 import type { ExecutionContext } from 'ava';
-import type { Clock, Repositories } from '../repositories.js';
+
+/** The stores of one empty database. */
+export interface Repositories {
+	users: UserStore;
+	sessions: SessionStore;
+	roots: RootStore;
+	limits: AmountStore;
+	links: LinkStore;
+	uploads: UploadStore;
+	tickets: TicketStore;
+	smallRows(scope: string): SmallStore;
+	sweepSmallRows(): Promise<number>;
+}
+
+/** What time it is to the database under test. */
+export interface Clock {
+	now: number;
+}
 
 /** Makes a test of a rule that holds for the stores of any database. */
 export type Rule = (

@@ -1,0 +1,45 @@
+import { baseName, Failure, rootPath, type StoragePath } from '@stowage/rules';
+import type { Disk } from '../root/Disk.js';
+import { randomName, trashFolder } from '../root/privateFolder.js';
+import { rename, rmdir, unlink } from '../system/descriptors.js';
+import { rawName } from '../system/rawNames.js';
+import { isSystemError, noSuchEntry } from '../system/systemErrors.js';
+import { removeTree } from './removeTree.js';
+
+/**
+ * Takes a file or folder away in one step. Resolves, when it is durably gone, to what is left to do in the background: to
+ * free what a folder held.
+ */
+export async function removeItem(disk: Disk, path: StoragePath): Promise<() => Promise<void>> {
+	if (path === rootPath) throw new Failure('invalid', 'The root itself cannot be removed.');
+	using folder = await disk.parentOf(path, 'read');
+	const name = baseName(path);
+	const { type } = await disk.statAt(folder, name);
+	if (type === 'other') throw noSuchEntry(path);
+	if (type === 'file') {
+		await disk.locks.hold([folder], () => unlink(folder.at(name)));
+		await disk.syncs.sync(folder);
+		return async () => {};
+	}
+	using trash = await disk.privateFolder(trashFolder, 'pass');
+	const discarded = randomName();
+	await disk.locks.hold([folder], () => rename(folder.at(name), trash.at(discarded)));
+	await disk.syncs.sync(folder);
+	return async () => {
+		using again = await disk.privateFolder(trashFolder, 'pass');
+		await removeTree(disk, again, rawName(discarded));
+	};
+}
+
+/** The system itself refuses to remove a folder that holds anything, whoever puts it there meanwhile. */
+export async function removeEmptyFolder(disk: Disk, path: StoragePath): Promise<void> {
+	if (path === rootPath) throw new Failure('invalid', 'The root itself cannot be removed.');
+	using folder = await disk.parentOf(path, 'read');
+	try {
+		await disk.locks.hold([folder], () => rmdir(folder.at(baseName(path))));
+	} catch (cause) {
+		if (!isSystemError(cause, 'ENOTEMPTY', 'EEXIST')) throw cause;
+		throw new Failure('conflict', `The folder is not empty: ${baseName(path)}`, { cause });
+	}
+	await disk.syncs.sync(folder);
+}

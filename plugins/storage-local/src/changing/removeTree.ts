@@ -1,0 +1,56 @@
+import type { Disk } from '../root/Disk.js';
+import { atOnce } from '../system/atOnce.js';
+import { rmdir, unlink } from '../system/descriptors.js';
+import type { Folder } from '../system/Folder.js';
+import { stepInto } from '../system/openFolder.js';
+import { pathPart, type RawName } from '../system/rawNames.js';
+import { isSystemError } from '../system/systemErrors.js';
+
+/** Removals under way at once in one folder. */
+const removalsAtOnce = 8;
+
+/**
+ * Removes the object of that name and, of a folder, all it holds; links go, what they point to stays. What somebody else
+ * removes meanwhile is fine. Stops half-way when the disk is being closed.
+ */
+export async function removeTree(disk: Disk, folder: Folder, name: RawName): Promise<void> {
+	if (!(await removeUnlessFolder(folder, name))) await removeFolder(disk, folder, name);
+}
+
+async function removeUnlessFolder(folder: Folder, name: RawName): Promise<boolean> {
+	try {
+		await unlink(folder.at(pathPart(name)));
+	} catch (error) {
+		// What a folder answers: EISDIR on Linux, EPERM by the letter of POSIX.
+		if (isSystemError(error, 'EISDIR', 'EPERM')) return false;
+		if (!isSystemError(error, 'ENOENT')) throw error;
+	}
+	return true;
+}
+
+async function removeFolder(disk: Disk, folder: Folder, name: RawName): Promise<void> {
+	// More than one round if somebody who still had the folder open puts something new in it.
+	for (let round = 0; round < 3 && !disk.isClosing; round++) {
+		await removeContents(disk, folder, name);
+		try {
+			return await rmdir(folder.at(pathPart(name)));
+		} catch (error) {
+			if (isSystemError(error, 'ENOENT')) return;
+			if (!isSystemError(error, 'ENOTEMPTY', 'EEXIST')) throw error;
+		}
+	}
+}
+
+async function removeContents(disk: Disk, folder: Folder, name: RawName): Promise<void> {
+	using inner = await stepInto(folder, pathPart(name), 'read');
+	for await (const batch of disk.calls.readNames(inner)) {
+		const folders: RawName[] = [];
+		await atOnce(removalsAtOnce, batch, async (entry) => {
+			if (disk.isClosing) return;
+			const isGone = entry.type !== 'directory' && (await removeUnlessFolder(inner, entry.name));
+			if (!isGone) folders.push(entry.name);
+		});
+		// One after another: side by side, a wide tree would hold more folders open than a process may.
+		for (const inside of folders) await removeFolder(disk, inner, inside);
+	}
+}

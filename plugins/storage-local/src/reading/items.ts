@@ -1,0 +1,43 @@
+import type { OpenFile, StorageItem } from '@stowage/plugin-api';
+import { baseName, rootPath, type StoragePath } from '@stowage/rules';
+import type { Disk } from '../root/Disk.js';
+import { closeSync, open } from '../system/descriptors.js';
+import type { Folder } from '../system/Folder.js';
+import { toItem } from '../system/fileStat.js';
+import { readFileFlags } from '../system/openFolder.js';
+import { noSuchEntry } from '../system/systemErrors.js';
+import { OpenLocalFile } from './OpenLocalFile.js';
+
+/** What lies at `path`. Throws `notFound` for what is neither file nor folder. */
+export async function statItem(disk: Disk, path: StoragePath): Promise<StorageItem> {
+	if (path === rootPath) {
+		using root = await disk.folder(path, 'pass');
+		return toItem('', { ...(await disk.statOf(root.fd)), type: 'directory' });
+	}
+	using folder = await disk.parentOf(path, 'pass');
+	return await itemAt(disk, folder, baseName(path));
+}
+
+/** The same where the folder is open already. */
+export async function itemAt(disk: Disk, folder: Folder, name: string): Promise<StorageItem> {
+	const stat = await disk.statAt(folder, name);
+	// A name is a path of one segment.
+	if (stat.type === 'other') throw noSuchEntry(name as StoragePath);
+	return toItem(name, { ...stat, type: stat.type });
+}
+
+/** Opens a file. Throws `notFound` for anything else, also for a pipe that nobody writes to, and does not wait for it. */
+export async function openItem(disk: Disk, path: StoragePath): Promise<OpenFile> {
+	if (path === rootPath) throw noSuchEntry(path);
+	using folder = await disk.parentOf(path, 'pass');
+	const name = baseName(path);
+	const fd = disk.openCached(folder, name, readFileFlags) ?? (await open(folder.at(name), readFileFlags));
+	try {
+		const stat = await disk.statOf(fd);
+		if (stat.type !== 'file') throw noSuchEntry(path);
+		return new OpenLocalFile(fd, toItem(name, { ...stat, type: 'file' }), stat, disk);
+	} catch (error) {
+		closeSync(fd);
+		throw error;
+	}
+}

@@ -1,0 +1,75 @@
+import type { StorageEntry } from '@stowage/plugin-api';
+import { rootPath, type StoragePath } from '@stowage/rules';
+import type { Disk } from '../root/Disk.js';
+import { isPrivateName } from '../root/privateFolder.js';
+import { lstat } from '../system/descriptors.js';
+import type { Folder } from '../system/Folder.js';
+import { toEntry } from '../system/fileStat.js';
+import { addressableName, type RawEntry } from '../system/rawNames.js';
+import { isSystemError, toFailure } from '../system/systemErrors.js';
+import { AdaptiveBatch, statMany } from './statMany.js';
+
+/** The rows of a folder, a batch at a time. What vanishes meanwhile is left out. */
+export async function* listFolder(disk: Disk, path: StoragePath): AsyncGenerator<StorageEntry[]> {
+	try {
+		using folder = await disk.folder(path, 'read');
+		const stats = new AdaptiveBatch();
+		for await (const batch of disk.calls.readNames(folder)) {
+			const rows = await lookAll(disk, folder, visibleNames(batch, path), stats);
+			if (rows.length > 0) yield rows;
+		}
+	} catch (error) {
+		throw toFailure(error, path);
+	}
+}
+
+/** How many rows a folder has. Looks at an entry itself only where its type is not told with its name. */
+export async function countFolder(disk: Disk, path: StoragePath): Promise<number> {
+	using folder = await disk.folder(path, 'read');
+	const stats = new AdaptiveBatch();
+	let count = 0;
+	for await (const batch of disk.calls.readNames(folder)) {
+		const unknown = batch.filter((entry) => entry.type === 'unknown');
+		count += visibleNames(batch, path).length - visibleNames(unknown, path).length;
+		if (unknown.length > 0) count += (await lookAll(disk, folder, visibleNames(unknown, path), stats)).length;
+	}
+	return count;
+}
+
+function visibleNames(batch: readonly RawEntry[], path: StoragePath): string[] {
+	const names: string[] = [];
+	for (const entry of batch) {
+		if (entry.type === 'other') continue;
+		const name = addressableName(entry.name);
+		if (name !== undefined && !(path === rootPath && isPrivateName(name))) names.push(name);
+	}
+	return names;
+}
+
+async function lookAll(
+	disk: Disk,
+	folder: Folder,
+	names: readonly string[],
+	stats: AdaptiveBatch,
+): Promise<StorageEntry[]> {
+	const rows: StorageEntry[] = [];
+	const add = (row: StorageEntry | undefined) => {
+		if (row !== undefined) rows.push(row);
+	};
+	const { entryNow } = disk.calls;
+	const looks = {
+		now: disk.isLocal && entryNow !== undefined ? (name: string) => add(entryNow(folder.fd, name)) : undefined,
+		inBackground: async (name: string) => add(await look(folder, name)),
+	};
+	await statMany(names, looks, stats);
+	return rows;
+}
+
+async function look(folder: Folder, name: string): Promise<StorageEntry | undefined> {
+	try {
+		return toEntry(name, await lstat(folder.at(name)));
+	} catch (error) {
+		if (isSystemError(error, 'ENOENT')) return undefined;
+		throw error;
+	}
+}

@@ -1,0 +1,58 @@
+import { atOnce } from '../system/atOnce.js';
+
+/** Milliseconds after which a stat has waited for a disk. */
+const slowStatMs = 1;
+
+/** Stats under way at once where each may have to wait. */
+const statsAtOnce = 16;
+
+/** Two ways to stat an entry. */
+export interface StatCalls {
+	/** On this thread; left out where that can't be done without waiting. */
+	now: ((name: string) => void) | undefined;
+	inBackground(name: string): Promise<void>;
+}
+
+/**
+ * What the kernel has in memory is answered in a microsecond or two, a tenth of what it takes to ask from another thread; so
+ * entries are statted right here, until one had to wait for the disk. A batch of those behind it is then asked for in the
+ * background, several at once, so that no request waits behind a slow disk.
+ */
+export async function statMany(names: readonly string[], calls: StatCalls, batch: AdaptiveBatch): Promise<void> {
+	for (let next = 0; next < names.length; ) {
+		let inBackground = names.length;
+		if (calls.now !== undefined) {
+			const first = next;
+			for (let last = performance.now(); next < names.length; ) {
+				calls.now(names[next++] as string);
+				const now = performance.now();
+				if (now - last > slowStatMs) break;
+				last = now;
+			}
+			if (next === names.length) break;
+			inBackground = batch.afterSlowStat(next - first);
+		}
+		const behind = names.slice(next, next + inBackground);
+		await atOnce(statsAtOnce, behind, calls.inBackground);
+		next += behind.length;
+	}
+}
+
+/** Names in the first batch, and how much larger the next one is if it follows soon. */
+const firstBatch = 16;
+const growth = 4;
+
+/**
+ * How many entries go to the background after a stat that was slow. A disk that is waited for goes on being slow, so the batch grows; a thread that was held up
+ * for a moment, as by other programs, does not.
+ */
+export class AdaptiveBatch {
+	#size = firstBatch;
+
+	/** `quick` entries were statted since the last time, the slow one included. */
+	afterSlowStat(quick: number): number {
+		const isStillSlow = quick < this.#size * growth;
+		this.#size = isStillSlow ? this.#size * growth : firstBatch;
+		return this.#size;
+	}
+}

@@ -1,0 +1,75 @@
+import type { StorageItem, SurveyBatch } from '@stowage/plugin-api';
+import { rootPath, type StoragePath } from '@stowage/rules';
+import type { Disk } from '../root/Disk.js';
+import { isPrivateName } from '../root/privateFolder.js';
+import type { Folder } from '../system/Folder.js';
+import { type FileStat, toItem } from '../system/fileStat.js';
+import { addressableName, type RawEntry } from '../system/rawNames.js';
+import { isSystemError, toFailure } from '../system/systemErrors.js';
+import { AdaptiveBatch, statMany } from './statMany.js';
+
+/** Everything in a folder that can be read, as items, and how much else there is. What vanishes meanwhile is neither. */
+export async function* surveyFolder(disk: Disk, path: StoragePath): AsyncGenerator<SurveyBatch> {
+	try {
+		using folder = await disk.folder(path, 'read');
+		const stats = new AdaptiveBatch();
+		for await (const batch of disk.calls.readNames(folder)) {
+			yield await survey(disk, folder, batch, path === rootPath, stats);
+		}
+	} catch (error) {
+		throw toFailure(error, path);
+	}
+}
+
+async function survey(
+	disk: Disk,
+	folder: Folder,
+	batch: readonly RawEntry[],
+	isStorageRoot: boolean,
+	stats: AdaptiveBatch,
+): Promise<SurveyBatch> {
+	const items: StorageItem[] = [];
+	let leftOut = 0;
+	const add = (item: StorageItem | 'unreadable' | 'gone') => {
+		if (item === 'unreadable') leftOut++;
+		else if (item !== 'gone') items.push(item);
+	};
+	const names: string[] = [];
+	for (const entry of batch) {
+		const name = entry.type === 'other' ? undefined : addressableName(entry.name);
+		if (name === undefined) leftOut++;
+		else if (!(isStorageRoot && isPrivateName(name))) names.push(name);
+	}
+	const { statNow } = disk;
+	const { mayReadNow } = disk.calls;
+	const looks = {
+		now:
+			statNow !== undefined && mayReadNow !== undefined
+				? (name: string) => add(judge(name, statNow(folder, name), (type) => mayReadNow(folder.fd, name, type)))
+				: undefined,
+		inBackground: async (name: string) => add(await look(disk, folder, name)),
+	};
+	await statMany(names, looks, stats);
+	return { items, leftOut };
+}
+
+function judge(
+	name: string,
+	stat: FileStat | undefined,
+	mayRead: (type: 'file' | 'directory') => boolean,
+): StorageItem | 'unreadable' | 'gone' {
+	if (stat === undefined) return 'gone';
+	const { type } = stat;
+	return type === 'other' || !mayRead(type) ? 'unreadable' : toItem(name, { ...stat, type });
+}
+
+async function look(disk: Disk, folder: Folder, name: string): Promise<StorageItem | 'unreadable' | 'gone'> {
+	try {
+		const stat = await disk.statAt(folder, name);
+		const mayRead = stat.type !== 'other' && (await disk.calls.mayRead(folder, name, stat.type));
+		return judge(name, stat, () => mayRead);
+	} catch (error) {
+		if (isSystemError(error, 'ENOENT')) return 'gone';
+		throw error;
+	}
+}

@@ -1,0 +1,124 @@
+import { constants } from 'node:fs';
+import { Failure, parentPath, pathSegments, type StoragePath } from '@stowage/rules';
+import { fstat, lstat } from '../system/descriptors.js';
+import { Folder } from '../system/Folder.js';
+import { type FileStat, toFileStat } from '../system/fileStat.js';
+import { type Access, folderFlags, openFolder, placeOnly } from '../system/openFolder.js';
+import type { SystemCalls } from '../system/systemCalls.js';
+import { isSystemError, noSuchEntry } from '../system/systemErrors.js';
+import { FolderLocks } from './FolderLocks.js';
+import { FolderSyncs } from './FolderSyncs.js';
+import { isPrivateName, privateFolder, stagingFolder, type trashFolder } from './privateFolder.js';
+import { RenameFlag } from './RenameFlag.js';
+import type { Root } from './Root.js';
+import { SharedFolders } from './SharedFolders.js';
+
+/** The root of a storage with the ways to open what lies in it. Each burst of calls begins at the root itself, newly opened. */
+export class Disk {
+	readonly syncs: FolderSyncs;
+	readonly locks: FolderLocks;
+	readonly renameFlag: RenameFlag;
+	/** Names of the staged files that somebody in this process works on. */
+	readonly busyUploads = new Set<string>();
+	/** Names of the staged files that could not be made durable, and may never be committed. */
+	readonly lostUploads = new Set<string>();
+	/** Names of the staged files whose names are known to be durable, so that a sync of their bytes is enough. */
+	readonly durablyNamed = new Set<string>();
+	/** Set when work in the background shall come to an end. */
+	isClosing = false;
+	readonly #shared = new SharedFolders();
+
+	constructor(
+		readonly root: Root,
+		readonly calls: SystemCalls,
+	) {
+		this.syncs = new FolderSyncs(calls);
+		this.locks = new FolderLocks(calls);
+		this.renameFlag = new RenameFlag(calls, () => this.privateFolder(stagingFolder, 'pass'));
+	}
+
+	/** Whether cached knowledge may be asked for at once, on the thread that answers requests. */
+	get isLocal(): boolean {
+		return !this.root.isRemote;
+	}
+
+	async folder(path: StoragePath, access: Access): Promise<Folder> {
+		demandPublic(path);
+		return this.#open(pathSegments(path), access);
+	}
+
+	/** The folder that `path` lies in. Throws `notFound` for the private folder and what is in it. */
+	parentOf(path: StoragePath, access: Access): Promise<Folder> {
+		demandPublic(path);
+		return this.folder(parentPath(path), access);
+	}
+
+	async privateFolder(name: typeof stagingFolder | typeof trashFolder, access: Access): Promise<Folder> {
+		try {
+			return await this.#open([privateFolder, name], access);
+		} catch (cause) {
+			if (!isSystemError(cause, 'ENOENT', 'ENOTDIR')) throw cause;
+			// Somebody removed it by hand: the next call makes it again.
+			this.root.verifyAgain();
+			throw new Failure('unavailable', 'The storage lacks a folder of its own.', { cause });
+		}
+	}
+
+	/** What is known of the object of that name in an open folder, which may also be a link. */
+	async statAt(folder: Folder, name: string): Promise<FileStat> {
+		const fd = this.openCached(folder, name, placeOnly | constants.O_NOFOLLOW);
+		if (fd === undefined)
+			return this.withHandle(toFileStat(await lstat(folder.at(name), { bigint: true })), folder.fd, name);
+		using place = new Folder(fd);
+		return await this.statOf(place.fd);
+	}
+
+	async statOf(fd: number): Promise<FileStat> {
+		const stat = (this.isLocal ? this.calls.statCached(fd) : undefined) ?? toFileStat(await fstat(fd));
+		return this.withHandle(stat, fd, '');
+	}
+
+	/** What `factsAt` tells, at once; nothing if it vanished. Left out where it can't be had so. */
+	get statNow(): ((folder: Folder, name: string) => FileStat | undefined) | undefined {
+		const { statNow } = this.calls;
+		if (!this.isLocal || statNow === undefined) return undefined;
+		return (folder, name) => {
+			const stat = statNow(folder.fd, name);
+			return stat && this.withHandle(stat, folder.fd, name);
+		};
+	}
+
+	/** What is known of the object of that name in a folder, or of the open one for '', with its handle where it needs one. */
+	withHandle(stat: FileStat, fd: number, name: string): FileStat {
+		if (stat.birthtimeNs !== 0n || stat.type === 'other' || stat.device !== this.root.deviceOfHandles) return stat;
+		const handle = this.calls.handleOf?.(fd, name);
+		return handle === undefined ? stat : { ...stat, handle };
+	}
+
+	openCached(folder: Folder, path: string, flags: number): number | undefined {
+		return this.isLocal ? this.calls.openCached(folder.fd, path, flags) : undefined;
+	}
+
+	/** Fills the buffer if the kernel has all of it in memory; what it holds after a false is undefined. */
+	readCached(fd: number, buffer: Buffer, position: number): boolean {
+		return this.isLocal && this.calls.readCached(fd, buffer, position) === buffer.length;
+	}
+
+	async #open(segments: readonly string[], access: Access): Promise<Folder> {
+		const path = segments.join('/') || '.';
+		const open = () => this.#openBelowRoot(segments, path, access);
+		// One that is read has its own place in the listing.
+		return access === 'pass' ? await this.#shared.take(path, open) : await open();
+	}
+
+	async #openBelowRoot(segments: readonly string[], path: string, access: Access): Promise<Folder> {
+		using root = await this.#shared.take('', () => this.root.open());
+		const fd = this.openCached(root, path, folderFlags(access));
+		return fd === undefined ? await openFolder(root, segments, access) : new Folder(fd);
+	}
+}
+
+/** Refuses what only the storage itself may touch, in the words for what is not there. */
+function demandPublic(path: StoragePath): void {
+	if (isPrivateName(pathSegments(path)[0] ?? '')) throw noSuchEntry(path);
+}

@@ -1,0 +1,53 @@
+import { fsync } from '../system/descriptors.js';
+import type { Folder } from '../system/Folder.js';
+import type { SystemCalls } from '../system/systemCalls.js';
+import { folderKey } from './folderKey.js';
+
+interface Round {
+	readonly running: Promise<void>;
+	/** The sync that begins when this one has ended, for all who asked meanwhile. */
+	next: Promise<void> | undefined;
+}
+
+/** Syncs folders so that all who wait for the same one at once share a sync, each one that began after they had asked. */
+export class FolderSyncs {
+	readonly #rounds = new Map<string, Round>();
+
+	constructor(readonly calls: SystemCalls) {}
+
+	/** Resolves when every name that was in the folder at the time of the call would survive a power cut. */
+	sync(folder: Folder): Promise<void> {
+		const key = folderKey(this.calls, folder);
+		const round = this.#rounds.get(key);
+		if (round === undefined) return this.#begin(key, folder);
+		// The running one may have begun before the caller's rename, so it proves nothing for it.
+		round.next ??= this.#follow(key, folder, round);
+		return round.next;
+	}
+
+	protected syncNow(folder: Folder): Promise<void> {
+		return fsync(folder.fd);
+	}
+
+	#begin(key: string, folder: Folder): Promise<void> {
+		const running = this.syncNow(folder);
+		const round: Round = { running, next: undefined };
+		this.#rounds.set(key, round);
+		const end = () => {
+			if (this.#rounds.get(key) === round && round.next === undefined) this.#rounds.delete(key);
+		};
+		running.then(end, end);
+		return running;
+	}
+
+	async #follow(key: string, folder: Folder, round: Round): Promise<void> {
+		try {
+			// Its failure is told to those who asked for it.
+			await round.running.catch(() => {});
+			// The first of those who wait lends its folder: it stays open until this promise settles.
+			await this.#begin(key, folder);
+		} finally {
+			if (this.#rounds.get(key) === round) this.#rounds.delete(key);
+		}
+	}
+}

@@ -1,0 +1,60 @@
+import * as fs from 'node:fs';
+import { close, open, unlink } from '../system/descriptors.js';
+import type { Folder } from '../system/Folder.js';
+import type { SystemCalls } from '../system/systemCalls.js';
+import { isSystemError } from '../system/systemErrors.js';
+import { deviceOf } from './folderKey.js';
+import { randomName, scratchPrefix } from './privateFolder.js';
+
+/** What a file system or kernel answers that can't rename without replacing. */
+const refusals = ['ENOSYS', 'EINVAL', 'EOPNOTSUPP', 'EPERM'];
+
+/**
+ * Knows of each file system whether it can rename without replacing. It is found out with a file of our own: EINVAL is also what the system says of a folder that
+ * shall go into itself, and EPERM of an object that nobody may move.
+ */
+export class RenameFlag {
+	readonly #found = new Map<bigint, boolean>();
+
+	/** `scratch` opens a folder that nobody lists. */
+	constructor(
+		readonly calls: SystemCalls,
+		readonly scratch: () => Promise<Folder>,
+	) {}
+
+	/** Whether a rename into this folder was refused because it can't be asked for there. */
+	async isLackedAt(folder: Folder, refusal: unknown): Promise<boolean> {
+		if (!isSystemError(refusal, ...refusals)) return false;
+		const device = deviceOf(this.calls, folder);
+		const known = this.#found.get(device) ?? (await this.#find(device, folder));
+		this.#found.set(device, known);
+		return !known;
+	}
+
+	/** Takes nothing for known: another disk may be mounted now. */
+	forget(): void {
+		this.#found.clear();
+	}
+
+	async #find(device: bigint, folder: Folder): Promise<boolean> {
+		using scratch = await this.scratch();
+		// What is mounted below the root can only be asked in its own folders.
+		return await canRename(this.calls, deviceOf(this.calls, scratch) === device ? scratch : folder);
+	}
+}
+
+async function canRename(calls: SystemCalls, folder: Folder): Promise<boolean> {
+	const name = scratchPrefix + randomName();
+	const newName = scratchPrefix + randomName();
+	const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;
+	await close(await open(folder.at(name), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600));
+	try {
+		await calls.renameNoReplace(folder, name, folder, newName);
+		await unlink(folder.at(newName));
+		return true;
+	} catch (error) {
+		await unlink(folder.at(name)).catch(() => {});
+		if (!isSystemError(error, ...refusals)) throw error;
+		return false;
+	}
+}

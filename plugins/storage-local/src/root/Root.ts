@@ -1,0 +1,127 @@
+import { constants } from 'node:fs';
+import { Failure, isFailure } from '@stowage/rules';
+import { closeSync, fstat, lstat, statfs } from '../system/descriptors.js';
+import { Folder } from '../system/Folder.js';
+import { type FileStat, toFileStat } from '../system/fileStat.js';
+import { hasLastingHandles, isRemoteFileSystem } from '../system/remoteFileSystems.js';
+import type { SystemCalls } from '../system/systemCalls.js';
+import { systemErrorCode } from '../system/systemErrors.js';
+import { deviceOf } from './folderKey.js';
+import { makePrivateFolders, openRootFolder, readMarker, rootFlags } from './marker.js';
+
+/** The marker as seen from the root. */
+const markerPath = '.stowage/root.json';
+
+/** A way to open the root again and again, each time only if it is still the one that carries our id. */
+export class Root {
+	/** Whether files come over a network, so that nothing about them is known without waiting. */
+	isRemote = false;
+	/** The file system whose handles stay the same for as long as their objects live; nothing if they do not. */
+	deviceOfHandles: bigint | undefined;
+	#verified: string | undefined;
+	#onVerified: () => void = () => {};
+
+	constructor(
+		readonly path: string,
+		readonly id: string,
+		readonly calls: SystemCalls,
+	) {}
+
+	/** Runs `work` each time the root turned out to be there: at first and whenever it comes back. */
+	onVerified(work: () => void): void {
+		this.#onVerified = work;
+	}
+
+	/** Opens the root. Throws `unavailable` if it is away or not ours; then nothing was written to whatever is there. */
+	async open(): Promise<Folder> {
+		const folder = await this.#openFolder();
+		try {
+			const identity = `${await this.#identify(folder.fd)}/${await this.#markerState(folder)}`;
+			if (identity !== this.#verified) await this.#verify(folder, identity);
+			return folder;
+		} catch (error) {
+			folder[Symbol.dispose]();
+			throw this.#unavailable(error);
+		}
+	}
+
+	/** Takes nothing for known at the next opening. */
+	verifyAgain(): void {
+		this.#verified = undefined;
+	}
+
+	/** Reads the marker again, whatever was known before. */
+	async demandMarker(folder: Folder): Promise<void> {
+		try {
+			if ((await readMarker(folder)) !== this.id) throw otherRoot();
+		} catch (error) {
+			throw this.#unavailable(error);
+		}
+	}
+
+	async #openFolder(): Promise<Folder> {
+		try {
+			const fd = this.#openCached();
+			return fd === undefined ? await openRootFolder(this.path, this.calls) : new Folder(fd);
+		} catch (error) {
+			throw this.#unavailable(error);
+		}
+	}
+
+	#openCached(): number | undefined {
+		return this.isRemote ? undefined : this.calls.openRootCached(this.path, rootFlags);
+	}
+
+	/** With its time of birth: another disk put in the place of this one has the same device and first inode. */
+	async #identify(fd: number): Promise<string> {
+		const { device, inode, birthtimeNs } = this.calls.statCached(fd) ?? toFileStat(await fstat(fd));
+		return `${device}/${inode}/${birthtimeNs}`;
+	}
+
+	/** Changes when the marker is removed or replaced, so that it is read again then. Over a network it is read when the root itself changes. */
+	async #markerState(folder: Folder): Promise<string> {
+		if (this.isRemote) return '';
+		try {
+			const { inode, ctimeNs } = this.#markerCached(folder) ?? (await this.#markerFacts(folder));
+			return `${inode}/${ctimeNs}`;
+		} catch {
+			// Whatever is wrong with it is said when it is read.
+			return 'none';
+		}
+	}
+
+	#markerCached(folder: Folder): FileStat | undefined {
+		const fd = this.calls.openCached(folder.fd, markerPath, constants.O_RDONLY | constants.O_NOFOLLOW);
+		if (fd === undefined) return undefined;
+		try {
+			return this.calls.statCached(fd);
+		} finally {
+			closeSync(fd);
+		}
+	}
+
+	async #markerFacts(folder: Folder): Promise<FileStat> {
+		return toFileStat(await lstat(folder.at(markerPath), { bigint: true }));
+	}
+
+	async #verify(folder: Folder, identity: string): Promise<void> {
+		await this.demandMarker(folder);
+		await makePrivateFolders(folder);
+		const { type } = await statfs(folder.path);
+		this.isRemote = isRemoteFileSystem(type);
+		this.deviceOfHandles = hasLastingHandles(type) ? deviceOf(this.calls, folder) : undefined;
+		this.#verified = identity;
+		this.#onVerified();
+	}
+
+	#unavailable(error: unknown): unknown {
+		if (isFailure(error)) return error;
+		return systemErrorCode(error) === undefined
+			? error
+			: new Failure('unavailable', 'The storage is not available right now.', { cause: error });
+	}
+}
+
+function otherRoot(): Failure {
+	return new Failure('unavailable', 'The storage is not available right now: what is in its place is not ours.');
+}

@@ -1,0 +1,55 @@
+import { Folder } from '../system/Folder.js';
+
+interface Opening {
+	readonly folder: Promise<Folder>;
+	users: number;
+}
+
+/**
+ * Open folders that the calls of one burst share. A burst lasts until nothing is left to do at once: nothing can happen to the disk through this process
+ * before its end, so sharing is as good as opening anew. Only for what has no state of its own, such as a place in a listing or a lock.
+ */
+export class SharedFolders {
+	readonly #openings = new Map<string, Opening>();
+
+	/** The folder of that key, opened by the first who asks. Whoever takes one disposes of it. */
+	async take(key: string, open: () => Promise<Folder>): Promise<Folder> {
+		const opening = this.#openings.get(key) ?? this.#begin(key, open);
+		opening.users++;
+		return new Share(await opening.folder, () => leave(opening));
+	}
+
+	#begin(key: string, open: () => Promise<Folder>): Opening {
+		// One for the burst itself.
+		const opening = { folder: open(), users: 1 };
+		this.#openings.set(key, opening);
+		process.nextTick(() => {
+			this.#openings.delete(key);
+			leave(opening);
+		});
+		return opening;
+	}
+}
+
+function leave(opening: Opening): void {
+	opening.users--;
+	if (opening.users > 0) return;
+	// Those who waited for one that could not be opened have its error.
+	opening.folder.then(
+		(folder) => folder[Symbol.dispose](),
+		() => {},
+	);
+}
+
+class Share extends Folder {
+	readonly #leave: () => void;
+
+	constructor(folder: Folder, leave: () => void) {
+		super(folder.fd, folder.isNamedByDescriptor ? undefined : folder.path);
+		this.#leave = leave;
+	}
+
+	override [Symbol.dispose](): void {
+		this.#leave();
+	}
+}

@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto';
+import * as fs from 'node:fs';
+import { dirname } from 'node:path';
+import { makeFolders } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
+import { close, fstat, fsync, mkdir, open, readFully, realpath, unlink, writeFully } from '../system/descriptors.js';
+import { Folder } from '../system/Folder.js';
+import { folderFlags, readFileFlags, stepInto } from '../system/openFolder.js';
+import type { SystemCalls } from '../system/systemCalls.js';
+import { isSystemError } from '../system/systemErrors.js';
+import { FolderLocks } from './FolderLocks.js';
+import { privateFolder, stagingFolder, trashFolder } from './privateFolder.js';
+import { RenameFlag } from './RenameFlag.js';
+import { renameOwn } from './renaming.js';
+
+const markerName = 'root.json';
+
+/** A marker is a few dozen bytes; whatever is larger is none. */
+const maxMarkerBytes = 4096;
+
+/** The root itself may be a link: it is the administrator's own. */
+export const rootFlags = folderFlags('read') & ~fs.constants.O_NOFOLLOW;
+
+/** Opens the folder that the administrator named. */
+export async function openRootFolder(path: string, calls: SystemCalls): Promise<Folder> {
+	if (calls.namesByDescriptor) return new Folder(await open(path, rootFlags));
+	const real = await realpath(path);
+	return new Folder(await open(real, rootFlags), real);
+}
+
+/** The id that the root carries; nothing if it carries none. Throws `unavailable` for a marker that can't be read as one. */
+export async function readMarker(root: Folder): Promise<string | undefined> {
+	try {
+		using folder = await stepInto(root, privateFolder, 'pass');
+		const fd = await open(folder.at(markerName), readFileFlags);
+		try {
+			return parseMarker(await readSmallFile(fd));
+		} finally {
+			await close(fd);
+		}
+	} catch (error) {
+		if (isSystemError(error, 'ENOENT')) return undefined;
+		throw error;
+	}
+}
+
+/** Takes over the id of the root at `path`; gives it one, and makes the folder, where there is none. */
+export async function claimRoot(path: string, calls: SystemCalls): Promise<string> {
+	await makeFolders(path);
+	using root = await openRootFolder(path, calls);
+	const known = await readMarker(root);
+	if (known !== undefined) return known;
+	await makePrivateFolders(root);
+	using folder = await stepInto(root, privateFolder, 'read');
+	await writeMarker(folder, calls);
+	await fsync(folder.fd);
+	await fsync(root.fd);
+	await syncFolder(dirname(path));
+	// Read back instead of answering what was written: of two processes that begin at once one was first.
+	const id = await readMarker(root);
+	if (id === undefined) throw new Failure('unavailable', 'The storage could not be marked as ours.');
+	return id;
+}
+
+/** Makes what the private folder must hold. Leaves a root alone that can only be read. */
+export async function makePrivateFolders(root: Folder): Promise<void> {
+	try {
+		// For nobody else's eyes: staged files already have their final mode.
+		await makeFolder(root.at(privateFolder));
+		using folder = await stepInto(root, privateFolder, 'pass');
+		await makeFolder(folder.at(stagingFolder));
+		await makeFolder(folder.at(trashFolder));
+	} catch (error) {
+		if (!isSystemError(error, 'EROFS', 'EACCES')) throw error;
+	}
+}
+
+async function makeFolder(path: string): Promise<void> {
+	try {
+		await mkdir(path, 0o700);
+	} catch (error) {
+		if (!isSystemError(error, 'EEXIST')) throw error;
+	}
+}
+
+async function writeMarker(folder: Folder, calls: SystemCalls): Promise<void> {
+	const temporary = `${markerName}.${randomBytes(8).toString('hex')}`;
+	const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;
+	const fd = await open(folder.at(temporary), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
+	try {
+		await writeFully(fd, [Buffer.from(`${JSON.stringify({ id: randomBytes(16).toString('hex') })}\n`)], 0);
+		await fsync(fd);
+	} finally {
+		await close(fd);
+	}
+	try {
+		const renameFlag = new RenameFlag(calls, () => stepInto(folder, '.', 'pass'));
+		await renameOwn(
+			{ calls, locks: new FolderLocks(calls), renameFlag },
+			{ from: folder, fromName: temporary, to: folder, toName: markerName },
+		);
+	} catch (error) {
+		await unlink(folder.at(temporary));
+		if (!isSystemError(error, 'EEXIST')) throw error;
+	}
+}
+
+async function readSmallFile(fd: number): Promise<string> {
+	const isFile = (await fstat(fd)).isFile();
+	const buffer = Buffer.alloc(maxMarkerBytes);
+	return isFile ? buffer.toString('utf8', 0, await readFully(fd, buffer, 0)) : '';
+}
+
+function parseMarker(text: string): string {
+	const id = /^\s*\{\s*"id"\s*:\s*"([0-9a-f]{32})"\s*\}\s*$/.exec(text)?.[1];
+	if (id === undefined) throw new Failure('unavailable', 'The marker of the storage is damaged.');
+	return id;
+}
+
+/** The folder above the root may be closed to us; then it was not us either who made the root in it. */
+async function syncFolder(path: string): Promise<void> {
+	try {
+		using folder = new Folder(await open(path, fs.constants.O_RDONLY));
+		await fsync(folder.fd);
+	} catch (error) {
+		if (!isSystemError(error, 'EACCES', 'EPERM')) throw error;
+	}
+}

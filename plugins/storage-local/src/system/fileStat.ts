@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import type { BigIntStats, Stats } from 'node:fs';
+import type { StorageEntry, StorageItem } from '@stowage/plugin-api';
+
+export type ObjectType = 'file' | 'directory' | 'other';
+
+/** What the file system says of one object. */
+export interface FileStat {
+	type: ObjectType;
+	/** The number of the device, as `stat` gives it. */
+	device: bigint;
+	inode: bigint;
+	size: number;
+	mtimeNs: bigint;
+	ctimeNs: bigint;
+	/** 0 where the file system keeps none. */
+	birthtimeNs: bigint;
+	/** What else tells an object from the next one of its number, where it has no time of birth. */
+	handle?: string;
+}
+
+const typeMask = 0o170000;
+
+export function typeOfMode(mode: number): ObjectType {
+	const bits = mode & typeMask;
+	return bits === 0o100000 ? 'file' : bits === 0o040000 ? 'directory' : 'other';
+}
+
+export function toFileStat(stats: BigIntStats): FileStat {
+	return {
+		type: typeOfMode(Number(stats.mode)),
+		device: stats.dev,
+		inode: stats.ino,
+		size: Number(stats.size),
+		mtimeNs: stats.mtimeNs,
+		ctimeNs: stats.ctimeNs,
+		birthtimeNs: stats.birthtimeNs,
+	};
+}
+
+/** The row of a listing; nothing for what is neither file nor folder. */
+export function toEntry(name: string, stats: Stats): StorageEntry | undefined {
+	const type = typeOfMode(stats.mode);
+	if (type === 'other') return undefined;
+	return { name, type, size: type === 'file' ? stats.size : 0, mtime: Math.round(stats.mtimeMs) };
+}
+
+export function toItem(name: string, stat: FileStat & { type: 'file' | 'directory' }): StorageItem {
+	const size = stat.type === 'file' ? stat.size : 0;
+	const version = [stat.inode, BigInt(stat.size), stat.mtimeNs, stat.ctimeNs].map((part) => part.toString(36));
+	const item = {
+		name,
+		type: stat.type,
+		size,
+		mtime: toMs(stat.mtimeNs),
+		id: objectId(stat),
+		version: version.join('-'),
+	};
+	return stat.birthtimeNs === 0n && stat.handle === undefined ? { ...item, mayIdReturn: true } : item;
+}
+
+/** An inode's number is given again after its object is gone; its time of birth is not, nor is its handle, which holds the generation of the number. */
+export function objectId({ inode, birthtimeNs, handle }: FileStat): string {
+	const life = handle === undefined ? birthtimeNs.toString(36) : createHash('sha256').update(handle).digest('hex');
+	return `${inode.toString(36)}-${life}`;
+}
+
+/** Rounded: times are set through floating-point seconds, which may fall short of the whole millisecond by a hair. */
+function toMs(ns: bigint): number {
+	return Math.round(Number(ns / 1_000_000_000n) * 1000 + Number(ns % 1_000_000_000n) / 1e6);
+}

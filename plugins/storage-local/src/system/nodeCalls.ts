@@ -1,0 +1,46 @@
+import { constants as fileConstants } from 'node:fs';
+import { constants } from 'node:os';
+import { access, readdir } from './descriptors.js';
+import type { RawName } from './rawNames.js';
+import type { SystemCalls } from './systemCalls.js';
+import { isSystemError, systemError } from './systemErrors.js';
+
+/** Names a batch when a folder can only be read as a whole. */
+const batchSize = 1000;
+
+/** What node:fs alone can do. */
+export const nodeCalls: SystemCalls = {
+	namesByDescriptor: process.platform === 'linux',
+	async renameNoReplace() {
+		throw systemError('renameat2', constants.errno.ENOSYS);
+	},
+	tryLock: () => undefined,
+	syncFileSystem: async () => false,
+	// A sync would do it, but one that fails in the background takes its error along: the sync that somebody waits for would then succeed over lost bytes.
+	async startWriteback() {},
+	copyRange: async () => undefined,
+	async *readNames(folder) {
+		// As bytes and without types: Node asks for a type that it does not know by the decoded name, which may be no name at all.
+		const names = await readdir(folder.path, { encoding: 'buffer' });
+		for (let at = 0; at < names.length; at += batchSize) {
+			yield names
+				.slice(at, at + batchSize)
+				.map((name) => ({ name: name.toString('latin1') as RawName, type: 'unknown' as const }));
+		}
+	},
+	openCached: () => undefined,
+	openRootCached: () => undefined,
+	readCached: () => 0,
+	statCached: () => undefined,
+	/** By the rights that the process was started with, which Node can't ask otherwise. */
+	async mayRead(folder, name, type) {
+		const { R_OK, X_OK } = fileConstants;
+		try {
+			await access(folder.at(name), type === 'file' ? R_OK : R_OK | X_OK);
+			return true;
+		} catch (error) {
+			if (isSystemError(error, 'EACCES', 'EPERM')) return false;
+			throw error;
+		}
+	},
+};

@@ -1,0 +1,68 @@
+import * as fs from 'node:fs';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { closeSync, fstat, lstat, open, realpath } from './descriptors.js';
+import { Folder } from './Folder.js';
+import { systemError } from './systemErrors.js';
+
+const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fs.constants;
+
+/** Linux's flag for a descriptor that only marks a place: it needs no permission to read. 0 elsewhere, where there is none. */
+export const placeOnly = process.platform === 'linux' ? 0o10000000 : 0;
+
+/** How a folder is opened: to list and sync it, or only to name what lies in it. */
+export type Access = 'read' | 'pass';
+
+export function folderFlags(access: Access): number {
+	return O_RDONLY | O_DIRECTORY | O_NOFOLLOW | (access === 'pass' ? placeOnly : 0);
+}
+
+/** Files are opened without waiting: a pipe without a writer would hold the call for ever. */
+export const readFileFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
+
+/** Opens the folder at the end of `segments`, one level at a time and over no link, however the tree changes meanwhile. */
+export async function openFolder(from: Folder, segments: readonly string[], access: Access): Promise<Folder> {
+	let folder = from;
+	for (const [index, segment] of segments.entries()) {
+		const isLast = index === segments.length - 1;
+		try {
+			const next = await stepInto(folder, segment, isLast ? access : 'pass');
+			if (folder !== from) folder[Symbol.dispose]();
+			folder = next;
+		} catch (error) {
+			if (folder !== from) folder[Symbol.dispose]();
+			throw error;
+		}
+	}
+	// With no segment the answer must still be a folder of its own, for the caller to dispose of.
+	return folder === from ? stepInto(from, '.', access) : folder;
+}
+
+/** Opens one folder in another; ENOTDIR for a link. */
+export function stepInto(folder: Folder, name: string | Buffer, access: Access): Promise<Folder> {
+	return folder.isNamedByDescriptor ? stepByDescriptor(folder, name, access) : stepByRealPath(folder, name, access);
+}
+
+async function stepByDescriptor(folder: Folder, name: string | Buffer, access: Access): Promise<Folder> {
+	return new Folder(await open(folder.at(name), folderFlags(access)));
+}
+
+/** Where a descriptor can't be walked through: the real path must be the one asked for, before and after opening. */
+async function stepByRealPath(folder: Folder, name: string | Buffer, access: Access): Promise<Folder> {
+	const path = join(folder.path, name.toString());
+	await demandReal(path);
+	const fd = await open(path, folderFlags(access));
+	try {
+		const [opened, named] = await Promise.all([fstat(fd), lstat(path, { bigint: true })]);
+		await demandReal(path);
+		if (opened.ino !== named.ino || opened.dev !== named.dev) throw systemError('open', constants.errno.ENOTDIR);
+		return new Folder(fd, path);
+	} catch (error) {
+		closeSync(fd);
+		throw error;
+	}
+}
+
+async function demandReal(path: string): Promise<void> {
+	if ((await realpath(path)) !== path) throw systemError('realpath', constants.errno.ENOTDIR);
+}

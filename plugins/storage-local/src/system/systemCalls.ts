@@ -1,0 +1,49 @@
+import type { StorageEntry } from '@stowage/plugin-api';
+import type { Folder } from './Folder.js';
+import type { FileStat } from './fileStat.js';
+import type { RawEntry } from './rawNames.js';
+
+/** What we ask of the operating system beyond node:fs. `nodeCalls` does what can be done without, so that all runs anywhere. */
+export interface SystemCalls {
+	/** Whether what lies in an open folder can be named through its descriptor, as `/proc` allows on Linux. */
+	readonly namesByDescriptor: boolean;
+	/** Renames unless the new name is taken (EEXIST). Rejects with ENOSYS or EINVAL where there is no such call. */
+	renameNoReplace(from: Folder, fromName: string, to: Folder, toName: string): Promise<void>;
+	/** Locks an open file against other processes until it is closed. False if it is locked; nothing where no lock can be had. */
+	tryLock(fd: number): boolean | undefined;
+	/** Makes everything on the file system durable. False where that can't be asked for. */
+	syncFileSystem(fd: number): Promise<boolean>;
+	/** Begins to bring written bytes to the disk, so that less is left for the sync that somebody waits for. */
+	startWriteback(fd: number, position: number, length: number): Promise<void>;
+	/**
+	 * Copies the next bytes of one open file to the end of another without reading them; resolves to how many, 0 at the end.
+	 * Nothing where that can't be done between these two.
+	 */
+	copyRange(source: number, target: number, length: number): Promise<number | undefined>;
+	/** All in a folder that was opened for reading, in batches, the first one small. */
+	readNames(folder: Folder): AsyncIterable<RawEntry[]>;
+	/**
+	 * Opens what lies below a folder if that takes no disk access and meets no link; nothing in any other case, and
+	 * then the slow way tells why.
+	 */
+	openCached(fd: number, path: string, flags: number): number | undefined;
+	/** The same for the administrator's own absolute path, links on the way included. */
+	openRootCached(path: string, flags: number): number | undefined;
+	/** Reads from an open file what the kernel has in memory, and answers how many bytes that was. */
+	readCached(fd: number, buffer: Buffer, position: number): number;
+	/** What is known of an open object without asking a disk or network for it. */
+	statCached(fd: number): FileStat | undefined;
+	/**
+	 * What the file system itself tells its objects apart by, also after a number of theirs was given again: of the one of that name, or of the open one
+	 * for ''. Nothing where it has no such thing.
+	 */
+	readonly handleOf?: (fd: number, name: string) => string | undefined;
+	/** Whether this process may read the object of that name, a folder with what it holds. Rejects where there is none. */
+	mayRead(folder: Folder, name: string, type: 'file' | 'directory'): Promise<boolean>;
+	/** What is known of the object of that name, which may be a link, at once; nothing if it vanished. Left out where it can't be had so. */
+	readonly statNow?: ((fd: number, name: string) => FileStat | undefined) | undefined;
+	/** What `mayRead` tells, at once. Left out where it can't be told so. */
+	readonly mayReadNow?: ((fd: number, name: string, type: 'file' | 'directory') => boolean) | undefined;
+	/** The row of a listing, at once; nothing if it vanished or is neither file nor folder. Left out where it can't be had so. */
+	readonly entryNow?: ((fd: number, name: string) => StorageEntry | undefined) | undefined;
+}

@@ -1,0 +1,91 @@
+import { getSystemErrorName } from 'node:util';
+import { baseName, Failure, type FailureKind, invalidNameMessage, type StoragePath } from '@stowage/rules';
+
+type Sentence = (name: string) => string;
+
+const notFound: [FailureKind, Sentence] = ['notFound', (name) => `No such file or folder: ${name}`];
+const exists: [FailureKind, Sentence] = ['alreadyExists', (name) => `There is already a file or folder named ${name}`];
+const forbidden: [FailureKind, Sentence] = ['forbidden', (name) => `No permission to read or change: ${name}`];
+const full: [FailureKind, Sentence] = ['storageFull', () => 'The storage is full.'];
+const invalidName: [FailureKind, Sentence] = ['invalidName', () => invalidNameMessage];
+const inUse: [FailureKind, Sentence] = ['locked', (name) => `In use right now: ${name}`];
+const faulty: [FailureKind, Sentence] = ['unavailable', () => 'The storage does not answer as it should.'];
+
+/** What an error of the operating system means to a caller. Anything that is not here is a bug. */
+const meanings: Readonly<Record<string, [FailureKind, Sentence]>> = {
+	ENOENT: notFound,
+	ENOTDIR: notFound,
+	EISDIR: notFound,
+	ELOOP: notFound,
+	// What opening a socket answers.
+	ENXIO: notFound,
+	EEXIST: exists,
+	ENOTEMPTY: exists,
+	EACCES: forbidden,
+	EPERM: forbidden,
+	ENOSPC: full,
+	EDQUOT: full,
+	EFBIG: ['tooLarge', () => 'The file is larger than the storage can hold.'],
+	EILSEQ: invalidName,
+	ENAMETOOLONG: invalidName,
+	EBUSY: inUse,
+	ETXTBSY: inUse,
+	// Another program holds a lease on the file.
+	EAGAIN: inUse,
+	EXDEV: ['conflict', (name) => `${name} lies on another disk than the rest of the storage.`],
+	EMLINK: ['conflict', () => 'The folder holds as many folders as it can.'],
+	EROFS: ['unavailable', () => 'The storage is read-only right now.'],
+	EIO: faulty,
+	EUCLEAN: faulty,
+	ESTALE: faulty,
+	ENODEV: faulty,
+	ENOTCONN: faulty,
+	ESHUTDOWN: faulty,
+	EHOSTDOWN: faulty,
+	ETIMEDOUT: faulty,
+	EMFILE: ['unavailable', () => 'Too many files are open right now.'],
+	ENFILE: ['unavailable', () => 'Too many files are open right now.'],
+};
+
+/** The operating system's word for what went wrong, such as `ENOENT`. */
+export function systemErrorCode(error: unknown): string | undefined {
+	return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** Whether `error` is one of these of the operating system's. */
+export function isSystemError(error: unknown, ...codes: string[]): boolean {
+	const code = systemErrorCode(error);
+	return code !== undefined && codes.includes(code);
+}
+
+/** An error like those of node:fs, for a call made by ourselves. */
+export function systemError(call: string, errno: number): Error {
+	const code = getSystemErrorName(-errno);
+	return Object.assign(new Error(`${code}: ${call}`), { code, errno: -errno, syscall: call });
+}
+
+/** The Failure that `error` means for the thing at `path`; an error without a meaning comes back as it is. */
+export function toFailure(error: unknown, path: StoragePath): unknown {
+	const meaning = meanings[systemErrorCode(error) ?? ''];
+	if (meaning === undefined) return error;
+	const [kind, sentence] = meaning;
+	// Only the last name: what lies above it may belong to somebody else's home.
+	return new Failure(kind, sentence(baseName(path)), { cause: error });
+}
+
+/** Runs `work`, and throws what goes wrong as the Failure that it means for `path`; a name that is taken is `target`'s. */
+export async function withFailures<T>(path: StoragePath, work: () => Promise<T>, target = path): Promise<T> {
+	try {
+		return await work();
+	} catch (error) {
+		throw toFailure(error, isSystemError(error, 'EEXIST', 'ENOTEMPTY') ? target : path);
+	}
+}
+
+export function noSuchEntry(path: StoragePath): Failure {
+	return new Failure('notFound', `No such file or folder: ${baseName(path)}`);
+}
+
+export function nameTaken(path: StoragePath): Failure {
+	return new Failure('alreadyExists', `There is already a file or folder named ${baseName(path)}`);
+}

@@ -1,0 +1,50 @@
+import type { Disk } from '../root/Disk.js';
+import type { Folder } from '../system/Folder.js';
+import { addressableName } from '../system/rawNames.js';
+
+/** Folders whose own children are followed: looking at each takes a microsecond or two. */
+const mostFolders = 200;
+
+/** Names read to find them; in a larger folder the counts of its folders are not followed. */
+const mostNames = 5000;
+
+/** The folders in a watched one. What is put into them changes their counts, of which the system's notices for the watched one say nothing. */
+export class ChildFolders {
+	/** Set when there may be others than before. */
+	mayHaveChanged = true;
+	#times = new Map<string, number | undefined>();
+
+	constructor(readonly disk: Disk) {}
+
+	/** Whether something was put into one of them, or taken away, since the last call. One that is new counts as changed. */
+	async haveChanged(folder: Folder): Promise<boolean> {
+		const { entryNow } = this.disk.calls;
+		if (entryNow === undefined) return false;
+		if (this.mayHaveChanged) {
+			this.mayHaveChanged = false;
+			const names = await this.#names(folder);
+			this.#times = new Map(names.map((name) => [name, this.#times.get(name)]));
+		}
+		let changed = false;
+		for (const [name, before] of this.#times) {
+			const time = entryNow(folder.fd, name)?.mtime;
+			if (time !== before) changed = true;
+			this.#times.set(name, time);
+		}
+		return changed;
+	}
+
+	async #names(folder: Folder): Promise<string[]> {
+		const names: string[] = [];
+		let read = 0;
+		for await (const batch of this.disk.calls.readNames(folder)) {
+			read += batch.length;
+			for (const { name, type } of batch) {
+				const addressable = type === 'directory' ? addressableName(name) : undefined;
+				if (addressable !== undefined) names.push(addressable);
+			}
+			if (read > mostNames || names.length > mostFolders) return [];
+		}
+		return names;
+	}
+}

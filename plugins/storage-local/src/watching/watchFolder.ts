@@ -1,0 +1,93 @@
+import * as fs from 'node:fs';
+import type { FolderListener, Watch } from '@stowage/plugin-api';
+import type { StoragePath } from '@stowage/rules';
+import type { Disk } from '../root/Disk.js';
+import { statfs } from '../system/descriptors.js';
+import type { Folder } from '../system/Folder.js';
+import { isRemoteFileSystem } from '../system/remoteFileSystems.js';
+import { isSystemError } from '../system/systemErrors.js';
+import { ChildFolders } from './ChildFolders.js';
+
+/** How often it is asked whether the folder is still at its path: the system does not tell when one above it is renamed. */
+const lookMs = 1000;
+
+/**
+ * Follows a folder by the system's own notices (inotify). Resolves to nothing where there are none: elsewhere than on Linux, over a network, or when the
+ * system's limit of watches is reached.
+ */
+export async function watchFolder(
+	disk: Disk,
+	path: StoragePath,
+	{ onChange, onEnd }: FolderListener,
+): Promise<Watch | undefined> {
+	using folder = await disk.folder(path, 'read');
+	if (!(await givesNotices(disk, folder))) return undefined;
+	const children = new ChildFolders(disk);
+	const identity = await identify(disk, folder);
+	const watcher = listen(folder, () => {
+		children.mayHaveChanged = true;
+		onChange();
+	});
+	if (watcher === undefined) return undefined;
+	let timer: NodeJS.Timeout | undefined;
+	let isClosed = false;
+	const close = () => {
+		isClosed = true;
+		clearInterval(timer);
+		watcher.close();
+	};
+	const end = () => {
+		if (isClosed) return;
+		close();
+		// Before that nobody follows it yet, and none will.
+		if (timer !== undefined) onEnd();
+	};
+	// At once: an error that nobody listens for ends the process.
+	watcher.on('error', end);
+	try {
+		await children.haveChanged(folder);
+	} catch (error) {
+		close();
+		throw error;
+	}
+	if (isClosed) return undefined;
+
+	let isLooking = false;
+	const look = async (): Promise<void> => {
+		if (isLooking) return;
+		isLooking = true;
+		try {
+			using now = await disk.folder(path, 'read');
+			if ((await identify(disk, now)) !== identity) return end();
+			if ((await children.haveChanged(now)) && !isClosed) onChange();
+		} catch {
+			// Why it can't be opened is told to whoever asks for it next.
+			end();
+		} finally {
+			isLooking = false;
+		}
+	};
+	timer = setInterval(() => void look(), lookMs).unref();
+	return { close };
+}
+
+async function givesNotices(disk: Disk, folder: Folder): Promise<boolean> {
+	if (process.platform !== 'linux' || !disk.isLocal || !folder.isNamedByDescriptor) return false;
+	// Asked of the folder too: another file system may be mounted below the root.
+	return !isRemoteFileSystem((await statfs(folder.path)).type);
+}
+
+/** Named through its descriptor, so that the folder that was opened is watched, whatever lies at its path by now. */
+function listen(folder: Folder, onNotice: () => void): fs.FSWatcher | undefined {
+	try {
+		return fs.watch(folder.path, { persistent: false, encoding: 'buffer' }, onNotice);
+	} catch (error) {
+		if (isSystemError(error, 'ENOSPC', 'EMFILE', 'ENOMEM', 'ENOSYS')) return undefined;
+		throw error;
+	}
+}
+
+async function identify(disk: Disk, folder: Folder): Promise<string> {
+	const { inode, birthtimeNs } = await disk.statOf(folder.fd);
+	return `${inode}/${birthtimeNs}`;
+}

@@ -1,0 +1,143 @@
+import * as fs from 'node:fs';
+import type { CommitOptions, StagedFile, StorageItem } from '@stowage/plugin-api';
+import { Failure, rootPath, type StoragePath } from '@stowage/rules';
+import type { Disk } from '../root/Disk.js';
+import { randomName, stagingFolder } from '../root/privateFolder.js';
+import { close, closeSync, fdatasync, open, unlink } from '../system/descriptors.js';
+import { objectId } from '../system/fileStat.js';
+import { isSystemError, withFailures } from '../system/systemErrors.js';
+import { appendTo } from './append.js';
+import { commitStaged } from './commit.js';
+import { formatStagedId, noSuchUpload, parseStagedId, type StagedId } from './stagedIds.js';
+import { syncOrDrop } from './syncOrDrop.js';
+
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = fs.constants;
+
+/** A file in the private folder. Nothing of it is kept open between calls, so it costs nothing to hold one for days. */
+export class StagedLocalFile implements StagedFile {
+	readonly #staged: StagedId;
+
+	/** Throws `notFound` for an id that was never given. */
+	constructor(
+		readonly disk: Disk,
+		readonly id: string,
+	) {
+		this.#staged = parseStagedId(id);
+	}
+
+	/** Begins a new one. It has its final mode from the start: the folder that it lies in keeps others away from it. */
+	static begin(disk: Disk): Promise<StagedLocalFile> {
+		return withFailures(rootPath, async () => {
+			using staging = await disk.privateFolder(stagingFolder, 'pass');
+			const name = randomName();
+			const fd = await open(staging.at(name), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR, 0o666);
+			try {
+				return new StagedLocalFile(disk, formatStagedId(name, await disk.statOf(fd)));
+			} finally {
+				closeSync(fd);
+			}
+		});
+	}
+
+	size(): Promise<number> {
+		return this.#withFile(async (fd) => (await this.disk.statOf(fd)).size);
+	}
+
+	append(body: AsyncIterable<Uint8Array>, at: number): Promise<number> {
+		return this.#alone(() =>
+			this.#withFile(async (fd) => {
+				this.#demandLock(fd);
+				return appendTo(this.disk, fd, body, at);
+			}),
+		);
+	}
+
+	sync(): Promise<void> {
+		return this.#withFile((fd) =>
+			withFailures(rootPath, async () => {
+				await syncOrDrop(this.disk, this.#staged, () => fdatasync(fd));
+				const { name } = this.#staged;
+				if (this.disk.durablyNamed.has(name)) return;
+				using staging = await this.disk.privateFolder(stagingFolder, 'read');
+				await this.disk.syncs.sync(staging);
+				this.disk.durablyNamed.add(name);
+			}),
+		);
+	}
+
+	commit(path: StoragePath, options: CommitOptions = {}): Promise<StorageItem> {
+		return this.#alone(() =>
+			withFailures(path, async () => {
+				const fd = await this.#open();
+				try {
+					if (fd !== undefined) this.#demandLock(fd);
+					const item = await commitStaged(this.disk, this.#staged, fd, path, options);
+					this.disk.durablyNamed.delete(this.#staged.name);
+					return item;
+				} finally {
+					if (fd !== undefined) closeSync(fd);
+				}
+			}),
+		);
+	}
+
+	discard(): Promise<void> {
+		return withFailures(rootPath, async () => {
+			this.disk.durablyNamed.delete(this.#staged.name);
+			using staging = await this.disk.privateFolder(stagingFolder, 'pass');
+			try {
+				await unlink(staging.at(this.#staged.name));
+			} catch (error) {
+				if (!isSystemError(error, 'ENOENT')) throw error;
+			}
+		});
+	}
+
+	/** Opens the file; nothing if it is not in staging any more, or bytes of it were lost. */
+	async #open(): Promise<number | undefined> {
+		if (this.disk.lostUploads.has(this.#staged.name)) return undefined;
+		using staging = await this.disk.privateFolder(stagingFolder, 'pass');
+		const flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK;
+		try {
+			const name = this.#staged.name;
+			const fd = this.disk.openCached(staging, name, flags) ?? (await open(staging.at(name), flags));
+			if (objectId(await this.disk.statOf(fd)) === this.#staged.object) return fd;
+			closeSync(fd);
+		} catch (error) {
+			if (!isSystemError(error, 'ENOENT')) throw error;
+		}
+		return undefined;
+	}
+
+	async #withFile<T>(work: (fd: number) => Promise<T>): Promise<T> {
+		const fd = await withFailures(rootPath, () => this.#open());
+		if (fd === undefined) throw noSuchUpload();
+		try {
+			return await work(fd);
+		} finally {
+			// Over a network closing may mean to wait until all is written.
+			if (this.disk.isLocal) closeSync(fd);
+			else await close(fd);
+		}
+	}
+
+	/** Runs `work` unless somebody works on this file in this process; others are kept away by the lock on the file. */
+	async #alone<T>(work: () => Promise<T>): Promise<T> {
+		const { busyUploads } = this.disk;
+		if (busyUploads.has(this.#staged.name)) throw uploadInUse();
+		busyUploads.add(this.#staged.name);
+		try {
+			return await work();
+		} finally {
+			busyUploads.delete(this.#staged.name);
+		}
+	}
+
+	#demandLock(fd: number): void {
+		if (this.disk.calls.tryLock(fd) === false) throw uploadInUse();
+	}
+}
+
+function uploadInUse(): Failure {
+	return new Failure('locked', 'Somebody else is writing to this upload.');
+}

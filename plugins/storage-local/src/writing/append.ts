@@ -1,0 +1,60 @@
+import { Failure, rootPath } from '@stowage/rules';
+import type { Disk } from '../root/Disk.js';
+import { ftruncate, writeFully } from '../system/descriptors.js';
+import { withFailures } from '../system/systemErrors.js';
+import { pump } from './pump.js';
+
+/** Bytes after which the disk is told to begin with what it has: most of the final sync is done when the last byte comes. */
+const writebackBytes = 4 * 1024 * 1024;
+
+/** Writes the body into a staged file from offset `at` on, which must not be past its end. Resolves to the new size. */
+export async function appendTo(disk: Disk, fd: number, body: AsyncIterable<Uint8Array>, at: number): Promise<number> {
+	const { size } = await disk.statOf(fd);
+	if (!Number.isSafeInteger(at) || at < 0 || at > size) {
+		throw new Failure('conflict', `The upload holds ${size} bytes so far.`);
+	}
+	if (at < size) await withFailures(rootPath, () => ftruncate(fd, at));
+	const writeback = new Writeback(disk, fd, at);
+	let end = at;
+	try {
+		await pump(body, (chunks) =>
+			withFailures(rootPath, async () => {
+				await writeFully(fd, chunks, end);
+				for (const chunk of chunks) end += chunk.length;
+				writeback.reached(end);
+			}),
+		);
+	} finally {
+		await writeback.settle();
+	}
+	return end;
+}
+
+/** Brings written bytes to the disk in the background, one stretch at a time. */
+class Writeback {
+	#running: Promise<void> | undefined;
+
+	constructor(
+		readonly disk: Disk,
+		readonly fd: number,
+		private begun: number,
+	) {}
+
+	reached(end: number): void {
+		if (this.#running !== undefined || end - this.begun < writebackBytes) return;
+		const from = this.begun;
+		this.begun = end;
+		// Only a hint: what goes wrong here is told by the sync that somebody waits for.
+		this.#running = this.disk.calls
+			.startWriteback(this.fd, from, end - from)
+			.catch(() => {})
+			.finally(() => {
+				this.#running = undefined;
+			});
+	}
+
+	/** Resolves when the descriptor is not in use any more. */
+	async settle(): Promise<void> {
+		await this.#running;
+	}
+}

@@ -1,0 +1,97 @@
+import { baseName, type StoragePath } from '@stowage/rules';
+import { AdaptiveBatch, statMany } from '../reading/statMany.js';
+import type { Disk } from '../root/Disk.js';
+import type { Folder } from '../system/Folder.js';
+import type { FileStat } from '../system/fileStat.js';
+import { isSystemError } from '../system/systemErrors.js';
+
+/** Names looked up together: few at first, since the first free one mostly comes soon. */
+const firstBatch = 16;
+const largestBatch = 256;
+
+/** What lies under a name; nothing if it is free. */
+export interface SeenName {
+	name: string;
+	stat: FileStat | undefined;
+}
+
+/** The name of a path and those to try after it. */
+export function* namesFrom(path: StoragePath, otherNames: Iterable<string>): Generator<string> {
+	yield baseName(path);
+	yield* otherNames;
+}
+
+/**
+ * Takes the first of these names that is free, by `take`, which rejects with EEXIST where somebody was faster. The first one is tried at once; those after it are
+ * looked up, which costs a fraction of a try. With `isOwn`, a name that leads to what the caller wanted to put there counts as taken by them. Resolves to nothing if none is free.
+ */
+export async function takeFreeName(
+	disk: Disk,
+	folder: Folder,
+	names: Iterable<string>,
+	take: (name: string) => Promise<void>,
+	isOwn: (stat: FileStat) => boolean = () => false,
+): Promise<{ name: string; isNew: boolean } | undefined> {
+	const left = names[Symbol.iterator]();
+	const first = left.next();
+	if (!first.done) {
+		if (await isTakenBy(take, first.value)) return { name: first.value, isNew: true };
+		const stat = await statIfThere(disk, folder, first.value);
+		if (stat !== undefined && isOwn(stat)) return { name: first.value, isNew: false };
+	}
+	for await (const { name, stat } of lookAtNames(disk, folder, { [Symbol.iterator]: () => left })) {
+		if (stat === undefined && (await isTakenBy(take, name))) return { name, isNew: true };
+		if (stat !== undefined && isOwn(stat)) return { name, isNew: false };
+	}
+	return undefined;
+}
+
+/** Looks up names in their order, several at a time. */
+export async function* lookAtNames(disk: Disk, folder: Folder, names: Iterable<string>): AsyncGenerator<SeenName> {
+	const stats = new AdaptiveBatch();
+	let size = firstBatch;
+	let batch: string[] = [];
+	for (const name of names) {
+		batch.push(name);
+		if (batch.length < size) continue;
+		yield* await lookAtBatch(disk, folder, batch, stats);
+		batch = [];
+		size = Math.min(largestBatch, size * 4);
+	}
+	yield* await lookAtBatch(disk, folder, batch, stats);
+}
+
+async function lookAtBatch(
+	disk: Disk,
+	folder: Folder,
+	names: readonly string[],
+	stats: AdaptiveBatch,
+): Promise<SeenName[]> {
+	const found = new Map<string, FileStat | undefined>();
+	const { statNow } = disk;
+	const looks = {
+		now: statNow === undefined ? undefined : (name: string) => void found.set(name, statNow(folder, name)),
+		inBackground: async (name: string) => void found.set(name, await statIfThere(disk, folder, name)),
+	};
+	await statMany(names, looks, stats);
+	return names.map((name) => ({ name, stat: found.get(name) }));
+}
+
+async function statIfThere(disk: Disk, folder: Folder, name: string): Promise<FileStat | undefined> {
+	try {
+		return await disk.statAt(folder, name);
+	} catch (error) {
+		if (isSystemError(error, 'ENOENT')) return undefined;
+		throw error;
+	}
+}
+
+async function isTakenBy(take: (name: string) => Promise<void>, name: string): Promise<boolean> {
+	try {
+		await take(name);
+		return true;
+	} catch (error) {
+		if (isSystemError(error, 'EEXIST')) return false;
+		throw error;
+	}
+}

@@ -1,0 +1,70 @@
+import { removeTree } from '../changing/removeTree.js';
+import type { Disk } from '../root/Disk.js';
+import { notePrefix, scratchPrefix, stagingFolder, trashFolder } from '../root/privateFolder.js';
+import { closeSync, lstat, open } from '../system/descriptors.js';
+import type { Folder } from '../system/Folder.js';
+import { toFileStat } from '../system/fileStat.js';
+import { readFileFlags } from '../system/openFolder.js';
+import { pathPart, type RawName } from '../system/rawNames.js';
+import { formatStagedId } from './stagedIds.js';
+
+/** Where no lock tells whether somebody still works on it, only what nobody began within a day is swept. */
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** Finishes removals and drops copies that a crash left half-way. Uploads are left alone: they may go on. */
+export async function sweepLeftovers(disk: Disk): Promise<void> {
+	using trash = await disk.privateFolder(trashFolder, 'read');
+	await sweep(disk, trash, (name) => removeTree(disk, trash, name));
+	using staging = await disk.privateFolder(stagingFolder, 'read');
+	await sweep(disk, staging, (name) => removeIfAbandoned(disk, staging, name));
+}
+
+/** Drops notes, and staged files that nobody needs, which were not touched since. */
+export async function sweepStaging(
+	disk: Disk,
+	before: { staged: number; notes: number },
+	isNeeded: (id: string) => Promise<boolean>,
+): Promise<void> {
+	using staging = await disk.privateFolder(stagingFolder, 'read');
+	await sweep(disk, staging, async (name) => {
+		if (name.startsWith(scratchPrefix)) return;
+		const stat = disk.withHandle(
+			toFileStat(await lstat(staging.at(pathPart(name)), { bigint: true })),
+			staging.fd,
+			name,
+		);
+		const touchedAt = Number(stat.ctimeNs / 1_000_000n);
+		const mayGo = name.startsWith(notePrefix)
+			? touchedAt < before.notes
+			: touchedAt < before.staged && !(await isNeeded(formatStagedId(name, stat)));
+		if (mayGo) await removeTree(disk, staging, name);
+	});
+}
+
+async function sweep(disk: Disk, folder: Folder, remove: (name: RawName) => Promise<void>): Promise<void> {
+	for await (const batch of disk.calls.readNames(folder)) {
+		for (const { name } of batch) {
+			try {
+				await remove(name);
+			} catch {
+				// One that can't be removed, such as another user's, must not keep the others.
+			}
+		}
+	}
+}
+
+async function removeIfAbandoned(disk: Disk, staging: Folder, name: RawName): Promise<void> {
+	if (!name.startsWith(scratchPrefix)) return;
+	const fd = await open(staging.at(pathPart(name)), readFileFlags);
+	try {
+		// The lock is held until all is gone: whoever has just made the folder and comes to lock it then sees that it is lost.
+		const mayGo = disk.calls.tryLock(fd) ?? (await isOld(staging, name));
+		if (mayGo) await removeTree(disk, staging, name);
+	} finally {
+		closeSync(fd);
+	}
+}
+
+async function isOld(staging: Folder, name: RawName): Promise<boolean> {
+	return (await lstat(staging.at(pathPart(name)))).ctimeMs < Date.now() - dayMs;
+}
