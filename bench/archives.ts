@@ -2,8 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { Row } from './main.js';
-import { medianSeconds, seconds, type Target } from './target.js';
+import { medianSeconds, type Row, seconds, type Target } from './target.js';
 
 const run = promisify(execFile);
 const runs = 3;

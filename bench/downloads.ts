@@ -4,8 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { startNginx } from '../test/nginx.js';
 import { ownAddress } from '../test/ownAddress.js';
-import type { Row } from './main.js';
-import { cpuSeconds, medianSeconds, type Target } from './target.js';
+import { cpuSeconds, medianSeconds, type Row, type Target } from './target.js';
 import { writeSource } from './transfer.js';
 
 const run = promisify(execFile);

@@ -1,8 +1,7 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Row } from './main.js';
-import { medianSeconds, type Target } from './target.js';
+import { medianSeconds, type Row, type Target } from './target.js';
 
 const runs = 9;
 

@@ -8,17 +8,8 @@ import { listingRows } from './listing.js';
 import { piecesRows } from './pieces.js';
 import { Processes } from './processes.js';
 import { smallFileRows } from './smallFiles.js';
+import type { Row } from './target.js';
 import { transferRows } from './transfer.js';
-
-/** One line of the report. A ratio is ours by the floor's; what `better` says is the way to go. */
-export interface Row {
-	work: string;
-	ours: string;
-	floor: string;
-	ratio: number;
-	better: 'higher' | 'lower';
-	note?: string;
-}
 
 const folder = await mkdtemp(path.join(process.env.BENCH_DIR ?? os.tmpdir(), 'stowage-bench-'));
 const processes = new Processes();

@@ -3,8 +3,7 @@ import { open, rm, stat } from 'node:fs/promises';
 import http from 'node:http';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import type { Row } from './main.js';
-import { cpuSeconds, peakMemory, seconds, type Target } from './target.js';
+import { cpuSeconds, peakMemory, type Row, seconds, type Target } from './target.js';
 import { copyDurably, writeSource } from './transfer.js';
 
 const pieceBytes = 8 * 1024 ** 2;

@@ -3,8 +3,7 @@ import { mkdir, open, readdir, rm } from 'node:fs/promises';
 import http from 'node:http';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import type { Row } from './main.js';
-import { cpuSeconds, seconds, type Target } from './target.js';
+import { cpuSeconds, type Row, seconds, type Target } from './target.js';
 
 const files = 5_000;
 const bytes = 10_000;

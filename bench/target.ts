@@ -1,5 +1,15 @@
 import { readFile } from 'node:fs/promises';
 
+/** One line of the report. A ratio is ours by the floor's; what `better` says is the way to go. */
+export interface Row {
+	work: string;
+	ours: string;
+	floor: string;
+	ratio: number;
+	better: 'higher' | 'lower';
+	note?: string;
+}
+
 /** The server under measurement. */
 export interface Target {
 	url: string;

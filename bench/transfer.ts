@@ -3,8 +3,7 @@ import { open, rm, stat } from 'node:fs/promises';
 import http from 'node:http';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { Row } from './main.js';
-import { cpuSeconds, peakMemory, seconds, type Target } from './target.js';
+import { cpuSeconds, peakMemory, type Row, seconds, type Target } from './target.js';
 
 const bytes = 2 * 1024 ** 3;
 const megabyte = 1024 ** 2;
