@@ -31,7 +31,7 @@ export async function killedWhileUploading(t: ExecutionContext, rounds: number):
 		}
 		broken += (await Promise.all(lanes)).filter(Boolean).length;
 		if (!isLast) await server.stop('SIGKILL');
-		await demandWhole(t, home, jobs);
+		await assertWhole(t, home, jobs);
 	}
 	t.true(broken > rounds, `${broken} uploads were broken off`);
 	const names = [...jobs.keys(), 'Public'].sort();
@@ -63,7 +63,7 @@ async function uploadUntilItDies(
 	}
 }
 
-async function demandWhole(t: ExecutionContext, home: string, jobs: ReadonlyMap<string, Job>): Promise<void> {
+async function assertWhole(t: ExecutionContext, home: string, jobs: ReadonlyMap<string, Job>): Promise<void> {
 	const names = await readdir(home);
 	for (const name of names) {
 		if (name === 'Public') continue;

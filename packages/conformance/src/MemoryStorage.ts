@@ -102,7 +102,7 @@ export class MemoryStorage implements StorageProvider {
 	}
 
 	async stage(id?: string): Promise<StagedFile> {
-		this.#demandHere();
+		this.#assertHere();
 		return new StagedMemoryFile(this.#root, id ?? this.#root.begin(), {
 			freePath: (path, options) => this.#freePath(path, options),
 			publish: (node, path) => this.#publish(node, path),
@@ -111,7 +111,7 @@ export class MemoryStorage implements StorageProvider {
 	}
 
 	async note(key: string, value: string): Promise<string> {
-		this.#demandHere();
+		this.#assertHere();
 		const known = this.#root.notes.get(key);
 		if (known !== undefined) return known.value;
 		this.#root.notes.set(key, { value, madeAt: Date.now() });
@@ -134,27 +134,27 @@ export class MemoryStorage implements StorageProvider {
 	}
 
 	async freeSpace(): Promise<number> {
-		this.#demandHere();
+		this.#assertHere();
 		return capacity;
 	}
 
 	async totalSpace(): Promise<number> {
-		this.#demandHere();
+		this.#assertHere();
 		return capacity;
 	}
 
 	async check(): Promise<void> {
-		this.#demandHere();
+		this.#assertHere();
 	}
 
 	async close(): Promise<void> {}
 
-	#demandHere(): void {
+	#assertHere(): void {
 		if (this.rootId !== this.#root.id) throw new Failure('unavailable', 'The storage is not available right now.');
 	}
 
 	#node(path: StoragePath): Node {
-		this.#demandHere();
+		this.#assertHere();
 		let node: Node = this.#root.tree;
 		for (const segment of pathSegments(path)) {
 			const next: Node | undefined = node.type === 'directory' ? node.children.get(segment) : undefined;

@@ -21,7 +21,7 @@ export async function readOrMakeSecret(dataDir: string, log: Log, calls: Calls =
 		await writeNew(temporary);
 		await publish(temporary, file, calls);
 		await syncFolder(dataDir);
-		await demandPrivate(file, temporary, log, calls);
+		await assertPrivate(file, temporary, log, calls);
 	} finally {
 		await files.rm(temporary, { force: true });
 	}
@@ -66,7 +66,7 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 /** Throws ConfigError if others may read the key, unless the file system shows every file so, also one that was made for its owner alone. */
-async function demandPrivate(file: string, probe: string, log: Log, { stat }: Calls): Promise<void> {
+async function assertPrivate(file: string, probe: string, log: Log, { stat }: Calls): Promise<void> {
 	const { mode } = await stat(file);
 	if ((mode & 0o077) === 0) return;
 	const shown = (mode & 0o777).toString(8);

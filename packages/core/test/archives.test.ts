@@ -15,7 +15,7 @@ import { type IncomingMessage, request } from 'node:http';
 import path from 'node:path';
 import { rootPath } from '@stowage/rules';
 import test from 'ava';
-import { demandReadable, listZip } from './readZip.js';
+import { assertReadable, listZip } from './readZip.js';
 import { Client, field, file, json, testApp } from './testApp.js';
 
 async function withAda(t: Parameters<typeof testApp>[0], flags?: Record<string, string>) {
@@ -46,7 +46,7 @@ test.serial('a folder comes as an archive of a known size that every reader take
 		answer.headers['content-disposition'] ?? '',
 		new RegExp(`^attachment; filename="docs_(${begun}|${today()}).zip"`),
 	);
-	const zip = await demandReadable(t, answer.bytes);
+	const zip = await assertReadable(t, answer.bytes);
 	t.deepEqual(await listZip(zip), [
 		['docs/', 0],
 		['docs/a.txt', 12],
@@ -95,7 +95,7 @@ test.serial(
 		t.is(answer.statusCode, 200);
 		t.is(Number(answer.headers['content-length']), answer.bytes.length);
 		t.regex(answer.headers['content-disposition'] ?? '', new RegExp(`filename="files_(${begun}|${today()}).zip"`));
-		t.deepEqual(await listZip(await demandReadable(t, answer.bytes)), [
+		t.deepEqual(await listZip(await assertReadable(t, answer.bytes)), [
 			['x.txt', 1],
 			['x (1).txt', 2],
 			['docs/', 0],
@@ -172,7 +172,7 @@ test.serial('what is chosen again, or lies in another chosen folder, is in the a
 	const chosen = ['docs/deep/deeper/b.txt', 'docs 2', 'docs/deep', 'docs', 'docs', 'docs/a.txt', 'docs 2'];
 	const answer = await zipOf(Array.from({ length: 200 }, () => chosen).flat());
 	t.is(answer.statusCode, 200);
-	t.deepEqual(await listZip(await demandReadable(t, answer.bytes)), [
+	t.deepEqual(await listZip(await assertReadable(t, answer.bytes)), [
 		['docs 2/', 0],
 		['docs 2/a.txt', 3],
 		['docs/', 0],
@@ -188,7 +188,7 @@ test.serial('what is chosen again, or lies in another chosen folder, is in the a
 	writeFileSync(path.join(home, 'Public/x.txt'), 'x');
 	const files = [{ path: 'x.txt' }, { path: 'x.txt', owner: 'ada' }, { path: 'x.txt' }];
 	const twice = await ada.post('/api/downloadZip', { files, type: 'public', directory: '' });
-	t.deepEqual(await listZip(await demandReadable(t, twice.bytes)), [['x.txt', 1]]);
+	t.deepEqual(await listZip(await assertReadable(t, twice.bytes)), [['x.txt', 1]]);
 });
 
 test.serial('an archive holds so many entries and no more', async (t) => {
@@ -214,7 +214,7 @@ test.serial('what nobody can be given is left out and counted', async (t) => {
 	execFileSync('mkfifo', [path.join(home, 'odd/pipe')]);
 	const answer = await ada.get('/api/download/odd?type=private');
 	t.is(answer.headers['x-stowage-skipped'], '3');
-	t.deepEqual(await listZip(await demandReadable(t, answer.bytes)), [
+	t.deepEqual(await listZip(await assertReadable(t, answer.bytes)), [
 		['odd/', 0],
 		['odd/plain', 1],
 	]);
@@ -249,7 +249,7 @@ test.serial(
 		const changed = await ada.get(url, { range: 'bytes=100-', 'if-range': etag });
 		t.is(changed.statusCode, 200);
 		t.not(changed.headers.etag, etag);
-		await demandReadable(t, changed.bytes);
+		await assertReadable(t, changed.bytes);
 	},
 );
 
@@ -318,7 +318,7 @@ const midStream = test.macro(async (t, change: (docs: string) => void) => {
 	t.true(received < Number(answer.headers['content-length']));
 	const anew = await ada.get('/api/download/docs?type=private');
 	t.is(anew.statusCode, 200);
-	await demandReadable(t, anew.bytes);
+	await assertReadable(t, anew.bytes);
 });
 const inSerial = (title: string, change: (docs: string) => void) => test.serial(title, midStream, change);
 inSerial('a file that is deleted before its turn breaks the transfer', (docs) => rmSync(path.join(docs, 'b later')));

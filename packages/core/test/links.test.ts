@@ -6,7 +6,7 @@ import { Failure, isFailure, parsePath, type StoragePath, type Viewer } from '@s
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { createLinks, type Links } from '../src/links/createLinks.js';
-import { demandReadable, listZip } from './readZip.js';
+import { assertReadable, listZip } from './readZip.js';
 import { type Answer, Client, json, type TestApp, testApp } from './testApp.js';
 
 const silent = pino({ level: 'silent' });
@@ -152,7 +152,7 @@ test('a link to a folder gives its ZIP, which goes on where it stopped and follo
 		'content-length': String(whole.bytes.length),
 	});
 	t.regex(String(whole.headers['content-disposition']), /filename="docs_\d{4}-\d\d-\d\d\.zip"/);
-	const listed = await listZip(await demandReadable(t, whole.bytes));
+	const listed = await listZip(await assertReadable(t, whole.bytes));
 	t.deepEqual(listed.map(([name]) => name).sort(), [
 		'docs/',
 		'docs/deep/',

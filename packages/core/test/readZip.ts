@@ -10,7 +10,7 @@ const run = promisify(execFile);
 const env = { ...process.env, LC_ALL: 'C.UTF-8', PYTHONUTF8: '1' };
 
 /** Fails unless three independent programs find the archive whole. Resolves to the file that it was written to. */
-export async function demandReadable(t: Teardown, bytes: Buffer): Promise<string> {
+export async function assertReadable(t: Teardown, bytes: Buffer): Promise<string> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-zip-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const zip = path.join(folder, 'archive.zip');

@@ -20,7 +20,7 @@ async function ticketsOf(t: ExecutionContext, limits: Parameters<typeof createTi
 	const asked: number[] = [];
 	const tickets = createTickets({
 		store: database.tickets,
-		demandSpace: async (bytes) => void asked.push(bytes),
+		assertSpace: async (bytes) => void asked.push(bytes),
 		isSessionAlive: async () => true,
 		now: Date.now,
 		...(limits ? { limits } : {}),

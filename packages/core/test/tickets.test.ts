@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { NewsItem } from '@stowage/plugin-api';
 import test from 'ava';
-import { demandReadable, listZip } from './readZip.js';
+import { assertReadable, listZip } from './readZip.js';
 import { Client, field, file, json, testApp } from './testApp.js';
 import { until } from './until.js';
 
@@ -58,7 +58,7 @@ test.serial(
 		t.is(whole.bytes.length, made.size);
 		t.is(whole.headers['cache-control'], 'private, no-cache');
 		t.true(whole.headers['content-disposition']?.startsWith(`attachment; filename="${made.fileName}"`));
-		t.deepEqual(await listZip(await demandReadable(t, whole.bytes)), [
+		t.deepEqual(await listZip(await assertReadable(t, whole.bytes)), [
 			['docs/', 0],
 			['docs/a.txt', 7],
 			['b.bin', 200_000],
@@ -98,7 +98,7 @@ test.serial(
 		const after = await bearer.get(url, { range: 'bytes=10-' });
 		t.is(after.statusCode, 200);
 		t.not(after.headers.etag, before.headers.etag);
-		t.is((await listZip(await demandReadable(t, after.bytes))).length, 3);
+		t.is((await listZip(await assertReadable(t, after.bytes))).length, 3);
 		const rest = await bearer.get(url, { range: 'bytes=10-' });
 		t.is(rest.statusCode, 206);
 		t.true(rest.bytes.equals(after.bytes.subarray(10)));

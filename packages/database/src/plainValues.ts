@@ -3,7 +3,7 @@
  * JSON and run a function as a subquery.
  */
 export function plainRow<Row extends object>(row: Row): Row {
-	for (const value of Object.values(row)) demandPlain(value);
+	for (const value of Object.values(row)) assertPlain(value);
 	return row;
 }
 
@@ -12,11 +12,11 @@ export function plainRow<Row extends object>(row: Row): Row {
  * text at its first NUL, and a number that is not finite becomes NULL: each of them would ask another question than the caller meant.
  */
 export function plainBindings(bindings: unknown): unknown {
-	if (Array.isArray(bindings)) for (const value of bindings) demandPlain(value);
+	if (Array.isArray(bindings)) for (const value of bindings) assertPlain(value);
 	return bindings;
 }
 
-function demandPlain(value: unknown): void {
+function assertPlain(value: unknown): void {
 	if (value === null || typeof value === 'boolean') return;
 	if (typeof value === 'string' && !value.includes('\0')) return;
 	if (typeof value === 'number' && Number.isFinite(value)) return;

@@ -18,7 +18,7 @@ export async function openSqlite(path: string, migrations: readonly Migration[],
 	prepareFile(file);
 	const database = connect(file);
 	try {
-		await demandWhole(database);
+		await assertWhole(database);
 		await patiently(() => migrate(database, file, migrations, now));
 		return database;
 	} catch (error) {
@@ -43,7 +43,7 @@ function connect(filename: string): Knex {
 }
 
 /** Damage that is found now is one clear sentence; found later it is a wrong answer to somebody. */
-async function demandWhole(database: Knex): Promise<void> {
+async function assertWhole(database: Knex): Promise<void> {
 	const rows: { quick_check: string }[] = await database.raw('PRAGMA quick_check(1)');
 	const finding = rows[0]?.quick_check;
 	if (finding !== 'ok') throw new DatabaseError(`The database is damaged: ${finding}`);

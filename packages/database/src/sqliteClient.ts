@@ -136,8 +136,8 @@ async function openConnection(path: string): Promise<Connection> {
 	const connection = new Libsql(path, { timeout: blockingBusyMs }) as Libsql & Connection;
 	try {
 		await connection.exec('PRAGMA foreign_keys = ON');
-		await demandSetting(connection, 'PRAGMA journal_mode = WAL', 'PRAGMA journal_mode', 'wal');
-		await demandSetting(connection, 'PRAGMA synchronous = FULL', 'PRAGMA synchronous', 2);
+		await assertSetting(connection, 'PRAGMA journal_mode = WAL', 'PRAGMA journal_mode', 'wal');
+		await assertSetting(connection, 'PRAGMA synchronous = FULL', 'PRAGMA synchronous', 2);
 		// On macOS a plain fsync leaves the bytes in the drive's cache. Elsewhere this does nothing.
 		await connection.exec('PRAGMA fullfsync = ON');
 		return connection;
@@ -147,7 +147,7 @@ async function openConnection(path: string): Promise<Connection> {
 	}
 }
 
-async function demandSetting(connection: Connection, set: string, ask: string, wanted: string | number): Promise<void> {
+async function assertSetting(connection: Connection, set: string, ask: string, wanted: string | number): Promise<void> {
 	await connection.exec(set);
 	const [row] = (await (await connection.prepare(ask)).all([])) as Record<string, unknown>[];
 	const actual = Object.values(row ?? {})[0];

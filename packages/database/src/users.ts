@@ -25,7 +25,7 @@ export function userStore(knex: Knex, now: () => number): UserStore {
 	/** In one commit, and the user's row first: a session that begins at the same time waits for its lock, and then finds that it may not begin. */
 	const changeAndEndSessions = (id: string, change: Partial<UserRow>) =>
 		transact(knex, async (transaction) => {
-			demandFound(await transaction<UserRow>('users').where({ id }).update(plainRow(change)));
+			assertFound(await transaction<UserRow>('users').where({ id }).update(plainRow(change)));
 			await transaction('sessions').where({ user_id: id }).delete();
 		});
 
@@ -64,7 +64,7 @@ export function userStore(knex: Knex, now: () => number): UserStore {
 			// Sessions that were only refused meanwhile would live again once the account is enabled.
 			if (isDisabled) await changeAndEndSessions(id, { is_disabled: true });
 			else
-				demandFound(
+				assertFound(
 					await users()
 						.where({ id })
 						.update(plainRow({ is_disabled: false })),
@@ -78,7 +78,7 @@ export function userStore(knex: Knex, now: () => number): UserStore {
 			return { bytes: row?.quota_bytes ?? null, entries: row?.quota_entries ?? null };
 		},
 		async setQuota(id, { bytes, entries }) {
-			demandFound(
+			assertFound(
 				await users()
 					.where({ id })
 					.update(plainRow({ quota_bytes: bytes, quota_entries: entries })),
@@ -112,6 +112,6 @@ function toRow(user: UserRecord): UserRow {
 	};
 }
 
-function demandFound(changedRows: number): void {
+function assertFound(changedRows: number): void {
 	if (changedRows === 0) throw new Failure('notFound', 'There is no such user.');
 }

@@ -86,7 +86,7 @@ export interface Files {
 	 */
 	stage(id?: string): Promise<StagedFile>;
 	/** Refuses a place as `publish` would, before any byte arrives. */
-	demandUpload(viewer: Viewer, folder: ItemRef): Promise<void>;
+	assertUpload(viewer: Viewer, folder: ItemRef): Promise<void>;
 	/** Publishes all or none; a taken name gets ` (n)`. Discards what it could not publish. */
 	publish(viewer: Viewer, folder: ItemRef, arrivals: readonly Arrival[]): Promise<Entry[]>;
 	/**

@@ -3,13 +3,13 @@ import { Failure } from './failure.js';
 import type { Entry } from './listing.js';
 import { joinPath, type StoragePath } from './paths.js';
 import {
+	copyToDenial,
+	cutDenial,
 	type Item,
 	itemOf,
 	type MoveDirection,
+	moveDenial,
 	notOwnedMessage,
-	refuseCopyTo,
-	refuseCut,
-	refuseMove,
 } from './permissions.js';
 import { plural } from './plural.js';
 
@@ -66,8 +66,8 @@ export function planPaste(
 		const to: Item = { area: targetArea, path: joinPath(targetDirectory, item.name) };
 		const refusal =
 			clipboard.operation === 'cut'
-				? (refuseCut(viewer, from) ?? refuseMove(viewer, from, to))
-				: refuseCopyTo(viewer, from, to);
+				? (cutDenial(viewer, from) ?? moveDenial(viewer, from, to))
+				: copyToDenial(viewer, from, to);
 		if (refusal) skipped.push({ item, refusal });
 		else pairs.push({ item, from, to });
 	}

@@ -25,9 +25,9 @@ export function itemOf(area: Area, entry: Pick<Entry, 'path' | 'owner'>): Item {
 	return { area, owner: entry.owner, path: parsePath(entry.path) };
 }
 
-/** Throws the refusal, if there is one: `demand(refuseRename(viewer, item))`. */
-export function demand(refusal: Failure | undefined): void {
-	if (refusal) throw refusal;
+/** Throws the denial, if there is one: `assertAllowed(renameDenial(viewer, item))`. */
+export function assertAllowed(denial: Failure | undefined): void {
+	if (denial) throw denial;
 }
 
 // Each rule below returns why it is refused to the viewer, or undefined if it is permitted (spec, sections 5 and 6).
@@ -35,60 +35,60 @@ export function demand(refusal: Failure | undefined): void {
 export const notOwnedMessage = 'You do not own any of the selected items';
 
 /** Browsing or searching an area. `isVisibleOwner` decides which trees are shown. */
-export function refuseBrowse(viewer: Viewer, area: Area): Failure | undefined {
-	return area === 'private' ? refuseAnonymous(viewer) : undefined;
+export function browseDenial(viewer: Viewer, area: Area): Failure | undefined {
+	return area === 'private' ? anonymousDenial(viewer) : undefined;
 }
 
 /**
  * Reading a file or a folder with all below it. Whatever lies below a public root can be read by anyone who has its
  * link; a root itself only by those whose listings show it.
  */
-export function refuseRead(viewer: Viewer, item: Item, publicListing: PublicListing = 'own'): Failure | undefined {
+export function readDenial(viewer: Viewer, item: Item, publicListing: PublicListing = 'own'): Failure | undefined {
 	if (item.area === 'private') {
-		return refuseAnonymous(viewer) ?? (isForeign(viewer, item) ? notFound(item) : undefined);
+		return anonymousDenial(viewer) ?? (isForeign(viewer, item) ? notFound(item) : undefined);
 	}
 	if (item.owner === undefined || item.path !== '') return undefined;
 	return isVisibleOwner(viewer, item.owner, publicListing) ? undefined : notFound(item);
 }
 
 /** Uploading into a folder. */
-export function refuseUpload(viewer: Viewer, folder: Item): Failure | undefined {
-	if (viewer.kind === 'user' || folder.area === 'private') return refuseForeign(viewer, folder);
+export function uploadDenial(viewer: Viewer, folder: Item): Failure | undefined {
+	if (viewer.kind === 'user' || folder.area === 'private') return foreignDenial(viewer, folder);
 	if (folder.owner !== undefined && folder.owner !== anonymousOwner) return notOwner();
 	if (folder.path === '') return undefined;
 	return new Failure('forbidden', 'Anonymous uploads/folders are only allowed at the root public folder.');
 }
 
 /** Creating a folder in a folder. */
-export function refuseCreateFolder(viewer: Viewer, folder: Item): Failure | undefined {
+export function createFolderDenial(viewer: Viewer, folder: Item): Failure | undefined {
 	if (viewer.kind === 'anonymous' && folder.area === 'public') {
 		return new Failure('notSignedIn', 'You must be logged in to create folders in public.');
 	}
-	return refuseForeign(viewer, folder);
+	return foreignDenial(viewer, folder);
 }
 
-export function refuseRename(viewer: Viewer, item: Item): Failure | undefined {
-	return refuseForeign(viewer, item) ?? refuseProtected(item, 'rename');
+export function renameDenial(viewer: Viewer, item: Item): Failure | undefined {
+	return foreignDenial(viewer, item) ?? protectedDenial(item, 'rename');
 }
 
-export function refuseDelete(viewer: Viewer, item: Item): Failure | undefined {
-	return refuseForeign(viewer, item) ?? refuseProtected(item, 'delete');
+export function deleteDenial(viewer: Viewer, item: Item): Failure | undefined {
+	return foreignDenial(viewer, item) ?? protectedDenial(item, 'delete');
 }
 
 /** Putting an item on the clipboard to be moved. */
-export function refuseCut(viewer: Viewer, item: Item): Failure | undefined {
-	return refuseForeign(viewer, item, 'Cannot cut files you do not own') ?? refuseProtected(item, 'cut');
+export function cutDenial(viewer: Viewer, item: Item): Failure | undefined {
+	return foreignDenial(viewer, item, 'Cannot cut files you do not own') ?? protectedDenial(item, 'cut');
 }
 
 /** Putting an item on the clipboard to be copied; a public one of any owner can be. */
-export function refuseCopy(viewer: Viewer, item: Item): Failure | undefined {
-	const refusal = item.area === 'public' ? refuseAnonymous(viewer) : refuseForeign(viewer, item);
-	return refusal ?? refuseProtected(item, 'copy');
+export function copyDenial(viewer: Viewer, item: Item): Failure | undefined {
+	const refusal = item.area === 'public' ? anonymousDenial(viewer) : foreignDenial(viewer, item);
+	return refusal ?? protectedDenial(item, 'copy');
 }
 
 /** Moving an item to a whole new path, in the same area or the other. It asks the rules of 'Move to Public' and 'Move back to Private' where it is one of them. */
-export function refuseMove(viewer: Viewer, item: Item, target: Item): Failure | undefined {
-	const refusal = refuseForeign(viewer, item) ?? refuseForeign(viewer, target) ?? refuseDirection(viewer, item, target);
+export function moveDenial(viewer: Viewer, item: Item, target: Item): Failure | undefined {
+	const refusal = foreignDenial(viewer, item) ?? foreignDenial(viewer, target) ?? directionDenial(viewer, item, target);
 	if (refusal) return refusal;
 	const from = homePath(item.area, item.path);
 	const folder = parentPath(homePath(target.area, target.path));
@@ -99,8 +99,8 @@ export function refuseMove(viewer: Viewer, item: Item, target: Item): Failure | 
 }
 
 /** Copying an item to a whole new path, in the same area or the other. The same folder is fine: the copy gets a new name. */
-export function refuseCopyTo(viewer: Viewer, item: Item, target: Item): Failure | undefined {
-	const refusal = refuseCopy(viewer, item) ?? refuseForeign(viewer, target);
+export function copyToDenial(viewer: Viewer, item: Item, target: Item): Failure | undefined {
+	const refusal = copyDenial(viewer, item) ?? foreignDenial(viewer, target);
 	if (refusal || isForeign(viewer, item)) return refusal;
 	const folder = parentPath(homePath(target.area, target.path));
 	return isWithin(folder, homePath(item.area, item.path))
@@ -108,14 +108,14 @@ export function refuseCopyTo(viewer: Viewer, item: Item, target: Item): Failure 
 		: undefined;
 }
 
-function refuseDirection(viewer: Viewer, item: Item, target: Item): Failure | undefined {
+function directionDenial(viewer: Viewer, item: Item, target: Item): Failure | undefined {
 	switch (moveDirection(item, target)) {
 		case 'toPublic':
-			return refuseMoveToPublic(viewer, item);
+			return moveToPublicDenial(viewer, item);
 		case 'toPrivate':
-			return refuseMoveToPrivate(viewer, publicItem(item));
+			return moveToPrivateDenial(viewer, publicItem(item));
 		case undefined:
-			return refuseProtected(item, 'move');
+			return protectedDenial(item, 'move');
 	}
 }
 
@@ -135,27 +135,27 @@ function publicItem(item: Item): Item {
 }
 
 /** 'Move to Public', from the private view. */
-export function refuseMoveToPublic(viewer: Viewer, item: Item): Failure | undefined {
-	const refusal = refuseForeign(viewer, item);
+export function moveToPublicDenial(viewer: Viewer, item: Item): Failure | undefined {
+	const refusal = foreignDenial(viewer, item);
 	if (refusal) return refusal;
 	if (item.area === 'public') return new Failure('invalid', 'Only private items can be moved to public');
 	return (
-		refuseProtected(item, 'move') ??
+		protectedDenial(item, 'move') ??
 		(hasPlainLink(item) ? new Failure('invalid', 'Items in Public are public already') : undefined)
 	);
 }
 
 /** 'Move back to Private', from the public view. */
-export function refuseMoveToPrivate(viewer: Viewer, item: Item): Failure | undefined {
-	const refusal = refuseForeign(viewer, item);
+export function moveToPrivateDenial(viewer: Viewer, item: Item): Failure | undefined {
+	const refusal = foreignDenial(viewer, item);
 	if (refusal) return refusal;
 	if (item.area === 'private') return new Failure('invalid', 'Only public items can be moved back to private');
-	return refuseProtected(item, 'move');
+	return protectedDenial(item, 'move');
 }
 
 /** Making a temporary link; only private items need one. */
-export function refuseTemporaryLink(viewer: Viewer, item: Item): Failure | undefined {
-	const refusal = refuseForeign(viewer, item);
+export function temporaryLinkDenial(viewer: Viewer, item: Item): Failure | undefined {
+	const refusal = foreignDenial(viewer, item);
 	if (refusal) return refusal;
 	return item.path === '' || isPublic(item)
 		? new Failure('invalid', 'Temporary links are for private files')
@@ -163,8 +163,8 @@ export function refuseTemporaryLink(viewer: Viewer, item: Item): Failure | undef
 }
 
 /** Converting a video, which writes beside it and may delete it. */
-export function refuseConvert(viewer: Viewer, item: Item): Failure | undefined {
-	return refuseForeign(viewer, item);
+export function convertDenial(viewer: Viewer, item: Item): Failure | undefined {
+	return foreignDenial(viewer, item);
 }
 
 /** Whether anyone can read the item by a link that never ends: it lies below a public root. */
@@ -185,15 +185,15 @@ function isForeign(viewer: Viewer, item: Item): boolean {
 	return item.owner !== undefined && (viewer.kind === 'anonymous' || item.owner !== viewer.username);
 }
 
-function refuseAnonymous(viewer: Viewer): Failure | undefined {
+function anonymousDenial(viewer: Viewer): Failure | undefined {
 	return viewer.kind === 'anonymous' ? new Failure('notSignedIn', 'You must be logged in to do that.') : undefined;
 }
 
-function refuseForeign(viewer: Viewer, item: Item, message?: string): Failure | undefined {
-	return refuseAnonymous(viewer) ?? (isForeign(viewer, item) ? notOwner(message) : undefined);
+function foreignDenial(viewer: Viewer, item: Item, message?: string): Failure | undefined {
+	return anonymousDenial(viewer) ?? (isForeign(viewer, item) ? notOwner(message) : undefined);
 }
 
-function refuseProtected(item: Item, verb: string): Failure | undefined {
+function protectedDenial(item: Item, verb: string): Failure | undefined {
 	return isRootOrProtected(item) ? new Failure('protected', `Cannot ${verb} protected folders`) : undefined;
 }
 

@@ -25,7 +25,7 @@ test('commit syncs the bytes, then takes the name, then syncs the folder, then a
 		find(calls, sync, /files\/docs>/),
 		find(calls, /^write$/, answered),
 	];
-	demandOrder(t, order);
+	assertOrder(t, order);
 	t.is(await readText(storage, 'docs/a.txt'), 'content');
 });
 
@@ -40,7 +40,7 @@ test('names that are taken cost no further syncs and no tries', async (t) => {
 	const ours = calls.filter(({ text }) => text.includes('/files'));
 	t.is(ours.filter(({ name }) => sync.test(name)).length, 2, 'the file and its folder');
 	t.is(ours.filter(({ name }) => name === 'renameat2').length, 2, 'the wished name and the one it got');
-	demandOrder(t, [
+	assertOrder(t, [
 		find(calls, sync, /\.stowage\/staging\/[0-9a-f]{32}>/),
 		find(calls, /^renameat2$/, /"60".*RENAME_NOREPLACE.*= 0/),
 		find(calls, sync, /files>/),
@@ -54,22 +54,22 @@ test('a folder, a move and a removal are durable before they are answered', asyn
 	const child = (...task: string[]) => traceChild(t, traced, root, storage.rootId, ...task);
 
 	const made = (await child('makeDirectory', 'to/new')).calls;
-	demandOrder(t, [find(made, /^mkdir/, /new/), find(made, sync, /files\/to>/), find(made, /^write$/, answered)]);
+	assertOrder(t, [find(made, /^mkdir/, /new/), find(made, sync, /files\/to>/), find(made, /^write$/, answered)]);
 
 	const moved = (await child('move', 'from/a', 'to/a')).calls;
 	const rename = find(moved, /^renameat2$/, /"a".*RENAME_NOREPLACE.*= 0/);
-	demandOrder(t, [rename, find(moved, sync, /files\/to>/), find(moved, /^write$/, answered)]);
-	demandOrder(t, [rename, find(moved, sync, /files\/from>/), find(moved, /^write$/, answered)]);
+	assertOrder(t, [rename, find(moved, sync, /files\/to>/), find(moved, /^write$/, answered)]);
+	assertOrder(t, [rename, find(moved, sync, /files\/from>/), find(moved, /^write$/, answered)]);
 
 	const removed = (await child('remove', 'gone')).calls;
-	demandOrder(t, [find(removed, /^rename/, /gone/), find(removed, sync, /files>/), find(removed, /^write$/, answered)]);
+	assertOrder(t, [find(removed, /^rename/, /gone/), find(removed, sync, /files>/), find(removed, /^write$/, answered)]);
 });
 
 test('a copied tree is synced before it takes its name', async (t) => {
 	const { storage, root } = await localStorage(t);
 	await plant(root, { 'from/a': 'x', 'from/deep/b': 'y' });
 	const { calls } = await traceChild(t, traced, root, storage.rootId, 'copy', 'from', 'to');
-	demandOrder(t, [
+	assertOrder(t, [
 		find(calls, /^syncfs$/, /staging\/scratch-/),
 		find(calls, /^renameat2$/, /"to".*RENAME_NOREPLACE.*= 0/),
 		find(calls, sync, /files>/),
@@ -126,7 +126,7 @@ test('a second process is refused while one writes to an upload', async (t) => {
 	t.is(await readText(storage, 'a'), 'held on');
 });
 
-function demandOrder(t: ExecutionContext, calls: readonly TracedCall[]): void {
+function assertOrder(t: ExecutionContext, calls: readonly TracedCall[]): void {
 	for (const [n, call] of calls.entries()) {
 		const before = calls[n - 1];
 		if (before !== undefined) t.true(before.ended < call.begun, `${before.text}\nmust end before\n${call.text}`);

@@ -35,8 +35,8 @@ async function plantLinks(t: ExecutionContext, way: keyof typeof ways) {
 	};
 	for (const [name, target] of Object.entries(links)) await symlink(target, join(opened.root, 'home', name));
 	const before = await snapshot(outside);
-	const demandUntouched = async () => t.deepEqual(await snapshot(outside), before);
-	return { ...opened, outside, links, demandUntouched };
+	const assertUntouched = async () => t.deepEqual(await snapshot(outside), before);
+	return { ...opened, outside, links, assertUntouched };
 }
 
 async function snapshot(folder: string): Promise<Record<string, string>> {
@@ -56,18 +56,18 @@ for (const way of Object.keys(ways) as (keyof typeof ways)[]) {
 	});
 
 	test(`a link is notFound in every call, and so is all behind it (${way})`, async (t) => {
-		const { storage, links, demandUntouched } = await plantLinks(t, way);
+		const { storage, links, assertUntouched } = await plantLinks(t, way);
 		const behind = ['secret', 'folder', 'folder/deep', 'file', 'plain', 'root.json', 'staging', 'new'];
 		for (const link of Object.keys(links)) {
 			for (const path of [link, ...behind.map((name) => `${link}/${name}`)]) {
 				await everythingRefused(t, storage, `home/${path}`);
 			}
 		}
-		await demandUntouched();
+		await assertUntouched();
 	});
 
 	test(`nothing is written through a link or in its place (${way})`, async (t) => {
-		const { storage, root, links, demandUntouched } = await plantLinks(t, way);
+		const { storage, root, links, assertUntouched } = await plantLinks(t, way);
 		for (const [link, target] of Object.entries(links)) {
 			const taken = `home/${link}`;
 			const behind = `home/${link}/new`;
@@ -82,19 +82,19 @@ for (const way of Object.keys(ways) as (keyof typeof ways)[]) {
 			await refused(t, 'notFound', () => storage.copy(p('home/plain'), p(behind)));
 			t.is(await readlink(join(root, taken)), target);
 		}
-		await demandUntouched();
+		await assertUntouched();
 		t.deepEqual(await names(storage, 'home'), ['inside', 'plain']);
 	});
 
 	test(`a folder goes with the links in it, never with what they point to (${way})`, async (t) => {
-		const { storage, root, demandUntouched } = await plantLinks(t, way);
+		const { storage, root, assertUntouched } = await plantLinks(t, way);
 		await storage.copy(p('home'), p('copy'));
 		t.deepEqual((await readdir(join(root, 'copy'))).sort(), ['inside', 'plain']);
 		await storage.move(p('home'), p('moved'));
 		t.is((await readdir(join(root, 'moved'))).length, 11);
 		await storage.remove(p('moved'));
 		await eventually(t, async () => (await readdir(join(root, '.stowage/trash-in-progress'))).length === 0);
-		await demandUntouched();
+		await assertUntouched();
 		t.deepEqual(await names(storage, ''), ['copy']);
 	});
 
@@ -139,7 +139,7 @@ for (const way of Object.keys(ways) as (keyof typeof ways)[]) {
 	if (way === 'by real paths') continue;
 
 	test(`a folder swapped with a link under every call leads nowhere (${way})`, async (t) => {
-		const { storage, root, outside, demandUntouched } = await plantLinks(t, way);
+		const { storage, root, outside, assertUntouched } = await plantLinks(t, way);
 		await plant(root, { 'race/door/secret': 'ours', 'race/door/folder/deep': 'ours' });
 		await symlink(outside, join(root, 'race/link'));
 		const stopSwapping = await startSwapping(t, join(root, 'race'));
@@ -169,7 +169,7 @@ for (const way of Object.keys(ways) as (keyof typeof ways)[]) {
 		await stopSwapping();
 		t.true(seen.has('ours'));
 		t.false(seen.has(canary));
-		await demandUntouched();
+		await assertUntouched();
 	});
 }
 

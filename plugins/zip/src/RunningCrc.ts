@@ -48,7 +48,7 @@ export class RunningCrc {
 	}
 
 	/** Throws if the content is not what it was; then nothing is known of it any more. */
-	async demandUnchanged(file: OpenFile): Promise<void> {
+	async assertUnchanged(file: OpenFile): Promise<void> {
 		if (!(await file.isChanged())) return;
 		this.#crc = 0;
 		this.#bytes = 0;

@@ -41,7 +41,7 @@ async function compute(
 	const file = await contents.open(entry);
 	try {
 		await crc.catchUp(file, entry.size, signal);
-		await crc.demandUnchanged(file);
+		await crc.assertUnchanged(file);
 	} finally {
 		await file.close();
 		await checksums.set(index, crc.progress);

@@ -136,7 +136,7 @@ export async function* readZip(
 			if (at !== to) throw contentChanged();
 			// The range may end in a header, and the last block may have no content.
 			if (at === blocks.next?.contentStart) out.put(blocks.next.header);
-			await crc.demandUnchanged(file);
+			await crc.assertUnchanged(file);
 		} finally {
 			await file.close();
 			await checksums.set(index, crc.progress);

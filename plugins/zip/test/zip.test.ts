@@ -25,7 +25,7 @@ function blocksFrom(size: number, position?: number): Block[] {
 }
 
 /** Writes the archive to disk and asks three other programs about it. */
-async function demandReadable(t: ExecutionContext, archive: Archive): Promise<string> {
+async function assertReadable(t: ExecutionContext, archive: Archive): Promise<string> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-zip-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const zip = path.join(folder, 'archive.zip');
@@ -54,7 +54,7 @@ test('three other programs read it: names, sizes, times, empty files and folders
 		.add('before 1980', randomBytes(1), Date.UTC(1970, 0, 1))
 		.add('after 2107', randomBytes(1), Date.UTC(2300, 0, 1));
 	const archive = await zipFormat(new Rows()).archive(made);
-	const listed = await list(await demandReadable(t, archive));
+	const listed = await list(await assertReadable(t, archive));
 	t.deepEqual(
 		listed.map(({ name, size }) => [name, size]),
 		made.entries.map(({ name, type, size }) => [type === 'file' ? name : `${name}/`, size]),
@@ -74,7 +74,7 @@ test('an archive of nothing is one all the same', async (t) => {
 test('more than 65,535 entries are read back', async (t) => {
 	const made = new Made();
 	for (let n = 0; n < 65_600; n++) made.add(`folder ${n % 100}/file ${n}`, n % 1000 === 0 ? randomBytes(10) : 0);
-	t.is((await list(await demandReadable(t, await zipFormat(new Rows()).archive(made)))).length, 65_600);
+	t.is((await list(await assertReadable(t, await zipFormat(new Rows()).archive(made)))).length, 65_600);
 });
 
 test('the local time of the server changes nothing', async (t) => {

@@ -1,4 +1,4 @@
-import { refuseUpload, type StoragePath, type Viewer } from '@stowage/rules';
+import { type StoragePath, uploadDenial, type Viewer } from '@stowage/rules';
 import { type RefObject, useRef } from 'react';
 import type { BrowserLocation } from '../features/files/location/location.js';
 import { chooseFolder } from '../features/uploadQueue/choosing/chooseFolder.js';
@@ -26,14 +26,14 @@ export function useFolderUploads(viewer: Viewer, { area, directory }: BrowserLoc
 	const picker = useRef<HTMLInputElement>(null);
 
 	function add(chosen: Chosen | Promise<Chosen>, target = directory) {
-		const refusal = refuseUpload(viewer, { area, path: target });
+		const refusal = uploadDenial(viewer, { area, path: target });
 		if (refusal) return void notify({ intent: 'danger', message: refusal.message });
 		queue.add(chosen, { area, directory: target });
 		queue.openDialog();
 	}
 
 	return {
-		mayUpload: refuseUpload(viewer, { area, path: directory }) === undefined,
+		mayUpload: uploadDenial(viewer, { area, path: directory }) === undefined,
 		picker,
 		chooseFiles: () => picker.current?.click(),
 		chooseFolder: () => chooseFolder(add),

@@ -86,7 +86,7 @@ export async function makeManifest(means: Means, items: readonly WalkedItem[]): 
 	let skipped = 0;
 	for (const [top, item] of items.entries()) {
 		if (pace.isDue) await pace.rest(signal);
-		demandRoom(manifest, 1, means);
+		assertRoom(manifest, 1, means);
 		manifest.add(item, top);
 		if (item.type === 'directory') skipped += await addBelow(means, manifest, item, top, pace);
 	}
@@ -115,7 +115,7 @@ async function addBelow(
 		for await (const batch of files.survey(viewer, { area, path, ...ownedBy(owner) })) {
 			signal?.throwIfAborted();
 			skipped += batch.leftOut;
-			demandRoom(manifest, batch.items.length, means);
+			assertRoom(manifest, batch.items.length, means);
 			for (const item of batch.items) manifest.add(item, top);
 		}
 		await manifest.sortFrom(first, pace, signal);
@@ -124,7 +124,7 @@ async function addBelow(
 	return skipped;
 }
 
-function demandRoom({ count }: Manifest, more: number, { maxEntries }: Means): void {
+function assertRoom({ count }: Manifest, more: number, { maxEntries }: Means): void {
 	if (count + more > maxEntries) throw tooManyEntries(maxEntries);
 }
 

@@ -53,7 +53,7 @@ export function createBodies(secondMs = 1000): Bodies {
 
 		async readJson(request, maxBytes) {
 			const { req } = request.raw;
-			demandPlainJson(req);
+			assertPlainJson(req);
 			const tooLarge = () => new Failure('tooLarge', `The request is larger than ${maxBytes} bytes.`);
 			const announced = Number(req.headers['content-length'] ?? 0);
 			if (announced > maxBytes) throw tooLarge();
@@ -91,7 +91,7 @@ export function createBodies(secondMs = 1000): Bodies {
 	return bodies;
 }
 
-function demandPlainJson({ headers }: IncomingMessage): void {
+function assertPlainJson({ headers }: IncomingMessage): void {
 	const type = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
 	if (type !== 'application/json') {
 		throw new Failure('unsupportedMediaType', 'Send the request as application/json.');

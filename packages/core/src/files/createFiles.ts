@@ -1,29 +1,29 @@
 import type { Files, ItemRef, NamingOptions, StorageItem, StorageProvider } from '@stowage/plugin-api';
 import {
 	anonymousOwner,
+	assertAllowed,
 	baseName,
-	demand,
+	browseDenial,
+	copyDenial,
+	copyToDenial,
+	createFolderDenial,
+	deleteDenial,
 	type Entry,
 	Failure,
 	isFailure,
 	isValidUsername,
 	joinPath,
+	moveDenial,
 	normalizeName,
 	type Owner,
 	parentPath,
 	parsePath,
 	pathSegments,
-	refuseBrowse,
-	refuseCopy,
-	refuseCopyTo,
-	refuseCreateFolder,
-	refuseDelete,
-	refuseMove,
-	refuseRead,
-	refuseRename,
-	refuseUpload,
+	readDenial,
+	renameDenial,
 	type StoragePath,
 	trimName,
+	uploadDenial,
 	type Viewer,
 } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
@@ -63,13 +63,13 @@ export function createFiles(
 
 	/** The places that a listing of the folder shows. */
 	const shownPlaces = async (viewer: Viewer, { area, path }: ItemRef): Promise<Place[]> => {
-		demand(refuseBrowse(viewer, area));
+		assertAllowed(browseDenial(viewer, area));
 		if (area === 'private') return [privatePlace(viewer, path)];
 		return (await visibleTrees(viewer)).map((owner) => publicPlace(owner, path));
 	};
 
 	const place = async (viewer: Viewer, ref: ItemRef): Promise<Place> => {
-		demand(refuseRead(viewer, ref, publicListing));
+		assertAllowed(readDenial(viewer, ref, publicListing));
 		return readPlace(storage(), viewer, ref, () => visibleTrees(viewer));
 	};
 
@@ -84,7 +84,7 @@ export function createFiles(
 		}
 	};
 
-	const demandFolder = async ({ at }: Place): Promise<void> => {
+	const assertFolder = async ({ at }: Place): Promise<void> => {
 		const found = await storage().stat(at);
 		if (found.type !== 'directory') throw new Failure('notFound', 'There is no such folder.');
 	};
@@ -107,7 +107,7 @@ export function createFiles(
 			const places = await shownPlaces(viewer, folder);
 			const [own] = places;
 			if (folder.area === 'public' || own === undefined) return yield* listMerged(storage(), places);
-			if (folder.path === '') await inTree(viewer, () => demandFolder(own));
+			if (folder.path === '') await inTree(viewer, () => assertFolder(own));
 			yield* listPlace(storage(), own);
 		},
 
@@ -118,9 +118,9 @@ export function createFiles(
 		async watch(viewer, folder, onChange) {
 			const places = await shownPlaces(viewer, folder);
 			if (folder.area === 'private') {
-				await inTree(viewer, () => Promise.all(places.map(demandFolder)));
+				await inTree(viewer, () => Promise.all(places.map(assertFolder)));
 			} else if (folder.path !== '') {
-				await Promise.any(places.map(demandFolder)).catch((error: AggregateError) => {
+				await Promise.any(places.map(assertFolder)).catch((error: AggregateError) => {
 					throw error.errors.find((each) => !isFailure(each, 'notFound')) ?? notThere();
 				});
 			}
@@ -148,7 +148,7 @@ export function createFiles(
 			for (const { path, owner } of items) {
 				signal?.throwIfAborted();
 				const ref: ItemRef = { area, path, ...(owner === undefined ? {} : { owner }) };
-				demand(refuseRead(viewer, ref, publicListing));
+				assertAllowed(readDenial(viewer, ref, publicListing));
 				if (path === '') throw notThere();
 				const found = await readPlace(storage(), viewer, ref, visible);
 				yield walkedItem(found, await storage().stat(found.at));
@@ -160,7 +160,7 @@ export function createFiles(
 		},
 
 		async createFolder(viewer, folder, name) {
-			demand(refuseCreateFolder(viewer, folder));
+			assertAllowed(createFolderDenial(viewer, folder));
 			if (trimName(name) === '') throw new Failure('invalidName', 'Please enter a folder name');
 			const parent = ownPlace(viewer, folder);
 			const at = joinPath(parent.at, normalizeName(name));
@@ -176,7 +176,7 @@ export function createFiles(
 		},
 
 		async rename(viewer, item, newName) {
-			demand(refuseRename(viewer, item));
+			assertAllowed(renameDenial(viewer, item));
 			const from = ownPlace(viewer, item);
 			const name = newName === baseName(item.path) ? newName : normalizeName(newName);
 			// A rename to the same name changes nothing and is a success, if there is such a thing at all.
@@ -186,7 +186,7 @@ export function createFiles(
 		},
 
 		async move(viewer, item, toPath) {
-			demand(refuseMove(viewer, item, { area: item.area, path: toPath }));
+			assertAllowed(moveDenial(viewer, item, { area: item.area, path: toPath }));
 			const target = { area: item.area, path: normalTarget(item.path, toPath) };
 			const from = ownPlace(viewer, item);
 			return arrive(viewer, from, ownPlace(viewer, target), (path, options) =>
@@ -195,10 +195,10 @@ export function createFiles(
 		},
 
 		async copy(viewer, item, to, options = {}) {
-			demand(refuseCopy(viewer, item));
+			assertAllowed(copyDenial(viewer, item));
 			const from = await place(viewer, item);
 			// Only now is it known whose tree an item without an owner lies in.
-			demand(refuseCopyTo(viewer, from, to));
+			assertAllowed(copyToDenial(viewer, from, to));
 			const target = { ...to, path: normalTarget(item.path, to.path) };
 			const asker = space.asking();
 			try {
@@ -219,7 +219,7 @@ export function createFiles(
 		},
 
 		async remove(viewer, item) {
-			demand(refuseDelete(viewer, item));
+			assertAllowed(deleteDenial(viewer, item));
 			const { at } = ownPlace(viewer, item);
 			await quotas.removing(
 				viewer,
@@ -230,17 +230,17 @@ export function createFiles(
 		},
 
 		async stage(id) {
-			if (id === undefined) await space.demandSpace();
+			if (id === undefined) await space.assertSpace();
 			return space.guarded(await storage().stage(id));
 		},
 
-		async demandUpload(viewer, folder) {
-			demand(refuseUpload(viewer, folder));
-			await inTree(viewer, () => demandFolder(ownPlace(viewer, folder)));
+		async assertUpload(viewer, folder) {
+			assertAllowed(uploadDenial(viewer, folder));
+			await inTree(viewer, () => assertFolder(ownPlace(viewer, folder)));
 		},
 
 		async publish(viewer, folder, arrivals) {
-			await files.demandUpload(viewer, folder);
+			await files.assertUpload(viewer, folder);
 			const parent = ownPlace(viewer, folder);
 			const staged = arrivals.map((arrival) => arrival.staged);
 			const items = await quotas.publishing(viewer, staged, () => publishAll(storage(), parent.at, arrivals, log));
@@ -249,7 +249,7 @@ export function createFiles(
 		},
 
 		async publishOnce(viewer, folder, arrival) {
-			await files.demandUpload(viewer, folder);
+			await files.assertUpload(viewer, folder);
 			const parent = ownPlace(viewer, folder);
 			const publish = async () => [await publishOnce(parent.at, arrival)];
 			const [item] = (await quotas.publishing(viewer, [arrival.staged], publish)) as [StorageItem];

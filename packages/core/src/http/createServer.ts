@@ -6,7 +6,7 @@ import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
 import { createHostCheck } from './allowedHosts.js';
 import { limitConnections } from './connections.js';
-import { refuseCrossSite } from './crossSite.js';
+import { assertSameSite } from './crossSite.js';
 import { answerError } from './errors.js';
 import { inviteBodiesLate } from './expectContinue.js';
 import { createListener } from './listener.js';
@@ -25,7 +25,7 @@ declare module '@hapi/hapi' {
 }
 
 /** Throws `invalid` for a request that names no host, or several: two readers could take it for different ones. HTTP/1.0 knows no hosts. */
-function demandHost(request: IncomingMessage, response: ServerResponse): void {
+function assertHost(request: IncomingMessage, response: ServerResponse): void {
 	const hosts = request.headersDistinct.host?.length ?? 0;
 	if (hosts === 1 || (hosts === 0 && request.httpVersion === '1.0')) return;
 	response.setHeader('connection', 'close');
@@ -76,13 +76,13 @@ export function createServer(config: Config, log: Log, mostLateMs: number): Hapi
 
 	server.ext('onRequest', (request, h) => {
 		request.client = readClient(request);
-		demandHost(request.raw.req, request.raw.res);
+		assertHost(request.raw.req, request.raw.res);
 		checkHost(request.client.host);
 		checkRawPath(request.raw.req.url ?? '/');
 		return h.continue;
 	});
 	server.ext('onPreAuth', (request, h) => {
-		refuseCrossSite(request, request.client, config.publicUrl);
+		assertSameSite(request, request.client, config.publicUrl);
 		return h.continue;
 	});
 	server.ext('onPreResponse', (request, h) => {

@@ -13,7 +13,7 @@ function changesState(request: Request): boolean {
  * Throws `crossSite` for a state-changing request that another site sent. Programs send neither header; browsers on plain http send no `Sec-Fetch-Site`, so
  * there `Origin` and the cookie's `SameSite` carry the weight.
  */
-export function refuseCrossSite(request: Request, client: ClientInfo, publicUrl: string): void {
+export function assertSameSite(request: Request, client: ClientInfo, publicUrl: string): void {
 	if (!changesState(request)) return;
 	const { 'sec-fetch-site': site, origin } = request.raw.req.headers;
 	const isOwnSite = site === undefined || site === 'same-origin' || site === 'none';

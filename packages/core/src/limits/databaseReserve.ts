@@ -8,26 +8,26 @@ const reserveBytes = 64 * 1024 * 1024;
 /** Keeps what is optional from taking the last room of the database's disk. */
 export interface DatabaseReserve {
 	/** Throws `storageFull` unless so many bytes can be written and the reserve stays free. */
-	demand(bytes: number): Promise<void>;
+	assertRoom(bytes: number): Promise<void>;
 	/** The same rows; what would take from the reserve is refused by `storageFull`. */
 	optional(rows: SmallStore): SmallStore;
 }
 
 export function createDatabaseReserve(database: Pick<Database, 'freeSpace'>, reserve = reserveBytes): DatabaseReserve {
-	const demand = async (bytes: number) => {
+	const assertRoom = async (bytes: number) => {
 		if ((await database.freeSpace()) - bytes >= reserve) return;
 		throw new Failure('storageFull', 'There is not enough free space on the disk of the database.');
 	};
 	return {
-		demand,
+		assertRoom,
 		optional: (rows) => ({
 			...rows,
 			async set(key, value, lifeMs) {
-				await demand(JSON.stringify(value).length);
+				await assertRoom(JSON.stringify(value).length);
 				await rows.set(key, value, lifeMs);
 			},
 			async setMany(values, lifeMs) {
-				await demand(JSON.stringify([...values.values()]).length);
+				await assertRoom(JSON.stringify([...values.values()]).length);
 				await rows.setMany(values, lifeMs);
 			},
 		}),

@@ -1,14 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { LinkRecord, LinkStore, OpenFile, StorageProvider } from '@stowage/plugin-api';
 import {
-	demand,
+	assertAllowed,
 	Failure,
 	homeRoot,
 	joinPath,
 	type LinkExpiration,
 	linkExpirationMilliseconds,
-	refuseTemporaryLink,
 	type StoragePath,
+	temporaryLinkDenial,
 	type Viewer,
 } from '@stowage/rules';
 import type { ItemWatcher } from '../files/itemWatcher.js';
@@ -109,7 +109,7 @@ export function createLinks({
 
 	return {
 		async make(viewer, path, expiration) {
-			demand(refuseTemporaryLink(viewer, { area: 'private', path }));
+			assertAllowed(temporaryLinkDenial(viewer, { area: 'private', path }));
 			if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in first.');
 			const itemId = identityOf(await storage().stat(joinPath(homeRoot(viewer.username), path)));
 			if ((await links.list(viewer.id)).length >= maxLinks)

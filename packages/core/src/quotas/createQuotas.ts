@@ -20,7 +20,7 @@ interface Means {
 /** A part of a home's quota for what is on its way into it. */
 export interface Reservation {
 	/** Throws `storageFull` unless so much more fits. */
-	demand(amount: Amount): Promise<void>;
+	assertRoom(amount: Amount): Promise<void>;
 	/** The same, and takes it. */
 	take(amount: Amount): Promise<void>;
 	/** Takes the bytes of this staged file, which nobody has to ask for again when it is published. */
@@ -66,7 +66,7 @@ const mostRemembered = 10_000;
 const nothing: Amount = { bytes: 0, entries: 0 };
 
 const unlimited: Reservation = {
-	demand: async () => {},
+	assertRoom: async () => {},
 	take: async () => {},
 	cover: () => {},
 	release: () => {},
@@ -119,7 +119,7 @@ export function createQuotas({ config, users, uploads, storage, log, monotonic }
 	};
 
 	/** Throws `storageFull` unless so much more fits into what is known to be there. What the same upload has brought so far is left again once it is refused. */
-	const demandRoom = (viewer: Viewer, usage: HomeUsage, quota: Amount, more: Amount, brought: Amount): void => {
+	const assertRoom = (viewer: Viewer, usage: HomeUsage, quota: Amount, more: Amount, brought: Amount): void => {
 		const taken = plus(plus(usage.known(), usage.reserved), usage.held);
 		for (const kind of ['bytes', 'entries'] as const) {
 			const left = Math.max(0, quota[kind] - taken[kind]);
@@ -155,16 +155,16 @@ export function createQuotas({ config, users, uploads, storage, log, monotonic }
 			add(own, 1);
 			let isReleased = false;
 			const reservation: Reservation = {
-				async demand(amount) {
+				async assertRoom(amount) {
 					try {
-						demandRoom(viewer, usage, quota, amount, brought);
+						assertRoom(viewer, usage, quota, amount, brought);
 					} catch {
 						await usage.correct();
-						demandRoom(viewer, usage, quota, amount, brought);
+						assertRoom(viewer, usage, quota, amount, brought);
 					}
 				},
 				async take(amount) {
-					await reservation.demand(amount);
+					await reservation.assertRoom(amount);
 					for (const sum of [own, brought]) {
 						sum.bytes += amount.bytes;
 						sum.entries += amount.entries;

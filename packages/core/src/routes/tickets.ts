@@ -28,8 +28,8 @@ export function ticketRoutes(services: Services) {
 	const available = availableSpace(() => storage, config.uploads.freeSpaceReserve);
 	const tickets = createTickets({
 		store: database.tickets,
-		async demandSpace(bytes) {
-			await databaseReserve.demand(bytes);
+		async assertSpace(bytes) {
+			await databaseReserve.assertRoom(bytes);
 			if (bytes < smallBytes || bytes <= (await available())) return;
 			throw new Failure('storageFull', 'There is not enough free space.');
 		},
@@ -37,7 +37,7 @@ export function ticketRoutes(services: Services) {
 		now,
 	});
 
-	const demandPause = async (client: string) => {
+	const assertPause = async (client: string) => {
 		const { count, endsAt } = await database.limits.hit(`tickets:${client}`, windowMs, now());
 		if (count > mostTickets) throw rateLimited('Too many downloads were begun. Please wait a moment.', endsAt, now());
 	};
@@ -46,7 +46,7 @@ export function ticketRoutes(services: Services) {
 		route(contract.makeTicket, async ({ viewer, payload, request, h }) => {
 			if (payload.files.length === 0) throw new Failure('invalid', 'No files selected for download');
 			const client = clientKey(viewer, request.client.address);
-			await demandPause(client);
+			await assertPause(client);
 			const area = payload.type;
 			const chosen = payload.files.map(({ path, owner }) => ({ path, ...ownedBy(owner) }));
 			const asker = { client, signal: clientGone(request) };

@@ -48,12 +48,12 @@ export function uploadRoutes({
 		const { viewer, request } = call;
 		const bytes = announcedBytes(request.raw.req);
 		const uploader = { viewer, address: request.client.address };
-		await uploadSpace.demandNew(uploader, bytes);
+		await uploadSpace.assertNew(uploader, bytes);
 		const entries = await uploadLimits.whileUnfinished(viewer, uploader.address, () =>
 			uploadLimits.counted(viewer, uploader.address, { files: 1, bytes }, async (counting) => {
 				const reserved = await quotas.reserve(viewer);
 				try {
-					await reserved.demand({ bytes: Math.max(0, bytes - mostFormBytes), entries: 1 });
+					await reserved.assertRoom({ bytes: Math.max(0, bytes - mostFormBytes), entries: 1 });
 					const meters = [uploadSpace.claim(uploader, bytes), counting.bytes, meterOf(reserved)];
 					const stage = async () => {
 						await reserved.take({ bytes: 0, entries: 1 });
@@ -96,7 +96,7 @@ export function uploadRoutes({
 				// A part without a name may still be given one by a later field; one with an impossible name is not worth its bytes.
 				if (name !== '' && !fields.has('fileName')) normalizeName(name);
 				// Whoever says first where it goes hears at once that it can't go there.
-				if (isPlaceKnown(fields)) await files.demandUpload(viewer, folderOf(fields));
+				if (isPlaceKnown(fields)) await files.assertUpload(viewer, folderOf(fields));
 			},
 		});
 		try {

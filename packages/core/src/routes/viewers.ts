@@ -30,7 +30,7 @@ const viewerRow = z.object({
 export function viewerRoutes({ config, database, files, log, now }: Services) {
 	const rows = database.smallRows('viewer-links');
 
-	const demandRoom = async (viewer: Viewer, request: Request) => {
+	const assertRoom = async (viewer: Viewer, request: Request) => {
 		const who = viewer.kind === 'user' ? `user ${viewer.id}` : limitAddress(request.client.address);
 		const { count, endsAt } = await database.limits.hit(`viewer-links:${who}`, goodForMs, now());
 		if (count > mostLinks) throw rateLimited('Too many documents were opened. Please wait a moment.', endsAt, now());
@@ -44,7 +44,7 @@ export function viewerRoutes({ config, database, files, log, now }: Services) {
 					'forbidden',
 					'External viewers need a public https address, which this server has not been given.',
 				);
-			await demandRoom(viewer, request);
+			await assertRoom(viewer, request);
 			const named = { area: type, path, ...(owner === undefined ? {} : { owner }) };
 			const { entry, file } = await files.open(viewer, named);
 			const { id: itemId } = file.item;

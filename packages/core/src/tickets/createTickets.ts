@@ -39,7 +39,7 @@ export type Ticket = Facts & Selection;
 interface Means {
 	store: TicketStore;
 	/** Throws `storageFull` if there is no room for a ticket of so many bytes. */
-	demandSpace(bytes: number): Promise<void>;
+	assertSpace(bytes: number): Promise<void>;
 	isSessionAlive(session: string): Promise<boolean>;
 	now(): number;
 	limits?: typeof ticketLimits;
@@ -66,10 +66,10 @@ const ticketEnded = () => new Failure('expired', 'This download has ended.');
 const hashed = (token: string) => createHash('sha256').update(token).digest('hex');
 
 /** Tickets by the hash of their token: 256 random bits that whoever has them may download with. */
-export function createTickets({ store, demandSpace, isSessionAlive, now, limits = ticketLimits }: Means): Tickets {
+export function createTickets({ store, assertSpace, isSessionAlive, now, limits = ticketLimits }: Means): Tickets {
 	const inTurn = createTurns();
 
-	const demandRoom = async ({ holder, bytes }: TicketRecord, isOfUser: boolean) => {
+	const assertRoom = async ({ holder, bytes }: TicketRecord, isOfUser: boolean) => {
 		const own = await store.bytes(holder);
 		if (own + bytes > limits.perHolder) {
 			const sentence = 'Too many downloads are kept ready for you. Please end some, or try again later.';
@@ -80,7 +80,7 @@ export function createTickets({ store, demandSpace, isSessionAlive, now, limits 
 			const sentence = 'Too many downloads are kept ready. Please try again later.';
 			throw new Failure('unavailable', sentence, { retryAfter: 60 });
 		}
-		await demandSpace(bytes);
+		await assertSpace(bytes);
 	};
 
 	const tickets: Tickets = {
@@ -97,7 +97,7 @@ export function createTickets({ store, demandSpace, isSessionAlive, now, limits 
 			};
 			// One after another, or many that are asked for at once would all find the same room.
 			await inTurn('', async () => {
-				await demandRoom(record, ticket.user !== undefined);
+				await assertRoom(record, ticket.user !== undefined);
 				await store.add(hashed(token), record);
 			});
 			return token;

@@ -29,7 +29,7 @@ export class Checksum {
 	}
 
 	/** Throws `checksumMismatch`. Called once, after the last byte. */
-	demandMatch(): void {
+	assertMatch(): void {
 		if (this.#hash.digest().equals(this.expected)) return;
 		throw new Failure('checksumMismatch', `The ${this.what} arrived damaged. Please send it again.`);
 	}

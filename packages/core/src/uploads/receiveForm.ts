@@ -47,7 +47,7 @@ export async function receiveForm(request: IncomingMessage, rules: FormRules): P
 	const files: ReceivedFile[] = [];
 	try {
 		await readParts(request, rules, fields, files);
-		if (files.length > 0) rules.digest?.demandMatch();
+		if (files.length > 0) rules.digest?.assertMatch();
 		return { fields, files };
 	} catch (error) {
 		await discardAll(files);

@@ -13,7 +13,7 @@ import { type Checksum, parseChecksum } from './checksum.js';
 import { metered } from './metered.js';
 import { readPiece } from './readPiece.js';
 import type { UploadSpace } from './space.js';
-import { announcedBytes, byteCount, demandPieceType, hasBody, textHeader, uploadKeyOf } from './uploadHeaders.js';
+import { announcedBytes, assertPieceType, byteCount, hasBody, textHeader, uploadKeyOf } from './uploadHeaders.js';
 import type { UploadLimits } from './uploadLimits.js';
 import { parseUploadMetadata } from './uploadMetadata.js';
 import { type Writer, Writers } from './Writers.js';
@@ -164,9 +164,9 @@ export function createResumableUploads({
 		const checkpoints = checksum === undefined ? new Checkpoints(keepWhatArrived) : undefined;
 		let size: number;
 		try {
-			await reserved.demand({ bytes: announcedBytes(request.raw.req), entries: 0 });
+			await reserved.assertRoom({ bytes: announcedBytes(request.raw.req), entries: 0 });
 			size = await staged.append(body, record.offset);
-			checksum?.demandMatch();
+			checksum?.assertMatch();
 		} catch (error) {
 			await checkpoints?.stop();
 			// Somebody else's bytes are not ours to judge.
@@ -209,13 +209,13 @@ export function createResumableUploads({
 			throw new Failure('tooLarge', `The file is larger than ${maxFileSize} bytes.`);
 		}
 		if (announcedBytes(raw.req) > length) throw moreThanSaid();
-		await files.demandUpload(viewer, { area, path: directory });
+		await files.assertUpload(viewer, { area, path: directory });
 		const { address } = client;
-		await space.demandNew({ viewer, address }, length);
+		await space.assertNew({ viewer, address }, length);
 		const wish = { name, directory, area, mtime, metadata, length, address };
 		const reserved = await quotas.reserve(viewer);
 		try {
-			await reserved.demand({ bytes: length, entries: 1 });
+			await reserved.assertRoom({ bytes: length, entries: 1 });
 			await reserved.take({ bytes: 0, entries: 1 });
 			const record = await limits.beginUnfinished(viewer, address, () =>
 				limits.counted(viewer, address, { files: 1, bytes: length }, async (counting) => {
@@ -282,7 +282,7 @@ export function createResumableUploads({
 			const { req } = request.raw;
 			const checksum = parseChecksum(textHeader(req.headers, 'Upload-Checksum'));
 			const bringsBytes = req.headers['transfer-encoding'] !== undefined || announcedBytes(req) > 0;
-			if (bringsBytes) demandPieceType(req);
+			if (bringsBytes) assertPieceType(req);
 			const key = uploadKeyOf(req.headers);
 			const id = key === undefined ? randomBytes(32).toString('base64url') : idOfKey(viewer, key);
 			const idHash = hashOf(id);
@@ -319,7 +319,7 @@ export function createResumableUploads({
 
 		async write(viewer, id, request) {
 			const { req } = request.raw;
-			if (hasBody(req)) demandPieceType(req);
+			if (hasBody(req)) assertPieceType(req);
 			const offset = byteCount(req.headers, 'Upload-Offset');
 			const checksum = parseChecksum(textHeader(req.headers, 'Upload-Checksum'));
 			const idHash = hashOf(id);
@@ -332,7 +332,7 @@ export function createResumableUploads({
 				}
 				if (announcedBytes(req) > record.length - offset) throw moreThanSaid();
 				if (record.entryPath !== null) return { ...record, id };
-				await space.demandPiece(announcedBytes(req));
+				await space.assertPiece(announcedBytes(req));
 				inviteBody(request);
 				return { ...(await receive(viewer, idHash, record, request, writer, checksum)), id };
 			});

@@ -30,9 +30,9 @@ const smallPieceBytes = 64 * 1024 * 1024;
 /** Refuses bytes before they arrive, by what was announced. */
 export interface UploadSpace {
 	/** Throws `storageFull` unless the next piece of an upload can be written without touching the reserve. */
-	demandPiece(bytes: number): Promise<void>;
+	assertPiece(bytes: number): Promise<void>;
 	/** The same for an upload that begins, which must also leave room for what others are sending right now. Visitors take nothing from users. */
-	demandNew(uploader: Uploader, bytes: number): Promise<void>;
+	assertNew(uploader: Uploader, bytes: number): Promise<void>;
 	/** Claims the bytes that a body still lacks, from its first byte until shortly after its last: nothing is claimed by what is only announced. */
 	claim(uploader: Uploader, bytes: number): ByteMeter;
 }
@@ -58,20 +58,20 @@ export function createUploadSpace({ available, now }: Means): UploadSpace {
 		return Math.min(free * totalShare, sum);
 	};
 
-	const demandBeside = async (bytes: number, claimedOf: (free: number) => number) => {
+	const assertBeside = async (bytes: number, claimedOf: (free: number) => number) => {
 		const free = Math.max(0, await available());
 		if (bytes > free - claimedOf(free)) {
 			throw new Failure('storageFull', 'There is not enough free space for this upload.');
 		}
 	};
 	return {
-		async demandPiece(bytes) {
-			if (bytes >= smallPieceBytes) await demandBeside(bytes, () => 0);
+		async assertPiece(bytes) {
+			if (bytes >= smallPieceBytes) await assertBeside(bytes, () => 0);
 		},
 
-		async demandNew({ viewer }, bytes) {
+		async assertNew({ viewer }, bytes) {
 			if (bytes < smallBytes) return;
-			await demandBeside(bytes, (free) => claimed(free, viewer.kind === 'anonymous'));
+			await assertBeside(bytes, (free) => claimed(free, viewer.kind === 'anonymous'));
 		},
 
 		claim({ viewer, address }, bytes) {

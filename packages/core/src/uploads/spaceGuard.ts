@@ -19,7 +19,7 @@ const full = () => new Failure('storageFull', 'There is not enough free space.')
 /** Keeps a part of the disk free, whatever arrives at once and however little of it was announced. */
 export interface SpaceGuard {
 	/** Throws `storageFull` if the reserve is reached already. */
-	demandSpace(): Promise<void>;
+	assertSpace(): Promise<void>;
 	/** The same file, but its bytes end with `storageFull` where the next ones would take from the reserve. */
 	guarded(staged: StagedFile): StagedFile;
 	/** For bytes that come by other ways, such as a copy. */
@@ -78,7 +78,7 @@ export function createSpaceGuard(freeAboveReserve: () => Promise<number>): Space
 	}
 
 	return {
-		async demandSpace() {
+		async assertSpace() {
 			if ((await available()) <= 0) throw full();
 		},
 		asking() {

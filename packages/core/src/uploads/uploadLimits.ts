@@ -82,7 +82,7 @@ export function createUploadLimits({ config: { uploads }, database, log, now }: 
 		return all.filter(({ most, amount }) => most > 0 && amount > 0);
 	};
 
-	const demandPossible = ({ amount, most }: Limit) => {
+	const assertPossible = ({ amount, most }: Limit) => {
 		if (amount > most) throw new Failure('tooLarge', 'This upload is larger than what may be uploaded in an hour.');
 	};
 	const refuseNow = ({ isOfAll }: Limit, endsAt: number) =>
@@ -93,14 +93,14 @@ export function createUploadLimits({ config: { uploads }, database, log, now }: 
 			endsAt,
 			now(),
 		);
-	const demandRoom = async (all: readonly Limit[]): Promise<void> => {
+	const assertRoom = async (all: readonly Limit[]): Promise<void> => {
 		if (all.length === 0) return;
 		const windows = await database.limits.find(
 			all.map(({ key }) => key),
 			now(),
 		);
 		for (const limit of all) {
-			demandPossible(limit);
+			assertPossible(limit);
 			const window = windows.get(limit.key);
 			if (window !== undefined && window.count + limit.amount > limit.most) throw refuseNow(limit, window.endsAt);
 		}
@@ -108,7 +108,7 @@ export function createUploadLimits({ config: { uploads }, database, log, now }: 
 	/** Counts all of them, or none and throws. */
 	const hit = async (all: readonly Limit[]): Promise<void> => {
 		if (all.length === 0) return;
-		for (const limit of all) demandPossible(limit);
+		for (const limit of all) assertPossible(limit);
 		const exceeded = await database.limits.hitAll(all, hourMs, now());
 		const limit = all.find(({ key }) => key === exceeded?.key);
 		if (exceeded !== undefined && limit !== undefined) throw refuseNow(limit, exceeded.endsAt);
@@ -138,7 +138,7 @@ export function createUploadLimits({ config: { uploads }, database, log, now }: 
 
 	const limits: UploadLimits = {
 		async counted(viewer, address, announced, work) {
-			await demandRoom(limitsFor(viewer, address, announced));
+			await assertRoom(limitsFor(viewer, address, announced));
 			const counted: Limit[] = [];
 			const count = async (come: Amount) => {
 				const all = limitsFor(viewer, address, come);

@@ -11,7 +11,7 @@ import { rawName } from '../system/rawNames.js';
 import { isSystemError, nameTaken, noSuchEntry } from '../system/systemErrors.js';
 import { lookAtNames, namesFrom, takeFreeName } from '../writing/freeNames.js';
 import { copyFolder, copyRegularFile, syncTree } from './copyTree.js';
-import { demandApart, intoItself, itemNow } from './moveItem.js';
+import { assertApart, intoItself, itemNow } from './moveItem.js';
 import { removeTree } from './removeTree.js';
 
 /** What the copy is called until it is whole. Short, whatever the length of its final name. */
@@ -25,19 +25,19 @@ export async function copyItem(
 	options: CopyOptions,
 ): Promise<StorageItem> {
 	const { signal, otherNames = [] } = options;
-	demandApart(from, to);
+	assertApart(from, to);
 	signal?.throwIfAborted();
 	using source = await disk.parentOf(from, 'pass');
 	const item = await itemAt(disk, source, baseName(from));
 	if (item.type === 'directory' && isWithin(parentPath(to), from)) throw intoItself();
 	using target = await disk.parentOf(to, 'read');
-	await demandFree(disk, target, to, otherNames);
+	await assertFree(disk, target, to, otherNames);
 	// Awaited here: what `using` holds is given back when the function returns.
 	return await withScratch(disk, async (scratch) => {
 		const plan = { from: source, name: rawName(baseName(from)), to: scratch, newName: rawName(copyName) };
 		if (item.type === 'directory') await copyFolder(disk, plan, options);
 		else if ((await copyRegularFile(disk, plan, options)) !== 'copied') throw noSuchEntry(from);
-		await demandStillThere(disk, from, item);
+		await assertStillThere(disk, from, item);
 		await syncCopy(disk, scratch, item.type);
 		signal?.throwIfAborted();
 		const copy = await itemAt(disk, scratch, copyName);
@@ -51,7 +51,7 @@ export async function copyItem(
 }
 
 /** Refuses names that are all taken before all is copied for nothing; the last word has the rename. */
-async function demandFree(disk: Disk, folder: Folder, path: StoragePath, otherNames: Iterable<string>): Promise<void> {
+async function assertFree(disk: Disk, folder: Folder, path: StoragePath, otherNames: Iterable<string>): Promise<void> {
 	for await (const { stat } of lookAtNames(disk, folder, namesFrom(path, otherNames))) {
 		if (stat === undefined) return;
 	}
@@ -59,7 +59,7 @@ async function demandFree(disk: Disk, folder: Folder, path: StoragePath, otherNa
 }
 
 /** Of a folder that was deleted meanwhile only a part may have been copied, and nobody could tell. */
-async function demandStillThere(disk: Disk, path: StoragePath, item: StorageItem): Promise<void> {
+async function assertStillThere(disk: Disk, path: StoragePath, item: StorageItem): Promise<void> {
 	// From the root again: it may have gone with a folder above it.
 	using folder = await disk.parentOf(path, 'pass');
 	if ((await itemAt(disk, folder, baseName(path))).id !== item.id) throw noSuchEntry(path);

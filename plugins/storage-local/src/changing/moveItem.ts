@@ -22,7 +22,7 @@ export async function moveItem(
 	to: StoragePath,
 	{ otherNames = [], beforeNaming }: MoveOptions,
 ): Promise<StorageItem> {
-	demandApart(from, to);
+	assertApart(from, to);
 	using source = await disk.parentOf(from, 'read');
 	const before = await itemAt(disk, source, baseName(from));
 	if (before.type === 'directory' && isWithin(parentPath(to), from)) throw intoItself();
@@ -46,7 +46,7 @@ export async function itemNow(disk: Disk, folder: Folder, name: string, before: 
 }
 
 /** Refuses what can't be moved or copied whatever is on the disk. */
-export function demandApart(from: StoragePath, to: StoragePath): void {
+export function assertApart(from: StoragePath, to: StoragePath): void {
 	if (to === rootPath) throw nameTaken(to);
 	if (from === rootPath) throw intoItself();
 }

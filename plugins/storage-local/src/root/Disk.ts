@@ -43,13 +43,13 @@ export class Disk {
 	}
 
 	async folder(path: StoragePath, access: Access): Promise<Folder> {
-		demandPublic(path);
+		assertPublic(path);
 		return this.#open(pathSegments(path), access);
 	}
 
 	/** The folder that `path` lies in. Throws `notFound` for the private folder and what is in it. */
 	parentOf(path: StoragePath, access: Access): Promise<Folder> {
-		demandPublic(path);
+		assertPublic(path);
 		return this.folder(parentPath(path), access);
 	}
 
@@ -119,6 +119,6 @@ export class Disk {
 }
 
 /** Refuses what only the storage itself may touch, in the words for what is not there. */
-function demandPublic(path: StoragePath): void {
+function assertPublic(path: StoragePath): void {
 	if (isPrivateName(pathSegments(path)[0] ?? '')) throw noSuchEntry(path);
 }

@@ -51,7 +51,7 @@ export class Root {
 	}
 
 	/** Reads the marker again, whatever was known before. */
-	async demandMarker(folder: Folder): Promise<void> {
+	async assertMarker(folder: Folder): Promise<void> {
 		try {
 			if ((await readMarker(folder)) !== this.id) throw otherRoot();
 		} catch (error) {
@@ -105,7 +105,7 @@ export class Root {
 	}
 
 	async #verify(folder: Folder, identity: string): Promise<void> {
-		await this.demandMarker(folder);
+		await this.assertMarker(folder);
 		await makePrivateFolders(folder);
 		const { type } = await statfs(folder.path);
 		this.isRemote = isRemoteFileSystem(type);

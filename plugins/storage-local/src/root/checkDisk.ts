@@ -21,7 +21,7 @@ export async function totalBytes(disk: Disk): Promise<number> {
 /** Reads the marker again and writes an empty file that is gone at once. A full disk is a disk that is there. */
 export async function checkDisk(disk: Disk): Promise<void> {
 	using root = await disk.root.open();
-	await disk.root.demandMarker(root);
+	await disk.root.assertMarker(root);
 	using staging = await disk.privateFolder(stagingFolder, 'pass');
 	const path = staging.at(scratchPrefix + randomName());
 	const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;

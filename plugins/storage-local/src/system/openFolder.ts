@@ -50,11 +50,11 @@ async function stepByDescriptor(folder: Folder, name: string | Buffer, access: A
 /** Where a descriptor can't be walked through: the real path must be the one asked for, before and after opening. */
 async function stepByRealPath(folder: Folder, name: string | Buffer, access: Access): Promise<Folder> {
 	const path = join(folder.path, name.toString());
-	await demandReal(path);
+	await assertReal(path);
 	const fd = await open(path, folderFlags(access));
 	try {
 		const [opened, named] = await Promise.all([fstat(fd), lstat(path, { bigint: true })]);
-		await demandReal(path);
+		await assertReal(path);
 		if (opened.ino !== named.ino || opened.dev !== named.dev) throw systemError('open', constants.errno.ENOTDIR);
 		return new Folder(fd, path);
 	} catch (error) {
@@ -63,6 +63,6 @@ async function stepByRealPath(folder: Folder, name: string | Buffer, access: Acc
 	}
 }
 
-async function demandReal(path: string): Promise<void> {
+async function assertReal(path: string): Promise<void> {
 	if ((await realpath(path)) !== path) throw systemError('realpath', constants.errno.ENOTDIR);
 }

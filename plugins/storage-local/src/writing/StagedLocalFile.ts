@@ -46,7 +46,7 @@ export class StagedLocalFile implements StagedFile {
 	append(body: AsyncIterable<Uint8Array>, at: number): Promise<number> {
 		return this.#alone(() =>
 			this.#withFile(async (fd) => {
-				this.#demandLock(fd);
+				this.#assertLock(fd);
 				return appendTo(this.disk, fd, body, at);
 			}),
 		);
@@ -70,7 +70,7 @@ export class StagedLocalFile implements StagedFile {
 			withFailures(path, async () => {
 				const fd = await this.#open();
 				try {
-					if (fd !== undefined) this.#demandLock(fd);
+					if (fd !== undefined) this.#assertLock(fd);
 					const item = await commitStaged(this.disk, this.#staged, fd, path, options);
 					this.disk.durablyNamed.delete(this.#staged.name);
 					return item;
@@ -133,7 +133,7 @@ export class StagedLocalFile implements StagedFile {
 		}
 	}
 
-	#demandLock(fd: number): void {
+	#assertLock(fd: number): void {
 		if (this.disk.calls.tryLock(fd) === false) throw uploadInUse();
 	}
 }

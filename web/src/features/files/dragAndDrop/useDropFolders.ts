@@ -4,8 +4,8 @@ import {
 	itemOf,
 	parentPath,
 	parsePath,
-	refuseUpload,
 	type StoragePath,
+	uploadDenial,
 	type Viewer,
 } from '@stowage/rules';
 import { entryAt, type Rows } from '../list/rows.js';
@@ -47,7 +47,7 @@ export function useDropFolders({
 			step === undefined && entry
 				? itemOf(area, entry)
 				: { area, path: step === undefined ? parentPath(directory) : parsePath(step) };
-		return refuseUpload(viewer, folder) ? undefined : folder.path;
+		return uploadDenial(viewer, folder) ? undefined : folder.path;
 	}
 
 	return useFolderDrops({

@@ -1,10 +1,10 @@
 import {
 	type Area,
 	type Clipboard,
+	cutDenial,
 	type Entry,
 	itemOf,
 	planPaste,
-	refuseCut,
 	type StoragePath,
 	type Viewer,
 } from '@stowage/rules';
@@ -39,7 +39,7 @@ const isCoarse = window.matchMedia('(pointer: coarse)').matches;
 export function useEntryDrag({ viewer, area, directory, folder }: EntryDragOptions): EntryDrag {
 	// No state, since nothing is rendered from it.
 	const dragged = useRef<Clipboard | undefined>(undefined);
-	const mayCut = (entry: Entry) => refuseCut(viewer, itemOf(area, entry)) === undefined;
+	const mayCut = (entry: Entry) => cutDenial(viewer, itemOf(area, entry)) === undefined;
 	return {
 		mayDrag: (entry) => !isCoarse && mayCut(entry),
 		start(event, entry) {

@@ -1,23 +1,23 @@
 import {
 	type Area,
 	type Clipboard,
+	copyDenial,
+	createFolderDenial,
+	cutDenial,
+	deleteDenial,
 	type Entry,
 	type Failure,
 	hasPlainLink,
 	type Item,
 	itemOf,
+	moveToPrivateDenial,
+	moveToPublicDenial,
 	planPaste,
 	previewOf,
-	refuseCopy,
-	refuseCreateFolder,
-	refuseCut,
-	refuseDelete,
-	refuseMoveToPrivate,
-	refuseMoveToPublic,
-	refuseRename,
-	refuseTemporaryLink,
-	refuseUpload,
+	renameDenial,
 	type StoragePath,
+	temporaryLinkDenial,
+	uploadDenial,
 	type Viewer,
 } from '@stowage/rules';
 
@@ -87,12 +87,12 @@ function folderGroups(context: MenuContext): OptionalItem[][] {
 	const mayWrite = (refusal: Failure | undefined) => !isSearch && refusal === undefined;
 	return [
 		[
-			mayWrite(refuseCreateFolder(viewer, folder)) ? { action: 'createFolder', label: 'Create Folder' } : undefined,
-			mayWrite(refuseUpload(viewer, folder)) ? { action: 'uploadFiles', label: 'Upload Files' } : undefined,
-			mayWrite(refuseCreateFolder(viewer, folder)) ? { action: 'uploadFolder', label: 'Upload Folder' } : undefined,
+			mayWrite(createFolderDenial(viewer, folder)) ? { action: 'createFolder', label: 'Create Folder' } : undefined,
+			mayWrite(uploadDenial(viewer, folder)) ? { action: 'uploadFiles', label: 'Upload Files' } : undefined,
+			mayWrite(createFolderDenial(viewer, folder)) ? { action: 'uploadFolder', label: 'Upload Folder' } : undefined,
 		],
 		[
-			mayWrite(refuseCreateFolder(viewer, folder))
+			mayWrite(createFolderDenial(viewer, folder))
 				? { action: 'paste', label: 'Paste', shortcut: 'Ctrl+V', isDisabled: !canPaste(context) }
 				: undefined,
 			{ action: 'selectAll', label: 'Select All', shortcut: 'Ctrl+A', isDisabled: shown === 0 },
@@ -123,19 +123,19 @@ function entryGroups({ viewer, area }: MenuContext, entries: readonly Entry[]): 
 			single && isPreviewable(single) ? { action: 'preview', label: 'Preview', shortcut: 'Shift+Enter' } : undefined,
 			entries.every(({ type }) => type === 'file') ? { action: 'download', label: 'Download' } : undefined,
 			single?.type === 'file' ? undefined : { action: 'downloadZip', label: 'Download as ZIP' },
-			single && every(refuseTemporaryLink) ? { action: 'temporaryLink', label: 'Temporary Link' } : undefined,
+			single && every(temporaryLinkDenial) ? { action: 'temporaryLink', label: 'Temporary Link' } : undefined,
 			single && items.every(hasPlainLink) ? { action: 'copyLink', label: 'Copy Link' } : undefined,
 		],
 		[
-			some(refuseCut) ? { action: 'cut', label: 'Cut', shortcut: 'Ctrl+X' } : undefined,
-			some(refuseCopy) ? { action: 'copy', label: 'Copy', shortcut: 'Ctrl+C' } : undefined,
-			single && some(refuseRename) ? { action: 'rename', label: 'Rename', shortcut: 'F2' } : undefined,
+			some(cutDenial) ? { action: 'cut', label: 'Cut', shortcut: 'Ctrl+X' } : undefined,
+			some(copyDenial) ? { action: 'copy', label: 'Copy', shortcut: 'Ctrl+C' } : undefined,
+			single && some(renameDenial) ? { action: 'rename', label: 'Rename', shortcut: 'F2' } : undefined,
 		],
 		[
-			some(refuseMoveToPublic) ? { action: 'moveToPublic', label: 'Move to Public' } : undefined,
-			every(refuseMoveToPrivate) ? { action: 'moveToPrivate', label: 'Move back to Private' } : undefined,
+			some(moveToPublicDenial) ? { action: 'moveToPublic', label: 'Move to Public' } : undefined,
+			every(moveToPrivateDenial) ? { action: 'moveToPrivate', label: 'Move back to Private' } : undefined,
 		],
-		[some(refuseDelete) ? { action: 'delete', label: 'Delete', shortcut: 'Del' } : undefined],
+		[some(deleteDenial) ? { action: 'delete', label: 'Delete', shortcut: 'Del' } : undefined],
 	];
 }
 

@@ -1,15 +1,15 @@
 import {
 	type Area,
+	copyDenial,
+	cutDenial,
+	deleteDenial,
 	type Entry,
 	type Failure,
 	type Item,
 	itemOf,
-	refuseCopy,
-	refuseCut,
-	refuseDelete,
-	refuseMoveToPrivate,
-	refuseMoveToPublic,
-	refuseRename,
+	moveToPrivateDenial,
+	moveToPublicDenial,
+	renameDenial,
 	splitOwned,
 	type Viewer,
 } from '@stowage/rules';
@@ -18,12 +18,12 @@ import {
 export type GuardedAction = 'rename' | 'cut' | 'copy' | 'delete' | 'moveToPublic' | 'moveToPrivate';
 
 const refusals: Readonly<Record<GuardedAction, (viewer: Viewer, item: Item) => Failure | undefined>> = {
-	rename: refuseRename,
-	cut: refuseCut,
-	copy: refuseCopy,
-	delete: refuseDelete,
-	moveToPublic: refuseMoveToPublic,
-	moveToPrivate: refuseMoveToPrivate,
+	rename: renameDenial,
+	cut: cutDenial,
+	copy: copyDenial,
+	delete: deleteDenial,
+	moveToPublic: moveToPublicDenial,
+	moveToPrivate: moveToPrivateDenial,
 };
 
 export interface Permitted {

@@ -70,6 +70,6 @@ export function openPdf({ pdfjs, worker }: PdfPlugin, url: string): PDFDocumentL
 	});
 }
 
-export async function demandPages(document: PDFDocumentProxy): Promise<void> {
+export async function assertPages(document: PDFDocumentProxy): Promise<void> {
 	if (document.numPages > mostPages) throw new Error(`It has more than ${mostPages} pages.`);
 }

@@ -1,4 +1,4 @@
-import { demandPages, loadPlugin, openPdf } from './loadPdf.js';
+import { assertPages, loadPlugin, openPdf } from './loadPdf.js';
 
 export interface OutlineItem {
 	title: string;
@@ -49,7 +49,7 @@ export async function showPdf(
 		const task = openPdf(plugin, url);
 		ends.push(() => void task.destroy().catch(() => {}));
 		const document = await task.promise;
-		await demandPages(document);
+		await assertPages(document);
 		signal.throwIfAborted();
 
 		const eventBus = new kit.EventBus();
