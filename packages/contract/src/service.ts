@@ -25,5 +25,7 @@ export const capabilities = endpoint({
 		maxFileSize: z.number(),
 		externalViewers: z.boolean(),
 		handbrake: z.boolean(),
+		/** Whether a plugin makes small pictures of files. */
+		thumbnails: z.boolean(),
 	}),
 });

@@ -31,12 +31,15 @@ import { linkRoutes } from './routes/links.js';
 import { pageRoutes } from './routes/page.js';
 import { resumableUploadRoutes } from './routes/resumableUploads.js';
 import { serviceRoutes } from './routes/service.js';
+import { thumbnailRoutes } from './routes/thumbnails.js';
 import { ticketRoutes } from './routes/tickets.js';
 import { unavailableRoutes } from './routes/unavailable.js';
 import { uploadRoutes } from './routes/uploads.js';
 import { viewerRoutes } from './routes/viewers.js';
 import { readOrMakeSecret } from './secret.js';
 import type { Services } from './services.js';
+import { createThumbnails } from './thumbnails/createThumbnails.js';
+import { openThumbnailCache } from './thumbnails/DiskThumbnailCache.js';
 import { Arriving } from './uploads/Arriving.js';
 import { availableSpace } from './uploads/freeSpace.js';
 import { createResumableUploads } from './uploads/resumable.js';
@@ -124,11 +127,13 @@ async function assemble(
 		storage: createRegistry('storage'),
 		auth: createRegistry('auth provider'),
 		archive: createRegistry('archive format'),
+		renderer: createRegistry('renderer'),
 	};
 	server.decorate('server', 'providers', providers);
 	server.decorate('server', 'dataDir', config.dataDir);
 	const databaseReserve = createDatabaseReserve(database);
 	server.decorate('server', 'smallRows', (scope: string) => databaseReserve.optional(database.smallRows(scope)));
+	server.decorate('server', 'logOf', (plugin: string) => log.child({ plugin }));
 	const bodies = createBodies(bodySecondMs);
 	server.decorate('server', 'bodies', bodies);
 	const news = createNews(monotonic);
@@ -179,6 +184,15 @@ async function assemble(
 		walks,
 		limits: { ...defaultArchiveLimits, maxEntries: config.downloads.maxZipEntries },
 	});
+	const thumbnails = createThumbnails({
+		files,
+		storage: openedStorage,
+		renderers: providers.renderer,
+		cache: openThumbnailCache(config, log),
+		folder: config.dataDir,
+		concurrency: config.thumbnails.concurrency,
+		log,
+	});
 	const streams = new EventStreams();
 	// They last as long as their pages: nobody waits for them to end.
 	server.ext('onPreStop', () => streams.endAll());
@@ -218,6 +232,7 @@ async function assemble(
 		links,
 		archives,
 		walks,
+		thumbnails,
 		news,
 		streams,
 		resumableUploads,
@@ -235,6 +250,7 @@ async function assemble(
 		downloadRoutes,
 		ticketRoutes,
 		eventRoutes,
+		thumbnailRoutes,
 		linkRoutes,
 		viewerRoutes,
 		serviceRoutes,

@@ -18,5 +18,6 @@ export function createRegistry<T>(what: string): Registry<T> {
 			return value;
 		},
 		find: (name) => values.get(name),
+		all: () => values,
 	};
 }

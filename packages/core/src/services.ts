@@ -12,6 +12,7 @@ import type { FairQueue } from './limits/FairQueue.js';
 import type { Links } from './links/createLinks.js';
 import type { Log } from './log.js';
 import type { Quotas } from './quotas/createQuotas.js';
+import type { Thumbnails } from './thumbnails/createThumbnails.js';
 import type { Arriving } from './uploads/Arriving.js';
 import type { ResumableUploads } from './uploads/resumable.js';
 import type { UploadSpace } from './uploads/space.js';
@@ -34,6 +35,7 @@ export interface Services {
 	archives: Archives;
 	/** Where work that walks through folders waits for its turn: searches, and the lists of archives. */
 	walks: FairQueue;
+	thumbnails: Thumbnails;
 	news: News;
 	streams: EventStreams;
 	resumableUploads: ResumableUploads;

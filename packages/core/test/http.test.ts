@@ -255,6 +255,7 @@ test('health, readiness and capabilities answer anyone', async (t) => {
 		maxFileSize: 0,
 		externalViewers: false,
 		handbrake: false,
+		thumbnails: false,
 	});
 });
 

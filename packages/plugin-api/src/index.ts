@@ -21,6 +21,7 @@ export * from './news.js';
 export * from './Pace.js';
 export * from './parse.js';
 export * from './plugin.js';
+export * from './renderers.js';
 export * from './route.js';
 export * from './SharedMemory.js';
 export * from './storage.js';

@@ -6,6 +6,7 @@ import type { AuthProvider } from './auth.js';
 import type { Files } from './files.js';
 import type { JsonBodies } from './json.js';
 import type { News } from './news.js';
+import type { Renderer } from './renderers.js';
 import type { StorageDriver } from './storage.js';
 import type { SmallStore } from './stores.js';
 
@@ -17,6 +18,8 @@ export interface Registry<T> {
 	get(name: string): T;
 	/** Undefined if it was not offered. */
 	find(name: string): T | undefined;
+	/** All that were offered, by name, in the order in which they were. */
+	all(): ReadonlyMap<string, T>;
 }
 
 /** What plugins offer, by kind. */
@@ -24,6 +27,14 @@ export interface Providers {
 	readonly storage: Registry<StorageDriver>;
 	readonly auth: Registry<AuthProvider>;
 	readonly archive: Registry<ArchiveFormat>;
+	readonly renderer: Registry<Renderer>;
+}
+
+/** Lines in the log of the server, for its administrator. */
+export interface PluginLog {
+	info(details: object, message: string): void;
+	warn(details: object, message: string): void;
+	error(details: object, message: string): void;
 }
 
 declare module '@hapi/hapi' {
@@ -32,6 +43,8 @@ declare module '@hapi/hapi' {
 		readonly files: Files;
 		/** Small rows for the plugin of this name. */
 		smallRows(scope: string): SmallStore;
+		/** The log for the plugin of this name. */
+		logOf(plugin: string): PluginLog;
 		readonly news: News;
 		readonly bodies: JsonBodies;
 		/** The absolute path of the folder that holds what the server keeps: its database, its secrets and, by default, the files. */

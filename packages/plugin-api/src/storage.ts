@@ -26,6 +26,15 @@ export interface ByteRange {
 	end: number;
 }
 
+/** A file of this machine that another program may read. */
+export interface LocalFile {
+	/**
+	 * Open for reading; only its owner closes it. Given to a child process as a further entry of its `stdio` it is the file itself there, such as
+	 * `/proc/self/fd/3`, whatever has become of its name.
+	 */
+	readonly descriptor: number;
+}
+
 /** A file opened for reading: what it says and what it yields belong to one object, whatever happens to its name. */
 export interface OpenFile {
 	readonly item: StorageItem;
@@ -36,6 +45,8 @@ export interface OpenFile {
 	read(range?: ByteRange): AsyncIterable<Uint8Array>;
 	/** Fills the buffers, one behind another, with the bytes from `position` on, and fails as `read` does. Not every storage can. */
 	readInto?(buffers: readonly Uint8Array[], position: number): Promise<void>;
+	/** Lends the open file itself, which stays open until `use` has settled. Not every storage has such. */
+	withLocalFile?<T>(use: (file: LocalFile) => Promise<T>): Promise<T>;
 	/** Whether the content may have been written to since it was opened. A new name, or none any more, is no change. */
 	isChanged(): Promise<boolean>;
 	/** Frees the file once running reads have ended. May be called again. */

@@ -1,4 +1,7 @@
-import { hasSurvey, type StorageItem, type StorageProvider } from '@stowage/plugin-api';
+import { spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { hasSurvey, type LocalFile, type StorageItem, type StorageProvider } from '@stowage/plugin-api';
 import type { ExecutionContext } from 'ava';
 import { names, p, patternBytes, put, putFolders, type Rule, readBytes, readText, refused, rows } from './steps.js';
 
@@ -38,6 +41,22 @@ export function readingRules(rule: Rule): void {
 		t.like(item, { ...row });
 		t.deepEqual(file.item, item);
 	});
+
+	rule(
+		'a file that is lent to another program is the file that was opened, whatever became of its name',
+		async (t, storage) => {
+			await put(storage, 'a.txt', 'content');
+			const file = await storage.open(p('a.txt'));
+			await storage.remove(p('a.txt'));
+			await put(storage, 'a.txt', 'another');
+			const read = ({ descriptor }: LocalFile) => {
+				const { stdout } = spawn('cat', ['/dev/fd/3'], { stdio: ['ignore', 'pipe', 'inherit', descriptor] });
+				return text(stdout as Readable);
+			};
+			t.is(await (file.withLocalFile?.(read) ?? 'content'), 'content');
+			await file.close();
+		},
+	);
 
 	rule('count says how many rows there are', async (t, storage) => {
 		await putFolders(storage, 'many');

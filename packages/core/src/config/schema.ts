@@ -184,6 +184,17 @@ export const configSchema = z.strictObject({
 			noMap,
 		)
 		.prefault({}),
+	thumbnails: z
+		.strictObject(
+			{
+				cacheSize: byteSize.default(2 * 1024 ** 3),
+				concurrency: z
+					.union([z.literal('auto'), wholeNumber(1, 256)], "must be 'auto' or a whole number from 1 to 256")
+					.default('auto'),
+			},
+			noMap,
+		)
+		.prefault({}),
 	externalViewers: flag.default(false),
 	log: z.strictObject({ level: choice('debug', 'info', 'warn', 'error').default('info') }, noMap).prefault({}),
 	plugins: plugins.default({}),

@@ -32,11 +32,12 @@ export function serviceRoutes({ config, database, storage, version }: Services) 
 			return h.response({ status, checks }).code(status === 'ok' ? 200 : 503);
 		}),
 
-		route(contract.capabilities, () => ({
+		route(contract.capabilities, ({ request }) => ({
 			registration: config.registration,
 			maxFileSize: config.uploads.maxFileSize,
 			externalViewers: config.externalViewers,
 			handbrake: false,
+			thumbnails: request.server.providers.renderer.all().size > 0,
 		})),
 	];
 }

@@ -1,4 +1,4 @@
-import { type ByteRange, type OpenFile, SharedMemory, type StorageItem } from '@stowage/plugin-api';
+import { type ByteRange, type LocalFile, type OpenFile, SharedMemory, type StorageItem } from '@stowage/plugin-api';
 import type { Disk } from '../root/Disk.js';
 import { close, closeSync, readFully, readvFully } from '../system/descriptors.js';
 import type { FileStat } from '../system/fileStat.js';
@@ -44,6 +44,17 @@ export class OpenLocalFile implements OpenFile {
 		try {
 			const wanted = buffers.reduce((sum, { length }) => sum + length, 0);
 			if ((await readvFully(this.fd, buffers, position)) < wanted) throw becameShorter();
+		} finally {
+			this.#readers--;
+			this.#closeIfUnused();
+		}
+	}
+
+	async withLocalFile<T>(use: (file: LocalFile) => Promise<T>): Promise<T> {
+		if (this.#isClosing) throw new Error('The file is closed.');
+		this.#readers++;
+		try {
+			return await use({ descriptor: this.fd });
 		} finally {
 			this.#readers--;
 			this.#closeIfUnused();

@@ -1,0 +1,34 @@
+import * as contract from '@stowage/contract';
+import { route } from '@stowage/plugin-api';
+import { baseName } from '@stowage/rules';
+import { checkPreconditions } from '../downloads/preconditions.js';
+import { userFileHeaders } from '../downloads/userFileHeaders.js';
+import { clientGone } from '../http/clientGone.js';
+import { decodePath } from '../http/rawPath.js';
+import { clientKey } from '../limits/clientKey.js';
+import type { Services } from '../services.js';
+
+/** Small pictures of files, made by plugins. */
+export function thumbnailRoutes({ config, thumbnails }: Services) {
+	const prefix = `${config.basePath}/api/thumbnail/`;
+	return [
+		route(contract.thumbnail, async ({ viewer, query, request, h }) => {
+			const { url = '', headers: asked } = request.raw.req;
+			const path = decodePath(url, prefix);
+			const ref = { area: query.type, path, ...(query.owner === undefined ? {} : { owner: query.owner }) };
+			const asker = { client: clientKey(viewer, request.client.address), signal: clientGone(request) };
+			const isKnown = (etag: string) => checkPreconditions(asked, { etag, mtime: Number.NaN }) === 'notModified';
+			// A star is any picture, so there must be one.
+			const isNamed = (etag: string) => asked['if-none-match'] !== '*' && isKnown(etag);
+			const { etag, bytes } = await thumbnails.get(viewer, ref, query.size, asker, isNamed);
+			const presentation = { name: `${baseName(path)}.webp`, isInline: true, isKept: true, isPdf: false };
+			const { 'accept-ranges': _, ...headers } = userFileHeaders(presentation);
+			const response =
+				bytes === undefined || isKnown(etag)
+					? h.response().code(304)
+					: h.response(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
+			for (const [name, value] of Object.entries({ ...headers, etag })) response.header(name, value);
+			return response;
+		}),
+	];
+}

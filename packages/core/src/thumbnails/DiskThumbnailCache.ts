@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import { open, readdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { makeFolders } from '@stowage/plugin-api';
+import type { Config } from '../config/schema.js';
+import type { Log } from '../log.js';
+import type { Known, ThumbnailCache } from './ThumbnailCache.js';
+import { isWholeWebp } from './webp.js';
+
+/** The cache that the configuration asks for. */
+export function openThumbnailCache(
+	{ dataDir, thumbnails }: Pick<Config, 'dataDir' | 'thumbnails'>,
+	log: Log,
+): ThumbnailCache {
+	if (thumbnails.cacheSize === 0) return { get: async () => undefined, put: async () => {} };
+	return new DiskThumbnailCache({ folder: path.join(dataDir, 'thumbnails'), maxBytes: thumbnails.cacheSize, log });
+}
+
+export interface DiskThumbnailCacheOptions {
+	folder: string;
+	maxBytes: number;
+	log: Pick<Log, 'warn'>;
+	/** Bytes that stay free on the disk, for what nobody can do without. */
+	reserve?: number;
+	/** The time of day, milliseconds since the epoch. */
+	now?: () => number;
+	/** How far the noted time of the last use may be behind. */
+	usePrecisionMs?: number;
+}
+
+const none = Buffer.from('none');
+
+/** A decoder may have learnt it, or a busy machine was too slow, so it is tried again after a while. */
+const noneGoodForMs = 24 * 60 * 60_000;
+
+/** A file that is written takes seconds; what is older was left by a process that was killed. */
+const abandonedMs = 60 * 60_000;
+
+/** What a file takes on most disks at least, besides its place in the folder. */
+const blockBytes = 4096;
+
+/**
+ * Files in 256 folders, by the beginning of their keys. The time of change of each is that of its last use, and after each tenth of the allowed bytes those
+ * used least recently are removed, down to eight tenths: another tenth may come while that is done. Several processes may share one folder.
+ */
+export class DiskThumbnailCache implements ThumbnailCache {
+	/** Since the last sweep. What an earlier process left is not known, so the first file begins one. */
+	#written = Number.POSITIVE_INFINITY;
+	#sweeping: Promise<void> | undefined;
+	#hasFailed = false;
+	readonly #options: Required<DiskThumbnailCacheOptions>;
+
+	constructor(options: DiskThumbnailCacheOptions) {
+		this.#options = { reserve: 64 * 1024 * 1024, now: Date.now, usePrecisionMs: 10 * 60_000, ...options };
+	}
+
+	async get(key: string): Promise<Known | undefined> {
+		const { now, usePrecisionMs } = this.#options;
+		try {
+			const handle = await open(this.#fileOf(key), 'r+');
+			try {
+				const [{ mtimeMs }, bytes] = await Promise.all([handle.stat(), handle.readFile()]);
+				const age = Math.abs(now() - mtimeMs);
+				if (bytes.equals(none)) return age < noneGoodForMs ? 'none' : undefined;
+				if (!isWholeWebp(bytes)) return undefined;
+				if (age > usePrecisionMs) await handle.utimes(now() / 1000, now() / 1000);
+				return bytes;
+			} finally {
+				await handle.close();
+			}
+		} catch (error) {
+			if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#tell(error, 'a kept picture could not be read');
+			return undefined;
+		}
+	}
+
+	async put(key: string, known: Known): Promise<void> {
+		const { maxBytes, reserve, folder, now } = this.#options;
+		const bytes = known === 'none' ? none : known;
+		const taken = spaceOf(bytes.length);
+		// Sweeping is behind: better to make some again than to take more than was allowed.
+		const isBehind = this.#sweeping !== undefined && this.#written + taken > maxBytes / 10;
+		if (isBehind || taken > maxBytes / 10) return;
+		const temporary = path.join(folder, `${randomUUID()}.tmp`);
+		try {
+			const file = this.#fileOf(key);
+			await makeFolders(path.dirname(file), 0o700);
+			const { bavail, bsize } = await statfs(folder);
+			if (bavail * bsize < reserve + bytes.length) throw new Error('The disk is nearly full.');
+			await writeFile(temporary, bytes, { mode: 0o600 });
+			await setTimes(temporary, now());
+			await rename(temporary, file);
+			this.#hasFailed = false;
+		} catch (error) {
+			this.#tell(error, 'pictures of files can not be kept');
+			await rm(temporary, { force: true }).catch(() => {});
+			return;
+		}
+		this.#written += taken;
+		if (this.#written > maxBytes / 10) this.#sweeping ??= this.#sweep();
+	}
+
+	/** Resolves when nothing is removed any more. */
+	async settled(): Promise<void> {
+		await this.#sweeping;
+	}
+
+	#fileOf(key: string): string {
+		return path.join(this.#options.folder, key.slice(0, 2), key.slice(2));
+	}
+
+	/** Removes what was used least recently. Only two numbers are held for each file. */
+	async #sweep(): Promise<void> {
+		this.#written = 0;
+		try {
+			const uses: { at: number; bytes: number }[] = [];
+			let total = 0;
+			for await (const { at, bytes } of this.#kept()) {
+				uses.push({ at, bytes });
+				total += bytes;
+			}
+			let surplus = total - this.#options.maxBytes * 0.8;
+			if (surplus <= 0) return;
+			uses.sort((one, other) => one.at - other.at);
+			let last = 0;
+			for (let index = 0; surplus > 0; index++) {
+				const use = uses[index];
+				if (use === undefined) break;
+				surplus -= use.bytes;
+				last = use.at;
+			}
+			for await (const { at, file } of this.#kept()) if (at <= last) await rm(file, { force: true });
+		} catch (error) {
+			this.#tell(error, 'kept pictures could not be removed');
+		} finally {
+			this.#sweeping = undefined;
+		}
+	}
+
+	/** All that is kept; what was never finished is removed on the way. */
+	async *#kept(): AsyncGenerator<{ file: string; at: number; bytes: number }> {
+		const { folder, now } = this.#options;
+		for (const name of await readdir(folder)) {
+			const inner = path.join(folder, name);
+			if (name.endsWith('.tmp')) {
+				const found = await stat(inner).catch(() => undefined);
+				if (found !== undefined && now() - found.mtimeMs > abandonedMs) await rm(inner, { force: true });
+				continue;
+			}
+			for (const each of await readdir(inner)) {
+				const file = path.join(inner, each);
+				// Another process may have removed it.
+				const found = await stat(file).catch(() => undefined);
+				if (found !== undefined) yield { file, at: found.mtimeMs, bytes: spaceOf(found.size) };
+			}
+		}
+	}
+
+	/** Once, until something could be kept again. */
+	#tell(error: unknown, message: string): void {
+		if (this.#hasFailed) return;
+		this.#hasFailed = true;
+		this.#options.log.warn({ reason: (error as Error).message }, message);
+	}
+}
+
+async function setTimes(file: string, ms: number): Promise<void> {
+	const handle = await open(file, 'r+');
+	try {
+		await handle.utimes(ms / 1000, ms / 1000);
+	} finally {
+		await handle.close();
+	}
+}
+
+function spaceOf(bytes: number): number {
+	return Math.ceil(bytes / blockBytes) * blockBytes;
+}

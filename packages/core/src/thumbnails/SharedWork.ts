@@ -1,0 +1,50 @@
+/** Work under way that several wait for. */
+interface Shared<T> {
+	result: Promise<T>;
+	waiting: number;
+	abort: AbortController;
+}
+
+/** Does equal work once for all who ask for it while it is under way (single flight), and gives it up when nobody waits any longer. */
+export class SharedWork<T> {
+	readonly #underWay = new Map<string, Shared<T>>();
+
+	/** Resolves as the work of this key does. A signal that fires ends only its own waiting, with its reason. */
+	async join(key: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+		signal.throwIfAborted();
+		const shared = this.#underWay.get(key) ?? this.#begin(key, work);
+		shared.waiting++;
+		try {
+			return await unlessAborted(shared.result, signal);
+		} finally {
+			shared.waiting--;
+			if (shared.waiting === 0) {
+				this.#forget(key, shared);
+				shared.abort.abort(signal.reason);
+			}
+		}
+	}
+
+	#begin(key: string, work: (signal: AbortSignal) => Promise<T>): Shared<T> {
+		const abort = new AbortController();
+		const shared: Shared<T> = { result: work(abort.signal), waiting: 0, abort };
+		this.#underWay.set(key, shared);
+		const forget = () => this.#forget(key, shared);
+		shared.result.then(forget, forget);
+		return shared;
+	}
+
+	#forget(key: string, shared: Shared<T>): void {
+		if (this.#underWay.get(key) === shared) this.#underWay.delete(key);
+	}
+}
+
+/** Settles as the promise does, or rejects with the signal's reason if that fires sooner. */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+	return new Promise((resolve, reject) => {
+		const leave = () => reject(signal.reason);
+		if (signal.aborted) leave();
+		signal.addEventListener('abort', leave, { once: true });
+		promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+	});
+}

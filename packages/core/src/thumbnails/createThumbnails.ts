@@ -1,0 +1,220 @@
+import { createHash } from 'node:crypto';
+import os from 'node:os';
+import type {
+	ByteRange,
+	Files,
+	ItemRef,
+	OpenFile,
+	PictureSize,
+	Registry,
+	Renderer,
+	RenderSource,
+	StorageItem,
+	StorageProvider,
+	WalkedItem,
+} from '@stowage/plugin-api';
+import { extensionOf, Failure, isFailure, previewOf, shownAs, sniffedBytes, type Viewer } from '@stowage/rules';
+import type { Asker } from '../archives/createArchives.js';
+import { privatePlace, publicPlace } from '../files/places.js';
+import { FairQueue } from '../limits/FairQueue.js';
+import type { Log } from '../log.js';
+import { withLocalFile } from './localCopy.js';
+import { SharedWork, unlessAborted } from './SharedWork.js';
+import type { Known, ThumbnailCache } from './ThumbnailCache.js';
+import { isWholeWebp } from './webp.js';
+
+/** A picture of a content. */
+export interface Thumbnail {
+	/** A strong ETag, with its quotes. */
+	etag: string;
+	/** Undefined where whoever asks has it already. */
+	bytes: Uint8Array | undefined;
+}
+
+export interface Thumbnails {
+	/**
+	 * The picture of what `ref` names, as far as the viewer may read that. `isKnown` is asked with its ETag before anything is made. Throws `notFound` as a download
+	 * does, `unsupportedMediaType` for what has none, and `unavailable` while too many are being made.
+	 */
+	get(
+		viewer: Viewer,
+		ref: ItemRef,
+		size: PictureSize,
+		asker: Required<Asker>,
+		isKnown?: (etag: string) => boolean,
+	): Promise<Thumbnail>;
+}
+
+interface Means {
+	files: Pick<Files, 'stat' | 'open'>;
+	storage: () => Pick<StorageProvider, 'rootId'>;
+	renderers: Pick<Registry<Renderer>, 'all'>;
+	cache: ThumbnailCache;
+	/** For temporary copies. */
+	folder: string;
+	concurrency: number | 'auto';
+	log: Log;
+	/** How long one picture may take. */
+	timeLimitMs?: number;
+	/** How many may wait, of one client and of all. */
+	waiting?: { perClient: number; total: number };
+}
+
+/** A picture is some ten kilobytes, a large one of noise two megabytes. */
+const mostPictureBytes = 16 * 1024 * 1024;
+
+/** How often a file that changes while it is looked at is looked at again. */
+const attempts = 3;
+
+export function createThumbnails({
+	files,
+	storage,
+	renderers,
+	cache,
+	folder,
+	concurrency,
+	log,
+	timeLimitMs = 30_000,
+	waiting = { perClient: 256, total: 512 },
+}: Means): Thumbnails {
+	const running = concurrency === 'auto' ? Math.min(4, os.availableParallelism()) : concurrency;
+	const queue = new FairQueue(
+		{ running, runningPerClient: running, waiting: waiting.total, waitingPerClient: waiting.perClient },
+		busy,
+	);
+	const shared = new SharedWork<Known>();
+
+	/** The digits that stand for one content, and for one way of making pictures. */
+	const keyOf = (viewer: Viewer, { area, path, owner }: ItemRef, item: StorageItem, size: PictureSize): string => {
+		const place = () => (area === 'private' ? privatePlace(viewer, path) : publicPlace(owner ?? null, path)).at;
+		const versions = [...renderers.all()].map(([name, { version }]) => [name, version]);
+		// Where an id may come back with another file, a picture belongs to its place as well: else one that nobody may see any more could be shown for a new file.
+		const identity = [storage().rootId, item.id, item.version, ...(item.mayIdReturn ? [place()] : [])];
+		return createHash('sha256')
+			.update(JSON.stringify([identity, size, versions]))
+			.digest('hex');
+	};
+
+	async function lookAt(viewer: Viewer, ref: ItemRef): Promise<WalkedItem> {
+		for await (const item of files.stat(viewer, ref.area, [ref])) return item;
+		throw new Failure('notFound', 'There is no such file or folder.');
+	}
+
+	async function make(viewer: Viewer, ref: ItemRef, size: PictureSize, key: string, signal: AbortSignal) {
+		const { entry, file } = await files.open(viewer, ref);
+		try {
+			if (keyOf(viewer, ref, file.item, size) !== key) throw new Changed();
+			const known = await render(entry.name, file, size, signal);
+			if (await file.isChanged()) throw new Changed();
+			await cache.put(key, known);
+			return known;
+		} finally {
+			// A renderer that does not end although it was told to must not hold up the next one.
+			file.close().catch((error) => log.warn({ err: error }, 'a file could not be closed'));
+		}
+	}
+
+	async function render(name: string, file: OpenFile, size: PictureSize, left: AbortSignal): Promise<Known> {
+		const extension = extensionOf(name);
+		const timeLimit = AbortSignal.timeout(timeLimitMs);
+		const signal = AbortSignal.any([left, timeLimit]);
+		let failureOfSource: unknown;
+		async function* read(range?: ByteRange) {
+			try {
+				yield* file.read(range);
+			} catch (error) {
+				failureOfSource ??= (await file.isChanged()) ? new Changed() : error;
+				throw failureOfSource;
+			}
+		}
+		const kind = await kindOf(name, file.item.size, read);
+		if (kind === undefined) return 'none';
+		const source: RenderSource = {
+			kind,
+			extension,
+			size: file.item.size,
+			read,
+			withLocalFile: (use) => withLocalFile(file, folder, signal, use),
+		};
+		for (const [renderer, each] of [...renderers.all()].reverse()) {
+			if (!each.accepts(kind, extension)) continue;
+			try {
+				const bytes = await unlessAborted(each.render(source, size, signal), signal);
+				if (bytes.length <= mostPictureBytes && isWholeWebp(bytes)) return bytes;
+				log.warn({ renderer, bytes: bytes.length }, 'a renderer made something that is no picture');
+			} catch (error) {
+				left.throwIfAborted();
+				// What the storage refuses says nothing about the content.
+				if (failureOfSource !== undefined) throw failureOfSource;
+				if (timeLimit.aborted) log.warn({ renderer, extension, bytes: file.item.size }, 'a picture took too long');
+				else if (!isFailure(error)) log.warn({ renderer, extension, reason: String(error) }, 'a renderer failed');
+				else if (error.kind !== 'unsupportedMediaType') throw error;
+				if (timeLimit.aborted) return 'none';
+			}
+		}
+		return 'none';
+	}
+
+	async function attempt(
+		viewer: Viewer,
+		ref: ItemRef,
+		size: PictureSize,
+		asker: Required<Asker>,
+		isKnown: (etag: string) => boolean,
+	): Promise<Thumbnail> {
+		const item = await lookAt(viewer, ref);
+		if (item.type !== 'file' || renderers.all().size === 0) throw hasNone();
+		// Named without an owner it was found in one tree, and that one is meant from here on.
+		const found: ItemRef = item.owner === undefined ? ref : { ...ref, owner: item.owner };
+		const key = keyOf(viewer, found, item, size);
+		const etag = `"${key}"`;
+		if (isKnown(etag)) return { etag, bytes: undefined };
+		const known =
+			(await cache.get(key)) ??
+			(await shared.join(key, asker.signal, (signal) =>
+				queue.run(asker.client, () => make(viewer, found, size, key, signal), signal),
+			));
+		if (known === 'none') throw hasNone();
+		return { etag, bytes: known };
+	}
+
+	return {
+		async get(viewer, ref, size, asker, isKnown = () => false) {
+			for (let left = attempts; left > 0; left--) {
+				try {
+					return await attempt(viewer, ref, size, asker, isKnown);
+				} catch (error) {
+					// Made for somebody else too, who may have lost it meanwhile: what holds for this viewer is looked up again.
+					const isOvertaken = error instanceof Changed || isFailure(error, 'notFound') || isFailure(error, 'forbidden');
+					if (isFailure(error, 'rateLimited')) throw new Failure('unavailable', busy, { retryAfter: 2 });
+					if (!isOvertaken || (left === 1 && !(error instanceof Changed))) throw error;
+				}
+			}
+			throw new Failure('unavailable', 'The file is being changed.', { retryAfter: 2 });
+		},
+	};
+}
+
+const busy = 'Too many previews are being made. Please try again in a moment.';
+
+/** The file is no longer what was asked for. */
+class Changed extends Error {}
+
+function hasNone(): Failure {
+	return new Failure('unsupportedMediaType', 'There is no preview of this file.');
+}
+
+/** What a file is; nothing for one that only pretends to be of its kind. */
+async function kindOf(
+	name: string,
+	size: number,
+	read: RenderSource['read'],
+): Promise<RenderSource['kind'] | undefined> {
+	const named = previewOf(name, size).kind;
+	if (named === 'unknown') return 'unknown';
+	const head: Uint8Array[] = [];
+	const end = Math.min(size, sniffedBytes) - 1;
+	if (end >= 0) for await (const chunk of read({ start: 0, end })) head.push(Uint8Array.from(chunk));
+	const shown = shownAs(named, Buffer.concat(head));
+	return shown === 'unknown' ? undefined : shown;
+}
