@@ -209,7 +209,7 @@ class OpenMemoryFile implements OpenFile {
 
 	async *read(range?: ByteRange): AsyncGenerator<Uint8Array> {
 		const end = (range?.end ?? this.#bytes.length - 1) + 1;
-		if (end > this.#bytes.length) throw new Error('The file became shorter while it was read.');
+		if (end > this.#bytes.length) throw new Failure('conflict', 'The file became shorter while it was read.');
 		for (let at = range?.start ?? 0; at < end; at += chunkBytes) {
 			yield this.#bytes.slice(at, Math.min(end, at + chunkBytes));
 		}

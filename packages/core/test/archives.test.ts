@@ -13,6 +13,7 @@ import {
 import { writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import path from 'node:path';
+import type { StorageProvider } from '@stowage/plugin-api';
 import { rootPath } from '@stowage/rules';
 import test from 'ava';
 import { assertReadable, listZip } from './readZip.js';
@@ -294,6 +295,93 @@ test.serial('without the plugin archives are not available, and the rest of a do
 	t.is(plain.statusCode, 200, plain.payload);
 	const files = [{ path: 'docs/a' }];
 	t.is((await ada.post('/api/downloadZip', { files, type: 'private', directory: '' })).statusCode, 503);
+});
+
+/** Calls `change` whenever a file is about to be opened, or was opened, so many times. */
+function changeOnOpen(app: { services: { storage: StorageProvider } }, times: number, change: () => void) {
+	const { storage } = app.services;
+	const open = storage.open.bind(storage);
+	let left = times;
+	const changeIfDue = () => {
+		if (left-- > 0) change();
+	};
+	return {
+		before: () => {
+			storage.open = (at) => {
+				changeIfDue();
+				return open(at);
+			};
+		},
+		after: () => {
+			storage.open = async (at) => {
+				const file = await open(at);
+				changeIfDue();
+				return file;
+			};
+		},
+	};
+}
+
+const calls = {
+	'a folder': (ada: Client) => ada.get('/api/download/docs?type=private'),
+	'a selection': (ada: Client) =>
+		ada.post('/api/downloadZip', { files: [{ path: 'docs' }], type: 'private', directory: '' }),
+	'a ticket': async (ada: Client) => {
+		const made = await ada.post('/api/downloadTickets', { files: [{ path: 'docs' }], type: 'private', directory: '' });
+		return ada.get(String(json(made).url));
+	},
+	'a temporary link': async (ada: Client) => {
+		const made = await ada.post('/api/generateTempLink', { filePath: 'docs', expiration: '1h' });
+		return ada.get(`/api/temp/${json(made).token}`);
+	},
+};
+
+for (const [what, call] of Object.entries(calls)) {
+	test.serial(`${what} that is changed between a look at it and its first byte is looked at again`, async (t) => {
+		const { app, ada, home } = await withAda(t);
+		mkdirSync(path.join(home, 'docs'));
+		const changes = [
+			() => appendFileSync(path.join(home, 'docs/a'), 'more'),
+			() => rmSync(path.join(home, 'docs/a')),
+			() => writeFileSync(path.join(home, 'docs/b'), 'another'),
+		];
+		const left = [
+			['a', 8],
+			['b', 6],
+		] as const;
+		for (const [index, change] of changes.entries()) {
+			writeFileSync(path.join(home, 'docs/a'), 'once');
+			writeFileSync(path.join(home, 'docs/b'), 'before');
+			changeOnOpen(app, 1, change).before();
+			const answer = await call(ada);
+			t.is(answer.statusCode, 200);
+			t.is(Number(answer.headers['content-length']), answer.bytes.length);
+			const expected = [left, [left[1]], [['a', 4] as const, ['b', 7] as const]][index] ?? [];
+			t.deepEqual(await listZip(await assertReadable(t, answer.bytes)), [
+				['docs/', 0],
+				...expected.map(([name, size]) => [`docs/${name}`, size] as [string, number]),
+			]);
+		}
+	});
+
+	test.serial(`${what} that is changed at each look is refused for a moment`, async (t) => {
+		const { app, ada, home } = await withAda(t);
+		mkdirSync(path.join(home, 'docs'));
+		writeFileSync(path.join(home, 'docs/a'), 'once');
+		changeOnOpen(app, 1000, () => appendFileSync(path.join(home, 'docs/a'), 'more')).before();
+		const answer = await call(ada);
+		t.is(answer.statusCode, 503);
+		t.is(answer.headers['retry-after'], '5');
+	});
+}
+
+test.serial('a file that shrinks between being opened and its first byte is opened again', async (t) => {
+	const { app, ada, home } = await withAda(t);
+	writeFileSync(path.join(home, 'a'), 'long enough');
+	changeOnOpen(app, 1, () => truncateSync(path.join(home, 'a'), 4)).after();
+	const answer = await ada.get('/api/download/a?type=private');
+	t.is(answer.statusCode, 200);
+	t.is(answer.bytes.toString(), 'long');
 });
 
 const midStream = test.macro(async (t, change: (docs: string) => void) => {

@@ -39,7 +39,7 @@ export interface LocalFile {
 export interface OpenFile {
 	readonly item: StorageItem;
 	/**
-	 * Yields the bytes of the range, all of them by default, in large chunks, and fails with an error if the file turns out shorter. May be called
+	 * Yields the bytes of the range, all of them by default, in large chunks, and fails with `conflict` if the file turns out shorter. May be called
 	 * several times, also at once. A chunk is valid until the next one is asked for.
 	 */
 	read(range?: ByteRange): AsyncIterable<Uint8Array>;

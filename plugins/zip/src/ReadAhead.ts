@@ -1,4 +1,4 @@
-import type { ArchiveContents, ArchiveEntry, OpenFile } from '@stowage/plugin-api';
+import { type ArchiveContents, type ArchiveEntry, Failure, type OpenFile } from '@stowage/plugin-api';
 import { smallBytes } from './records.js';
 
 /** A content that is ready: a small one as it is, one of more than `smallBytes` open. */
@@ -89,6 +89,6 @@ async function readBytes(file: OpenFile, size: number): Promise<Uint8Array> {
 	return bytes;
 }
 
-export function contentChanged(): Error {
-	return new Error('A file was changed while it was put into an archive.');
+export function contentChanged(): Failure {
+	return new Failure('conflict', 'A file was changed while it was put into an archive.');
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ArchiveFormat, ByteRange, Files, OpenFile } from '@stowage/plugin-api';
-import { type Area, Failure, type Viewer, zipFileName } from '@stowage/rules';
+import { type Area, Failure, isFailure, type Viewer, zipFileName } from '@stowage/rules';
 import { Budget, type BudgetLimits } from '../limits/Budget.js';
 import { FairQueue } from '../limits/FairQueue.js';
 import { contentKeyOf, type ManifestEntry } from './Manifest.js';
@@ -155,11 +155,17 @@ function closing(file: OpenFile, release: () => void): OpenFile {
 	};
 }
 
+function changed(cause?: unknown): Failure {
+	return new Failure('conflict', 'A file of a ZIP is no longer what it was when the ZIP was begun.', { cause });
+}
+
 /** The permission is asked for again, and the bytes must be those that the archive was laid out for. */
 async function openUnchanged(files: Files, viewer: Viewer, area: Area, entry: ManifestEntry): Promise<OpenFile> {
 	const { path, owner } = entry;
-	const { file } = await files.open(viewer, { area, path, ...ownedBy(owner) });
+	const { file } = await files.open(viewer, { area, path, ...ownedBy(owner) }).catch((error: unknown) => {
+		throw isFailure(error, 'notFound') ? changed(error) : error;
+	});
 	if (contentKeyOf(file.item) === entry.contentKey) return file;
 	await file.close();
-	throw new Error('A file of an archive is no longer what it was when the archive was begun.');
+	throw changed();
 }

@@ -8,7 +8,7 @@ import type { Selection } from './makeManifest.js';
 
 /**
  * Answers a GET or HEAD with the archive of a selection, as `sendFile` answers with a file: exact length, ranges, conditions. Throws before the first byte if
- * something chosen is not there for the viewer. `client` is whom limits count it for.
+ * something chosen is not there for the viewer, and `conflict` if something was changed since it was looked at. `client` is whom limits count it for.
  */
 export async function sendArchive(
 	{ archives, log }: Pick<Services, 'archives' | 'log'>,

@@ -29,7 +29,7 @@ export interface SendOptions {
 
 /**
  * Answers a GET or HEAD with a file: whole, in one or several ranges, or not at all where a condition says so. Bytes go past hapi, straight to the socket.
- * Closes the file. Throws only before the first byte; a failure after it breaks the connection, so that nobody takes a part for the whole.
+ * Closes the file. Throws only before the first byte, which is read by then; a failure after it breaks the connection, so that nobody takes a part for the whole.
  */
 export async function sendFile(
 	request: Request,
@@ -71,11 +71,18 @@ export async function sendFile(
 		}
 		// A selection may be long, and the download longer.
 		request.server.bodies.release(request);
+		if (req.method === 'HEAD') {
+			response.writeHead(200, { ...headers, 'content-length': size }).end();
+			return h.abandon;
+		}
+		await using begun = await begin(file.read(ranges === 'whole' ? undefined : ranges[0]));
 		const hasFirstByte = ranges === 'whole' || ranges.some(({ start }) => start === 0);
-		if (req.method === 'GET' && hasFirstByte) await onFirstByte?.();
-		await (ranges === 'whole'
-			? sendWhole(response, file, headers, req.method === 'HEAD')
-			: sendRanges(response, file, headers, ranges));
+		if (hasFirstByte) await onFirstByte?.();
+		if (ranges === 'whole') {
+			response.writeHead(200, { ...headers, 'content-length': size });
+			await writeBody(response, begun.chunks);
+			response.end();
+		} else await sendRanges(response, file, headers, ranges, begun.chunks);
 	} catch (error) {
 		if (!response.headersSent) throw error;
 		const isNobodyLeft = error instanceof ClientGone || response.closed;
@@ -87,15 +94,18 @@ export async function sendFile(
 	return h.abandon;
 }
 
-async function sendWhole(
-	response: ServerResponse,
-	file: OpenFile,
-	headers: Record<string, string>,
-	isHead: boolean,
-): Promise<void> {
-	response.writeHead(200, { ...headers, 'content-length': file.item.size });
-	if (!isHead) await writeBody(response, file.read());
-	response.end();
+/** Reads the first chunk, so that what fails at once is answered as a refusal. */
+async function begin(body: AsyncIterable<Uint8Array>) {
+	const source = body[Symbol.asyncIterator]();
+	const first = await source.next();
+	return {
+		chunks: (async function* () {
+			for (let next = first; next.done !== true; next = await source.next()) yield next.value;
+		})(),
+		async [Symbol.asyncDispose]() {
+			await source.return?.();
+		},
+	};
 }
 
 async function sendRanges(
@@ -103,6 +113,7 @@ async function sendRanges(
 	file: OpenFile,
 	headers: Record<string, string>,
 	ranges: readonly ByteRange[],
+	begun: AsyncIterable<Uint8Array>,
 ): Promise<void> {
 	const [first] = ranges;
 	if (ranges.length === 1 && first !== undefined) {
@@ -111,9 +122,9 @@ async function sendRanges(
 			'content-range': contentRange(first, file),
 			'content-length': lengthOf(first),
 		});
-		await writeBody(response, file.read(first));
+		await writeBody(response, begun);
 	} else {
-		await sendSeveralRanges(response, file, headers, ranges);
+		await sendSeveralRanges(response, file, headers, ranges, begun);
 	}
 	response.end();
 }
@@ -124,6 +135,7 @@ async function sendSeveralRanges(
 	file: OpenFile,
 	headers: Record<string, string>,
 	ranges: readonly ByteRange[],
+	begun: AsyncIterable<Uint8Array>,
 ): Promise<void> {
 	const boundary = randomBytes(18).toString('base64url');
 	const partHeader = (range: ByteRange) =>
@@ -137,9 +149,9 @@ async function sendSeveralRanges(
 		'content-type': `multipart/byteranges; boundary=${boundary}`,
 		'content-length': length,
 	});
-	for (const range of ranges) {
+	for (const [index, range] of ranges.entries()) {
 		await writeChunk(response, partHeader(range));
-		await writeBody(response, file.read(range));
+		await writeBody(response, index === 0 ? begun : file.read(range));
 	}
 	await writeChunk(response, end);
 }

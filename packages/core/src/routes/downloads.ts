@@ -3,6 +3,7 @@ import { route } from '@stowage/plugin-api';
 import { Failure, type Owner, type StoragePath } from '@stowage/rules';
 import { sendArchive } from '../archives/sendArchive.js';
 import { createHandOver } from '../downloads/createHandOver.js';
+import { retryChanged } from '../downloads/retryChanged.js';
 import { sendFile } from '../downloads/sendFile.js';
 import { privatePlace, publicPlace } from '../files/places.js';
 import { decodePath } from '../http/rawPath.js';
@@ -16,32 +17,34 @@ export function downloadRoutes(services: Services) {
 	const handOver = createHandOver(config, storage);
 	const prefix = `${config.basePath}/api/download/`;
 	return [
-		route(contract.download, async ({ viewer, query, request, h }) => {
-			const path = decodePath(request.raw.req.url ?? '', prefix);
-			const area = query.type;
-			const wanted = at(path, query.owner);
-			const found = await files.find(viewer, { area, ...wanted });
-			// Named without an owner it was found in one tree, and that one is meant from here on.
-			const item = at(path, found.owner);
-			if (found.type === 'directory') {
-				const client = clientKey(viewer, request.client.address);
-				return sendArchive(services, request, h, viewer, client, { area, items: [item] });
-			}
-			const { entry, file } = await files.open(viewer, { area, ...item });
-			const { at: place } = area === 'private' ? privatePlace(viewer, path) : publicPlace(entry.owner ?? null, path);
-			return sendFile(request, h, file, {
-				name: entry.name,
-				isInline: query.inline === '1',
-				log,
-				handOver: handOver(request, place),
-			});
-		}),
+		route(contract.download, ({ viewer, query, request, h }) =>
+			retryChanged(async () => {
+				const path = decodePath(request.raw.req.url ?? '', prefix);
+				const area = query.type;
+				const wanted = at(path, query.owner);
+				const found = await files.find(viewer, { area, ...wanted });
+				// Named without an owner it was found in one tree, and that one is meant from here on.
+				const item = at(path, found.owner);
+				if (found.type === 'directory') {
+					const client = clientKey(viewer, request.client.address);
+					return sendArchive(services, request, h, viewer, client, { area, items: [item] });
+				}
+				const { entry, file } = await files.open(viewer, { area, ...item });
+				const { at: place } = area === 'private' ? privatePlace(viewer, path) : publicPlace(entry.owner ?? null, path);
+				return sendFile(request, h, file, {
+					name: entry.name,
+					isInline: query.inline === '1',
+					log,
+					handOver: handOver(request, place),
+				});
+			}),
+		),
 
 		route(contract.downloadZip, ({ viewer, payload, request, h }) => {
 			if (payload.files.length === 0) throw new Failure('invalid', 'No files selected for download');
 			const items = payload.files.map(({ path, owner }) => at(path, owner));
 			const client = clientKey(viewer, request.client.address);
-			return sendArchive(services, request, h, viewer, client, { area: payload.type, items });
+			return retryChanged(() => sendArchive(services, request, h, viewer, client, { area: payload.type, items }));
 		}),
 	];
 }

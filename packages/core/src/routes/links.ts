@@ -2,6 +2,7 @@ import * as contract from '@stowage/contract';
 import { route } from '@stowage/plugin-api';
 import { baseName, Failure, isFailure, type Viewer } from '@stowage/rules';
 import { sendArchive } from '../archives/sendArchive.js';
+import { retryChanged } from '../downloads/retryChanged.js';
 import { sendFile } from '../downloads/sendFile.js';
 import { clientKey } from '../limits/clientKey.js';
 import { refusalPage, wantsPage } from '../links/refusalPage.js';
@@ -17,7 +18,7 @@ export function linkRoutes(services: Services) {
 		}),
 
 		route(contract.temporaryDownload, async ({ viewer, params, query, request, h }) => {
-			try {
+			const send = async () => {
 				const { id, owner, path, file } = await links.follow(params.token ?? '');
 				// Before the first byte goes out, so that whoever has the answer finds it counted.
 				const options = { isKept: false, onFirstByte: () => links.countDownload(id) };
@@ -32,6 +33,9 @@ export function linkRoutes(services: Services) {
 					log,
 					...options,
 				});
+			};
+			try {
+				return await retryChanged(send);
 			} catch (error) {
 				if (isFailure(error) && wantsPage(request)) return refusalPage(h, error, `${config.basePath}/`);
 				throw error;

@@ -2,6 +2,7 @@ import * as contract from '@stowage/contract';
 import { type ByteRange, type OpenFile, route } from '@stowage/plugin-api';
 import { Failure, type Viewer } from '@stowage/rules';
 import { ownedBy } from '../archives/makeManifest.js';
+import { retryChanged } from '../downloads/retryChanged.js';
 import { sendFile } from '../downloads/sendFile.js';
 import { clientGone } from '../http/clientGone.js';
 import { clientKey } from '../limits/clientKey.js';
@@ -64,44 +65,46 @@ export function ticketRoutes(services: Services) {
 			return h.response({ ticket, url, fileName: name, size, skipped }).code(201);
 		}),
 
-		route(contract.followTicket, async ({ params, request, h }) => {
-			const token = params.ticket ?? '';
-			const ticket = await tickets.find(token);
-			const owner = viewerOf(ticket);
-			const asker = { client: clientKey(owner, request.client.address), signal: clientGone(request) };
-			const opened = await archives.openFileOrArchive(owner, ticket, asker);
-			const { size, version } = opened.file.item;
-			const transfer = transfers.enter(token, ticket, () => request.raw.res.destroy());
-			const end = () => transfers.end(token, ticket);
-			const unfollow = ticket.user === undefined ? () => {} : sessions.follow(ticket.user.session, end);
-			const looking = setInterval(() => {
-				tickets.hasEnded(token).then(
-					(hasEnded) => hasEnded && end(),
-					// A database that is away ends no transfer.
-					() => {},
-				);
-			}, lookMs).unref();
-			try {
-				return await sendFile(request, h, told(opened.file, transfer.tell), {
-					name: opened.kind === ticket.kind ? ticket.name : opened.name,
-					isInline: false,
-					log,
-					headers:
-						opened.kind === 'file'
-							? {}
-							: { 'content-type': 'application/zip', 'x-stowage-skipped': String(opened.skipped) },
-					// Without a condition a range goes on with what was sent before; where that is another version now, all is sent anew.
-					rangesOfVersion: ticket.version,
-					onFirstByte: async () => {
-						if (version !== ticket.version) await tickets.change(token, ticket, { version, size });
-					},
-				});
-			} finally {
-				clearInterval(looking);
-				unfollow();
-				transfer.leave();
-			}
-		}),
+		route(contract.followTicket, ({ params, request, h }) =>
+			retryChanged(async () => {
+				const token = params.ticket ?? '';
+				const ticket = await tickets.find(token);
+				const owner = viewerOf(ticket);
+				const asker = { client: clientKey(owner, request.client.address), signal: clientGone(request) };
+				const opened = await archives.openFileOrArchive(owner, ticket, asker);
+				const { size, version } = opened.file.item;
+				const transfer = transfers.enter(token, ticket, () => request.raw.res.destroy());
+				const end = () => transfers.end(token, ticket);
+				const unfollow = ticket.user === undefined ? () => {} : sessions.follow(ticket.user.session, end);
+				const looking = setInterval(() => {
+					tickets.hasEnded(token).then(
+						(hasEnded) => hasEnded && end(),
+						// A database that is away ends no transfer.
+						() => {},
+					);
+				}, lookMs).unref();
+				try {
+					return await sendFile(request, h, told(opened.file, transfer.tell), {
+						name: opened.kind === ticket.kind ? ticket.name : opened.name,
+						isInline: false,
+						log,
+						headers:
+							opened.kind === 'file'
+								? {}
+								: { 'content-type': 'application/zip', 'x-stowage-skipped': String(opened.skipped) },
+						// Without a condition a range goes on with what was sent before; where that is another version now, all is sent anew.
+						rangesOfVersion: ticket.version,
+						onFirstByte: async () => {
+							if (version !== ticket.version) await tickets.change(token, ticket, { version, size });
+						},
+					});
+				} finally {
+					clearInterval(looking);
+					unfollow();
+					transfer.leave();
+				}
+			}),
+		),
 
 		route(contract.endTicket, async ({ params }) => {
 			const token = params.ticket ?? '';

@@ -1,4 +1,11 @@
-import { type ByteRange, type LocalFile, type OpenFile, SharedMemory, type StorageItem } from '@stowage/plugin-api';
+import {
+	type ByteRange,
+	Failure,
+	type LocalFile,
+	type OpenFile,
+	SharedMemory,
+	type StorageItem,
+} from '@stowage/plugin-api';
 import type { Disk } from '../root/Disk.js';
 import { close, closeSync, readFully, readvFully } from '../system/descriptors.js';
 import type { FileStat } from '../system/fileStat.js';
@@ -133,6 +140,6 @@ async function readExactly(disk: Disk, fd: number, buffer: Buffer, position: num
 	return buffer;
 }
 
-function becameShorter(): Error {
-	return new Error('The file became shorter while it was read.');
+function becameShorter(): Failure {
+	return new Failure('conflict', 'The file became shorter while it was read.');
 }

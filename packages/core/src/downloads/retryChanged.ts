@@ -1,0 +1,20 @@
+import { Failure, isFailure } from '@stowage/rules';
+
+const attempts = 3;
+
+/**
+ * Opens and sends anew what was changed between being looked at and its first byte. What is changed again and again, such as a log file, is refused as
+ * `unavailable`: a later try may find it at rest.
+ */
+export async function retryChanged<T>(openAndSend: () => Promise<T>): Promise<T> {
+	for (let attempt = 1; ; attempt++) {
+		try {
+			return await openAndSend();
+		} catch (error) {
+			if (!isFailure(error, 'conflict')) throw error;
+			if (attempt < attempts) continue;
+			const sentence = 'It is being changed again and again. Please try again in a moment.';
+			throw new Failure('unavailable', sentence, { cause: error, retryAfter: 5 });
+		}
+	}
+}
