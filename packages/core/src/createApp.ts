@@ -140,8 +140,8 @@ async function assemble(
 	server.decorate('server', 'news', news);
 	await server.register(inert);
 	const secret = config.sessionKey ?? (await readOrMakeSecret(config.dataDir, log));
-	const sessions = await registerSessions(server, database.sessions, config, secret, log);
-	const knownClients = createKnownClients(config, secret);
+	const sessions = await registerSessions(server, database.sessions, config, secret, log, now);
+	const knownClients = createKnownClients(config, secret, now);
 
 	// Plugins may take `server.files` for later, but the storage opens only when all of them have offered what they have.
 	let opened: StorageProvider | undefined;
@@ -170,6 +170,7 @@ async function assemble(
 		users: database.users,
 		limits: database.limits,
 		registrationsPerHour: config.registrationsPerHour,
+		now,
 		auth: () => providers.auth.get(config.auth),
 		homes: () => homesOnDisk(storage),
 		makeHome: (username) => makeHome(storage, username),
@@ -198,7 +199,7 @@ async function assemble(
 	server.ext('onPreStop', () => streams.endAll());
 	const uploadSpace = createUploadSpace({
 		available: availableSpace(openedStorage, config.uploads.freeSpaceReserve),
-		now,
+		monotonic,
 	});
 	const uploadLimits = createUploadLimits({ config, database, log, now });
 	const resumableUploads = createResumableUploads({

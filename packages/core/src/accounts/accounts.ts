@@ -43,6 +43,8 @@ interface Parts {
 	users: UserStore;
 	limits: LimitStore;
 	registrationsPerHour: number;
+	/** The time of day, milliseconds since the epoch. */
+	now(): number;
 	/** Looked up at each call. */
 	auth(): AuthProvider;
 	/** Names of homes that exist on disk. */
@@ -52,7 +54,7 @@ interface Parts {
 }
 
 export function createAccounts(parts: Parts): Accounts {
-	const { users, limits: store, registrationsPerHour, auth, homes, makeHome } = parts;
+	const { users, limits: store, registrationsPerHour, now, auth, homes, makeHome } = parts;
 	const limits = steadyLimits(store);
 	const hashes = new FairQueue(hashing, 'Too many people are signing in right now. Please try again in a moment.');
 	const inTurn = <T>({ address, signal }: Caller, work: () => Promise<T>) =>
@@ -81,16 +83,16 @@ export function createAccounts(parts: Parts): Accounts {
 			if (isFailure(error, 'storageFull')) return user;
 			if (!isFailure(error, 'conflict')) throw error;
 			// Somebody was first: another sign-in with the same password, or a new password, to which this one is nothing.
-			const now = await proven(await users.find(user.username), password);
-			if (now === undefined) throw badCredentials();
-			return now;
+			const renewedByOthers = await proven(await users.find(user.username), password);
+			if (renewedByOthers === undefined) throw badCredentials();
+			return renewedByOthers;
 		}
 	};
 
 	const accounts: Accounts = {
 		signUp: (username, password, client) =>
 			inTurn(client, async () => {
-				await countRegistration(limits, client.address, registrationsPerHour);
+				await countRegistration(limits, client.address, registrationsPerHour, now());
 				return accounts.create(username, password);
 			}),
 
@@ -100,7 +102,7 @@ export function createAccounts(parts: Parts): Accounts {
 				const name = isValidUsername(username) ? username : anonymousOwner;
 				const found = await users.find(name);
 				const guesser = { address: client.address, username: name, knownAs: client.knownAs(found) };
-				const user = await limitTries(limits, guesser, () => proven(found, password));
+				const user = await limitTries(limits, guesser, now(), () => proven(found, password));
 				if (user === undefined) throw badCredentials();
 				return auth().isOutdated(user.secret) ? renewed(user, password) : user;
 			}),

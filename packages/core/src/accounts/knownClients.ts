@@ -21,7 +21,7 @@ export interface KnownClients {
 	remember(request: Request, h: ResponseToolkit, user: UserRecord): void;
 }
 
-export function createKnownClients(config: Pick<Config, 'basePath'>, secret: string): KnownClients {
+export function createKnownClients(config: Pick<Config, 'basePath'>, secret: string, now: () => number): KnownClients {
 	const key = createHash('sha256').update(`known clients ${secret}`).digest();
 	const macOf = (user: UserRecord | undefined, id: string, since: number) =>
 		createHmac('sha256', key).update(`${user?.id} ${user?.secret} ${id} ${since}`).digest();
@@ -30,7 +30,7 @@ export function createKnownClients(config: Pick<Config, 'basePath'>, secret: str
 	const provenId = (proof: string, user: UserRecord | undefined): string | undefined => {
 		const [, id = '', stamp = '', mac = ''] = /^([\w-]{22})\.([0-9a-z]{1,11})\.([\w-]{43})$/.exec(proof) ?? [];
 		const since = Number.parseInt(stamp, 36);
-		if (!(Date.now() - since < lifeMs)) return undefined;
+		if (!(now() - since < lifeMs)) return undefined;
 		const given = Buffer.from(mac, 'base64url');
 		const wanted = macOf(user, id, since);
 		return given.length === wanted.length && timingSafeEqual(given, wanted) && user !== undefined ? id : undefined;
@@ -50,7 +50,7 @@ export function createKnownClients(config: Pick<Config, 'basePath'>, secret: str
 		remember(request, h, user) {
 			const others = proofsOf(request).filter((proof) => provenId(proof, user) === undefined);
 			const id = randomBytes(16).toString('base64url');
-			const since = Date.now();
+			const since = now();
 			const proof = `${id}.${since.toString(36)}.${macOf(user, id, since).toString('base64url')}`;
 			h.state(nameFor(request), [proof, ...others].slice(0, mostAccounts).join('~'), {
 				ttl: lifeMs,

@@ -14,8 +14,12 @@ const triesAtOneAccount = 10;
 const triesFromOneAddress = 30;
 const triesFromOneAddressADay = 300;
 
-/** Failed tries an hour at one account from anywhere, beyond which only clients that are known to it may try. */
+/**
+ * Failed tries at one account from anywhere, beyond which only clients that are known to it may try: so many in a window, which lasts a minute and twice as
+ * long after each so many of a day, but two hours at most.
+ */
 const triesFromAnywhere = 100;
+const longestWaitAtAccountMs = 2 * hourMs;
 
 /** Failed tries a day of one client that is known to the account. Beyond, it is a stranger like any other. */
 const triesOfKnownClient = 30;
@@ -35,11 +39,11 @@ export interface Guesser {
 export async function limitTries<T>(
 	limits: LimitStore,
 	{ address, username, knownAs }: Guesser,
+	now: number,
 	attempt: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
 	const from = limitAddress(address);
 	const name = foldUsername(username);
-	const now = Date.now();
 	const counted: string[] = [];
 	const count = async <Tries extends { key: string; windowMs: number }>(tries: readonly Tries[]) => {
 		const counts = await limits.hitEach(tries, now);
@@ -48,16 +52,24 @@ export async function limitTries<T>(
 	};
 	let isFailedTry = false;
 	try {
-		const [ofDay, ofClient] = await count([
+		const [ofDay, ofAccount, ofClient] = await count([
 			{ key: `login day:${from}`, windowMs: dayMs },
+			{ key: `login account day:${name}`, windowMs: dayMs },
 			...(knownAs === undefined ? [] : [{ key: `login known:${knownAs}`, windowMs: dayMs }]),
 		]);
 		const isKnown = ofClient !== undefined && ofClient.count <= triesOfKnownClient;
-		const doublings = Math.floor(((ofDay?.count ?? 1) - 1) / triesFromOneAddress);
 		const bounds = [
 			{ key: `login:${from}:${name}`, windowMs: minuteMs, most: triesAtOneAccount },
-			{ key: `login:${from}`, windowMs: Math.min(minuteMs * 2 ** doublings, dayMs), most: triesFromOneAddress },
-			...(isKnown ? [] : [{ key: `login account:${name}`, windowMs: hourMs, most: triesFromAnywhere }]),
+			{ key: `login:${from}`, windowMs: growing(ofDay, triesFromOneAddress, dayMs), most: triesFromOneAddress },
+			...(isKnown
+				? []
+				: [
+						{
+							key: `login account:${name}`,
+							windowMs: growing(ofAccount, triesFromAnywhere, longestWaitAtAccountMs),
+							most: triesFromAnywhere,
+						},
+					]),
 		];
 		const counts = await count(bounds);
 		const exceeded = counts.filter(({ count }, at) => count > (bounds[at]?.most ?? 0));
@@ -73,4 +85,10 @@ export async function limitTries<T>(
 		// A success, a refusal and a fault of ours are no failed tries of theirs.
 		if (!isFailedTry) await limits.releaseEach(counted);
 	}
+}
+
+/** How long the window is in which the next so many tries are allowed. */
+function growing(ofDay: { count: number } | undefined, triesInWindow: number, longestMs: number): number {
+	const doublings = Math.floor(((ofDay?.count ?? 1) - 1) / triesInWindow);
+	return Math.min(minuteMs * 2 ** doublings, longestMs);
 }

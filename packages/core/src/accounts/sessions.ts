@@ -62,6 +62,7 @@ export async function registerSessions(
 	config: Config,
 	secret: string,
 	log: Log,
+	clock: () => number,
 ): Promise<Sessions> {
 	await server.register(hapiCookie);
 	// From a text the sealing would derive two keys anew for each request, which costs more than the rest of the session together.
@@ -77,7 +78,7 @@ export async function registerSessions(
 		if (request.client.isHttps !== isForHttps) return { isValid: false };
 		// A cookie of a parent path may come beside the one of our own: whichever is known counts.
 		const idHashes = [cookies].flat().flatMap((cookie) => (isCookie(cookie) ? [hashOf(cookie.id)] : []));
-		const now = Date.now();
+		const now = clock();
 		for (const idHash of idHashes) {
 			const found = await find(idHash, now);
 			if (found === undefined) continue;
@@ -138,7 +139,7 @@ export async function registerSessions(
 	});
 
 	const cookieOf = (request: Request) => (request.client.isHttps ? request.secureCookie : request.plainCookie);
-	const isAlive = async (idHash: string) => (await find(idHash, Date.now())) !== undefined;
+	const isAlive = async (idHash: string) => (await find(idHash, clock())) !== undefined;
 	const followed = new FollowedSessions(isAlive);
 	const endCurrent = async (request: Request) => {
 		const { idHashes = [] } = (request.auth.credentials ?? {}) as { idHashes?: string[] };

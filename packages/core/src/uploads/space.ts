@@ -5,7 +5,8 @@ import type { ByteMeter } from './metered.js';
 interface Means {
 	/** Bytes that may be written before the reserve is reached. */
 	available(): Promise<number>;
-	now(): number;
+	/** Milliseconds of a clock that nobody sets. */
+	monotonic(): number;
 }
 
 /** Who uploads, and from where. */
@@ -45,13 +46,13 @@ interface Claim {
 	heardAt: number;
 }
 
-export function createUploadSpace({ available, now }: Means): UploadSpace {
+export function createUploadSpace({ available, monotonic }: Means): UploadSpace {
 	const claims = new Set<Claim>();
 
 	const claimed = (free: number, isForVisitor: boolean): number => {
 		const byClient = new Map<string, number>();
 		for (const { client, isVisitor, left, heardAt } of claims) {
-			if (now() - heardAt > quietMs || (isVisitor && !isForVisitor)) continue;
+			if (monotonic() - heardAt > quietMs || (isVisitor && !isForVisitor)) continue;
 			byClient.set(client, Math.min(free * clientShare, (byClient.get(client) ?? 0) + left));
 		}
 		const sum = [...byClient.values()].reduce((all, each) => all + each, 0);
@@ -79,12 +80,12 @@ export function createUploadSpace({ available, now }: Means): UploadSpace {
 				client: clientKey(viewer, address),
 				isVisitor: viewer.kind === 'anonymous',
 				left: bytes,
-				heardAt: now(),
+				heardAt: monotonic(),
 			};
 			return {
 				arrived(count) {
 					claim.left = Math.max(0, claim.left - count);
-					claim.heardAt = now();
+					claim.heardAt = monotonic();
 					claims.add(claim);
 				},
 				ended() {
