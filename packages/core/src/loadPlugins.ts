@@ -64,6 +64,7 @@ async function locate(name: string, baseDir: string): Promise<string> {
 	try {
 		return import.meta.resolve(name);
 	} catch {
+		// It did not come with the server. A folder that can't be resolved has no plugin either, which is what the next line says.
 		const base = await realpath(baseDir).catch(() => baseDir);
 		return resolve(name, pathToFileURL(path.join(base, 'stowage.config')).href);
 	}

@@ -104,6 +104,7 @@ async function runAlone(connection: Connection, query: SqliteQuery, bindings: un
 		await run(connection, query, bindings);
 		await connection.exec('COMMIT');
 	} catch (error) {
+		// The connection is disposed of in any case, which rolls back too, and the first error says why.
 		if (connection.inTransaction) await connection.exec('ROLLBACK').catch(() => {});
 		// The statement may be in progress still, and would keep later ones from being committed.
 		connection.__knex__disposed = error;

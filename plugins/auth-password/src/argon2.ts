@@ -66,6 +66,7 @@ function parametersOf(secret: string): ParsedHashOptions | undefined {
 	try {
 		return parseOptions(secret);
 	} catch {
+		// Cut off or made by another program: it fits no password.
 		return undefined;
 	}
 }

@@ -35,6 +35,7 @@ export class ReadAhead {
 	async close(): Promise<void> {
 		this.#next = Number.POSITIVE_INFINITY;
 		for (const { loading } of this.#begun) {
+			// What failed was not opened, and nobody asks for it any more.
 			const loaded = await loading.catch(() => undefined);
 			if (loaded !== undefined && 'file' in loaded) await loaded.file.close();
 		}

@@ -40,7 +40,7 @@ export async function* readFramed(
 			if (isLast) return;
 		}
 	} finally {
-		// Whoever closes the file after us must not do so under a running read.
+		// Whoever closes the file after us must not do so under a running read. Its error was thrown above, or nobody waits for it.
 		await reading.done.catch(() => {});
 	}
 }

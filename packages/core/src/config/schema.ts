@@ -118,6 +118,7 @@ function parseJson(text: string): unknown {
 	try {
 		return JSON.parse(text);
 	} catch {
+		// The schema refuses it, with the name of the setting.
 		return text;
 	}
 }

@@ -159,6 +159,7 @@ export function createQuotas({ config, users, uploads, storage, log, monotonic }
 					try {
 						assertRoom(viewer, usage, quota, amount, brought);
 					} catch {
+						// Refused by what was counted, perhaps long ago: what is there now has the last word, and throws again.
 						await usage.correct();
 						assertRoom(viewer, usage, quota, amount, brought);
 					}

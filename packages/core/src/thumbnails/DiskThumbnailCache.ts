@@ -93,6 +93,7 @@ export class DiskThumbnailCache implements ThumbnailCache {
 			this.#hasFailed = false;
 		} catch (error) {
 			this.#tell(error, 'pictures of files can not be kept');
+			// What is left of it is removed by the next sweep.
 			await rm(temporary, { force: true }).catch(() => {});
 			return;
 		}
@@ -143,6 +144,7 @@ export class DiskThumbnailCache implements ThumbnailCache {
 		for (const name of await readdir(folder)) {
 			const inner = path.join(folder, name);
 			if (name.endsWith('.tmp')) {
+				// Another process may have finished or removed it.
 				const found = await stat(inner).catch(() => undefined);
 				if (found !== undefined && now() - found.mtimeMs > abandonedMs) await rm(inner, { force: true });
 				continue;

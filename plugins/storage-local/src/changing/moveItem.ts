@@ -41,6 +41,7 @@ export async function moveItem(
 
 /** What was brought into a folder, as it is now: somebody may have moved it on since, or put something else in its place. */
 export async function itemNow(disk: Disk, folder: Folder, name: string, before: StorageItem): Promise<StorageItem> {
+	// The move is done, and stays so when a look at it fails.
 	const after = await itemAt(disk, folder, name).catch(() => undefined);
 	return after?.id === before.id ? after : { ...before, name };
 }

@@ -121,7 +121,7 @@ async function* readChunks(disk: Disk, fd: number, start: number, end: number): 
 			yield chunk;
 		}
 	} finally {
-		// Whoever closes the file after us must not do so under a running read.
+		// Whoever closes the file after us must not do so under a running read. Its error was thrown above, or nobody waits for it.
 		await pending.catch(() => {});
 		lent.giveBack();
 	}

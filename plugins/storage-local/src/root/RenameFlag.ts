@@ -53,6 +53,7 @@ async function canRename(calls: SystemCalls, folder: Folder): Promise<boolean> {
 		await unlink(folder.at(newName));
 		return true;
 	} catch (error) {
+		// It may have been renamed before the error. What is left is swept at the next start, as every scratch file.
 		await unlink(folder.at(name)).catch(() => {});
 		if (!isSystemError(error, ...refusals)) throw error;
 		return false;

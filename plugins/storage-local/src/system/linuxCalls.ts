@@ -182,6 +182,7 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 	};
 }
 
+/** Declares a call that not every C library has; without it, something else. */
 function either<T>(first: () => T, second: () => T): T {
 	try {
 		return first();

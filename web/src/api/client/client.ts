@@ -114,6 +114,7 @@ async function readJson(response: Response, signal: AbortSignal | undefined): Pr
 	try {
 		return JSON.parse(text);
 	} catch {
+		// A proxy's page, say: the status tells a failure, and a result is refused by its schema.
 		return undefined;
 	}
 }

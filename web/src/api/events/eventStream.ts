@@ -61,6 +61,7 @@ function parseTicketEvent(data: unknown): TicketEvent | undefined {
 		const parsed = eventData.ticket.safeParse(JSON.parse(String(data)));
 		return parsed.success ? parsed.data : undefined;
 	} catch {
+		// Of another version of the server, or cut off: events are hints.
 		return undefined;
 	}
 }

@@ -63,6 +63,7 @@ function parseJson(text: string): unknown {
 	try {
 		return JSON.parse(text);
 	} catch {
+		// A proxy's page, say: the status alone tells what happened.
 		return undefined;
 	}
 }

@@ -46,6 +46,7 @@ export async function terminateUpload({ records, send, timing }: UploadDependenc
 	const { signal } = new AbortController();
 	for (const delay of [500, 2000, 8000, 0]) {
 		const request = { method: 'DELETE', url: uploadUrl(id), headers: protocolHeaders, signal } as const;
+		// Unreachable, it expires there.
 		const response = await send(request).catch(() => undefined);
 		// 423: the server is still closing the request that was aborted a moment ago.
 		if (response?.status !== 423) return;

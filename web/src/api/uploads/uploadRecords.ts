@@ -59,6 +59,7 @@ function read(text: string | null): StoredRecord | undefined {
 		const record: unknown = JSON.parse(text);
 		return isRecord(record) ? record : undefined;
 	} catch {
+		// Written by something else: the upload begins anew.
 		return undefined;
 	}
 }

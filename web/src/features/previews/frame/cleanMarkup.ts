@@ -90,6 +90,7 @@ export function cleanCss(css: string, resolve: Resolve): string {
 	try {
 		sheet.replaceSync(css.replaceAll(/@import\b[^;{}]*;?/gi, ''));
 	} catch {
+		// What the browser does not take would have no effect either.
 		return '';
 	}
 	return [...sheet.cssRules]

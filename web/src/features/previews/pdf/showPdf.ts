@@ -47,6 +47,7 @@ export async function showPdf(
 	try {
 		signal.throwIfAborted();
 		const task = openPdf(plugin, url);
+		// Its worker is ended as well, whatever is left of the task.
 		ends.push(() => void task.destroy().catch(() => {}));
 		const document = await task.promise;
 		await assertPages(document);

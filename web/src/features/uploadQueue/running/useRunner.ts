@@ -167,6 +167,7 @@ async function isSignedIn(queryClient: QueryClient): Promise<boolean> {
 	try {
 		return (await queryClient.ensureQueryData(sessionQuery)).isLoggedIn;
 	} catch {
+		// A page that never learned who it is shows what a visitor sees; each upload asks again before it begins.
 		return false;
 	}
 }
