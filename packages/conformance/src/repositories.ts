@@ -1,10 +1,10 @@
 import type { TestFn } from 'ava';
+import { keyValueRules } from './repositories/keyValues.js';
 import { limitRules } from './repositories/limits.js';
 import { linkRules } from './repositories/links.js';
 import { rootRules } from './repositories/roots.js';
 import type { Clock, Repositories, Rule } from './repositories/rules.js';
 import { sessionRules } from './repositories/sessions.js';
-import { smallRowRules } from './repositories/smallRows.js';
 import { ticketRules } from './repositories/tickets.js';
 import { uploadRules } from './repositories/uploads.js';
 import { userRules } from './repositories/users.js';
@@ -37,7 +37,7 @@ export function repositoriesSuite(
 	rootRules(rule);
 	uploadRules(rule);
 	limitRules(rule);
-	smallRowRules(rule);
+	keyValueRules(rule);
 	linkRules(rule);
 	ticketRules(rule);
 }

@@ -153,7 +153,7 @@ export const makeTicket = endpoint({
 });
 
 /** The frozen selection, for some hours, until it is ended, or until the session that made it ends: 410 from then on. */
-export const followTicket = endpoint({ method: 'GET', path: '/api/downloadTickets/{ticket}' });
+export const downloadByTicket = endpoint({ method: 'GET', path: '/api/downloadTickets/{ticket}' });
 
 /** Ends a ticket, and what goes out on it right now. */
 export const endTicket = endpoint({ method: 'DELETE', path: '/api/downloadTickets/{ticket}', result: message });

@@ -8,21 +8,21 @@ import { createKnownClients } from './accounts/knownClients.js';
 import { registerSessions } from './accounts/sessions.js';
 import { createArchives, defaultArchiveLimits } from './archives/createArchives.js';
 import { createBodies } from './bodies/createBodies.js';
+import { makeDataDir } from './config/dataDir.js';
 import type { Config } from './config/schema.js';
-import { makeDataDir } from './dataDir.js';
+import { readOrMakeSecret } from './config/secret.js';
 import { EventStreams } from './events/EventStreams.js';
+import { createNotifications } from './events/notifications.js';
 import { createFiles } from './files/createFiles.js';
 import { homesOnDisk, makeHome } from './files/homes.js';
 import { createServer } from './http/createServer.js';
 import { createDatabaseReserve } from './limits/databaseReserve.js';
 import { FairQueue } from './limits/FairQueue.js';
 import { createLinks } from './links/createLinks.js';
-import { loadPlugins } from './loadPlugins.js';
 import { createLog, type Log } from './log.js';
-import { createNews } from './news.js';
-import { openStorage } from './openStorage.js';
+import { loadPlugins } from './plugins/loadPlugins.js';
+import { createRegistry } from './plugins/registry.js';
 import { createQuotas } from './quotas/createQuotas.js';
-import { createRegistry } from './registry.js';
 import { accountRoutes } from './routes/accounts.js';
 import { downloadRoutes } from './routes/downloads.js';
 import { eventRoutes } from './routes/events.js';
@@ -36,16 +36,16 @@ import { ticketRoutes } from './routes/tickets.js';
 import { unavailableRoutes } from './routes/unavailable.js';
 import { uploadRoutes } from './routes/uploads.js';
 import { viewerRoutes } from './routes/viewers.js';
-import { readOrMakeSecret } from './secret.js';
 import type { Services } from './services.js';
+import { availableSpace } from './storage/freeSpace.js';
+import { openStorage } from './storage/openStorage.js';
 import { createThumbnails } from './thumbnails/createThumbnails.js';
 import { openThumbnailCache } from './thumbnails/DiskThumbnailCache.js';
-import { Arriving } from './uploads/Arriving.js';
-import { availableSpace } from './uploads/freeSpace.js';
+import { InFlightUploads } from './uploads/InFlightUploads.js';
 import { createResumableUploads } from './uploads/resumable.js';
-import { createUploadSpace } from './uploads/space.js';
 import { speakTus } from './uploads/tusProtocol.js';
 import { createUploadLimits } from './uploads/uploadLimits.js';
+import { createUploadSpace } from './uploads/uploadSpace.js';
 
 export interface App {
 	server: HapiServer;
@@ -132,12 +132,12 @@ async function assemble(
 	server.decorate('server', 'providers', providers);
 	server.decorate('server', 'dataDir', config.dataDir);
 	const databaseReserve = createDatabaseReserve(database);
-	server.decorate('server', 'smallRows', (scope: string) => databaseReserve.optional(database.smallRows(scope)));
+	server.decorate('server', 'keyValues', (scope: string) => databaseReserve.optional(database.keyValues(scope)));
 	server.decorate('server', 'logOf', (plugin: string) => log.child({ plugin }));
 	const bodies = createBodies(bodySecondMs);
 	server.decorate('server', 'bodies', bodies);
-	const news = createNews(monotonic);
-	server.decorate('server', 'news', news);
+	const notifications = createNotifications(monotonic);
+	server.decorate('server', 'notifications', notifications);
 	await server.register(inert);
 	const secret = config.sessionKey ?? (await readOrMakeSecret(config.dataDir, log));
 	const sessions = await registerSessions(server, database.sessions, config, secret, log, now);
@@ -175,14 +175,14 @@ async function assemble(
 		homes: () => homesOnDisk(storage),
 		makeHome: (username) => makeHome(storage, username),
 	});
-	const walks = new FairQueue(
+	const walkQueue = new FairQueue(
 		{ running: 8, runningPerClient: 2, waiting: 400, waitingPerClient: 64 },
 		'Too many searches and ZIPs are under way. Please try again in a moment.',
 	);
 	const archives = createArchives({
 		files,
 		format: () => providers.archive.find('zip'),
-		walks,
+		walks: walkQueue,
 		limits: { ...defaultArchiveLimits, maxEntries: config.downloads.maxZipEntries },
 	});
 	const thumbnails = createThumbnails({
@@ -215,8 +215,8 @@ async function assemble(
 		now,
 		monotonic,
 	});
-	const arriving = new Arriving();
-	parts.push(arriving);
+	const inFlightUploads = new InFlightUploads();
+	parts.push(inFlightUploads);
 	speakTus(server, config.basePath);
 	const services: Services = {
 		config,
@@ -232,13 +232,13 @@ async function assemble(
 		files,
 		links,
 		archives,
-		walks,
+		walkQueue,
 		thumbnails,
-		news,
+		notifications,
 		streams,
 		resumableUploads,
 		quotas,
-		arriving,
+		inFlightUploads,
 		now,
 		uploadSpace,
 		uploadLimits,
@@ -296,11 +296,11 @@ async function assemble(
 async function sweep({ database, links, resumableUploads, log, now }: Services): Promise<void> {
 	try {
 		await database.sessions.sweep(now());
-		await database.sweepSmallRows();
+		await database.sweepKeyValues();
 		await database.tickets.sweep();
 		await links.sweep();
 		await resumableUploads.sweep();
 	} catch (error) {
-		log.warn({ err: error }, 'what has ended could not be swept');
+		log.warn({ err: error }, 'expired rows could not be swept');
 	}
 }

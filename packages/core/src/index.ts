@@ -1,11 +1,11 @@
 export { type Accounts, createAccounts } from './accounts/accounts.js';
-export { checkConfig } from './config/check.js';
 export { flagOf, settingNames, variableOf } from './config/leaves.js';
 export { ConfigError, type ConfigSources, loadConfig } from './config/load.js';
 export { type Config, durationText, parseByteSize } from './config/schema.js';
 export { withoutSecrets } from './config/secrets.js';
+export { isStartupMistake } from './config/startupError.js';
 export { type App, type AppOptions, createApp } from './createApp.js';
 export { endFaultyRequest } from './http/requestContext.js';
 export { createLog, type Log } from './log.js';
+export { checkConfig } from './plugins/checkConfig.js';
 export type { Services } from './services.js';
-export { isStartupMistake } from './startupError.js';

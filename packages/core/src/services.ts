@@ -1,5 +1,5 @@
 import type { Database } from '@stowage/database';
-import type { Files, News, StorageProvider } from '@stowage/plugin-api';
+import type { Files, Notifications, StorageProvider } from '@stowage/plugin-api';
 import type { Accounts } from './accounts/accounts.js';
 import type { KnownClients } from './accounts/knownClients.js';
 import type { Sessions } from './accounts/sessions.js';
@@ -13,10 +13,10 @@ import type { Links } from './links/createLinks.js';
 import type { Log } from './log.js';
 import type { Quotas } from './quotas/createQuotas.js';
 import type { Thumbnails } from './thumbnails/createThumbnails.js';
-import type { Arriving } from './uploads/Arriving.js';
+import type { InFlightUploads } from './uploads/InFlightUploads.js';
 import type { ResumableUploads } from './uploads/resumable.js';
-import type { UploadSpace } from './uploads/space.js';
 import type { UploadLimits } from './uploads/uploadLimits.js';
+import type { UploadSpace } from './uploads/uploadSpace.js';
 
 /** What routes may use. */
 export interface Services {
@@ -34,12 +34,12 @@ export interface Services {
 	links: Links;
 	archives: Archives;
 	/** Where work that walks through folders waits for its turn: searches, and the lists of archives. */
-	walks: FairQueue;
+	walkQueue: FairQueue;
 	thumbnails: Thumbnails;
-	news: News;
+	notifications: Notifications;
 	streams: EventStreams;
 	resumableUploads: ResumableUploads;
-	arriving: Arriving;
+	inFlightUploads: InFlightUploads;
 	/** The time of day, milliseconds since the epoch: for all that is stored. */
 	now(): number;
 	uploadSpace: UploadSpace;

@@ -237,7 +237,7 @@ test('a ticket is kept for each client up to so many bytes, and not where the di
 	t.is(json(refused).message, 'There is not enough free space on the disk of the database.');
 	t.is((await new Client(app).post('/api/login', { username: 'ada', password: 'correct horse' })).statusCode, 200);
 	t.is((await ada.get(made.url)).statusCode, 200);
-	const sums = app.server.smallRows('zip-crc');
+	const sums = app.server.keyValues('zip-crc');
 	t.true(isFailure(await t.throwsAsync(sums.set('a', 1, 1000)), 'storageFull'));
 	t.true(isFailure(await t.throwsAsync(sums.setMany(new Map([['a', 1]]), 1000)), 'storageFull'));
 	database.freeSpace = freeSpace;

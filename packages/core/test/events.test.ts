@@ -185,9 +185,9 @@ test('news of tickets and jobs reach their owner and whoever holds the ticket', 
 	]);
 	const user = await app.services.database.users.find('ada');
 	const ticket = { kind: 'ticket', ticket: 'secret2', sent: 5, size: 10, state: 'sending' } as const;
-	app.services.news.send({ ticket: 'secret2' }, ticket);
-	app.services.news.send({ userId: user?.id ?? '' }, { ...ticket, ticket: 'hers' });
-	app.services.news.send(
+	app.services.notifications.publish({ ticket: 'secret2' }, ticket);
+	app.services.notifications.publish({ userId: user?.id ?? '' }, { ...ticket, ticket: 'hers' });
+	app.services.notifications.publish(
 		{ userId: user?.id ?? '' },
 		{ kind: 'job', conversionId: 'c1', status: 'processing', progress: 12 },
 	);

@@ -384,7 +384,7 @@ test('a link is good until the moment it ends, and a clock that is set back wake
 	const links = linksAt(s, clock);
 	const { token, expiresAt } = await links.make(s.viewer, parsePath('docs/fox.txt'), '12h');
 	const follow = async () => {
-		const { file } = await links.follow(token);
+		const { file } = await links.resolve(token);
 		await file?.close();
 	};
 	clock.now = expiresAt - 1;
@@ -397,7 +397,7 @@ test('a link is good until the moment it ends, and a clock that is set back wake
 	const other = await links.make(s.viewer, parsePath('docs/deep'), '1w');
 	clock.now -= 365 * 24 * hourMs;
 	// A process that was not there when it was made can't know how old it is.
-	t.like(await t.throwsAsync(() => linksAt(s, clock).follow(other.token)), { kind: 'expired' });
+	t.like(await t.throwsAsync(() => linksAt(s, clock).resolve(other.token)), { kind: 'expired' });
 });
 
 test('a new link is good for its hour whatever the clocks of the machine have been through', async (t) => {
@@ -413,7 +413,7 @@ test('a new link is good for its hour whatever the clocks of the machine have be
 		t.is(expiresAt, clock.now + hourMs);
 		const status = async (of = app.services.links) => {
 			try {
-				await (await of.follow(token)).file?.close();
+				await (await of.resolve(token)).file?.close();
 				return 'good';
 			} catch (error) {
 				return isFailure(error) ? error.kind : error;
@@ -483,7 +483,7 @@ test('a file that went out in time ends late', async (t) => {
 	const clock = { now: Date.now() };
 	const links = linksAt(s, clock);
 	const { token } = await links.make(s.viewer, parsePath('docs/fox.txt'), '1h');
-	const { file } = await links.follow(token);
+	const { file } = await links.resolve(token);
 	clock.now += 2 * hourMs;
 	let read = '';
 	for await (const chunk of file?.read() ?? []) read += Buffer.from(chunk).toString();
@@ -498,10 +498,10 @@ test('expired links are remembered for some days, then swept; purging forgets al
 	const { token } = await links.make(s.viewer, parsePath('docs/fox.txt'), '1h');
 	clock.now += 3 * 24 * hourMs;
 	await links.sweep();
-	t.like(await t.throwsAsync(() => links.follow(token)), { kind: 'expired' });
+	t.like(await t.throwsAsync(() => links.resolve(token)), { kind: 'expired' });
 	clock.now += 6 * 24 * hourMs;
 	await links.sweep();
-	t.like(await t.throwsAsync(() => links.follow(token)), { kind: 'notFound' });
+	t.like(await t.throwsAsync(() => links.resolve(token)), { kind: 'notFound' });
 
 	clock.now = Date.now();
 	await links.make(s.viewer, parsePath('docs/deep'), '1h');
@@ -607,12 +607,12 @@ test('a link works, and an expired one says so, while the database has no room',
 	await moveTo(links, s.viewer, at('docs/fox.txt'), at('x.txt'), () =>
 		s.app.services.storage.move(at('docs/fox.txt'), at('x.txt')),
 	);
-	const { path: found, file } = await links.follow(token);
+	const { path: found, file } = await links.resolve(token);
 	t.is(found, 'x.txt' as StoragePath);
 	await file?.close();
 	await t.notThrowsAsync(() => links.countDownload(id));
 	clock.now += 2 * hourMs;
-	t.like(await t.throwsAsync(() => links.follow(token)), { kind: 'expired' });
+	t.like(await t.throwsAsync(() => links.resolve(token)), { kind: 'expired' });
 });
 
 test('a link that is followed while its folders are renamed is never lost for a moment', async (t) => {
@@ -665,7 +665,7 @@ test('a link is found whose file was away for just the moment in which it was lo
 		}),
 		log: silent,
 	});
-	const { path, file } = await links.follow(token);
+	const { path, file } = await links.resolve(token);
 	await file?.close();
 	t.is(path, parsePath('docs/fox.txt'));
 	t.is(looks, 2);

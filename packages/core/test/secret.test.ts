@@ -3,8 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
+import { readOrMakeSecret } from '../src/config/secret.js';
 import { ConfigError } from '../src/index.js';
-import { readOrMakeSecret } from '../src/secret.js';
 
 const log = pino({ level: 'silent' });
 

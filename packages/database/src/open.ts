@@ -2,31 +2,31 @@ import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type {
 	AmountStore,
+	KeyValueStore,
 	LinkStore,
 	RootStore,
 	SessionStore,
-	SmallStore,
 	TicketStore,
 	UploadStore,
 	UserStore,
 } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
-import { translated } from './errors.js';
-import { guarded } from './guarded.js';
-import { limitStore } from './limits.js';
-import { linkStore } from './links.js';
-import { allMigrations, type Migration } from './migrations.js';
-import { openMysql } from './mysql.js';
-import { rememberedSessions } from './rememberedSessions.js';
-import { rootStore } from './roots.js';
-import { sessionStore } from './sessions.js';
-import { smallStore, sweepSmallRows } from './smallRows.js';
-import { openSqlite } from './sqlite.js';
-import { type Changes, sqliteChanges } from './sqliteChanges.js';
-import { parseDatabaseUrl } from './target.js';
-import { ticketStore } from './tickets.js';
-import { uploadStore } from './uploads.js';
-import { userStore } from './users.js';
+import { translated } from './connection/errors.js';
+import { openMysql } from './connection/mysql.js';
+import { openSqlite } from './connection/sqlite.js';
+import { type Changes, sqliteChanges } from './connection/sqliteChanges.js';
+import { parseDatabaseUrl } from './connection/target.js';
+import { allMigrations, type Migration } from './migrations/all.js';
+import { guarded } from './stores/guarded.js';
+import { keyValueStore, sweepKeyValues } from './stores/keyValues.js';
+import { limitStore } from './stores/limits.js';
+import { linkStore } from './stores/links.js';
+import { rememberedSessions } from './stores/rememberedSessions.js';
+import { rootStore } from './stores/roots.js';
+import { sessionStore } from './stores/sessions.js';
+import { ticketStore } from './stores/tickets.js';
+import { uploadStore } from './stores/uploads.js';
+import { userStore } from './stores/users.js';
 
 /** What the server remembers beside the files. All that succeeds is durable when it resolves. */
 export interface Database {
@@ -37,10 +37,10 @@ export interface Database {
 	readonly links: LinkStore;
 	readonly uploads: UploadStore;
 	readonly tickets: TicketStore;
-	/** The small rows of one scope, such as a plugin's name. */
-	smallRows(scope: string): SmallStore;
-	/** Forgets small rows that are past their time. Resolves to how many. */
-	sweepSmallRows(): Promise<number>;
+	/** The key-value store with expiry of one scope, such as a plugin's name. */
+	keyValues(scope: string): KeyValueStore;
+	/** Removes values that have expired. Resolves to how many. */
+	sweepKeyValues(): Promise<number>;
 	/** Free bytes on the disk of a database file; unbounded for a database that is elsewhere. */
 	freeSpace(): Promise<number>;
 	/** Whether the database answers. Throws `unavailable` if not. */
@@ -82,7 +82,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
 function database(knex: Knex, now: () => number, freeSpace: () => Promise<number>, changes?: Changes): Database {
 	const sessions = sessionStore(knex, now);
 	const { ping, sweep } = guarded({
-		sweep: () => sweepSmallRows(knex, now()),
+		sweep: () => sweepKeyValues(knex, now()),
 		async ping() {
 			await knex.raw('select 1');
 		},
@@ -95,8 +95,8 @@ function database(knex: Knex, now: () => number, freeSpace: () => Promise<number
 		links: guarded(linkStore(knex, now)),
 		uploads: guarded(uploadStore(knex)),
 		tickets: guarded(ticketStore(knex, now)),
-		smallRows: (scope) => guarded(smallStore(knex, now, scope)),
-		sweepSmallRows: sweep,
+		keyValues: (scope) => guarded(keyValueStore(knex, now, scope)),
+		sweepKeyValues: sweep,
 		freeSpace,
 		ping,
 		async close() {

@@ -1,6 +1,6 @@
 import { defaultSettings, type UserSettings } from '@stowage/rules';
 import type { Knex } from 'knex';
-import { plainRow } from './plainValues.js';
+import { plainRow } from './connection/plainValues.js';
 
 interface SettingsRow {
 	user_id: string;

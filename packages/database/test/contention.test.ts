@@ -79,7 +79,7 @@ test('nobody who reads waits for those who wait to write', async (t) => {
 	];
 	t.is((await db.sessions.find('hash', Date.now()))?.user.username, 'alice');
 	t.is((await db.users.list()).length, 1);
-	t.is(await db.smallRows('any').get('key'), undefined);
+	t.is(await db.keyValues('any').get('key'), undefined);
 	await db.ping();
 	t.deepEqual(settled, []);
 	holder.release();

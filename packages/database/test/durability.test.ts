@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { openDatabase } from '@stowage/database';
 import test from 'ava';
-import { allMigrations } from '../src/migrations.js';
-import { openSqlite } from '../src/sqlite.js';
+import { openSqlite } from '../src/connection/sqlite.js';
+import { allMigrations } from '../src/migrations/all.js';
 import { runProgram } from './program.js';
 import { temporaryFolder } from './temporaryFolder.js';
 

@@ -2,8 +2,8 @@ import { readdir, stat } from 'node:fs/promises';
 import { DatabaseError, type Migration, openDatabase } from '@stowage/database';
 import test, { type ExecutionContext } from 'ava';
 import Libsql from 'libsql';
-import { createTable } from '../src/createTable.js';
-import { allMigrations } from '../src/migrations.js';
+import { allMigrations } from '../src/migrations/all.js';
+import { createTable } from '../src/migrations/createTable.js';
 import { runProgram } from './program.js';
 import { temporaryFolder } from './temporaryFolder.js';
 

@@ -3,7 +3,7 @@ import { DatabaseError, openDatabase } from '@stowage/database';
 import test from 'ava';
 import type { Knex } from 'knex';
 import mysql from 'mysql2/promise';
-import { allMigrations } from '../src/migrations.js';
+import { allMigrations } from '../src/migrations/all.js';
 import { type MariaDb, startMariadb } from './mariadb.js';
 
 let mariadb: MariaDb;

@@ -1,6 +1,6 @@
 import { DatabaseError } from '@stowage/database';
 import test from 'ava';
-import { parseDatabaseUrl } from '../src/target.js';
+import { parseDatabaseUrl } from '../src/connection/target.js';
 
 test('a path follows sqlite:', (t) => {
 	t.deepEqual(parseDatabaseUrl('sqlite:/srv/my data/stowage%20.db'), {

@@ -32,7 +32,7 @@ export interface WalkBatch {
 }
 
 /** A file that is about to be published under a name in a folder. */
-export interface Arrival {
+export interface PublishRequest {
 	staged: StagedFile;
 	/** The wished name; the one in the answer may carry ` (n)`. */
 	name: string;
@@ -88,10 +88,10 @@ export interface Files {
 	/** Refuses a place as `publish` would, before any byte arrives. */
 	assertUpload(viewer: Viewer, folder: ItemRef): Promise<void>;
 	/** Publishes all or none; a taken name gets ` (n)`. Discards what it could not publish. */
-	publish(viewer: Viewer, folder: ItemRef, arrivals: readonly Arrival[]): Promise<Entry[]>;
+	publish(viewer: Viewer, folder: ItemRef, requests: readonly PublishRequest[]): Promise<Entry[]>;
 	/**
 	 * Publishes one file, however often it is asked: what an earlier call published, though it did not live to answer, is found under whichever name it got.
 	 * Discards nothing when it fails. Throws `notFound` if the folder is gone, or the file with what was published of it.
 	 */
-	publishOnce(viewer: Viewer, folder: ItemRef, arrival: Arrival): Promise<Entry>;
+	publishOnce(viewer: Viewer, folder: ItemRef, request: PublishRequest): Promise<Entry>;
 }

@@ -17,7 +17,7 @@ export * from './auth.js';
 export * from './files.js';
 export * from './json.js';
 export * from './makeFolders.js';
-export * from './news.js';
+export * from './notifications.js';
 export * from './Pace.js';
 export * from './parse.js';
 export * from './plugin.js';

@@ -5,10 +5,10 @@ import type { ArchiveFormat } from './archives.js';
 import type { AuthProvider } from './auth.js';
 import type { Files } from './files.js';
 import type { JsonBodies } from './json.js';
-import type { News } from './news.js';
+import type { Notifications } from './notifications.js';
 import type { Renderer } from './renderers.js';
 import type { StorageDriver } from './storage.js';
-import type { SmallStore } from './stores.js';
+import type { KeyValueStore } from './stores.js';
 
 /** Implementations by name. Looked up at each call, so the order of plugins in the configuration is free. */
 export interface Registry<T> {
@@ -41,11 +41,11 @@ declare module '@hapi/hapi' {
 	interface Server {
 		readonly providers: Providers;
 		readonly files: Files;
-		/** Small rows for the plugin of this name. */
-		smallRows(scope: string): SmallStore;
+		/** A key-value store with expiry for the plugin of this name. */
+		keyValues(scope: string): KeyValueStore;
 		/** The log for the plugin of this name. */
 		logOf(plugin: string): PluginLog;
-		readonly news: News;
+		readonly notifications: Notifications;
 		readonly bodies: JsonBodies;
 		/** The absolute path of the folder that holds what the server keeps: its database, its secrets and, by default, the files. */
 		readonly dataDir: string;

@@ -140,7 +140,7 @@ export interface LinkStore {
 }
 
 /** Small values of one part of the server, such as a plugin, shared by all processes and kept through restarts. Values are what JSON can hold. */
-export interface SmallStore {
+export interface KeyValueStore {
 	/** Undefined for what was never set, was removed or has passed its time. Whoever reads it parses it. */
 	get(key: string): Promise<unknown>;
 	/** Those that there are, by their keys. */

@@ -1,4 +1,4 @@
-import { type ArchiveContents, isFailure, type SmallStore, z } from '@stowage/plugin-api';
+import { type ArchiveContents, isFailure, type KeyValueStore, z } from '@stowage/plugin-api';
 import type { ChecksumCache } from './ChecksumCache.js';
 import { smallBytes } from './records.js';
 
@@ -33,7 +33,7 @@ export class Checksums {
 
 	constructor(
 		readonly contents: ArchiveContents,
-		readonly store: SmallStore,
+		readonly store: KeyValueStore,
 		readonly cache: ChecksumCache,
 	) {
 		this.#crcs = new Uint32Array(contents.count);

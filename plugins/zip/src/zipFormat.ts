@@ -1,11 +1,11 @@
-import type { ArchiveFormat, SmallStore } from '@stowage/plugin-api';
+import type { ArchiveFormat, KeyValueStore } from '@stowage/plugin-api';
 import { ChecksumCache } from './ChecksumCache.js';
 import { Checksums } from './Checksums.js';
 import { layOut } from './layout.js';
 import { readZip } from './readZip.js';
 
 /** ZIP as PKWARE's APPNOTE has it. Checksums that were computed once are kept in `store`, those of small files in memory. */
-export function zipFormat(store: SmallStore): ArchiveFormat {
+export function zipFormat(store: KeyValueStore): ArchiveFormat {
 	const cache = new ChecksumCache();
 	return {
 		version: 'stowage-zip-2',

@@ -1,9 +1,9 @@
-import type { Archive, ArchiveContents, ArchiveEntry, ByteRange, OpenFile, SmallStore } from '@stowage/plugin-api';
+import type { Archive, ArchiveContents, ArchiveEntry, ByteRange, KeyValueStore, OpenFile } from '@stowage/plugin-api';
 
 const longAgo = Date.UTC(2020, 1, 3, 4, 5, 6);
 
 /** Rows in memory, and how often they were asked for. */
-export class Rows implements SmallStore {
+export class Rows implements KeyValueStore {
 	readonly rows = new Map<string, unknown>();
 	async get(key: string) {
 		return this.rows.get(key);

@@ -1,9 +1,9 @@
 import type {
 	AmountStore,
+	KeyValueStore,
 	LinkStore,
 	RootStore,
 	SessionStore,
-	SmallStore,
 	TicketStore,
 	UploadStore,
 	UserStore,
@@ -20,8 +20,8 @@ export interface Repositories {
 	links: LinkStore;
 	uploads: UploadStore;
 	tickets: TicketStore;
-	smallRows(scope: string): SmallStore;
-	sweepSmallRows(): Promise<number>;
+	keyValues(scope: string): KeyValueStore;
+	sweepKeyValues(): Promise<number>;
 }
 
 /** What time it is to the database under test. */

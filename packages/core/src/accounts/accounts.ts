@@ -39,7 +39,7 @@ export interface SigningIn extends Caller {
 /** Hashes of one address at once are few, and addresses take turns: whoever sends a hundred passwords keeps nobody waiting but themselves. */
 const hashing = { running: 3, runningPerClient: 2, waiting: 1000, waitingPerClient: 100 };
 
-interface Parts {
+interface Dependencies {
 	users: UserStore;
 	limits: LimitStore;
 	registrationsPerHour: number;
@@ -53,7 +53,7 @@ interface Parts {
 	makeHome(username: string): Promise<void>;
 }
 
-export function createAccounts(parts: Parts): Accounts {
+export function createAccounts(parts: Dependencies): Accounts {
 	const { users, limits: store, registrationsPerHour, now, auth, homes, makeHome } = parts;
 	const limits = steadyLimits(store);
 	const hashes = new FairQueue(hashing, 'Too many people are signing in right now. Please try again in a moment.');

@@ -1,7 +1,7 @@
 import type { LimitStore } from '@stowage/plugin-api';
 import { foldUsername } from '@stowage/rules';
 import { limitAddress } from '../http/proxy.js';
-import { rateLimited } from '../rateLimited.js';
+import { rateLimited } from '../limits/rateLimited.js';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

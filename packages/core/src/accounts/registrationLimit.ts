@@ -1,6 +1,6 @@
 import type { LimitStore } from '@stowage/plugin-api';
 import { limitAddress } from '../http/proxy.js';
-import { rateLimited } from '../rateLimited.js';
+import { rateLimited } from '../limits/rateLimited.js';
 
 const windowMs = 60 * 60_000;
 

@@ -5,8 +5,8 @@ import { Failure, isFailure } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
 import { createEndedSessions } from './endedSessions.js';
-import { FollowedSessions } from './FollowedSessions.js';
 import { cookieNames, cookiePath, keepOwnCookies } from './ownCookies.js';
+import { SessionSubscriptions } from './SessionSubscriptions.js';
 
 /** A sign of life is written at most this often, so that reading is not writing. */
 const touchMs = 5 * 60_000;
@@ -36,7 +36,7 @@ export interface Sessions {
 	/** Whether the session of that key still goes on. */
 	isAlive(key: string): Promise<boolean>;
 	/** Calls `onEnd` soon after the session of that key has ended, wherever that was, until the returned function is called. */
-	follow(key: string, onEnd: () => void): () => void;
+	subscribe(key: string, onEnd: () => void): () => void;
 }
 
 function isCookie(cookie: unknown): cookie is { id: string } {
@@ -140,7 +140,7 @@ export async function registerSessions(
 
 	const cookieOf = (request: Request) => (request.client.isHttps ? request.secureCookie : request.plainCookie);
 	const isAlive = async (idHash: string) => (await find(idHash, clock())) !== undefined;
-	const followed = new FollowedSessions(isAlive);
+	const subscriptions = new SessionSubscriptions(isAlive);
 	const endCurrent = async (request: Request) => {
 		const { idHashes = [] } = (request.auth.credentials ?? {}) as { idHashes?: string[] };
 		for (const idHash of idHashes) await ended.end(idHash);
@@ -158,6 +158,6 @@ export async function registerSessions(
 		},
 		keyOf: (request) => ((request.auth.credentials ?? {}) as { idHash?: string }).idHash,
 		isAlive,
-		follow: (key, onEnd) => followed.follow(key, onEnd),
+		subscribe: (key, onEnd) => subscriptions.subscribe(key, onEnd),
 	};
 }

@@ -54,7 +54,7 @@ export const defaultArchiveLimits: Omit<ArchiveLimits, 'maxEntries'> = {
 	memory: { total: 192 * megabyte, perClient: 96 * megabyte },
 };
 
-interface Means {
+interface Dependencies {
 	files: Files;
 	format: () => ArchiveFormat | undefined;
 	/** Where work that walks through folders waits for its turn. */
@@ -64,7 +64,7 @@ interface Means {
 
 const busy = 'Too many ZIPs are being downloaded. Please try again in a moment.';
 
-export function createArchives({ files, format, walks, limits }: Means): Archives {
+export function createArchives({ files, format, walks, limits }: Dependencies): Archives {
 	const atOnce = new Budget(limits.atOnce, busy);
 	const memory = new Budget(limits.memory, busy);
 	// Apart from the walks: reading for a checksum may take hours, and a search should not wait for that.
@@ -94,8 +94,8 @@ export function createArchives({ files, format, walks, limits }: Means): Archive
 				if (bytes > limits.memory.perClient) throw tooLong();
 				hold(more);
 			};
-			const means = { files, viewer, area, reserve, maxEntries: limits.maxEntries, signal };
-			const looked = await lookAtChosen(means, selection.items);
+			const dependencies = { files, viewer, area, reserve, maxEntries: limits.maxEntries, signal };
+			const looked = await lookAtChosen(dependencies, selection.items);
 			const items = looked.map(({ path, owner }) => ({ path, ...ownedBy(owner) }));
 			const [only] = looked;
 			if (mayBeFile && only?.type === 'file' && looked.length === 1) {
@@ -104,7 +104,7 @@ export function createArchives({ files, format, walks, limits }: Means): Archive
 			}
 			const zip = format();
 			if (zip === undefined) throw new Failure('unavailable', 'ZIP archives are not available on this server.');
-			const { manifest, chosen, skipped, fingerprint } = await makeManifest(means, looked);
+			const { manifest, chosen, skipped, fingerprint } = await makeManifest(dependencies, looked);
 			reserve(manifest.count * zip.bytesPerEntry);
 			const archive = await zip.archive<ManifestEntry>(
 				{

@@ -36,7 +36,7 @@ export interface Contents {
 	fingerprint: string;
 }
 
-interface Means {
+interface Dependencies {
 	files: Files;
 	viewer: Viewer;
 	area: Area;
@@ -60,7 +60,7 @@ const hashedAtOnce = 16 * 1024;
  * `notFound` if any is not there.
  */
 export async function lookAtChosen(
-	{ files, viewer, area, reserve, signal }: Pick<Means, 'files' | 'viewer' | 'area' | 'reserve' | 'signal'>,
+	{ files, viewer, area, reserve, signal }: Pick<Dependencies, 'files' | 'viewer' | 'area' | 'reserve' | 'signal'>,
 	chosen: readonly ChosenItem[],
 ): Promise<WalkedItem[]> {
 	const items = new Map<string, WalkedItem>();
@@ -79,16 +79,16 @@ export async function lookAtChosen(
 }
 
 /** Lists looked-at items and all below them. An item has its own name in the archive, whatever lies above it. */
-export async function makeManifest(means: Means, items: readonly WalkedItem[]): Promise<Contents> {
-	const { reserve, signal } = means;
+export async function makeManifest(dependencies: Dependencies, items: readonly WalkedItem[]): Promise<Contents> {
+	const { reserve, signal } = dependencies;
 	const manifest = new Manifest(reserve);
 	const pace = new Pace();
 	let skipped = 0;
 	for (const [top, item] of items.entries()) {
 		if (pace.isDue) await pace.rest(signal);
-		assertRoom(manifest, 1, means);
+		assertRoom(manifest, 1, dependencies);
 		manifest.add(item, top);
-		if (item.type === 'directory') skipped += await addBelow(means, manifest, item, top, pace);
+		if (item.type === 'directory') skipped += await addBelow(dependencies, manifest, item, top, pace);
 	}
 	manifest.name(await namesOf(items, pace, signal));
 	const { fingerprint, tooLong } = await finish(manifest, pace, signal);
@@ -98,13 +98,13 @@ export async function makeManifest(means: Means, items: readonly WalkedItem[]): 
 
 /** Lists what lies below a folder, what a folder holds side by side and by name. Resolves to how many things were left out. */
 async function addBelow(
-	means: Means,
+	dependencies: Dependencies,
 	manifest: Manifest,
 	{ owner }: WalkedItem,
 	top: number,
 	pace: Pace,
 ): Promise<number> {
-	const { files, viewer, area, signal } = means;
+	const { files, viewer, area, signal } = dependencies;
 	let skipped = 0;
 	const folders = [manifest.count - 1];
 	for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
@@ -115,7 +115,7 @@ async function addBelow(
 		for await (const batch of files.survey(viewer, { area, path, ...ownedBy(owner) })) {
 			signal?.throwIfAborted();
 			skipped += batch.leftOut;
-			assertRoom(manifest, batch.items.length, means);
+			assertRoom(manifest, batch.items.length, dependencies);
 			for (const item of batch.items) manifest.add(item, top);
 		}
 		await manifest.sortFrom(first, pace, signal);
@@ -124,7 +124,7 @@ async function addBelow(
 	return skipped;
 }
 
-function assertRoom({ count }: Manifest, more: number, { maxEntries }: Means): void {
+function assertRoom({ count }: Manifest, more: number, { maxEntries }: Dependencies): void {
 	if (count + more > maxEntries) throw tooManyEntries(maxEntries);
 }
 

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { z } from 'zod';
-import { isHostPattern } from '../http/allowedHosts.js';
-import { parseNetwork } from '../http/networks.js';
+import { isHostPattern } from './allowedHosts.js';
+import { parseNetwork } from './networks.js';
 
 /** What may stand in the configuration as a size: whole bytes, or a number with a unit of base 1024. */
 const sizeUnits: Record<string, number> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3, tb: 1024 ** 4 };

@@ -15,7 +15,7 @@ const pollShare = 0.25;
  * out counts as a change, so that whoever is told asks.
  */
 export class FolderFeed {
-	readonly followers = new Set<() => void>();
+	readonly subscribers = new Set<() => void>();
 	/** Resolves when no later change is missed. */
 	readonly ready: Promise<void>;
 	#watch: Watch | undefined;
@@ -36,8 +36,8 @@ export class FolderFeed {
 		return this.#watch !== undefined;
 	}
 
-	tell(): void {
-		for (const onChange of this.followers) onChange();
+	publish(): void {
+		for (const onChange of this.subscribers) onChange();
 	}
 
 	close(): void {
@@ -62,20 +62,20 @@ export class FolderFeed {
 		}
 		if (this.#isClosed) return this.#watch?.close();
 		if (found !== 'followed') this.#lookIn(next);
-		if (this.#last !== undefined && this.#last !== found) this.tell();
+		if (this.#last !== undefined && this.#last !== found) this.publish();
 		this.#last = found;
 	}
 
 	async #listen(): Promise<Watch | undefined> {
 		if (!hasWatch(this.storage)) return undefined;
 		return this.storage.watch(this.path, {
-			onChange: () => this.tell(),
+			onChange: () => this.publish(),
 			onEnd: () => {
 				if (this.#isClosed) return;
 				this.#watch = undefined;
 				// Whatever is there next is news.
 				this.#last = 'ended';
-				this.tell();
+				this.publish();
 				this.#lookIn(searchMs);
 			},
 		});

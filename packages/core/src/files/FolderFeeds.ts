@@ -13,19 +13,19 @@ export class FolderFeeds {
 	) {}
 
 	/** Calls `onChange` when the folder's rows may have changed, also when it goes away or appears. When it resolves no later change is missed. */
-	async follow(path: StoragePath, onChange: () => void): Promise<Watch> {
+	async subscribe(path: StoragePath, onChange: () => void): Promise<Watch> {
 		let feed = this.#feeds.get(path);
 		if (feed === undefined) {
 			feed = new FolderFeed(this.storage(), path, this.log);
 			this.#feeds.set(path, feed);
 		}
 		const followed = feed;
-		followed.followers.add(onChange);
+		followed.subscribers.add(onChange);
 		await followed.ready;
 		return {
 			close: () => {
-				followed.followers.delete(onChange);
-				if (followed.followers.size > 0) return;
+				followed.subscribers.delete(onChange);
+				if (followed.subscribers.size > 0) return;
 				followed.close();
 				if (this.#feeds.get(path) === followed) this.#feeds.delete(path);
 			},
@@ -33,11 +33,11 @@ export class FolderFeeds {
 	}
 
 	/** Tells of something that came or went by this very server: in its folder, and as a count in the folder above. */
-	tell(path: StoragePath): void {
+	publish(path: StoragePath): void {
 		for (const folder of [parentPath(path), parentPath(parentPath(path))]) {
 			const feed = this.#feeds.get(folder);
 			// A storage that tells by itself has done so.
-			if (feed?.isTold === false) feed.tell();
+			if (feed?.isTold === false) feed.publish();
 		}
 	}
 }

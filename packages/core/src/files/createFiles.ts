@@ -29,12 +29,12 @@ import {
 import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
 import type { Quotas, Reservation } from '../quotas/createQuotas.js';
-import { availableSpace } from '../uploads/freeSpace.js';
-import { createSpaceGuard } from '../uploads/spaceGuard.js';
+import { ensureFolder, onNewState, takeBackFolders } from '../storage/folders.js';
+import { availableSpace } from '../storage/freeSpace.js';
+import { createSpaceGuard } from '../storage/spaceGuard.js';
 import { countedRow } from './countedRows.js';
 import { entryIn } from './entries.js';
 import { FolderFeeds } from './FolderFeeds.js';
-import { ensureFolder, onNewState, takeBackFolders } from './folders.js';
 import { homesOnDisk, makeHome } from './homes.js';
 import type { ItemWatcher } from './itemWatcher.js';
 import { listMerged, listPlace } from './listFolder.js';
@@ -98,7 +98,7 @@ export function createFiles(
 		const moved = await watcher.moving(viewer, from, (before) =>
 			storage().move(from, to, { ...options, beforeNaming: (name) => before(joinPath(parentPath(to), name)) }),
 		);
-		feeds.tell(from);
+		feeds.publish(from);
 		return moved;
 	};
 
@@ -171,7 +171,7 @@ export function createFiles(
 					throw new Failure('notFound', `There is no such folder: ${folder.path}`, { cause: error });
 				});
 			});
-			feeds.tell(at);
+			feeds.publish(at);
 			return entryIn(parent, made, 0);
 		},
 
@@ -226,7 +226,7 @@ export function createFiles(
 				() => storage().stat(at),
 				() => watcher.removing(viewer, at, () => storage().remove(at)),
 			);
-			feeds.tell(at);
+			feeds.publish(at);
 		},
 
 		async stage(id) {
@@ -239,12 +239,12 @@ export function createFiles(
 			await inTree(viewer, () => assertFolder(ownPlace(viewer, folder)));
 		},
 
-		async publish(viewer, folder, arrivals) {
+		async publish(viewer, folder, requests) {
 			await files.assertUpload(viewer, folder);
 			const parent = ownPlace(viewer, folder);
-			const staged = arrivals.map((arrival) => arrival.staged);
-			const items = await quotas.publishing(viewer, staged, () => publishAll(storage(), parent.at, arrivals, log));
-			for (const { name } of items) feeds.tell(joinPath(parent.at, name));
+			const staged = requests.map((request) => request.staged);
+			const items = await quotas.publishing(viewer, staged, () => publishAll(storage(), parent.at, requests, log));
+			for (const { name } of items) feeds.publish(joinPath(parent.at, name));
 			return items.map((item) => entryIn(parent, item));
 		},
 
@@ -253,7 +253,7 @@ export function createFiles(
 			const parent = ownPlace(viewer, folder);
 			const publish = async () => [await publishOnce(parent.at, arrival)];
 			const [item] = (await quotas.publishing(viewer, [arrival.staged], publish)) as [StorageItem];
-			feeds.tell(joinPath(parent.at, item.name));
+			feeds.publish(joinPath(parent.at, item.name));
 			return entryIn(parent, item);
 		},
 	};
@@ -280,7 +280,7 @@ export function createFiles(
 				}
 			}),
 		);
-		feeds.tell(to.at);
+		feeds.publish(to.at);
 		return rowOf(to, item);
 	}
 

@@ -1,6 +1,6 @@
 import type { StorageProvider } from '@stowage/plugin-api';
 import { homeRoot, isFailure, parsePath, publicRoot } from '@stowage/rules';
-import { ensureFolder } from './folders.js';
+import { ensureFolder } from '../storage/folders.js';
 
 /** Names of the homes on disk, also of those whose user is gone. */
 export async function homesOnDisk(storage: StorageProvider): Promise<string[]> {

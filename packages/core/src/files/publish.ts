@@ -1,4 +1,4 @@
-import type { Arrival, NamingOptions, StorageItem, StorageProvider } from '@stowage/plugin-api';
+import type { NamingOptions, PublishRequest, StorageItem, StorageProvider } from '@stowage/plugin-api';
 import { candidateNames, Failure, isFailure, joinPath, type StoragePath } from '@stowage/rules';
 import type { Log } from '../log.js';
 
@@ -29,11 +29,15 @@ export async function underFreeName(
  * Publishes a file that an earlier call may have published already without living to answer: that one is found under the name it got, and there is no second.
  * Discards nothing.
  */
-export async function publishOnce(folder: StoragePath, arrival: Arrival): Promise<StorageItem> {
-	return publishArrival(folder, arrival, 0);
+export async function publishOnce(folder: StoragePath, request: PublishRequest): Promise<StorageItem> {
+	return publishAs(folder, request, 0);
 }
 
-function publishArrival(folder: StoragePath, { staged, name, mtime }: Arrival, skipped: number): Promise<StorageItem> {
+function publishAs(
+	folder: StoragePath,
+	{ staged, name, mtime }: PublishRequest,
+	skipped: number,
+): Promise<StorageItem> {
 	const options = mtime === undefined ? {} : { mtime };
 	return underFreeName(
 		folder,
@@ -67,22 +71,22 @@ class TriedNames {
 export async function publishAll(
 	storage: StorageProvider,
 	folder: StoragePath,
-	arrivals: readonly Arrival[],
+	requests: readonly PublishRequest[],
 	log: Log,
 ): Promise<StorageItem[]> {
 	const published: StorageItem[] = [];
 	const tried = new TriedNames();
 	try {
-		for (const arrival of arrivals) {
-			const item = await publishArrival(folder, arrival, tried.count(arrival.name));
-			tried.got(arrival.name, item.name);
+		for (const request of requests) {
+			const item = await publishAs(folder, request, tried.count(request.name));
+			tried.got(request.name, item.name);
 			published.push(item);
 		}
 		return published;
 	} catch (error) {
 		const undone = await Promise.allSettled([
 			...published.map((item) => takeBack(storage, joinPath(folder, item.name), item.id)),
-			...arrivals.map(({ staged }) => staged.discard()),
+			...requests.map(({ staged }) => staged.discard()),
 		]);
 		// What the caller hears is why it failed, not what failed after it.
 		for (const each of undone)

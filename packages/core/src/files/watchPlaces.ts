@@ -25,7 +25,7 @@ export async function watchPlaces(
 	const follow = async (path: StoragePath, listener: () => void): Promise<void> => {
 		if (isClosed || watches.has(path)) return;
 		watches.set(path, { close: () => {} });
-		const watch = await feeds.follow(path, listener);
+		const watch = await feeds.subscribe(path, listener);
 		if (isClosed) watch.close();
 		else watches.set(path, watch);
 	};

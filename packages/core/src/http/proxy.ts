@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import type { Request } from '@stowage/plugin-api';
-import { isListed, parseNetwork } from './networks.js';
+import { isListed, parseNetwork } from '../config/networks.js';
 
 export interface ClientInfo {
 	/** The address of the client: the socket's, or the rightmost hop that no trusted proxy stands for. */

@@ -1,5 +1,5 @@
 import type { Database } from '@stowage/database';
-import type { SmallStore } from '@stowage/plugin-api';
+import type { KeyValueStore } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 
 /** What stays free for rows that nobody can do without: sessions, accounts, links, where uploads stand. */
@@ -10,7 +10,7 @@ export interface DatabaseReserve {
 	/** Throws `storageFull` unless so many bytes can be written and the reserve stays free. */
 	assertRoom(bytes: number): Promise<void>;
 	/** The same rows; what would take from the reserve is refused by `storageFull`. */
-	optional(rows: SmallStore): SmallStore;
+	optional(rows: KeyValueStore): KeyValueStore;
 }
 
 export function createDatabaseReserve(database: Pick<Database, 'freeSpace'>, reserve = reserveBytes): DatabaseReserve {

@@ -13,12 +13,12 @@ import {
 } from '@stowage/rules';
 import type { ItemWatcher } from '../files/itemWatcher.js';
 import type { Log } from '../log.js';
-import { followItems } from './followItems.js';
 import { Lifetimes } from './Lifetimes.js';
 import { identityOf, type LocatedLink, locateLink, openLink } from './locateLink.js';
-import { noteIfPossible } from './noteIfPossible.js';
+import { recordIfPossible } from './noteIfPossible.js';
+import { trackItems } from './trackItems.js';
 
-export interface FollowedLink extends LocatedLink {
+export interface ResolvedLink extends LocatedLink {
 	id: string;
 	/** On whose behalf the link gives the item away. */
 	owner: Viewer;
@@ -38,7 +38,7 @@ export interface Links {
 		expiration: LinkExpiration,
 	): Promise<{ id: string; token: string; expiresAt: number }>;
 	/** What a token leads to. Throws `expired`, and one and the same `notFound` for whatever else does not work. */
-	follow(token: string): Promise<FollowedLink>;
+	resolve(token: string): Promise<ResolvedLink>;
 	/** Counts a download, if that can be written down. */
 	countDownload(id: string): Promise<void>;
 	/** All that are remembered, of one owner or of everybody, the newest first, with where their items lie now. */
@@ -52,7 +52,7 @@ export interface Links {
 	watcher: ItemWatcher;
 }
 
-interface Parts {
+interface Dependencies {
 	links: LinkStore;
 	/** Looked up at each call. */
 	storage: () => StorageProvider;
@@ -77,7 +77,7 @@ export function createLinks({
 	log,
 	now = Date.now,
 	monotonic = () => performance.now(),
-}: Parts): Links {
+}: Dependencies): Links {
 	const lifetimes = new Lifetimes(now, monotonic);
 
 	const listed = async (link: LinkRecord): Promise<ListedLink> => {
@@ -91,7 +91,7 @@ export function createLinks({
 		return found;
 	};
 
-	const follower = followItems({ links, storage, log });
+	const follower = trackItems({ links, storage, log });
 	/** The link as it is now, and its item if that is where the link says. Throws `expired`, and `notFound` for an unknown one. */
 	const look = async (token: string) => {
 		const link = await links.find(hashOf(token));
@@ -99,11 +99,12 @@ export function createLinks({
 		const state = lifetimes.stateOf(link);
 		if (state !== 'good') {
 			// Or a clock that is set back later would wake it.
-			if (state === 'expired' && !link.isEnded) await noteIfPossible(log, links.end(link.id));
+			if (state === 'expired' && !link.isEnded) await recordIfPossible(log, links.end(link.id));
 			throw new Failure('expired', 'This link has expired.');
 		}
 		const opened = await openLink(storage(), link);
-		if (opened !== undefined && opened.path !== link.path) await noteIfPossible(log, links.adopt(link.id, opened.path));
+		if (opened !== undefined && opened.path !== link.path)
+			await recordIfPossible(log, links.adopt(link.id, opened.path));
 		return { link, opened };
 	};
 
@@ -126,7 +127,7 @@ export function createLinks({
 			return { id: link.id, token, expiresAt };
 		},
 
-		async follow(token) {
+		async resolve(token) {
 			if (!/^[\w-]{43}$/.test(token)) throw noSuchLink();
 			const first = await look(token);
 			// What was moved after its link was read is found once nothing moves.
@@ -135,7 +136,7 @@ export function createLinks({
 			return { ...opened, id: link.id, owner: { kind: 'user', ...link.owner } };
 		},
 
-		countDownload: (id) => noteIfPossible(log, links.countDownload(id)),
+		countDownload: (id) => recordIfPossible(log, links.countDownload(id)),
 
 		list,
 

@@ -18,7 +18,7 @@ const heldRefusableMs = 1_000;
 /** How much longer a walk in the background pauses than it works. */
 const pauseFactor = 3;
 
-interface Means {
+interface Dependencies {
 	storage(): StorageProvider;
 	/** What unfinished uploads of the home's owner hold, but for these. */
 	held(except: readonly string[]): Promise<Amount>;
@@ -49,15 +49,17 @@ export class HomeUsage {
 
 	constructor(
 		readonly home: StoragePath,
-		readonly means: Means,
+		readonly dependencies: Dependencies,
 	) {}
 
 	/** What is in the home. Waits for a walk the first time only. */
 	async used(): Promise<Amount> {
 		await this.#findHeld(heldOldMs);
 		if (this.#used === undefined) await this.#measureNow();
-		else if (this.means.monotonic() - this.#measuredAt > oldMs) {
-			this.#measure().catch((error: unknown) => this.means.log.warn({ err: error }, 'a home could not be measured'));
+		else if (this.dependencies.monotonic() - this.#measuredAt > oldMs) {
+			this.#measure().catch((error: unknown) =>
+				this.dependencies.log.warn({ err: error }, 'a home could not be measured'),
+			);
 		}
 		return this.known();
 	}
@@ -84,7 +86,7 @@ export class HomeUsage {
 	async correct(): Promise<void> {
 		await this.#findHeld(heldRefusableMs);
 		if (this.#measuring !== undefined) await this.#measureNow();
-		if (this.#isInexact || this.means.monotonic() - this.#measuredAt > refusableMs) await this.#measureNow();
+		if (this.#isInexact || this.dependencies.monotonic() - this.#measuredAt > refusableMs) await this.#measureNow();
 	}
 
 	/** An unfinished upload has ended by another way than into the home. */
@@ -93,10 +95,10 @@ export class HomeUsage {
 	}
 
 	async #findHeld(maxAgeMs: number): Promise<void> {
-		const now = this.means.monotonic();
+		const now = this.dependencies.monotonic();
 		if (now - this.#heldAt < maxAgeMs) return;
 		this.#heldAt = now;
-		this.held = await this.means.held([...this.stagedIds]);
+		this.held = await this.dependencies.held([...this.stagedIds]);
 	}
 
 	async #measureNow(): Promise<void> {
@@ -109,7 +111,7 @@ export class HomeUsage {
 	}
 
 	#measure(): Promise<void> {
-		this.#measuring ??= this.means.walks
+		this.#measuring ??= this.dependencies.walks
 			.run(this.home, () => this.#walk())
 			.finally(() => {
 				this.#measuring = undefined;
@@ -120,8 +122,8 @@ export class HomeUsage {
 	async #walk(): Promise<void> {
 		this.#isInexact = false;
 		this.#added = { bytes: 0, entries: 0 };
-		const startedAt = this.means.monotonic();
-		const found = await measureTree(this.means.storage(), this.home, async (workedMs) => {
+		const startedAt = this.dependencies.monotonic();
+		const found = await measureTree(this.dependencies.storage(), this.home, async (workedMs) => {
 			// Nobody waits for it, so it leaves the disk and the processor to those who do.
 			if (!this.#isUrgent) await wait(workedMs * pauseFactor, undefined, { ref: false });
 		});

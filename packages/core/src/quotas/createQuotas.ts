@@ -2,12 +2,12 @@ import type { StagedFile, StorageItem, StorageProvider, UploadStore, UserStore }
 import { anonymousOwner, Failure, formatListSize, homeRoot, isFailure, plural, type Viewer } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import { FairQueue } from '../limits/FairQueue.js';
+import type { ByteMeter } from '../limits/metered.js';
 import type { Log } from '../log.js';
-import type { ByteMeter } from '../uploads/metered.js';
 import { HomeUsage, plus } from './HomeUsage.js';
 import type { Amount } from './measureTree.js';
 
-interface Means {
+interface Dependencies {
 	config: Pick<Config, 'quotas'>;
 	users: Pick<UserStore, 'quota'>;
 	uploads: Pick<UploadStore, 'held'>;
@@ -72,7 +72,7 @@ const unlimited: Reservation = {
 	release: () => {},
 };
 
-export function createQuotas({ config, users, uploads, storage, log, monotonic }: Means): Quotas {
+export function createQuotas({ config, users, uploads, storage, log, monotonic }: Dependencies): Quotas {
 	const homes = new Map<string, HomeUsage>();
 	const remembered = new Map<string, { quota: Amount; at: number }>();
 	const covered = new Set<string>();

@@ -1,14 +1,14 @@
 import * as contract from '@stowage/contract';
 import { route } from '@stowage/plugin-api';
 import { Failure, type Owner, type StoragePath } from '@stowage/rules';
-import { sendArchive } from '../archives/sendArchive.js';
-import { createHandOver } from '../downloads/createHandOver.js';
-import { retryChanged } from '../downloads/retryChanged.js';
-import { sendFile } from '../downloads/sendFile.js';
 import { privatePlace, publicPlace } from '../files/places.js';
 import { decodePath } from '../http/rawPath.js';
 import { clientKey } from '../limits/clientKey.js';
+import { createHandOver } from '../responses/createHandOver.js';
+import { retryChanged } from '../responses/retryChanged.js';
+import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
+import { sendArchive } from './sendArchive.js';
 
 const at = (path: StoragePath, owner: Owner | undefined) => ({ path, ...(owner === undefined ? {} : { owner }) });
 

@@ -1,7 +1,7 @@
 import * as contract from '@stowage/contract';
-import { type NewsItem, type Request, route } from '@stowage/plugin-api';
+import { type Notification, type Request, route } from '@stowage/plugin-api';
 import { EventStream } from '../events/EventStream.js';
-import { spaced } from '../events/spaced.js';
+import { throttle } from '../events/throttle.js';
 import { limitAddress } from '../http/proxy.js';
 import type { Services } from '../services.js';
 
@@ -9,13 +9,13 @@ import type { Services } from '../services.js';
 const spacingMs = 500;
 
 /** What a page on screen hears of: its folder, and the caller's jobs and tickets. */
-export function eventRoutes({ files, news, sessions, streams }: Services) {
+export function eventRoutes({ files, notifications, sessions, streams }: Services) {
 	return [
 		route(contract.events, async ({ viewer, query, request, h }) => {
 			const { type, directory } = query;
 			const { req, res } = request.raw;
 			let stream: EventStream | undefined;
-			const changed = spaced(spacingMs, () => stream?.send('changed', { type, directory }));
+			const changed = throttle(spacingMs, () => stream?.send('changed', { type, directory }));
 			const leave = streams.enter(viewerKey(request), () => stream?.end());
 			let hasChanged = false;
 			try {
@@ -23,17 +23,19 @@ export function eventRoutes({ files, news, sessions, streams }: Services) {
 					if (stream === undefined) hasChanged = true;
 					else changed();
 				});
-				const hear = ({ kind, ...item }: NewsItem) => stream?.send(kind, item);
-				const unhears = [...new Set(query.ticket)].map((ticket) => news.listen({ ticket }, hear));
-				if (viewer.kind === 'user') unhears.push(news.listen({ userId: viewer.id }, hear));
+				const onNotification = ({ kind, ...item }: Notification) => stream?.send(kind, item);
+				const unsubscribes = [...new Set(query.ticket)].map((ticket) =>
+					notifications.subscribe({ ticket }, onNotification),
+				);
+				if (viewer.kind === 'user') unsubscribes.push(notifications.subscribe({ userId: viewer.id }, onNotification));
 				const session = sessions.keyOf(request);
-				const unfollow = session === undefined ? () => {} : sessions.follow(session, () => stream?.end());
+				const unsubscribe = session === undefined ? () => {} : sessions.subscribe(session, () => stream?.end());
 				const close = () => {
 					leave();
 					watch.close();
 					changed.cancel();
-					unfollow();
-					for (const unhear of unhears) unhear();
+					unsubscribe();
+					for (const unsubscribe of unsubscribes) unsubscribe();
 				};
 				// Only asked what it would be, or gone while the folder was opened.
 				if (req.method === 'HEAD' || req.socket.destroyed) {

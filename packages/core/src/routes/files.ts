@@ -3,8 +3,8 @@ import { type Call, type ItemRef, route } from '@stowage/plugin-api';
 import type { Area, Owner, StoragePath, Viewer } from '@stowage/rules';
 import { clientGone } from '../http/clientGone.js';
 import { clientKey } from '../limits/clientKey.js';
-import { listingText } from '../listings/listingText.js';
-import { sendListing } from '../listings/sendListing.js';
+import { listingText } from '../responses/listingText.js';
+import { sendListing } from '../responses/sendListing.js';
 import type { Services } from '../services.js';
 
 const item = (area: Area, path: StoragePath, owner: Owner | undefined): ItemRef => ({
@@ -17,7 +17,7 @@ type BrowseCall = Pick<Call<typeof contract.browsePublic>, 'request' | 'h'>;
 type BrowseQuery = Call<typeof contract.browsePublic>['query'];
 
 /** Browsing, and everything that changes a tree but for bytes that arrive. */
-export function fileRoutes({ files, uploadLimits, walks, log }: Services) {
+export function fileRoutes({ files, uploadLimits, walkQueue, log }: Services) {
 	const browse = async ({ request, h }: BrowseCall, viewer: Viewer, type: Area, { directory, search }: BrowseQuery) => {
 		const folder = item(type, directory, undefined);
 		if (search === undefined || search === '') {
@@ -28,7 +28,7 @@ export function fileRoutes({ files, uploadLimits, walks, log }: Services) {
 		return {
 			type,
 			directory,
-			...(await walks.run(client, () => files.search(viewer, folder, search, signal), signal)),
+			...(await walkQueue.run(client, () => files.search(viewer, folder, search, signal), signal)),
 		};
 	};
 	return [

@@ -1,12 +1,12 @@
 import * as contract from '@stowage/contract';
 import { route } from '@stowage/plugin-api';
 import { baseName, Failure, isFailure, type Viewer } from '@stowage/rules';
-import { sendArchive } from '../archives/sendArchive.js';
-import { retryChanged } from '../downloads/retryChanged.js';
-import { sendFile } from '../downloads/sendFile.js';
 import { clientKey } from '../limits/clientKey.js';
 import { refusalPage, wantsPage } from '../links/refusalPage.js';
+import { retryChanged } from '../responses/retryChanged.js';
+import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
+import { sendArchive } from './sendArchive.js';
 
 /** Temporary links: made, listed and revoked by their owner, followed by whoever has one. */
 export function linkRoutes(services: Services) {
@@ -19,7 +19,7 @@ export function linkRoutes(services: Services) {
 
 		route(contract.temporaryDownload, async ({ viewer, params, query, request, h }) => {
 			const send = async () => {
-				const { id, owner, path, file } = await links.follow(params.token ?? '');
+				const { id, owner, path, file } = await links.resolve(params.token ?? '');
 				// Before the first byte goes out, so that whoever has the answer finds it counted.
 				const options = { isKept: false, onFirstByte: () => links.countDownload(id) };
 				if (file === undefined) {

@@ -6,7 +6,7 @@ import type { Upload } from '../uploads/resumable.js';
 import { tusVersion } from '../uploads/tusProtocol.js';
 
 /** Uploads that can be interrupted, by tus 1.0.0. */
-export function resumableUploadRoutes({ config, arriving, resumableUploads }: Services) {
+export function resumableUploadRoutes({ config, inFlightUploads, resumableUploads }: Services) {
 	type AnyCall = Pick<Call<typeof contract.writeUpload>, 'h'>;
 
 	const answer = ({ h }: AnyCall, status: number, upload: Upload) => {
@@ -37,7 +37,7 @@ export function resumableUploadRoutes({ config, arriving, resumableUploads }: Se
 		route(contract.uploadOptionsOfOne, options),
 
 		route(contract.createUpload, async (call) => {
-			const upload = await arriving.run(() => resumableUploads.create(call.viewer, call.request));
+			const upload = await inFlightUploads.run(() => resumableUploads.create(call.viewer, call.request));
 			// Relative to the host, so that it is right behind any proxy.
 			return answer(call, 201, upload).header('location', `${config.basePath}/api/uploads/${upload.id}`);
 		}),
@@ -52,7 +52,7 @@ export function resumableUploadRoutes({ config, arriving, resumableUploads }: Se
 			answer(
 				call,
 				204,
-				await arriving.run(() => resumableUploads.write(call.viewer, call.params.id ?? '', call.request)),
+				await inFlightUploads.run(() => resumableUploads.write(call.viewer, call.params.id ?? '', call.request)),
 			),
 		),
 

@@ -1,11 +1,11 @@
 import * as contract from '@stowage/contract';
 import { route } from '@stowage/plugin-api';
 import { baseName } from '@stowage/rules';
-import { checkPreconditions } from '../downloads/preconditions.js';
-import { userFileHeaders } from '../downloads/userFileHeaders.js';
 import { clientGone } from '../http/clientGone.js';
 import { decodePath } from '../http/rawPath.js';
 import { clientKey } from '../limits/clientKey.js';
+import { checkPreconditions } from '../responses/preconditions.js';
+import { userFileHeaders } from '../responses/userFileHeaders.js';
 import type { Services } from '../services.js';
 
 /** Small pictures of files, made by plugins. */

@@ -2,15 +2,15 @@ import * as contract from '@stowage/contract';
 import { type ByteRange, type OpenFile, route } from '@stowage/plugin-api';
 import { Failure, type Viewer } from '@stowage/rules';
 import { ownedBy } from '../archives/makeManifest.js';
-import { retryChanged } from '../downloads/retryChanged.js';
-import { sendFile } from '../downloads/sendFile.js';
 import { clientGone } from '../http/clientGone.js';
 import { clientKey } from '../limits/clientKey.js';
-import { rateLimited } from '../rateLimited.js';
+import { rateLimited } from '../limits/rateLimited.js';
+import { retryChanged } from '../responses/retryChanged.js';
+import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
+import { availableSpace } from '../storage/freeSpace.js';
 import { createTickets, type Ticket } from '../tickets/createTickets.js';
 import { Transfers } from '../tickets/Transfers.js';
-import { availableSpace } from '../uploads/freeSpace.js';
 
 /** Tickets that one person, or one address without a person, may take in a window: a page takes one for each ZIP. */
 const mostTickets = 1_000;
@@ -24,8 +24,8 @@ const lookMs = 2_000;
 
 /** A selection that is frozen under a URL which whoever has it can download, with any number of ranges, for some hours. */
 export function ticketRoutes(services: Services) {
-	const { config, database, databaseReserve, storage, archives, sessions, news, log, now } = services;
-	const transfers = new Transfers(news);
+	const { config, database, databaseReserve, storage, archives, sessions, notifications, log, now } = services;
+	const transfers = new Transfers(notifications);
 	const available = availableSpace(() => storage, config.uploads.freeSpaceReserve);
 	const tickets = createTickets({
 		store: database.tickets,
@@ -65,7 +65,7 @@ export function ticketRoutes(services: Services) {
 			return h.response({ ticket, url, fileName: name, size, skipped }).code(201);
 		}),
 
-		route(contract.followTicket, ({ params, request, h }) =>
+		route(contract.downloadByTicket, ({ params, request, h }) =>
 			retryChanged(async () => {
 				const token = params.ticket ?? '';
 				const ticket = await tickets.find(token);
@@ -75,7 +75,7 @@ export function ticketRoutes(services: Services) {
 				const { size, version } = opened.file.item;
 				const transfer = transfers.enter(token, ticket, () => request.raw.res.destroy());
 				const end = () => transfers.end(token, ticket);
-				const unfollow = ticket.user === undefined ? () => {} : sessions.follow(ticket.user.session, end);
+				const unsubscribe = ticket.user === undefined ? () => {} : sessions.subscribe(ticket.user.session, end);
 				const looking = setInterval(() => {
 					tickets.hasEnded(token).then(
 						(hasEnded) => hasEnded && end(),
@@ -100,7 +100,7 @@ export function ticketRoutes(services: Services) {
 					});
 				} finally {
 					clearInterval(looking);
-					unfollow();
+					unsubscribe();
 					transfer.leave();
 				}
 			}),

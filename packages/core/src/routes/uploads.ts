@@ -1,12 +1,12 @@
 import * as contract from '@stowage/contract';
 import { type Call, type ItemRef, parseInput, route, type StagedFile, z } from '@stowage/plugin-api';
 import { type Area, Failure, normalizeName } from '@stowage/rules';
+import { metered } from '../limits/metered.js';
 import { meterOf } from '../quotas/createQuotas.js';
 import type { Services } from '../services.js';
 import { askedArea } from '../uploads/askedArea.js';
 import { parseFileDigest } from '../uploads/checksum.js';
 import { discardAll } from '../uploads/discardAll.js';
-import { metered } from '../uploads/metered.js';
 import { publishKeyed } from '../uploads/publishKeyed.js';
 import { type FormFields, type ReceivedForm, receiveForm } from '../uploads/receiveForm.js';
 import { announcedBytes, textHeader, uploadKeyOf } from '../uploads/uploadHeaders.js';
@@ -36,7 +36,7 @@ export function uploadRoutes({
 	bodies,
 	files,
 	storage,
-	arriving,
+	inFlightUploads,
 	uploadSpace,
 	uploadLimits,
 	quotas,
@@ -100,12 +100,12 @@ export function uploadRoutes({
 			},
 		});
 		try {
-			const arrivals = arrivalsOf(form);
+			const requests = publishRequestsOf(form);
 			await onReceived(form.files);
 			const folder = folderOf(form.fields);
 			return key === undefined
-				? await files.publish(viewer, folder, arrivals)
-				: await publishKeyed({ files, storage }, viewer, folder, arrivals, key);
+				? await files.publish(viewer, folder, requests)
+				: await publishKeyed({ files, storage }, viewer, folder, requests, key);
 		} catch (error) {
 			await discardAll(form.files);
 			throw error;
@@ -114,9 +114,9 @@ export function uploadRoutes({
 
 	return [
 		route(contract.upload, (call) =>
-			arriving.run(() => receive(call, allFields, (fields) => askedArea(fields) ?? 'private')),
+			inFlightUploads.run(() => receive(call, allFields, (fields) => askedArea(fields) ?? 'private')),
 		),
-		route(contract.uploadPublic, (call) => arriving.run(() => receive(call, publicFields, () => 'public'))),
+		route(contract.uploadPublic, (call) => inFlightUploads.run(() => receive(call, publicFields, () => 'public'))),
 	];
 }
 
@@ -133,7 +133,7 @@ function parseFields(fields: FormFields): z.output<typeof fieldsSchema> {
 	);
 }
 
-function arrivalsOf({ fields, files }: ReceivedForm) {
+function publishRequestsOf({ fields, files }: ReceivedForm) {
 	const { fileName, lastModified } = parseFields(fields);
 	if (files.length === 0) throw new Failure('invalid', 'file: is missing');
 	if (fileName !== undefined && files.length > 1) throw new Failure('invalid', 'fileName: is for a single file');

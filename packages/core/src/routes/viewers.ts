@@ -4,9 +4,9 @@ import { schemas } from '@stowage/contract';
 import { type Request, route } from '@stowage/plugin-api';
 import { Failure, previewOf, type Viewer } from '@stowage/rules';
 import { z } from 'zod';
-import { sendFile } from '../downloads/sendFile.js';
 import { limitAddress } from '../http/proxy.js';
-import { rateLimited } from '../rateLimited.js';
+import { rateLimited } from '../limits/rateLimited.js';
+import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
 
 const goodForMs = 10 * 60_000;
@@ -28,7 +28,7 @@ const viewerRow = z.object({
 
 /** Links by which an external viewer fetches one document of somebody who agreed to that. The server itself asks nobody. */
 export function viewerRoutes({ config, database, files, log, now }: Services) {
-	const rows = database.smallRows('viewer-links');
+	const rows = database.keyValues('viewer-links');
 
 	const assertRoom = async (viewer: Viewer, request: Request) => {
 		const who = viewer.kind === 'user' ? `user ${viewer.id}` : limitAddress(request.client.address);

@@ -1,5 +1,5 @@
-import type { Audience, News } from '@stowage/plugin-api';
-import { spaced } from '../events/spaced.js';
+import type { Audience, Notifications } from '@stowage/plugin-api';
+import { throttle } from '../events/throttle.js';
 import type { Ticket } from './createTickets.js';
 
 /** Least time between two pieces of news about one ticket. */
@@ -16,7 +16,7 @@ interface Running {
 export class Transfers {
 	readonly #running = new Map<string, Running>();
 
-	constructor(readonly news: News) {}
+	constructor(readonly news: Notifications) {}
 
 	/** A transfer begins: `end` breaks it off. The answer tells of its progress until `leave`. */
 	enter(token: string, ticket: Ticket, end: () => void) {
@@ -43,8 +43,8 @@ export class Transfers {
 		const audiences: Audience[] = [{ ticket: token }];
 		if (ticket.user !== undefined) audiences.push({ userId: ticket.user.id });
 		let latest = { sent: 0, size: ticket.size, state: 'waiting' as State };
-		const send = spaced(spacingMs, () => {
-			for (const audience of audiences) this.news.send(audience, { kind: 'ticket', ticket: token, ...latest });
+		const send = throttle(spacingMs, () => {
+			for (const audience of audiences) this.news.publish(audience, { kind: 'ticket', ticket: token, ...latest });
 		});
 		const running: Running = {
 			tell(sent, size, state) {

@@ -3,7 +3,7 @@ import type { TicketRecord, TicketStore } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import { z } from 'zod';
 import type { Selection } from '../archives/makeManifest.js';
-import { createTurns } from '../turns.js';
+import { createKeyedMutex } from '../limits/keyedMutex.js';
 import { packItems, unpackItems } from './packItems.js';
 
 /** How long a ticket is good, and how long it is then remembered as one that was. */
@@ -36,7 +36,7 @@ type Facts = z.output<typeof facts>;
 
 export type Ticket = Facts & Selection;
 
-interface Means {
+interface Dependencies {
 	store: TicketStore;
 	/** Throws `storageFull` if there is no room for a ticket of so many bytes. */
 	assertSpace(bytes: number): Promise<void>;
@@ -66,8 +66,14 @@ const ticketEnded = () => new Failure('expired', 'This download has ended.');
 const hashed = (token: string) => createHash('sha256').update(token).digest('hex');
 
 /** Tickets by the hash of their token: 256 random bits that whoever has them may download with. */
-export function createTickets({ store, assertSpace, isSessionAlive, now, limits = ticketLimits }: Means): Tickets {
-	const inTurn = createTurns();
+export function createTickets({
+	store,
+	assertSpace,
+	isSessionAlive,
+	now,
+	limits = ticketLimits,
+}: Dependencies): Tickets {
+	const exclusively = createKeyedMutex();
 
 	const assertRoom = async ({ holder, bytes }: TicketRecord, isOfUser: boolean) => {
 		const own = await store.bytes(holder);
@@ -96,7 +102,7 @@ export function createTickets({ store, assertSpace, isSessionAlive, now, limits 
 				expiresAt: now() + rememberedMs,
 			};
 			// One after another, or many that are asked for at once would all find the same room.
-			await inTurn('', async () => {
+			await exclusively('', async () => {
 				await assertRoom(record, ticket.user !== undefined);
 				await store.add(hashed(token), record);
 			});

@@ -27,7 +27,7 @@ export class Writer {
 	}
 
 	/** Whether it ends by itself, or would for all we can tell never be heard of again. */
-	get givesWay(): boolean {
+	get isStale(): boolean {
 		const { request } = this;
 		if (this.#isOverdue || request.complete || request.destroyed) return true;
 		// Bytes that wait for our disk are a sign of life as well.
@@ -53,7 +53,7 @@ export class Writers {
 
 	/** Runs `work` alone. Throws `locked` while another connection brings bytes; one that is dead gives way, keeping what had arrived. */
 	async alone<T>(key: string, request: IncomingMessage, work: (writer: Writer) => Promise<T>): Promise<T> {
-		await this.settle(key);
+		await this.awaitTakeover(key);
 		if (this.#writers.has(key)) throw inUse();
 		let end = () => {};
 		const done = new Promise<void>((resolve) => {
@@ -70,9 +70,9 @@ export class Writers {
 	}
 
 	/** Waits for a writer that gives way. */
-	async settle(key: string): Promise<void> {
+	async awaitTakeover(key: string): Promise<void> {
 		const writer = this.#writers.get(key);
-		if (writer?.givesWay) await writer.end();
+		if (writer?.isStale) await writer.end();
 	}
 
 	/** Ends a writer, alive or not. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Arrival, Files, ItemRef, StorageProvider } from '@stowage/plugin-api';
+import type { Files, ItemRef, PublishRequest, StorageProvider } from '@stowage/plugin-api';
 import { type Entry, Failure, isFailure, type Viewer } from '@stowage/rules';
-import { createTurns } from '../turns.js';
+import { createKeyedMutex } from '../limits/keyedMutex.js';
 
-interface Means {
+interface Dependencies {
 	files: Files;
 	storage: StorageProvider;
 }
@@ -12,21 +12,21 @@ interface Means {
 const mostTries = 3;
 
 /** Tries with the same key that come to this process at once need not look for each other. */
-const inTurn = createTurns();
+const exclusively = createKeyedMutex();
 
 /**
  * Publishes files that may have been sent before under the same key, by a try whose answer was lost: what that one published is found, and there is no second.
  * Before anything is published the staged file is noted under the key, so that this holds after a crash as well.
  */
 export function publishKeyed(
-	{ files, storage }: Means,
+	{ files, storage }: Dependencies,
 	viewer: Viewer,
 	folder: ItemRef,
-	arrivals: readonly Arrival[],
+	requests: readonly PublishRequest[],
 	key: string,
 ): Promise<Entry[]> {
 	/** What an earlier try published. If it has not yet, it never will. */
-	const findEarlier = async (stagedId: string, { name }: Arrival): Promise<Entry | undefined> => {
+	const findEarlier = async (stagedId: string, { name }: PublishRequest): Promise<Entry | undefined> => {
 		try {
 			const staged = await storage.stage(stagedId);
 			await staged.discard();
@@ -37,24 +37,24 @@ export function publishKeyed(
 		}
 	};
 
-	const earlierTry = async (arrival: Arrival, note: string): Promise<Entry | undefined> => {
+	const earlierTry = async (request: PublishRequest, note: string): Promise<Entry | undefined> => {
 		for (let tries = 0; tries < mostTries; tries++) {
-			const noted = await storage.note(note, arrival.staged.id);
-			if (noted === arrival.staged.id) return undefined;
-			const found = await findEarlier(noted, arrival);
+			const noted = await storage.note(note, request.staged.id);
+			if (noted === request.staged.id) return undefined;
+			const found = await findEarlier(noted, request);
 			if (found !== undefined) return found;
 			await storage.forgetNote(note);
 		}
 		throw new Failure('locked', 'The same upload is being sent by somebody else right now.', { retryAfter: 1 });
 	};
 
-	return inTurn(`${whoOf(viewer)} ${key}`, async () => {
+	return exclusively(`${whoOf(viewer)} ${key}`, async () => {
 		const earlier = await Promise.all(
-			arrivals.map((arrival, index) => earlierTry(arrival, noteKey(viewer, key, index))),
+			requests.map((request, index) => earlierTry(request, noteKey(viewer, key, index))),
 		);
 		const isNew = (_: unknown, index: number) => earlier[index] === undefined;
-		await Promise.all(arrivals.filter((_, index) => !isNew(_, index)).map(({ staged }) => staged.discard()));
-		const published = await files.publish(viewer, folder, arrivals.filter(isNew));
+		await Promise.all(requests.filter((_, index) => !isNew(_, index)).map(({ staged }) => staged.discard()));
+		const published = await files.publish(viewer, folder, requests.filter(isNew));
 		return earlier.map((entry) => entry ?? (published.shift() as Entry));
 	});
 }

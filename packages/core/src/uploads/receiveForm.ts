@@ -21,7 +21,7 @@ export interface ReceivedForm {
 	files: readonly ReceivedFile[];
 }
 
-export interface FormRules {
+export interface FormOptions {
 	/** Names of the fields that may come beside `file`. */
 	fields: readonly string[];
 	/** Bytes; 0 for no limit. */
@@ -42,7 +42,7 @@ const maxFieldBytes = 256 * 1024;
  * Streams a multipart form to staged files, in the order in which it comes and never whole in memory. When it fails, every staged file is discarded and the
  * rest of the body stays unread.
  */
-export async function receiveForm(request: IncomingMessage, rules: FormRules): Promise<ReceivedForm> {
+export async function receiveForm(request: IncomingMessage, rules: FormOptions): Promise<ReceivedForm> {
 	const fields = new Map<string, string[]>();
 	const files: ReceivedFile[] = [];
 	try {
@@ -57,7 +57,7 @@ export async function receiveForm(request: IncomingMessage, rules: FormRules): P
 
 async function readParts(
 	request: IncomingMessage,
-	rules: FormRules,
+	rules: FormOptions,
 	fields: Map<string, string[]>,
 	files: ReceivedFile[],
 ): Promise<void> {
@@ -137,7 +137,7 @@ async function receiveFile(
 	field: string,
 	stream: Readable,
 	name: string,
-	rules: FormRules,
+	rules: FormOptions,
 	fields: FormFields,
 	files: ReceivedFile[],
 ): Promise<void> {

@@ -6,16 +6,16 @@ import { bringsSession } from '../accounts/sessions.js';
 import type { Bodies } from '../bodies/createBodies.js';
 import type { Config } from '../config/schema.js';
 import { limitAddress } from '../http/proxy.js';
+import { metered } from '../limits/metered.js';
 import type { Log } from '../log.js';
 import { meterOf, type Quotas } from '../quotas/createQuotas.js';
 import { Checkpoints } from './Checkpoints.js';
 import { type Checksum, parseChecksum } from './checksum.js';
-import { metered } from './metered.js';
-import { readPiece } from './readPiece.js';
-import type { UploadSpace } from './space.js';
-import { announcedBytes, assertPieceType, byteCount, hasBody, textHeader, uploadKeyOf } from './uploadHeaders.js';
+import { readChunk } from './readChunk.js';
+import { announcedBytes, assertChunkType, byteCount, hasBody, textHeader, uploadKeyOf } from './uploadHeaders.js';
 import type { UploadLimits } from './uploadLimits.js';
 import { parseUploadMetadata } from './uploadMetadata.js';
+import type { UploadSpace } from './uploadSpace.js';
 import { type Writer, Writers } from './Writers.js';
 
 /** An upload as its client may know it. */
@@ -38,7 +38,7 @@ export interface ResumableUploads {
 	sweep(): Promise<void>;
 }
 
-interface Means {
+interface Dependencies {
 	config: Config;
 	bodies: Pick<Bodies, 'upload'>;
 	database: Database;
@@ -75,7 +75,7 @@ export function createResumableUploads({
 	quotas,
 	now,
 	monotonic,
-}: Means): ResumableUploads {
+}: Dependencies): ResumableUploads {
 	const { uploads } = database;
 	const writers = new Writers(monotonic);
 
@@ -156,7 +156,7 @@ export function createResumableUploads({
 			const size = await staged.size();
 			if (size > record.offset) await keep(idHash, record, staged, size);
 		};
-		const body = readPiece(bodies.upload(request.raw.req), {
+		const body = readChunk(bodies.upload(request.raw.req), {
 			most: record.length - record.offset,
 			checksum,
 			onBytes: () => writer.heard(),
@@ -282,7 +282,7 @@ export function createResumableUploads({
 			const { req } = request.raw;
 			const checksum = parseChecksum(textHeader(req.headers, 'Upload-Checksum'));
 			const bringsBytes = req.headers['transfer-encoding'] !== undefined || announcedBytes(req) > 0;
-			if (bringsBytes) assertPieceType(req);
+			if (bringsBytes) assertChunkType(req);
 			const key = uploadKeyOf(req.headers);
 			const id = key === undefined ? randomBytes(32).toString('base64url') : idOfKey(viewer, key);
 			const idHash = hashOf(id);
@@ -309,7 +309,7 @@ export function createResumableUploads({
 		async inspect(viewer, id, request) {
 			const idHash = hashOf(id);
 			await find(viewer, idHash);
-			await writers.settle(idHash);
+			await writers.awaitTakeover(idHash);
 			if (writers.isBusy(idHash)) return { ...(await find(viewer, idHash)), id };
 			const record = await writers.alone(idHash, request.raw.req, async () =>
 				held(viewer, idHash, await find(viewer, idHash)),
@@ -319,7 +319,7 @@ export function createResumableUploads({
 
 		async write(viewer, id, request) {
 			const { req } = request.raw;
-			if (hasBody(req)) assertPieceType(req);
+			if (hasBody(req)) assertChunkType(req);
 			const offset = byteCount(req.headers, 'Upload-Offset');
 			const checksum = parseChecksum(textHeader(req.headers, 'Upload-Checksum'));
 			const idHash = hashOf(id);
@@ -332,7 +332,7 @@ export function createResumableUploads({
 				}
 				if (announcedBytes(req) > record.length - offset) throw moreThanSaid();
 				if (record.entryPath !== null) return { ...record, id };
-				await space.assertPiece(announcedBytes(req));
+				await space.assertChunk(announcedBytes(req));
 				inviteBody(request);
 				return { ...(await receive(viewer, idHash, record, request, writer, checksum)), id };
 			});

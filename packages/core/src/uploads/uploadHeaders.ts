@@ -29,7 +29,7 @@ export function announcedBytes({ headers }: IncomingMessage): number {
 }
 
 /** Throws `unsupportedMediaType` for a body that is not a piece of a file. */
-export function assertPieceType({ headers }: IncomingMessage): void {
+export function assertChunkType({ headers }: IncomingMessage): void {
 	if ((headers['content-type'] ?? '').trim().toLowerCase() !== pieceType) {
 		throw new Failure('unsupportedMediaType', `Send the bytes as ${pieceType}.`);
 	}

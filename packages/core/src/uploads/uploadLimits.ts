@@ -2,12 +2,12 @@ import type { Database } from '@stowage/database';
 import { Failure, type Viewer } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import { limitAddress } from '../http/proxy.js';
+import { createKeyedMutex } from '../limits/keyedMutex.js';
+import type { ByteMeter } from '../limits/metered.js';
+import { rateLimited } from '../limits/rateLimited.js';
 import type { Log } from '../log.js';
-import { rateLimited } from '../rateLimited.js';
-import { createTurns } from '../turns.js';
-import type { ByteMeter } from './metered.js';
 
-interface Means {
+interface Dependencies {
 	config: Pick<Config, 'uploads'>;
 	database: Database;
 	log: Log;
@@ -58,12 +58,12 @@ export interface UploadLimits {
 	whileUnfinished<T>(viewer: Viewer, address: string, work: () => Promise<T>): Promise<T>;
 }
 
-export function createUploadLimits({ config: { uploads }, database, log, now }: Means): UploadLimits {
+export function createUploadLimits({ config: { uploads }, database, log, now }: Dependencies): UploadLimits {
 	const mostUnfinished = uploads.anonymousUnfinished;
 	const isBounded = (viewer: Viewer) => mostUnfinished > 0 && viewer.kind === 'anonymous';
 	/** Forms of visitors under way, by address. */
 	const forms = new Map<string, number>();
-	const inTurn = createTurns();
+	const exclusively = createKeyedMutex();
 
 	const limitsFor = (viewer: Viewer, address: string, { files, bytes }: Amount): Limit[] => {
 		const from = limitAddress(address);
@@ -172,7 +172,7 @@ export function createUploadLimits({ config: { uploads }, database, log, now }: 
 		async beginUnfinished(viewer, address, begin) {
 			if (!isBounded(viewer)) return begin();
 			const from = limitAddress(address);
-			return inTurn(from, async () => {
+			return exclusively(from, async () => {
 				if ((forms.get(from) ?? 0) + (await database.uploads.countOfVisitors(from, now())) >= mostUnfinished) {
 					throw new Failure('rateLimited', 'Too many uploads were begun from here and not finished.', {
 						retryAfter: 60,

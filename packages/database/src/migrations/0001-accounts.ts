@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { createTable } from '../createTable.js';
+import { createTable } from './createTable.js';
 
 /** Users with their sessions and settings, the storage roots that belong to this database, and the counts of tries. */
 export async function addAccounts(knex: Knex): Promise<void> {

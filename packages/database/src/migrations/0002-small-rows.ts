@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { createTable } from '../createTable.js';
+import { createTable } from './createTable.js';
 
 /** What parts of the server remember for a while: tickets, checksums of files. */
 export async function addSmallRows(knex: Knex): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { createTable, isMysql } from '../createTable.js';
+import { createTable, isMysql } from './createTable.js';
 
 /** Uploads that go on over several requests, and limits that count bytes. */
 export async function addUploads(knex: Knex): Promise<void> {

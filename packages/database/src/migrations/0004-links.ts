@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { createTable } from '../createTable.js';
+import { createTable } from './createTable.js';
 
 /** Temporary links, which go with their owner. */
 export async function addLinks(knex: Knex): Promise<void> {

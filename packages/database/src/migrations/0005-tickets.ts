@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { createTable } from '../createTable.js';
+import { createTable } from './createTable.js';
 
 /** Download tickets, by the hash of their token. */
 export async function addTickets(knex: Knex): Promise<void> {

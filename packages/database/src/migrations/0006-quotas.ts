@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { isMysql } from '../createTable.js';
+import { isMysql } from './createTable.js';
 
 /** How much each user may keep, where that was said for them, and a way to the uploads that are unfinished, which are few. */
 export async function addQuotas(knex: Knex): Promise<void> {

@@ -1,5 +1,5 @@
 import { openDatabase } from '@stowage/database';
-import { allMigrations } from '../../src/migrations.js';
+import { allMigrations } from '../../src/migrations/all.js';
 
 /** Opens the database, but is gone when its migrations ask their n-th statement. */
 const [url = '', last = '0'] = process.argv.slice(2);

@@ -1,0 +1,20 @@
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { makeFolders } from '@stowage/plugin-api';
+import { ConfigError } from './load.js';
+
+/** Makes the data folder where it is missing. Throws ConfigError where that can't be, or where nothing can be written. */
+export async function makeDataDir(dataDir: string): Promise<void> {
+	try {
+		await makeFolders(dataDir, 0o750);
+		await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+	} catch (cause) {
+		const { code = 'unknown' } = cause as NodeJS.ErrnoException;
+		throw new ConfigError(
+			`The data folder ${dataDir} can't be used (${code}): set dataDir to a folder of this program.`,
+			{
+				cause,
+			},
+		);
+	}
+}

@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto';
+import * as files from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Log } from '../log.js';
+import { ConfigError } from './load.js';
+
+/** The calls of the system in which file systems differ. */
+type Calls = Pick<typeof files, 'link' | 'stat'>;
+
+const shortest = 32;
+
+/**
+ * The key that seals cookies, at least 32 characters. Made at the first start and kept in the data folder for its owner alone; two servers that start at
+ * once end with the same one.
+ */
+export async function readOrMakeSecret(dataDir: string, log: Log, calls: Calls = files): Promise<string> {
+	const file = path.join(dataDir, 'session.key');
+	const temporary = `${file}.${randomBytes(6).toString('hex')}`;
+	try {
+		await writeNew(temporary);
+		await publish(temporary, file, calls);
+		await syncFolder(dataDir);
+		await assertPrivate(file, temporary, log, calls);
+	} finally {
+		await files.rm(temporary, { force: true });
+	}
+	return read(file);
+}
+
+async function writeNew(file: string): Promise<void> {
+	const handle = await files.open(file, 'wx', 0o600);
+	try {
+		await handle.writeFile(`${randomBytes(48).toString('base64url')}\n`);
+		await handle.sync();
+	} finally {
+		await handle.close();
+	}
+}
+
+/** Gives the new key its name, unless there is a key already. */
+async function publish(temporary: string, file: string, { link }: Calls): Promise<void> {
+	try {
+		// A link, since a rename would replace the key that another server has just begun to use.
+		await link(temporary, file);
+	} catch (error) {
+		if (isFault(error, 'EEXIST')) return;
+		if (!isFault(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL')) throw error;
+		// A file system without links: whoever makes the file first writes it, the others wait for it.
+		await writeNew(file).catch((cause: unknown) => {
+			if (!isFault(cause, 'EEXIST')) throw cause;
+		});
+	}
+}
+
+/** Brings the new name to the disk, where folders can be synced at all. */
+async function syncFolder(folder: string): Promise<void> {
+	const handle = await files.open(folder, 'r');
+	try {
+		await handle.sync();
+	} catch (error) {
+		if (!isFault(error, 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS')) throw error;
+	} finally {
+		await handle.close();
+	}
+}
+
+/** Throws ConfigError if others may read the key, unless the file system shows every file so, also one that was made for its owner alone. */
+async function assertPrivate(file: string, probe: string, log: Log, { stat }: Calls): Promise<void> {
+	const { mode } = await stat(file);
+	if ((mode & 0o077) === 0) return;
+	const shown = (mode & 0o777).toString(8);
+	if (((await stat(probe)).mode & 0o077) === 0) {
+		throw new ConfigError(`The key ${file} can be read by others (mode ${shown}): set it to 600.`);
+	}
+	log.warn(
+		`The file system of ${file} keeps no modes (it shows ${shown}): see to it that nobody else can read the folder.`,
+	);
+}
+
+async function read(file: string): Promise<string> {
+	let secret = '';
+	// Without links another server may be writing it right now.
+	for (let tries = 0; tries < 10; tries++) {
+		secret = (await files.readFile(file, 'utf8')).trim();
+		if (secret.length >= shortest) return secret;
+		await wait(100);
+	}
+	throw new ConfigError(`The key ${file} is too short: remove it to have a new one made (everybody signs in again).`);
+}
+
+function isFault(error: unknown, ...codes: string[]): boolean {
+	return codes.includes((error as NodeJS.ErrnoException).code ?? '');
+}

@@ -1,0 +1,52 @@
+import { EventEmitter } from 'node:events';
+import type { Audience, Notification, Notifications } from '@stowage/plugin-api';
+
+/** For so long whoever comes late hears where a ticket stood: a small download may have ended before its page's stream is open, or while its tab was hidden. */
+const rememberedMs = 10 * 60_000;
+
+interface Last {
+	item: Notification;
+	at: number;
+}
+
+/** News among the parts of this process. */
+export function createNotifications(now: () => number = () => performance.now()): Notifications {
+	const emitter = new EventEmitter();
+	// A listener a page on screen: their number is bounded by the connections, not here.
+	emitter.setMaxListeners(0);
+	/** The oldest first. */
+	const lastOfTickets = new Map<string, Last>();
+
+	const remember = (name: string, item: Notification) => {
+		lastOfTickets.delete(name);
+		lastOfTickets.set(name, { item, at: now() });
+		for (const [old, { at }] of lastOfTickets) {
+			if (now() - at < rememberedMs) break;
+			lastOfTickets.delete(old);
+		}
+	};
+
+	return {
+		publish(audience, item) {
+			const name = nameOf(audience);
+			if ('ticket' in audience) remember(name, item);
+			emitter.emit(name, item);
+		},
+		subscribe(audience, listener: (item: Notification) => void) {
+			const name = nameOf(audience);
+			let isListening = true;
+			const last = lastOfTickets.get(name);
+			// Once the listener is ready for it.
+			if (last !== undefined) queueMicrotask(() => isListening && listener(last.item));
+			emitter.on(name, listener);
+			return () => {
+				isListening = false;
+				emitter.off(name, listener);
+			};
+		},
+	};
+}
+
+function nameOf(audience: Audience): string {
+	return 'userId' in audience ? `user ${audience.userId}` : `ticket ${audience.ticket}`;
+}

@@ -1,0 +1,31 @@
+export interface Throttled {
+	(): void;
+	/** Drops what still waits. */
+	cancel(): void;
+}
+
+/** Calls `action` at once, then at most every `ms`. The last call is never lost: it is made up for when its time has come. */
+export function throttle(ms: number, action: () => void): Throttled {
+	let timer: NodeJS.Timeout | undefined;
+	let isWaiting = false;
+	const next = () => {
+		timer = undefined;
+		if (!isWaiting) return;
+		run();
+	};
+	const run = () => {
+		isWaiting = false;
+		timer = setTimeout(next, ms).unref();
+		action();
+	};
+	const call = () => {
+		if (timer === undefined) run();
+		else isWaiting = true;
+	};
+	return Object.assign(call, {
+		cancel() {
+			clearTimeout(timer);
+			isWaiting = false;
+		},
+	});
+}

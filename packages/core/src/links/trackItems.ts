@@ -1,0 +1,83 @@
+import type { LinkRecord, LinkStore, StorageProvider } from '@stowage/plugin-api';
+import { homeRoot, isWithin, joinPath, relativePath, type StoragePath } from '@stowage/rules';
+import type { ItemWatcher } from '../files/itemWatcher.js';
+import { createKeyedMutex } from '../limits/keyedMutex.js';
+import type { Log } from '../log.js';
+import { isPublicPath, locateLink } from './locateLink.js';
+import { recordIfPossible } from './noteIfPossible.js';
+
+export interface LinkTracker extends ItemWatcher {
+	/** Runs `work` while none of that person's linked items is on its way. */
+	atRest<T>(ownerId: string, work: () => Promise<T>): Promise<T>;
+}
+
+interface Dependencies {
+	links: LinkStore;
+	storage: () => StorageProvider;
+	log: Log;
+}
+
+/**
+ * Lets links follow their items through moves, and end with them. Where each is about to go is written down before the disk changes and settled after it, so
+ * that a server that dies in between has lost none: `locateLink` looks at both places.
+ */
+export function trackItems({ links, storage, log }: Dependencies): LinkTracker {
+	// Moves of one person who has links take turns, or each would plan for paths that another is changing.
+	const exclusively = createKeyedMutex();
+	const hasLinks = async (ownerId: string) => (await links.list(ownerId)).length > 0;
+
+	/** The paths, as the home has them, of linked items at `source` or below. */
+	const linkedWithin = async (ownerId: string, source: StoragePath): Promise<Map<string, StoragePath>> => {
+		const paths = new Map<string, StoragePath>();
+		for (const link of await links.list(ownerId)) {
+			const path = await settledPath(link);
+			if (path !== undefined && isWithin(path, source)) paths.set(link.id, path);
+		}
+		return paths;
+	};
+	const settledPath = async (link: LinkRecord) =>
+		link.nextPath === undefined ? link.path : (await locateLink(storage(), link))?.path;
+
+	/** Some of them may have been moved out in time: the disk says which are gone. */
+	const removeGone = async (ownerId: string, among: ReadonlyMap<string, StoragePath>): Promise<void> => {
+		const gone: string[] = [];
+		for (const link of await links.list(ownerId)) {
+			if (among.has(link.id) && (await locateLink(storage(), link)) === undefined) gone.push(link.id);
+		}
+		await links.remove(gone);
+	};
+
+	/** The disk has changed: what can't be written now is found out by whoever follows the link. */
+	const note = (write: Promise<unknown>) => recordIfPossible(log, write);
+
+	return {
+		async moving(viewer, from, move) {
+			if (viewer.kind === 'anonymous' || !(await hasLinks(viewer.id))) return move(async () => {});
+			return exclusively(viewer.id, async () => {
+				const home = homeRoot(viewer.username);
+				const source = relativePath(from, home);
+				const linked = await linkedWithin(viewer.id, source);
+				if (linked.size === 0) return move(async () => {});
+				let target = source;
+				let places = new Map<string, StoragePath>();
+				const moved = await move(async (to) => {
+					target = relativePath(to, home);
+					places = new Map([...linked].map(([id, path]) => [id, joinPath(target, relativePath(path, source))]));
+					await links.plan(new Map([...linked].map(([id, path]) => [id, { path, nextPath: places.get(id) ?? path }])));
+				});
+				await note(isPublicPath(target) ? links.remove([...linked.keys()]) : links.settle(places));
+				return moved;
+			});
+		},
+
+		async removing(viewer, at, remove) {
+			if (viewer.kind === 'anonymous' || !(await hasLinks(viewer.id))) return remove();
+			const within = await linkedWithin(viewer.id, relativePath(at, homeRoot(viewer.username)));
+			await remove();
+			// In turn, or one that moves just then would be taken for gone.
+			if (within.size > 0) await note(exclusively(viewer.id, () => removeGone(viewer.id, within)));
+		},
+
+		atRest: exclusively,
+	};
+}

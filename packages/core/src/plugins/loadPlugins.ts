@@ -1,0 +1,71 @@
+import { realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describeIssue, type Server, type StowagePlugin } from '@stowage/plugin-api';
+import { resolve } from 'import-meta-resolve';
+import { ConfigError } from '../config/load.js';
+import type { Config } from '../config/schema.js';
+
+type FoundPlugins = ReadonlyMap<string, { plugin: StowagePlugin; options: unknown }>;
+
+/**
+ * Loads the plugins of the configuration and starts them. One that is missing, gets a wrong option or fails stops the server with its name and the reason:
+ * a server without its auth plugin must not run open.
+ */
+export async function loadPlugins(server: Server, config: Config): Promise<void> {
+	for (const [name, { plugin, options }] of await findPlugins(config)) {
+		try {
+			await server.register(
+				{ name: plugin.name, version: plugin.version, register: (own) => plugin.start(own, options) },
+				config.basePath === '' ? {} : { routes: { prefix: config.basePath } },
+			);
+		} catch (cause) {
+			throw new Error(`The plugin ${name} failed to start: ${(cause as Error).message}`, { cause });
+		}
+	}
+}
+
+/** The plugins of the configuration with their checked options; none is started. Throws ConfigError. */
+export async function findPlugins(config: Pick<Config, 'plugins' | 'baseDir'>): Promise<FoundPlugins> {
+	const loaded = new Map<string, { plugin: StowagePlugin; options: unknown }>();
+	for (const [name, given] of config.plugins) {
+		const plugin = await importPlugin(name, config.baseDir);
+		const options = plugin.options.safeParse(given);
+		if (!options.success) {
+			throw new ConfigError(
+				`The plugin ${name} was given a wrong option: ${options.error.issues.map(describeIssue).join('; ')}`,
+			);
+		}
+		loaded.set(name, { plugin, options: options.data });
+	}
+	for (const [name, { plugin }] of loaded) {
+		const missing = plugin.needs.filter((needed) => !loaded.has(needed));
+		if (missing.length > 0)
+			throw new ConfigError(`The plugin ${name} needs ${missing.join(', ')}, which the configuration does not name.`);
+	}
+	return loaded;
+}
+
+async function importPlugin(name: string, baseDir: string): Promise<StowagePlugin> {
+	let module: { plugin?: StowagePlugin };
+	try {
+		module = await import(await locate(name, baseDir));
+	} catch (cause) {
+		throw new ConfigError(`The plugin ${name} can't be loaded: ${(cause as Error).message}`, { cause });
+	}
+	if (module.plugin === undefined || typeof module.plugin.start !== 'function') {
+		throw new ConfigError(`The package ${name} has no export 'plugin' made by definePlugin.`);
+	}
+	return module.plugin;
+}
+
+/** Packages that came with the server are found from here, a site's own from the folder of its configuration. */
+async function locate(name: string, baseDir: string): Promise<string> {
+	try {
+		return import.meta.resolve(name);
+	} catch {
+		// It did not come with the server. A folder that can't be resolved has no plugin either, which is what the next line says.
+		const base = await realpath(baseDir).catch(() => baseDir);
+		return resolve(name, pathToFileURL(path.join(base, 'stowage.config')).href);
+	}
+}

@@ -1,0 +1,75 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import type { ResponseToolkit } from '@hapi/hapi';
+import type { Request } from '@stowage/plugin-api';
+import { hasUnreadBody, leaveBodyUnread } from '../http/unreadBody.js';
+import type { Log } from '../log.js';
+import { endWhenStalled } from './writeBody.js';
+
+/** A text up to this long is sent whole, with its length. */
+const wholeLength = 32 * 1024;
+
+/** Names repeat themselves so much that the quickest level already makes a tenth of them. */
+const gzipOptions = { level: 1, chunkSize: 64 * 1024 };
+
+/**
+ * Answers with JSON that comes in pieces: a long one is sent while it is made, so that the first rows are on their way at once. Throws before the first byte
+ * only; a failure after it breaks the connection, so that nobody takes a part for the whole.
+ */
+export async function sendListing(request: Request, h: ResponseToolkit, pieces: AsyncGenerator<string>, log: Log) {
+	let begun = '';
+	while (begun.length < wholeLength) {
+		const { done, value } = await pieces.next();
+		if (done) return h.response(begun).type('application/json');
+		begun += value;
+	}
+	try {
+		await sendPieces(request, begun, pieces, log);
+	} finally {
+		// Whoever left before the first byte was taken has asked nobody for the rest: what it holds open would stay so.
+		await pieces.return(undefined);
+	}
+	return h.abandon;
+}
+
+async function sendPieces(request: Request, begun: string, pieces: AsyncGenerator<string>, log: Log): Promise<void> {
+	const { req, res } = request.raw;
+	endWhenStalled(res);
+	if (hasUnreadBody(req)) leaveBodyUnread(req, res);
+	const isZipped = mayZip(request);
+	res.writeHead(200, {
+		'content-type': 'application/json; charset=utf-8',
+		'cache-control': 'private, no-store',
+		'x-content-type-options': 'nosniff',
+		vary: 'accept-encoding',
+		...(isZipped ? { 'content-encoding': 'gzip' } : {}),
+	});
+	if (req.method === 'HEAD') {
+		res.end();
+		return;
+	}
+	const body = Readable.from(continued(begun, pieces), { objectMode: false });
+	try {
+		await (isZipped ? pipeline(body, createGzip(gzipOptions), res) : pipeline(body, res));
+	} catch (error) {
+		res.destroy();
+		if (!res.closed && !isGone(error)) log.warn({ err: error, requestId: request.info.id }, 'a listing broke off');
+	}
+}
+
+async function* continued(begun: string, pieces: AsyncGenerator<string>): AsyncGenerator<string> {
+	yield begun;
+	yield* pieces;
+}
+
+/** Whoever sits at this very machine waits for the packing longer than for the bytes. */
+function mayZip({ client, info, raw }: Request): boolean {
+	const isHere = /^(127\.|::1$)/.test(client.address) && raw.req.headers['x-forwarded-for'] === undefined;
+	return info.acceptEncoding === 'gzip' && !isHere;
+}
+
+/** The other end closed the connection. */
+function isGone(error: unknown): boolean {
+	return error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
+}

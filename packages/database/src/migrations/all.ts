@@ -1,0 +1,27 @@
+import type { Knex } from 'knex';
+import { addAccounts } from './0001-accounts.js';
+import { addSmallRows } from './0002-small-rows.js';
+import { addUploads } from './0003-uploads.js';
+import { addLinks } from './0004-links.js';
+import { addTickets } from './0005-tickets.js';
+import { addQuotas } from './0006-quotas.js';
+
+/** One step of the tables. Once released it never changes: a later step corrects it. */
+export interface Migration {
+	name: string;
+	/**
+	 * Runs in a transaction on SQLite. MySQL commits each statement on its own, so there a step that was cut off is run again from its
+	 * beginning: it must find its way over what is already there, as `createTable` does.
+	 */
+	up(knex: Knex): Promise<void>;
+}
+
+/** All steps in the order in which they were released. */
+export const allMigrations: readonly Migration[] = [
+	{ name: '0001-accounts', up: addAccounts },
+	{ name: '0002-small-rows', up: addSmallRows },
+	{ name: '0003-uploads', up: addUploads },
+	{ name: '0004-links', up: addLinks },
+	{ name: '0005-tickets', up: addTickets },
+	{ name: '0006-quotas', up: addQuotas },
+];

@@ -1,0 +1,99 @@
+import type { SessionRecord, SessionStore } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
+import type { Knex } from 'knex';
+import { plainRow } from '../connection/plainValues.js';
+import { transact } from '../connection/transact.js';
+import { toUser, type UserRow } from './users.js';
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** A session ends this long after it was last seen. */
+export const sessionIdleMs = 7 * dayMs;
+
+/** A session ends this long after it began, however busy it is. */
+export const sessionAbsoluteMs = 30 * dayMs;
+
+/** One that began later than that from now began while the clock was wrong, and might go on for years. */
+const mostClockErrorMs = dayMs;
+
+/** Sessions of one user at most. A script that signs in again and again without signing out then ends its own first. */
+const mostSessions = 100;
+
+export function isSessionOver({ createdAt, lastSeenAt }: SessionRecord, time: number): boolean {
+	return (
+		lastSeenAt <= time - sessionIdleMs || createdAt <= time - sessionAbsoluteMs || createdAt > time + mostClockErrorMs
+	);
+}
+
+interface SessionRow {
+	id_hash: string;
+	user_id: string;
+	created_at: number;
+	last_seen_at: number;
+}
+
+export function sessionStore(knex: Knex, now: () => number): SessionStore {
+	const sessions = () => knex<SessionRow>('sessions');
+	return {
+		async add(idHash, userId, secret) {
+			const time = now();
+			await transact(knex, async (transaction) => {
+				// Locked, so that whoever changes the secret comes before this session, or after it and ends it; and sign-ins of one user come one by one.
+				const user = await transaction<UserRow>('users').where({ id: userId }).forUpdate().first();
+				if (secret !== undefined && (user?.secret !== secret || Boolean(user.is_disabled))) {
+					throw new Failure('conflict', 'The account was changed meanwhile.');
+				}
+				await transaction<SessionRow>('sessions').insert(
+					plainRow({ id_hash: idHash, user_id: userId, created_at: time, last_seen_at: time }),
+				);
+				await endBeyondMost(transaction, userId, idHash);
+			});
+		},
+		async find(idHash, time) {
+			const row: (UserRow & { session_created_at: number; last_seen_at: number }) | undefined = await knex('sessions')
+				.join('users', 'users.id', 'sessions.user_id')
+				.where('sessions.id_hash', idHash)
+				.where('sessions.last_seen_at', '>', time - sessionIdleMs)
+				.where('sessions.created_at', '>', time - sessionAbsoluteMs)
+				.where('sessions.created_at', '<=', time + mostClockErrorMs)
+				.where('users.is_disabled', false)
+				.first('users.*', 'sessions.last_seen_at', { session_created_at: 'sessions.created_at' });
+			if (row === undefined) return undefined;
+			const session = { userId: row.id, createdAt: row.session_created_at, lastSeenAt: row.last_seen_at };
+			return { session, user: toUser(row) };
+		},
+		async touch(idHash, time) {
+			// Never back: another process may have seen it later.
+			await sessions()
+				.where({ id_hash: idHash })
+				.where('last_seen_at', '<', time)
+				.update(plainRow({ last_seen_at: time }));
+		},
+		async remove(idHash) {
+			await sessions().where({ id_hash: idHash }).delete();
+		},
+		sweep(time) {
+			return sessions()
+				.where('last_seen_at', '<=', time - sessionIdleMs)
+				.orWhere('created_at', '<=', time - sessionAbsoluteMs)
+				.delete();
+		},
+	};
+}
+
+async function endBeyondMost(transaction: Knex.Transaction, userId: string, newestIdHash: string): Promise<void> {
+	const beyond = await transaction<SessionRow>('sessions')
+		.where({ user_id: userId })
+		.whereNot({ id_hash: newestIdHash })
+		.orderBy('last_seen_at', 'desc')
+		.orderBy('created_at', 'desc')
+		.offset(mostSessions - 1)
+		.select('id_hash');
+	if (beyond.length === 0) return;
+	await transaction<SessionRow>('sessions')
+		.whereIn(
+			'id_hash',
+			beyond.map((session) => session.id_hash),
+		)
+		.delete();
+}

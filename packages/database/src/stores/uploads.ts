@@ -1,0 +1,127 @@
+import type { UploadRecord, UploadStore } from '@stowage/plugin-api';
+import { type Area, Failure, type StoragePath } from '@stowage/rules';
+import type { Knex } from 'knex';
+import { isUniqueViolation } from '../connection/errors.js';
+import { plainRow } from '../connection/plainValues.js';
+
+interface UploadRow {
+	id_hash: string;
+	staged_id: string | null;
+	user_id: string | null;
+	address: string;
+	area: Area;
+	directory: string;
+	name: string;
+	mtime: number | null;
+	metadata: string;
+	length: number;
+	offset: number;
+	entry_path: string | null;
+	touched_at: number;
+	expires_at: number;
+}
+
+export function uploadStore(knex: Knex): UploadStore {
+	const uploads = () => knex<UploadRow>('uploads');
+	const unfinished = () => uploads().whereNotNull('staged_id').whereNull('entry_path');
+	return {
+		async add(idHash, upload) {
+			try {
+				await uploads().insert(plainRow(toRow(idHash, upload)));
+			} catch (cause) {
+				if (!isUniqueViolation(cause)) throw cause;
+				throw new Failure('alreadyExists', 'There is already such an upload.', { cause });
+			}
+		},
+		async find(idHash) {
+			const row = await uploads().where({ id_hash: idHash }).first();
+			return row && toUpload(row);
+		},
+		async advance(idHash, { offset, touchedAt, expiresAt }) {
+			const row = plainRow({ offset, touched_at: touchedAt, expires_at: expiresAt });
+			await uploads().where({ id_hash: idHash }).update(row);
+		},
+		async finish(idHash, entryPath) {
+			await uploads()
+				.where({ id_hash: idHash })
+				.update({ ...plainRow({ entry_path: entryPath, staged_id: null }), offset: knex.raw('??', ['length']) });
+		},
+		async remove(idHash) {
+			await uploads().where({ id_hash: idHash }).delete();
+		},
+		async countOfVisitors(address, now) {
+			const [row] = await unfinished()
+				.whereNull('user_id')
+				.where({ address })
+				.where('expires_at', '>', now)
+				.count<{ count: number }[]>({ count: '*' });
+			return Number(row?.count ?? 0);
+		},
+		async held(userId, except) {
+			const ofOwner = userId === null ? unfinished().whereNull('user_id') : unfinished().where({ user_id: userId });
+			const [row] = await ofOwner
+				.whereNotIn('staged_id', [...except])
+				.select<{ entries: number; bytes: number | null }[]>(
+					knex.raw('count(*) as ??', ['entries']),
+					knex.raw('sum(??) as ??', ['offset', 'bytes']),
+				);
+			return { bytes: Number(row?.bytes ?? 0), entries: Number(row?.entries ?? 0) };
+		},
+		async expired(now, most) {
+			const rows = await uploads()
+				.whereNotNull('staged_id')
+				.where('expires_at', '<=', now)
+				.orderBy('expires_at')
+				.limit(most)
+				.select('id_hash', 'staged_id');
+			return rows.map(({ id_hash, staged_id }) => ({ idHash: id_hash, stagedId: staged_id ?? '' }));
+		},
+		async drop(idHash) {
+			await uploads().where({ id_hash: idHash }).update({ staged_id: null });
+		},
+		async isStaged(stagedId) {
+			return (await uploads().where({ staged_id: stagedId }).first('id_hash')) !== undefined;
+		},
+		forget(before) {
+			return uploads().where('expires_at', '<=', before).delete();
+		},
+	};
+}
+
+function toRow(idHash: string, upload: UploadRecord): UploadRow {
+	return {
+		id_hash: idHash,
+		staged_id: upload.stagedId,
+		user_id: upload.userId,
+		address: upload.address,
+		area: upload.area,
+		directory: upload.directory,
+		name: upload.name,
+		mtime: upload.mtime,
+		metadata: upload.metadata,
+		length: upload.length,
+		offset: upload.offset,
+		entry_path: upload.entryPath,
+		touched_at: upload.touchedAt,
+		expires_at: upload.expiresAt,
+	};
+}
+
+function toUpload(row: UploadRow): UploadRecord {
+	return {
+		stagedId: row.staged_id,
+		userId: row.user_id,
+		address: row.address,
+		area: row.area,
+		// It was parsed before it was kept.
+		directory: row.directory as StoragePath,
+		name: row.name,
+		mtime: row.mtime,
+		metadata: row.metadata,
+		length: row.length,
+		offset: row.offset,
+		entryPath: row.entry_path,
+		touchedAt: row.touched_at,
+		expiresAt: row.expires_at,
+	};
+}
