@@ -69,6 +69,19 @@ const webLayers: Readonly<Record<string, readonly string[]>> = {
 	ui: ['ui', 'api', 'messages'],
 };
 
+/**
+ * Inside the server, from the ground up: the program, what all build on, bodies in and out, the services, the routes over them. A folder imports from its own
+ * floor and from those below; the linter keeps out cycles.
+ */
+const coreFloors: readonly (readonly string[])[] = [
+	['log', 'config'],
+	['http', 'storage', 'plugins', 'limits', 'events'],
+	['bodies', 'responses'],
+	['accounts', 'quotas', 'files', 'archives', 'links', 'tickets', 'thumbnails', 'uploads'],
+	['services', 'routes'],
+	['createApp', 'index'],
+];
+
 interface ImportLine {
 	file: string;
 	specifier: string;
@@ -139,6 +152,19 @@ test('inside the page imports go down only, and no feature imports another', asy
 		t.true(webLayers[layer]?.includes(targetLayer), `${file} may not import ${specifier}`);
 		if (layer === 'features' && target === 'features')
 			t.is(targetFeature, feature, `${file} imports another feature: ${specifier}`);
+	}
+});
+
+test('inside the server imports go down only, and every folder has its floor', async (t) => {
+	const floorOf = (room: string) => coreFloors.findIndex((floor) => floor.includes(room));
+	for (const { file, specifier } of await importsOf('packages/core/src')) {
+		if (!specifier.startsWith('.') || file.endsWith('.d.ts')) continue;
+		const roomOf = (at: string) =>
+			(path.relative('packages/core/src', at).split(path.sep)[0] ?? '').replace(/\.(js|ts)$/, '');
+		const from = roomOf(file);
+		const to = roomOf(path.resolve(path.dirname(file), specifier));
+		t.true(floorOf(from) >= 0 && floorOf(to) >= 0, `${file} or ${specifier} lies on no floor`);
+		t.true(floorOf(to) <= floorOf(from), `${file} may not import ${specifier}`);
 	}
 });
 
