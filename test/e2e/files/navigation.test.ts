@@ -12,6 +12,7 @@ import {
 	setUpFixture,
 	writeFiles,
 } from '../support/fileManager.js';
+import { longPress } from '../support/inputMethods.js';
 import { expectNotice } from '../support/notices.js';
 
 const fixture = setUpFixture(test);
@@ -320,16 +321,6 @@ test.serial('on a phone taps open, icons select, a long press and the row’s bu
 	}
 	t.deepEqual(app.faults, []);
 });
-
-async function longPress(page: Page, target: Locator): Promise<void> {
-	const box = await target.boundingBox();
-	if (!box) throw new Error('There is nothing to press.');
-	const touchPoints = [{ x: box.x + box.width / 2, y: box.y + box.height / 2 }];
-	const session = await page.context().newCDPSession(page);
-	await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints });
-	await page.getByRole('menu').waitFor();
-	await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
-}
 
 async function isWithin(t: { true(value: boolean, message?: string): unknown }, page: Page, element: Locator) {
 	const box = await element.boundingBox();

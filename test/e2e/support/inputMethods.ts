@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { nameIn, overlaysClosed, rowOf } from './fileManager.js';
 
 /** The same operations by mouse and by keyboard alone. */
@@ -173,4 +173,15 @@ async function chooseByKeys(page: Page, item: string): Promise<void> {
 		await page.keyboard.press('ArrowDown');
 	}
 	throw new Error(`The arrow keys never reach ${item}.`);
+}
+
+/** Presses an element with a finger until its menu is open. */
+export async function longPress(page: Page, target: Locator): Promise<void> {
+	const box = await target.boundingBox();
+	if (!box) throw new Error('There is nothing to press.');
+	const touchPoints = [{ x: box.x + box.width / 2, y: box.y + box.height / 2 }];
+	const session = await page.context().newCDPSession(page);
+	await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints });
+	await page.getByRole('menu').waitFor();
+	await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
 }

@@ -1,5 +1,6 @@
-import type { Entry, UserSettings, Viewer } from '@stowage/rules';
+import { type Area, type Entry, hasThumbnail, type UserSettings, type Viewer } from '@stowage/rules';
 import { useRef, useState } from 'react';
+import { thumbnailUrl } from '../api/downloads.js';
 import { DownloadDialog } from '../features/downloads/DownloadDialog.js';
 import { useDownloads } from '../features/downloads/useDownloads.js';
 import { FileDialogs } from '../features/files/dialogs/FileDialogs.js';
@@ -12,6 +13,7 @@ import { useFolderView } from '../features/files/folder/useFolderView.js';
 import { useRefreshNotice } from '../features/files/folder/useRefreshNotice.js';
 import { listCommands } from '../features/files/keyboard/listCommands.js';
 import { usePasteEvent } from '../features/files/keyboard/usePasteEvent.js';
+import { useView } from '../features/files/layout/useView.js';
 import { FileList, type FileListHandle } from '../features/files/list/FileList.js';
 import { folderName, useTitle } from '../features/files/location/folderTitle.js';
 import type { BrowserLocation } from '../features/files/location/location.js';
@@ -47,6 +49,7 @@ export function BrowserPageFolder({ location, viewer, isKnown, settings }: Brows
 	const name = folderName(area, directory);
 	const list = useRef<FileListHandle>(null);
 	const [previewed, setPreviewed] = useState<Entry>();
+	const [view, setView] = useView();
 	const takeFocus = () => list.current?.takeFocus();
 
 	useTitle(name);
@@ -103,6 +106,8 @@ export function BrowserPageFolder({ location, viewer, isKnown, settings }: Brows
 				folder={folder}
 				menu={menu}
 				list={list}
+				view={view}
+				onView={setView}
 			/>
 			<ConnectionNote isCutOff={folder.isCutOff} />
 			{folder.isTruncated && <p className={styles.note}>{messages.truncated}</p>}
@@ -112,6 +117,7 @@ export function BrowserPageFolder({ location, viewer, isKnown, settings }: Brows
 				) : (
 					<FileList
 						ref={list}
+						view={view}
 						folderKey={folder.key}
 						rows={folder.rows}
 						sort={location.sort}
@@ -121,6 +127,7 @@ export function BrowserPageFolder({ location, viewer, isKnown, settings }: Brows
 						cutKeys={actions.cutKeys}
 						showsFolder={isSearch}
 						mayDrag={drag.mayDrag}
+						thumbnailOf={(entry) => thumbnailOf(area, entry)}
 						scrollTop={folder.scrollTop}
 						onScroll={folder.onScroll}
 						revealed={folder.revealed}
@@ -174,4 +181,8 @@ export function BrowserPageFolder({ location, viewer, isKnown, settings }: Brows
 			<FilePicker ref={uploads.picker} onChoose={uploads.add} />
 		</div>
 	);
+}
+
+function thumbnailOf(area: Area, entry: Entry): string | undefined {
+	return entry.type === 'file' && hasThumbnail(entry.name) ? thumbnailUrl(area, entry, 256) : undefined;
 }

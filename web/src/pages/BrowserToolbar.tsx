@@ -6,9 +6,10 @@ import type { BrowserLocation } from '../features/files/location/location.js';
 import type { BrowserNavigation } from '../features/files/location/useBrowserNavigation.js';
 import type { ContextMenuState } from '../features/files/menu/useContextMenu.js';
 import { Toolbar } from '../features/toolbar/Toolbar.js';
+import type { ViewSwitchProps } from '../features/toolbar/ViewSwitch.js';
 import { useFrame } from '../ui/frame.js';
 
-export interface BrowserToolbarProps {
+export interface BrowserToolbarProps extends ViewSwitchProps {
 	location: BrowserLocation;
 	isSignedIn: boolean;
 	navigation: BrowserNavigation;
@@ -18,7 +19,8 @@ export interface BrowserToolbarProps {
 }
 
 /** The toolbar, connected to the folder on screen. */
-export function BrowserToolbar({ location, isSignedIn, navigation, folder, menu, list }: BrowserToolbarProps) {
+export function BrowserToolbar(props: BrowserToolbarProps) {
+	const { location, isSignedIn, navigation, folder, menu, list } = props;
 	const frame = useFrame();
 	return (
 		<Toolbar
@@ -31,6 +33,8 @@ export function BrowserToolbar({ location, isSignedIn, navigation, folder, menu,
 			selected={folder.selected.length}
 			isMenuOpen={menu.props !== undefined}
 			hasList={!folder.error}
+			view={props.view}
+			onView={props.onView}
 			hrefOf={navigation.hrefOf}
 			onArea={(area) => navigation.goTo(rootPath, area)}
 			onSearch={navigation.search}

@@ -53,7 +53,7 @@ test('a space within a typed prefix belongs to it', (t) => {
 });
 
 const leads = (t: ExecutionContext, from: number | undefined, to: Movement, expected: number) =>
-	t.is(moveCursor(from, to, 100, 10), expected);
+	t.is(moveCursor(from, to, { count: 100, columns: 1, page: 10 }), expected);
 
 test('down from the last row stays', leads, 99, 'down', 99);
 test('up from the first row stays', leads, 0, 'up', 0);
@@ -61,6 +61,20 @@ test('a page down ends at the last row', leads, 95, 'pageDown', 99);
 test('a page up ends at the first row', leads, 4, 'pageUp', 0);
 test('a list without a cursor is entered at its top', leads, undefined, 'down', 0);
 test('and from below at its end', leads, undefined, 'up', 99);
+
+const leadsInGrid = (t: ExecutionContext, from: number | undefined, to: Movement, expected: number) =>
+	t.is(moveCursor(from, to, { count: 10, columns: 4, page: 2 }), expected);
+
+test('in a grid down keeps the column', leadsInGrid, 1, 'down', 5);
+test('in a grid down into a shorter last line goes to its end', leadsInGrid, 7, 'down', 9);
+test('in a grid down from the last line stays', leadsInGrid, 8, 'down', 8);
+test('in a grid up from the first line stays', leadsInGrid, 3, 'up', 3);
+test('in a grid up keeps the column', leadsInGrid, 9, 'up', 5);
+test('in a grid an arrow to the side goes on in the next line', leadsInGrid, 3, 'right', 4);
+test('in a grid an arrow to the side goes back to the line before', leadsInGrid, 4, 'left', 3);
+test('in a grid an arrow to the side stops at the first', leadsInGrid, 0, 'left', 0);
+test('in a grid a page down keeps the column', leadsInGrid, 1, 'pageDown', 9);
+test('in a grid a page up ends in the first line', leadsInGrid, 6, 'pageUp', 2);
 
 const names = ['', 'Archive', 'apple', 'Banana', 'file 1', 'file 10', 'file 2'];
 const finds = (t: ExecutionContext, typed: string, from: number | undefined, expected: number | undefined) =>

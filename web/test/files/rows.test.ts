@@ -2,12 +2,13 @@ import type { Entry, Owner } from '@stowage/rules';
 import test from 'ava';
 import { patchEntries } from '../../src/features/files/folder/listingPatch.js';
 import { loadFolder, type SavedFolder, saveFolder } from '../../src/features/files/folder/savedFolder.js';
+import { gridLayout, listLayout, positionOf, totalHeight } from '../../src/features/files/layout/layout.js';
+import { anchoredScroll } from '../../src/features/files/layout/useScrollAnchor.js';
 import { entryAt, filterByLetter, keyOf, rowsOf, selectedEntries } from '../../src/features/files/list/rows.js';
-import { nameParts } from '../../src/features/files/list/rowText.js';
-import { anchoredScroll } from '../../src/features/files/list/useScrollAnchor.js';
+import { nameParts, tileName } from '../../src/features/files/list/rowText.js';
 import { menuMargin, placeMenu } from '../../src/features/files/menu/menuPlacement.js';
 import { reasonOf, runEach } from '../../src/features/files/operations/runEach.js';
-import { bandBetween, isBand, rowsInBand, scrollAtEdge } from '../../src/features/files/selection/rubberBand.js';
+import { bandBetween, isBand, rangesInBand, scrollAtEdge } from '../../src/features/files/selection/rubberBand.js';
 
 function file(name: string, owner?: Owner): Entry {
 	return { name, path: name, type: 'file', size: 1, mtime: 0, ...(owner === undefined ? {} : { owner }) };
@@ -89,8 +90,58 @@ test('a band begins after a few pixels and covers the rows that it touches', (t)
 	t.true(isBand({ x: 0, y: 0 }, { x: 3, y: 4 }));
 	const band = bandBetween({ x: 50, y: 130 }, { x: 10, y: 45 }, 500, 4000);
 	t.deepEqual(band, { left: 10, top: 45, width: 40, height: 85 });
-	t.deepEqual(rowsInBand(band, 40, 100), { first: 1, end: 4 });
-	t.deepEqual(rowsInBand(bandBetween({ x: 0, y: 900 }, { x: 9, y: 950 }, 500, 4000), 40, 3), { first: 3, end: 3 });
+	t.deepEqual(rangesInBand(band, listLayout, 100), [{ first: 1, end: 4 }]);
+	t.deepEqual(rangesInBand(bandBetween({ x: 0, y: 900 }, { x: 9, y: 950 }, 500, 4000), listLayout, 3), []);
+});
+
+test('in the grid a band covers the tiles that it touches, and none from the gaps between them', (t) => {
+	const layout = gridLayout(1200);
+	const at = (index: number) => positionOf(layout, index);
+	const between = (from: number, to: number) =>
+		rangesInBand(
+			bandBetween(
+				{ x: at(from).left + 1, y: at(from).top + 1 },
+				{ x: at(to).left + layout.width - 1, y: at(to).top + layout.height - 1 },
+				1200,
+				4000,
+			),
+			layout,
+			2 * layout.columns + 3,
+		);
+	t.deepEqual(between(1, layout.columns + 2), [
+		{ first: 1, end: 3 },
+		{ first: layout.columns + 1, end: layout.columns + 3 },
+	]);
+	t.deepEqual(between(0, 2 * layout.columns - 1), [{ first: 0, end: 2 * layout.columns }], 'whole lines are one range');
+	const last = between(2 * layout.columns, 3 * layout.columns - 1);
+	t.deepEqual(last, [{ first: 2 * layout.columns, end: 2 * layout.columns + 3 }], 'the last line is shorter');
+	const gap = { left: at(0).left + layout.width + 1, top: 0, width: 4, height: 900 };
+	t.deepEqual(rangesInBand(gap, layout, 100), []);
+	const betweenLines = { left: 0, top: at(0).top + layout.height + 1, width: 900, height: 4 };
+	t.deepEqual(rangesInBand(betweenLines, layout, 100), []);
+});
+
+for (const width of [360, 390, 599, 600, 820, 1254, 2540]) {
+	test(`tiles fill a list of ${width} pixels and don't leave it`, (t) => {
+		const layout = gridLayout(width);
+		const right = positionOf(layout, layout.columns - 1).left + layout.width;
+		t.true(layout.columns >= 2);
+		t.true(right <= width - layout.padding && right > width - layout.padding - layout.columns);
+		t.true(layout.width >= 140 && layout.width < 290);
+		t.is(
+			totalHeight(layout, layout.columns + 1),
+			positionOf(layout, layout.columns).top + layout.height + layout.padding,
+		);
+	});
+}
+
+test('a long name in a tile keeps its end, by which photos differ', (t) => {
+	const name = 'Holiday in the mountains with all the family 2026-07-14 IMG_0042.jpeg';
+	const { head, middle, tail } = tileName(name);
+	t.is(head + middle + tail, name);
+	t.is(tail, '0042.jpeg');
+	t.true(head.length + tail.length <= 36);
+	t.deepEqual(tileName('IMG_20260714_101502_HDR.jpg'), { head: 'IMG_20260714_101502_HDR.jpg', middle: '', tail: '' });
 });
 
 test('a band scrolls the list at its edges only', (t) => {
@@ -166,13 +217,15 @@ test('the rows on screen stay in place when rows are added or removed above them
 	);
 	const scrolled = (entries: string[], scrollTop: number) =>
 		anchoredScroll(
-			before,
-			rowsOf(
-				entries.map((name) => file(name)),
-				true,
-			),
+			{ rows: before, layout: listLayout },
+			{
+				rows: rowsOf(
+					entries.map((name) => file(name)),
+					true,
+				),
+				layout: listLayout,
+			},
 			scrollTop,
-			40,
 		);
 	t.is(scrolled(['a', 'b', 'c', 'd', 'e'], 100), 140);
 	t.is(scrolled(['c', 'd', 'e'], 100), 60);
@@ -181,4 +234,23 @@ test('the rows on screen stay in place when rows are added or removed above them
 	t.is(scrolled(['a', 'b', 'd', 'e'], 100), 100);
 	t.is(scrolled(['a', 'b', 'c', 'd', 'e'], 0), 0);
 	t.is(scrolled([], 100), 100);
+});
+
+test('what is on screen stays there when the list becomes a grid and back', (t) => {
+	const rows = rowsOf(
+		Array.from({ length: 1000 }, (_, index) => file(`f${index}`)),
+		true,
+	);
+	const list = { rows, layout: listLayout };
+	const grid = { rows, layout: gridLayout(1254) };
+	const top = (index: number) => positionOf(grid.layout, index).top;
+	t.is(anchoredScroll(list, grid, 0), 0);
+	t.is(anchoredScroll(list, grid, 500 * 40), top(500));
+	t.is(anchoredScroll(list, grid, 500 * 40, 510), top(510) - 160, 'the cursor before the first on screen');
+	t.is(anchoredScroll(grid, list, top(504)), 504 * 40);
+	const before = rowsOf(
+		Array.from({ length: 999 }, (_, index) => file(`f${index + 1}`)),
+		true,
+	);
+	t.is(anchoredScroll({ ...grid, rows: before }, grid, top(600)), top(600), 'one more above moves no line');
 });

@@ -1,6 +1,7 @@
 import { Button } from '@blueprintjs/core';
 import { CrossIcon } from '@blueprintjs/icons';
 import { plural } from '@stowage/rules';
+import type { View } from '../files/layout/layout.js';
 import { toolbarMessages as messages } from './messages.js';
 import styles from './Toolbar.module.css';
 
@@ -8,11 +9,12 @@ export interface SelectionStatusProps {
 	/** How many entries the list shows; undefined while it is loading. */
 	results: number | undefined;
 	selected: number;
+	view: View;
 	onClearSelection: () => void;
 }
 
 /** The number of entries and of selected ones. */
-export function SelectionStatus({ results, selected, onClearSelection }: SelectionStatusProps) {
+export function SelectionStatus({ results, selected, view, onClearSelection }: SelectionStatusProps) {
 	return (
 		<div className={styles.status}>
 			<span className={styles.results} role="status">
@@ -32,7 +34,7 @@ export function SelectionStatus({ results, selected, onClearSelection }: Selecti
 			) : (
 				<span className={styles.hint}>
 					<span className={styles.mouseHint}>{messages.hint}</span>
-					<span className={styles.touchHint}>{messages.touchHint}</span>
+					<span className={styles.touchHint}>{messages.touchHint[view]}</span>
 				</span>
 			)}
 		</div>

@@ -8,11 +8,13 @@ import { PathBreadcrumbs, type PathBreadcrumbsProps } from './PathBreadcrumbs.js
 import { SearchBox, type SearchBoxProps } from './SearchBox.js';
 import { SelectionStatus, type SelectionStatusProps } from './SelectionStatus.js';
 import styles from './Toolbar.module.css';
+import { ViewSwitch, type ViewSwitchProps } from './ViewSwitch.js';
 
 export interface ToolbarProps
 	extends SearchBoxProps,
 		SelectionStatusProps,
 		AlphabetFilterProps,
+		ViewSwitchProps,
 		Omit<PathBreadcrumbsProps, 'isSearch'> {
 	area: Area;
 	isSignedIn: boolean;
@@ -22,7 +24,7 @@ export interface ToolbarProps
 	/** Opens the menu of the selection, or of the folder, below the button. */
 	onActions: (button: HTMLElement) => void;
 	isMenuOpen: boolean;
-	/** Without a list (it could not be loaded) the filter, the selection, the actions and Home are hidden. */
+	/** Without a list (it could not be loaded) the filter, the selection, the actions, the view and Home are hidden. */
 	hasList: boolean;
 }
 
@@ -60,8 +62,10 @@ export function Toolbar(props: ToolbarProps) {
 					<SelectionStatus
 						results={props.results}
 						selected={props.selected}
+						view={props.view}
 						onClearSelection={props.onClearSelection}
 					/>
+					<ViewSwitch view={props.view} onView={props.onView} />
 					<AlphabetFilter letter={props.letter} onLetter={props.onLetter} />
 				</div>
 			)}

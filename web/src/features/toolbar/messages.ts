@@ -14,7 +14,10 @@ export const toolbarMessages = {
 	selected: (count: number) => `${count} Selected`,
 	clearSelection: 'Clear selection',
 	hint: 'Ctrl+Click to select',
-	touchHint: 'Tap an icon to select',
+	touchHint: { list: 'Tap an icon to select', grid: 'Tap a circle to select' },
+	view: 'View',
+	list: 'List',
+	grid: 'Grid',
 	actions: 'Actions',
 	toolbar: 'Folder',
 } as const;

@@ -21,6 +21,8 @@ export interface Keystroke {
 const movements: Readonly<Record<string, Movement>> = {
 	ArrowUp: 'up',
 	ArrowDown: 'down',
+	ArrowLeft: 'left',
+	ArrowRight: 'right',
 	PageUp: 'pageUp',
 	PageDown: 'pageDown',
 	Home: 'first',

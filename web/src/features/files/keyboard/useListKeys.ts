@@ -11,7 +11,9 @@ export type ListCommand = 'goUp' | 'menu' | 'preview' | 'rename' | 'delete' | 'c
 export interface ListKeysOptions {
 	rows: Rows | undefined;
 	selection: Selection;
-	/** The number of rows on a screen. */
+	/** Entries in a line. In a list of single ones the arrows to the sides do nothing. */
+	columns: number;
+	/** The number of lines on a screen. */
 	page: () => number;
 	dispatch: (action: SelectionAction) => void;
 	/** Brings a row into view and the focus to it. */
@@ -32,7 +34,7 @@ export function useListKeys(options: ListKeysOptions): (event: ReactKeyboardEven
 		// The time of the key press: a busy page handles it later, which would split what was typed at once.
 		const now = event.timeStamp;
 		const command = commandFor(event, typeLetter(typed.current, '', now).text !== '');
-		if (!command || !appliesIn(command, scope)) return;
+		if (!command || !appliesIn(command, scope) || isSideways(command, latest.current)) return;
 		if (command.kind === 'find') typed.current = typeLetter(typed.current, command.letter, now);
 		else typed.current = { text: '', at: 0 };
 		event.preventDefault();
@@ -67,6 +69,11 @@ function appliesIn({ kind }: KeyCommand, scope: KeyScope): boolean {
 		case 'none':
 			return false;
 	}
+}
+
+/** An arrow to the side in a list, where it may scroll. */
+function isSideways(command: KeyCommand, { columns }: ListKeysOptions): boolean {
+	return columns === 1 && 'to' in command && (command.to === 'left' || command.to === 'right');
 }
 
 function scopeOf(target: EventTarget | null): KeyScope {
@@ -130,9 +137,9 @@ function run(command: KeyCommand, options: ListKeysOptions, prefix: string): voi
 	}
 }
 
-function target(movement: Movement, { selection, page }: ListKeysOptions, rows: Rows): Cursor | undefined {
+function target(movement: Movement, { selection, columns, page }: ListKeysOptions, rows: Rows): Cursor | undefined {
 	const from = selection.cursor ? cursorIndex(selection.cursor, rows) : undefined;
-	return cursorAt(rows, moveCursor(from, movement, rows.keys.length, page()));
+	return cursorAt(rows, moveCursor(from, movement, { count: rows.keys.length, columns, page: page() }));
 }
 
 function cursorAt(rows: Rows, index: number): Cursor | undefined {

@@ -1,16 +1,22 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a virtualized list can't be a table
 // biome-ignore-all lint/a11y/useFocusableInteractive: in a grid its rows are focused, and the buttons of its headers
 import type { Entry, SortColumn, SortMode } from '@stowage/rules';
-import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
+import { useVirtualizer } from '@tanstack/react-virtual';
 import {
+	type CSSProperties,
 	type MouseEvent as ReactMouseEvent,
 	type Ref,
+	type UIEvent,
 	useCallback,
 	useImperativeHandle,
 	useLayoutEffect,
 	useRef,
 } from 'react';
+import { thumbnails } from '../../../api/ThumbnailLoader.js';
 import { type ListCommand, useListKeys } from '../keyboard/useListKeys.js';
+import { type Layout, lineCount, lineOf, positionOf, totalHeight, type View } from '../layout/layout.js';
+import { useLayout } from '../layout/useLayout.js';
+import { useScrollAnchor } from '../layout/useScrollAnchor.js';
 import { useLongPress } from '../menu/useLongPress.js';
 import { filesMessages as messages } from '../messages.js';
 import type { Point } from '../selection/rubberBand.js';
@@ -20,13 +26,20 @@ import styles from './FileList.module.css';
 import { FileListHeader } from './FileListHeader.js';
 import { FileRow, UpRow } from './FileRow.js';
 import { FileSkeletons } from './FileSkeletons.js';
+import { FileTile, UpTile } from './FileTile.js';
 import { entryAt, type Rows, upKey } from './rows.js';
-import { useScrollAnchor } from './useScrollAnchor.js';
 
-export const rowHeight = 40;
+/** Lines that are rendered beyond the edges, so that fast scrolling shows no gap. */
+const overscan: Readonly<Record<View, number>> = { list: 12, grid: 2 };
 
-/** Rows that are rendered beyond the edges, so that fast scrolling shows no gap. */
-const overscan = 12;
+/** Type, Name, Count, Size, two of Modified, and Actions. A tile has some of them. */
+const columnCount = 7;
+
+/** Screens in a millisecond beyond which nobody sees what scrolls by. */
+const fastScroll = 2 / 1000;
+
+/** The distance of a menu that the keyboard opens from the corner of its entry. */
+const menuOffset = 40;
 
 export interface FileListHandle {
 	focusCursor: () => void;
@@ -39,6 +52,7 @@ export interface FileListHandle {
 
 export interface FileListProps {
 	ref?: Ref<FileListHandle>;
+	view: View;
 	/** Identifies the folder; another one begins at its own scroll offset. */
 	folderKey: string;
 	/** Undefined while they are loading. */
@@ -52,6 +66,8 @@ export interface FileListProps {
 	/** Shows the folder of each entry, for search results. */
 	showsFolder: boolean;
 	mayDrag: (entry: Entry) => boolean;
+	/** Where the grid fetches the thumbnail of an entry; undefined for one of a kind that has none. */
+	thumbnailOf: (entry: Entry) => string | undefined;
 	/** The scroll offset at which the folder was left, applied when its rows are there. */
 	scrollTop: number;
 	onScroll: (scrollTop: number) => void;
@@ -66,32 +82,42 @@ export interface FileListProps {
 	onDragEnd: () => void;
 }
 
-/** The list of files: a virtualized ARIA grid. Only the rows on screen and the one with the focus are rendered. */
+/**
+ * The files of a folder, as a list or as a grid of tiles: a virtualized ARIA grid either way, in which each entry is a row. Only
+ * the entries on screen and the one with the focus are rendered.
+ */
 export function FileList(props: FileListProps) {
-	const { ref, folderKey, rows, selection, dispatch, cutKeys, onOpen, onMenu, onCommand, revealed, onRevealed } = props;
+	const { ref, view, folderKey, rows, selection, dispatch, cutKeys } = props;
+	const { onOpen, onMenu, onCommand, revealed, onRevealed } = props;
 	const grid = useRef<HTMLDivElement>(null);
 	const scroller = useRef<HTMLDivElement>(null);
 	const band = useRef<HTMLDivElement>(null);
 	const wantsFocus = useRef(false);
 	const hadFocus = useRef(false);
+	const lastScroll = useRef({ at: 0, time: 0 });
 	const count = rows?.keys.length ?? 0;
 	const cursor = rows && cursorIndex(selection.cursor, rows);
+	const layout = useLayout(view, scroller);
 
 	const virtualizer = useVirtualizer({
-		count,
+		count: lineCount(layout, count),
 		getScrollElement: () => scroller.current,
-		estimateSize: () => rowHeight,
-		overscan,
-		// The row with the focus stays rendered when it is scrolled away, or the focus would be lost.
-		rangeExtractor: useCallback(
-			(range: Parameters<typeof defaultRangeExtractor>[0]) => {
-				const rendered = defaultRangeExtractor(range);
-				if (cursor === undefined || cursor >= range.count || rendered.includes(cursor)) return rendered;
-				return [...rendered, cursor].sort((a, b) => a - b);
-			},
-			[cursor],
-		),
+		estimateSize: () => layout.lineStep,
+		paddingStart: layout.padding,
+		paddingEnd: layout.padding,
+		overscan: overscan[view],
 	});
+	// Before what follows scrolls: the sizes of another layout are cached.
+	useLayoutEffect(() => {
+		if (layout.lineStep > 0) virtualizer.measure();
+	}, [virtualizer, layout]);
+	const [FileItem, UpItem] = view === 'grid' ? [FileTile, UpTile] : [FileRow, UpRow];
+	const lines = virtualizer.getVirtualItems();
+	const first = (lines[0]?.index ?? 0) * layout.columns;
+	const end = Math.min(count, ((lines.at(-1)?.index ?? -1) + 1) * layout.columns);
+	const rendered = Array.from({ length: Math.max(0, end - first) }, (_, step) => first + step);
+	// The entry with the focus stays rendered when it is scrolled away, or the focus would be lost.
+	if (cursor !== undefined && cursor < count && (cursor < first || cursor >= end)) rendered.push(cursor);
 
 	const rowElement = useCallback(
 		(index: number | undefined) =>
@@ -105,9 +131,9 @@ export function FileList(props: FileListProps) {
 	const goTo = useCallback(
 		(index: number) => {
 			wantsFocus.current = true;
-			virtualizer.scrollToIndex(index, { align: 'auto' });
+			virtualizer.scrollToIndex(lineOf(layout, index), { align: 'auto' });
 		},
-		[virtualizer],
+		[virtualizer, layout],
 	);
 
 	useLayoutEffect(() => {
@@ -133,7 +159,7 @@ export function FileList(props: FileListProps) {
 				const box = (rowElement(cursor) ?? scroller.current)?.getBoundingClientRect();
 				const list = scroller.current?.getBoundingClientRect();
 				if (!box || !list) return { x: 0, y: 0 };
-				return { x: box.left + rowHeight, y: Math.min(Math.max(box.top + rowHeight, list.top), list.bottom) };
+				return { x: box.left + menuOffset, y: Math.min(Math.max(box.top + menuOffset, list.top), list.bottom) };
 			},
 		}),
 		[cursor, rowElement, focusCursor],
@@ -149,19 +175,21 @@ export function FileList(props: FileListProps) {
 		if (scroller.current) scroller.current.scrollTop = scrollTop;
 	}, [rows, folderKey, scrollTop]);
 
-	useScrollAnchor(scroller, rows, folderKey, rowHeight);
+	useScrollAnchor({ scroller, rows, layout, folderKey, cursor, scrollTop: virtualizer.scrollOffset ?? 0 });
 
 	useLayoutEffect(() => {
 		const index = revealed === undefined ? undefined : rows?.indexOf(revealed);
 		if (index === undefined) return;
-		virtualizer.scrollToIndex(index, { align: 'auto' });
+		virtualizer.scrollToIndex(lineOf(layout, index), { align: 'auto' });
 		onRevealed();
-	}, [revealed, rows, virtualizer, onRevealed]);
+	}, [revealed, rows, virtualizer, layout, onRevealed]);
 
 	const onKeyDown = useListKeys({
 		rows,
 		selection,
-		page: () => Math.floor((scroller.current?.clientHeight ?? 0) / rowHeight) - 1,
+		columns: layout.columns,
+		// Of a list one row stays on screen; a screen has few lines of tiles.
+		page: () => Math.floor((scroller.current?.clientHeight ?? 0) / layout.lineStep) - (view === 'list' ? 1 : 0),
 		dispatch,
 		goTo,
 		onOpen,
@@ -171,11 +199,20 @@ export function FileList(props: FileListProps) {
 		scroller,
 		band,
 		rows,
-		rowHeight,
+		layout,
 		selected: selection.selected,
 		dispatch,
 	});
 	const press = useLongPress((target, at) => onMenu(at, indexOf(target)));
+
+	function scroll(event: UIEvent<HTMLElement>) {
+		const { scrollTop: top, clientHeight } = event.currentTarget;
+		const { at, time } = lastScroll.current;
+		lastScroll.current = { at: top, time: event.timeStamp };
+		const screens = Math.abs(top - at) / Math.max(1, clientHeight);
+		if (screens / Math.max(1, event.timeStamp - time) > fastScroll) thumbnails.rest();
+		props.onScroll(top);
+	}
 
 	function click(event: ReactMouseEvent) {
 		if (endsBand() || press.endsPress() || !rows || !(event.target instanceof Element)) return;
@@ -192,7 +229,7 @@ export function FileList(props: FileListProps) {
 		if (event.shiftKey) {
 			return dispatch({ type: 'extended', to: at, order: rows, keep: event.ctrlKey || event.metaKey });
 		}
-		if (event.ctrlKey || event.metaKey || (part === 'type' && isTouch(event))) {
+		if (event.ctrlKey || event.metaKey || part === 'check' || (part === 'type' && isTouch(event))) {
 			return isSelectable ? dispatch({ type: 'toggled', at }) : undefined;
 		}
 		// The second click of a double click would hit whatever the first one has opened.
@@ -216,10 +253,12 @@ export function FileList(props: FileListProps) {
 			role="grid"
 			aria-label={messages.grid}
 			aria-rowcount={count + 1}
+			aria-colcount={columnCount}
 			aria-multiselectable
 			aria-busy={rows === undefined}
 			tabIndex={count === 0 ? 0 : -1}
 			className={styles.grid}
+			data-view={view}
 			onFocus={(event) => {
 				hadFocus.current = true;
 				const index = indexOf(event.target);
@@ -247,7 +286,7 @@ export function FileList(props: FileListProps) {
 				ref={scroller}
 				role="rowgroup"
 				className={styles.scroller}
-				onScroll={(event) => props.onScroll(event.currentTarget.scrollTop)}
+				onScroll={scroll}
 				onKeyDown={onKeyDown}
 				onClick={click}
 				onContextMenu={contextMenu}
@@ -263,21 +302,25 @@ export function FileList(props: FileListProps) {
 				onDragEnd={props.onDragEnd}
 			>
 				{rows ? (
-					<div role="presentation" className={styles.rows} style={{ height: virtualizer.getTotalSize() }}>
-						{virtualizer.getVirtualItems().map(({ index, start }) => {
+					<div role="presentation" className={styles.rows} style={sizesOf(layout, count)}>
+						{rendered.map((index) => {
+							const { left, top } = positionOf(layout, index);
+							const isCursor = index === cursor;
 							const entry = entryAt(rows, index);
 							const key = rows.keys[index];
 							if (!entry || key === undefined)
-								return <UpRow key={`${upKey}${folderKey}`} top={start} isCursor={index === cursor} />;
+								return <UpItem key={`${upKey}${folderKey}`} left={left} top={top} isCursor={isCursor} />;
 							return (
-								<FileRow
+								<FileItem
 									key={key}
 									entry={entry}
+									thumbnail={view === 'grid' ? props.thumbnailOf(entry) : undefined}
 									index={index}
-									top={start}
+									left={left}
+									top={top}
 									isSelected={selection.selected.has(key)}
 									isCut={cutKeys.has(key)}
-									isCursor={index === cursor}
+									isCursor={isCursor}
 									showsFolder={props.showsFolder}
 									mayDrag={props.mayDrag(entry)}
 								/>
@@ -286,11 +329,17 @@ export function FileList(props: FileListProps) {
 						<div ref={band} className={styles.band} hidden />
 					</div>
 				) : (
-					<FileSkeletons />
+					<FileSkeletons view={view} />
 				)}
 			</div>
 		</div>
 	);
+}
+
+/** Tiles have one size, which their style sheet takes from here. */
+function sizesOf(layout: Layout, count: number): CSSProperties {
+	const sizes = { '--tile-width': `${layout.width}px`, '--tile-height': `${layout.height}px` };
+	return { height: totalHeight(layout, count), ...(layout.columns === 1 ? {} : sizes) };
 }
 
 /** The index of the row that an element belongs to. */

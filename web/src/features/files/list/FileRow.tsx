@@ -8,9 +8,12 @@ import styles from './FileList.module.css';
 import { folderOf, nameParts, rowLabel } from './rowText.js';
 import { typeIcon } from './typeIcons.js';
 
-export interface FileRowProps {
+export interface FileItemProps {
 	entry: Entry;
+	/** The URL of its thumbnail, for the grid. */
+	thumbnail: string | undefined;
 	index: number;
+	left: number;
 	top: number;
 	/** It has the cursor: the one row that the Tab key reaches. */
 	isCursor: boolean;
@@ -26,7 +29,7 @@ export interface FileRowProps {
  * One entry of the list. It has no event handlers: the list finds the row of an event by `data-index`. So a row is rendered
  * again only when its properties have changed.
  */
-export const FileRow = memo(function FileRow(props: FileRowProps) {
+export const FileRow = memo(function FileRow(props: FileItemProps) {
 	const { entry, index, top, isSelected, isCut, isCursor, showsFolder, mayDrag } = props;
 	const { Icon, hue, label } = typeIcon(entry);
 	const { head, tail } = nameParts(entry.name);
@@ -88,13 +91,14 @@ export const FileRow = memo(function FileRow(props: FileRowProps) {
 	);
 });
 
-export interface UpRowProps {
+export interface UpItemProps {
+	left: number;
 	top: number;
 	isCursor: boolean;
 }
 
 /** The row that leads to the folder above. Always first, never selected. */
-export const UpRow = memo(function UpRow({ top, isCursor }: UpRowProps) {
+export const UpRow = memo(function UpRow({ top, isCursor }: UpItemProps) {
 	return (
 		<div
 			role="row"

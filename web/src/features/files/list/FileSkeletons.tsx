@@ -1,9 +1,26 @@
+import type { View } from '../layout/layout.js';
 import styles from './FileList.module.css';
 
 const nameWidths = [38, 24, 52, 31, 45, 28, 60, 35, 42, 22, 48, 33];
 
-/** Placeholders for the rows while they are loading. */
-export function FileSkeletons() {
+export interface FileSkeletonsProps {
+	view: View;
+}
+
+/** Placeholders for the entries while they are loading. */
+export function FileSkeletons({ view }: FileSkeletonsProps) {
+	if (view === 'grid') {
+		return (
+			<div className={`${styles.skeletons} ${styles.skeletonTiles}`} aria-hidden="true">
+				{nameWidths.map((width) => (
+					<div key={width} className={styles.skeletonTile}>
+						<span className={`${styles.skeleton} ${styles.skeletonPicture}`} />
+						<span className={styles.skeleton} style={{ width: `${width + 20}%` }} />
+					</div>
+				))}
+			</div>
+		);
+	}
 	return (
 		<div className={styles.skeletons} aria-hidden="true">
 			{nameWidths.map((width) => (

@@ -29,6 +29,23 @@ export function nameParts(name: string): { head: string; tail: string } {
 	return { head: base, tail: extension };
 }
 
+/** Characters that fit into the two lines of a tile, and those at the end that stay besides the extension. */
+const tileNameLength = 36;
+const tileTailLength = 4;
+
+/** A name in three parts for a tile, of which `middle` is not shown: names of photos differ at their ends. */
+export function tileName(name: string): { head: string; middle: string; tail: string } {
+	const { head, tail } = nameParts(name);
+	const letters = [...head];
+	const room = tileNameLength - tail.length - tileTailLength - 1;
+	if (tail === '' || letters.length <= room + tileTailLength) return { head: name, middle: '', tail: '' };
+	return {
+		head: letters.slice(0, room).join(''),
+		middle: letters.slice(room, -tileTailLength).join(''),
+		tail: letters.slice(-tileTailLength).join('') + tail,
+	};
+}
+
 /** The accessible name of a row: the entry's name, then the columns. */
 export function rowLabel(entry: Entry, typeLabel: string, where: string | undefined): string {
 	const parts = [entry.name, typeLabel];

@@ -1,24 +1,44 @@
 /** How a key moves the cursor. */
-export type Movement = 'up' | 'down' | 'pageUp' | 'pageDown' | 'first' | 'last';
+export type Movement = 'up' | 'down' | 'left' | 'right' | 'pageUp' | 'pageDown' | 'first' | 'last';
 
-/** The row to which a movement leads in a list of `count` rows, `page` of which fit on the screen. */
-export function moveCursor(from: number | undefined, movement: Movement, count: number, page: number): number {
+/** What decides where a movement leads. */
+export interface Field {
+	/** All entries. */
+	count: number;
+	/** Entries in a line. */
+	columns: number;
+	/** Lines on a screen. */
+	page: number;
+}
+
+/** The entry to which a movement leads. Up and down keep the column; the last line may be shorter. */
+export function moveCursor(from: number | undefined, movement: Movement, { count, columns, page }: Field): number {
 	const last = count - 1;
 	// Without a cursor the list is entered at its top, or from below at its end.
-	if (from === undefined) return movement === 'last' || movement === 'up' ? last : 0;
+	if (from === undefined) return movement === 'last' || movement === 'up' || movement === 'left' ? last : 0;
 	switch (movement) {
 		case 'up':
-			return Math.max(0, from - 1);
+			return byLines(from, -1);
 		case 'down':
+			return byLines(from, 1);
+		case 'left':
+			return Math.max(0, from - 1);
+		case 'right':
 			return Math.min(last, from + 1);
 		case 'pageUp':
-			return Math.max(0, from - Math.max(1, page));
+			return byLines(from, -Math.max(1, page));
 		case 'pageDown':
-			return Math.min(last, from + Math.max(1, page));
+			return byLines(from, Math.max(1, page));
 		case 'first':
 			return 0;
 		case 'last':
 			return last;
+	}
+
+	function byLines(start: number, lines: number): number {
+		const line = Math.floor(start / columns);
+		const to = Math.min(Math.floor(last / columns), Math.max(0, line + lines));
+		return Math.min(last, start + (to - line) * columns);
 	}
 }
 

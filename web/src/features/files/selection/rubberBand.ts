@@ -1,3 +1,5 @@
+import { type Layout, lineCount } from '../layout/layout.js';
+
 /** How far a pressed pointer moves, in pixels, before it draws a band instead of clicking. */
 export const bandThreshold = 5;
 
@@ -40,11 +42,41 @@ function clamp(value: number, most: number): number {
 	return Math.min(most, Math.max(0, value));
 }
 
-/** The rows that a band touches, from `first` to before `end`. Rows are as wide as the list, so only the height counts. */
-export function rowsInBand(band: Band, rowHeight: number, count: number): { first: number; end: number } {
-	const first = Math.min(count, Math.max(0, Math.floor(band.top / rowHeight)));
-	const end = Math.min(count, Math.ceil((band.top + band.height) / rowHeight));
-	return { first, end: Math.max(first, end) };
+/** From `first` to before `end`. */
+export interface IndexRange {
+	first: number;
+	end: number;
+}
+
+/** The entries that a band touches: one range, or one for each line where it does not touch the whole line. */
+export function rangesInBand(band: Band, layout: Layout, count: number): IndexRange[] {
+	const { columns } = layout;
+	const lines = touched(
+		band.top,
+		band.height,
+		layout.padding,
+		layout.lineStep,
+		layout.height,
+		lineCount(layout, count),
+	);
+	const across = touched(band.left, band.width, layout.padding, layout.columnStep, layout.width, columns);
+	if (lines.first >= lines.end || across.first >= across.end) return [];
+	const range = (first: number, end: number) => ({ first: Math.min(first, count), end: Math.min(end, count) });
+	if (across.end - across.first === columns) return [range(lines.first * columns, lines.end * columns)];
+	return Array.from({ length: lines.end - lines.first }, (_, step) => {
+		const start = (lines.first + step) * columns;
+		return range(start + across.first, start + across.end);
+	});
+}
+
+/** Those of `count` things, each of `size` and one every `step`, that a span of a line touches. */
+function touched(from: number, length: number, padding: number, step: number, size: number, count: number): IndexRange {
+	if (step === 0) return { first: 0, end: count };
+	const first = Math.floor((from - padding) / step);
+	// It may begin in the gap behind one.
+	const isBehind = from - padding - first * step >= size;
+	const end = Math.ceil((from + length - padding) / step);
+	return { first: Math.max(0, isBehind ? first + 1 : first), end: Math.min(count, end) };
 }
 
 /** The scroll step of one frame for a pointer at `y` in a list that reaches from `top` to `bottom` on screen. */

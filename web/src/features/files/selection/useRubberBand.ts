@@ -1,6 +1,7 @@
 import { type PointerEvent as ReactPointerEvent, type RefObject, useCallback, useEffect, useRef } from 'react';
+import type { Layout } from '../layout/layout.js';
 import type { Rows } from '../list/rows.js';
-import { bandBetween, bandUpdateInterval, isBand, type Point, rowsInBand, scrollAtEdge } from './rubberBand.js';
+import { bandBetween, bandUpdateInterval, isBand, type Point, rangesInBand, scrollAtEdge } from './rubberBand.js';
 import type { RowKey, SelectionAction } from './selection.js';
 
 export interface RubberBandOptions {
@@ -8,7 +9,7 @@ export interface RubberBandOptions {
 	/** The rectangle. It moves with every frame, so its style is set directly. */
 	band: RefObject<HTMLElement | null>;
 	rows: Rows | undefined;
-	rowHeight: number;
+	layout: Layout;
 	selected: ReadonlySet<RowKey>;
 	dispatch: (action: SelectionAction) => void;
 }
@@ -19,7 +20,7 @@ export interface RubberBand {
 	endsBand: () => boolean;
 }
 
-/** Draws a band from empty space or a row's free area, selects the rows that it touches and scrolls at the edges. */
+/** Draws a band from empty space or a row's free area, selects the entries that it touches and scrolls at the edges. */
 export function useRubberBand(options: RubberBandOptions): RubberBand {
 	const latest = useRef(options);
 	useEffect(() => {
@@ -45,7 +46,7 @@ export function useRubberBand(options: RubberBandOptions): RubberBand {
 		let lastUpdate = 0;
 
 		const draw = () => {
-			const { band, rows, rowHeight, dispatch } = latest.current;
+			const { band, rows, layout, dispatch } = latest.current;
 			const shape = bandBetween(start, toContent(pointer), list.clientWidth, list.scrollHeight);
 			if (band.current) {
 				band.current.hidden = false;
@@ -56,8 +57,10 @@ export function useRubberBand(options: RubberBandOptions): RubberBand {
 			const now = performance.now();
 			if (!rows || now - lastUpdate < bandUpdateInterval) return;
 			lastUpdate = now;
-			const { first, end } = rowsInBand(shape, rowHeight, rows.keys.length);
-			dispatch({ type: 'banded', keys: rows.keys.slice(Math.max(rows.pinned, first), end), kept });
+			const keys = rangesInBand(shape, layout, rows.keys.length).flatMap(({ first, end }) =>
+				rows.keys.slice(Math.max(rows.pinned, first), end),
+			);
+			dispatch({ type: 'banded', keys, kept });
 		};
 		// In each frame, since scrolling continues while the pointer rests at an edge.
 		const tick = () => {

@@ -1,0 +1,566 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import type { Page, Route } from 'playwright-core';
+import { clean } from '../support/axe.js';
+import { desktop, launchBrowser, phone } from '../support/browser.js';
+import {
+	expectOnDisk,
+	expectSelected,
+	menuItems,
+	nameIn,
+	namesOf,
+	overlaysClosed,
+	rowOf,
+	setUpFixture,
+	writeFiles,
+} from '../support/fileManager.js';
+import { longPress, typeQuickly } from '../support/inputMethods.js';
+import { expectNotice } from '../support/notices.js';
+import { picture } from '../support/previews.js';
+import { timeoutMs } from '../support/timeouts.js';
+
+const fixture = setUpFixture(test);
+
+const grid = (page: Page) => page.getByRole('grid', { name: 'Files' });
+const view = (page: Page, name: 'List' | 'Grid') =>
+	page.getByRole('group', { name: 'View' }).getByRole('button', { name, exact: true });
+const focused = (page: Page, name: string) => rowOf(page, name).and(page.locator(':focus')).waitFor();
+
+async function toGrid(page: Page): Promise<void> {
+	await view(page, 'Grid').click();
+	await page.locator('[role=grid][data-view=grid]').waitFor();
+}
+
+/** The names in the first line, by their place. */
+async function firstLine(page: Page): Promise<string[]> {
+	return grid(page)
+		.locator('[data-index]')
+		.evaluateAll((tiles) => {
+			const boxes = tiles.map((tile) => ({
+				box: tile.getBoundingClientRect(),
+				name: tile.getAttribute('aria-label') ?? '',
+			}));
+			const top = Math.min(...boxes.map(({ box }) => box.top));
+			return boxes
+				.filter(({ box }) => box.top === top)
+				.sort((a, b) => a.box.left - b.box.left)
+				.map(({ name }) => name.split(',')[0] ?? '');
+		});
+}
+
+async function middleOf(page: Page, name: string): Promise<{ x: number; y: number; width: number; height: number }> {
+	const box = await rowOf(page, name).boundingBox();
+	if (!box) throw new Error(`${name} is not on screen.`);
+	return { ...box, x: box.x + box.width / 2, y: box.y + box.height / 2 };
+}
+
+const letters = [...'abcdefghijklmnopqrst'];
+
+test.serial('the grid is chosen, remembered and left again, and keeps the selection and the focus', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(`${app.home}/Box`, Object.fromEntries(letters.map((name) => [`${name}.txt`, name])));
+	const page = await app.open('/browser/Box?type=private');
+	t.is(await view(page, 'List').getAttribute('aria-pressed'), 'true');
+	await rowOf(page, 'b.txt').click({ modifiers: ['Control'] });
+	await rowOf(page, 'd.txt').click({ modifiers: ['Control'] });
+	await toGrid(page);
+	t.is(await view(page, 'Grid').getAttribute('aria-pressed'), 'true');
+	t.is(await view(page, 'List').getAttribute('aria-pressed'), 'false');
+	await expectSelected(t, page, 'b.txt', 'd.txt');
+	const line = await firstLine(page);
+	t.true(line.length > 3);
+	t.deepEqual(line, ['Up Directory', ...letters.map((name) => `${name}.txt`)].slice(0, line.length));
+	t.is(await grid(page).getAttribute('aria-rowcount'), '22');
+	t.is(await rowOf(page, 'a.txt').getAttribute('aria-rowindex'), '3');
+	t.is(await grid(page).getAttribute('aria-colcount'), '7');
+	// Sorting is where it was.
+	await page.getByRole('button', { name: 'Name', exact: true }).click();
+	await page.getByRole('button', { name: 'Name', exact: true }).click();
+	await rowOf(page, 't.txt').waitFor();
+	t.is((await firstLine(page))[1], 't.txt');
+	await page.getByRole('button', { name: 'Type', exact: true }).click();
+
+	await page.reload();
+	await page.locator('[role=grid][data-view=grid][aria-busy=false]').waitFor();
+	await expectSelected(t, page, 'b.txt', 'd.txt');
+	await page.keyboard.press('Tab');
+	await rowOf(page, 'd.txt').focus();
+	await view(page, 'List').click();
+	await page.locator('[role=grid][data-view=list]').waitFor();
+	await expectSelected(t, page, 'b.txt', 'd.txt');
+	await page.goto(`${app.url}/browser?type=private`);
+	await page.locator('[role=grid][data-view=list][aria-busy=false]').waitFor();
+	t.deepEqual(app.faults, []);
+});
+
+test.serial(
+	'tiles are opened, selected, dragged and dropped on by the mouse, and have the menu of the list',
+	async (t) => {
+		const app = await fixture.enter(t);
+		const files = Object.fromEntries(letters.map((name) => [`${name}.txt`, name]));
+		await writeFiles(`${app.home}/Box`, { ...files, 'Inner/': '' });
+		const page = await app.open('/browser/Box?type=private');
+		await toGrid(page);
+
+		// The circle selects by a click alone.
+		await rowOf(page, 'a.txt').hover();
+		await rowOf(page, 'a.txt').locator('[data-part=check]').click();
+		await rowOf(page, 'c.txt').click({ modifiers: ['Shift'] });
+		await expectSelected(t, page, 'a.txt', 'b.txt', 'c.txt');
+		await rowOf(page, 'b.txt').click({ modifiers: ['Control'] });
+		await expectSelected(t, page, 'a.txt', 'c.txt');
+
+		// A band from the gap between two tiles covers a rectangle of them.
+		const line = await firstLine(page);
+		const from = await middleOf(page, line[2] as string);
+		const below = (await namesOf(page))[line.length + 2] as string;
+		const to = await middleOf(page, below);
+		await page.mouse.move(from.x - from.width / 2 - 4, from.y);
+		await page.mouse.down();
+		await page.mouse.move(to.x - 30, to.y - 30, { steps: 4 });
+		await page.mouse.move(to.x, to.y, { steps: 4 });
+		await page.mouse.up();
+		const names = await namesOf(page);
+		const first = names.indexOf(line[2] as string);
+		await expectSelected(
+			t,
+			page,
+			...[first, first + 1, first + line.length, first + line.length + 1].map((index) => names[index] as string),
+		);
+		await page.keyboard.press('Escape');
+
+		await rowOf(page, 'a.txt').dragTo(rowOf(page, 'Inner'));
+		await expectNotice(page, 'Moved a.txt');
+		await rowOf(page, 'b.txt').click({ modifiers: ['Control'] });
+		await rowOf(page, 'd.txt').click({ modifiers: ['Control'] });
+		await rowOf(page, 'd.txt').dragTo(rowOf(page, 'Inner'));
+		await expectNotice(page, 'Moved 2 items');
+		await rowOf(page, 'Inner').evaluate((folder) => {
+			const transfer = new DataTransfer();
+			transfer.items.add(new File(['new'], 'new.txt'));
+			for (const type of ['dragenter', 'dragover', 'drop']) {
+				folder.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer: transfer }));
+			}
+		});
+		await page.getByRole('dialog').getByRole('button', { name: 'Upload All' }).click();
+		const moved = letters.filter((name) => !'abd'.includes(name)).map((name) => `Box/${name}.txt`);
+		const inner = ['a', 'b', 'd', 'new'].map((name) => `Box/Inner/${name}.txt`);
+		await expectOnDisk(t, app.home, ['Box/', 'Box/Inner/', ...inner, ...moved, 'Public/']);
+		await overlaysClosed(page);
+
+		await rowOf(page, 'c.txt').click({ button: 'right' });
+		t.true((await menuItems(page)).includes('Rename'));
+		await page.keyboard.press('Escape');
+		await overlaysClosed(page);
+		await rowOf(page, 'e.txt').hover();
+		await rowOf(page, 'e.txt').getByRole('button', { name: 'Actions for e.txt' }).click();
+		await page.getByRole('menuitem', { name: 'Delete' }).click();
+		await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+		await expectNotice(page, 'Deleted e.txt');
+		await rowOf(page, 'e.txt').waitFor({ state: 'detached' });
+
+		await nameIn(page, 'c.txt').click();
+		await page.getByRole('dialog', { name: 'c.txt' }).waitFor();
+		await page.keyboard.press('Escape');
+		await overlaysClosed(page);
+		await nameIn(page, 'Inner').click();
+		await rowOf(page, 'new.txt').waitFor();
+		await page.goBack();
+		await rowOf(page, 'f.txt').waitFor();
+		t.deepEqual(app.faults, []);
+	},
+);
+
+test.serial('the keys of the list move in two dimensions and do all else as before', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(`${app.home}/Box`, Object.fromEntries(letters.map((name) => [`${name}.txt`, name])));
+	const page = await app.open('/browser/Box?type=private');
+	await toGrid(page);
+	const columns = (await firstLine(page)).length;
+	const all = ['Up Directory', ...letters.map((name) => `${name}.txt`)];
+	const press = async (key: string, index: number) => {
+		await page.keyboard.press(key);
+		await focused(page, all[index] as string);
+	};
+	await grid(page).locator('[data-index="0"]').focus();
+	await press('ArrowRight', 1);
+	await press('ArrowDown', 1 + columns);
+	await press('ArrowLeft', columns);
+	await press('ArrowLeft', columns - 1);
+	await press('ArrowUp', columns - 1);
+	await press('End', letters.length);
+	await press('ArrowRight', letters.length);
+	await press('Home', 0);
+	await press('ArrowRight', 1);
+	await press('PageDown', 1 + 2 * columns);
+	await press('PageUp', 1);
+	await page.keyboard.press('Space');
+	await page.keyboard.press('Shift+ArrowDown');
+	await expectSelected(t, page, ...all.slice(1, 2 + columns));
+	await page.keyboard.press('Shift+ArrowLeft');
+	await expectSelected(t, page, ...all.slice(1, 1 + columns));
+	await page.keyboard.press('Escape');
+	await expectSelected(t, page);
+	await page.keyboard.press('Control+a');
+	await expectSelected(t, page, ...all.slice(1));
+	await page.keyboard.press('Escape');
+
+	await typeQuickly(page, 'g.t');
+	await focused(page, 'g.txt');
+	await page.keyboard.press('F2');
+	const dialog = page.getByRole('dialog', { name: 'Rename' });
+	await dialog.getByRole('textbox').fill('g2.txt');
+	await page.keyboard.press('Enter');
+	await expectNotice(page, 'Renamed to g2.txt');
+	await overlaysClosed(page);
+	await focused(page, 'g2.txt');
+	await page.keyboard.press('Delete');
+	await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).and(page.locator(':focus')).waitFor();
+	await page.keyboard.press('Enter');
+	await expectNotice(page, 'Deleted g2.txt');
+	await overlaysClosed(page);
+	// What took its place has the focus.
+	await focused(page, 'h.txt');
+	await page.keyboard.press('Shift+F10');
+	await page.getByRole('menu').waitFor();
+	await page.keyboard.press('Escape');
+	await overlaysClosed(page);
+	await focused(page, 'h.txt');
+	await page.keyboard.press('Enter');
+	await page.getByRole('dialog', { name: 'h.txt' }).waitFor();
+	await page.keyboard.press('Escape');
+	await overlaysClosed(page);
+	await focused(page, 'h.txt');
+	// In the list the arrows to the sides stay what they were: nothing.
+	await view(page, 'List').click();
+	await rowOf(page, 'h.txt').focus();
+	await page.keyboard.press('ArrowRight');
+	await page.keyboard.press('ArrowDown');
+	await focused(page, 'i.txt');
+	await page.keyboard.press('Backspace');
+	await rowOf(page, 'Box').waitFor();
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('a finger opens a tile, selects by its circle and holds it for the menu', async (t) => {
+	const app = await fixture.enter(t, { viewport: phone, hasTouch: true });
+	const files = Object.fromEntries(letters.map((name) => [`${name}.txt`, name]));
+	await writeFiles(`${app.home}/Box`, files);
+	const page = await app.open('/browser/Box?type=private');
+	await view(page, 'Grid').tap();
+	await page.locator('[role=grid][data-view=grid]').waitFor();
+	t.is((await firstLine(page)).length, 2);
+	await page.getByText('Tap a circle to select').waitFor();
+	t.true(
+		await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth),
+		'nothing is wider than the screen',
+	);
+	await rowOf(page, 'a.txt').locator('[data-part=check]').tap();
+	await rowOf(page, 'b.txt').locator('[data-part=check]').tap();
+	await expectSelected(t, page, 'a.txt', 'b.txt');
+	await rowOf(page, 'b.txt').locator('[data-part=check]').tap();
+	await expectSelected(t, page, 'a.txt');
+	await page.getByRole('button', { name: 'Clear selection' }).tap();
+	await longPress(page, rowOf(page, 'c.txt'));
+	t.true((await menuItems(page)).includes('Rename'));
+	await page.keyboard.press('Escape');
+	await overlaysClosed(page);
+	await page.getByRole('button', { name: 'Clear selection' }).tap();
+	await rowOf(page, 'd.txt').getByRole('button', { name: 'Actions for d.txt' }).tap();
+	t.true((await menuItems(page)).includes('Rename'));
+	await page.keyboard.press('Escape');
+	await overlaysClosed(page);
+	await rowOf(page, 'a.txt').tap();
+	await page.getByRole('dialog', { name: 'a.txt' }).getByRole('button', { name: 'Close', exact: true }).tap();
+	await overlaysClosed(page);
+	await rowOf(page, 'Up Directory').tap();
+	await rowOf(page, 'Box').waitFor();
+	t.deepEqual(app.faults, []);
+});
+
+/** The names of the thumbnails that a page asks for, in their order. */
+async function answerThumbnails(page: Page, answer: (route: Route, name: string) => unknown): Promise<string[]> {
+	const asked: string[] = [];
+	await page.route('**/api/thumbnail/**', (route) => {
+		const url = new URL(route.request().url());
+		const name = decodeURIComponent(url.pathname.split('/').at(-1) ?? '');
+		asked.push(name);
+		return answer(route, name);
+	});
+	return asked;
+}
+
+const drawn = (page: Page, name: string) => rowOf(page, name).locator('img[data-part=thumbnail]');
+
+/** A thousand photos, of which the names begin with their numbers. */
+const photos = Object.fromEntries(
+	Array.from({ length: 1000 }, (_, index) => [`${String(index).padStart(4, '0')}.jpg`, `${index}`]),
+);
+
+test.serial('only what is near the screen asks for thumbnails, and a few at once', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(`${app.home}/Photos`, { ...photos, 'notes.txt': 'n', 'song.mp3': 's' });
+	const body = await picture('webp', '256x171', 'orange');
+	const page = await app.open('/browser?type=private');
+	let waiting: (() => void)[] = [];
+	let isHeld = true;
+	let most = 0;
+	let inFlight = 0;
+	const cancelled: string[] = [];
+	page.on('requestfailed', (request) => request.url().includes('/api/thumbnail/') && cancelled.push(request.url()));
+	const asked = await answerThumbnails(page, async (route) => {
+		most = Math.max(most, ++inFlight);
+		if (isHeld) await new Promise<void>((resolve) => waiting.push(resolve));
+		inFlight--;
+		// One that was given up can't be answered.
+		await route.fulfill({ contentType: 'image/webp', body }).catch(() => {});
+	});
+	await toGrid(page);
+	await nameIn(page, 'Photos').click();
+	await rowOf(page, '0000.jpg').waitFor();
+	await until(() => waiting.length === 4);
+	const columns = (await firstLine(page)).length;
+	const onScreen = await grid(page).evaluate((element) => {
+		const bottom = element.getBoundingClientRect().bottom;
+		return [...element.querySelectorAll('[data-index]')].filter((tile) => tile.getBoundingClientRect().top < bottom)
+			.length;
+	});
+	const near = onScreen + 3 * columns;
+
+	// What has been scrolled away is given up, and what flies by is never asked for.
+	await grid(page)
+		.locator('[role=rowgroup]')
+		.last()
+		.evaluate((scroller) => scroller.scrollTo({ top: scroller.scrollHeight / 2 }));
+	await until(() => cancelled.length === 4);
+	isHeld = false;
+	for (const go of waiting) go();
+	waiting = [];
+	await page.keyboard.press('Escape');
+	const middle = (await namesOf(page))[Math.floor(near / 2)] as string;
+	await drawn(page, middle).waitFor();
+	await until(
+		async () =>
+			(await grid(page).locator('[data-index]:not([data-index="0"])').count()) ===
+			(await grid(page).locator('img').count()),
+	);
+	t.true(asked.length <= 4 + near + 2 * columns, `${asked.length} for ${onScreen} on screen`);
+	t.true(most <= 8, 'four at once, besides the four that were given up');
+	t.false(asked.some((name) => !name.endsWith('.jpg')));
+
+	// Scrolling back shows what was fetched before without asking for it again.
+	const before = asked.length;
+	const scroller = grid(page).locator('[role=rowgroup]').last();
+	await scroller.evaluate((element) => element.scrollTo({ top: 0 }));
+	await drawn(page, '0000.jpg').waitFor();
+	t.true(asked.length <= before + near + columns);
+	const again = asked.length;
+	await scroller.evaluate((element) => element.scrollTo({ top: element.scrollHeight / 2 }));
+	await drawn(page, middle).waitFor();
+	t.false(asked.slice(again).includes(middle));
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('where there is no thumbnail the icon stays, and a busy server is asked again', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(`${app.home}/Photos`, {
+		'busy.jpg': 'b',
+		'fails.jpg': 'f',
+		'junk.jpg': 'j',
+		'missing.pdf': 'm',
+		'unsupported.mp4': 'u',
+	});
+	const body = await picture('webp', '256x171', 'orange');
+	const page = await app.open('/browser?type=private');
+	const asked = await answerThumbnails(page, (route, name) => {
+		const times = asked.filter((each) => each === name).length;
+		if (name === 'missing.pdf') return route.fulfill({ status: 404, body: '{}' });
+		if (name === 'unsupported.mp4') return route.fulfill({ status: 415, body: '{}' });
+		if (name === 'fails.jpg') return route.fulfill({ status: 500, body: '{}' });
+		if (name === 'junk.jpg') return route.fulfill({ contentType: 'image/webp', body: 'no picture' });
+		if (times < 3) return route.fulfill({ status: 503, headers: { 'retry-after': '1' }, body: '{}' });
+		return route.fulfill({ contentType: 'image/webp', body });
+	});
+	await toGrid(page);
+	await nameIn(page, 'Photos').click();
+	await drawn(page, 'busy.jpg').waitFor();
+	t.is(asked.filter((name) => name === 'busy.jpg').length, 3);
+	for (const name of ['fails.jpg', 'junk.jpg', 'missing.pdf', 'unsupported.mp4']) {
+		t.is(await drawn(page, name).count(), 0, name);
+		await rowOf(page, name).locator('[data-hue] svg').waitFor();
+	}
+	const before = asked.length;
+	await view(page, 'List').click();
+	await toGrid(page);
+	await drawn(page, 'busy.jpg').waitFor();
+	await until(() => asked.length > before);
+	t.deepEqual(asked.slice(before), ['fails.jpg'], 'what there is not, or was fetched, is not asked for again');
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('another content of a file gets another thumbnail', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(`${app.home}/Photos`, { 'a.jpg': 'first' });
+	const body = await picture('webp', '256x171', 'orange');
+	const page = await app.open('/browser?type=private');
+	const asked = await answerThumbnails(page, (route) => route.fulfill({ contentType: 'image/webp', body }));
+	await toGrid(page);
+	await nameIn(page, 'Photos').click();
+	await drawn(page, 'a.jpg').waitFor();
+	await writeFiles(`${app.home}/Photos`, { 'a.jpg': 'the second one', 'b.jpg': 'b' });
+	await drawn(page, 'b.jpg').waitFor();
+	await until(() => asked.length === 3);
+	t.deepEqual(asked.sort(), ['a.jpg', 'a.jpg', 'b.jpg']);
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('a thousand photos scroll without a task of more than 50 ms of the processor’s time', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(`${app.home}/Photos`, photos);
+	const body = await picture('webp', '256x171', 'orange');
+	const page = await app.open('/browser?type=private');
+	await answerThumbnails(page, (route) => route.fulfill({ contentType: 'image/webp', body }).catch(() => {}));
+	await toGrid(page);
+	await nameIn(page, 'Photos').click();
+	await drawn(page, '0000.jpg').waitFor();
+	const browser = await launchBrowser();
+	await browser.startTracing(page, { categories: ['toplevel', '__metadata'] });
+	/** Scrolls all photos by, a third of a screen in each frame; the most tiles that were rendered at once. */
+	const tiles = await page.evaluate(async () => {
+		const scroller = [...document.querySelectorAll('[role=grid] > [role=rowgroup]')].at(-1) as HTMLElement;
+		let most = 0;
+		for (let top = 0; top < scroller.scrollHeight - scroller.clientHeight; top += scroller.clientHeight / 3) {
+			scroller.scrollTop = top;
+			await new Promise((resolve) => requestAnimationFrame(resolve));
+			most = Math.max(most, document.querySelectorAll('[role=grid] [data-index]').length);
+		}
+		return most;
+	});
+	const longest = longestTask(JSON.parse((await browser.stopTracing()).toString()));
+	t.true(tiles < 80, 'only what is near the screen is rendered');
+	t.log(`The longest task took ${Math.round(longest)} ms of the processor's time.`);
+	t.true(longest > 0 && longest <= 50 * slowness(), `${longest} ms`);
+	t.deepEqual(app.faults, []);
+});
+
+interface TraceEvent {
+	name: string;
+	ph: string;
+	pid: number;
+	tid: number;
+	/** Microseconds of the processor's time, in which other programs of the machine don't count. */
+	tdur?: number;
+	args: { name?: string };
+}
+
+/** The longest task of the main thread of any page, in milliseconds. */
+function longestTask({ traceEvents }: { traceEvents: readonly TraceEvent[] }): number {
+	const thread = ({ pid, tid }: TraceEvent) => `${pid} ${tid}`;
+	const mains = new Set(traceEvents.filter(({ args }) => args.name === 'CrRendererMain').map(thread));
+	const tasks = traceEvents.filter(
+		(event) => event.ph === 'X' && event.name.endsWith('RunTask') && mains.has(thread(event)),
+	);
+	return Math.max(0, ...tasks.map(({ tdur = 0 }) => tdur / 1000));
+}
+
+/** How much slower this machine is than one on which thirty million steps take 0.16 s of the processor's time. */
+function slowness(): number {
+	const start = process.cpuUsage();
+	let sum = 0;
+	for (let step = 0; step < 3e7; step++) sum = (sum * 31 + step) % 1_000_003;
+	const { user } = process.cpuUsage(start);
+	return Math.max(1, user / 160_000 + sum * 0);
+}
+
+test.serial('what is on screen stays there when the window or the view changes', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(`${app.home}/Photos`, Object.fromEntries(Object.keys(photos).map((name) => [`${name}.txt`, ''])));
+	const page = await app.open('/browser/Photos?type=private');
+	await toGrid(page);
+	await grid(page).locator('[data-index="0"]').focus();
+	await typeQuickly(page, '0700');
+	await focused(page, '0700.jpg.txt');
+	const isOnScreen = async () => {
+		await rowOf(page, '0700.jpg.txt').waitFor();
+		await until(async () => {
+			const [tile, list] = await Promise.all([rowOf(page, '0700.jpg.txt').boundingBox(), grid(page).boundingBox()]);
+			return tile !== null && list !== null && tile.y >= list.y && tile.y + tile.height <= list.y + list.height + 1;
+		});
+	};
+	await isOnScreen();
+	await page.setViewportSize({ width: 700, height: 800 });
+	await isOnScreen();
+	await view(page, 'List').click();
+	await isOnScreen();
+	await view(page, 'Grid').click();
+	await isOnScreen();
+	await page.reload();
+	await page.locator('[role=grid][data-view=grid][aria-busy=false]').waitFor();
+	await isOnScreen();
+	t.deepEqual(app.faults, []);
+});
+
+const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
+	const app = await fixture.enter(t, { viewport, hasTouch: viewport === phone });
+	await writeFiles(app.home, {
+		'Photos/a.jpg': 'a',
+		'Photos/a film with a name that is far too long for two lines of a tile.mp4': 'b',
+		'Photos/letter.docx': 'c',
+		'Photos/Inner/mine.jpg': '',
+		'Empty/': '',
+		'Public/mine.jpg': 'm',
+	});
+	const body = await picture('webp', '256x171', 'orange');
+	const page = await app.open('/browser/Photos?type=private');
+	await answerThumbnails(page, (route) => route.fulfill({ contentType: 'image/webp', body }));
+	await toGrid(page);
+	await drawn(page, 'a.jpg').waitFor();
+	await clean(t, page, 'grid');
+	await rowOf(page, 'a.jpg').focus();
+	await page.keyboard.press('Control+a');
+	await clean(t, page, 'all selected');
+	await page.keyboard.press('Control+x');
+	await page.locator('[data-cut]').first().waitFor();
+	await clean(t, page, 'tiles that were cut');
+	await page.keyboard.press('Escape');
+	await page.getByRole('group', { name: 'Filter by first letter' }).getByText('Q', { exact: true }).click();
+	await page.getByText('No results match filter').waitFor();
+	await clean(t, page, 'nothing that begins so');
+	await page.getByRole('button', { name: 'Show all' }).click();
+	await page.getByRole('searchbox', { name: 'Search' }).fill('mine');
+	await page.keyboard.press('Enter');
+	await rowOf(page, 'mine.jpg').getByText('in Photos/Inner').waitFor();
+	await clean(t, page, 'search results');
+	await page.goto(`${app.url}/browser/Empty?type=private`);
+	await page.getByText('This folder is empty.').waitFor();
+	await clean(t, page, 'empty folder');
+	await page.goto(`${app.url}/browser?type=public`);
+	await rowOf(page, 'mine.jpg').getByText(app.username).waitFor();
+	await clean(t, page, 'public files');
+	await page.goto(`${app.url}/browser/Nowhere?type=private`);
+	await page.getByText('Error loading files').waitFor();
+	await clean(t, page, 'no such folder');
+	let answer = () => {};
+	const answered = new Promise<void>((resolve) => {
+		answer = resolve;
+	});
+	await page.route('**/api/browse?**', async (route) => {
+		await answered;
+		await route.continue();
+	});
+	await page.goto(`${app.url}/browser/Photos?type=private`);
+	await page.locator('[role=grid][data-view=grid][aria-busy=true]').waitFor();
+	await clean(t, page, 'loading');
+	answer();
+	await rowOf(page, 'a.jpg').waitFor();
+	t.deepEqual(app.faults, []);
+};
+
+test.serial('axe finds nothing in any state of the grid on a desktop', everyState, desktop);
+test.serial('axe finds nothing in any state of the grid on a phone', everyState, phone);
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+	for (const limit = performance.now() + timeoutMs; !(await isSo()); await wait(20)) {
+		if (performance.now() > limit) throw new Error(`It never came to be so: ${isSo}`);
+	}
+}

@@ -1,0 +1,26 @@
+import { useCallback, useState } from 'react';
+import type { View } from './layout.js';
+
+const storageKey = 'stowage.view';
+
+/** The chosen view, which this browser remembers. */
+export function useView(): [View, (view: View) => void] {
+	const [view, setView] = useState(loadView);
+	const choose = useCallback((chosen: View) => {
+		setView(chosen);
+		try {
+			window.localStorage.setItem(storageKey, chosen);
+		} catch {
+			// The storage is full or forbidden: the choice holds until the page is left.
+		}
+	}, []);
+	return [view, choose];
+}
+
+function loadView(): View {
+	try {
+		return window.localStorage.getItem(storageKey) === 'grid' ? 'grid' : 'list';
+	} catch {
+		return 'list';
+	}
+}

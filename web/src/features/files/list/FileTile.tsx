@@ -1,0 +1,112 @@
+// biome-ignore-all lint/a11y/useSemanticElements: a virtualized list can't be a table
+// biome-ignore-all lint/a11y/useFocusableInteractive: in a grid its rows are focused
+import { ArrowUpIcon, MoreIcon, TickIcon } from '@blueprintjs/icons';
+import { formatListSize, plural } from '@stowage/rules';
+import { memo } from 'react';
+import { filesMessages as messages } from '../messages.js';
+import type { FileItemProps, UpItemProps } from './FileRow.js';
+import styles from './FileTile.module.css';
+import { folderOf, rowLabel, tileName } from './rowText.js';
+import { typeIcon } from './typeIcons.js';
+import { useThumbnail } from './useThumbnail.js';
+
+/**
+ * One entry of the grid. It is a row of one line of the ARIA grid, as in the list, with those of its columns that a tile shows. It
+ * has no event handlers either: the list finds the entry of an event by `data-index`.
+ */
+export const FileTile = memo(function FileTile(props: FileItemProps) {
+	const { entry, thumbnail, index, left, top, isSelected, isCut, isCursor, showsFolder, mayDrag } = props;
+	const { Icon, hue, label } = typeIcon(entry);
+	const { picture, fail } = useThumbnail(thumbnail);
+	const { head, middle, tail } = tileName(entry.name);
+	const folder = showsFolder ? folderOf(entry) : '';
+	const where = folder === '' ? undefined : messages.in(folder);
+	const isFolder = entry.type === 'directory';
+	const count = entry.count === undefined ? '' : plural(entry.count, 'item');
+	const measure = isFolder ? count : formatListSize(entry.size);
+	return (
+		<div
+			role="row"
+			aria-rowindex={index + 2}
+			aria-selected={isSelected}
+			aria-label={rowLabel(entry, isCut ? `${label}, cut` : label, where)}
+			tabIndex={isCursor ? 0 : -1}
+			className={styles.tile}
+			data-index={index}
+			data-cut={isCut || undefined}
+			draggable={mayDrag}
+			title={middle === '' ? undefined : entry.name}
+			style={{ transform: `translate(${left}px, ${top}px)` }}
+		>
+			<span
+				role="gridcell"
+				aria-colindex={1}
+				className={styles.picture}
+				data-hue={hue}
+				data-drawn={picture !== undefined || undefined}
+			>
+				{picture === undefined ? (
+					<Icon size={isFolder ? 56 : 40} aria-hidden />
+				) : (
+					<img src={picture} alt="" draggable={false} decoding="async" onError={fail} data-part="thumbnail" />
+				)}
+				{picture !== undefined && hue !== 'picture' && (
+					<span className={styles.kind}>
+						<Icon size={14} aria-hidden />
+					</span>
+				)}
+			</span>
+			<span role="gridcell" aria-colindex={2} className={styles.caption}>
+				<span className={styles.name} data-part="name">
+					<bdi>{head}</bdi>
+					{middle !== '' && (
+						<>
+							<span className={styles.middle}>{middle}</span>
+							<bdi className={styles.tail}>{tail}</bdi>
+						</>
+					)}
+				</span>
+			</span>
+			<span role="gridcell" aria-colindex={isFolder ? 3 : 4} className={styles.details}>
+				{[measure, entry.owner, where].filter(Boolean).join(' · ')}
+			</span>
+			<span className={styles.check} data-part="check" aria-hidden>
+				<TickIcon size={14} />
+			</span>
+			<span role="gridcell" aria-colindex={7} className={styles.actions}>
+				<button
+					type="button"
+					tabIndex={-1}
+					className={styles.menuButton}
+					data-part="menu"
+					aria-label={messages.rowActions(entry.name)}
+					aria-haspopup="menu"
+				>
+					<MoreIcon size={16} aria-hidden />
+				</button>
+			</span>
+		</div>
+	);
+});
+
+/** The tile that leads to the folder above. Always first, never selected. */
+export const UpTile = memo(function UpTile({ left, top, isCursor }: UpItemProps) {
+	return (
+		<div
+			role="row"
+			aria-rowindex={2}
+			aria-label={messages.upDirectory}
+			tabIndex={isCursor ? 0 : -1}
+			className={styles.tile}
+			data-index={0}
+			style={{ transform: `translate(${left}px, ${top}px)` }}
+		>
+			<span role="gridcell" aria-colindex={1} className={styles.picture} data-hue="plain">
+				<ArrowUpIcon size={40} aria-hidden />
+			</span>
+			<span role="gridcell" aria-colindex={2} aria-colspan={6} className={styles.caption}>
+				<span className={styles.up}>{messages.upDirectory}</span>
+			</span>
+		</div>
+	);
+});
