@@ -1,7 +1,7 @@
 import { Button } from '@blueprintjs/core';
 import { CrossIcon } from '@blueprintjs/icons';
 import { plural } from '@stowage/rules';
-import type { View } from '../files/layout/layout.js';
+import type { View } from '../../ui/useView.js';
 import { toolbarMessages as messages } from './messages.js';
 import styles from './Toolbar.module.css';
 

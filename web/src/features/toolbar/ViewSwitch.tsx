@@ -1,6 +1,6 @@
 import { Button, ButtonGroup } from '@blueprintjs/core';
 import { GridViewIcon, ListIcon } from '@blueprintjs/icons';
-import type { View } from '../files/layout/layout.js';
+import type { View } from '../../ui/useView.js';
 import { toolbarMessages as messages } from './messages.js';
 import styles from './Toolbar.module.css';
 

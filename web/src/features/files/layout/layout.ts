@@ -1,6 +1,3 @@
-/** How the entries of a folder are shown. */
-export type View = 'list' | 'grid';
-
 /** Where the entries lie: one below the other, or several in a line. All have the same size, in pixels. */
 export interface Layout {
 	columns: number;

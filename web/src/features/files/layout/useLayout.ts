@@ -1,5 +1,6 @@
 import { type RefObject, useLayoutEffect, useMemo, useState } from 'react';
-import { gridLayout, type Layout, listLayout, type View } from './layout.js';
+import type { View } from '../../../ui/useView.js';
+import { gridLayout, type Layout, listLayout } from './layout.js';
 
 /** The layout of a view; the grid's changes with the width of the list. */
 export function useLayout(view: View, scroller: RefObject<HTMLElement | null>): Layout {

@@ -13,8 +13,9 @@ import {
 	useRef,
 } from 'react';
 import { thumbnails } from '../../../api/ThumbnailLoader.js';
+import type { View } from '../../../ui/useView.js';
 import { type ListCommand, useListKeys } from '../keyboard/useListKeys.js';
-import { type Layout, lineCount, lineOf, positionOf, totalHeight, type View } from '../layout/layout.js';
+import { type Layout, lineCount, lineOf, positionOf, totalHeight } from '../layout/layout.js';
 import { useLayout } from '../layout/useLayout.js';
 import { useScrollAnchor } from '../layout/useScrollAnchor.js';
 import { useLongPress } from '../menu/useLongPress.js';

@@ -1,4 +1,4 @@
-import type { View } from '../layout/layout.js';
+import type { View } from '../../../ui/useView.js';
 import styles from './FileList.module.css';
 
 const nameWidths = [38, 24, 52, 31, 45, 28, 60, 35, 42, 22, 48, 33];

@@ -1,5 +1,7 @@
 import { useCallback, useState } from 'react';
-import type { View } from './layout.js';
+
+/** How the entries of a folder are shown. */
+export type View = 'list' | 'grid';
 
 const storageKey = 'stowage.view';
 
