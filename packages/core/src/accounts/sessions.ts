@@ -4,6 +4,7 @@ import type { Request, Server, SessionStore, UserRecord } from '@stowage/plugin-
 import { Failure, isFailure } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
+import { secretHash } from '../secretHash.js';
 import { createEndedSessions } from './endedSessions.js';
 import { cookieNames, cookiePath, keepOwnCookies } from './ownCookies.js';
 import { SessionSubscriptions } from './SessionSubscriptions.js';
@@ -43,10 +44,6 @@ function isCookie(cookie: unknown): cookie is { id: string } {
 	return typeof cookie === 'object' && cookie !== null && 'id' in cookie && typeof cookie.id === 'string';
 }
 
-function hashOf(id: string): string {
-	return createHash('sha256').update(id).digest('hex');
-}
-
 /** Whether the client brings the cookie of a session, which may have ended: then it takes itself for somebody who is signed in. */
 export function bringsSession(request: Request): boolean {
 	return /(^|;\s*)(__Host-|__Secure-)?sid=Fe26\.2\*/.test(request.raw.req.headers.cookie ?? '');
@@ -77,7 +74,7 @@ export async function registerSessions(
 	const validate = async (request: Request, cookies: unknown, isForHttps: boolean) => {
 		if (request.client.isHttps !== isForHttps) return { isValid: false };
 		// A cookie of a parent path may come beside the one of our own: whichever is known counts.
-		const idHashes = [cookies].flat().flatMap((cookie) => (isCookie(cookie) ? [hashOf(cookie.id)] : []));
+		const idHashes = [cookies].flat().flatMap((cookie) => (isCookie(cookie) ? [secretHash(cookie.id)] : []));
 		const now = clock();
 		for (const idHash of idHashes) {
 			const found = await find(idHash, now);
@@ -149,7 +146,7 @@ export async function registerSessions(
 		async begin(request, user) {
 			await endCurrent(request);
 			const id = randomBytes(32).toString('base64url');
-			await store.add(hashOf(id), user.id, user.secret);
+			await store.add(secretHash(id), user.id, user.secret);
 			cookieOf(request).set({ id });
 		},
 		async end(request) {

@@ -1,10 +1,7 @@
 import { Pace, type StorageEntry, type StorageProvider } from '@stowage/plugin-api';
-import { type Entry, isFailure, joinPath, matchesSearch } from '@stowage/rules';
+import { type Entry, isFailure, joinPath, matchesSearch, maxSearchResults } from '@stowage/rules';
 import { countedRows } from './countedRows.js';
 import { notThere, type Place } from './places.js';
-
-/** Hits that one search may answer. */
-export const maxSearchHits = 1000;
 
 /**
  * Everything below the places whose name holds the term, found by walking breadth first, so that what is near comes first. Folders that may not be read are passed over. Throws the signal's reason once it is fired.
@@ -29,7 +26,7 @@ export async function searchPlaces(
 		level = below;
 	}
 	if (!isAnyThere) throw notThere();
-	const rows = await countedRows(storage, hits.slice(0, maxSearchHits), signal);
+	const rows = await countedRows(storage, hits.slice(0, maxSearchResults), signal);
 	return isTruncated ? { entries: rows, truncated: true } : { entries: rows };
 
 	/** Notes the hits in one folder, and the folders in it. */
@@ -44,7 +41,7 @@ export async function searchPlaces(
 					if (item.type === 'directory') below.push(childOf(folder, item.name));
 					if (matchesSearch(item.name, term)) hits.push({ folder, item });
 				}
-				isTruncated = hits.length > maxSearchHits;
+				isTruncated = hits.length > maxSearchResults;
 				if (isTruncated) break;
 			}
 			isAnyThere = true;

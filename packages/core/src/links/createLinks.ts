@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { LinkRecord, LinkStore, OpenFile, StorageProvider } from '@stowage/plugin-api';
 import {
 	assertAllowed,
@@ -13,6 +13,7 @@ import {
 } from '@stowage/rules';
 import type { ItemWatcher } from '../files/itemWatcher.js';
 import type { Log } from '../log.js';
+import { secretHash } from '../secretHash.js';
 import { Lifetimes } from './Lifetimes.js';
 import { identityOf, type LocatedLink, locateLink, openLink } from './locateLink.js';
 import { recordIfPossible } from './noteIfPossible.js';
@@ -94,7 +95,7 @@ export function createLinks({
 	const follower = trackItems({ links, storage, log });
 	/** The link as it is now, and its item if that is where the link says. Throws `expired`, and `notFound` for an unknown one. */
 	const look = async (token: string) => {
-		const link = await links.find(hashOf(token));
+		const link = await links.find(secretHash(token));
 		if (link === undefined) throw noSuchLink();
 		const state = lifetimes.stateOf(link);
 		if (state !== 'good') {
@@ -117,7 +118,7 @@ export function createLinks({
 				throw new Failure('conflict', 'You have too many temporary links: revoke some of them first.');
 			const token = randomBytes(32).toString('base64url');
 			const expiresAt = now() + linkExpirationMilliseconds[expiration];
-			const link = await links.add({ tokenHash: hashOf(token), ownerId: viewer.id, path, itemId, expiresAt });
+			const link = await links.add({ tokenHash: secretHash(token), ownerId: viewer.id, path, itemId, expiresAt });
 			lifetimes.stateOf(link);
 			if ((await locateLink(storage(), link)) === undefined) {
 				// It was moved while nobody knew of the link yet.
@@ -165,8 +166,4 @@ export function createLinks({
 /** In the same words for every reason, so that a guess or an old link tells nothing. */
 function noSuchLink(): Failure {
 	return new Failure('notFound', 'This link does not exist or no longer works.');
-}
-
-function hashOf(token: string): string {
-	return createHash('sha256').update(token).digest('hex');
 }

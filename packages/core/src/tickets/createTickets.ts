@@ -1,9 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { TicketRecord, TicketStore } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import { z } from 'zod';
 import type { Selection } from '../archives/makeManifest.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
+import { secretHash } from '../secretHash.js';
 import { packItems, unpackItems } from './packItems.js';
 
 /** How long a ticket is good, and how long it is then remembered as one that was. */
@@ -63,8 +64,6 @@ export interface Tickets {
 
 const ticketEnded = () => new Failure('expired', 'This download has ended.');
 
-const hashed = (token: string) => createHash('sha256').update(token).digest('hex');
-
 /** Tickets by the hash of their token: 256 random bits that whoever has them may download with. */
 export function createTickets({
 	store,
@@ -95,7 +94,7 @@ export function createTickets({
 			const texts = { facts: JSON.stringify(facts.parse(ticket)), selection: await packItems(items) };
 			const record: TicketRecord = {
 				...texts,
-				holder: hashed(client),
+				holder: secretHash(client),
 				bytes: rowBytes + Buffer.byteLength(texts.facts) + texts.selection.length,
 				isEnded: false,
 				endsAt: now() + goodForMs,
@@ -104,13 +103,13 @@ export function createTickets({
 			// One after another, or many that are asked for at once would all find the same room.
 			await exclusively('', async () => {
 				await assertRoom(record, ticket.user !== undefined);
-				await store.add(hashed(token), record);
+				await store.add(secretHash(token), record);
 			});
 			return token;
 		},
 
 		async find(token) {
-			const row = await store.find(hashed(token));
+			const row = await store.find(secretHash(token));
 			if (row === undefined) throw new Failure('notFound', 'There is no such download.');
 			// One that ends later than one of now was made while the clock was wrong.
 			if (row.isEnded || now() >= row.endsAt || row.endsAt > now() + goodForMs + clockSkewMs) throw ticketEnded();
@@ -120,16 +119,16 @@ export function createTickets({
 		},
 
 		async change(token, { items: _, ...ticket }, change) {
-			await store.change(hashed(token), JSON.stringify(facts.parse({ ...ticket, ...change })));
+			await store.change(secretHash(token), JSON.stringify(facts.parse({ ...ticket, ...change })));
 		},
 
 		async end(token) {
 			const ticket = await tickets.find(token);
-			await store.end(hashed(token));
+			await store.end(secretHash(token));
 			return ticket;
 		},
 
-		hasEnded: (token) => store.isEnded(hashed(token)),
+		hasEnded: (token) => store.isEnded(secretHash(token)),
 	};
 	return tickets;
 }

@@ -9,6 +9,7 @@ import { limitAddress } from '../http/proxy.js';
 import { metered } from '../limits/metered.js';
 import type { Log } from '../log.js';
 import { meterOf, type Quotas } from '../quotas/createQuotas.js';
+import { secretHash } from '../secretHash.js';
 import { Checkpoints } from './Checkpoints.js';
 import { type Checksum, parseChecksum } from './checksum.js';
 import { readChunk } from './readChunk.js';
@@ -285,7 +286,7 @@ export function createResumableUploads({
 			if (bringsBytes) assertChunkType(req);
 			const key = uploadKeyOf(req.headers);
 			const id = key === undefined ? randomBytes(32).toString('base64url') : idOfKey(viewer, key);
-			const idHash = hashOf(id);
+			const idHash = secretHash(id);
 			// Sent again, as the answer was lost: the client goes on from where the first try came to.
 			if (key !== undefined && (await uploads.find(idHash)) !== undefined)
 				return resumable.inspect(viewer, id, request);
@@ -307,7 +308,7 @@ export function createResumableUploads({
 		},
 
 		async inspect(viewer, id, request) {
-			const idHash = hashOf(id);
+			const idHash = secretHash(id);
 			await find(viewer, idHash);
 			await writers.awaitTakeover(idHash);
 			if (writers.isBusy(idHash)) return { ...(await find(viewer, idHash)), id };
@@ -322,7 +323,7 @@ export function createResumableUploads({
 			if (hasBody(req)) assertChunkType(req);
 			const offset = byteCount(req.headers, 'Upload-Offset');
 			const checksum = parseChecksum(textHeader(req.headers, 'Upload-Checksum'));
-			const idHash = hashOf(id);
+			const idHash = secretHash(id);
 			// Asked before the older writer is: a stranger must not make it give way.
 			await find(viewer, idHash);
 			return writers.alone(idHash, req, async (writer) => {
@@ -339,7 +340,7 @@ export function createResumableUploads({
 		},
 
 		async remove(viewer, id) {
-			const idHash = hashOf(id);
+			const idHash = secretHash(id);
 			await find(viewer, idHash);
 			await writers.end(idHash);
 			await discard(viewer, idHash, await find(viewer, idHash));
@@ -377,10 +378,6 @@ function defaultArea(viewer: Viewer, request: Request): Area {
 /** `Expect: 100-continue` waits for this: all that the headers tell is in order. */
 function inviteBody({ raw }: Request): void {
 	if (/100-continue/i.test(raw.req.headers.expect ?? '')) raw.res.writeContinue();
-}
-
-function hashOf(id: string): string {
-	return createHash('sha256').update(id).digest('hex');
 }
 
 /** The same for every try with this key, and for nobody else. */

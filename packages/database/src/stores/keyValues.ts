@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { KeyValueStore } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
 import { plainRow } from '../connection/plainValues.js';
 import { parts } from '../parts.js';
+import { keyHash } from './keyHash.js';
 
 interface KeyValueRow {
 	scope: string;
@@ -17,7 +17,7 @@ export function keyValueStore(knex: Knex, now: () => number, scope: string): Key
 	return {
 		async get(key) {
 			const row = await rows()
-				.where({ key_hash: hashed(key) })
+				.where({ key_hash: keyHash(key) })
 				.where('expires_at', '>', now())
 				.first();
 			return row === undefined ? undefined : JSON.parse(row.value);
@@ -25,7 +25,7 @@ export function keyValueStore(knex: Knex, now: () => number, scope: string): Key
 		async getMany(keys) {
 			const found = new Map<string, unknown>();
 			for (const part of parts(keys)) {
-				const byHash = new Map(part.map((key) => [hashed(key), key]));
+				const byHash = new Map(part.map((key) => [keyHash(key), key]));
 				const some = await rows()
 					.whereIn('key_hash', [...byHash.keys()])
 					.where('expires_at', '>', now())
@@ -44,7 +44,7 @@ export function keyValueStore(knex: Knex, now: () => number, scope: string): Key
 		async remove(key) {
 			return (
 				(await rows()
-					.where({ key_hash: hashed(key) })
+					.where({ key_hash: keyHash(key) })
 					.delete()) > 0
 			);
 		},
@@ -54,7 +54,7 @@ export function keyValueStore(knex: Knex, now: () => number, scope: string): Key
 		const expiresAt = now() + lifeMs;
 		for (const part of parts(values)) {
 			const some = part.map(([key, value]) =>
-				plainRow({ scope, key_hash: hashed(key), value: JSON.stringify(value), expires_at: expiresAt }),
+				plainRow({ scope, key_hash: keyHash(key), value: JSON.stringify(value), expires_at: expiresAt }),
 			);
 			await knex<KeyValueRow>('small_rows')
 				.insert(some)
@@ -67,9 +67,4 @@ export function keyValueStore(knex: Knex, now: () => number, scope: string): Key
 /** Forgets what is past its time, whatever its scope. Resolves to how many. */
 export function sweepKeyValues(knex: Knex, now: number): Promise<number> {
 	return knex<KeyValueRow>('small_rows').where('expires_at', '<=', now).delete();
-}
-
-/** Keys may be secrets, such as the token of a ticket, and of any length. */
-function hashed(key: string): string {
-	return createHash('sha256').update(key).digest('hex');
 }

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { AmountStore } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
 import { plainRow } from '../connection/plainValues.js';
 import { transact } from '../connection/transact.js';
+import { keyHash } from './keyHash.js';
 
 /** Clocks of several machines differ by less. */
 const clockSkewMs = 5 * 60_000;
@@ -26,7 +26,7 @@ export function limitStore(knex: Knex): AmountStore {
 			try {
 				await transact(knex, async (transaction) => {
 					for (const { key, amount, most } of sorted) {
-						const row = await count(transaction, hashed(key), amount, now + windowMs, now);
+						const row = await count(transaction, keyHash(key), amount, now + windowMs, now);
 						if (row.count > most) throw new Exceeded({ key, endsAt: row.ends_at });
 						mayHaveBegun ||= row.count === amount;
 					}
@@ -40,14 +40,14 @@ export function limitStore(knex: Knex): AmountStore {
 			return undefined;
 		},
 		async find(keys, now) {
-			const byHash = new Map(keys.map((key) => [hashed(key), key]));
+			const byHash = new Map(keys.map((key) => [keyHash(key), key]));
 			const rows = await knex<LimitRow>('limits')
 				.whereIn('key_hash', [...byHash.keys()])
 				.where('ends_at', '>', now);
 			return new Map(rows.map((row) => [byHash.get(row.key_hash) ?? '', toCount(row)]));
 		},
 		async hit(key, windowMs, now, amount = 1) {
-			const row = await transact(knex, (transaction) => count(transaction, hashed(key), amount, now + windowMs, now));
+			const row = await transact(knex, (transaction) => count(transaction, keyHash(key), amount, now + windowMs, now));
 			await forgetEndedIf(row.count === amount, now);
 			return toCount(row);
 		},
@@ -63,9 +63,9 @@ export function limitStore(knex: Knex): AmountStore {
 				[...rows.values()].some((row) => row.count === 1),
 				now,
 			);
-			return tries.map(({ key }) => toCount(rows.get(hashed(key)) as LimitRow));
+			return tries.map(({ key }) => toCount(rows.get(keyHash(key)) as LimitRow));
 		},
-		release: (key, amount = 1) => takeBack(knex, hashed(key), amount),
+		release: (key, amount = 1) => takeBack(knex, keyHash(key), amount),
 		async releaseEach(keys) {
 			await transact(knex, async (transaction) => {
 				for (const { keyHash } of inOneOrder(keys.map((key) => ({ key })))) await takeBack(transaction, keyHash, 1);
@@ -87,7 +87,7 @@ function toCount(row: LimitRow): { count: number; endsAt: number } {
 /** Two transactions that lock the same rows in another order would wait for each other. */
 function inOneOrder<Try extends { key: string }>(tries: readonly Try[]): (Try & { keyHash: string })[] {
 	return tries
-		.map((each) => ({ ...each, keyHash: hashed(each.key) }))
+		.map((each) => ({ ...each, keyHash: keyHash(each.key) }))
 		.sort((one, other) => (one.keyHash < other.keyHash ? -1 : 1));
 }
 
@@ -122,9 +122,4 @@ async function count(
 
 async function forgetEnded(transaction: Knex.Transaction, now: number): Promise<void> {
 	await transaction<LimitRow>('limits').where('ends_at', '<=', now).delete();
-}
-
-/** Keys hold what people typed and where they are: of any length, and nobody else's business. */
-function hashed(key: string): string {
-	return createHash('sha256').update(key).digest('hex');
 }
