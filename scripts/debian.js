@@ -7,6 +7,8 @@ const programs = {
 	chromium: 'chromium',
 	mariadbd: 'mariadb-server',
 	ffmpeg: 'ffmpeg',
+	'heif-enc': 'libheif-examples',
+	pdftoppm: 'poppler-utils',
 	HandBrakeCLI: 'handbrake-cli',
 	nginx: 'nginx',
 	caddy: 'caddy',

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { exclusively } from './lock.js';
 import { must, root } from './run.js';
@@ -9,6 +9,8 @@ export async function ensureInstalled() {
 	if (await isInstalled()) return;
 	await exclusively(path.join(root, 'node_modules', '.stowage-install.lock'), async () => {
 		if (await isInstalled()) return;
+		// Written anew: several trees may share its bytes by hard links, and each has its own packages.
+		await rm(path.join(root, 'node_modules', '.package-lock.json'), { force: true });
 		console.error('Installing packages (once, about two minutes) ...');
 		// Not `npm ci`: it refuses the lock file where a registry lacks a package of another platform, which nobody here needs.
 		await must('npm', ['install', '--no-save', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']);
@@ -30,10 +32,9 @@ async function isInstalled() {
 	return Object.entries(wanted).every(
 		([name, entry]) =>
 			!name.includes('node_modules/') ||
-			(entry.link && present[name]?.link) ||
 			entry.optional ||
 			entry.peer ||
-			present[name]?.version === entry.version,
+			(entry.link ? present[name]?.link === true : present[name]?.version === entry.version),
 	);
 }
 

@@ -30,6 +30,8 @@ export function sniff(firstBytes: Uint8Array): PreviewKind | 'playlist' | undefi
 		return 'video';
 	}
 	if (head[0] === 0x47 && head[188] === 0x47 && head[376] === 0x47) return 'video';
+	// As cameras and Blu-ray discs have it, with a time before each packet.
+	if (head[4] === 0x47 && head[196] === 0x47 && head[388] === 0x47) return 'video';
 	if (latin(0, 1024).includes('%PDF-')) return 'pdf';
 	if (begins('PK\x03\x04')) return zipKind(latin(0, 512));
 	if (begins('\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1') || begins('{\\rtf')) return 'document';

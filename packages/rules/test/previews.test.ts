@@ -76,6 +76,8 @@ const heads: Readonly<Record<string, [Uint8Array, ReturnType<typeof sniff>]>> = 
 	BMP: [bytes('BM\x46\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x02'), 'image'],
 	MP4: [bytes('\0\0\0\x20ftypisom\0\0\x02\0'), 'video'],
 	Matroska: [bytes('\x1a\x45\xdf\xa3\x93\x42'), 'video'],
+	'MPEG transport stream': [bytes(`G${'x'.repeat(187)}G${'x'.repeat(187)}G\0`), 'video'],
+	'MPEG transport stream of a camera': [bytes(`\0\0\0\0G${'x'.repeat(191)}G${'x'.repeat(191)}G\0`), 'video'],
 	AVI: [bytes('RIFF\x10\0\0\0AVI LIST'), 'video'],
 	WAVE: [bytes('RIFF\x10\0\0\0WAVEfmt '), 'audio'],
 	FLAC: [bytes('fLaC\0\0\0\x22'), 'audio'],

@@ -74,7 +74,7 @@ export function createThumbnails({
 	folder,
 	concurrency,
 	log,
-	timeLimitMs = 30_000,
+	timeLimitMs = 60_000,
 	waiting = { perClient: 256, total: 512 },
 }: Means): Thumbnails {
 	const running = concurrency === 'auto' ? Math.min(4, os.availableParallelism()) : concurrency;

@@ -1,0 +1,116 @@
+import type { ChildProcess } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { killGroup, spawnLimited } from './limits.js';
+import { answerHeaderBytes, parseAnswerHeader, requestHeader } from './messages.js';
+
+/** The child ended before it had answered. */
+export class WorkerDied extends Error {}
+
+/** The child ended before it could begin: something is missing on this machine. */
+export class WorkerUnusable extends Error {}
+
+/** A picture of noise has two megabytes. */
+const mostAnswerBytes = 16 * 1024 * 1024;
+
+/** How much of what a child says is kept, for the one case that the administrator must hear of. */
+const mostErrorText = 2000;
+
+/** One child process that decodes images. */
+export class ImageWorker {
+	uses = 0;
+	isAlive = true;
+	#isReady = false;
+	#errorText = '';
+	readonly #child: ChildProcess;
+	readonly #input: Writable;
+	#chunks: Buffer[] = [];
+	#length = 0;
+	/** How many bytes must be there before another look at them is of use. */
+	#wanted = answerHeaderBytes;
+	#pending: { resolve(picture: Buffer | undefined): void; reject(error: Error): void } | undefined;
+
+	constructor(program: string, memoryBytes: number) {
+		this.#child = spawnLimited(process.execPath, ['--max-old-space-size=64', program], { memoryBytes });
+		const { stdin, stdout, stderr } = this.#child;
+		this.#input = stdin as Writable;
+		// The write itself fails as well, and the end of the child is heard of.
+		this.#input.on('error', () => {});
+		(stdout as Readable).on('data', (chunk: Buffer) => this.#receive(chunk));
+		(stderr as Readable).on('data', (chunk: Buffer) => {
+			if (!this.#isReady) this.#errorText = (this.#errorText + chunk).slice(0, mostErrorText);
+		});
+		this.#child.once('error', (error) => this.#end(new WorkerUnusable(error.message)));
+		this.#child.once('close', (code) => {
+			// Killed by a signal it says nothing about this machine.
+			const isUnusable = !this.#isReady && code !== null;
+			this.#end(isUnusable ? new WorkerUnusable(lastLine(this.#errorText)) : new WorkerDied('The child has ended.'));
+		});
+	}
+
+	/** The picture, or undefined where there is none. One image at a time. */
+	async render(image: AsyncIterable<Uint8Array>, length: number, size: number): Promise<Buffer | undefined> {
+		this.uses++;
+		const answered = new Promise<Buffer | undefined>((resolve, reject) => {
+			this.#pending = { resolve, reject };
+			if (!this.isAlive) reject(new WorkerDied('The child has ended.'));
+		});
+		// It may be known before all of the image was sent.
+		answered.catch(() => {});
+		await this.#write(requestHeader(size, length));
+		let left = length;
+		for await (const chunk of image) {
+			left -= chunk.length;
+			await this.#write(chunk);
+		}
+		if (left !== 0) throw new Error('The image has another length than was said.');
+		return answered;
+	}
+
+	/** Ends it at once, with whatever it was doing. */
+	kill(): void {
+		this.isAlive = false;
+		killGroup(this.#child);
+	}
+
+	/** Resolves when the memory of the chunk is no longer needed. */
+	#write(chunk: Uint8Array): Promise<void> {
+		return new Promise((resolve, reject) => {
+			this.#input.write(chunk, (error) => (error ? reject(this.#deathOf(error)) : resolve()));
+		});
+	}
+
+	#deathOf(cause: Error): Error {
+		return new WorkerDied('The child does not read any more.', { cause });
+	}
+
+	#receive(chunk: Buffer): void {
+		this.#chunks.push(chunk);
+		this.#length += chunk.length;
+		while (this.#length >= this.#wanted) {
+			const received = Buffer.concat(this.#chunks);
+			const { answer, length } = parseAnswerHeader(received);
+			// A decoder that was taken over may say anything.
+			if (answer === undefined || length > mostAnswerBytes) {
+				this.kill();
+				return;
+			}
+			const end = answerHeaderBytes + length;
+			this.#wanted = end;
+			if (received.length < end) return;
+			const rest = received.subarray(end);
+			[this.#chunks, this.#length, this.#wanted] = [[rest], rest.length, answerHeaderBytes];
+			if (answer === 'ready') this.#isReady = true;
+			else this.#pending?.resolve(answer === 'picture' ? received.subarray(answerHeaderBytes, end) : undefined);
+		}
+	}
+
+	#end(error: Error): void {
+		this.isAlive = false;
+		this.#pending?.reject(error);
+	}
+}
+
+function lastLine(text: string): string {
+	const lines = text.split('\n').filter((line) => /^\w*Error/.test(line));
+	return lines.at(0) ?? 'The child ended at once.';
+}

@@ -1,0 +1,82 @@
+// The program of the child process that decodes images. It reads requests from its standard input, one after another, and ends with it.
+import type { Readable } from 'node:stream';
+import sharp from 'sharp';
+import { answerHeader, parseRequestHeader, requestHeaderBytes } from '../messages.js';
+import { decodeHeic } from './decodeHeic.js';
+import { imageFormat, mostPixels } from './imageFormat.js';
+
+// Decoders by allow-list: libvips has many more, also such as read other files or fetch addresses.
+sharp.block({ operation: ['VipsForeignLoad'] });
+sharp.unblock({
+	operation: [
+		'VipsForeignLoadJpeg',
+		'VipsForeignLoadPng',
+		'VipsForeignLoadNsgif',
+		'VipsForeignLoadWebp',
+		'VipsForeignLoadTiff',
+		'VipsForeignLoadHeif',
+	],
+});
+sharp.cache(false);
+sharp.concurrency(1);
+
+async function render(bytes: Buffer, size: number): Promise<Buffer> {
+	const format = imageFormat(bytes);
+	if (format === undefined) throw new Error('The image has an unknown format.');
+	const image =
+		format === 'heic'
+			? await decodeHeic(bytes)
+			: // Of an animation the first frame, and of a damaged photo what can be seen, but no half of one.
+				sharp(bytes, { limitInputPixels: mostPixels, failOn: 'truncated' }).autoOrient();
+	return image
+		.resize({ width: size, height: size, fit: 'inside', withoutEnlargement: true })
+		.webp({ quality: size > 256 ? 82 : 75, effort: 2 })
+		.toBuffer();
+}
+
+/** Reads exactly so many bytes; undefined where the input ends before. */
+function createReader(input: Readable): (length: number) => Promise<Buffer | undefined> {
+	const chunks = input[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+	let rest: Buffer = Buffer.alloc(0);
+	return async (length) => {
+		const bytes = Buffer.allocUnsafe(length);
+		let at = 0;
+		while (at < length) {
+			if (rest.length === 0) {
+				const { done, value } = await chunks.next();
+				if (done) return undefined;
+				rest = value;
+			}
+			const taken = rest.copy(bytes, at, 0, length - at);
+			rest = rest.subarray(taken);
+			at += taken;
+		}
+		return bytes;
+	};
+}
+
+function send(header: Buffer, content: Buffer): Promise<void> {
+	process.stdout.write(header);
+	return new Promise((resolve) => {
+		process.stdout.write(content, () => resolve());
+	});
+}
+
+const read = createReader(process.stdin);
+await send(answerHeader('ready', 0), Buffer.alloc(0));
+for (;;) {
+	const header = await read(requestHeaderBytes);
+	if (header === undefined) break;
+	const { size, length } = parseRequestHeader(header);
+	const bytes = await read(length);
+	if (bytes === undefined) break;
+	try {
+		const picture = await render(bytes, size);
+		await send(answerHeader('picture', picture.length), picture);
+	} catch {
+		// Whatever a stranger's file did to a decoder: there is no picture of it.
+		await send(answerHeader('none', 0), Buffer.alloc(0));
+	}
+}
+// The libraries may have threads of their own that still run.
+process.exit(0);

@@ -1,0 +1,29 @@
+/** What we use of sharp, so that types can be checked where this optional package has no build. */
+declare module 'sharp' {
+	interface Input {
+		limitInputPixels?: number;
+		failOn?: 'none' | 'truncated' | 'error' | 'warning';
+		raw?: { width: number; height: number; channels: 1 | 2 | 3 | 4 };
+	}
+
+	export interface Sharp {
+		/** Turns and flips it as its EXIF orientation says. */
+		autoOrient(): Sharp;
+		resize(options: { width: number; height: number; fit: 'inside'; withoutEnlargement: boolean }): Sharp;
+		webp(options: { quality: number; effort: number }): Sharp;
+		toBuffer(): Promise<Buffer>;
+	}
+
+	interface Operations {
+		operation: string[];
+	}
+
+	const sharp: {
+		(input: Uint8Array | Uint8ClampedArray, options?: Input): Sharp;
+		block(operations: Operations): void;
+		unblock(operations: Operations): void;
+		cache(isOn: boolean): void;
+		concurrency(threads: number): void;
+	};
+	export default sharp;
+}

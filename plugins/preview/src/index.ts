@@ -1,0 +1,40 @@
+import { definePlugin, type PluginLog, type Renderer, z } from '@stowage/plugin-api';
+import { findProgram } from './findProgram.js';
+import { ImageWorkers } from './ImageWorkers.js';
+import { imageRenderer, pdfRenderer, videoRenderer } from './renderers.js';
+
+/** The name of a program, its path, or false for none. */
+const program = z.union([z.literal(false), z.string().min(1)]);
+
+/** Offers pictures of images, videos and PDFs. Nothing is decoded in the process of the server. */
+export const plugin = definePlugin({
+	name: '@stowage/preview',
+	version: '0.1.0',
+	options: z.strictObject({
+		ffmpeg: program.default('ffmpeg'),
+		pdftoppm: program.default('pdftoppm'),
+		memoryMiB: z.int().min(256).max(65536).default(1024),
+	}),
+	async start(server, { ffmpeg, pdftoppm, memoryMiB }) {
+		const log = server.logOf('@stowage/preview');
+		const memoryBytes = memoryMiB * 1024 * 1024;
+		const workers = new ImageWorkers({ memoryBytes, log });
+		server.ext('onPostStop', () => workers.close());
+		const means = { workers, memoryBytes };
+		const offer = (name: string, renderer: Renderer) => server.providers.renderer.offer(name, renderer);
+		offer('image', imageRenderer(means));
+		const found = {
+			ffmpeg: await installed(ffmpeg, 'videos have no thumbnails', log),
+			pdftoppm: await installed(pdftoppm, 'PDFs have no thumbnails', log),
+		};
+		if (found.ffmpeg !== undefined) offer('video', videoRenderer(found.ffmpeg, means));
+		if (found.pdftoppm !== undefined) offer('pdf', pdfRenderer(found.pdftoppm, means));
+	},
+});
+
+async function installed(name: string | false, without: string, log: PluginLog): Promise<string | undefined> {
+	if (name === false) return undefined;
+	const found = await findProgram(name);
+	if (found === undefined) log.info({ program: name }, `the program is not installed: ${without}`);
+	return found;
+}

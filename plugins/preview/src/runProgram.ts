@@ -1,0 +1,49 @@
+import type { Readable } from 'node:stream';
+import { killGroup, spawnLimited } from './limits.js';
+
+export interface RunOptions {
+	memoryBytes: number;
+	/** The file that the program reads, as its descriptor 3. */
+	descriptor: number;
+	signal: AbortSignal;
+}
+
+/** A picture is smaller. */
+const mostOutputBytes = 64 * 1024 * 1024;
+
+const cpuSeconds = 25;
+
+/** What a program reads its descriptor 3 by. */
+export const inputPath = '/dev/fd/3';
+
+/** What the program wrote to its standard output; undefined where it failed, wrote nothing or wrote too much. */
+export async function runProgram(
+	program: string,
+	args: readonly string[],
+	{ memoryBytes, descriptor, signal }: RunOptions,
+): Promise<Buffer | undefined> {
+	signal.throwIfAborted();
+	const child = spawnLimited(program, args, { memoryBytes, cpuSeconds, descriptor });
+	const end = () => killGroup(child);
+	signal.addEventListener('abort', end, { once: true });
+	const chunks: Buffer[] = [];
+	let length = 0;
+	child.stdin?.end();
+	// What it says is about a stranger's file, and nobody's business.
+	child.stderr?.resume();
+	(child.stdout as Readable).on('data', (chunk: Buffer) => {
+		length += chunk.length;
+		if (length > mostOutputBytes) end();
+		else chunks.push(chunk);
+	});
+	try {
+		const code = await new Promise<number | null>((resolve, reject) => {
+			child.once('error', reject);
+			child.once('close', resolve);
+		});
+		signal.throwIfAborted();
+		return code === 0 && length > 0 && length <= mostOutputBytes ? Buffer.concat(chunks) : undefined;
+	} finally {
+		signal.removeEventListener('abort', end);
+	}
+}

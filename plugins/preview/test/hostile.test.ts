@@ -1,0 +1,258 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { crc32, deflateSync } from 'node:zlib';
+import { isFailure } from '@stowage/plugin-api';
+import test, { type ExecutionContext } from 'ava';
+import { look, pdf, type Rendering, rendering, sharp } from './rendering.js';
+
+const megabyte = 1024 * 1024;
+
+// One after another, since each looks at all children of this process.
+
+/** The processes below this one, and the most memory in bytes that each has ever had. */
+async function children(): Promise<Map<number, number>> {
+	const found = new Map<number, number>();
+	for (const name of await readdir('/proc')) {
+		if (!/^\d+$/.test(name)) continue;
+		const status = await readFile(`/proc/${name}/status`, 'utf8').catch(() => '');
+		const value = (key: string) => Number(new RegExp(`^${key}:\\s*(\\d+)`, 'm').exec(status)?.[1] ?? 0);
+		if (value('PPid') === process.pid) found.set(Number(name), value('VmHWM') * 1024);
+	}
+	return found;
+}
+
+/** The file has no picture, and no child took more than so much memory for finding out. */
+async function refuses(t: ExecutionContext, { render }: Rendering, name: string, mostBytes = 400 * megabyte) {
+	let most = 0;
+	let isOver = false;
+	const watching = (async () => {
+		while (!isOver) {
+			for (const bytes of (await children()).values()) most = Math.max(most, bytes);
+			await wait(10);
+		}
+	})();
+	for (const size of [256, 2048] as const) {
+		const error = await t.throwsAsync(render(name, size));
+		t.true(isFailure(error, 'unsupportedMediaType'), String(error));
+	}
+	for (const bytes of (await children()).values()) most = Math.max(most, bytes);
+	isOver = true;
+	await watching;
+	t.true(most < mostBytes, `${Math.round(most / megabyte)} MB`);
+	t.log(`${Math.round(most / megabyte)} MB`);
+}
+
+/** A black PNG that claims a size, with as many rows as it is told. */
+function png(width: number, height: number, { bits = 1, interlaced = false, rows = height } = {}): Buffer {
+	const chunk = (type: string, content: Buffer) => {
+		const body = Buffer.concat([Buffer.from(type, 'latin1'), content]);
+		const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)];
+		length.writeUInt32BE(content.length);
+		checksum.writeUInt32BE(crc32(body));
+		return Buffer.concat([length, body, checksum]);
+	};
+	const header = Buffer.alloc(13);
+	header.writeUInt32BE(width, 0);
+	header.writeUInt32BE(height, 4);
+	header[8] = bits;
+	header[12] = interlaced ? 1 : 0;
+	const content = Buffer.alloc(Math.ceil((width * bits) / 8 + 1.5) * rows);
+	return Buffer.concat([
+		Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+		chunk('IHDR', header),
+		chunk('IDAT', deflateSync(content, { level: 9 })),
+		chunk('IEND', Buffer.alloc(0)),
+	]);
+}
+
+test.serial('a small file of 256 million pixels is refused before they are decoded', async (t) => {
+	const made = await rendering(t);
+	const bomb = png(16_000, 16_000, { interlaced: true });
+	t.true(bomb.length < 100_000);
+	await made.write('a.png', bomb);
+	await refuses(t, made, 'a.png', 200 * megabyte);
+});
+
+test.serial('an image that claims 3,600 million pixels is refused', async (t) => {
+	const made = await rendering(t);
+	await made.write('a.png', png(60_000, 60_000, { rows: 10 }));
+	await refuses(t, made, 'a.png', 200 * megabyte);
+});
+
+test.serial(
+	'an image within the limit of pixels that needs more memory than a child may have is refused',
+	async (t) => {
+		const made = await rendering(t, { memoryBytes: 300 * megabyte });
+		// Interlaced it can't be decoded row by row.
+		const image = sharp({ create: { width: 9900, height: 9900, channels: 4, background: '#f008' } });
+		await made.write('a.png', await image.png({ progressive: true, compressionLevel: 1 }).toBuffer());
+		await refuses(t, made, 'a.png', 330 * megabyte);
+		// And it is that limit which refuses it.
+		const roomy = await rendering(t, { memoryBytes: 1024 * megabyte });
+		await roomy.write('a.png', await readFile(path.join(made.folder, 'a.png')));
+		await look(t, await roomy.render('a.png'), 256, 256);
+	},
+);
+
+test.serial('files that are cut off, or are not what their name says, are refused', async (t) => {
+	const made = await rendering(t);
+	const photo = await sharp({
+		create: {
+			width: 800,
+			height: 600,
+			channels: 3,
+			background: 'red',
+			noise: { type: 'gaussian', mean: 128, sigma: 30 },
+		},
+	})
+		.jpeg()
+		.toBuffer();
+	await made.ffmpeg('-f', 'lavfi', '-i', 'testsrc=s=320x240:d=2', '-pix_fmt', 'yuv420p', 'whole.mp4');
+	const film = await readFile(path.join(made.folder, 'whole.mp4'));
+	const files: Record<string, Buffer | string> = {
+		'cut.jpg': photo.subarray(0, photo.length / 2),
+		'head.jpg': photo.subarray(0, 20),
+		'cut.mp4': film.subarray(0, 1000),
+		'text.jpg': 'This is no photo.',
+		'empty.jpg': '',
+		'drawing.png':
+			'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><image href="file:///etc/passwd"/></svg>',
+		'drawing.jpg': `<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>`,
+		'raw.tiff': 'P6 9 9 255 ',
+		'heic.heic': Buffer.concat([Buffer.from('\0\0\0\x18ftypheic\0\0\0\0heicmif1', 'latin1'), Buffer.alloc(5000, 7)]),
+		'film.jpg': Buffer.concat([Buffer.from('\xFF\xD8\xFF', 'latin1'), film]),
+		'cut.pdf': pdf(100, 100, '').slice(0, 60),
+	};
+	for (const [name, content] of Object.entries(files)) {
+		await made.write(name, content);
+		for (const size of [256, 2048] as const) {
+			const error = await t.throwsAsync(made.render(name, size), undefined, name);
+			const isRefused = isFailure(error, 'unsupportedMediaType') || error?.message === 'No renderer accepts it.';
+			t.true(isRefused, `${name}: ${error}`);
+		}
+	}
+	t.deepEqual(made.lines, [], 'what strangers upload is nothing that an administrator must read');
+});
+
+test.serial("a playlist shows nobody else's film, whatever its name and beginning", async (t) => {
+	const made = await rendering(t);
+	await made.ffmpeg('-f', 'lavfi', '-i', 'color=red:s=320x240:d=3', '-c:v', 'mpeg2video', '-f', 'mpegts', 'secret.ts');
+	const secret = path.join(made.folder, 'secret.ts');
+	const playlists = {
+		'hls.mp4': `#EXTM3U\n#EXT-X-TARGETDURATION:3\n#EXTINF:3,\n${secret}\n#EXT-X-ENDLIST\n`,
+		'concat.mkv': `ffconcat version 1.0\nfile '${secret}'\n`,
+		'dash.webm': `<?xml version="1.0"?><MPD><Period><BaseURL>${secret}</BaseURL></Period></MPD>`,
+		// What hides from a look at the first bytes is not in the list of containers.
+		'hidden.mp4': `${' '.repeat(5000)}#EXTM3U\n#EXTINF:3,\n${secret}\n`,
+		'sdp.mp4': `v=0\nc=IN IP4 127.0.0.1\nm=video 5004 RTP/AVP 96\n`,
+	};
+	for (const [name, content] of Object.entries(playlists)) {
+		await made.write(name, content);
+		const error = await t.throwsAsync(made.render(name), undefined, name);
+		t.true(
+			isFailure(error, 'unsupportedMediaType') || error?.message === 'No renderer accepts it.',
+			`${name}: ${error}`,
+		);
+	}
+});
+
+test.serial('a PDF that never ends drawing is ended with all that it started', async (t) => {
+	const made = await rendering(t);
+	// Each form draws the next one ten times: ten to the ninth fillings of the page.
+	const levels = 9;
+	const forms = Array.from({ length: levels }, (_, level) => {
+		const drawing = level === levels - 1 ? '0 0 5000 5000 re f' : `${`/F${level + 1} Do `.repeat(10)}`;
+		const resources = level === levels - 1 ? '' : `/Resources<</XObject<</F${level + 1} ${level + 6} 0 R>>>>`;
+		return `<</Type/XObject/Subtype/Form/BBox[0 0 5000 5000]${resources}/Length ${drawing.length}>>stream\n${drawing}\nendstream`;
+	});
+	const objects = [
+		'<</Type/Catalog/Pages 2 0 R>>',
+		'<</Type/Pages/Kids[3 0 R]/Count 1>>',
+		'<</Type/Page/Parent 2 0 R/MediaBox[0 0 5000 5000]/Contents 4 0 R/Resources<</XObject<</F0 5 0 R>>>>>>',
+		'<</Length 6>>stream\n/F0 Do\nendstream',
+		...forms,
+	];
+	await made.write(
+		'a.pdf',
+		`%PDF-1.4\n${objects.map((object, index) => `${index + 1} 0 obj${object}endobj\n`).join('')}trailer<</Root 1 0 R>>`,
+	);
+	const stop = new AbortController();
+	const rendered = made.render('a.pdf', 2048, stop.signal);
+	const isDrawing = async () => [...(await children()).keys()].length > 0;
+	while (!(await isDrawing())) await wait(10);
+	await wait(300);
+	t.true(await isDrawing(), 'it is not ended by itself');
+	stop.abort(new Error('It took too long.'));
+	await t.throwsAsync(rendered, { message: 'It took too long.' });
+	while (await isDrawing()) await wait(10);
+});
+
+test.serial('a PDF with a page of astronomical size costs no more than others', async (t) => {
+	const made = await rendering(t);
+	await made.write('a.pdf', pdf(2_000_000_000, 1_000_000_000, '1 0 0 rg 0 0 9 9 re f'));
+	const picture = await made.render('a.pdf').catch((error: unknown) => error);
+	t.true(Buffer.isBuffer(picture) || isFailure(picture, 'unsupportedMediaType'), String(picture));
+	for (const bytes of (await children()).values()) t.true(bytes < 400 * megabyte);
+});
+
+test.serial('a child that is killed is replaced, also in the midst of an image', async (t) => {
+	const made = await rendering(t);
+	const image = { create: { width: 4000, height: 4000, channels: 3, background: 'red' } };
+	await made.write('a.png', await sharp(image).png().toBuffer());
+	await look(t, await made.render('a.png'), 256, 256);
+	const [first] = [...(await children()).keys()];
+	process.kill(first ?? 0, 'SIGKILL');
+	await look(t, await made.render('a.png'), 256, 256);
+	const rendered = made.render('a.png', 2048);
+	const [second] = [...(await children()).keys()];
+	t.not(second, first);
+	process.kill(second ?? 0, 'SIGKILL');
+	await look(t, await rendered, 2048, 2048);
+	t.deepEqual(made.lines, []);
+});
+
+test.serial(
+	'a child is used again, replaced after a number of images, and ended when there is nothing to do',
+	async (t) => {
+		const made = await rendering(t, { mostUses: 2 });
+		await made.write('a.png', png(100, 100));
+		await made.render('a.png');
+		const [child = 0] = [...(await children()).keys()];
+		t.true(child > 0);
+		await made.render('a.png');
+		while ((await children()).size > 0) await wait(5);
+		await made.render('a.png');
+		const [next = 0] = [...(await children()).keys()];
+		t.true(next > 0);
+		t.not(next, child);
+		made.workers.close();
+		const brief = await rendering(t, { idleMs: 20 });
+		await brief.write('a.png', png(100, 100));
+		await brief.render('a.png');
+		while ((await children()).size > 0) await wait(5);
+	},
+);
+
+test.serial('a child that can not be started is told of once, and its files are left to others', async (t) => {
+	const made = await rendering(t, { program: '/nonexistent/program.js' });
+	await made.write('a.png', png(100, 100));
+	for (let n = 0; n < 2; n++) {
+		const error = await t.throwsAsync(made.render('a.png'));
+		t.true(isFailure(error, 'unavailable') || error?.message === 'No renderer accepts it.', String(error));
+	}
+	t.deepEqual(made.lines, ['images have no previews: their decoder can not be loaded']);
+	t.false(made.workers.isUsable);
+});
+
+test.serial('a child has none of the secrets of the server, and gives way to it', async (t) => {
+	process.env.STOWAGE_SESSION_KEY = 'a secret of the server';
+	t.teardown(() => void delete process.env.STOWAGE_SESSION_KEY);
+	const made = await rendering(t);
+	await made.write('a.png', png(100, 100));
+	await made.render('a.png');
+	const [child] = [...(await children()).keys()];
+	t.false((await readFile(`/proc/${child}/environ`, 'utf8')).includes('secret'));
+	const numbers = (await readFile(`/proc/${child}/stat`, 'latin1')).replace(/^.*\) /, '').split(' ');
+	t.is(numbers[16], '10');
+});

@@ -1,0 +1,119 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import test from 'ava';
+import { isAbout, look, pdf, rendering, sharp } from './rendering.js';
+
+const run = promisify(execFile);
+
+const red = [220, 40, 40];
+const green = [40, 180, 40];
+const blue = [40, 40, 220];
+
+/** A quarter in red, a quarter in green, and the lower half in blue. */
+function quarters(width: number, height: number) {
+	const part = (rgb: number[], width: number, height: number) => ({
+		create: { width, height, channels: 3, background: { r: rgb[0], g: rgb[1], b: rgb[2] } },
+	});
+	const [half, middle] = [width / 2, height / 2];
+	return sharp(part(blue, width, height)).composite([
+		{ input: part(red, half, middle), left: 0, top: 0 },
+		{ input: part(green, half, middle), left: half, top: 0 },
+	]);
+}
+
+for (const format of ['jpeg', 'png', 'webp', 'gif', 'tiff', 'avif']) {
+	test(`an image of format ${format} has a picture in both sizes`, async (t) => {
+		const { render, write } = await rendering(t);
+		// Its name is not what tells its format.
+		await write('a.jpg', await quarters(3000, 2000).toFormat(format).toBuffer());
+		t.true(isAbout(await look(t, await render('a.jpg', 256), 256, 171), red));
+		t.true(isAbout(await look(t, await render('a.jpg', 2048), 2048, 1365), red));
+	});
+}
+
+test('a small image is not made larger', async (t) => {
+	const { render, write } = await rendering(t);
+	await write('a.png', await quarters(40, 20).png().toBuffer());
+	await look(t, await render('a.png', 2048), 40, 20);
+});
+
+test('a photo stands as its EXIF orientation says', async (t) => {
+	const { render, write } = await rendering(t);
+	// Turned by a quarter to the right: what was lower left is upper left.
+	await write('a.jpg', await quarters(400, 200).jpeg().withMetadata({ orientation: 6 }).toBuffer());
+	t.true(isAbout(await look(t, await render('a.jpg'), 128, 256), blue));
+});
+
+test('nothing that a photo tells besides is left in its picture', async (t) => {
+	const { render, write } = await rendering(t);
+	const exif = { IFD0: { Artist: 'Somebody', Copyright: 'somewhere' } };
+	await write('a.jpg', await quarters(400, 200).jpeg().withExif(exif).toBuffer());
+	const picture = await render('a.jpg', 2048);
+	t.false(picture.includes('EXIF'));
+	t.false(picture.includes('Somebody'));
+});
+
+test('an animation has its first frame', async (t) => {
+	const { render, ffmpeg } = await rendering(t);
+	const frames = [
+		'-f',
+		'lavfi',
+		'-i',
+		'color=red:s=300x200:d=0.2:r=10',
+		'-f',
+		'lavfi',
+		'-i',
+		'color=blue:s=300x200:d=1:r=10',
+	];
+	await ffmpeg(...frames, '-filter_complex', '[0][1]concat', 'a.gif');
+	t.true(isAbout(await look(t, await render('a.gif'), 256, 171), [255, 0, 0]));
+});
+
+test('a HEIC photo has a picture', async (t) => {
+	const { folder, render, write } = await rendering(t);
+	await write('a.png', await quarters(1200, 800).png().toBuffer());
+	await run('heif-enc', ['-q', '80', path.join(folder, 'a.png'), '-o', path.join(folder, 'a.heic')]);
+	t.true(isAbout(await look(t, await render('a.heic', 256), 256, 171), red));
+	t.true(isAbout(await look(t, await render('a.heic', 2048), 1200, 800), red));
+});
+
+for (const [name, ...codec] of [
+	['a.mp4', '-c:v', 'libx264', '-pix_fmt', 'yuv420p'],
+	['a.mkv', '-c:v', 'libx264'],
+	['a.webm', '-c:v', 'libvpx', '-deadline', 'realtime'],
+	['a.avi', '-c:v', 'mpeg4'],
+	['a.mpg', '-c:v', 'mpeg1video'],
+	['a.mts', '-c:v', 'mpeg2video', '-f', 'mpegts'],
+	['a.m2ts', '-c:v', 'mpeg2video', '-f', 'mpegts'],
+] as const) {
+	test(`a film such as ${name} has a frame of its second second`, async (t) => {
+		const { render, ffmpeg } = await rendering(t);
+		const parts = [
+			'-f',
+			'lavfi',
+			'-i',
+			'color=black:s=640x480:d=1:r=25',
+			'-f',
+			'lavfi',
+			'-i',
+			'color=red:s=640x480:d=2:r=25',
+		];
+		await ffmpeg(...parts, '-filter_complex', '[0][1]concat', ...codec, name);
+		t.true(isAbout(await look(t, await render(name, 256), 256, 192), [255, 0, 0]));
+		await look(t, await render(name, 2048), 640, 480);
+	});
+}
+
+test('a clip of less than a second has its first frame', async (t) => {
+	const { render, ffmpeg } = await rendering(t);
+	await ffmpeg('-f', 'lavfi', '-i', 'color=red:s=320x240:d=0.2:r=10', '-pix_fmt', 'yuv420p', 'a.mp4');
+	t.true(isAbout(await look(t, await render('a.mp4'), 256, 192), [255, 0, 0]));
+});
+
+test('a PDF has its first page', async (t) => {
+	const { render, write } = await rendering(t);
+	await write('a.pdf', pdf(400, 200, '1 0 0 rg 0 100 200 100 re f'));
+	t.true(isAbout(await look(t, await render('a.pdf', 256), 256, 128), [255, 0, 0]));
+	t.true(isAbout(await look(t, await render('a.pdf', 2048), 2048, 1024), [255, 0, 0]));
+});

@@ -1,0 +1,120 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { PictureSize, PluginLog, Renderer, RenderSource } from '@stowage/plugin-api';
+import { extensionOf, previewOf, shownAs } from '@stowage/rules';
+import type { ExecutionContext } from 'ava';
+import { findProgram } from '../src/findProgram.js';
+import { ImageWorkers, type ImageWorkersOptions } from '../src/ImageWorkers.js';
+import { imageRenderer, pdfRenderer, videoRenderer } from '../src/renderers.js';
+
+const run = promisify(execFile);
+
+/** All of it: the plugin itself declares only what it uses. */
+export const sharp = createRequire(import.meta.url)('sharp');
+
+const megabyte = 1024 * 1024;
+
+export interface Rendering {
+	folder: string;
+	workers: ImageWorkers;
+	/** What the administrator was told. */
+	lines: string[];
+	/** The picture of a file in the folder, by the renderers that accept it. */
+	render(name: string, size?: PictureSize, signal?: AbortSignal): Promise<Buffer>;
+	/** Makes a file with ffmpeg; its last argument is the name. */
+	ffmpeg(...args: string[]): Promise<void>;
+	write(name: string, content: Buffer | string): Promise<void>;
+}
+
+/** The plugin's renderers on a temporary folder. */
+export async function rendering(t: ExecutionContext, options: Partial<ImageWorkersOptions> = {}): Promise<Rendering> {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-preview-'));
+	const lines: string[] = [];
+	const tell = (_details: object, message: string) => void lines.push(message);
+	const log: PluginLog = { info: tell, warn: tell, error: tell };
+	const memoryBytes = options.memoryBytes ?? 1024 * megabyte;
+	const workers = new ImageWorkers({ log, ...options, memoryBytes });
+	t.teardown(async () => {
+		workers.close();
+		await rm(folder, { recursive: true, force: true });
+	});
+	const means = { workers, memoryBytes };
+	const programs = await Promise.all(['ffmpeg', 'pdftoppm'].map(findProgram));
+	const [ffmpeg = '', pdftoppm = ''] = programs;
+	const renderers: Renderer[] = [imageRenderer(means), videoRenderer(ffmpeg, means), pdfRenderer(pdftoppm, means)];
+	return {
+		folder,
+		workers,
+		lines,
+		async render(name, size = 256, signal = AbortSignal.timeout(120_000)) {
+			const source = await sourceOf(path.join(folder, name));
+			const renderer = renderers.find(({ accepts }) => accepts(source.kind, source.extension));
+			if (renderer === undefined) throw new Error('No renderer accepts it.');
+			return Buffer.from(await renderer.render(source, size, signal));
+		},
+		ffmpeg: async (...args) => void (await run('ffmpeg', ['-v', 'error', ...args], { cwd: folder })),
+		write: (name, content) => writeFile(path.join(folder, name), content),
+	};
+}
+
+/** What the server gives a renderer. */
+async function sourceOf(file: string): Promise<RenderSource> {
+	const { size } = await stat(file);
+	const bytes = await readFile(file);
+	const kind = shownAs(previewOf(file, size).kind as 'image', bytes.subarray(0, 4096));
+	return {
+		kind,
+		extension: extensionOf(file),
+		size,
+		async *read({ start, end } = { start: 0, end: size - 1 }) {
+			for (let at = start; at <= end; at += 65_536) yield bytes.subarray(at, Math.min(at + 65_536, end + 1));
+		},
+		async withLocalFile(use) {
+			const handle = await open(file);
+			try {
+				return await use({ descriptor: handle.fd });
+			} finally {
+				await handle.close();
+			}
+		},
+	};
+}
+
+/** Checks that it is WebP of that size, and answers with the colour in the middle of its upper left quarter. */
+export async function look(t: ExecutionContext, picture: Buffer, width: number, height: number): Promise<number[]> {
+	t.is(picture.toString('latin1', 0, 4), 'RIFF');
+	t.is(picture.toString('latin1', 8, 12), 'WEBP');
+	const { data, info } = await decode(picture);
+	t.deepEqual([info.width, info.height], [width, height]);
+	const at = (Math.floor(info.height / 4) * info.width + Math.floor(info.width / 4)) * info.channels;
+	return [...data.subarray(at, at + 3)];
+}
+
+const decode = (picture: Buffer) => sharp(picture).raw().toBuffer({ resolveWithObject: true });
+
+/** Whether a colour is about that one, as far as lossy formats keep it. */
+export function isAbout(colour: readonly number[], wanted: readonly number[]): boolean {
+	return wanted.every((value, index) => Math.abs(value - (colour[index] ?? -1000)) <= 40);
+}
+
+/** A PDF of one page, in points, with what is drawn on it. */
+export function pdf(width: number, height: number, drawing: string): string {
+	const objects = [
+		'<</Type/Catalog/Pages 2 0 R>>',
+		'<</Type/Pages/Kids[3 0 R]/Count 1>>',
+		`<</Type/Page/Parent 2 0 R/MediaBox[0 0 ${width} ${height}]/Contents 4 0 R>>`,
+		`<</Length ${drawing.length}>>stream\n${drawing}\nendstream`,
+	];
+	let text = '%PDF-1.4\n';
+	const offsets = objects.map((object, index) => {
+		const offset = text.length;
+		text += `${index + 1} 0 obj${object}endobj\n`;
+		return offset;
+	});
+	const table = offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('');
+	return `${text}xref\n0 5\n0000000000 65535 f \n${table}trailer<</Size 5/Root 1 0 R>>\nstartxref\n${text.length}\n%%EOF\n`;
+}
