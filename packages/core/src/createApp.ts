@@ -41,6 +41,8 @@ import { availableSpace } from './storage/freeSpace.js';
 import { openStorage } from './storage/openStorage.js';
 import { createThumbnails } from './thumbnails/createThumbnails.js';
 import { openThumbnailCache } from './thumbnails/DiskThumbnailCache.js';
+import { createTickets } from './tickets/createTickets.js';
+import { Transfers } from './tickets/Transfers.js';
 import { InFlightUploads } from './uploads/InFlightUploads.js';
 import { createResumableUploads } from './uploads/resumable.js';
 import { speakTus } from './uploads/tusProtocol.js';
@@ -197,8 +199,18 @@ async function assemble(
 	const streams = new EventStreams();
 	// They last as long as their pages: nobody waits for them to end.
 	server.ext('onPreStop', () => streams.endAll());
+	const available = availableSpace(openedStorage, config.uploads.freeSpaceReserve);
+	const tickets = createTickets({
+		store: database.tickets,
+		rates: database.limits,
+		databaseReserve,
+		available,
+		isSessionAlive: sessions.isAlive,
+		now,
+	});
+	const transfers = new Transfers({ notifications, tickets, onSessionEnd: sessions.subscribe });
 	const uploadSpace = createUploadSpace({
-		available: availableSpace(openedStorage, config.uploads.freeSpaceReserve),
+		available,
 		monotonic,
 	});
 	const uploadLimits = createUploadLimits({ config, database, log, now });
@@ -232,6 +244,8 @@ async function assemble(
 		files,
 		links,
 		archives,
+		tickets,
+		transfers,
 		walkQueue,
 		thumbnails,
 		notifications,

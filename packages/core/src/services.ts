@@ -13,6 +13,8 @@ import type { Links } from './links/createLinks.js';
 import type { Log } from './log.js';
 import type { Quotas } from './quotas/createQuotas.js';
 import type { Thumbnails } from './thumbnails/createThumbnails.js';
+import type { Tickets } from './tickets/createTickets.js';
+import type { Transfers } from './tickets/Transfers.js';
 import type { InFlightUploads } from './uploads/InFlightUploads.js';
 import type { ResumableUploads } from './uploads/resumable.js';
 import type { UploadLimits } from './uploads/uploadLimits.js';
@@ -33,6 +35,8 @@ export interface Services {
 	files: Files;
 	links: Links;
 	archives: Archives;
+	tickets: Tickets;
+	transfers: Transfers;
 	/** Where work that walks through folders waits for its turn: searches, and the lists of archives. */
 	walkQueue: FairQueue;
 	thumbnails: Thumbnails;

@@ -20,7 +20,9 @@ async function ticketsOf(t: ExecutionContext, limits: Parameters<typeof createTi
 	const asked: number[] = [];
 	const tickets = createTickets({
 		store: database.tickets,
-		assertSpace: async (bytes) => void asked.push(bytes),
+		rates: database.limits,
+		databaseReserve: { assertRoom: async (bytes) => void asked.push(bytes) },
+		available: async () => Number.POSITIVE_INFINITY,
 		isSessionAlive: async () => true,
 		now: Date.now,
 		...(limits ? { limits } : {}),

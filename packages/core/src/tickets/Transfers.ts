@@ -1,61 +1,124 @@
-import type { Audience, Notifications } from '@stowage/plugin-api';
+import type { Audience, ByteRange, Notifications, OpenFile } from '@stowage/plugin-api';
 import { throttle } from '../events/throttle.js';
-import type { Ticket } from './createTickets.js';
+import type { Ticket, Tickets } from './createTickets.js';
 
-/** Least time between two pieces of news about one ticket. */
+/** Least time between two notifications of one ticket's progress. */
 const spacingMs = 250;
+
+/** How often a transfer asks whether its ticket was ended in another process. */
+const pollMs = 2_000;
 
 type State = 'waiting' | 'sending' | 'done' | 'ended';
 
+type Report = (sent: number, size: number, state: State) => void;
+
 interface Running {
-	tell(sent: number, size: number, state: State): void;
+	report: Report;
 	ends: Set<() => void>;
 }
 
-/** What goes out on tickets right now in this process, and the news of it. */
+interface Dependencies {
+	notifications: Notifications;
+	tickets: Pick<Tickets, 'hasEnded'>;
+	/** Calls `onEnd` once the session has ended, until the returned function is called. */
+	onSessionEnd(session: string, onEnd: () => void): () => void;
+}
+
+/** One answer that sends what a ticket stands for. */
+export interface Transfer {
+	/** The same file, whose progress is published while it is read. */
+	file: OpenFile;
+	leave(): void;
+}
+
+/** What is sent on tickets right now by this process, and its progress. */
 export class Transfers {
 	readonly #running = new Map<string, Running>();
 
-	constructor(readonly news: Notifications) {}
+	constructor(readonly dependencies: Dependencies) {}
 
-	/** A transfer begins: `end` breaks it off. The answer tells of its progress until `leave`. */
-	enter(token: string, ticket: Ticket, end: () => void) {
+	/** A transfer begins. `breakOff` is called when the ticket or its session ends, in whatever process, until the transfer is left. */
+	enter(token: string, ticket: Ticket, file: OpenFile, breakOff: () => void): Transfer {
 		const running = this.#running.get(token) ?? this.#begin(token, ticket);
-		running.ends.add(end);
+		running.ends.add(breakOff);
+		const stopListening = this.#onEnd(token, ticket, () => this.end(token, ticket));
 		return {
-			tell: running.tell,
+			file: withProgress(file, running.report),
 			leave: () => {
-				running.ends.delete(end);
+				stopListening();
+				running.ends.delete(breakOff);
 				if (running.ends.size === 0) this.#running.delete(token);
 			},
 		};
 	}
 
-	/** Breaks off all that goes out on a ticket, and tells that it has ended. */
+	/** Breaks off all that is sent on a ticket, and publishes that it has ended. */
 	end(token: string, ticket: Ticket): void {
 		const running = this.#running.get(token) ?? this.#begin(token, ticket);
 		this.#running.delete(token);
-		running.tell(0, ticket.size, 'ended');
+		running.report(0, ticket.size, 'ended');
 		for (const end of [...running.ends]) end();
 	}
 
+	#onEnd(token: string, { user }: Ticket, end: () => void): () => void {
+		const { tickets, onSessionEnd } = this.dependencies;
+		const unsubscribe = user === undefined ? () => {} : onSessionEnd(user.session, end);
+		const polling = setInterval(() => {
+			tickets.hasEnded(token).then(
+				(hasEnded) => hasEnded && end(),
+				// A database that is away ends no transfer.
+				() => {},
+			);
+		}, pollMs).unref();
+		return () => {
+			clearInterval(polling);
+			unsubscribe();
+		};
+	}
+
 	#begin(token: string, ticket: Ticket): Running {
+		const { notifications } = this.dependencies;
 		const audiences: Audience[] = [{ ticket: token }];
 		if (ticket.user !== undefined) audiences.push({ userId: ticket.user.id });
 		let latest = { sent: 0, size: ticket.size, state: 'waiting' as State };
-		const send = throttle(spacingMs, () => {
-			for (const audience of audiences) this.news.publish(audience, { kind: 'ticket', ticket: token, ...latest });
+		const publish = throttle(spacingMs, () => {
+			for (const audience of audiences) notifications.publish(audience, { kind: 'ticket', ticket: token, ...latest });
 		});
 		const running: Running = {
-			tell(sent, size, state) {
+			report(sent, size, state) {
 				// Nothing comes after the end.
 				if (latest.state === 'ended') return;
 				latest = { sent: state === 'ended' ? latest.sent : sent, size, state };
-				send();
+				publish();
 			},
 			ends: new Set(),
 		};
 		this.#running.set(token, running);
 		return running;
 	}
+}
+
+/** The same file, reporting how far it has been sent. */
+function withProgress(file: OpenFile, report: Report): OpenFile {
+	const { size } = file.item;
+	return {
+		item: file.item,
+		async *read(range?: ByteRange) {
+			let sent = range?.start ?? 0;
+			try {
+				report(sent, size, 'sending');
+				for await (const chunk of file.read(range)) {
+					const { length } = chunk;
+					yield chunk;
+					// It is asked for the next one once this one has left the process.
+					sent += length;
+					report(sent, size, 'sending');
+				}
+			} finally {
+				report(sent, size, sent === size ? 'done' : 'waiting');
+			}
+		},
+		isChanged: () => file.isChanged(),
+		close: () => file.close(),
+	};
 }

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { TicketRecord, TicketStore } from '@stowage/plugin-api';
+import type { AmountStore, TicketRecord, TicketStore } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import { z } from 'zod';
 import type { Selection } from '../archives/makeManifest.js';
+import type { DatabaseReserve } from '../limits/databaseReserve.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
+import { rateLimited } from '../limits/rateLimited.js';
 import { secretHash } from '../secretHash.js';
 import { packItems, unpackItems } from './packItems.js';
 
@@ -22,6 +24,13 @@ const megabyte = 1024 * 1024;
 /** Bytes of tickets that are kept at once. Where visitors have to stop, users go on. */
 export const ticketLimits = { perHolder: 16 * megabyte, ofVisitors: 64 * megabyte, total: 128 * megabyte };
 
+/** Tickets that one client may take in a window: a page takes one for each ZIP. */
+const mostTickets = 1_000;
+const windowMs = 10 * 60_000;
+
+/** A ticket of less is made as long as the database has its reserve: who can't upload any more may still download. */
+const smallBytes = 64 * 1024;
+
 const facts = z.object({
 	/** On whose behalf the ticket gives things away; a visitor's has none. */
 	user: z.object({ id: z.string(), username: z.string(), session: z.string() }).optional(),
@@ -39,14 +48,19 @@ export type Ticket = Facts & Selection;
 
 interface Dependencies {
 	store: TicketStore;
-	/** Throws `storageFull` if there is no room for a ticket of so many bytes. */
-	assertSpace(bytes: number): Promise<void>;
+	/** Counts how many tickets a client takes. */
+	rates: AmountStore;
+	databaseReserve: Pick<DatabaseReserve, 'assertRoom'>;
+	/** Bytes that may be written before the reserve of the disk is reached. */
+	available(): Promise<number>;
 	isSessionAlive(session: string): Promise<boolean>;
 	now(): number;
 	limits?: typeof ticketLimits;
 }
 
 export interface Tickets {
+	/** Counts a ticket that a client asks for, before anything is looked at. Throws `rateLimited` if there were too many lately. */
+	count(client: string): Promise<void>;
 	/**
 	 * Keeps a ticket for a client, a `clientKey`; resolves to its token. Throws `rateLimited` if too much is kept for this client, `unavailable` if too much is kept in
 	 * all, and `storageFull` without room.
@@ -67,7 +81,9 @@ const ticketEnded = () => new Failure('expired', 'This download has ended.');
 /** Tickets by the hash of their token: 256 random bits that whoever has them may download with. */
 export function createTickets({
 	store,
-	assertSpace,
+	rates,
+	databaseReserve,
+	available,
 	isSessionAlive,
 	now,
 	limits = ticketLimits,
@@ -85,10 +101,17 @@ export function createTickets({
 			const sentence = 'Too many downloads are kept ready. Please try again later.';
 			throw new Failure('unavailable', sentence, { retryAfter: 60 });
 		}
-		await assertSpace(bytes);
+		await databaseReserve.assertRoom(bytes);
+		if (bytes < smallBytes || bytes <= (await available())) return;
+		throw new Failure('storageFull', 'There is not enough free space.');
 	};
 
 	const tickets: Tickets = {
+		async count(client) {
+			const { count, endsAt } = await rates.hit(`tickets:${client}`, windowMs, now());
+			if (count > mostTickets) throw rateLimited('Too many downloads were begun. Please wait a moment.', endsAt, now());
+		},
+
 		async add(client, { items, ...ticket }) {
 			const token = randomBytes(32).toString('base64url');
 			const texts = { facts: JSON.stringify(facts.parse(ticket)), selection: await packItems(items) };
