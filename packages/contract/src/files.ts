@@ -5,6 +5,7 @@ import {
 	area,
 	itemPath,
 	listing,
+	listOf,
 	message,
 	messageWithEntry,
 	owner,
@@ -121,7 +122,7 @@ const maxSelectionBytes = 16 * 1024 * 1024;
 
 /** `name` and `directory` only say where the selection was made. */
 const selection = z.strictObject({
-	files: z.array(z.strictObject({ path: itemPath, name: z.string().optional(), owner: owner.optional() })).max(100_000),
+	files: listOf(z.strictObject({ path: itemPath, name: z.string().optional(), owner: owner.optional() }), 100_000),
 	type: area,
 	directory: path,
 });

@@ -14,6 +14,27 @@ export const path = z.string().transform((text, context) => {
 /** The path of something other than the root. */
 export const itemPath = path.refine((value) => value !== '', { message: 'must not be empty' });
 
+/** At most so many of something. The first one that is wrong is told and ends the reading: a fault for each of a hundred thousand would cost more than the call. */
+export function listOf<Item extends z.ZodType>(item: Item, most: number) {
+	const list = z
+		.array(z.unknown())
+		.max(most)
+		.transform((values, context): z.output<Item>[] => {
+			const parsed: z.output<Item>[] = [];
+			for (const [index, value] of values.entries()) {
+				const result = item.safeParse(value);
+				if (!result.success) {
+					const [issue] = result.error.issues;
+					context.issues.push({ ...issue, path: [index, ...(issue?.path ?? [])], input: value } as z.core.$ZodRawIssue);
+					return z.NEVER;
+				}
+				parsed.push(result.data);
+			}
+			return parsed;
+		});
+	return list as unknown as z.ZodType<z.output<Item>[], z.input<Item>[]>;
+}
+
 export const area = z.enum(['private', 'public']);
 
 /** An owner in JSON: a user name, `'anonymous'`, or `null` (or `''`) for ownerless. */
