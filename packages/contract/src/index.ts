@@ -3,6 +3,7 @@ export * from './define.js';
 export * from './endpoint.js';
 export * from './events.js';
 export * from './files.js';
+export * from './handbrake.js';
 export * from './isEntry.js';
 export * from './links.js';
 export * as schemas from './schemas.js';

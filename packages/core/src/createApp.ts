@@ -23,6 +23,7 @@ import { createLog, type Log } from './log.js';
 import { loadPlugins } from './plugins/loadPlugins.js';
 import { createRegistry } from './plugins/registry.js';
 import { createQuotas } from './quotas/createQuotas.js';
+import { absentPluginRoutes } from './routes/absentPlugins.js';
 import { accountRoutes } from './routes/accounts.js';
 import { downloadRoutes } from './routes/downloads.js';
 import { eventRoutes } from './routes/events.js';
@@ -33,7 +34,6 @@ import { resumableUploadRoutes } from './routes/resumableUploads.js';
 import { serviceRoutes } from './routes/service.js';
 import { thumbnailRoutes } from './routes/thumbnails.js';
 import { ticketRoutes } from './routes/tickets.js';
-import { unavailableRoutes } from './routes/unavailable.js';
 import { uploadRoutes } from './routes/uploads.js';
 import { viewerRoutes } from './routes/viewers.js';
 import type { Services } from './services.js';
@@ -129,6 +129,7 @@ async function assemble(
 		storage: createRegistry('storage'),
 		auth: createRegistry('auth provider'),
 		archive: createRegistry('archive format'),
+		capability: createRegistry('capability'),
 		renderer: createRegistry('renderer'),
 	};
 	server.decorate('server', 'providers', providers);
@@ -269,8 +270,8 @@ async function assemble(
 		linkRoutes,
 		viewerRoutes,
 		serviceRoutes,
-		unavailableRoutes,
 	].flatMap((make) => make(services));
+	routes.push(...absentPluginRoutes(server, config.basePath));
 	if (webRoot !== undefined) routes.push(...(await pageRoutes(config, webRoot)));
 	await server.register(
 		{ name: 'stowage', register: (own) => own.route(routes) },

@@ -405,11 +405,3 @@ test('a download by its whole address, as a proxy would be asked, is answered', 
 	t.is(answer.payload, 'mine');
 	t.is((await ada.get('http://files.example.org/api/download/../../etc/passwd')).statusCode, 400);
 });
-
-test('what no part brings yet answers that it is not available', async (t) => {
-	const app = await testApp(t);
-	const visitor = new Client(app);
-	t.is((await visitor.get('/api/handbrake/check')).statusCode, 401);
-	const ada = await new Client(app).register('ada');
-	t.is((await ada.get('/api/handbrake/check')).statusCode, 503);
-});

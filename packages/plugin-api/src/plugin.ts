@@ -28,6 +28,8 @@ export interface Providers {
 	readonly auth: Registry<AuthProvider>;
 	readonly archive: Registry<ArchiveFormat>;
 	readonly renderer: Registry<Renderer>;
+	/** What the page may offer because of a plugin, by its name in `GET /api/capabilities`; asked each time. */
+	readonly capability: Registry<() => boolean>;
 }
 
 /** Lines in the log of the server, for its administrator. */

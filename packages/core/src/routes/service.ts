@@ -36,7 +36,7 @@ export function serviceRoutes({ config, database, storage, version }: Services) 
 			registration: config.registration,
 			maxFileSize: config.uploads.maxFileSize,
 			externalViewers: config.externalViewers,
-			handbrake: false,
+			handbrake: request.server.providers.capability.find('handbrake')?.() ?? false,
 			thumbnails: request.server.providers.renderer.all().size > 0,
 		})),
 	];

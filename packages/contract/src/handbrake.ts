@@ -1,0 +1,75 @@
+import { Failure } from '@stowage/rules';
+import { z } from 'zod';
+import { endpoint } from './define.js';
+import type { AnyEndpoint } from './endpoint.js';
+import { area, itemPath } from './schemas.js';
+
+export const handbrakeCheck = endpoint({
+	method: 'GET',
+	path: '/api/handbrake/check',
+	audience: 'user',
+	result: z.object({ available: z.boolean(), version: z.string().optional() }),
+});
+
+export const handbrakeConvert = endpoint({
+	method: 'POST',
+	path: '/api/handbrake/convert',
+	audience: 'user',
+	payload: z.strictObject({
+		filePath: itemPath,
+		outputFormat: z.enum(['mp4', 'mkv', 'webm']),
+		/** The constant rate factor: less is better and larger. */
+		quality: z.number().int().min(18).max(35),
+		deleteOriginal: z.boolean(),
+		customOutputName: z.string().optional(),
+		type: area.optional(),
+	}),
+	result: z.object({ conversionId: z.string() }),
+});
+
+export const handbrakeStatus = endpoint({
+	method: 'GET',
+	path: '/api/handbrake/status/{conversionId}',
+	audience: 'user',
+	result: z.object({
+		conversionId: z.string(),
+		fileName: z.string(),
+		status: z.enum(['queued', 'processing', 'completed', 'failed', 'cancelled']),
+		/** Percent. */
+		progress: z.number(),
+		currentFps: z.number().nullable(),
+		averageFps: z.number().nullable(),
+		/** Such as `1h2m3s`. */
+		eta: z.string().nullable(),
+		error: z.string().nullable(),
+		startTime: z.string().nullable(),
+		endTime: z.string().nullable(),
+		/** Relative to the area. */
+		outputPath: z.string().nullable(),
+	}),
+});
+
+export const handbrakeCancel = endpoint({
+	method: 'POST',
+	path: '/api/handbrake/cancel/{conversionId}',
+	audience: 'user',
+	result: z.object({ message: z.string() }),
+});
+
+interface OptionalEndpoint {
+	endpoint: AnyEndpoint;
+	/** Answers where no plugin does, or throws why not. */
+	whenAbsent(): object;
+}
+
+const noHandbrake = () => {
+	throw new Failure('unavailable', 'HandBrake CLI is not available');
+};
+
+/** Calls that belong to plugins, and what is answered on a server without these. */
+export const optionalEndpoints: readonly OptionalEndpoint[] = [
+	{ endpoint: handbrakeCheck, whenAbsent: () => ({ available: false }) },
+	{ endpoint: handbrakeConvert, whenAbsent: noHandbrake },
+	{ endpoint: handbrakeStatus, whenAbsent: noHandbrake },
+	{ endpoint: handbrakeCancel, whenAbsent: noHandbrake },
+];
