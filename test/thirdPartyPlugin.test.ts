@@ -48,3 +48,56 @@ test('the storage plugin of the guide installs as it says, and keeps what is del
 	t.is(await readFile(path.join(kept, only, 'photo.jpg'), 'utf8'), 'precious');
 	t.deepEqual(await readdir(path.join(site, 'data/files/users/ada')), ['Public']);
 });
+
+/** A Photoshop file of one colour, as plain as they come. */
+function photoshopFile(width: number, height: number, colour: readonly [number, number, number]): Buffer {
+	const header = Buffer.alloc(40);
+	header.write('8BPS', 0, 'latin1');
+	header.writeUInt16BE(1, 4);
+	header.writeUInt16BE(colour.length, 12);
+	header.writeUInt32BE(height, 14);
+	header.writeUInt32BE(width, 18);
+	header.writeUInt16BE(8, 22);
+	// RGB; then no palette, no resources, no layers, no compression.
+	header.writeUInt16BE(3, 24);
+	return Buffer.concat([header, ...colour.map((value) => Buffer.alloc(width * height, value))]);
+}
+
+test('the renderer of the guide installs as it says, and makes thumbnails', async (t) => {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-guide-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	const { json = [], js = [], yaml = [], sh = [] } = await blocksOf('docs/plugins.md');
+	await mkdir(path.join(folder, 'stowage-psd'));
+	await writeFile(path.join(folder, 'stowage-psd/package.json'), json[1] ?? '');
+	await writeFile(path.join(folder, 'stowage-psd/index.js'), js[1] ?? '');
+	await execa('sh', ['-euc', (sh[0] ?? 'false').replaceAll('stowage-storage-keep', 'stowage-psd')], {
+		cwd: folder,
+		env: { STOWAGE: clone, npm_config_prefer_offline: 'true' },
+	});
+	const site = path.join(folder, 'my-server');
+	// Without the plugin for photos: one renderer needs no other.
+	await writeFile(path.join(site, 'stowage.yaml'), `${yaml[1] ?? ''}  "@stowage/preview": false\n`);
+	const [command = '', ...args] = (sh[1] ?? '').trim().split(' ');
+	const server = await startServer(t, { command, args: [...args, '--port', '0'], cwd: site });
+	const cookie = await server.register('ada');
+	const home = path.join(site, 'data/files/users/ada');
+	await mkdir(home, { recursive: true });
+	await writeFile(path.join(home, 'poster.psd'), photoshopFile(512, 256, [200, 40, 40]));
+	await writeFile(path.join(home, 'torn.psd'), '8BPS');
+	await writeFile(path.join(home, 'photo.jpg'), Buffer.from('\xFF\xD8\xFF', 'latin1'));
+	const thumbnail = (name: string) =>
+		fetch(`${server.url}/api/thumbnail/${name}?type=private&size=256`, { headers: { cookie } });
+	const answer = await thumbnail('poster.psd');
+	t.is(answer.status, 200);
+	const picture = Buffer.from(await answer.arrayBuffer());
+	t.is(picture.toString('latin1', 8, 12), 'WEBP');
+	const raw = ['-f', 'webp_pipe', '-i', 'pipe:0', '-f', 'rawvideo', '-pix_fmt', 'rgb24', 'pipe:1'];
+	const { stdout } = await execa('ffmpeg', ['-v', 'error', ...raw], { input: picture, encoding: 'buffer' });
+	t.is(stdout.length, 256 * 128 * 3);
+	t.true((stdout[0] ?? 0) > 150 && (stdout[1] ?? 255) < 90);
+	t.is((await thumbnail('torn.psd')).status, 415);
+	t.is((await thumbnail('photo.jpg')).status, 415);
+	const capabilities = (await (await fetch(`${server.url}/api/capabilities`)).json()) as Record<string, unknown>;
+	t.true(capabilities.thumbnails);
+	t.deepEqual(capabilities.thumbnailExtensions, ['psd']);
+});

@@ -27,5 +27,7 @@ export const capabilities = endpoint({
 		handbrake: z.boolean(),
 		/** Whether a plugin makes small pictures of files. */
 		thumbnails: z.boolean(),
+		/** Which files may have one besides images, videos and PDFs; in lower case, without their dots. */
+		thumbnailExtensions: z.array(z.string()),
 	}),
 });

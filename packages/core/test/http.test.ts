@@ -255,6 +255,7 @@ test('health, readiness and capabilities answer anyone', async (t) => {
 		externalViewers: false,
 		handbrake: false,
 		thumbnails: false,
+		thumbnailExtensions: [],
 	});
 });
 

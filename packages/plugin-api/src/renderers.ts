@@ -28,6 +28,8 @@ export interface RenderSource {
 export interface Renderer {
 	/** Changes with whatever makes another picture of the same file; what was kept of an earlier one is then forgotten. */
 	readonly version: string;
+	/** In lower case and without their dots: formats for which the page asks as well, besides images, videos and PDFs. */
+	readonly extensions?: readonly string[];
 	/** Whether it may have a picture of such a file. Where several do, the one offered last is asked first. */
 	accepts(kind: PreviewKind | 'unknown', extension: string): boolean;
 	/**

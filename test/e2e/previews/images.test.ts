@@ -1,7 +1,8 @@
 import test from 'ava';
+import { execa } from 'execa';
 import type { Locator, Page } from 'playwright-core';
 import { overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
-import { picture, show, watchRequests } from '../support/previews.js';
+import { leave, picture, recorded, show, watchRequests } from '../support/previews.js';
 
 const fixture = setUpFixture(test);
 
@@ -177,6 +178,7 @@ test.serial('a photo lies as its camera was held, and what is too large to be dr
 		'photo.jpg': Buffer.concat([lying.subarray(0, 2), exif, lying.subarray(2)]),
 		'bomb.png': bomb,
 		'scan.tif': await picture('tiff', '40x30', 'red'),
+		'torn.tif': 'II*\0 and nothing else',
 	});
 	const page = await app.open('/browser?type=private');
 	await show(page, 'bomb.png');
@@ -187,6 +189,33 @@ test.serial('a photo lies as its camera was held, and what is too large to be dr
 	const size = await dialog.getByRole('img').evaluate(({ clientWidth, clientHeight }) => [clientWidth, clientHeight]);
 	t.deepEqual(size, [40, 60]);
 	await page.keyboard.press('ArrowRight');
+	// No browser draws it; the server does.
+	await dialog.getByRole('img', { name: 'scan.tif' }).waitFor();
+	await page.keyboard.press('ArrowRight');
 	await dialog.getByText('Preview not available').waitFor();
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('a HEIC photo is shown by a rendition of the server, and a video has a frame as its poster', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, {
+		'a.png': await picture('png', '1200x800', 'red'),
+		'b.mp4': await recorded('mp4', '-f', 'lavfi', '-i', 'color=red:s=320x240:d=2', '-pix_fmt', 'yuv420p'),
+	});
+	await execa('heif-enc', ['-q', '80', 'a.png', '-o', 'a.heic'], { cwd: app.home });
+	const page = await app.open('/browser?type=private');
+	const requests = watchRequests(page, app.url);
+	const viewer = await show(page, 'a.heic');
+	const image = viewer.getByRole('img', { name: 'a.heic' });
+	await image.waitFor();
+	const drawn = await image.evaluate((element: HTMLImageElement) => [element.naturalWidth, element.naturalHeight]);
+	t.deepEqual(drawn, [1200, 800]);
+	await leave(page);
+	const film = await show(page, 'b.mp4');
+	await film.locator('video[poster*="/api/thumbnail/b.mp4"][poster*="size=2048"]').waitFor();
+	const poster = await film.locator('video').getAttribute('poster');
+	const status = await page.evaluate(async (url) => (await fetch(url ?? '')).status, poster);
+	t.is(status, 200);
+	t.deepEqual(requests, []);
 	t.deepEqual(app.faults, []);
 });

@@ -21,7 +21,7 @@ test.serial(
 		const page = await app.open('/browser?type=private');
 		const ranges: string[] = [];
 		page.on('request', (request) => {
-			if (request.url().includes('film.webm')) ranges.push(request.headers().range ?? 'none');
+			if (request.url().includes('/api/download/film.webm')) ranges.push(request.headers().range ?? 'none');
 		});
 		const viewer = await show(page, 'film.webm');
 		const video = viewer.locator('video');

@@ -1,6 +1,9 @@
 import { capabilities } from '@stowage/contract';
 import { queryOptions } from '@tanstack/react-query';
+import type { z } from 'zod';
 import { call } from './client/client.js';
+
+export type Capabilities = z.output<typeof capabilities.result>;
 
 /** What the server offers. */
 export const capabilitiesQuery = queryOptions({

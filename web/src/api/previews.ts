@@ -4,8 +4,11 @@ import { call, NetworkFailure } from './client/client.js';
 
 /** The server answered with an error; the message is `HTTP {status}`. */
 export class HttpFailure extends Failure {
-	constructor(status: number) {
-		super('unavailable', `HTTP ${status}`);
+	constructor(
+		/** The status of the answer. */
+		readonly answered: number,
+	) {
+		super('unavailable', `HTTP ${answered}`);
 	}
 }
 

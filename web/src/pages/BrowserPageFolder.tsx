@@ -1,5 +1,7 @@
-import { type Area, type Entry, hasThumbnail, type UserSettings, type Viewer } from '@stowage/rules';
+import { type Area, type Entry, extensionOf, hasThumbnail, type UserSettings, type Viewer } from '@stowage/rules';
+import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
+import { type Capabilities, capabilitiesQuery } from '../api/capabilities.js';
 import { thumbnailUrl } from '../api/downloads.js';
 import { DownloadDialog } from '../features/downloads/DownloadDialog.js';
 import { useDownloads } from '../features/downloads/useDownloads.js';
@@ -50,6 +52,7 @@ export function BrowserPageFolder({ location, viewer, isKnown, settings }: Brows
 	const list = useRef<FileListHandle>(null);
 	const [previewed, setPreviewed] = useState<Entry>();
 	const [view, setView] = useView();
+	const { data: capabilities } = useQuery(capabilitiesQuery);
 	const takeFocus = () => list.current?.takeFocus();
 
 	useTitle(name);
@@ -127,7 +130,7 @@ export function BrowserPageFolder({ location, viewer, isKnown, settings }: Brows
 						cutKeys={actions.cutKeys}
 						showsFolder={isSearch}
 						mayDrag={drag.mayDrag}
-						thumbnailOf={(entry) => thumbnailOf(area, entry)}
+						thumbnailOf={(entry) => capabilities && thumbnailOf(area, entry, capabilities)}
 						scrollTop={folder.scrollTop}
 						onScroll={folder.onScroll}
 						revealed={folder.revealed}
@@ -183,6 +186,9 @@ export function BrowserPageFolder({ location, viewer, isKnown, settings }: Brows
 	);
 }
 
-function thumbnailOf(area: Area, entry: Entry): string | undefined {
-	return entry.type === 'file' && hasThumbnail(entry.name) ? thumbnailUrl(area, entry, 256) : undefined;
+function thumbnailOf(area: Area, entry: Entry, offered: Capabilities): string | undefined {
+	const { thumbnails, thumbnailExtensions } = offered;
+	if (entry.type !== 'file' || !thumbnails) return undefined;
+	const isOffered = hasThumbnail(entry.name) || thumbnailExtensions.includes(extensionOf(entry.name));
+	return isOffered ? thumbnailUrl(area, entry, 256) : undefined;
 }

@@ -38,6 +38,9 @@ export function serviceRoutes({ config, database, storage, version }: Services) 
 			externalViewers: config.externalViewers,
 			handbrake: request.server.providers.capability.find('handbrake')?.() ?? false,
 			thumbnails: request.server.providers.renderer.all().size > 0,
+			thumbnailExtensions: [...request.server.providers.renderer.all().values()].flatMap(
+				({ extensions = [] }) => extensions,
+			),
 		})),
 	];
 }

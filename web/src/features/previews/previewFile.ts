@@ -1,5 +1,5 @@
-import { type Area, contentType, type Entry, extensionOf } from '@stowage/rules';
-import { downloadUrl } from '../../api/downloads.js';
+import { type Area, contentType, type Entry, extensionOf, needsRendition } from '@stowage/rules';
+import { downloadUrl, thumbnailUrl } from '../../api/downloads.js';
 
 /** A file that is shown. */
 export interface PreviewFile {
@@ -9,17 +9,15 @@ export interface PreviewFile {
 	size: number;
 	/** Its bytes, by ranges too. */
 	url: string;
-	/** A picture of it that any browser draws, made by the server, where the server makes such. */
-	renditionUrl?: string | undefined;
+	/** A picture of it that any browser draws, made by the server; 415 where it makes none. */
+	renditionUrl: string;
 }
 
 export function previewFile(area: Area, entry: Entry): PreviewFile {
 	const url = downloadUrl(area, entry);
-	return { id: `${url} ${entry.size} ${entry.mtime}`, name: entry.name, size: entry.size, url };
+	const renditionUrl = thumbnailUrl(area, entry, 2048);
+	return { id: `${url} ${entry.size} ${entry.mtime}`, name: entry.name, size: entry.size, url, renditionUrl };
 }
-
-/** Pictures that browsers don't draw by themselves. */
-const undrawn: readonly string[] = ['tif', 'tiff', 'heic', 'heif'];
 
 /** Decoded they take four bytes each, as memory of the page. */
 const mostPixels = 100_000_000;
@@ -28,15 +26,25 @@ export type ImageSource =
 	| { kind: 'address'; url: string }
 	/** Its bytes under a type of our own, since the server's answer has none that a browser draws. */
 	| { kind: 'blob'; url: string; type: string }
+	/** What the server draws of it, or else what the page can do without. */
+	| { kind: 'rendition'; url: string; otherwise: ImageSource }
 	| { kind: 'none' };
 
 /** From where a picture is drawn; the first bytes tell its true type and size. */
 export function imageSource(file: PreviewFile, firstBytes: Uint8Array): ImageSource {
 	const extension = extensionOf(file.name);
 	const { type, width, height } = describeImage(firstBytes);
-	if (undrawn.includes(extension) || type === undrawnType || width * height > mostPixels) {
-		return file.renditionUrl === undefined ? { kind: 'none' } : { kind: 'address', url: file.renditionUrl };
+	const pixels = width * height;
+	const isUndrawn = type === undrawnType || needsRendition(file.name, 0);
+	if (isUndrawn || needsRendition(file.name, pixels)) {
+		const otherwise = isUndrawn || pixels > mostPixels ? ({ kind: 'none' } as const) : ownSource(file, extension, type);
+		return { kind: 'rendition', url: file.renditionUrl, otherwise };
 	}
+	return ownSource(file, extension, type);
+}
+
+/** The picture from its own bytes. */
+function ownSource(file: PreviewFile, extension: string, type: string | undefined): ImageSource {
 	if (contentType(file.name).startsWith('image/')) return { kind: 'address', url: file.url };
 	return { kind: 'blob', url: file.url, type: type ?? (extension === 'svg' ? 'image/svg+xml' : 'image/x-icon') };
 }

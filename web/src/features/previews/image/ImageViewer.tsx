@@ -1,7 +1,7 @@
 import { Button } from '@blueprintjs/core';
 import { ImageRotateRightIcon, MinusIcon, PlusIcon, ResetIcon } from '@blueprintjs/icons';
 import type { Entry } from '@stowage/rules';
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { firstBytesQuery } from '../firstBytes.js';
 import { buttonStep, fitted, rotate, zoomTo } from '../imageView.js';
@@ -14,6 +14,7 @@ import { ViewerLoading } from '../ViewerLoading.js';
 import type { ViewerProps } from '../ViewerProps.js';
 import viewerStyles from '../viewers.module.css';
 import styles from './ImageViewer.module.css';
+import { hasNoRendition, renditionQuery } from './rendition.js';
 import { useGestures } from './useGestures.js';
 
 export function ImageViewer({ area, file, firstBytes, previous, next, onShow }: ViewerProps) {
@@ -21,10 +22,15 @@ export function ImageViewer({ area, file, firstBytes, previous, next, onShow }: 
 	const [state, setState] = useState<'loading' | 'loaded' | 'failed'>('loading');
 	const stage = useRef<HTMLDivElement>(null);
 	const picture = useRef<HTMLImageElement>(null);
-	const source = useMemo(() => imageSource(file, firstBytes), [file, firstBytes]);
+	const wanted = useMemo(() => imageSource(file, firstBytes), [file, firstBytes]);
+	const isRendition = wanted.kind === 'rendition';
+	const rendition = useQuery({ ...renditionQuery(file.renditionUrl), enabled: isRendition });
+	const source = isRendition && hasNoRendition(rendition.error) ? wanted.otherwise : wanted;
 	const whole = useWhole(file.url, file.id, file.size, source.kind === 'blob');
 	const blobUrl = useBlobUrl(whole.data, source.kind === 'blob' ? source.type : '');
-	const src = source.kind === 'address' ? source.url : blobUrl;
+	const renditionUrl = useBlobUrl(rendition.data, 'image/webp');
+	const src = { address: file.url, blob: blobUrl, rendition: renditionUrl, none: undefined }[source.kind];
+	const error = source.kind === 'rendition' ? rendition.error : whole.error;
 	usePreloaded(area, state === 'loaded' ? [next, previous] : []);
 	useGestures({
 		stage,
@@ -57,10 +63,10 @@ export function ImageViewer({ area, file, firstBytes, previous, next, onShow }: 
 	});
 
 	if (source.kind === 'none') return <ViewerError file={file} title={messages.notAvailable} />;
-	if (state === 'failed' || whole.error) {
+	if (state === 'failed' || error) {
 		return (
 			<div className={styles.viewer}>
-				<ViewerError file={file} title={messages.failures.image[0]} reason={whole.error?.message} />
+				<ViewerError file={file} title={messages.failures.image[0]} reason={error?.message} />
 			</div>
 		);
 	}
@@ -123,7 +129,9 @@ function usePreloaded(area: ViewerProps['area'], entries: readonly (Entry | unde
 			client.fetchQuery(firstBytesQuery(file)).then(
 				({ bytes }) => {
 					const source = imageSource(file, bytes);
-					if (isOver || source.kind !== 'address') return;
+					if (isOver) return;
+					if (source.kind === 'rendition') void client.prefetchQuery(renditionQuery(source.url));
+					if (source.kind !== 'address') return;
 					const picture = new Image();
 					picture.src = source.url;
 					pictures.push(picture);

@@ -1,7 +1,9 @@
 import { Button } from '@blueprintjs/core';
 import { FullscreenIcon, MinimizeIcon } from '@blueprintjs/icons';
 import type { Area, Entry } from '@stowage/rules';
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
+import { capabilitiesQuery } from '../../../api/capabilities.js';
 import { downloadUrl } from '../../../api/downloads.js';
 import { readWhole } from '../../../api/previews.js';
 import { previewMessages as messages } from '../messages.js';
@@ -28,6 +30,7 @@ export function VideoViewer({ area, file, entry, entries }: ViewerProps) {
 	const { isFull, toggle } = useFullscreen(stage);
 	const subtitles = useSubtitles(area, entry, entries);
 	const noted = useRef(0);
+	const { data: capabilities } = useQuery(capabilitiesQuery);
 
 	function begin(target: HTMLVideoElement) {
 		const place = Number(places.read(file.id) ?? 0);
@@ -76,6 +79,7 @@ export function VideoViewer({ area, file, entry, entries }: ViewerProps) {
 					ref={video}
 					className={styles.video}
 					src={file.url}
+					poster={capabilities?.thumbnails ? file.renditionUrl : undefined}
 					aria-label={file.name}
 					controls
 					controlsList="nofullscreen nodownload"

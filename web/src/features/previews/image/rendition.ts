@@ -1,0 +1,31 @@
+import { queryOptions } from '@tanstack/react-query';
+import { HttpFailure, readWhole } from '../../../api/previews.js';
+
+/** A picture of 2048 pixels takes a few hundred kilobytes. */
+const mostBytes = 32 * 1024 * 1024;
+
+/** How often the server is asked again that is busy with others' pictures. */
+const mostRetries = 10;
+
+/** What the server drew of an image, which takes it some seconds for a large one. */
+export function renditionQuery(url: string) {
+	return queryOptions({
+		queryKey: ['preview', 'rendition', url],
+		queryFn: ({ signal }) => readWhole(url, mostBytes, signal),
+		retry: (failed, error) => isHttp(error, 503) && failed < mostRetries,
+		retryDelay: 2000,
+		staleTime: 60_000,
+		gcTime: 60_000,
+		structuralSharing: false,
+		refetchOnWindowFocus: false,
+	});
+}
+
+/** The server can't draw it: it is no image, or has no renderer for it. */
+export function hasNoRendition(error: Error | null): boolean {
+	return isHttp(error, 415);
+}
+
+function isHttp(error: Error | null, status: number): boolean {
+	return error instanceof HttpFailure && error.answered === status;
+}
