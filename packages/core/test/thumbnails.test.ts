@@ -2,7 +2,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Failure, isFailure, parsePath, type Renderer } from '@stowage/plugin-api';
+import { Failure, isFailure, type OpenFile, parsePath, type Renderer, type StorageItem } from '@stowage/plugin-api';
 import test from 'ava';
 import { createThumbnails } from '../src/thumbnails/createThumbnails.js';
 import { SharedWork } from '../src/thumbnails/SharedWork.js';
@@ -377,4 +377,58 @@ test('pictures are served, and none is lost, where they can not be kept', async 
 	t.is((await ada.get(url('a.toy'))).statusCode, 200);
 	t.is((await ada.get(url('a.toy'))).statusCode, 200);
 	t.is(fake.calls.length, 2);
+});
+
+test('a picture goes with its file to another place, except where an id may come back with another file', async (t) => {
+	const { app } = await adasApp(t);
+	const { files } = app.services;
+	await writeFile(path.join(app.filesDir, 'users/ada/b.toy'), 'b');
+	const viewer = { kind: 'user', id: 'x', username: 'ada' } as const;
+	const asker = { client: 'ada', signal: new AbortController().signal };
+	for (const mayIdReturn of [undefined, true] as const) {
+		// Both files have the id and the version of one: as a file that was moved, or as a new one that was given the number of another.
+		const same = <Item extends StorageItem>(item: Item): Item => ({
+			...item,
+			id: '7',
+			version: '1',
+			...(mayIdReturn && { mayIdReturn }),
+		});
+		const known = new Map<string, Known>();
+		const rendered: number[] = [];
+		const renderer: Renderer = {
+			version: '1',
+			accepts: () => true,
+			async render({ size }) {
+				rendered.push(size);
+				return picture('x');
+			},
+		};
+		const thumbnails = createThumbnails({
+			files: {
+				async *stat(...args) {
+					for await (const item of files.stat(...args)) yield same(item);
+				},
+				async open(...args) {
+					const { entry, file } = await files.open(...args);
+					const lent: OpenFile = {
+						item: same(file.item),
+						read: (range) => file.read(range),
+						isChanged: async () => false,
+						close: () => file.close(),
+					};
+					return { entry, file: lent };
+				},
+			},
+			storage: () => app.services.storage,
+			renderers: { all: () => new Map([['one', renderer]]) },
+			cache: { get: async (key) => known.get(key), put: async (key, value) => void known.set(key, value) },
+			folder: app.dataDir,
+			concurrency: 1,
+			log: app.services.log,
+		});
+		for (const name of ['a.toy', 'b.toy', 'a.toy', 'b.toy']) {
+			await thumbnails.get(viewer, { area: 'private', path: parsePath(name) }, 256, asker);
+		}
+		t.is(rendered.length, mayIdReturn ? 2 : 1);
+	}
 });
