@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import os from 'node:os';
@@ -8,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
-import { serveArgs, startServer } from '../serverProcess.js';
+import { type ServerProcess, serveArgs, startServer } from '../serverProcess.js';
 
 const megabyte = 1024 * 1024;
 const bars = { p99Ms: 250, memory: 400 * megabyte };
@@ -30,25 +31,34 @@ async function plant(folder: string): Promise<void> {
 	}
 }
 
-/** Asks ten times a second on a connection of its own each, answered or not; resolves to how long each took, never for what was no 200. */
-async function askHealth(url: string, seconds: number): Promise<number[]> {
+/** Milliseconds that the main thread of a process waited for a processor while it could have run: others were busy with theirs. */
+function waitedForProcessor(pid: number): number {
+	return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
+}
+
+/**
+ * Asks ten times a second on a connection of its own each, answered or not; resolves to how long each took, for ever for what was no 200. The time in which the
+ * server or this client had no processor is left out, or the machine's other work would be measured.
+ */
+async function askHealth({ url, pid }: ServerProcess, seconds: number): Promise<number[]> {
 	const asked: Promise<number>[] = [];
 	const end = performance.now() + seconds * 1000;
 	for (let next = performance.now(); next < end; next += 100) {
 		await wait(Math.max(0, next - performance.now()));
-		asked.push(ask(`${url}/api/health`));
+		asked.push(ask(`${url}/api/health`, pid));
 	}
 	return (await Promise.all(asked)).sort((a, b) => a - b);
 }
 
-async function ask(url: string): Promise<number> {
-	const began = performance.now();
+async function ask(url: string, pid: number): Promise<number> {
+	const waited = () => waitedForProcessor(pid) + waitedForProcessor(process.pid);
+	const began = performance.now() - waited();
 	const sent = request(url, { agent: false }).end();
 	try {
 		const [answer] = await once(sent, 'response');
 		answer.resume();
 		await once(answer, 'end');
-		return answer.statusCode === 200 ? performance.now() - began : Number.POSITIVE_INFINITY;
+		return answer.statusCode === 200 ? performance.now() - waited() - began : Number.POSITIVE_INFINITY;
 	} catch {
 		// Not answered at all, which is the worst.
 		return Number.POSITIVE_INFINITY;
@@ -68,7 +78,7 @@ export async function flood(t: ExecutionContext, name: string, seconds: number):
 	const server = await startServer(t, { args: serveArgs(folder) });
 	const cookie = await server.register('mallory');
 	await plant(path.join(folder, 'files/Public'));
-	const usual = await askHealth(server.url, 3);
+	const usual = await askHealth(server, 3);
 
 	const flooding = spawn(process.execPath, [program, name, server.url, String(seconds), cookie], {
 		stdio: ['ignore', 'pipe', 'inherit'],
@@ -82,7 +92,7 @@ export async function flood(t: ExecutionContext, name: string, seconds: number):
 		const status = await readFile(`/proc/${server.pid}/status`, 'utf8');
 		most = Math.max(most, Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024);
 	}, 100);
-	const times = await askHealth(server.url, seconds);
+	const times = await askHealth(server, seconds);
 	clearInterval(watching);
 
 	const load = (await readFile('/proc/loadavg', 'utf8')).split(' ', 1)[0];
