@@ -286,6 +286,20 @@ test('what can not be rendered is remembered', async (t) => {
 	t.is(fake.calls.length, 1);
 });
 
+test('a file that no renderer accepts for now is no file without a picture', async (t) => {
+	const { app, ada } = await adasApp(t);
+	await writeFile(path.join(app.filesDir, 'users/ada/a.later'), 'x');
+	let isReady = false;
+	app.server.providers.renderer.offer('later', {
+		version: '1',
+		accepts: (_kind, extension) => isReady && extension === 'later',
+		render: async () => picture('x'),
+	});
+	t.is((await ada.get(url('a.later'))).statusCode, 415);
+	isReady = true;
+	t.is((await ada.get(url('a.later'))).statusCode, 200);
+});
+
 test('a renderer that fails, or makes something that is no picture, gives none', async (t) => {
 	const { fake, ada } = await adasApp(t);
 	fake.render = async () => {

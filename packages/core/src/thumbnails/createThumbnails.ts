@@ -136,8 +136,10 @@ export function createThumbnails({
 			read,
 			withLocalFile: (use) => withLocalFile(file, folder, signal, use),
 		};
-		for (const [renderer, each] of [...renderers.all()].reverse()) {
-			if (!each.accepts(kind, extension)) continue;
+		const accepting = [...renderers.all()].reverse().filter(([, each]) => each.accepts(kind, extension));
+		// Nobody has looked at it, so nothing is known of it: whoever can may be back soon.
+		if (accepting.length === 0) throw hasNone();
+		for (const [renderer, each] of accepting) {
 			try {
 				const bytes = await unlessAborted(each.render(source, size, signal), signal);
 				if (bytes.length <= mostPictureBytes && isWholeWebp(bytes)) return bytes;

@@ -22,5 +22,6 @@ function ofBrands(bytes: Buffer): 'avif' | 'heic' | undefined {
 	const brands = [bytes.toString('latin1', 8, 12)];
 	for (let at = 16; at + 4 <= end; at += 4) brands.push(bytes.toString('latin1', at, at + 4));
 	if (brands.some((brand) => ['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx'].includes(brand))) return 'heic';
-	return brands.some((brand) => ['avif', 'avis'].includes(brand)) ? 'avif' : undefined;
+	if (brands.some((brand) => ['avif', 'avis'].includes(brand))) return 'avif';
+	return brands.some((brand) => ['mif1', 'msf1'].includes(brand)) ? 'heic' : undefined;
 }

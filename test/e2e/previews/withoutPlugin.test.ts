@@ -1,0 +1,31 @@
+import test from 'ava';
+import { setUpFixture, writeFiles } from '../support/fileManager.js';
+import { leave, picture, recorded, show, watchRequests } from '../support/previews.js';
+
+const fixture = setUpFixture(test, ['--plugins', JSON.stringify({ '@stowage/preview': false })]);
+
+test.serial('without the plugin that draws pictures all viewers but those that need it are there', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, {
+		'a.png': await picture('png', '40x30', 'red'),
+		'b.tif': await picture('tiff', '40x30', 'red'),
+		'c.mp4': await recorded('mp4', '-f', 'lavfi', '-i', 'color=red:s=320x240:d=2', '-pix_fmt', 'yuv420p'),
+		'd.txt': 'A text.',
+	});
+	const page = await app.open('/browser?type=private');
+	const requests = watchRequests(page, app.url);
+	const viewer = await show(page, 'a.png');
+	await viewer.getByRole('img', { name: 'a.png' }).waitFor();
+	await leave(page);
+	const scan = await show(page, 'b.tif');
+	await scan.getByText('Preview not available').waitFor();
+	await leave(page);
+	const film = await show(page, 'c.mp4');
+	await film.locator('video[data-state=loaded]').waitFor();
+	t.is(await film.locator('video').getAttribute('poster'), null);
+	await leave(page);
+	const text = await show(page, 'd.txt');
+	await text.getByText('A text.').waitFor();
+	t.deepEqual(requests, []);
+	t.deepEqual(app.faults, []);
+});
