@@ -55,7 +55,23 @@ test('accounts are added, listed, disabled, enabled and removed, with the passwo
 	);
 	t.regex((await user(['quota', 'ada', '--default'])).stdout, /\(default\)\n.*\(default\)$/);
 	t.is((await user(['quota', 'ada', '--none'])).stdout, 'bytes\t0 B\tno limit\nentries\t1\tno limit');
-	t.like(await user(['quota', 'ada', '--bytes', 'much']), { code: 1 });
+	t.like(await user(['quota', 'ada', '--bytes', 'much']), {
+		code: 1,
+		stderr: "--bytes: must be a size such as 0, '500 MB' or 10GB, not much",
+	});
+	t.like(await user(['quota', 'ada', '--entries', '-1']), {
+		code: 1,
+		stderr: '--entries: must be a whole number, not -1',
+	});
+	t.like(await user(['quota', 'ada', '--bytes', '1', '--default']), {
+		code: 1,
+		stderr: 'Give --bytes and --entries, or --none, or --default.',
+	});
+	t.is(
+		(await user(['quota', 'ada'])).stdout,
+		'bytes\t0 B\tno limit\nentries\t1\tno limit',
+		'what was refused changed nothing',
+	);
 	t.like(await user(['quota', 'nobody']), { code: 1, stderr: 'There is no user nobody.' });
 	t.like(await user(['remove', 'ada']), { code: 0 });
 	t.is((await user(['list'])).stdout, '');

@@ -58,6 +58,20 @@ test('several starts at once migrate once', async (t) => {
 	t.is((await asked(url, 'select name from migrations')).length, allMigrations.length);
 });
 
+test('users of before there were quotas have those of the configuration', async (t) => {
+	const url = await mariadb.createDatabase();
+	await (await openDatabase(url, { migrations: allMigrations.slice(0, 5) })).close();
+	await asked(
+		url,
+		"insert into users (id, username, username_folded, secret, is_disabled, created_at) values ('1', 'ada', 'ada', 's', 0, 1)",
+	);
+	const { users, close } = await openDatabase(url);
+	t.teardown(close);
+	t.deepEqual(await users.quota('1'), { bytes: null, entries: null });
+	await users.setQuota('1', { bytes: 2 ** 45, entries: 7 });
+	t.deepEqual(await users.quota('1'), { bytes: 2 ** 45, entries: 7 });
+});
+
 test('a first start that is cut off at any statement is made up for by the next', async (t) => {
 	let cuts = 0;
 	for (let last = 1; ; last++) {
