@@ -23,8 +23,15 @@ const patienceMs = 1000;
 async function play(port: number, { packets, ending, isRead }: Stream): Promise<string> {
 	const socket = connect(port, '127.0.0.1').setNoDelay();
 	let text = '';
-	// A reset that fails, since the server was faster, is an error without a close.
-	const closed = new Promise<void>((resolve) => socket.on('error', () => resolve()).once('close', () => resolve()));
+	const { _handle: handle } = socket as unknown as { _handle: { close(): void } };
+	const closed = new Promise<void>((resolve) => {
+		socket.once('close', () => resolve());
+		socket.on('error', (error: NodeJS.ErrnoException) => {
+			// A reset that fails, since the server was faster, is an error without a close: Node forgets the handle, and this process could never end.
+			if (error.syscall === 'reset') handle.close();
+			resolve();
+		});
+	});
 	const answered = new Promise<void>((resolve) => {
 		if (!isRead) return;
 		socket.on('data', (data) => {

@@ -10,8 +10,11 @@ export interface Stream {
 	isRead: boolean;
 }
 
+/** Without those of plugins that the server runs without: 503 is what the contract has for them. */
+const absent = new Set(contract.optionalEndpoints.map(({ endpoint }) => endpoint));
 const endpoints = Object.values(contract).filter(
-	(value): value is contract.AnyEndpoint => typeof value === 'object' && 'audience' in value,
+	(value): value is contract.AnyEndpoint =>
+		typeof value === 'object' && 'audience' in value && !absent.has(value as contract.AnyEndpoint),
 );
 const calls = [
 	...endpoints.map(({ method, path }) => ({ method: method as string, path })),

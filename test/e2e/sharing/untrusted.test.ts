@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import test from 'ava';
+import { until } from '../../../packages/core/test/until.js';
 import { serveArgs, startServer } from '../../serverProcess.js';
 import { openBrowser, plainName } from '../support/browser.js';
 
@@ -44,10 +45,13 @@ test.serial('uploaded files never run, however they are opened', async (t) => {
 			}
 		}
 		const app = await context.newPage();
+		/** Addresses whose element has loaded or failed, or whose answer was taken for a download, of which a frame is told nothing. */
+		const ended = new Set<string>();
+		app.on('download', (download) => ended.add(new URL(download.url()).href));
+		await app.exposeFunction('hasEnded', (address: string) => ended.add(new URL(address, base).href));
 		await app.goto(base);
-		// Until each element has loaded or failed.
-		await app.evaluate(async (names) => {
-			const ends: Promise<unknown>[] = [];
+		await app.evaluate((names) => {
+			const { hasEnded } = window as unknown as { hasEnded(address: string): void };
 			for (const name of names) {
 				for (const [tag, attribute] of [
 					['script', 'src'],
@@ -58,19 +62,15 @@ test.serial('uploaded files never run, however they are opened', async (t) => {
 					const element = document.createElement(tag);
 					const address = `/api/download/${name}?inline=1&as=${tag}`;
 					element.setAttribute(attribute, address);
-					ends.push(
-						new Promise<void>((resolve) => {
-							for (const end of ['load', 'error']) element.addEventListener(end, () => resolve());
-							document.addEventListener('securitypolicyviolation', ({ blockedURI }) => {
-								if (blockedURI.endsWith(address)) resolve();
-							});
-						}),
-					);
+					for (const end of ['load', 'error']) element.addEventListener(end, () => hasEnded(address));
+					document.addEventListener('securitypolicyviolation', ({ blockedURI }) => {
+						if (blockedURI.endsWith(address)) hasEnded(address);
+					});
 					document.body.append(element);
 				}
 			}
-			await Promise.all(ends);
 		}, Object.keys(bodies));
+		await until('each element has ended', async () => ended.size === 4 * Object.keys(bodies).length);
 		t.not(await app.title(), 'it ran');
 		await app.close();
 	}
