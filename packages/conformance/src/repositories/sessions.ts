@@ -15,6 +15,25 @@ export function sessionRules(rule: Rule): void {
 		t.is(await sessions.find('', clock.now), undefined);
 	});
 
+	rule('of many sessions those that have not ended are found at once', async (t, { users, sessions }, clock) => {
+		const [alice, bob] = await Promise.all(['alice', 'bob'].map((username) => users.add({ username, secret: 's' })));
+		if (alice === undefined || bob === undefined) return t.fail();
+		const asked = Array.from({ length: 450 }, (_, index) => `unknown ${index}`);
+		for (const [idHash, user] of [
+			['a', alice],
+			['b', bob],
+			['c', alice],
+		] as const)
+			await sessions.add(idHash, user.id);
+		asked.splice(300, 0, 'a', 'b', 'c');
+		t.deepEqual(await sessions.findAlive(asked, clock.now), new Set(['a', 'b', 'c']));
+		await sessions.remove('c');
+		await users.setDisabled(bob.id, true);
+		t.deepEqual(await sessions.findAlive(asked, clock.now), new Set(['a']));
+		t.deepEqual(await sessions.findAlive(asked, clock.now + 7 * day), new Set());
+		t.deepEqual(await sessions.findAlive([], clock.now), new Set());
+	});
+
 	rule('a session ends after 7 days without use', async (t, { users, sessions }, clock) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		await sessions.add('hash', alice.id);

@@ -1,23 +1,24 @@
-/** How often a session that somebody follows is looked at: it may end in another process, by a command, or by itself. */
-const lookMs = 1000;
+/** How often the sessions that somebody subscribed to are looked up: they may end in another process, by a command, or by themselves. */
+const pollMs = 1000;
 
-/** Sessions that open streams belong to; each is looked at once, however many streams it has. */
+/** Sessions that open streams belong to; all of them are looked up together, however many they are and however many streams they have. */
 export class SessionSubscriptions {
-	readonly #sessions = new Map<string, Set<() => void>>();
+	readonly #subscribers = new Map<string, Set<() => void>>();
 	#timer: NodeJS.Timeout | undefined;
 	#isLooking = false;
 
-	constructor(readonly isAlive: (idHash: string) => Promise<boolean>) {}
+	/** `findAlive` resolves to those of these sessions that have not ended. */
+	constructor(readonly findAlive: (idHashes: readonly string[]) => Promise<ReadonlySet<string>>) {}
 
 	/** Calls `onEnd` once the session has ended, until the returned function is called. */
 	subscribe(idHash: string, onEnd: () => void): () => void {
-		const followers = this.#sessions.get(idHash) ?? new Set();
-		this.#sessions.set(idHash, followers.add(onEnd));
-		this.#timer ??= setInterval(() => void this.#look(), lookMs).unref();
+		const subscribers = this.#subscribers.get(idHash) ?? new Set();
+		this.#subscribers.set(idHash, subscribers.add(onEnd));
+		this.#timer ??= setInterval(() => void this.#look(), pollMs).unref();
 		return () => {
-			followers.delete(onEnd);
-			if (followers.size === 0 && this.#sessions.get(idHash) === followers) this.#sessions.delete(idHash);
-			if (this.#sessions.size > 0) return;
+			subscribers.delete(onEnd);
+			if (subscribers.size === 0 && this.#subscribers.get(idHash) === subscribers) this.#subscribers.delete(idHash);
+			if (this.#subscribers.size > 0) return;
 			clearInterval(this.#timer);
 			this.#timer = undefined;
 		};
@@ -27,9 +28,11 @@ export class SessionSubscriptions {
 		if (this.#isLooking) return;
 		this.#isLooking = true;
 		try {
-			for (const [idHash, followers] of [...this.#sessions]) {
-				if (await this.isAlive(idHash)) continue;
-				for (const onEnd of [...followers]) onEnd();
+			const asked = [...this.#subscribers];
+			const alive = await this.findAlive(asked.map(([idHash]) => idHash));
+			for (const [idHash, subscribers] of asked) {
+				if (alive.has(idHash)) continue;
+				for (const onEnd of [...subscribers]) onEnd();
 			}
 		} catch {
 			// A database that is away ends no session; each request that needs it says so.

@@ -137,7 +137,12 @@ export async function registerSessions(
 
 	const cookieOf = (request: Request) => (request.client.isHttps ? request.secureCookie : request.plainCookie);
 	const isAlive = async (idHash: string) => (await find(idHash, clock())) !== undefined;
-	const subscriptions = new SessionSubscriptions(isAlive);
+	const subscriptions = new SessionSubscriptions((idHashes) =>
+		store.findAlive(
+			idHashes.filter((idHash) => !ended.has(idHash)),
+			clock(),
+		),
+	);
 	const endCurrent = async (request: Request) => {
 		const { idHashes = [] } = (request.auth.credentials ?? {}) as { idHashes?: string[] };
 		for (const idHash of idHashes) await ended.end(idHash);

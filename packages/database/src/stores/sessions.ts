@@ -3,6 +3,7 @@ import { Failure } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { plainRow } from '../connection/plainValues.js';
 import { transact } from '../connection/transact.js';
+import { parts } from '../parts.js';
 import { toUser, type UserRow } from './users.js';
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -34,6 +35,14 @@ interface SessionRow {
 
 export function sessionStore(knex: Knex, now: () => number): SessionStore {
 	const sessions = () => knex<SessionRow>('sessions');
+	/** Those that have not ended, of users who are not disabled. */
+	const alive = (time: number) =>
+		knex('sessions')
+			.join('users', 'users.id', 'sessions.user_id')
+			.where('sessions.last_seen_at', '>', time - sessionIdleMs)
+			.where('sessions.created_at', '>', time - sessionAbsoluteMs)
+			.where('sessions.created_at', '<=', time + mostClockErrorMs)
+			.where('users.is_disabled', false);
 	return {
 		async add(idHash, userId, secret) {
 			const time = now();
@@ -50,17 +59,20 @@ export function sessionStore(knex: Knex, now: () => number): SessionStore {
 			});
 		},
 		async find(idHash, time) {
-			const row: (UserRow & { session_created_at: number; last_seen_at: number }) | undefined = await knex('sessions')
-				.join('users', 'users.id', 'sessions.user_id')
+			const row: (UserRow & { session_created_at: number; last_seen_at: number }) | undefined = await alive(time)
 				.where('sessions.id_hash', idHash)
-				.where('sessions.last_seen_at', '>', time - sessionIdleMs)
-				.where('sessions.created_at', '>', time - sessionAbsoluteMs)
-				.where('sessions.created_at', '<=', time + mostClockErrorMs)
-				.where('users.is_disabled', false)
 				.first('users.*', 'sessions.last_seen_at', { session_created_at: 'sessions.created_at' });
 			if (row === undefined) return undefined;
 			const session = { userId: row.id, createdAt: row.session_created_at, lastSeenAt: row.last_seen_at };
 			return { session, user: toUser(row) };
+		},
+		async findAlive(idHashes, time) {
+			const found = new Set<string>();
+			for (const some of parts(idHashes)) {
+				const rows: string[] = await alive(time).whereIn('sessions.id_hash', some).pluck('sessions.id_hash');
+				for (const idHash of rows) found.add(idHash);
+			}
+			return found;
 		},
 		async touch(idHash, time) {
 			// Never back: another process may have seen it later.
