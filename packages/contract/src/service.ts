@@ -24,6 +24,8 @@ export const capabilities = endpoint({
 		/** Bytes; 0 for no limit. */
 		maxFileSize: z.number(),
 		externalViewers: z.boolean(),
+		/** Whether the server knows a public https address of its own, without which no external viewer can fetch a file. */
+		hasPublicHttps: z.boolean(),
 		handbrake: z.boolean(),
 		/** Whether a plugin makes small pictures of files. */
 		thumbnails: z.boolean(),

@@ -253,6 +253,7 @@ test('health, readiness and capabilities answer anyone', async (t) => {
 		registration: 'open',
 		maxFileSize: 0,
 		externalViewers: false,
+		hasPublicHttps: false,
 		handbrake: false,
 		thumbnails: false,
 		thumbnailExtensions: [],

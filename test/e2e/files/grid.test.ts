@@ -281,6 +281,10 @@ test.serial('a finger opens a tile, selects by its circle and holds it for the m
 /** The names of the thumbnails that a page asks for, in their order. */
 async function answerThumbnails(page: Page, answer: (route: Route, name: string) => unknown): Promise<string[]> {
 	const asked: string[] = [];
+	await page.route('**/api/capabilities', async (route) => {
+		const response = await route.fetch();
+		await route.fulfill({ response, json: { ...(await response.json()), thumbnails: true } });
+	});
 	await page.route('**/api/thumbnail/**', (route) => {
 		const url = new URL(route.request().url());
 		const name = decodeURIComponent(url.pathname.split('/').at(-1) ?? '');
@@ -315,6 +319,7 @@ test.serial('only what is near the screen asks for thumbnails, and a few at once
 		// One that was given up can't be answered.
 		await route.fulfill({ contentType: 'image/webp', body }).catch(() => {});
 	});
+	await page.reload();
 	await toGrid(page);
 	await nameIn(page, 'Photos').click();
 	await rowOf(page, '0000.jpg').waitFor();
@@ -381,6 +386,7 @@ test.serial('where there is no thumbnail the icon stays, and a busy server is as
 		if (times < 3) return route.fulfill({ status: 503, headers: { 'retry-after': '1' }, body: '{}' });
 		return route.fulfill({ contentType: 'image/webp', body });
 	});
+	await page.reload();
 	await toGrid(page);
 	await nameIn(page, 'Photos').click();
 	await drawn(page, 'busy.jpg').waitFor();
@@ -398,12 +404,34 @@ test.serial('where there is no thumbnail the icon stays, and a busy server is as
 	t.deepEqual(app.faults, []);
 });
 
+test.serial('a server that makes no thumbnails is asked for none', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(`${app.home}/Photos`, { 'a.jpg': 'a' });
+	const page = await app.open('/browser/Photos?type=private');
+	const asked: string[] = [];
+	await page.route('**/api/thumbnail/**', (route) => {
+		asked.push(route.request().url());
+		return route.fulfill({ status: 404, body: '{}' });
+	});
+	await page.route('**/api/capabilities', async (route) => {
+		const response = await route.fetch();
+		await route.fulfill({ response, json: { ...(await response.json()), thumbnails: false } });
+	});
+	await page.reload();
+	await toGrid(page);
+	await rowOf(page, 'a.jpg').locator('[data-hue] svg').waitFor();
+	await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 300)));
+	t.deepEqual(asked, []);
+	t.deepEqual(app.faults, []);
+});
+
 test.serial('another content of a file gets another thumbnail', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(`${app.home}/Photos`, { 'a.jpg': 'first' });
 	const body = await picture('webp', '256x171', 'orange');
 	const page = await app.open('/browser?type=private');
 	const asked = await answerThumbnails(page, (route) => route.fulfill({ contentType: 'image/webp', body }));
+	await page.reload();
 	await toGrid(page);
 	await nameIn(page, 'Photos').click();
 	await drawn(page, 'a.jpg').waitFor();
@@ -420,6 +448,7 @@ test.serial('a thousand photos scroll without a task of more than 50 ms of the p
 	const body = await picture('webp', '256x171', 'orange');
 	const page = await app.open('/browser?type=private');
 	await answerThumbnails(page, (route) => route.fulfill({ contentType: 'image/webp', body }).catch(() => {}));
+	await page.reload();
 	await toGrid(page);
 	await nameIn(page, 'Photos').click();
 	await drawn(page, '0000.jpg').waitFor();
@@ -513,6 +542,7 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const body = await picture('webp', '256x171', 'orange');
 	const page = await app.open('/browser/Photos?type=private');
 	await answerThumbnails(page, (route) => route.fulfill({ contentType: 'image/webp', body }));
+	await page.reload();
 	await toGrid(page);
 	await drawn(page, 'a.jpg').waitFor();
 	await clean(t, page, 'grid');

@@ -70,9 +70,12 @@ export function setUpFixture(test: TestFn, settings: readonly string[] = []): Fi
 			}
 			const context = await browser.newContext({ viewport, hasTouch, isMobile: hasTouch, reducedMotion: 'reduce' });
 			t.teardown(() => context.close());
-			const url = plainName(server.url);
 			const [name = '', ...value] = cookie.split('=');
-			if (!isVisitor) await context.addCookies([{ name, value: value.join('='), url }]);
+			// A server with an https address has cookies for https only, which a browser sends to no plain host but its own.
+			const isSecure = name.startsWith('__');
+			const url = isSecure ? server.url.replace('127.0.0.1', 'localhost') : plainName(server.url);
+			const place = isSecure ? { domain: 'localhost', path: '/', secure: true } : { url };
+			if (!isVisitor) await context.addCookies([{ name, value: value.join('='), ...place }]);
 			const faults: string[] = [];
 			return {
 				url,

@@ -36,6 +36,7 @@ export function serviceRoutes({ config, database, storage, version }: Services) 
 			registration: config.registration,
 			maxFileSize: config.uploads.maxFileSize,
 			externalViewers: config.externalViewers,
+			hasPublicHttps: config.publicUrl.startsWith('https:'),
 			handbrake: request.server.providers.capability.find('handbrake')?.() ?? false,
 			thumbnails: request.server.providers.renderer.all().size > 0,
 			thumbnailExtensions: [...request.server.providers.renderer.all().values()].flatMap(

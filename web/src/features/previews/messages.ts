@@ -66,5 +66,6 @@ export const previewMessages = {
 	tryOther: 'Try alternative viewer',
 	shownBy: (viewer: string) => `Shown by ${viewer}`,
 	externalOff: 'It can only be shown by an external viewer, and those are turned off on this server.',
+	externalNeedsHttps: 'External viewers need a public https address, which this server has not been given.',
 	cannotPreview: (type: string) => `Cannot preview ${type} file`,
 } as const;

@@ -47,6 +47,7 @@ export function ExternalViewer({ area, entry, file, extension }: ViewerProps & {
 
 	if (isPending) return <ViewerLoading />;
 	if (!capabilities?.externalViewers) return <ViewerError file={file} title={title} text={messages.externalOff} />;
+	if (!capabilities.hasPublicHttps) return <ViewerError file={file} title={title} text={messages.externalNeedsHttps} />;
 	if (state.status === 'failed') return <ViewerError file={file} title={title} text={state.reason} />;
 	if (state.status === 'shown') {
 		const shown = viewers[state.viewer] ?? viewers[0];

@@ -1,0 +1,131 @@
+import test, { type ExecutionContext } from 'ava';
+import type { Page } from 'playwright-core';
+import { clean } from '../support/axe.js';
+import { desktop, launchBrowser, phone } from '../support/browser.js';
+import { setUpFixture, writeFiles } from '../support/fileManager.js';
+import { book, paragraph, pdf, word } from '../support/previewFiles.js';
+import { leave, picture, recorded, show } from '../support/previews.js';
+
+const fixture = setUpFixture(test);
+
+const markdown =
+	'# Heading\n\nA [link](https://example.org) and `code`.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n![](x.png)\n';
+
+async function everyKind(): Promise<Record<string, string | Buffer>> {
+	return {
+		'a.png': await picture('png', '400x300', 'red'),
+		'b.png': await picture('png', '400x300', 'blue'),
+		'film.mp4': await recorded('mp4', '-f', 'lavfi', '-i', 'testsrc2=s=320x180:d=1', '-pix_fmt', 'yuv420p'),
+		'song.mp3': await recorded(
+			'mp3',
+			'-f',
+			'lavfi',
+			'-i',
+			'sine=d=1',
+			'-metadata',
+			'title=Tone',
+			'-metadata',
+			'artist=Ada',
+		),
+		'plain.txt': 'Some text.\n'.repeat(200),
+		'code.ts': 'export const answer: number = 42; // a comment\n'.repeat(50),
+		'notes.md': markdown,
+		'table.csv': `name,amount\n${'apples,3\n'.repeat(100)}`,
+		'paper.pdf': pdf({ pages: 30 }),
+		'letter.docx': word({ body: paragraph('Dear reader,') + paragraph('this is a letter.') }),
+		'novel.epub': book({
+			chapters: { 'one.xhtml': '<h1>One</h1><p>It began.</p>', 'two.xhtml': '<h1>Two</h1><p>It ended.</p>' },
+			metadata: '<dc:title>A Novel</dc:title><dc:creator>Ada</dc:creator><dc:language>en</dc:language>',
+		}),
+		'budget.xlsx': 'PK\x03\x04',
+		'broken.jpg': 'no picture',
+	};
+}
+
+/** What shows that a viewer has come, and what is checked besides. */
+const shown: Record<string, (page: Page) => Promise<unknown>> = {
+	'a.png': (page) => page.getByRole('img', { name: 'a.png' }).waitFor(),
+	'film.mp4': (page) => page.locator('video').waitFor(),
+	'song.mp3': (page) => page.getByText('Tone').first().waitFor(),
+	'plain.txt': (page) => page.getByText('Some text.').first().waitFor(),
+	'code.ts': (page) => page.locator('[class*=hljs]').first().waitFor(),
+	'notes.md': (page) => page.getByText('Heading').first().waitFor(),
+	'table.csv': (page) => page.getByText('apples').first().waitFor(),
+	'paper.pdf': (page) => page.getByText('Page 1 of the paper').waitFor(),
+	'letter.docx': (page) => page.frameLocator('iframe').getByText('this is a letter.').waitFor(),
+	'novel.epub': (page) => page.frameLocator('iframe').getByText('It began.').waitFor(),
+	'budget.xlsx': (page) => page.getByText('Cannot preview xlsx file').waitFor(),
+	'broken.jpg': (page) => page.getByText('Failed to load image').waitFor(),
+};
+
+/** What the viewer's frame shows, as a page of its own: nothing runs inside of the frame, axe neither. */
+async function frameIsClean(t: ExecutionContext, page: Page, name: string): Promise<void> {
+	const frame = page.frames().find((each) => each.url().endsWith('/viewer-frame'));
+	if (!frame) return;
+	const box = await (await frame.frameElement()).boundingBox();
+	const markup = await frame.content();
+	const context = await (await launchBrowser()).newContext({
+		viewport: { width: Math.round(box?.width ?? 400), height: Math.round(box?.height ?? 400) },
+	});
+	try {
+		const copy = await context.newPage();
+		await copy.setContent(markup);
+		await clean(t, copy, `inside of the frame of ${name}`);
+	} finally {
+		await context.close();
+	}
+}
+
+/** A panel that fills the screen leaves no line of the page below it, and its last bar ends at the edge. */
+async function reachesEdges(t: ExecutionContext, page: Page, name: string): Promise<void> {
+	const gaps = await page
+		.getByRole('dialog')
+		.first()
+		.evaluate((panel) => {
+			const { left, top, right, bottom } = panel.getBoundingClientRect();
+			const last = [...panel.querySelectorAll('*')]
+				.map((each) => each.getBoundingClientRect())
+				.filter(({ height }) => height > 0);
+			return {
+				panel: [left, top, window.innerWidth - right, window.innerHeight - bottom],
+				covered: [1, 2, 3].every((up) =>
+					panel.contains(document.elementFromPoint(window.innerWidth / 2, window.innerHeight - up)),
+				),
+				inside: Math.max(...last.map((box) => box.bottom)) >= window.innerHeight - 1,
+			};
+		});
+	t.deepEqual(gaps, { panel: [0, 0, 0, 0], covered: true, inside: true }, name);
+}
+
+const everyViewer = async (t: ExecutionContext, viewport: typeof desktop) => {
+	const app = await fixture.enter(t, { viewport, hasTouch: viewport === phone });
+	await writeFiles(app.home, await everyKind());
+	const page = await app.open('/browser?type=private');
+	for (const [name, isThere] of Object.entries(shown)) {
+		const viewer = await show(page, name);
+		await isThere(page);
+		await viewer.getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' });
+		await page.waitForTimeout(400);
+		await page.screenshot({ path: `/tmp/wt/shots/viewer-${viewport === phone ? 'phone' : 'desktop'}-${name}.png` });
+		await clean(t, page, name);
+		await frameIsClean(t, page, name);
+		if (viewport === phone) await reachesEdges(t, page, name);
+		for (const choice of ['Rendered']) {
+			const button = viewer
+				.getByRole('radio', { name: choice })
+				.or(viewer.getByRole('button', { name: choice, exact: true }));
+			if ((await button.count()) === 0) continue;
+			await button.first().click();
+			await clean(t, page, `${name}, ${choice}`);
+		}
+		await leave(page);
+	}
+	t.deepEqual(app.faults, []);
+};
+
+test.serial('axe finds nothing in any viewer, nor in its frame, on a desktop', everyViewer, desktop);
+test.serial(
+	'axe finds nothing in any viewer, nor in its frame, on a phone, and each fills the screen',
+	everyViewer,
+	phone,
+);
