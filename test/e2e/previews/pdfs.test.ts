@@ -79,3 +79,45 @@ test.serial('a script in a PDF does not run, and a broken one says so', async (t
 	t.regex((await link.getAttribute('href')) ?? '', /script\.pdf\?type=private&inline=1$/);
 	t.deepEqual(app.faults, []);
 });
+
+test.serial('a large PDF is asked for in parts, and its pages far from the screen are released', async (t) => {
+	const app = await fixture.enter(t);
+	const file = pdf({ pages: 500, weight: 16 * 1024 });
+	t.true(file.length > 8_000_000);
+	await writeFiles(app.home, { 'large.pdf': file });
+	const page = await app.open('/browser?type=private');
+	let received = 0;
+	page.on('response', (response) => {
+		if (!response.url().includes('/api/download/large.pdf')) return;
+		// The first answer, of the whole file, is given up when it says that there are ranges.
+		if (response.status() === 206) received += Number(response.headers()['content-length']);
+	});
+	const viewer = await show(page, 'large.pdf');
+	await viewer.getByText('Page 1 of the paper').waitFor();
+	await viewer.locator('canvas').first().waitFor();
+	t.log(
+		`${Math.round((100 * received) / file.length)} % of ${file.length} bytes were asked for before the first page.`,
+	);
+	t.true(received < file.length / 3, `${received} of ${file.length}`);
+
+	const field = viewer.getByRole('textbox', { name: 'Page' });
+	let most = 0;
+	let megapixels = 0;
+	for (let wanted = 25; wanted <= 500; wanted += 25) {
+		await field.fill(String(wanted));
+		await field.press('Enter');
+		await viewer.getByText(`Page ${wanted} of the paper`).waitFor();
+		const drawn = await viewer
+			.locator('canvas')
+			.evaluateAll((canvases) =>
+				canvases.map((canvas) => (canvas as HTMLCanvasElement).width * (canvas as HTMLCanvasElement).height),
+			);
+		most = Math.max(most, drawn.length);
+		megapixels = Math.max(megapixels, drawn.reduce((sum, pixels) => sum + pixels, 0) / 1e6);
+	}
+	t.log(`At most ${most} pages were drawn at once, ${megapixels.toFixed(1)} megapixels.`);
+	t.true(most <= 14, `${most} canvases`);
+	t.true((await viewer.locator('.textLayer').count()) <= 14);
+	t.true(megapixels <= 10 * 8.4);
+	t.deepEqual(app.faults, []);
+});

@@ -92,26 +92,32 @@ export function word({ body, relations = '', files = {} }: WordOptions): Buffer 
 	});
 }
 
+const branchPages = 20;
+
 export interface PdfOptions {
 	pages: number;
 	/** Objects of the catalogue, such as an action when it is opened. */
 	catalogue?: string;
+	/** Bytes that each page has besides, as one with pictures. */
+	weight?: number;
 }
 
 /** A document whose page n says `Page n of the paper`, with an outline of every tenth. */
-export function pdf({ pages, catalogue = '' }: PdfOptions): Buffer {
+export function pdf({ pages, catalogue = '', weight = 0 }: PdfOptions): Buffer {
 	const objects: string[] = [];
 	const add = (text = '') => objects.push(text);
 	const root = add();
 	const tree = add();
 	const font = add('<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>');
+	// As most programs write them, pages lie in branches of a tree.
+	const branches = Array.from({ length: Math.ceil(pages / branchPages) }, () => add());
 	const kids: number[] = [];
 	for (let page = 1; page <= pages; page++) {
-		const text = `BT /F1 24 Tf 72 700 Td (Page ${page} of the paper) Tj ET`;
+		const text = `BT /F1 24 Tf 72 700 Td (Page ${page} of the paper) Tj ET${weight > 0 ? `\n%${'x'.repeat(weight)}\n` : ''}`;
 		const content = add(`<< /Length ${text.length} >>\nstream\n${text}\nendstream`);
 		kids.push(
 			add(
-				`<< /Type /Page /Parent ${tree} 0 R /MediaBox [0 0 612 792] /Contents ${content} 0 R /Resources << /Font << /F1 ${font} 0 R >> >> >>`,
+				`<< /Type /Page /Parent ${branches[Math.floor((page - 1) / branchPages)]} 0 R /MediaBox [0 0 612 792] /Contents ${content} 0 R /Resources << /Font << /F1 ${font} 0 R >> >> >>`,
 			),
 		);
 	}
@@ -126,7 +132,12 @@ export function pdf({ pages, catalogue = '' }: PdfOptions): Buffer {
 	const last = first + marked.length - 1;
 	objects[outline - 1] = `<< /Type /Outlines /First ${first} 0 R /Last ${last} 0 R /Count ${marked.length} >>`;
 	objects[root - 1] = `<< /Type /Catalog /Pages ${tree} 0 R /Outlines ${outline} 0 R ${catalogue} >>`;
-	objects[tree - 1] = `<< /Type /Pages /Kids [${kids.map((id) => `${id} 0 R`).join(' ')}] /Count ${pages} >>`;
+	const list = (ids: readonly number[]) => ids.map((id) => `${id} 0 R`).join(' ');
+	for (const [index, branch] of branches.entries()) {
+		const own = kids.slice(index * branchPages, (index + 1) * branchPages);
+		objects[branch - 1] = `<< /Type /Pages /Parent ${tree} 0 R /Kids [${list(own)}] /Count ${own.length} >>`;
+	}
+	objects[tree - 1] = `<< /Type /Pages /Kids [${list(branches)}] /Count ${pages} >>`;
 	let text = '%PDF-1.7\n';
 	const offsets = objects.map((object, index) => {
 		const offset = text.length;

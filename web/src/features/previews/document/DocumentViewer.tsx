@@ -25,13 +25,13 @@ function DocxViewer({ file }: ViewerProps) {
 		if (!bytes || !frame) return;
 		const abort = new AbortController();
 		void import('./renderDocx.js')
-			.then(({ renderDocx }) => renderDocx(bytes, frame, abort.signal))
+			.then(({ renderDocx }) => renderDocx(bytes, { frame, title: file.name, signal: abort.signal }))
 			.then(
 				() => !abort.signal.aborted && setState('loaded'),
 				() => !abort.signal.aborted && setState('failed'),
 			);
 		return () => abort.abort();
-	}, [bytes, frame]);
+	}, [bytes, frame, file.name]);
 
 	if (error || state === 'failed') {
 		return <ViewerError file={file} title={messages.failures.document[0]} reason={error?.message} />;

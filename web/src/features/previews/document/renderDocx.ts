@@ -2,7 +2,7 @@ import { previewLimits } from '@stowage/rules';
 import { renderAsync } from 'docx-preview';
 import { zipSync } from 'fflate';
 import { cleanMarkup } from '../frame/cleanMarkup.js';
-import { openZip } from '../zip.js';
+import { openZip, type ZipArchive } from '../zip.js';
 
 /** What comes out of a document may be so many times as large as the largest that is shown. */
 const growth = 3;
@@ -15,7 +15,10 @@ const pageStyles = `
 `;
 
 /** Draws a document into an empty frame. Throws for what is no docx, and for what holds too much. */
-export async function renderDocx(bytes: Uint8Array, frame: Document, signal: AbortSignal): Promise<void> {
+export async function renderDocx(
+	bytes: Uint8Array,
+	{ frame, title, signal }: { frame: Document; title: string; signal: AbortSignal },
+): Promise<void> {
 	const zip = openZip(bytes, growth * previewLimits.document);
 	if (!zip.has('word/document.xml')) throw new Error('It is no docx.');
 	// Packed anew from what was counted, nothing else can come out of it.
@@ -43,8 +46,18 @@ export async function renderDocx(bytes: Uint8Array, frame: Document, signal: Abo
 		...[...inert.head.querySelectorAll('style')].map((each) => frame.importNode(each, true)),
 		style,
 	);
+	frame.title = title;
+	frame.documentElement.lang = languageIn(zip);
 	frame.body.replaceChildren(...[...inert.body.childNodes].map((each) => frame.importNode(each, true)));
 	fitPages(frame, signal);
+}
+
+/** The language in which the document was written, as far as it says so. */
+function languageIn(zip: ZipArchive): string {
+	const styles = zip.read('word/styles.xml');
+	const found =
+		styles && /<w:lang\b[^>]*\bw:val="([A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*)"/.exec(new TextDecoder().decode(styles));
+	return found?.[1] ?? 'en';
 }
 
 /** A page that is wider than the frame is drawn smaller. */

@@ -52,6 +52,7 @@ export function renderChapter(book: Book, path: string, frame: Document): () => 
 		if (value) frame.body.setAttribute(name, value);
 		else frame.body.removeAttribute(name);
 	}
+	frame.title = book.title;
 	frame.documentElement.lang = chapter.documentElement.getAttribute('lang') ?? book.language;
 	const nodes = body ? [...body.childNodes] : [chapter.documentElement];
 	frame.body.replaceChildren(...nodes.map((node) => frame.importNode(node, true)));

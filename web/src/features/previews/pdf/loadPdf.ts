@@ -17,7 +17,8 @@ export class PdfPluginMissing extends Error {}
 const mostPages = 10_000;
 /** Decoded they take four bytes each. */
 const mostPixels = 100_000_000;
-const chunkBytes = 256 * 1024;
+/** Neighbours that are needed at once come in one request; a larger one would bring what nobody looks at. */
+const chunkBytes = 64 * 1024;
 
 /** Loads what reads PDFs, and starts its worker. Throws `PdfPluginMissing`. */
 export async function loadPlugin(): Promise<PdfPlugin> {

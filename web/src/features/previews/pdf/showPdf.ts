@@ -25,6 +25,12 @@ export interface PdfListeners {
 	onFound: (found: { current: number; total: number }) => void;
 }
 
+/**
+ * Of one page; what of a larger one is on screen is drawn on a second canvas. The viewer keeps the ten pages that were seen last or are near
+ * the screen and releases the others, so a document of any length takes at most 10 x 32 MB of canvases.
+ */
+const maxCanvasPixels = 8 * 1024 * 1024;
+
 const zoomStep = 1.25;
 const mostScale = 5;
 const leastScale = 0.1;
@@ -66,7 +72,7 @@ export async function showPdf(
 			annotationMode: pdfjs.AnnotationMode.ENABLE,
 			annotationEditorMode: pdfjs.AnnotationEditorType.DISABLE,
 			removePageBorders: true,
-			maxCanvasPixels: 16 * 1024 * 1024,
+			maxCanvasPixels,
 		});
 		linkService.setViewer(viewer);
 		const initiated = new Promise<void>((resolve) => eventBus.on('pagesinit', () => resolve(), { once: true }));

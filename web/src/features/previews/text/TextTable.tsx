@@ -26,6 +26,13 @@ export function TextTable({ rows }: { rows: readonly (readonly string[])[] }) {
 		return () => observer.disconnect();
 	}, []);
 
+	// Blueprint's table scrolls by the mouse only.
+	useLayoutEffect(() => {
+		const scroller =
+			size && container.current?.querySelector('.bp6-table-quadrant-main > .bp6-table-quadrant-scroll-container');
+		scroller?.setAttribute('tabindex', '0');
+	}, [size]);
+
 	const [head = [], ...body] = rows;
 	const columns = Math.min(
 		mostColumns,
