@@ -281,10 +281,6 @@ test.serial('a finger opens a tile, selects by its circle and holds it for the m
 /** The names of the thumbnails that a page asks for, in their order. */
 async function answerThumbnails(page: Page, answer: (route: Route, name: string) => unknown): Promise<string[]> {
 	const asked: string[] = [];
-	await page.route('**/api/capabilities', async (route) => {
-		const response = await route.fetch();
-		await route.fulfill({ response, json: { ...(await response.json()), thumbnails: true } });
-	});
 	await page.route('**/api/thumbnail/**', (route) => {
 		const url = new URL(route.request().url());
 		const name = decodeURIComponent(url.pathname.split('/').at(-1) ?? '');
@@ -413,10 +409,8 @@ test.serial('a server that makes no thumbnails is asked for none', async (t) => 
 		asked.push(route.request().url());
 		return route.fulfill({ status: 404, body: '{}' });
 	});
-	await page.route('**/api/capabilities', async (route) => {
-		const response = await route.fetch();
-		await route.fulfill({ response, json: { ...(await response.json()), thumbnails: false } });
-	});
+	const offered = await (await fetch(`${app.url.replace('nas', '127.0.0.1')}/api/capabilities`)).json();
+	await page.route('**/api/capabilities', (route) => route.fulfill({ json: { ...offered, thumbnails: false } }));
 	await page.reload();
 	await toGrid(page);
 	await rowOf(page, 'a.jpg').locator('[data-hue] svg').waitFor();
