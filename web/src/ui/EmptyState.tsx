@@ -5,20 +5,23 @@ export interface EmptyStateProps {
 	icon?: ReactNode;
 	title: string;
 	/** `h1` if the page shows nothing else. */
-	titleTagName?: 'h1' | 'h2';
+	titleTagName?: 'h1' | 'h2' | 'h3';
 	/** The reason, or what to do. */
-	detail?: string;
+	detail?: string | undefined;
+	/** What the server or the format said. */
+	reason?: string | undefined;
 	/** Buttons. */
 	children?: ReactNode;
 }
 
 /** A centred message in place of content. */
-export function EmptyState({ icon, title, titleTagName: Title = 'h2', detail, children }: EmptyStateProps) {
+export function EmptyState({ icon, title, titleTagName: Title = 'h2', detail, reason, children }: EmptyStateProps) {
 	return (
 		<div className={styles.state}>
 			{icon && <div className={styles.icon}>{icon}</div>}
 			<Title className={styles.title}>{title}</Title>
 			{detail !== undefined && <p className={styles.detail}>{detail}</p>}
+			{reason !== undefined && <p className={styles.detail}>{reason}</p>}
 			{children && <div className={styles.actions}>{children}</div>}
 		</div>
 	);

@@ -1,5 +1,6 @@
 import { IssueIcon } from '@blueprintjs/icons';
 import type { ReactNode } from 'react';
+import { EmptyState } from '../../ui/EmptyState.js';
 import { DownloadLink } from './DownloadLink.js';
 import type { PreviewFile } from './previewFile.js';
 import styles from './viewers.module.css';
@@ -19,14 +20,16 @@ export interface ViewerErrorProps {
 export function ViewerError({ file, title, text, reason, children }: ViewerErrorProps) {
 	return (
 		<div className={styles.state} role="alert">
-			<IssueIcon className={styles.stateIcon} size={32} aria-hidden />
-			<p className={styles.stateTitle}>{title}</p>
-			{text && <p className={styles.stateText}>{text}</p>}
-			{reason && <p className={styles.stateText}>{reason}</p>}
-			<div className={styles.stateActions}>
+			<EmptyState
+				icon={<IssueIcon size={32} aria-hidden />}
+				title={title}
+				titleTagName="h3"
+				detail={text}
+				reason={reason}
+			>
 				<DownloadLink file={file} />
 				{children}
-			</div>
+			</EmptyState>
 		</div>
 	);
 }
