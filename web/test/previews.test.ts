@@ -1,8 +1,8 @@
 import type { Entry } from '@stowage/rules';
 import test from 'ava';
-import { fitted, panBy, rotate, zoomTo } from '../src/features/previews/imageView.js';
-import { neighboursOf } from '../src/features/previews/neighbours.js';
-import { describeImage } from '../src/features/previews/previewFile.js';
+import { describeImage } from '../src/features/previews/common/previewFile.js';
+import { fitted, panBy, rotate, zoomTo } from '../src/features/previews/image/imageView.js';
+import { neighboursOf } from '../src/features/previews/panel/neighbours.js';
 import { encodingOf } from '../src/features/previews/text/encodings.js';
 import { languageOf } from '../src/features/previews/text/languages.js';
 import { decodeSubtitles, subtitlesOf, toVtt } from '../src/features/previews/video/subtitles.js';

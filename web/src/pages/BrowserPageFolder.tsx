@@ -26,7 +26,7 @@ import { useFileActions } from '../features/files/operations/useFileActions.js';
 import { useFileOperations } from '../features/files/operations/useFileOperations.js';
 import { TemporaryLinkDialog } from '../features/links/TemporaryLinkDialog.js';
 import { useCopyLink } from '../features/links/useCopyLink.js';
-import { PreviewPanel } from '../features/previews/PreviewPanel.js';
+import { PreviewPanel } from '../features/previews/panel/PreviewPanel.js';
 import { FilePicker } from '../features/uploadQueue/choosing/FilePicker.js';
 import { UploadQueueDialog } from '../features/uploadQueue/view/UploadQueueDialog.js';
 import { useView } from '../ui/useView.js';

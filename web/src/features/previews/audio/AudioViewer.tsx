@@ -2,12 +2,12 @@ import { MusicIcon } from '@blueprintjs/icons';
 import { contentType, splitName } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
+import { describeImage } from '../common/previewFile.js';
+import { useKeys } from '../common/useKeys.js';
+import { useBlobUrl } from '../common/useSource.js';
+import { ViewerError } from '../common/ViewerError.js';
+import type { ViewerProps } from '../common/ViewerProps.js';
 import { previewMessages as messages } from '../messages.js';
-import { describeImage } from '../previewFile.js';
-import { useKeys } from '../useKeys.js';
-import { useBlobUrl } from '../useSource.js';
-import { ViewerError } from '../ViewerError.js';
-import type { ViewerProps } from '../ViewerProps.js';
 import styles from './AudioViewer.module.css';
 import { rangedBlob } from './rangedBlob.js';
 

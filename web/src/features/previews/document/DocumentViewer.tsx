@@ -1,11 +1,11 @@
 import { extensionOf, previewLimits } from '@stowage/rules';
 import { useEffect, useState } from 'react';
+import { useWhole } from '../common/useSource.js';
+import { ViewerError } from '../common/ViewerError.js';
+import { ViewerLoading } from '../common/ViewerLoading.js';
+import type { ViewerProps } from '../common/ViewerProps.js';
 import { ViewerFrame } from '../frame/ViewerFrame.js';
 import { previewMessages as messages } from '../messages.js';
-import { useWhole } from '../useSource.js';
-import { ViewerError } from '../ViewerError.js';
-import { ViewerLoading } from '../ViewerLoading.js';
-import type { ViewerProps } from '../ViewerProps.js';
 import styles from './DocumentViewer.module.css';
 import { ExternalViewer } from './ExternalViewer.js';
 

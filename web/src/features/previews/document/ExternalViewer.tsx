@@ -5,11 +5,11 @@ import { useState } from 'react';
 import { capabilitiesQuery } from '../../../api/capabilities.js';
 import { createViewerLink } from '../../../api/previews.js';
 import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
+import { ViewerError } from '../common/ViewerError.js';
+import { ViewerLoading } from '../common/ViewerLoading.js';
+import type { ViewerProps } from '../common/ViewerProps.js';
+import viewerStyles from '../common/viewers.module.css';
 import { previewMessages as messages } from '../messages.js';
-import { ViewerError } from '../ViewerError.js';
-import { ViewerLoading } from '../ViewerLoading.js';
-import type { ViewerProps } from '../ViewerProps.js';
-import viewerStyles from '../viewers.module.css';
 import styles from './DocumentViewer.module.css';
 
 const viewers = [

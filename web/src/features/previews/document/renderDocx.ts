@@ -1,8 +1,8 @@
 import { previewLimits } from '@stowage/rules';
 import { renderAsync } from 'docx-preview';
 import { zipSync } from 'fflate';
+import { openZip, type ZipArchive } from '../common/zip.js';
 import { cleanMarkup } from '../frame/cleanMarkup.js';
-import { openZip, type ZipArchive } from '../zip.js';
 
 /** What comes out of a document may be so many times as large as the largest that is shown. */
 const growth = 3;

@@ -1,8 +1,8 @@
 import { previewLimits } from '@stowage/rules';
 import Navigation from 'epubjs/src/epub/navigation.js';
 import Packaging from 'epubjs/src/epub/packaging.js';
-import { disarm } from '../disarm.js';
-import { openZip, type ZipArchive } from '../zip.js';
+import { disarm } from '../common/disarm.js';
+import { openZip, type ZipArchive } from '../common/zip.js';
 
 export interface TocItem {
 	label: string;

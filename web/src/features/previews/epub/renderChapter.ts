@@ -1,4 +1,4 @@
-import { disarm } from '../disarm.js';
+import { disarm } from '../common/disarm.js';
 import { cleanCss, cleanMarkup, parserOf } from '../frame/cleanMarkup.js';
 import { type Book, joined, textOf, withoutDoctype } from './readBook.js';
 

@@ -3,17 +3,17 @@ import { ImageRotateRightIcon, MinusIcon, PlusIcon, ResetIcon } from '@blueprint
 import type { Entry } from '@stowage/rules';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { firstBytesQuery } from '../firstBytes.js';
-import { buttonStep, fitted, rotate, zoomTo } from '../imageView.js';
+import { firstBytesQuery } from '../common/firstBytes.js';
+import { imageSource, previewFile } from '../common/previewFile.js';
+import { useKeys } from '../common/useKeys.js';
+import { useBlobUrl, useWhole } from '../common/useSource.js';
+import { ViewerError } from '../common/ViewerError.js';
+import { ViewerLoading } from '../common/ViewerLoading.js';
+import type { ViewerProps } from '../common/ViewerProps.js';
+import viewerStyles from '../common/viewers.module.css';
 import { previewMessages as messages } from '../messages.js';
-import { imageSource, previewFile } from '../previewFile.js';
-import { useKeys } from '../useKeys.js';
-import { useBlobUrl, useWhole } from '../useSource.js';
-import { ViewerError } from '../ViewerError.js';
-import { ViewerLoading } from '../ViewerLoading.js';
-import type { ViewerProps } from '../ViewerProps.js';
-import viewerStyles from '../viewers.module.css';
 import styles from './ImageViewer.module.css';
+import { buttonStep, fitted, rotate, zoomTo } from './imageView.js';
 import { hasNoRendition, renditionQuery } from './rendition.js';
 import { useGestures } from './useGestures.js';
 

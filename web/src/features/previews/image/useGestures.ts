@@ -1,5 +1,5 @@
 import { type Dispatch, type RefObject, type SetStateAction, useEffect, useRef } from 'react';
-import { fitted, type ImageView, type Point, panBy, wheelStep, zoomTo } from '../imageView.js';
+import { fitted, type ImageView, type Point, panBy, wheelStep, zoomTo } from './imageView.js';
 
 export interface GesturesOptions {
 	stage: RefObject<HTMLElement | null>;

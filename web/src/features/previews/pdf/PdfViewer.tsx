@@ -9,12 +9,12 @@ import {
 	ShareIcon,
 } from '@blueprintjs/icons';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { useKeys } from '../common/useKeys.js';
+import { ViewerError } from '../common/ViewerError.js';
+import { ViewerLoading } from '../common/ViewerLoading.js';
+import type { ViewerProps } from '../common/ViewerProps.js';
+import viewerStyles from '../common/viewers.module.css';
 import { previewMessages as messages } from '../messages.js';
-import { useKeys } from '../useKeys.js';
-import { ViewerError } from '../ViewerError.js';
-import { ViewerLoading } from '../ViewerLoading.js';
-import type { ViewerProps } from '../ViewerProps.js';
-import viewerStyles from '../viewers.module.css';
 import { PdfPluginMissing } from './loadPdf.js';
 import { Outline } from './Outline.js';
 import styles from './PdfViewer.module.css';

@@ -1,6 +1,6 @@
 import createPurifier from 'dompurify';
 import { marked } from 'marked';
-import { disarm } from '../disarm.js';
+import { disarm } from '../common/disarm.js';
 
 /** What a text may be made of. Nothing here runs, asks a server or leaves its place. */
 const tags =

@@ -1,7 +1,7 @@
 import { Button } from '@blueprintjs/core';
 import { ChevronLeftIcon, ChevronRightIcon } from '@blueprintjs/icons';
 import type { Entry } from '@stowage/rules';
-import { previewMessages as messages } from './messages.js';
+import { previewMessages as messages } from '../messages.js';
 import type { Neighbours } from './neighbours.js';
 import styles from './PreviewPanel.module.css';
 

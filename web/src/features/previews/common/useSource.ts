@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { readWhole } from '../../api/previews.js';
+import { readWhole } from '../../../api/previews.js';
 
 /** An address within this page for bytes under a type of our own; it ends with its component. */
 export function useBlobUrl(bytes: Uint8Array<ArrayBuffer> | undefined, type: string): string | undefined {

@@ -9,21 +9,21 @@ import {
 	Suspense,
 	useEffect,
 } from 'react';
-import { firstBytesQuery } from './firstBytes.js';
-import { previewMessages as messages } from './messages.js';
-import { ViewerError } from './ViewerError.js';
-import { ViewerLoading } from './ViewerLoading.js';
-import type { ViewerProps } from './ViewerProps.js';
+import { firstBytesQuery } from '../common/firstBytes.js';
+import { ViewerError } from '../common/ViewerError.js';
+import { ViewerLoading } from '../common/ViewerLoading.js';
+import type { ViewerProps } from '../common/ViewerProps.js';
+import { previewMessages as messages } from '../messages.js';
 
 /** Each is loaded when it is first needed. */
 const viewers: Record<PreviewKind, LazyExoticComponent<ComponentType<ViewerProps>>> = {
-	image: lazy(async () => ({ default: (await import('./image/ImageViewer.js')).ImageViewer })),
-	video: lazy(async () => ({ default: (await import('./video/VideoViewer.js')).VideoViewer })),
-	audio: lazy(async () => ({ default: (await import('./audio/AudioViewer.js')).AudioViewer })),
-	text: lazy(async () => ({ default: (await import('./text/TextViewer.js')).TextViewer })),
-	pdf: lazy(async () => ({ default: (await import('./pdf/PdfViewer.js')).PdfViewer })),
-	epub: lazy(async () => ({ default: (await import('./epub/EpubViewer.js')).EpubViewer })),
-	document: lazy(async () => ({ default: (await import('./document/DocumentViewer.js')).DocumentViewer })),
+	image: lazy(async () => ({ default: (await import('../image/ImageViewer.js')).ImageViewer })),
+	video: lazy(async () => ({ default: (await import('../video/VideoViewer.js')).VideoViewer })),
+	audio: lazy(async () => ({ default: (await import('../audio/AudioViewer.js')).AudioViewer })),
+	text: lazy(async () => ({ default: (await import('../text/TextViewer.js')).TextViewer })),
+	pdf: lazy(async () => ({ default: (await import('../pdf/PdfViewer.js')).PdfViewer })),
+	epub: lazy(async () => ({ default: (await import('../epub/EpubViewer.js')).EpubViewer })),
+	document: lazy(async () => ({ default: (await import('../document/DocumentViewer.js')).DocumentViewer })),
 };
 
 export type ShownKind = PreviewKind | 'unknown';

@@ -1,6 +1,6 @@
 import { sniffedBytes } from '@stowage/rules';
 import { queryOptions } from '@tanstack/react-query';
-import { readPart } from '../../api/previews.js';
+import { readPart } from '../../../api/previews.js';
 import type { PreviewFile } from './previewFile.js';
 
 /** The first bytes of a file, and its size as the server knows it now. */

@@ -1,6 +1,6 @@
 import { Classes } from '@blueprintjs/core';
 import { DownloadIcon } from '@blueprintjs/icons';
-import { previewMessages as messages } from './messages.js';
+import { previewMessages as messages } from '../messages.js';
 import type { PreviewFile } from './previewFile.js';
 
 export interface DownloadLinkProps {

@@ -2,15 +2,15 @@ import { Button, Dialog } from '@blueprintjs/core';
 import { CrossIcon, DragHandleVerticalIcon } from '@blueprintjs/icons';
 import { type Area, type Entry, previewOf } from '@stowage/rules';
 import { useEffect, useId, useMemo, useRef, useState } from 'react';
-import { dialogMilliseconds, useLast, useOpenings } from '../../ui/dialogs/dialogs.js';
-import { DownloadLink } from './DownloadLink.js';
-import { previewMessages as messages } from './messages.js';
+import { dialogMilliseconds, useLast, useOpenings } from '../../../ui/dialogs/dialogs.js';
+import { DownloadLink } from '../common/DownloadLink.js';
+import { previewFile } from '../common/previewFile.js';
+import { useKeys } from '../common/useKeys.js';
+import { previewMessages as messages } from '../messages.js';
 import { neighboursOf } from './neighbours.js';
 import { Preview, type ShownKind } from './Preview.js';
 import styles from './PreviewPanel.module.css';
-import { previewFile } from './previewFile.js';
 import { Steps } from './Steps.js';
-import { useKeys } from './useKeys.js';
 import { useMove } from './useMove.js';
 
 export interface PreviewPanelProps {

@@ -1,5 +1,5 @@
 import { type Area, contentType, type Entry, extensionOf, needsRendition } from '@stowage/rules';
-import { downloadUrl, thumbnailUrl } from '../../api/downloads.js';
+import { downloadUrl, thumbnailUrl } from '../../../api/downloads.js';
 
 /** A file that is shown. */
 export interface PreviewFile {

@@ -1,5 +1,5 @@
 import { Spinner } from '@blueprintjs/core';
-import { previewMessages as messages } from './messages.js';
+import { previewMessages as messages } from '../messages.js';
 import styles from './viewers.module.css';
 
 /** Shows itself after a moment only, so that what comes at once does not flicker. */
