@@ -23,15 +23,7 @@ const patienceMs = 1000;
 async function play(port: number, { packets, ending, isRead }: Stream): Promise<string> {
 	const socket = connect(port, '127.0.0.1').setNoDelay();
 	let text = '';
-	const { _handle: handle } = socket as unknown as { _handle: { close(): void } };
-	const closed = new Promise<void>((resolve) => {
-		socket.once('close', () => resolve());
-		socket.on('error', (error: NodeJS.ErrnoException) => {
-			// A reset that fails, since the server was faster, is an error without a close: Node forgets the handle, and this process could never end.
-			if (error.syscall === 'reset') handle.close();
-			resolve();
-		});
-	});
+	const closed = new Promise<void>((resolve) => socket.on('error', () => resolve()).once('close', () => resolve()));
 	const answered = new Promise<void>((resolve) => {
 		if (!isRead) return;
 		socket.on('data', (data) => {
@@ -50,7 +42,8 @@ async function play(port: number, { packets, ending, isRead }: Stream): Promise<
 		// What comes behind the first bytes of an answer belongs to the same packet, nearly always.
 		await Promise.race([closed, wait(betweenMs)]);
 	}
-	if (ending === 'wait') socket.destroy();
+	// A reset fails while the end of what was written is still on its way; Node then forgets the handle, and this process could never end.
+	if (ending === 'wait' || socket.writableEnded) socket.destroy();
 	else if (!socket.destroyed) socket.resetAndDestroy();
 	await closed;
 	return text;
