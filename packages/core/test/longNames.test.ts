@@ -23,8 +23,11 @@ const names = [
 	'%F0%9F%92%A9'.repeat(100),
 ];
 
+/** Without those of plugins that the server runs without: 503 is what the contract has for them. */
+const absent = new Set(contract.optionalEndpoints.map(({ endpoint }) => endpoint));
 const endpoints = Object.values(contract).filter(
-	(value): value is contract.AnyEndpoint => typeof value === 'object' && 'audience' in value,
+	(value): value is contract.AnyEndpoint =>
+		typeof value === 'object' && 'audience' in value && !absent.has(value as contract.AnyEndpoint),
 );
 
 /** The answer's status; its body, which may be a stream without end, is left alone. */
