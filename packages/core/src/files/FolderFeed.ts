@@ -73,7 +73,7 @@ export class FolderFeed {
 			onEnd: () => {
 				if (this.#isClosed) return;
 				this.#watch = undefined;
-				// Whatever is there next is news.
+				// Whatever is there next is a change.
 				this.#last = 'ended';
 				this.publish();
 				this.#lookIn(searchMs);

@@ -3,7 +3,7 @@ import { isFailure, type StoragePath } from '@stowage/rules';
 import type { FolderFeeds } from './FolderFeeds.js';
 import type { Place } from './places.js';
 
-/** A page asks for a folder and for its news at once: what changed this shortly before may be missing in what it was answered. */
+/** A page asks for a folder and for its changes at once: what changed this shortly before may be missing in what it was answered. */
 const gapMs = 10_000;
 
 /** Rows looked at to find out; a larger folder tells only what came, went or was renamed. */
@@ -32,7 +32,7 @@ export async function watchPlaces(
 	const followAll = async (): Promise<void> => {
 		await Promise.all((await findPlaces()).map(({ at }) => follow(at, onChange)));
 	};
-	// What else happens beside the trees is no news of this folder.
+	// What else happens beside the trees is no change of this folder.
 	const followNew = async (): Promise<void> => {
 		const before = watches.size;
 		await followAll();
