@@ -1,6 +1,7 @@
 import { rootPath } from '@stowage/rules';
 import { z } from 'zod';
 import { endpoint } from './define.js';
+import { job } from './jobs.js';
 import { area, path } from './schemas.js';
 
 /** Tickets that one stream may ask for. */
@@ -32,5 +33,6 @@ export const eventData = {
 		size: z.number(),
 		state: z.enum(['waiting', 'sending', 'done', 'ended']),
 	}),
-	job: z.object({ conversionId: z.string(), status: z.string(), progress: z.number() }),
+	/** Is new, has come further or has ended. */
+	job: z.object({ job }),
 };

@@ -5,6 +5,7 @@ export * from './events.js';
 export * from './files.js';
 export * from './handbrake.js';
 export * from './isEntry.js';
+export * from './jobs.js';
 export * from './links.js';
 export * as schemas from './schemas.js';
 export * from './service.js';

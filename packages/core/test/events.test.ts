@@ -187,10 +187,24 @@ test('news of tickets and jobs reach their owner and whoever holds the ticket', 
 	const ticket = { kind: 'ticket', ticket: 'secret2', sent: 5, size: 10, state: 'sending' } as const;
 	app.services.notifications.publish({ ticket: 'secret2' }, ticket);
 	app.services.notifications.publish({ userId: user?.id ?? '' }, { ...ticket, ticket: 'hers' });
-	app.services.notifications.publish(
-		{ userId: user?.id ?? '' },
-		{ kind: 'job', conversionId: 'c1', status: 'processing', progress: 12 },
-	);
+	const job = {
+		id: 'j1',
+		kind: 'copy',
+		status: 'processing',
+		title: 'Copy 2 items',
+		done: 12,
+		total: 100,
+		unit: 'bytes',
+		speed: 3,
+		timeLeft: 29,
+		error: null,
+		canRetry: false,
+		detail: null,
+		createdAt: 1,
+		startTime: 2,
+		endTime: null,
+	} as const;
+	app.services.notifications.publish({ userId: user?.id ?? '' }, { kind: 'job', job });
 	t.deepEqual((await visitor.next(({ event }) => event === 'ticket')).data, {
 		ticket: 'secret2',
 		sent: 5,
@@ -198,11 +212,7 @@ test('news of tickets and jobs reach their owner and whoever holds the ticket', 
 		state: 'sending',
 	});
 	t.is((await mine.next(({ event }) => event === 'ticket')).data.ticket, 'hers');
-	t.deepEqual((await mine.next(({ event }) => event === 'job')).data, {
-		conversionId: 'c1',
-		status: 'processing',
-		progress: 12,
-	});
+	t.deepEqual((await mine.next(({ event }) => event === 'job')).data, { job });
 	await wait(100);
 	for (const stream of [foreign, stranger])
 		t.deepEqual(

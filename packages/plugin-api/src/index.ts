@@ -15,6 +15,7 @@ export { z } from 'zod';
 export * from './archives.js';
 export * from './auth.js';
 export * from './files.js';
+export * from './jobs.js';
 export * from './json.js';
 export * from './makeFolders.js';
 export * from './notifications.js';

@@ -1,7 +1,9 @@
-/** One thing that a page on screen should listener of, as its event stream carries it. */
+import type { Job } from './jobs.js';
+
+/** One thing that a page on screen should hear of, as its event stream carries it. */
 export type Notification =
 	| { kind: 'ticket'; ticket: string; sent: number; size: number; state: 'waiting' | 'sending' | 'done' | 'ended' }
-	| { kind: 'job'; conversionId: string; status: string; progress: number };
+	| { kind: 'job'; job: Job };
 
 /**
  * Who hears it: the pages of a signed-in person, or whoever holds a ticket (a visitor has no name).

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import type { ArchiveFormat } from './archives.js';
 import type { AuthProvider } from './auth.js';
 import type { Files } from './files.js';
+import type { Jobs } from './jobs.js';
 import type { JsonBodies } from './json.js';
 import type { Notifications } from './notifications.js';
 import type { Renderer } from './renderers.js';
@@ -48,6 +49,7 @@ declare module '@hapi/hapi' {
 		/** The log for the plugin of this name. */
 		logOf(plugin: string): PluginLog;
 		readonly notifications: Notifications;
+		readonly jobs: Jobs;
 		readonly bodies: JsonBodies;
 		/** The absolute path of the folder that holds what the server keeps: its database, its secrets and, by default, the files. */
 		readonly dataDir: string;

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { endpoint } from './define.js';
+import { area, itemPath, listOf, message, owner, path } from './schemas.js';
+
+/** Items that one paste may name. */
+export const maxJobItems = 10_000;
+
+export const jobStatus = z.enum(['queued', 'processing', 'completed', 'failed', 'cancelled']);
+
+/** Long work of the caller's. Times are milliseconds since the epoch. */
+export const job = z.object({
+	id: z.string(),
+	/** Such as `copy`, `move` or `convert`. */
+	kind: z.string(),
+	status: jobStatus,
+	/** What it does, for people: 'Copy 3 items to Holiday'. */
+	title: z.string(),
+	/** How much is done of `total`; both 0 as long as nothing is known. */
+	done: z.number(),
+	total: z.number(),
+	unit: z.enum(['bytes', 'items', 'percent']),
+	/** Units a second; null where it can't be told. */
+	speed: z.number().nullable(),
+	/** Seconds; null where it can't be told. */
+	timeLeft: z.number().nullable(),
+	/** Why it failed, for people; also what a cancelled one had done. */
+	error: z.string().nullable(),
+	/** Whether `POST /api/jobs/{id}/retry` would run it again. */
+	canRetry: z.boolean(),
+	/** What this kind tells beside: while it runs its details, in the end its result. */
+	detail: z.record(z.string(), z.unknown()).nullable(),
+	createdAt: z.number(),
+	startTime: z.number().nullable(),
+	endTime: z.number().nullable(),
+});
+
+/** The caller's jobs, the newest first. */
+export const jobs = endpoint({ method: 'GET', path: '/api/jobs', audience: 'user', result: z.array(job) });
+
+export const findJob = endpoint({ method: 'GET', path: '/api/jobs/{id}', audience: 'user', result: job });
+
+/** Cancels one. Of one that has ended nothing changes. */
+export const cancelJob = endpoint({ method: 'DELETE', path: '/api/jobs/{id}', audience: 'user', result: message });
+
+/** Runs one that failed or was cancelled again, from where it was where its kind can. */
+export const retryJob = endpoint({ method: 'POST', path: '/api/jobs/{id}/retry', audience: 'user', result: job });
+
+/** Copies or moves items of the area `type` into the folder `directory` of `toType`, by default the same area. Answers 202. */
+export const startJob = endpoint({
+	method: 'POST',
+	path: '/api/jobs',
+	audience: 'user',
+	payload: z.strictObject({
+		kind: z.enum(['copy', 'move']),
+		type: area,
+		toType: area.optional(),
+		directory: path,
+		items: listOf(z.strictObject({ path: itemPath, owner: owner.optional() }), maxJobItems),
+	}),
+	maxPayloadBytes: 16 * 1024 * 1024,
+	result: z.object({ id: z.string() }),
+});

@@ -1,0 +1,99 @@
+import type { Viewer } from '@stowage/rules';
+import type { z } from 'zod';
+
+/** A signed-in user: jobs belong to one. */
+export type JobOwner = Extract<Viewer, { kind: 'user' }>;
+
+export type JobStatus = 'queued' | 'processing' | 'completed' | 'failed' | 'cancelled';
+
+export interface JobProgress {
+	/** How much is done of `total`. */
+	done: number;
+	total: number;
+	unit: 'bytes' | 'items' | 'percent';
+	/** What the kind tells beside, such as frames a second; as JSON, and small. */
+	detail?: Record<string, unknown>;
+}
+
+/** Long work as its owner sees it. Times are milliseconds since the epoch. */
+export interface Job extends Omit<JobProgress, 'detail'> {
+	readonly id: string;
+	readonly kind: string;
+	readonly status: JobStatus;
+	readonly title: string;
+	/** Units a second; null where it can't be told. */
+	readonly speed: number | null;
+	/** Seconds; null where it can't be told. */
+	readonly timeLeft: number | null;
+	/** Why it failed, for people; also what a cancelled one had done. */
+	readonly error: string | null;
+	readonly canRetry: boolean;
+	/** While it runs the detail of its progress, in the end its result. */
+	readonly detail: Record<string, unknown> | null;
+	readonly createdAt: number;
+	readonly startTime: number | null;
+	readonly endTime: number | null;
+}
+
+/** What a job's run is given. */
+export interface JobContext<Input> {
+	readonly id: string;
+	readonly viewer: JobOwner;
+	readonly input: Input;
+	/** 1 for the first run; a run after a restart, a lost lease or a retry is a further one. */
+	readonly attempt: number;
+	/** What the last checkpoint saved, of this run or one before; undefined when there was none. */
+	readonly saved: unknown;
+	/**
+	 * Fires when the job is cancelled, when the server stops and when the job's lease was lost. The run then ends soon, by throwing what the signal has as its
+	 * reason or anything else; what becomes of the job is the runner's to decide.
+	 */
+	readonly signal: AbortSignal;
+	/** Whether it was the owner who wanted the end: then whatever was made and is not whole goes. Otherwise a further run may go on with it. */
+	readonly isCancelled: boolean;
+	/** Saves, durably, from where a further run goes on; as JSON. Throws if another process runs the job now: nothing may be changed any more. */
+	checkpoint(value: unknown): Promise<void>;
+	/** Tells how far it is. Cheap: what pages and the database get is thinned. */
+	progress(progress: JobProgress): void;
+}
+
+/** A kind of long work. A job survives its page, its session and the process. */
+export interface JobKind<Input> {
+	/** Such as `copy`. */
+	readonly name: string;
+	/** Of what `start` is given: it is stored as JSON and parsed again before each run. */
+	readonly input: z.ZodType<Input>;
+	/**
+	 * What becomes of one whose process ended: `resume` runs it again with what it saved, `restart` without, `fail` ends it with a sentence.
+	 * In each case `run` must be such that a run which was cut off anywhere has done no harm.
+	 */
+	readonly onRestart: 'resume' | 'restart' | 'fail';
+	/** How many run at once, over all processes. */
+	readonly concurrency: number;
+	/** How many of one user may wait and run. */
+	readonly perUser: number;
+	/** Does the work. A Failure's sentence is told to the owner. Resolves to the result, as small JSON, for `detail`. */
+	run(job: JobContext<Input>): Promise<Record<string, unknown> | undefined>;
+}
+
+/** Starts jobs of one kind. */
+export interface JobStarter<Input> {
+	/** Resolves when the job is durable. Throws `rateLimited` where the user has too many of this kind. */
+	start(owner: JobOwner, input: Input, title: string): Promise<Job>;
+}
+
+/** Long work that survives reload, sign-out and restart. */
+export interface Jobs {
+	/** Throws if the name is taken. Called while plugins start. */
+	define<Input>(kind: JobKind<Input>): JobStarter<Input>;
+	/** Throws `notFound` for an id that is not the owner's. */
+	find(owner: JobOwner, id: string): Promise<Job>;
+	/** The newest first. */
+	list(owner: JobOwner): Promise<Job[]>;
+	/** Asks for its end, and resolves once that is durable; a run in any process hears of it within seconds. Of one that has ended nothing changes. Throws as `find`. */
+	cancel(owner: JobOwner, id: string): Promise<void>;
+	/** Queues one that failed or was cancelled again. Throws `conflict` for another, otherwise as `find` and `start`. */
+	retry(owner: JobOwner, id: string): Promise<Job>;
+	/** Resolves when it has ended, at once if it has, or to undefined after so many milliseconds. */
+	waitForEnd(owner: JobOwner, id: string, waitMs: number): Promise<Job | undefined>;
+}
