@@ -2,6 +2,7 @@ export * from './alphabet.js';
 export * from './areas.js';
 export * from './clipboard.js';
 export * from './contentTypes.js';
+export * from './conversion.js';
 export * from './dates.js';
 export * from './dialogPaths.js';
 export * from './durations.js';

@@ -1,0 +1,36 @@
+import { splitName } from './names.js';
+import { maxNameBytes } from './paths.js';
+import { truncateToBytes, utf8Length } from './text.js';
+
+/** What a video can be converted to (spec, section 5). Each is the extension of its files. */
+export const conversionFormats = ['mp4', 'mkv', 'webm'] as const;
+
+export type ConversionFormat = (typeof conversionFormats)[number];
+
+export const defaultConversionFormat: ConversionFormat = 'mp4';
+
+/** The quality that a person chooses: more is better and larger. */
+export const conversionQuality = { min: 18, max: 35, step: 1, default: 28 } as const;
+
+/** The constant rate factor that stands for a chosen quality: less is better and larger. It has the same range. */
+export function conversionRateFactor(quality: number): number {
+	return conversionQuality.min + conversionQuality.max - quality;
+}
+
+/** A chosen quality in words (spec, section 5). */
+export function conversionQualityLabel(quality: number): string {
+	if (quality >= 35) return 'Maximum Quality (Very Large Files)';
+	if (quality >= 30) return 'High Quality (Large Files)';
+	if (quality >= 25) return 'Good Quality (Medium Files)';
+	if (quality >= 20) return 'Low Quality (Small Files)';
+	return 'Minimum Quality (Very Small Files)';
+}
+
+/**
+ * The name of a converted video: the base name where the original is deleted, else with `_converted`. One that would grow past 255 bytes is shortened before its
+ * suffix. The server picks another where it is taken.
+ */
+export function convertedName(fileName: string, format: ConversionFormat, deletesOriginal: boolean): string {
+	const suffix = `${deletesOriginal ? '' : '_converted'}.${format}`;
+	return truncateToBytes(splitName(fileName).base, maxNameBytes - utf8Length(suffix)) + suffix;
+}
