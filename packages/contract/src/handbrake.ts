@@ -2,7 +2,7 @@ import { Failure } from '@stowage/rules';
 import { z } from 'zod';
 import { endpoint } from './define.js';
 import type { AnyEndpoint } from './endpoint.js';
-import { area, itemPath } from './schemas.js';
+import { area, itemPath, owner } from './schemas.js';
 
 export const handbrakeCheck = endpoint({
 	method: 'GET',
@@ -23,6 +23,7 @@ export const handbrakeConvert = endpoint({
 		deleteOriginal: z.boolean(),
 		customOutputName: z.string().optional(),
 		type: area.optional(),
+		owner: owner.optional(),
 	}),
 	result: z.object({ conversionId: z.string() }),
 });

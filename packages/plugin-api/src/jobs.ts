@@ -80,6 +80,8 @@ export interface JobKind<Input> {
 export interface JobStarter<Input> {
 	/** Resolves when the job is durable. Throws `rateLimited` where the user has too many of this kind. */
 	start(owner: JobOwner, input: Input, title: string): Promise<Job>;
+	/** One of this kind, with what it was started with. Throws `notFound` for any other. */
+	find(owner: JobOwner, id: string): Promise<{ job: Job; input: Input }>;
 }
 
 /** Long work that survives reload, sign-out and restart. */
