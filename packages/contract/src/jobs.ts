@@ -34,6 +34,26 @@ export const job = z.object({
 	endTime: z.number().nullable(),
 });
 
+/** The `detail` of a `copy` or `move`: how many items of those named are in their place and how many are not, and why, for the first of these. */
+export const transferDetail = z.object({
+	done: z.number(),
+	failed: z.number(),
+	errors: z.array(z.object({ path: z.string(), message: z.string() })).default([]),
+});
+
+/** The `detail` of a `convert`: what is known so far. The job's id is the id of the conversion. */
+export const conversionDetail = z.object({
+	currentFps: z.number().nullish(),
+	averageFps: z.number().nullish(),
+	/** Such as `1h2m3s`. */
+	eta: z.string().nullish(),
+	/** Relative to the area. */
+	outputPath: z.string().nullish(),
+	/** Bytes of the original and, in the end, of what it became. */
+	sizeBefore: z.number().nullish(),
+	sizeAfter: z.number().nullish(),
+});
+
 /** The caller's jobs, the newest first. */
 export const jobs = endpoint({ method: 'GET', path: '/api/jobs', audience: 'user', result: z.array(job) });
 
