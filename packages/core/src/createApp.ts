@@ -161,7 +161,7 @@ async function assemble(
 		log,
 		monotonic,
 	});
-	const files = createFiles(openedStorage, config, log, links.watcher, quotas);
+	const files = createFiles(openedStorage, config, log, links.watcher, quotas, config.dataDir);
 	server.decorate('server', 'files', files);
 	await loadPlugins(server, config);
 	providers.auth.get(config.auth);

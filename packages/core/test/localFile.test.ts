@@ -1,12 +1,17 @@
 import { open, readdir } from 'node:fs/promises';
-import { isFailure, type OpenFile } from '@stowage/plugin-api';
+import { isFailure, type OpenFile, withLocalFile } from '@stowage/plugin-api';
 import test from 'ava';
-import { withLocalFile } from '../src/thumbnails/localCopy.js';
 import { testApp } from './testApp.js';
+
+const options = (folder: string) => ({
+	folder,
+	signal: new AbortController().signal,
+	purpose: 'preview',
+	mostCopied: 512 * 1024 * 1024,
+});
 
 test('a storage that has no descriptors is copied for as long as it takes, and nothing of the copy has a name', async (t) => {
 	const { dataDir } = await testApp(t);
-	const { signal } = new AbortController();
 	const file = {
 		item: { size: 6 },
 		read: async function* () {
@@ -16,7 +21,7 @@ test('a storage that has no descriptors is copied for as long as it takes, and n
 	} as unknown as OpenFile;
 	const before = await readdir(dataDir);
 	let descriptor = -1;
-	const seen = await withLocalFile(file, dataDir, signal, async (local) => {
+	const seen = await withLocalFile(file, options(dataDir), async (local) => {
 		({ descriptor } = local);
 		t.deepEqual(await readdir(dataDir), before);
 		const copy = await open(`/proc/self/fd/${descriptor}`);
@@ -30,10 +35,9 @@ test('a storage that has no descriptors is copied for as long as it takes, and n
 
 test('a file that is too large to be copied has no picture, and one that breaks off leaves nothing', async (t) => {
 	const { dataDir } = await testApp(t);
-	const { signal } = new AbortController();
 	const before = await readdir(dataDir);
 	const large = { item: { size: 2 ** 40 } } as OpenFile;
-	const error = await t.throwsAsync(withLocalFile(large, dataDir, signal, async () => {}));
+	const error = await t.throwsAsync(withLocalFile(large, options(dataDir), async () => {}));
 	t.true(isFailure(error, 'unsupportedMediaType'));
 	const breaking = {
 		item: { size: 6 },
@@ -43,7 +47,7 @@ test('a file that is too large to be copied has no picture, and one that breaks 
 		},
 	} as unknown as OpenFile;
 	await t.throwsAsync(
-		withLocalFile(breaking, dataDir, signal, async () => {}),
+		withLocalFile(breaking, options(dataDir), async () => {}),
 		{ message: 'The storage is away.' },
 	);
 	t.deepEqual(await readdir(dataDir), before);

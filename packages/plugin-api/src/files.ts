@@ -1,5 +1,5 @@
 import type { Area, Entry, Owner, StoragePath, Viewer } from '@stowage/rules';
-import type { CopyOptions, OpenFile, StagedFile, StorageItem } from './storage.js';
+import type { CopyOptions, LocalFile, OpenFile, StagedFile, StorageItem } from './storage.js';
 import type { Watch } from './watching.js';
 
 /** A thing in an area. `owner` names the public tree; left out, a read looks through the visible trees and a write means the viewer's own. */
@@ -38,6 +38,14 @@ export interface PublishRequest {
 	name: string;
 	/** Milliseconds since the epoch. */
 	mtime?: number;
+}
+
+/** A staged file that a program of its own writes, wherever in it it likes. */
+export interface LentFile extends LocalFile {
+	/** What it may grow to, as far as is known now: a limit that the system can hold the program to. */
+	readonly mostBytes: number;
+	/** Fires once it may not grow any more; its reason is a Failure. The program has to end then. */
+	readonly full: AbortSignal;
 }
 
 /** How a copy is followed and ended. */
@@ -85,6 +93,11 @@ export interface Files {
 	 * `storageFull` where they would take from the space that stays free.
 	 */
 	stage(id?: string): Promise<StagedFile>;
+	/**
+	 * Lends a staged file to a program of its own until `use` has settled; where a storage has no such files, a temporary one whose bytes are staged after that. It
+	 * is looked at while it grows, and throws `storageFull` as an upload does once it would take from the space that stays free, or pass the viewer's quota.
+	 */
+	lend<T>(viewer: Viewer, staged: StagedFile, use: (file: LentFile) => Promise<T>): Promise<T>;
 	/** Refuses a place as `publish` would, before any byte arrives. */
 	assertUpload(viewer: Viewer, folder: ItemRef): Promise<void>;
 	/** Publishes all or none; a taken name gets ` (n)`. Discards what it could not publish. */

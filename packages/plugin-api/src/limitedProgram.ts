@@ -1,39 +1,96 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 
-/** What a child process may take. */
-export interface ChildLimits {
+/** What a child process may take. What is left out has no bound of ours. */
+export interface ProgramLimits {
 	/** Of private memory: the heap and all anonymous mappings (RLIMIT_DATA), which unlike the address space a JavaScript engine does not only reserve. */
 	memoryBytes: number;
 	/** Of processor time, over its whole life. */
 	cpuSeconds?: number;
+	/** The length of any file that it writes. */
+	fileBytes?: number;
+	/**
+	 * How many files it may have open.
+	 * @default 64
+	 */
+	openFiles?: number;
+	/**
+	 * `low` gives way to the server, `idle` to whoever wants processor or disk.
+	 * @default 'low'
+	 */
+	priority?: 'low' | 'idle';
+	/** Has the child killed with all that it started once its standard input ends: also when the server is killed. Then it can't read it. */
+	endsWithInput?: boolean;
 }
 
-export interface ChildOptions extends ChildLimits {
-	/** Becomes descriptor 3 of the child. */
-	descriptor?: number;
+export interface ProgramOptions extends ProgramLimits {
+	/** Open files that become its descriptors 3 and on. */
+	files?: readonly number[];
+	/** Further variables of its environment, which has none of the server's but its PATH. */
+	env?: Readonly<Record<string, string>>;
+}
+
+/** A command as `spawn` takes it. */
+export interface ProgramCommand {
+	file: string;
+	args: string[];
+	options: SpawnOptions & { detached: true; cwd: string; env: Record<string, string> };
 }
 
 /** The shell sets what Node can't: limits hold from the first instruction on, and all that the child starts inherits them. */
-const script =
-	'ulimit -c 0; ulimit -n 64; ulimit -d "$1"; [ "$2" = 0 ] || ulimit -t "$2"; shift 2; exec nice -n 10 "$@"';
+const limits =
+	'ulimit -c 0; ulimit -n "$1"; ulimit -d "$2"; [ "$3" = 0 ] || ulimit -t "$3"; [ "$4" = 0 ] || ulimit -f "$4"; shift 4; ';
+
+const low = 'set -- nice -n 10 "$@"; ';
+
+/** Of two that have too little memory the system ends this one. */
+const idle =
+	'echo 500 2>/dev/null >/proc/self/oom_score_adj; ! command -v ionice >/dev/null || set -- ionice -c 3 "$@"; set -- nice -n 19 "$@"; ';
+
+const exec = 'exec "$@"';
 
 /**
- * Starts a program that reads what a stranger made: with limits, a low priority, none of the server's environment, which holds secrets, and in a process group
- * of its own, so that `killGroup` ends it with all that it started.
+ * The shell stays and waits for the program. Beside it a reader waits for the end of the input and then kills the process group; it holds none of the descriptors that were lent, or
+ * a lock on one of them would outlive the program.
  */
-export function spawnLimited(program: string, args: readonly string[], options: ChildOptions): ChildProcess {
-	const { memoryBytes, cpuSeconds = 0, descriptor } = options;
-	const limits = [String(Math.floor(memoryBytes / 1024)), String(cpuSeconds)];
-	return spawn('/bin/sh', ['-c', script, 'sh', ...limits, program, ...args], {
-		detached: true,
-		cwd: '/',
-		env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LANG: 'C.UTF-8', MALLOC_ARENA_MAX: '2', UV_THREADPOOL_SIZE: '2' },
-		stdio: ['pipe', 'pipe', 'pipe', ...(descriptor === undefined ? [] : [descriptor])],
-	});
+const watched =
+	'exec 9<&0 </dev/null; "$@" 9<&- & program=$!; (exec 3>&- 4>&- >/dev/null 2>&1; read -r _ <&9; kill -KILL 0) & reader=$!; exec 9<&-; ' +
+	'wait $program; code=$?; kill -KILL $reader; wait $reader 2>/dev/null; exit $code';
+
+/**
+ * The command that runs a program on what a stranger made: with limits, a low priority, none of the server's environment, which holds secrets, and in a process
+ * group of its own, so that `killGroup` ends it with all that it started. Under `endsWithInput` a program that was ended by a signal has 128 and its number as its code.
+ */
+export function limitedCommand(program: string, args: readonly string[], options: ProgramOptions): ProgramCommand {
+	const { memoryBytes, cpuSeconds = 0, fileBytes = 0, openFiles = 64, files = [], env } = options;
+	const script =
+		limits + (options.priority === 'idle' ? idle : low) + (options.endsWithInput === true ? watched : exec);
+	const values = [openFiles, Math.floor(memoryBytes / 1024), cpuSeconds, Math.ceil(fileBytes / 512)].map(String);
+	return {
+		file: '/bin/sh',
+		args: ['-c', script, 'sh', ...values, program, ...args],
+		options: {
+			detached: true,
+			cwd: '/',
+			env: {
+				PATH: process.env.PATH ?? '/usr/bin:/bin',
+				LANG: 'C.UTF-8',
+				MALLOC_ARENA_MAX: '2',
+				UV_THREADPOOL_SIZE: '2',
+				...env,
+			},
+			stdio: ['pipe', 'pipe', 'pipe', ...files],
+		},
+	};
+}
+
+/** Starts a limited program. */
+export function spawnLimited(program: string, args: readonly string[], options: ProgramOptions): ChildProcess {
+	const command = limitedCommand(program, args, options);
+	return spawn(command.file, command.args, command.options);
 }
 
 /** Ends a child with everything that it started, at once. */
-export function killGroup({ pid }: ChildProcess): void {
+export function killGroup({ pid }: { readonly pid?: number | undefined }): void {
 	if (pid === undefined) return;
 	try {
 		process.kill(-pid, 'SIGKILL');

@@ -1,45 +1,69 @@
 import { randomUUID } from 'node:crypto';
-import { open, rm, statfs } from 'node:fs/promises';
+import { type FileHandle, open, rm, statfs } from 'node:fs/promises';
 import path from 'node:path';
-import type { LocalFile, OpenFile } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
+import type { LocalFile, OpenFile } from './storage.js';
 
-/** A larger file is not copied from one place to another only for a picture of it. */
-const mostCopied = 512 * 1024 * 1024;
-
-/** Stays free on the disk that the copy lies on. */
+/** Stays free on the disk that temporary files lie on. */
 const reserve = 256 * 1024 * 1024;
 
-/** Lends the file as the storage has it, else as a copy without a name in `folder`, of which nothing is left afterwards, not even by a kill. */
+export interface LocalFileOptions {
+	/** Where a temporary copy lies. */
+	folder: string;
+	signal: AbortSignal;
+	/** What it is for, in what a person is told: `preview`. */
+	purpose: string;
+	/** A larger file is not copied. */
+	mostCopied: number;
+}
+
+/**
+ * Lends a file as the storage has it, else as a copy without a name, of which nothing is left afterwards, not even by a kill. Throws `unsupportedMediaType` for
+ * one that is too large to be copied.
+ */
 export async function withLocalFile<T>(
 	file: OpenFile,
-	folder: string,
-	signal: AbortSignal,
+	{ folder, signal, purpose, mostCopied }: LocalFileOptions,
 	use: (file: LocalFile) => Promise<T>,
 ): Promise<T> {
 	if (file.withLocalFile !== undefined) return file.withLocalFile(use);
-	if (file.item.size > mostCopied) throw new Failure('unsupportedMediaType', 'The file is too large for a preview.');
-	const { bavail, bsize } = await statfs(folder);
-	if (bavail * bsize < reserve + file.item.size) throw noSpace();
+	if (file.item.size > mostCopied) {
+		throw new Failure('unsupportedMediaType', `The file is too large for a ${purpose}.`);
+	}
+	if ((await temporarySpace(folder)) < file.item.size) throw noSpace(purpose);
+	return withTemporaryFile(folder, async (copy) => {
+		try {
+			let at = 0;
+			for await (const chunk of file.read()) {
+				signal.throwIfAborted();
+				await copy.writev([chunk], at);
+				at += chunk.length;
+			}
+		} catch (error) {
+			throw (error as NodeJS.ErrnoException).code === 'ENOSPC' ? noSpace(purpose, error) : error;
+		}
+		return use({ descriptor: copy.fd });
+	});
+}
+
+/** Lends a new file without a name, open for reading and writing. */
+export async function withTemporaryFile<T>(folder: string, use: (file: FileHandle) => Promise<T>): Promise<T> {
 	const name = path.join(folder, `${randomUUID()}.tmp`);
-	const copy = await open(name, 'wx+', 0o600);
+	const file = await open(name, 'wx+', 0o600);
 	try {
 		await rm(name);
-		let at = 0;
-		for await (const chunk of file.read()) {
-			signal.throwIfAborted();
-			await copy.writev([chunk], at);
-			at += chunk.length;
-		}
-		return await use({ descriptor: copy.fd });
-	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === 'ENOSPC') throw noSpace(error);
-		throw error;
+		return await use(file);
 	} finally {
-		await copy.close();
+		await file.close();
 	}
 }
 
-function noSpace(cause?: unknown): Failure {
-	return new Failure('unavailable', 'There is no space for a preview right now.', { retryAfter: 60, cause });
+/** Bytes that temporary files may take; less than none where too little is free already. */
+export async function temporarySpace(folder: string): Promise<number> {
+	const { bavail, bsize } = await statfs(folder);
+	return bavail * bsize - reserve;
+}
+
+function noSpace(purpose: string, cause?: unknown): Failure {
+	return new Failure('unavailable', `There is no space for a ${purpose} right now.`, { retryAfter: 60, cause });
 }

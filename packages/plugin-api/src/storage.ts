@@ -26,10 +26,10 @@ export interface ByteRange {
 	end: number;
 }
 
-/** A file of this machine that another program may read. */
+/** A file of this machine that another program may read, or write where that is said. */
 export interface LocalFile {
 	/**
-	 * Open for reading; only its owner closes it. Given to a child process as a further entry of its `stdio` it is the file itself there, such as
+	 * Open; only its owner closes it. Given to a child process as a further entry of its `stdio` it is the file itself there, such as
 	 * `/proc/self/fd/3`, whatever has become of its name.
 	 */
 	readonly descriptor: number;
@@ -89,6 +89,11 @@ export interface StagedFile {
 	 * written after the next one is asked for, so the body must not use its memory again.
 	 */
 	append(body: AsyncIterable<Uint8Array>, at: number): Promise<number>;
+	/**
+	 * Lends the file itself, open for reading and writing, to a program of its own, until `use` has settled. What the program wrote is what the file holds then. Throws
+	 * `locked` as `append` does, and keeps others away meanwhile. Not every storage has such.
+	 */
+	withLocalFile?<T>(use: (file: LocalFile) => Promise<T>): Promise<T>;
 	/** Resolves when every byte held would survive a power cut. When it fails, the file is dropped: a later one might vouch for bytes that are lost. */
 	sync(): Promise<void>;
 	/**

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { killGroup, spawnLimited } from './limits.js';
+import { killGroup, spawnLimited } from '@stowage/plugin-api';
 import { answerHeaderBytes, parseAnswerHeader, requestHeader } from './messages.js';
 
 /** The child ended before it had answered. */

@@ -1,5 +1,4 @@
-import { definePlugin, type PluginLog, type Renderer, z } from '@stowage/plugin-api';
-import { findProgram } from './findProgram.js';
+import { definePlugin, findProgram, type PluginLog, type Renderer, z } from '@stowage/plugin-api';
 import { ImageWorkers } from './ImageWorkers.js';
 import { imageRenderer, pdfRenderer, videoRenderer } from './renderers.js';
 

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { killGroup, spawnLimited } from './limits.js';
+import { killGroup, spawnLimited } from '@stowage/plugin-api';
 
 export interface RunOptions {
 	memoryBytes: number;
@@ -23,7 +23,7 @@ export async function runProgram(
 	{ memoryBytes, descriptor, signal }: RunOptions,
 ): Promise<Buffer | undefined> {
 	signal.throwIfAborted();
-	const child = spawnLimited(program, args, { memoryBytes, cpuSeconds, descriptor });
+	const child = spawnLimited(program, args, { memoryBytes, cpuSeconds, files: [descriptor] });
 	const end = () => killGroup(child);
 	signal.addEventListener('abort', end, { once: true });
 	const chunks: Buffer[] = [];

@@ -4,10 +4,9 @@ import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { PictureSize, PluginLog, Renderer, RenderSource } from '@stowage/plugin-api';
+import { findProgram, type PictureSize, type PluginLog, type Renderer, type RenderSource } from '@stowage/plugin-api';
 import { extensionOf, previewOf, shownAs } from '@stowage/rules';
 import type { ExecutionContext } from 'ava';
-import { findProgram } from '../src/findProgram.js';
 import { ImageWorkers, type ImageWorkersOptions } from '../src/ImageWorkers.js';
 import { imageRenderer, pdfRenderer, videoRenderer } from '../src/renderers.js';
 

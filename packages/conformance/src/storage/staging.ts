@@ -1,3 +1,5 @@
+import { writeSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import {
 	body,
 	brokenBody,
@@ -237,6 +239,41 @@ export function stagingRules(rule: Rule): void {
 		t.is(await appending, 4);
 		await rival.commit(p('a'));
 		t.is(await readText(storage, 'a'), 'slow');
+	});
+
+	rule('a program may write a staged file itself, wherever in it it likes', async (t, storage, again) => {
+		const staged = await storage.stage();
+		if (staged.withLocalFile === undefined) {
+			t.pass('Not every storage has such.');
+			return;
+		}
+		await staged.append(body('what was there before'), 0);
+		const rival = await storage.stage(staged.id);
+		const told = await staged.withLocalFile(async ({ descriptor }) => {
+			await refused(t, 'locked', () => rival.append(body('quick'), 0));
+			await refused(t, 'locked', () => rival.commit(p('a')));
+			writeSync(descriptor, 'by the descriptor', 0);
+			// As a program does that takes a name for its output.
+			const reopened = await open(`/proc/self/fd/${descriptor}`, 'w+');
+			await reopened.write('....s, and back', 0);
+			await reopened.write('goes', 0);
+			await reopened.close();
+			return 'told';
+		});
+		t.is(told, 'told');
+		t.is(await staged.size(), 15);
+		await t.throwsAsync(
+			staged.withLocalFile(async () => {
+				throw new Error('the program has failed');
+			}),
+			{ message: 'the program has failed' },
+		);
+		t.deepEqual(await names(storage, ''), []);
+		const found = await (await again()).stage(staged.id);
+		await found.append(body('!'), 15);
+		await found.commit(p('a'));
+		t.is(await readText(storage, 'a'), 'goess, and back!');
+		await refused(t, 'notFound', async () => staged.withLocalFile?.(async () => {}));
 	});
 
 	rule('of many uploads for one name one wins and the others lose nothing', async (t, storage) => {

@@ -37,6 +37,7 @@ import { entryIn } from './entries.js';
 import { FolderFeeds } from './FolderFeeds.js';
 import { homesOnDisk, makeHome } from './homes.js';
 import type { ItemWatcher } from './itemWatcher.js';
+import { lendStaged } from './lendStaged.js';
 import { listMerged, listPlace } from './listFolder.js';
 import { notThere, ownPlace, type Place, privatePlace, publicPlace, readPlace } from './places.js';
 import { publishAll, publishOnce, underFreeName } from './publish.js';
@@ -51,6 +52,7 @@ export function createFiles(
 	log: Log,
 	watcher: ItemWatcher,
 	quotas: Quotas,
+	temporaryFolder: string,
 ): Files {
 	const feeds = new FolderFeeds(storage, log);
 	const space = createSpaceGuard(availableSpace(storage, uploads.freeSpaceReserve));
@@ -232,6 +234,18 @@ export function createFiles(
 		async stage(id) {
 			if (id === undefined) await space.assertSpace();
 			return space.guarded(await storage().stage(id));
+		},
+
+		async lend(viewer, staged, use) {
+			const reservation = await quotas.reserve(viewer);
+			try {
+				const direct = await storage().stage(staged.id);
+				const take = (bytes: number) => reservation.take({ bytes, entries: 0 });
+				return await lendStaged({ direct, guarded: staged, space, take, temporaryFolder }, use);
+			} finally {
+				// Whoever publishes it asks for it again.
+				reservation.release();
+			}
 		},
 
 		async assertUpload(viewer, folder) {

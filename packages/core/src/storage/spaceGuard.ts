@@ -18,8 +18,10 @@ const full = () => new Failure('storageFull', 'There is not enough free space.')
 
 /** Keeps a part of the disk free, whatever arrives at once and however little of it was announced. */
 export interface SpaceGuard {
-	/** Throws `storageFull` if the reserve is reached already. */
-	assertSpace(): Promise<void>;
+	/** Throws `storageFull` if the reserve is reached already, or would be by so many bytes. */
+	assertSpace(bytes?: number): Promise<void>;
+	/** Bytes that may be written. */
+	available(): Promise<number>;
 	/** The same file, but its bytes end with `storageFull` where the next ones would take from the reserve. */
 	guarded(staged: StagedFile): StagedFile;
 	/** For bytes that come by other ways, such as a copy. */
@@ -78,9 +80,10 @@ export function createSpaceGuard(freeAboveReserve: () => Promise<number>): Space
 	}
 
 	return {
-		async assertSpace() {
-			if ((await available()) <= 0) throw full();
+		async assertSpace(bytes = 0) {
+			if ((await available()) <= bytes) throw full();
 		},
+		available,
 		asking() {
 			const granted: number[] = [];
 			return {

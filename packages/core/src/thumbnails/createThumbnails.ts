@@ -1,27 +1,30 @@
 import { createHash } from 'node:crypto';
 import os from 'node:os';
-import type {
-	ByteRange,
-	Files,
-	ItemRef,
-	OpenFile,
-	PictureSize,
-	Registry,
-	Renderer,
-	RenderSource,
-	StorageItem,
-	StorageProvider,
-	WalkedItem,
+import {
+	type ByteRange,
+	type Files,
+	type ItemRef,
+	type OpenFile,
+	type PictureSize,
+	type Registry,
+	type Renderer,
+	type RenderSource,
+	type StorageItem,
+	type StorageProvider,
+	type WalkedItem,
+	withLocalFile,
 } from '@stowage/plugin-api';
 import { extensionOf, Failure, isFailure, previewOf, shownAs, sniffedBytes, type Viewer } from '@stowage/rules';
 import type { Asker } from '../archives/createArchives.js';
 import { privatePlace, publicPlace } from '../files/places.js';
 import { FairQueue } from '../limits/FairQueue.js';
 import type { Log } from '../log.js';
-import { withLocalFile } from './localCopy.js';
 import { SharedWork, unlessAborted } from './SharedWork.js';
 import type { Known, ThumbnailCache } from './ThumbnailCache.js';
 import { isWholeWebp } from './webp.js';
+
+/** A larger file is not copied from one place to another only for a picture of it. */
+const mostCopied = 512 * 1024 * 1024;
 
 /** A picture of a content. */
 export interface Thumbnail {
@@ -134,7 +137,7 @@ export function createThumbnails({
 			extension,
 			size: file.item.size,
 			read,
-			withLocalFile: (use) => withLocalFile(file, folder, signal, use),
+			withLocalFile: (use) => withLocalFile(file, { folder, signal, purpose: 'preview', mostCopied }, use),
 		};
 		const accepting = [...renderers.all()].reverse().filter(([, each]) => each.accepts(kind, extension));
 		// Nobody has looked at it, so nothing is known of it: whoever can may be back soon.

@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import type { CommitOptions, StagedFile, StorageItem } from '@stowage/plugin-api';
+import type { CommitOptions, LocalFile, StagedFile, StorageItem } from '@stowage/plugin-api';
 import { Failure, rootPath, type StoragePath } from '@stowage/rules';
 import type { Disk } from '../root/Disk.js';
 import { randomName, stagingFolder } from '../root/privateFolder.js';
@@ -48,6 +48,16 @@ export class StagedLocalFile implements StagedFile {
 			this.#withFile(async (fd) => {
 				this.#assertLock(fd);
 				return appendTo(this.disk, fd, body, at);
+			}),
+		);
+	}
+
+	withLocalFile<T>(use: (file: LocalFile) => Promise<T>): Promise<T> {
+		return this.#alone(() =>
+			this.#withFile(async (fd) => {
+				// A child that outlives this process has the lock as well: nobody publishes what it still writes.
+				this.#assertLock(fd);
+				return use({ descriptor: fd });
 			}),
 		);
 	}
