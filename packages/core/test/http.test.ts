@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import type { Request } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { createClientReader } from '../src/http/proxy.js';
 import { addressOf, cutAfterFirstBytes, rawRequest } from './rawRequest.js';
@@ -334,7 +334,7 @@ test('a client behind trusted proxies is the hop that they wrote, whatever its f
 	const read = createClientReader(['127.0.0.1', '10.0.0.0/8', '2001:db8:ffff::/48'], '');
 	const address = (forwardedFor: string | undefined, remoteAddress = '127.0.0.1') => {
 		const headers = forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor };
-		return read({ raw: { req: { headers, socket: { remoteAddress } } } } as unknown as Request).address;
+		return read({ headers, socket: { remoteAddress } } as unknown as IncomingMessage).address;
 	};
 	t.is(address(undefined), '127.0.0.1');
 	t.is(address('198.51.100.7'), '198.51.100.7');

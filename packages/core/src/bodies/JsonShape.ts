@@ -9,6 +9,23 @@ const maxValues = 500_000;
 const quote = 0x22;
 const backslash = 0x5c;
 
+/** By byte: whether it means anything here, outside of strings and inside. */
+const shapes = marked('"{[}],');
+const endsText = marked('"\\');
+
+function marked(characters: string): Uint8Array {
+	const marks = new Uint8Array(256);
+	for (const byte of Buffer.from(characters)) marks[byte] = 1;
+	return marks;
+}
+
+/** Where the next marked byte is; the end where there is none. Most bytes are of no interest, and there may be millions. */
+function nextOf(marks: Uint8Array, chunk: Uint8Array, from: number): number {
+	let at = from;
+	while (at < chunk.length && marks[chunk[at] as number] === 0) at++;
+	return at;
+}
+
 /** Looks at a JSON text as its bytes come, so that one that would take too much memory or stack is refused before it is parsed. Whether it is JSON at all is not asked. */
 export class JsonShape {
 	#depth = 0;
@@ -19,14 +36,18 @@ export class JsonShape {
 	/** Throws `invalid` for what is nested too deeply and `tooLarge` for too many values. */
 	add(chunk: Uint8Array): void {
 		for (let at = 0; at < chunk.length; at++) {
+			if (this.#isEscaped) {
+				this.#isEscaped = false;
+				continue;
+			}
+			at = nextOf(this.#isInString ? endsText : shapes, chunk, at);
 			if (this.#isInString) this.#inString(chunk[at]);
 			else this.#outside(chunk[at]);
 		}
 	}
 
 	#inString(byte: number | undefined): void {
-		if (this.#isEscaped) this.#isEscaped = false;
-		else if (byte === backslash) this.#isEscaped = true;
+		if (byte === backslash) this.#isEscaped = true;
 		else if (byte === quote) this.#isInString = false;
 	}
 

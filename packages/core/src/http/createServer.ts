@@ -11,7 +11,7 @@ import { answerError } from './errors.js';
 import { inviteBodiesLate } from './expectContinue.js';
 import { createListener } from './listener.js';
 import { notHere } from './notHere.js';
-import { type ClientInfo, createClientReader, trustedBy } from './proxy.js';
+import { type ClientInfo, createClientReader, limitAddress, trustedBy } from './proxy.js';
 import { checkRawPath } from './rawPath.js';
 import { createRefusalLog } from './refusalLog.js';
 import { serializeRequests } from './serializeRequests.js';
@@ -67,15 +67,15 @@ export function createServer(config: Config, log: Log, mostLateMs: number): Hapi
 		},
 	});
 	inviteBodiesLate(server, listener);
-	serializeRequests(listener);
 	limitConnections(listener, config.maxConnectionsPerAddress, trustedBy(config.trustedProxies));
 	const readClient = createClientReader(config.trustedProxies, config.publicUrl);
+	serializeRequests(listener, (request) => limitAddress(readClient(request).address));
 	const checkHost = createHostCheck(config);
 	const logs = { log, logRefusal: createRefusalLog(log) };
 	server.decorate('request', 'client', { address: '', isHttps: false, host: '' });
 
 	server.ext('onRequest', (request, h) => {
-		request.client = readClient(request);
+		request.client = readClient(request.raw.req);
 		assertHost(request.raw.req, request.raw.res);
 		checkHost(request.client.host);
 		checkRawPath(request.raw.req.url ?? '/');

@@ -1,5 +1,5 @@
+import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
-import type { Request } from '@stowage/plugin-api';
 import { isListed, parseNetwork } from '../config/networks.js';
 
 export interface ClientInfo {
@@ -14,11 +14,11 @@ export interface ClientInfo {
 export function createClientReader(
 	trustedProxies: readonly string[],
 	publicUrl: string,
-): (request: Request) => ClientInfo {
+): (request: IncomingMessage) => ClientInfo {
 	const isTrusted = trustedBy(trustedProxies);
 	return (request) => {
-		const peer = plainAddress(request.raw.req.socket.remoteAddress ?? '');
-		const host = request.raw.req.headers.host ?? '';
+		const peer = plainAddress(request.socket.remoteAddress ?? '');
+		const host = request.headers.host ?? '';
 		const isPublicHttps = publicUrl.startsWith('https:');
 		if (!isTrusted(peer)) return { address: peer, isHttps: isPublicHttps, host };
 		const scheme = lastValue(header(request, 'x-forwarded-proto'));
@@ -62,8 +62,8 @@ export function trustedBy(trustedProxies: readonly string[]): (address: string) 
 	return (address) => isListed(trusted, address);
 }
 
-function header(request: Request, name: string): string {
-	const value = request.raw.req.headers[name];
+function header(request: IncomingMessage, name: string): string {
+	const value = request.headers[name];
 	return Array.isArray(value) ? value.join(',') : (value ?? '');
 }
 

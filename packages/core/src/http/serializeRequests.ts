@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { Failure } from '@stowage/rules';
 import { refusalAnswer } from './errors.js';
 import { Pipeline } from './Pipeline.js';
+import { RequestScheduler } from './RequestScheduler.js';
 import { inContextOf } from './requestContext.js';
 import { endGently, leaveBodyUnread } from './unreadBody.js';
 
@@ -16,10 +17,13 @@ const headers = {
 };
 
 /**
- * Stands between Node's parser and hapi: hapi gets the requests of a connection one at a time, and nothing of what can't be parsed. What Node refuses before there is
- * a request, such as a bad request line, too many headers or an unknown expectation, gets the same shape as every other refusal.
+ * Stands between Node's parser and hapi: hapi gets the requests of a connection one at a time, those of a client (`clientOf`) in turn with everybody else's, and
+ * nothing of what can't be parsed. What Node refuses before there is a request, such as a bad request line, too many headers or an unknown expectation, gets the
+ * same shape as every other refusal.
  */
-export function serializeRequests(listener: HttpServer): void {
+export function serializeRequests(listener: HttpServer, clientOf: (request: IncomingMessage) => string): void {
+	const scheduler = new RequestScheduler();
+	listener.on('connection', () => scheduler.accepted());
 	const pipelines = new WeakMap<Socket, Pipeline>();
 	const pipelineOf = (socket: Socket) => {
 		const pipeline = pipelines.get(socket) ?? new Pipeline(socket, writeRefusal);
@@ -31,9 +35,13 @@ export function serializeRequests(listener: HttpServer): void {
 	listener.removeAllListeners('request');
 	listener.on('request', (request: IncomingMessage, response: ServerResponse) => {
 		const answer = () => {
+			// Who has gone while they waited gets no answer.
+			if (request.socket.destroyed) return;
 			for (const listen of answerOfHapi) listen.call(listener, request, response);
 		};
-		pipelineOf(request.socket).take({ request, response, answer: () => inContextOf(response, answer) });
+		// What an answer throws is thrown where it belongs to its request, and takes no other request with it.
+		const start = () => inContextOf(response, () => queueMicrotask(answer));
+		pipelineOf(request.socket).take({ request, response, answer: () => scheduler.add(clientOf(request), start) });
 	});
 
 	listener.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {

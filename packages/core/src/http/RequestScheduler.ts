@@ -1,0 +1,85 @@
+/** Requests that start in one round of the event loop. One costs a millisecond at most until it waits for the first time. */
+const mostInRound = 8;
+
+/** While connections come, so many rounds only accept, and then so few requests start. */
+const acceptingRounds = 8;
+const mostWhileAccepting = 2;
+
+/**
+ * Starts a few requests in each round of the event loop and lets the others wait, round robin by client: somebody on a hundred connections delays everybody else by
+ * one request, not by a hundred. Those of a quiet server start at once. How many can wait is bounded by the number of connections.
+ *
+ * Node accepts one connection a round. An honest one would wait in the kernel until all before it were accepted and, one a round, answered; so accepting goes first.
+ */
+export class RequestScheduler {
+	/** By client, in the order of their turns. */
+	readonly #waiting = new Map<string, (() => void)[]>();
+	#startedInRound = 0;
+	#hasAccepted = false;
+	#acceptingRounds = 0;
+	#isNextRoundSet = false;
+
+	/** A connection has come; more may wait to be accepted. */
+	accepted(): void {
+		this.#hasAccepted = true;
+		this.#setNextRound();
+	}
+
+	/** Calls `start` now or in one of the next rounds. It must not throw. */
+	add(client: string, start: () => void): void {
+		if (this.#waiting.size === 0 && !this.#hasAccepted && this.#startedInRound < mostInRound) {
+			this.#begin(start);
+			return;
+		}
+		const waiting = this.#waiting.get(client);
+		if (waiting === undefined) this.#waiting.set(client, [start]);
+		else waiting.push(start);
+		this.#setNextRound();
+	}
+
+	#begin(start: () => void): void {
+		this.#startedInRound++;
+		this.#setNextRound();
+		start();
+	}
+
+	#setNextRound(): void {
+		if (this.#isNextRoundSet) return;
+		this.#isNextRoundSet = true;
+		setImmediate(() => {
+			this.#isNextRoundSet = false;
+			this.#nextRound();
+		});
+	}
+
+	#nextRound(): void {
+		this.#startedInRound = 0;
+		const isAccepting = this.#hasAccepted;
+		this.#hasAccepted = false;
+		if (this.#waiting.size === 0) {
+			this.#acceptingRounds = 0;
+			return;
+		}
+		if (isAccepting && this.#acceptingRounds++ < acceptingRounds) {
+			this.#setNextRound();
+			return;
+		}
+		this.#acceptingRounds = 0;
+		const most = isAccepting ? mostWhileAccepting : mostInRound;
+		for (let start = this.#take(); start !== undefined; start = this.#take()) {
+			this.#begin(start);
+			if (this.#startedInRound === most) break;
+		}
+	}
+
+	/** The oldest request of the client whose turn it is; that client goes to the end of the line. */
+	#take(): (() => void) | undefined {
+		for (const [client, waiting] of this.#waiting) {
+			const start = waiting.shift();
+			this.#waiting.delete(client);
+			if (waiting.length > 0) this.#waiting.set(client, waiting);
+			return start;
+		}
+		return undefined;
+	}
+}
