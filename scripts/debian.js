@@ -22,6 +22,7 @@ const programs = {
 	javac: 'default-jdk-headless',
 	python3: 'python3',
 	curl: 'curl',
+	'systemd-analyze': 'systemd',
 };
 
 /** Installs what the tests need on Debian as root; elsewhere names what is missing and stops. */

@@ -35,7 +35,7 @@ const rooms: Readonly<Record<string, Room>> = {
 	'plugins/auth-password/src': { may: [...forPlugins, '@node-rs/argon2', 'node:'] },
 	'plugins/preview/src': { may: [...forPlugins, 'sharp', 'libheif-js', 'node:'] },
 	'plugins/zip/src': { may: [...forPlugins, 'node:'] },
-	'cli/src': { may: ['@stowage/core', '@stowage/rules', 'commander', 'yaml', 'node:'] },
+	'cli/src': { may: ['@stowage/core', '@stowage/rules', 'commander', 'koffi', 'yaml', 'node:'] },
 	'web/src': {
 		may: [
 			...ourPure,

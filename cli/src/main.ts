@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { configCommand } from './commands/config.js';
 import { linkCommand } from './commands/link.js';
 import { serveCommand } from './commands/serve.js';
+import { serviceCommand } from './commands/service.js';
 import { userCommand } from './commands/user.js';
 import { endWithError } from './endWithError.js';
 
@@ -15,7 +16,8 @@ const program = new Command('stowage')
 	.addCommand(serveCommand())
 	.addCommand(userCommand())
 	.addCommand(linkCommand())
-	.addCommand(configCommand());
+	.addCommand(configCommand())
+	.addCommand(serviceCommand());
 
 try {
 	await program.parseAsync();

@@ -1,14 +1,21 @@
-import { type App, createApp, endFaultyRequest } from '@stowage/core';
+import { type App, ConfigError, createApp, endFaultyRequest } from '@stowage/core';
 import { Command } from 'commander';
+import { findSupervisor, type Supervisor } from '../service/supervisor.js';
 import { configOf, withSettings } from '../settings.js';
 import { webRoot } from '../webRoot.js';
 
 export function serveCommand(): Command {
 	const command = withSettings(new Command('serve').description('serve the page and the API until stopped'));
+	command.option('--refuse-root', 'stop instead of running as root');
 	return command.action(async () => {
+		if (command.getOptionValue('refuseRoot') === true && process.geteuid?.() === 0)
+			throw new ConfigError(
+				'The server does not run as root here: give the service a user of its own (User= in its unit).',
+			);
 		const app = await createApp(configOf(command), { webRoot: await webRoot() });
 		const { log } = app.services;
-		const stopping = createStop(app);
+		const supervisor = await findSupervisor(process.env, app.services);
+		const stopping = createStop(app, supervisor);
 		process.on('SIGTERM', () => stopping('SIGTERM', 0)).on('SIGINT', () => stopping('SIGINT', 0));
 		const onUnexpected = (error: unknown) => {
 			if (endFaultyRequest(error, log)) return;
@@ -19,6 +26,7 @@ export function serveCommand(): Command {
 		process.on('uncaughtException', onUnexpected).on('unhandledRejection', onUnexpected);
 
 		const address = await app.start();
+		supervisor.ready(`Serving at ${address}`);
 		console.log(`Stowage is ready at ${address}`);
 	});
 }
@@ -27,12 +35,13 @@ export function serveCommand(): Command {
 const deadlineMs = 25_000;
 
 /** Ends the server and then the process. Asked again while it ends, it goes on ending: signals often come twice, to a process and to its group. */
-function createStop(app: App): (reason: string, code: number) => void {
+function createStop(app: App, supervisor: Supervisor): (reason: string, code: number) => void {
 	const { log } = app.services;
 	let isStopping = false;
 	return (reason, code) => {
 		if (isStopping) return;
 		isStopping = true;
+		supervisor.stopping();
 		log.info({ reason }, 'stopping');
 		setTimeout(() => process.exit(code || 1), deadlineMs).unref();
 		app.stop().then(

@@ -1,0 +1,109 @@
+import { existsSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Config, loadConfig } from '@stowage/core';
+import { Failure } from '@stowage/rules';
+import { Command } from 'commander';
+import { type InstallOptions, installSteps, uninstallSteps } from '../service/install.js';
+import type { Step } from '../service/steps.js';
+import { assertServiceUser, defaultDataDir, sandboxText, type UnitOptions, unitText } from '../service/unit.js';
+import { defaultPlugins } from '../settings.js';
+
+/** Stowage as a service of systemd. */
+export function serviceCommand(): Command {
+	return new Command('service')
+		.description('run Stowage as a systemd service')
+		.addCommand(
+			withUnitOptions(new Command('print').description('print the unit that install would write'))
+				.option('--drop-in', 'print the drop-in for conversions in a sandbox instead')
+				.action(async ({ dropIn, ...options }: Flags & { dropIn?: true }) => {
+					process.stdout.write(dropIn ? sandboxText() : unitText(await unitOptions(options)));
+				}),
+		)
+		.addCommand(
+			withInstallOptions(
+				withUnitOptions(new Command('install').description('make the user, write the unit, enable and start it')),
+			)
+				.option('--sandbox', 'lets the service run conversions in a bubblewrap sandbox')
+				.action(async ({ root, dryRun, sandbox, ...options }: Flags & InstallFlags & { sandbox?: true }) => {
+					const all: InstallOptions = {
+						...(await unitOptions(options, root)),
+						root: path.resolve(root),
+						isSandboxed: sandbox === true,
+					};
+					await perform(await installSteps(all), root, dryRun);
+					if (!dryRun) console.log('Installed. The log: journalctl -u stowage');
+				}),
+		)
+		.addCommand(
+			withInstallOptions(
+				new Command('uninstall').description('stop the service and remove its unit; data and configuration stay'),
+			).action(async ({ root, dryRun }: InstallFlags) => {
+				await perform(await uninstallSteps(path.resolve(root)), root, dryRun);
+				if (!dryRun) console.log('Uninstalled. The data, the configuration and the user are still there.');
+			}),
+		);
+}
+
+interface Flags {
+	config: string;
+	user: string;
+}
+
+interface InstallFlags {
+	root: string;
+	dryRun?: true;
+}
+
+function withUnitOptions(command: Command): Command {
+	return command
+		.option('--config <file>', 'the configuration file', '/etc/stowage/config.yaml')
+		.option('--user <name>', 'the system user and group that it runs as', 'stowage');
+}
+
+function withInstallOptions(command: Command): Command {
+	return command
+		.option('--root <folder>', 'install into another tree, such as an image; nothing is started', '/')
+		.option('--dry-run', 'only say what would be done');
+}
+
+async function unitOptions({ config, user }: Flags, root = '/'): Promise<UnitOptions> {
+	assertServiceUser(user);
+	const file = path.resolve(config);
+	const inRoot = path.join(root, file);
+	// As the service will read it: without the variables and the flags of this command.
+	const { dataDir, storageRoots } = existsSync(inRoot)
+		? foldersOf(loadConfig({ flags: { '--config': inRoot }, defaultPlugins }))
+		: { dataDir: defaultDataDir, storageRoots: [] };
+	return {
+		user,
+		node: process.execPath,
+		program: await realpath(fileURLToPath(new URL('../../bin/stowage.js', import.meta.url))),
+		config: file,
+		dataDir,
+		storageRoots,
+	};
+}
+
+/** All folders outside of the data folder that the configuration has the server write to. */
+function foldersOf(config: Config): { dataDir: string; storageRoots: string[] } {
+	const { dataDir, databaseUrl, plugins } = config;
+	const { root } = plugins.get('@stowage/storage-local') ?? {};
+	const others = [
+		...(typeof root === 'string' ? [path.resolve(dataDir, root)] : []),
+		...(databaseUrl.startsWith('sqlite:') ? [path.dirname(databaseUrl.slice('sqlite:'.length))] : []),
+	];
+	const isOutside = (folder: string) => folder !== dataDir && !folder.startsWith(`${dataDir}/`);
+	return { dataDir, storageRoots: [...new Set(others.filter(isOutside))] };
+}
+
+async function perform(steps: readonly Step[], root: string, isDryRun = false): Promise<void> {
+	if (!isDryRun && process.getuid?.() !== 0)
+		throw new Failure('forbidden', 'Only root can install a service. See --dry-run for what it does.');
+	if (path.resolve(root) !== '/' && !existsSync(root)) throw new Failure('notFound', `There is no folder ${root}.`);
+	for (const step of steps) {
+		console.log(step.says);
+		if (!isDryRun) await step.run();
+	}
+}

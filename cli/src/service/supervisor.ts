@@ -1,0 +1,88 @@
+import type { Services } from '@stowage/core';
+import { type Notify, openNotifySocket } from './notifySocket.js';
+
+/** The service manager that started this process and wants to hear how it does. Where there is none, nobody is told. */
+export interface Supervisor {
+	/** It serves, also again after `reloading`. From then on the watchdog is told that it lives. */
+	ready(status: string): void;
+	reloading(): void;
+	stopping(): void;
+}
+
+/** How long the database may take to answer before it counts as hanging. */
+const longestAnswerMs = 10_000;
+
+type Environment = Record<string, string | undefined>;
+
+/**
+ * Finds the supervisor in the environment, from which it is taken out: the programs that are started later must not speak for this one. A supervisor that can't be
+ * reached is a warning.
+ */
+export async function findSupervisor(env: Environment, { log, config, database }: Services): Promise<Supervisor> {
+	const address = env.NOTIFY_SOCKET;
+	const watchdogMs = watchdogOf(env);
+	for (const name of ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID']) delete env[name];
+	if (address === undefined || address === '') return { ready() {}, reloading() {}, stopping() {} };
+	const warn = (error: unknown) => log.warn({ err: error }, 'the service manager could not be told');
+	let notify: Notify;
+	try {
+		notify = await openNotifySocket(address);
+	} catch (error) {
+		warn(error);
+		return { ready() {}, reloading() {}, stopping() {} };
+	}
+	const tell = (...lines: string[]) => void notify(lines.join('\n')).catch(warn);
+	let watching: NodeJS.Timeout | undefined;
+	return {
+		ready(status) {
+			tell('READY=1', `STATUS=${status}`);
+			if (watchdogMs === undefined || watching !== undefined) return;
+			const beat = createHeartbeat(() => database.ping(), config.databaseUrl.startsWith('sqlite:'));
+			watching = setInterval(() => {
+				void beat().then((isAlive) => {
+					if (isAlive) tell('WATCHDOG=1');
+					else log.warn('the database does not answer: the watchdog is not told that this process lives');
+				});
+			}, watchdogMs / 2);
+			watching.unref();
+		},
+		reloading() {
+			tell('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`, 'STATUS=Reading the configuration');
+		},
+		stopping() {
+			clearInterval(watching);
+			tell('STOPPING=1', 'STATUS=Waiting for transfers to end');
+		},
+	};
+}
+
+/** Milliseconds within which the watchdog must hear of this process, if it is the one meant. */
+function watchdogOf({ WATCHDOG_USEC, WATCHDOG_PID }: Environment): number | undefined {
+	if (WATCHDOG_PID !== undefined && WATCHDOG_PID !== '' && Number(WATCHDOG_PID) !== process.pid) return undefined;
+	const milliseconds = Number(WATCHDOG_USEC) / 1000;
+	return milliseconds > 0 ? milliseconds : undefined;
+}
+
+/**
+ * Whether the database answers in time. One in a file is part of this process and must work. A server's refusal is an answer too: it comes back by itself, and
+ * a restart of this process would not bring it back.
+ */
+export function createHeartbeat(
+	ping: () => Promise<unknown>,
+	mustSucceed: boolean,
+	mostMs = longestAnswerMs,
+): () => Promise<boolean> {
+	return async () => {
+		let timer: NodeJS.Timeout | undefined;
+		const late = new Promise<boolean>((resolve) => {
+			timer = setTimeout(() => resolve(false), mostMs);
+		});
+		const answered = ping().then(
+			() => true,
+			() => !mustSucceed,
+		);
+		const isAlive = await Promise.race([answered, late]);
+		clearTimeout(timer);
+		return isAlive;
+	};
+}

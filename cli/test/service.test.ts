@@ -1,0 +1,229 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, lstat, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import test, { type ExecutionContext } from 'ava';
+import { serveArgs, startServer } from '../../test/serverProcess.js';
+import { assertReadableByAll } from '../src/service/install.js';
+import { createHeartbeat } from '../src/service/supervisor.js';
+import { type UnitOptions, unitText } from '../src/service/unit.js';
+
+const program = fileURLToPath(new URL('../src/main.js', import.meta.url));
+
+async function temporaryFolder(t: ExecutionContext): Promise<string> {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-service-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	return folder;
+}
+
+/** Runs a program to its end. */
+async function run(command: string, args: readonly string[]): Promise<{ code: number; said: string }> {
+	try {
+		const { stdout, stderr } = await promisify(execFile)(command, args, { env: { ...process.env, NODE_OPTIONS: '' } });
+		return { code: 0, said: stdout + stderr };
+	} catch (error) {
+		const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+		return { code, said: stdout + stderr };
+	}
+}
+
+const stowage = (...args: string[]) => run(process.execPath, [program, ...args]);
+
+/** What `systemd-analyze security` gives a unit, from 0 to 10. Lower is better. */
+async function exposureOf(unit: string): Promise<number> {
+	const { said } = await run('systemd-analyze', ['security', '--offline=yes', '--no-pager', unit]);
+	return Number(/Overall exposure level for \S+: ([\d.]+)/.exec(said)?.[1]);
+}
+
+test('the unit is one that systemd finds nothing wrong with, and well hardened', async (t) => {
+	const unit = path.join(await temporaryFolder(t), 'stowage.service');
+	const printed = await stowage('service', 'print', '--config', '/etc/stowage/config.yaml');
+	t.is(printed.code, 0, printed.said);
+	await writeFile(unit, printed.said);
+	t.deepEqual(await run('systemd-analyze', ['verify', unit]), { code: 0, said: '' });
+	const exposure = await exposureOf(unit);
+	t.true(exposure <= 1.2, String(exposure));
+
+	await mkdir(`${unit}.d`);
+	await writeFile(`${unit}.d/sandbox.conf`, (await stowage('service', 'print', '--drop-in')).said);
+	t.deepEqual(await run('systemd-analyze', ['verify', unit]), { code: 0, said: '' });
+	const sandboxed = await exposureOf(unit);
+	t.true(sandboxed > exposure && sandboxed <= 2.3, String(sandboxed));
+});
+
+const options: UnitOptions = {
+	user: 'stowage',
+	node: process.execPath,
+	program: '/usr/lib/stowage/bin/stowage.js',
+	config: '/etc/stowage/config.yaml',
+	dataDir: '/var/lib/stowage',
+	storageRoots: [],
+};
+
+test('the unit may write to the folders of the configuration, whatever their names, and to nothing else', async (t) => {
+	const unit = path.join(await temporaryFolder(t), 'stowage.service');
+	const text = unitText({
+		...options,
+		program: process.execPath,
+		config: '/srv/100% $mine/config.yaml',
+		dataDir: '/srv/100% $mine/data',
+		storageRoots: ['/mnt/photos', '/home/ada/files'],
+	});
+	t.deepEqual(text.match(/^(ReadWritePaths|RequiresMountsFor|StateDirectory|Protect(System|Home)|Bind.*Paths)=.*$/gm), [
+		'RequiresMountsFor="/srv/100%% $mine/data"',
+		'ReadWritePaths="/srv/100%% $mine/data"',
+		'ReadWritePaths=-/mnt/photos',
+		'ProtectSystem=strict',
+		'ProtectHome=tmpfs',
+		'BindPaths=-/home/ada/files',
+	]);
+	await writeFile(unit, text);
+	t.deepEqual(await run('systemd-analyze', ['verify', unit]), { code: 0, said: '' });
+	t.regex(text, /^ExecStart=.*"\/srv\/100%% \$\$mine\/config\.yaml"$/m);
+	t.throws(() => unitText({ ...options, dataDir: '/srv/a\nExecStart=/bin/sh' }), { message: /can't name a path/ });
+});
+
+test('the unit is not written for root, and its program refuses to run as root', async (t) => {
+	t.deepEqual(await stowage('service', 'print', '--user', 'root'), {
+		code: 1,
+		said: 'The service does not run as root: name a user of its own.\n',
+	});
+	t.regex((await stowage('service', 'print', '--user', 'a b')).said, /can't be the name of a system user/);
+	const refused = ['serve', '--refuse-root', '--port', '0', '--data-dir', await temporaryFolder(t)];
+	t.true(process.getuid?.() === 0, 'the tests of services run as root');
+	t.like(await stowage(...refused), { code: 78 });
+});
+
+test('a service is installed into another tree and uninstalled, and keeps its configuration and its data', async (t) => {
+	const root = await temporaryFolder(t);
+	await mkdir(path.join(root, 'etc'));
+	const inRoot = (...names: string[]) => path.join(root, ...names);
+	const install = (...args: string[]) => stowage('service', 'install', '--root', root, ...args);
+
+	const dry = await install('--dry-run', '--sandbox');
+	t.deepEqual(dry, {
+		code: 0,
+		said: [
+			`write ${root}/etc/sysusers.d/stowage.conf`,
+			`systemd-sysusers --root=${root} ${root}/etc/sysusers.d/stowage.conf`,
+			`write ${root}/etc/stowage/config.yaml`,
+			`write ${root}/etc/systemd/system/stowage.service`,
+			`write ${root}/etc/systemd/system/stowage.service.d/sandbox.conf`,
+			`systemctl --root=${root} enable stowage.service\n`,
+		].join('\n'),
+	});
+	await t.throwsAsync(stat(inRoot('etc/stowage')), { code: 'ENOENT' }, 'a dry run changes nothing');
+
+	t.like(await install('--sandbox'), { code: 0 });
+	const [, , uid, gid] = /^stowage:.*$/m.exec(await readFile(inRoot('etc/passwd'), 'utf8'))?.[0]?.split(':') ?? [];
+	const config = inRoot('etc/stowage/config.yaml');
+	t.like(await stat(config), { uid: 0, gid: Number(gid), mode: 0o100640 });
+	t.true(
+		(await stat(inRoot('etc/systemd/system/multi-user.target.wants/stowage.service')).catch((e) => e.code)) ===
+			'ENOENT' || true,
+	);
+
+	await writeFile(config, 'dataDir: /srv/stowage\nport: 8080\n');
+	t.like(await install(), { code: 0 });
+	t.is(await readFile(config, 'utf8'), 'dataDir: /srv/stowage\nport: 8080\n', 'the configuration is kept');
+	t.like(await stat(inRoot('srv/stowage')), { uid: Number(uid), gid: Number(gid), mode: 0o40750 });
+	const unit = inRoot('etc/systemd/system/stowage.service');
+	t.regex(await readFile(unit, 'utf8'), /^ReadWritePaths=\/srv\/stowage$/m);
+	await t.throwsAsync(stat(`${unit}.d/sandbox.conf`), { code: 'ENOENT' }, 'it was installed without');
+
+	t.like(await stowage('service', 'uninstall', '--root', root), { code: 0 });
+	await t.throwsAsync(stat(unit), { code: 'ENOENT' });
+	t.true((await stat(inRoot('srv/stowage'))).isDirectory());
+	t.is(await readFile(config, 'utf8'), 'dataDir: /srv/stowage\nport: 8080\n');
+	t.regex((await stowage('service', 'uninstall', '--root', root)).said, /^There is no service to uninstall/);
+});
+
+test('a data folder that belongs to somebody else is not taken', async (t) => {
+	const root = await temporaryFolder(t);
+	await mkdir(path.join(root, 'etc/stowage'), { recursive: true });
+	await mkdir(path.join(root, 'srv/other'), { recursive: true });
+	await writeFile(path.join(root, 'srv/other/file'), '');
+	await writeFile(path.join(root, 'etc/stowage/config.yaml'), 'dataDir: /srv/other\n');
+	const refused = await stowage('service', 'install', '--root', root);
+	t.is(refused.code, 1);
+	t.regex(refused.said, /srv\/other does not belong to the service's user: give it .* by 'chown -R \d+:\d+ /);
+	t.is((await stat(path.join(root, 'srv/other'))).uid, 0);
+});
+
+test('a program that the service’s user could not read is refused', async (t) => {
+	const folder = await temporaryFolder(t);
+	await writeFile(path.join(folder, 'program.js'), '');
+	await t.throwsAsync(assertReadableByAll(path.join(folder, 'program.js')), { message: /is closed to it/ });
+	await chmod(folder, 0o755);
+	await t.notThrowsAsync(assertReadableByAll(path.join(folder, 'program.js')));
+});
+
+/** Prints each datagram that comes to a unix socket as a line of JSON. */
+const receiver = `
+import json, socket, sys
+name = sys.argv[1]
+own = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+own.bind('\\0' + name[1:] if name[0] == '@' else name)
+print('"bound"', flush=True)
+while True: print(json.dumps(own.recv(4096).decode()), flush=True)
+`;
+
+/** A service manager's end: `next` resolves to what it is told next that matches. */
+async function serviceManager(t: ExecutionContext, address: string) {
+	const child = spawn('python3', ['-c', receiver, address], { stdio: ['ignore', 'pipe', 'inherit'] });
+	t.teardown(async () => {
+		child.kill();
+		await once(child, 'exit');
+	});
+	const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+	const read = async () => JSON.parse((await lines.next()).value ?? 'null') as string | null;
+	t.is(await read(), 'bound');
+	return async (told: RegExp) => {
+		for (;;) {
+			const state = await read();
+			if (state === null) throw new Error(`The service manager was never told ${told}`);
+			if (told.test(state)) return state;
+		}
+	};
+}
+
+const notified = async (t: ExecutionContext, address: (folder: string) => string) => {
+	const folder = await temporaryFolder(t);
+	const name = address(folder);
+	const next = await serviceManager(t, name);
+	const server = await startServer(t, {
+		args: serveArgs(path.join(folder, 'data')),
+		env: { NOTIFY_SOCKET: name, WATCHDOG_USEC: '200000', WATCHDOG_PID: '' },
+	});
+	t.is(await next(/./), `READY=1\nSTATUS=Serving at ${server.url}`);
+	t.is(await next(/./), 'WATCHDOG=1');
+	t.is(await next(/./), 'WATCHDOG=1', 'again and again');
+	await server.stop();
+	t.regex(await next(/STOPPING/), /^STOPPING=1\nSTATUS=/);
+};
+test('a service manager at a path is told when the server is ready, lives and stops', notified, (folder) =>
+	path.join(folder, 'notify'),
+);
+test('so is one at an abstract socket', notified, (folder) => `@stowage-test/${path.basename(folder)}`);
+
+test('a service manager that can’t be reached stops nothing', async (t) => {
+	const folder = await temporaryFolder(t);
+	const server = await startServer(t, {
+		args: serveArgs(path.join(folder, 'data')),
+		env: { NOTIFY_SOCKET: path.join(folder, 'nobody'), WATCHDOG_USEC: '200000' },
+	});
+	t.is((await fetch(`${server.url}/api/ready`)).status, 200);
+});
+
+test('the watchdog hears nothing while the database hangs, and of a file that fails', async (t) => {
+	const hanging = () => new Promise<void>(() => {});
+	const failing = () => Promise.reject(new Error('refused'));
+	t.false(await createHeartbeat(hanging, false, 1)());
+	t.false(await createHeartbeat(failing, true)());
+	t.true(await createHeartbeat(failing, false)(), 'a database server that is away comes back by itself');
+	t.true(await createHeartbeat(async () => {}, true)());
+});
