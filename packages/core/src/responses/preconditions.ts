@@ -6,7 +6,7 @@ export interface Validators {
 	mtime: number;
 }
 
-/** The outcome of the conditional headers, in the order of RFC 9110, section 13.2.2. */
+/** The outcome of the conditional headers, in the order of RFC 9110, section 13.2.2. The package fresh knows two of the five. */
 export function checkPreconditions(
 	headers: IncomingHttpHeaders,
 	{ etag, mtime }: Validators,
