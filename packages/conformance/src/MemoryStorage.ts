@@ -5,6 +5,7 @@ import type {
 	NamingOptions,
 	OpenFile,
 	StagedFile,
+	StagingAges,
 	StorageDriver,
 	StorageEntry,
 	StorageItem,
@@ -82,11 +83,35 @@ export class MemoryStorage implements StorageProvider {
 
 	async copy(from: StoragePath, to: StoragePath, options: CopyOptions = {}): Promise<StorageItem> {
 		options.signal?.throwIfAborted();
-		await announceCopy(this.#apart(from, to), options);
-		const copy = this.#apart(from, to).copy();
-		const path = this.#freePath(to, options);
-		this.#publish(copy, path);
-		return itemOf(baseName(path), copy);
+		const staged = options.staged && this.#root.findCopy(options.staged.id, this.#apart(from, to).type);
+		if (staged?.published !== undefined) {
+			const { children } = this.#folder(parentPath(to));
+			const name = [baseName(to), ...(options.otherNames ?? [])].find(
+				(each) => children.get(each) === staged.published,
+			);
+			if (name !== undefined) return itemOf(name, staged.published);
+		}
+		if (staged?.isBusy) throw new Failure('locked', 'Somebody else is working on this copy.');
+		const isFound = staged !== undefined && staged.published === undefined;
+		const own = isFound ? staged : this.#root.beginCopy(this.#apart(from, to).type);
+		own.isBusy = true;
+		try {
+			if (!isFound) await options.staged?.onBegin(own.id);
+			await announceCopy(this.#apart(from, to), options);
+			options.signal?.throwIfAborted();
+			const copy = this.#apart(from, to).copy();
+			const path = this.#freePath(to, options);
+			this.#publish(copy, path);
+			own.published = copy;
+			return itemOf(baseName(path), copy);
+		} finally {
+			own.isBusy = false;
+			if (options.staged === undefined) this.#root.copies.delete(own.id);
+		}
+	}
+
+	async discardCopy(id: string): Promise<void> {
+		if (this.#root.copies.get(id)?.published === undefined) this.#root.copies.delete(id);
 	}
 
 	async remove(path: StoragePath): Promise<void> {
@@ -122,13 +147,14 @@ export class MemoryStorage implements StorageProvider {
 		this.#root.notes.delete(key);
 	}
 
-	async sweepStaging(
-		before: { staged: number; notes: number },
-		isNeeded: (id: string) => Promise<boolean>,
-	): Promise<void> {
+	async sweepStaging(before: StagingAges, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
 		for (const [id, staged] of this.#root.staged) {
 			const isOld = staged.state === 'open' && staged.node.mtime < before.staged;
 			if (isOld && !(await isNeeded(id))) staged.state = 'discarded';
+		}
+		for (const [id, { begunAt, published }] of this.#root.copies) {
+			const isOld = published === undefined && begunAt < before.copies;
+			if (isOld && !(await isNeeded(id))) this.#root.copies.delete(id);
 		}
 		for (const [key, { madeAt }] of this.#root.notes) if (madeAt < before.notes) this.#root.notes.delete(key);
 	}
@@ -226,8 +252,10 @@ class OpenMemoryFile implements OpenFile {
 async function announceCopy(node: Node, options: CopyOptions): Promise<void> {
 	const { type, size } = itemOf('', node);
 	await options.beforeItem?.({ type, size });
-	if (node.type === 'file') await options.beforeBytes?.(size);
-	else for (const child of node.children.values()) await announceCopy(child, options);
+	if (node.type === 'file') {
+		await options.beforeBytes?.(size);
+		options.afterBytes?.(size);
+	} else for (const child of node.children.values()) await announceCopy(child, options);
 }
 
 function noSuchEntry(path: StoragePath): Failure {

@@ -63,12 +63,36 @@ export class MemoryRoot {
 	readonly staged = new Map<string, StagedNode>();
 	readonly notes = new Map<string, { value: string; madeAt: number }>();
 
+	/** Staged copies by id. They stay here once they are published, so that they are found by it. */
+	readonly copies = new Map<string, MemoryCopy>();
+
+	beginCopy(type: Node['type']): MemoryCopy {
+		const copy: MemoryCopy = { id: crypto.randomUUID(), type, begunAt: Date.now(), isBusy: false };
+		this.copies.set(copy.id, copy);
+		return copy;
+	}
+
+	/** Nothing for an id that was never given, and for a copy of another type, which is of no use. */
+	findCopy(id: string | undefined, type: Node['type']): MemoryCopy | undefined {
+		const copy = this.copies.get(id ?? '');
+		return copy?.type === type ? copy : undefined;
+	}
+
 	/** Begins a staged file and answers its id. */
 	begin(): string {
 		const id = crypto.randomUUID();
 		this.staged.set(id, { node: new FileNode(), state: 'open', isBusy: false });
 		return id;
 	}
+}
+
+/** Of a copy in memory nothing is half done: what is kept of it is that it was begun, and what was published. */
+export interface MemoryCopy {
+	readonly id: string;
+	readonly type: Node['type'];
+	readonly begunAt: number;
+	published?: Node;
+	isBusy: boolean;
 }
 
 export interface StagedNode {

@@ -4,6 +4,7 @@ import { changingRules } from './storage/changing.js';
 import { copyingRules } from './storage/copying.js';
 import { namingRules } from './storage/naming.js';
 import { readingRules } from './storage/reading.js';
+import { stagedCopyRules } from './storage/stagedCopies.js';
 import { stagingRules } from './storage/staging.js';
 import type { Rule } from './storage/steps.js';
 
@@ -32,5 +33,6 @@ export function storageSuite(test: TestFn, name: string, makeDriver: MakeStorage
 	stagingRules(rule);
 	changingRules(rule);
 	copyingRules(rule);
+	stagedCopyRules(rule);
 	namingRules(rule);
 }

@@ -69,13 +69,29 @@ export interface CommitOptions extends NamingOptions {
 	mtime?: number;
 }
 
+/** How a copy that is cut off is gone on with. */
+export interface CopyStaging {
+	/** The id of the copy that was cut off, if there was one; it may be gone. */
+	id?: string | undefined;
+	/** Awaited before anything is copied, where no copy of that id was found, with the id of the one that is begun. */
+	onBegin(id: string): Promise<void>;
+}
+
 export interface CopyOptions extends NamingOptions {
-	/** Ends the copy, of which then nothing is left. */
+	/** Ends the copy, of which then nothing is left, unless it is staged. */
 	signal?: AbortSignal | undefined;
-	/** Awaited before each file and folder of the copy is made; what it throws ends the copy. */
+	/**
+	 * Makes a copy that survives whatever ends it, a crash as well as a failure, until it is discarded: the next one with its id goes on with it. Files that are whole in it
+	 * are not copied again, unless the original has another size or modified time by now; what the original has no more is dropped. One that was published, though the
+	 * process did not live to tell, is found under the name it got. Throws `locked` while somebody works on it.
+	 */
+	staged?: CopyStaging | undefined;
+	/** Awaited before each file and folder of the copy is made, or found to be there already; what it throws ends the copy. */
 	beforeItem?: (item: Pick<StorageItem, 'type' | 'size'>) => Promise<void>;
 	/** Awaited before bytes are written that take room on the disk, which those shared with the original do not. */
 	beforeBytes?: (bytes: number) => Promise<void>;
+	/** Told of so many bytes more that the copy has, whether they were written, shared with the original or there already. */
+	afterBytes?: (bytes: number) => void;
 }
 
 /** A file in the making, invisible to readers. It survives a restart by its id until it is committed or discarded. */
@@ -105,6 +121,13 @@ export interface StagedFile {
 	discard(): Promise<void>;
 }
 
+/** Until when something in staging must have been left alone to be swept, milliseconds since the epoch. */
+export interface StagingAges {
+	staged: number;
+	copies: number;
+	notes: number;
+}
+
 /**
  * One opened root: bytes and names. It knows no users, no areas and no HTTP, and never learns who asks. All that succeeds is durable when it resolves.
  * Everywhere: `notFound` for what is not there (or is a link or special file), `alreadyExists` for a taken name, `storageFull` and `unavailable` (root away, read only) as Failures.
@@ -125,6 +148,8 @@ export interface StorageProvider {
 	move(from: StoragePath, to: StoragePath, options?: MoveOptions): Promise<StorageItem>;
 	/** Copies a file or a whole folder with its modified times; the copy appears whole or not at all. */
 	copy(from: StoragePath, to: StoragePath, options?: CopyOptions): Promise<StorageItem>;
+	/** Drops what a staged copy holds so far. Nothing happens to one that was published or discarded before. */
+	discardCopy(id: string): Promise<void>;
 	/** Removes a file or a folder with all it holds; to readers it is gone in one step. */
 	remove(path: StoragePath): Promise<void>;
 	/** Removes a folder that holds nothing at all, also nothing that is not listed. Throws `conflict` if it does, `notFound` for a file. */
@@ -141,10 +166,10 @@ export interface StorageProvider {
 	note(key: string, value: string): Promise<string>;
 	forgetNote(key: string): Promise<void>;
 	/**
-	 * Drops notes, and staged files that nobody needs, which were not touched since then, milliseconds since the epoch. A clock may have been wrong when they
-	 * were: `isNeeded` is asked for each staged file by its id.
+	 * Drops notes, and staged files and copies that nobody needs, which were not touched since then, milliseconds since the epoch. A clock may have been wrong when they
+	 * were: `isNeeded` is asked for each staged file and copy by its id.
 	 */
-	sweepStaging(before: { staged: number; notes: number }, isNeeded: (id: string) => Promise<boolean>): Promise<void>;
+	sweepStaging(before: StagingAges, isNeeded: (id: string) => Promise<boolean>): Promise<void>;
 	/** Bytes that may still be written. */
 	freeSpace(): Promise<number>;
 	/** Bytes that the disk holds in all, written or not. */

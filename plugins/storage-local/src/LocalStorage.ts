@@ -5,6 +5,7 @@ import type {
 	MoveOptions,
 	OpenFile,
 	StagedFile,
+	StagingAges,
 	StorageEntry,
 	StorageItem,
 	SurveyBatch,
@@ -13,7 +14,7 @@ import type {
 	WatchingStorage,
 } from '@stowage/plugin-api';
 import { Failure, isFailure, rootPath, type StoragePath } from '@stowage/rules';
-import { copyItem } from './changing/copyItem.js';
+import { copyItem, discardCopy } from './changing/copyItem.js';
 import { makeFolder } from './changing/makeFolder.js';
 import { moveItem } from './changing/moveItem.js';
 import { removeEmptyFolder, removeItem } from './changing/removeItem.js';
@@ -92,6 +93,10 @@ export class LocalStorage implements LocalFilesStorage, SurveyingStorage, Watchi
 		return withFailures(from, () => copyItem(this.disk, from, to, options), to);
 	}
 
+	discardCopy(id: string): Promise<void> {
+		return withFailures(rootPath, () => discardCopy(this.disk, id));
+	}
+
 	async remove(path: StoragePath): Promise<void> {
 		const freeSpace = await withFailures(path, () => removeItem(this.disk, path));
 		this.#later(freeSpace);
@@ -113,7 +118,7 @@ export class LocalStorage implements LocalFilesStorage, SurveyingStorage, Watchi
 		return withFailures(rootPath, () => removeNote(this.disk, key));
 	}
 
-	sweepStaging(before: { staged: number; notes: number }, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
+	sweepStaging(before: StagingAges, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
 		return withFailures(rootPath, () => sweepStaging(this.disk, before, isNeeded));
 	}
 

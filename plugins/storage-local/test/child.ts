@@ -8,7 +8,7 @@ import { isFailure, parsePath } from '@stowage/rules';
 import { localStorageDriver } from '@stowage/storage-local';
 import { dyingCalls } from './dyingCalls.js';
 
-const [root = '', rootId = '', task = '', first = '', second = ''] = process.argv.slice(2);
+const [root = '', rootId = '', task = '', first = '', second = '', third = ''] = process.argv.slice(2);
 const calls = task === 'copyAndDie' ? { calls: await dyingCalls() } : {};
 const storage = await localStorageDriver(root, calls).open(rootId);
 writeSync(1, 'ready\n');
@@ -17,6 +17,14 @@ const tasks: Record<string, () => Promise<unknown>> = {
 	copy: () => storage.copy(parsePath(first), parsePath(second)),
 	/** The process is killed in the middle. */
 	copyAndDie: () => storage.copy(parsePath(first), parsePath(second)),
+	/** The process is killed before so many files are copied. */
+	stagedCopyAndDie: () => stagedCopy(() => process.kill(process.pid, 'SIGKILL')),
+	/** Stands still before so many files are copied. */
+	stagedCopyAndHold: () =>
+		stagedCopy(() => {
+			writeSync(1, 'holding\n');
+			return new Promise(() => setInterval(() => {}, 60_000));
+		}),
 	commit: async () => (await storage.stage(first)).commit(parsePath(second)),
 	put: async () => {
 		const staged = await storage.stage();
@@ -60,6 +68,16 @@ const tasks: Record<string, () => Promise<unknown>> = {
 		);
 	},
 };
+
+function stagedCopy(atLast: () => unknown): Promise<unknown> {
+	let items = 0;
+	return storage.copy(parsePath(first), parsePath(second), {
+		staged: { onBegin: async (id) => void writeSync(1, `begun ${id}\n`) },
+		async beforeItem() {
+			if (++items === Number(third)) await atLast();
+		},
+	});
+}
 
 try {
 	await tasks[task]?.();

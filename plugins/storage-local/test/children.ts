@@ -29,6 +29,11 @@ export async function untilSaid(child: ChildProcess, text: string): Promise<void
 	while (!outputs.get(child)?.text.includes(text)) await wait(10);
 }
 
+/** What the child has said so far. */
+export function saidBy(child: ChildProcess): string {
+	return outputs.get(child)?.text ?? '';
+}
+
 /** One call of the system, as it ended. */
 export interface TracedCall {
 	name: string;

@@ -83,7 +83,7 @@ test('on a file system without times of birth an upload goes on by its id, and a
 	t.teardown(() => again.close());
 	const staged = await again.stage(id);
 	await staged.append(body('bytes'), 0);
-	await again.sweepStaging({ staged: Date.now() + 60_000, notes: 0 }, async (each) => each === id);
+	await again.sweepStaging({ staged: Date.now() + 60_000, copies: 0, notes: 0 }, async (each) => each === id);
 	const item = await staged.commit(p('file'));
 	t.is((await (await storage.stage(id)).commit(p('file'))).id, item.id);
 	await storage.remove(p('file'));

@@ -202,14 +202,14 @@ export function stagingRules(rule: Rule): void {
 		await put(storage, 'published', 'text');
 		const later = Date.now() + 60_000;
 		const nobody = async () => false;
-		await storage.sweepStaging({ staged: 0, notes: 0 }, nobody);
+		await storage.sweepStaging({ staged: 0, copies: 0, notes: 0 }, nobody);
 		t.is(await storage.note(key, 'new'), 'old');
-		await storage.sweepStaging({ staged: 0, notes: later }, nobody);
+		await storage.sweepStaging({ staged: 0, copies: 0, notes: later }, nobody);
 		t.is(await storage.note(key, 'new'), 'new');
 		t.is(await staged.size(), 4);
-		await storage.sweepStaging({ staged: later, notes: 0 }, async (id) => id === staged.id);
+		await storage.sweepStaging({ staged: later, copies: 0, notes: 0 }, async (id) => id === staged.id);
 		t.is(await staged.size(), 4);
-		await storage.sweepStaging({ staged: later, notes: 0 }, nobody);
+		await storage.sweepStaging({ staged: later, copies: 0, notes: 0 }, nobody);
 		t.is(await storage.note(key, 'newer'), 'new');
 		await refused(t, 'notFound', () => staged.size());
 		t.is(await readText(storage, 'published'), 'text');

@@ -57,7 +57,8 @@ interface Dependencies {
 
 type NewUpload = Pick<UploadRecord, 'name' | 'directory' | 'area' | 'mtime' | 'metadata' | 'length' | 'address'>;
 
-const dayMs = 24 * 60 * 60 * 1000;
+const hourMs = 60 * 60 * 1000;
+const dayMs = 24 * hourMs;
 
 /** Rows dropped in one go. */
 const sweptAtOnce = 100;
@@ -357,9 +358,13 @@ export function createResumableUploads({
 			// Until then its client is told that it has expired, after that it is unknown.
 			await uploads.forget(now() - config.uploads.expireAfter);
 			// Forms that a crash cut off leave staged files that no row knows of.
-			await storage.sweepStaging({ staged: now() - config.uploads.expireAfter - dayMs, notes: now() - dayMs }, (id) =>
-				uploads.isStaged(id),
-			);
+			const ages = {
+				staged: now() - config.uploads.expireAfter - dayMs,
+				// A job knows of its copy from the beginning.
+				copies: now() - hourMs,
+				notes: now() - dayMs,
+			};
+			await storage.sweepStaging(ages, (id) => uploads.isStaged(id));
 		},
 	};
 	return resumable;

@@ -2,20 +2,19 @@ import type { CopyOptions, StorageItem } from '@stowage/plugin-api';
 import { baseName, isWithin, parentPath, type StoragePath } from '@stowage/rules';
 import { itemAt } from '../reading/items.js';
 import type { Disk } from '../root/Disk.js';
-import { randomName, scratchPrefix, stagingFolder } from '../root/privateFolder.js';
+import { stagingFolder } from '../root/privateFolder.js';
 import { renameAny } from '../root/renaming.js';
-import { closeSync, fsync, lstat, mkdir, open } from '../system/descriptors.js';
+import { closeSync, fstat, open } from '../system/descriptors.js';
 import type { Folder } from '../system/Folder.js';
+import { objectId, toItem } from '../system/fileStat.js';
 import { readFileFlags, stepInto } from '../system/openFolder.js';
-import { rawName } from '../system/rawNames.js';
-import { isSystemError, nameTaken, noSuchEntry } from '../system/systemErrors.js';
+import { nameTaken, noSuchEntry } from '../system/systemErrors.js';
 import { lookAtNames, namesFrom, takeFreeName } from '../writing/freeNames.js';
-import { copyFolder, copyRegularFile, syncTree } from './copyTree.js';
+import { parseCopyId, type StagedId } from '../writing/stagedIds.js';
+import { CopyObject, discardObject } from './CopyObject.js';
+import { type CopyMeans, copyContents, copySingleFile, syncTree } from './copyTree.js';
 import { assertApart, intoItself, itemNow } from './moveItem.js';
-import { removeTree } from './removeTree.js';
-
-/** What the copy is called until it is whole. Short, whatever the length of its final name. */
-const copyName = 'copy';
+import { UnsyncedFiles } from './UnsyncedFiles.js';
 
 /** Copies a file or a whole folder out of sight, makes it durable and publishes it in one step. */
 export async function copyItem(
@@ -24,30 +23,104 @@ export async function copyItem(
 	to: StoragePath,
 	options: CopyOptions,
 ): Promise<StorageItem> {
-	const { signal, otherNames = [] } = options;
+	const { signal, otherNames = [], staged } = options;
 	assertApart(from, to);
 	signal?.throwIfAborted();
 	using source = await disk.parentOf(from, 'pass');
 	const item = await itemAt(disk, source, baseName(from));
 	if (item.type === 'directory' && isWithin(parentPath(to), from)) throw intoItself();
 	using target = await disk.parentOf(to, 'read');
-	await assertFree(disk, target, to, otherNames);
-	// Awaited here: what `using` holds is given back when the function returns.
-	return await withScratch(disk, async (scratch) => {
-		const plan = { from: source, name: rawName(baseName(from)), to: scratch, newName: rawName(copyName) };
-		if (item.type === 'directory') await copyFolder(disk, plan, options);
-		else if ((await copyRegularFile(disk, plan, options)) !== 'copied') throw noSuchEntry(from);
+	using staging = await disk.privateFolder(stagingFolder, 'pass');
+	const before = parseCopyId(staged?.id ?? '');
+	const found = before && (await CopyObject.find(disk, staging, item.type, before));
+	if (before !== undefined && found === undefined) {
+		const published = await findPublished(disk, before, item.type, target, namesFrom(to, otherNames));
+		if (published !== undefined) return published;
+	}
+	if (found === undefined) await assertFree(disk, target, to, otherNames);
+	using copy = found ?? (await CopyObject.begin(disk, staging, item.type, staged === undefined ? 'scratch' : 'staged'));
+	try {
+		if (copy.isNew) await staged?.onBegin(await copy.id());
+		await fill(disk, copy, source, from, options);
 		await assertStillThere(disk, from, item);
-		await syncCopy(disk, scratch, item.type);
+		await syncCopy(disk, copy);
 		signal?.throwIfAborted();
-		const copy = await itemAt(disk, scratch, copyName);
+		const whole = toItem(copy.name, { ...(await disk.statOf(copy.fd)), type: item.type });
 		const taken = await takeFreeName(disk, target, namesFrom(to, otherNames), (toName) =>
-			renameAny(disk, item.type, { from: scratch, fromName: copyName, to: target, toName }),
+			renameAny(disk, item.type, { from: staging, fromName: copy.name, to: target, toName }),
 		);
 		if (taken === undefined) throw nameTaken(to);
 		await disk.syncs.sync(target);
-		return await itemNow(disk, target, taken.name, copy);
-	});
+		// Awaited here: what `using` holds is given back when the function returns.
+		return await itemNow(disk, target, taken.name, whole);
+	} catch (error) {
+		// What can't be removed now is swept at the next start; the answer does not depend on it.
+		if (staged === undefined) await copy.remove().catch(() => {});
+		throw error;
+	}
+}
+
+/** Drops what a staged copy holds, at once out of staging. */
+export async function discardCopy(disk: Disk, id: string): Promise<void> {
+	const staged = parseCopyId(id);
+	if (staged === undefined) return;
+	using staging = await disk.privateFolder(stagingFolder, 'pass');
+	await discardObject(disk, staging, staged.name);
+}
+
+async function fill(
+	disk: Disk,
+	copy: CopyObject,
+	source: Folder,
+	from: StoragePath,
+	options: CopyOptions,
+): Promise<void> {
+	const means: CopyMeans = { disk, options };
+	if (copy.type === 'file') {
+		const fd = await open(source.at(baseName(from)), readFileFlags);
+		try {
+			const stats = await fstat(fd);
+			if (!stats.isFile()) throw noSuchEntry(from);
+			await options.beforeItem?.({ type: 'file', size: Number(stats.size) });
+			return await copySingleFile(means, fd, copy.fd);
+		} finally {
+			closeSync(fd);
+		}
+	}
+	if (options.staged !== undefined) means.unsynced = new UnsyncedFiles(disk, copy.folder);
+	using folder = await stepInto(source, baseName(from), 'read');
+	await options.beforeItem?.({ type: 'directory', size: 0 });
+	await copyContents(means, { from: folder, to: copy.folder, path: [], isNew: copy.isNew });
+	await means.unsynced?.flush();
+}
+
+/** Makes a folder durable with all it holds; a file is durable once it is filled. After a fault nobody can tell what was lost, so nothing may be made of it any more. */
+async function syncCopy(disk: Disk, copy: CopyObject): Promise<void> {
+	if (copy.type === 'file') return;
+	try {
+		if (await disk.calls.syncFileSystem(copy.fd)) return;
+		using again = await stepInto(copy.folder, '.', 'read');
+		await syncTree(disk, again);
+	} catch (error) {
+		await copy.remove().catch(() => {});
+		throw error;
+	}
+}
+
+/** A copy may have been published by a call that did not live to answer. */
+async function findPublished(
+	disk: Disk,
+	{ object }: StagedId,
+	type: 'file' | 'directory',
+	folder: Folder,
+	names: Iterable<string>,
+): Promise<StorageItem | undefined> {
+	for await (const { name, stat } of lookAtNames(disk, folder, names)) {
+		if (stat?.type !== type || objectId(stat) !== object) continue;
+		await disk.syncs.sync(folder);
+		return toItem(name, { ...stat, type });
+	}
+	return undefined;
 }
 
 /** Refuses names that are all taken before all is copied for nothing; the last word has the rename. */
@@ -63,60 +136,4 @@ async function assertStillThere(disk: Disk, path: StoragePath, item: StorageItem
 	// From the root again: it may have gone with a folder above it.
 	using folder = await disk.parentOf(path, 'pass');
 	if ((await itemAt(disk, folder, baseName(path))).id !== item.id) throw noSuchEntry(path);
-}
-
-/** Gives `work` an empty folder out of sight, locked so that nobody sweeps it, and removes it afterwards. */
-async function withScratch<T>(disk: Disk, work: (scratch: Folder) => Promise<T>): Promise<T> {
-	using staging = await disk.privateFolder(stagingFolder, 'pass');
-	for (;;) {
-		const name = scratchPrefix + randomName();
-		await mkdir(staging.at(name), 0o700);
-		try {
-			using scratch = await lockScratch(disk, staging, name);
-			if (scratch !== undefined) return await work(scratch);
-		} finally {
-			// What can't be removed now is swept at the next start; the answer does not depend on it.
-			await removeTree(disk, staging, rawName(name)).catch(() => {});
-		}
-	}
-}
-
-/** Undefined if a sweep, which can't tell a folder made just now from one that a crash left, came before the lock. */
-async function lockScratch(disk: Disk, staging: Folder, name: string): Promise<Folder | undefined> {
-	let scratch: Folder | undefined;
-	try {
-		scratch = await stepInto(staging, name, 'read');
-		const isSwept = disk.calls.tryLock(scratch.fd) === false || !(await isThere(staging, name));
-		if (!isSwept) return scratch;
-	} catch (error) {
-		if (!isSystemError(error, 'ENOENT')) {
-			scratch?.[Symbol.dispose]();
-			throw error;
-		}
-	}
-	scratch?.[Symbol.dispose]();
-	return undefined;
-}
-
-async function isThere(folder: Folder, name: string): Promise<boolean> {
-	try {
-		await lstat(folder.at(name));
-		return true;
-	} catch (error) {
-		if (isSystemError(error, 'ENOENT')) return false;
-		throw error;
-	}
-}
-
-async function syncCopy(disk: Disk, scratch: Folder, type: 'file' | 'directory'): Promise<void> {
-	if (type === 'directory') {
-		if (!(await disk.calls.syncFileSystem(scratch.fd))) await syncTree(disk, scratch);
-		return;
-	}
-	const fd = await open(scratch.at(copyName), readFileFlags);
-	try {
-		await fsync(fd);
-	} finally {
-		closeSync(fd);
-	}
 }

@@ -8,6 +8,8 @@ import {
 	fchmod,
 	fstat,
 	fsync,
+	ftruncate,
+	lstat,
 	mkdir,
 	open,
 	readFully,
@@ -15,9 +17,12 @@ import {
 	writeFully,
 } from '../system/descriptors.js';
 import type { Folder } from '../system/Folder.js';
+import { typeOfMode } from '../system/fileStat.js';
 import { readFileFlags, stepInto } from '../system/openFolder.js';
 import { pathPart, type RawEntry, type RawName } from '../system/rawNames.js';
 import { isSystemError } from '../system/systemErrors.js';
+import { removeTree } from './removeTree.js';
+import type { CopyPath, UnsyncedFiles } from './UnsyncedFiles.js';
 
 /** Files copied at once in one folder. */
 const copiesAtOnce = 8;
@@ -27,64 +32,161 @@ const smallFile = 8 * 1024 * 1024;
 const pieceBytes = 16 * 1024 * 1024;
 const chunkBytes = 1024 * 1024;
 
+/** Times are set through floating-point seconds, which keep no nanoseconds. */
+const timePrecisionNs = 1000n;
+
+/** Clocks may differ by so much, if the files lie on another machine. */
+const recentMs = 24 * 60 * 60 * 1000;
+
 const { COPYFILE_FICLONE, COPYFILE_FICLONE_FORCE, O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;
 
-/** A file or folder to copy, and where to; `to` is nobody else's yet. */
-export interface CopyPlan {
-	from: Folder;
-	name: RawName;
-	to: Folder;
-	newName: RawName;
+/** What a copy is made by. */
+export interface CopyMeans {
+	disk: Disk;
+	options: CopyOptions;
+	/** Where files wait for their times, if the copy may have to be gone on with. */
+	unsynced?: UnsyncedFiles | undefined;
 }
 
-/** Copies a whole folder. Links and special files in it are left out, and so is what vanishes meanwhile. */
-export async function copyFolder(disk: Disk, plan: CopyPlan, options: CopyOptions): Promise<void> {
-	using from = await stepInto(plan.from, pathPart(plan.name), 'read');
-	await options.beforeItem?.({ type: 'directory', size: 0 });
-	await mkdir(plan.to.at(pathPart(plan.newName)));
-	using to = await stepInto(plan.to, pathPart(plan.newName), 'read');
-	for await (const batch of disk.calls.readNames(from)) {
+/** A folder to copy, and its copy, which is nobody else's yet. */
+export interface FolderPair {
+	from: Folder;
+	to: Folder;
+	/** Where the copy lies below that of the whole. */
+	path: CopyPath;
+	/** Whether the copy is known to hold nothing yet. */
+	isNew: boolean;
+}
+
+type Source = fs.BigIntStats;
+
+/** Copies all that a folder holds, and its time. Links and special files are left out, and so is what vanishes meanwhile. */
+export async function copyContents(means: CopyMeans, pair: FolderPair): Promise<void> {
+	const { disk, options } = means;
+	if (!pair.isNew) await dropVanished(disk, pair);
+	for await (const batch of disk.calls.readNames(pair.from)) {
 		const folders: RawName[] = [];
 		await atOnce(copiesAtOnce, batch, async ({ name, type }: RawEntry) => {
 			options.signal?.throwIfAborted();
-			if (type === 'directory') folders.push(name);
-			else if (type !== 'other') await copyInside(disk, { from, name, to, newName: name }, folders, options);
+			if (type === 'other') return;
+			// Of what is perhaps a file it turns out when it is opened.
+			const isFolder = type === 'directory' || (await unlessGone(copyInside(means, pair, name))) === 'folder';
+			if (isFolder) folders.push(name);
 		});
 		// One after another: side by side, a wide tree would hold more folders open than a process may.
-		for (const name of folders) await unlessGone(copyFolder(disk, { from, name, to, newName: name }, options));
+		for (const name of folders) await unlessGone(copyFolder(means, pair, name));
 	}
 	// Last, since each new name in a folder sets its time.
-	await keepTime(from.fd, to.fd);
+	await setModified(pair.to.fd, secondsOf(await fstat(pair.from.fd)));
 }
 
-/** Copies what is perhaps a file; adds it to `folders` if it turns out to be one of them. */
-async function copyInside(disk: Disk, plan: CopyPlan, folders: RawName[], options: CopyOptions): Promise<void> {
-	if ((await unlessGone(copyRegularFile(disk, plan, options))) === 'folder') folders.push(plan.name);
+async function copyFolder(means: CopyMeans, parent: FolderPair, name: RawName): Promise<void> {
+	using from = await stepInto(parent.from, pathPart(name), 'read');
+	await means.options.beforeItem?.({ type: 'directory', size: 0 });
+	const isNew = await makeFolder(means.disk, parent, name);
+	using to = await stepInto(parent.to, pathPart(name), 'read');
+	await copyContents(means, { from, to, path: [...parent.path, name], isNew });
+}
+
+/** False for one that is there from before. */
+async function makeFolder(disk: Disk, { to }: FolderPair, name: RawName): Promise<boolean> {
+	for (;;) {
+		try {
+			await mkdir(to.at(pathPart(name)));
+			return true;
+		} catch (error) {
+			if (!isSystemError(error, 'EEXIST')) throw error;
+		}
+		const there = await lookAt(to, name);
+		if (there?.isDirectory()) return false;
+		await removeTree(disk, to, name);
+	}
+}
+
+/** Drops from a copy that is gone on with what the original has no more, or has another thing for. */
+async function dropVanished(disk: Disk, { from, to }: FolderPair): Promise<void> {
+	for await (const batch of disk.calls.readNames(to)) {
+		await atOnce(copiesAtOnce, batch, async ({ name }) => {
+			const [original, copy] = await Promise.all([lookAt(from, name), lookAt(to, name)]);
+			if (original === undefined || copy === undefined || typeOf(original) !== typeOf(copy)) {
+				await removeTree(disk, to, name);
+			}
+		});
+	}
+}
+
+const typeOf = (stats: Source) => typeOfMode(Number(stats.mode));
+
+async function lookAt(folder: Folder, name: RawName): Promise<Source | undefined> {
+	try {
+		return await lstat(folder.at(pathPart(name)), { bigint: true });
+	} catch (error) {
+		if (isSystemError(error, 'ENOENT')) return undefined;
+		throw error;
+	}
 }
 
 /** Copies a file with its time. Resolves to what it is instead if it is none, and then nothing was made. */
-export async function copyRegularFile(
-	disk: Disk,
-	plan: CopyPlan,
-	options: CopyOptions,
-): Promise<'copied' | 'folder' | 'special'> {
-	const source = await open(plan.from.at(pathPart(plan.name)), readFileFlags);
+async function copyInside(means: CopyMeans, pair: FolderPair, name: RawName): Promise<'copied' | 'folder' | 'special'> {
+	const { disk, options, unsynced } = means;
+	const source = await open(pair.from.at(pathPart(name)), readFileFlags);
 	try {
 		const stats = await fstat(source);
 		if (!stats.isFile()) return stats.isDirectory() ? 'folder' : 'special';
 		await options.beforeItem?.({ type: 'file', size: Number(stats.size) });
-		const flags = O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY;
-		const target = await open(plan.to.at(pathPart(plan.newName)), flags, 0o666);
+		if (!pair.isNew) {
+			const there = await lookAt(pair.to, name);
+			if (there !== undefined && isWhole(there, stats)) {
+				options.afterBytes?.(Number(stats.size));
+				return 'copied';
+			}
+			if (there !== undefined) await removeTree(disk, pair.to, name);
+		}
+		const target = await open(pair.to.at(pathPart(name)), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o666);
 		try {
-			await copyBytes(disk, source, target, Number(stats.size), options);
-			await keepTime(source, target);
+			await copyBytes(means, source, target, stats);
+			if (unsynced === undefined) await setModified(target, secondsOf(stats));
+			else await setOtherTime(target, stats);
 		} finally {
 			closeSync(target);
 		}
+		await unsynced?.add(pair.path, { name, mtime: secondsOf(stats) });
 		return 'copied';
 	} finally {
 		closeSync(source);
 	}
+}
+
+/** Copies a file into an open one that may hold a part of it from before, and makes it durable. */
+export async function copySingleFile(means: CopyMeans, source: number, target: number): Promise<void> {
+	const { options } = means;
+	const stats = await fstat(source);
+	const isLarge = stats.size > smallFile;
+	// A small file is sooner copied again than synced twice.
+	if (options.staged !== undefined && isLarge) {
+		if (isWhole(await fstat(target), stats)) return options.afterBytes?.(Number(stats.size));
+		await ftruncate(target, 0);
+		await copyBytes(means, source, target, stats);
+		await setOtherTime(target, stats);
+		await fsync(target);
+	} else {
+		await ftruncate(target, 0);
+		await copyBytes(means, source, target, stats);
+	}
+	await setModified(target, secondsOf(stats));
+	await fsync(target);
+}
+
+/** Whether a file has all of its original, which it proves by its time: it gets that only when its bytes are durable. */
+function isWhole(copy: Source, original: Source): boolean {
+	const apart = copy.mtimeNs - original.mtimeNs;
+	return copy.isFile() && copy.size === original.size && apart < timePrecisionNs && -apart < timePrecisionNs;
+}
+
+/** A file that was written right now may by chance have the time of one that is changed right now. */
+async function setOtherTime(target: number, original: Source): Promise<void> {
+	const isRecent = Math.abs(Date.now() - Number(original.mtimeNs / 1_000_000n)) < recentMs;
+	if (isRecent) await setModified(target, secondsOf(original) - 1000);
 }
 
 /**
@@ -92,16 +194,19 @@ export async function copyRegularFile(
  * and as far as possible without coming through this process: on a network file system it then stays on the other side.
  */
 async function copyBytes(
-	disk: Disk,
+	{ disk, options: { signal, beforeBytes, afterBytes } }: CopyMeans,
 	source: number,
 	target: number,
-	size: number,
-	{ signal, beforeBytes }: CopyOptions,
+	stats: Source,
 ): Promise<void> {
+	const size = Number(stats.size);
 	const isSmall = size <= smallFile;
 	const canClone = process.platform === 'linux';
 	if (isSmall) await beforeBytes?.(size);
-	if (canClone && (await clone(source, target, isSmall ? COPYFILE_FICLONE : COPYFILE_FICLONE_FORCE))) return;
+	if (canClone && (await clone(source, target, isSmall ? COPYFILE_FICLONE : COPYFILE_FICLONE_FORCE))) {
+		afterBytes?.(size);
+		return;
+	}
 	let at = 0;
 	for (;;) {
 		signal?.throwIfAborted();
@@ -110,6 +215,7 @@ async function copyBytes(
 		// It also says 0 where the kernel does not know where a file ends, so the end is read in any case.
 		if (copied === undefined || copied === 0) break;
 		at += copied;
+		afterBytes?.(copied);
 	}
 	const buffer = Buffer.allocUnsafe(chunkBytes);
 	for (; ; at += buffer.length) {
@@ -117,6 +223,7 @@ async function copyBytes(
 		if (!isSmall) await beforeBytes?.(chunkBytes);
 		const bytes = await readFully(source, buffer, at);
 		await writeFully(target, [buffer.subarray(0, bytes)], at);
+		afterBytes?.(bytes);
 		if (bytes < buffer.length) return;
 	}
 }
@@ -134,9 +241,7 @@ async function clone(source: number, target: number, mode: number): Promise<bool
 	return true;
 }
 
-async function keepTime(source: number, target: number): Promise<void> {
-	await setModified(target, Number((await fstat(source)).mtimeNs) / 1e9);
-}
+const secondsOf = (stats: Source) => Number(stats.mtimeNs) / 1e9;
 
 async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
 	try {
@@ -150,6 +255,7 @@ async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
 
 /** Makes a whole copied tree durable, one object after another. */
 export async function syncTree(disk: Disk, folder: Folder): Promise<void> {
+	await fsync(folder.fd);
 	for await (const batch of disk.calls.readNames(folder)) {
 		for (const { name } of batch) {
 			const fd = await open(folder.at(pathPart(name)), readFileFlags);

@@ -9,6 +9,9 @@ export const trashFolder = 'trash-in-progress';
 /** Begins the names of what may be swept from staging when nobody works on it any more. Uploads have no such beginning. */
 export const scratchPrefix = 'scratch-';
 
+/** Begins the names of copies that can be gone on with, until they are discarded. */
+export const copyPrefix = 'copy-';
+
 /** Begins the names of notes, which lie in staging as well. */
 export const notePrefix = 'note-';
 

@@ -37,6 +37,12 @@ const setTimes = promisify(fs.futimes);
 export const setModified = (fd: number, seconds: number): Promise<void> =>
 	setTimes(fd, Date.now() / 1000, String(seconds));
 
+const setLinkTimes = promisify(fs.lutimes);
+
+/** The same by a path, whose last name may be a link and is not followed. */
+export const setModifiedAt = (path: string | Buffer, seconds: number): Promise<void> =>
+	setLinkTimes(path, Date.now() / 1000, String(seconds));
+
 /** Reads until `buffer` is full or the file ends; resolves to the bytes read. */
 export async function readFully(fd: number, buffer: Uint8Array, position: number): Promise<number> {
 	let filled = 0;

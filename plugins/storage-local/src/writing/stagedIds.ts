@@ -1,8 +1,9 @@
 import { Failure } from '@stowage/rules';
+import { copyPrefix } from '../root/privateFolder.js';
 import { type FileStat, objectId } from '../system/fileStat.js';
 
 /**
- * A staged file's id is its random name and, after it, the object that it is: that finds the file again under whatever path
+ * The id of a staged file or copy is its random name and, after it, the object that it is: that finds it again under whatever path
  * it was published.
  */
 export interface StagedId {
@@ -16,9 +17,20 @@ export function formatStagedId(name: string, stat: FileStat): string {
 
 /** Throws `notFound` for what no staged file was ever called. */
 export function parseStagedId(id: string): StagedId {
-	const [, name, object] = /^([0-9a-f]{32})-([0-9a-z]{1,13}-(?:[0-9a-z]{1,13}|[0-9a-f]{64}))$/.exec(id) ?? [];
-	if (name === undefined || object === undefined) throw noSuchUpload();
-	return { name, object };
+	const staged = parse(id);
+	if (staged === undefined || staged.name.startsWith(copyPrefix)) throw noSuchUpload();
+	return staged;
+}
+
+/** Nothing for what no staged copy was ever called. */
+export function parseCopyId(id: string): StagedId | undefined {
+	const staged = parse(id);
+	return staged?.name.startsWith(copyPrefix) ? staged : undefined;
+}
+
+function parse(id: string): StagedId | undefined {
+	const [, name, object] = /^((?:copy-)?[0-9a-f]{32})-([0-9a-z]{1,13}-(?:[0-9a-z]{1,13}|[0-9a-f]{64}))$/.exec(id) ?? [];
+	return name === undefined || object === undefined ? undefined : { name, object };
 }
 
 export function noSuchUpload(cause?: unknown): Failure {

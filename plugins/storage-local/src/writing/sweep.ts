@@ -1,6 +1,8 @@
+import type { StagingAges } from '@stowage/plugin-api';
+import { discardObject } from '../changing/CopyObject.js';
 import { removeTree } from '../changing/removeTree.js';
 import type { Disk } from '../root/Disk.js';
-import { notePrefix, scratchPrefix, stagingFolder, trashFolder } from '../root/privateFolder.js';
+import { copyPrefix, notePrefix, scratchPrefix, stagingFolder, trashFolder } from '../root/privateFolder.js';
 import { closeSync, lstat, open } from '../system/descriptors.js';
 import type { Folder } from '../system/Folder.js';
 import { toFileStat } from '../system/fileStat.js';
@@ -19,10 +21,10 @@ export async function sweepLeftovers(disk: Disk): Promise<void> {
 	await sweep(disk, staging, (name) => removeIfAbandoned(disk, staging, name));
 }
 
-/** Drops notes, and staged files that nobody needs, which were not touched since. */
+/** Drops notes, and staged files and copies that nobody needs, which were not touched since. */
 export async function sweepStaging(
 	disk: Disk,
-	before: { staged: number; notes: number },
+	before: StagingAges,
 	isNeeded: (id: string) => Promise<boolean>,
 ): Promise<void> {
 	using staging = await disk.privateFolder(stagingFolder, 'read');
@@ -34,10 +36,15 @@ export async function sweepStaging(
 			name,
 		);
 		const touchedAt = Number(stat.ctimeNs / 1_000_000n);
-		const mayGo = name.startsWith(notePrefix)
-			? touchedAt < before.notes
-			: touchedAt < before.staged && !(await isNeeded(formatStagedId(name, stat)));
-		if (mayGo) await removeTree(disk, staging, name);
+		if (name.startsWith(notePrefix)) {
+			if (touchedAt < before.notes) await removeTree(disk, staging, name);
+			return;
+		}
+		const isCopy = name.startsWith(copyPrefix);
+		if (touchedAt >= (isCopy ? before.copies : before.staged)) return;
+		if (await isNeeded(formatStagedId(name, stat))) return;
+		if (isCopy) await discardObject(disk, staging, name);
+		else await removeTree(disk, staging, name);
 	});
 }
 

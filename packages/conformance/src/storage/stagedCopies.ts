@@ -1,0 +1,189 @@
+import type { CopyOptions, StorageProvider } from '@stowage/plugin-api';
+import { names, p, put, putFolders, type Rule, readText, refused } from './steps.js';
+
+/** Options of a staged copy that note the ids it is given, and its bytes. */
+function noting(id?: string) {
+	const noted = { ids: [] as string[], bytes: 0, items: 0 };
+	const options: CopyOptions = {
+		staged: { id, onBegin: async (given) => void noted.ids.push(given) },
+		beforeItem: async () => void noted.items++,
+		afterBytes: (bytes) => {
+			noted.bytes += bytes;
+		},
+	};
+	return { noted, options };
+}
+
+/** Begins a copy that is cut off after so many things; resolves to its id. */
+async function cutOff(storage: StorageProvider, from: string, to: string, items: number): Promise<string> {
+	const { noted, options } = noting();
+	const cut = new Error('cut off');
+	const beforeItem = async () => {
+		if (++noted.items > items) throw cut;
+	};
+	try {
+		await storage.copy(p(from), p(to), { ...options, beforeItem });
+	} catch (error) {
+		if (error !== cut) throw error;
+	}
+	const [id] = noted.ids;
+	if (id === undefined || noted.ids.length > 1) throw new Error(`It was given ${noted.ids.length} ids.`);
+	return id;
+}
+
+async function putTree(storage: StorageProvider): Promise<void> {
+	await putFolders(storage, 'from', 'from/deep', 'from/deep/er', 'from/empty');
+	for (let n = 0; n < 12; n++) await put(storage, `from/${n}`, `file ${n}`, { mtime: 1_500_000_000_000 + n });
+	await put(storage, 'from/deep/a', 'in a folder', { mtime: 1_400_000_000_000 });
+	await put(storage, 'from/deep/er/b', 'below it', { mtime: 1_400_000_000_001 });
+}
+
+const treeBytes = 10 * 'file 0'.length + 2 * 'file 10'.length + 'in a folder'.length + 'below it'.length;
+const treeItems = 4 + 12 + 2;
+
+/** A copy that survives what cuts it off. */
+export function stagedCopyRules(rule: Rule): void {
+	rule('a staged copy that was cut off anywhere goes on, also after a restart', async (t, storage, again) => {
+		await putTree(storage);
+		for (let items = 0; items < treeItems; items += 3) {
+			const id = await cutOff(storage, 'from', 'to', items);
+			t.deepEqual(await names(storage, ''), ['from']);
+			const reopened = await again();
+			const { noted, options } = noting(id);
+			const copy = await reopened.copy(p('from'), p('to'), options);
+			t.deepEqual(noted, { ids: [], bytes: treeBytes, items: treeItems });
+			t.deepEqual(await reopened.stat(p('to')), copy);
+			for (const folder of ['', '/deep', '/deep/er', '/empty']) {
+				t.deepEqual(await names(storage, `to${folder}`), await names(storage, `from${folder}`));
+				t.is((await storage.stat(p(`to${folder}`))).mtime, (await storage.stat(p(`from${folder}`))).mtime);
+			}
+			for (const file of ['0', '11', 'deep/a', 'deep/er/b']) {
+				t.is(await readText(storage, `to/${file}`), await readText(storage, `from/${file}`));
+				t.is((await storage.stat(p(`to/${file}`))).mtime, (await storage.stat(p(`from/${file}`))).mtime);
+			}
+			await storage.remove(p('to'));
+		}
+	});
+
+	rule('a staged copy ends as the original is by then', async (t, storage) => {
+		await putTree(storage);
+		const id = await cutOff(storage, 'from', 'to', treeItems - 1);
+		for (const gone of ['from/0', 'from/empty', 'from/1', 'from/2', 'from/deep/er', 'from/3'])
+			await storage.remove(p(gone));
+		await putFolders(storage, 'from/3', 'from/new', 'from/deep/over');
+		await put(storage, 'from/1', 'file !', { mtime: 1_600_000_000_000 });
+		await put(storage, 'from/2', 'longer than before', { mtime: 1_500_000_000_002 });
+		await put(storage, 'from/empty', 'no folder any more');
+		await put(storage, 'from/3/inside', 'no file any more');
+		await put(storage, 'from/deep/er', 'this was a folder');
+		await storage.copy(p('from'), p('to'), noting(id).options);
+		for (const folder of ['', '/deep', '/deep/over', '/3', '/new']) {
+			t.deepEqual(await names(storage, `to${folder}`), await names(storage, `from${folder}`));
+		}
+		t.false((await names(storage, 'to')).includes('0'));
+		for (const file of ['1', '2', '3/inside', '4', 'empty', 'deep/a', 'deep/er']) {
+			t.is(await readText(storage, `to/${file}`), await readText(storage, `from/${file}`));
+		}
+	});
+
+	rule('a staged copy of a file goes on, and is none of a folder', async (t, storage) => {
+		await put(storage, 'from', 'content', { mtime: 1_500_000_000_000 });
+		const id = await cutOff(storage, 'from', 'to', 0);
+		const { noted, options } = noting(id);
+		t.like(await storage.copy(p('from'), p('to'), options), { name: 'to', size: 7, mtime: 1_500_000_000_000 });
+		t.deepEqual(noted, { ids: [], bytes: 7, items: 1 });
+		t.is(await readText(storage, 'to'), 'content');
+
+		const ofFile = await cutOff(storage, 'from', 'other', 0);
+		await storage.remove(p('from'));
+		await putTree(storage);
+		const second = noting(ofFile);
+		await storage.copy(p('from'), p('other'), second.options);
+		t.is(second.noted.ids.length, 1);
+		t.is(await readText(storage, 'other/deep/a'), 'in a folder');
+	});
+
+	rule('a staged copy that was published is found under the name it got', async (t, storage, again) => {
+		await putTree(storage);
+		await put(storage, 'to', 'taken');
+		for (const from of ['from', 'from/deep/a']) {
+			const otherNames = ['to (1)', 'to (2)', 'to (3)'];
+			const { noted, options } = noting();
+			const copy = await storage.copy(p(from), p('to'), { ...options, otherNames });
+			const before = await names(storage, '');
+			const reopened = await again();
+			const second = noting(noted.ids[0]);
+			t.deepEqual(await reopened.copy(p(from), p('to'), { ...second.options, otherNames }), copy);
+			t.deepEqual(second.noted, { ids: [], bytes: 0, items: 0 });
+			await storage.discardCopy(noted.ids[0] ?? '');
+			t.deepEqual(await names(storage, ''), before);
+		}
+		t.deepEqual(await names(storage, ''), ['from', 'to', 'to (1)', 'to (2)']);
+	});
+
+	rule('a staged copy that was discarded is begun again', async (t, storage) => {
+		await putTree(storage);
+		const id = await cutOff(storage, 'from', 'to', 5);
+		await storage.discardCopy(id);
+		await storage.discardCopy(id);
+		for (const unknown of [id, '', 'nobody', '../../etc/passwd', '__proto__']) {
+			await storage.discardCopy(unknown);
+			const { noted, options } = noting(unknown);
+			await storage.copy(p('from'), p('to'), options);
+			t.is(noted.ids.length, 1);
+			t.not(noted.ids[0], unknown);
+			await storage.remove(p('to'));
+		}
+		t.deepEqual(await names(storage, ''), ['from']);
+	});
+
+	rule('nobody else works on a staged copy meanwhile', async (t, storage) => {
+		await putTree(storage);
+		const id = await cutOff(storage, 'from', 'to', 5);
+		let isAsked = false;
+		await storage.copy(p('from'), p('to'), {
+			...noting(id).options,
+			async beforeItem() {
+				if (isAsked) return;
+				isAsked = true;
+				await refused(t, 'locked', () => storage.copy(p('from'), p('to'), noting(id).options));
+			},
+		});
+		t.true(isAsked);
+		t.is(await readText(storage, 'to/deep/a'), 'in a folder');
+	});
+
+	rule('staged copies that nobody needs any more are swept', async (t, storage) => {
+		await putTree(storage);
+		const [kept, dropped] = [await cutOff(storage, 'from', 'to', 5), await cutOff(storage, 'from', 'to', 5)];
+		await storage.copy(p('from'), p('published'), noting().options);
+		const later = Date.now() + 60_000;
+		await storage.sweepStaging({ staged: later, copies: 0, notes: later }, async () => false);
+		await storage.sweepStaging({ staged: 0, copies: later, notes: 0 }, async (id) => id === kept);
+		const goesOn = noting(kept);
+		await storage.copy(p('from'), p('kept'), goesOn.options);
+		t.deepEqual(goesOn.noted.ids, []);
+		const begunAgain = noting(dropped);
+		await storage.copy(p('from'), p('dropped'), begunAgain.options);
+		t.is(begunAgain.noted.ids.length, 1);
+		t.deepEqual(await names(storage, ''), ['dropped', 'from', 'kept', 'published']);
+	});
+
+	rule('a staged copy that is given up is not seen, and goes on', async (t, storage) => {
+		await putTree(storage);
+		const controller = new AbortController();
+		const { noted, options } = noting();
+		const beforeItem = async () => {
+			if (++noted.items === 4) controller.abort();
+		};
+		await t.throwsAsync(storage.copy(p('from'), p('to'), { ...options, beforeItem, signal: controller.signal }), {
+			any: true,
+			name: 'AbortError',
+		});
+		t.deepEqual(await names(storage, ''), ['from']);
+		const second = noting(noted.ids[0]);
+		await storage.copy(p('from'), p('to'), second.options);
+		t.deepEqual(second.noted.ids, []);
+		t.is(await storage.count(p('to')), 14);
+	});
+}

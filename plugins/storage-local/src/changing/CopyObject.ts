@@ -1,0 +1,152 @@
+import * as fs from 'node:fs';
+import { Failure } from '@stowage/rules';
+import type { Disk } from '../root/Disk.js';
+import { copyPrefix, randomName, scratchPrefix, trashFolder } from '../root/privateFolder.js';
+import { closeSync, lstat, mkdir, open, rename } from '../system/descriptors.js';
+import { Folder } from '../system/Folder.js';
+import { objectId } from '../system/fileStat.js';
+import { stepInto } from '../system/openFolder.js';
+import { rawName } from '../system/rawNames.js';
+import { isSystemError } from '../system/systemErrors.js';
+import { formatStagedId, type StagedId } from '../writing/stagedIds.js';
+import { removeTree } from './removeTree.js';
+
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = fs.constants;
+
+type ObjectType = 'file' | 'directory';
+
+/**
+ * The file or folder in staging that a copy is made in, open and locked so that nobody sweeps it or works on it as well. Publishing it is one rename, and whoever has its
+ * id finds it afterwards under any name.
+ */
+export class CopyObject implements Disposable {
+	private constructor(
+		readonly disk: Disk,
+		readonly staging: Folder,
+		readonly name: string,
+		readonly type: ObjectType,
+		readonly folder: Folder,
+		/** Whether nothing was ever put into it. */
+		readonly isNew: boolean,
+	) {}
+
+	get fd(): number {
+		return this.folder.fd;
+	}
+
+	/** Begins one: `staged`, it stays until it is published or discarded, otherwise it is swept like any leftover. */
+	static async begin(disk: Disk, staging: Folder, type: ObjectType, kind: 'staged' | 'scratch'): Promise<CopyObject> {
+		for (;;) {
+			const name = (kind === 'staged' ? copyPrefix : scratchPrefix) + randomName();
+			const object = await CopyObject.#make(disk, staging, type, name);
+			if (object !== undefined) return object;
+		}
+	}
+
+	/**
+	 * Finds a staged one again. Resolves to nothing if it has left staging, and drops one of another type, which is of no use. Throws `locked` while somebody
+	 * works on it.
+	 */
+	static async find(
+		disk: Disk,
+		staging: Folder,
+		type: ObjectType,
+		{ name, object }: StagedId,
+	): Promise<CopyObject | undefined> {
+		if (disk.busyUploads.has(name)) throw copyInUse();
+		const opened = await openObject(staging, type, name, 0);
+		if (opened === 'other type') {
+			await discardObject(disk, staging, name);
+			return undefined;
+		}
+		if (opened === undefined) return undefined;
+		if (objectId(await disk.statOf(opened.fd)) === object) {
+			if (disk.calls.tryLock(opened.fd) === false) {
+				closeSync(opened.fd);
+				throw copyInUse();
+			}
+			if (await isThere(staging, name)) {
+				disk.busyUploads.add(name);
+				return new CopyObject(disk, staging, name, type, opened, false);
+			}
+		}
+		closeSync(opened.fd);
+		return undefined;
+	}
+
+	/** Nothing if a sweep, which can't tell what was made just now from what a crash left, came before the lock. */
+	static async #make(disk: Disk, staging: Folder, type: ObjectType, name: string): Promise<CopyObject | undefined> {
+		if (type === 'directory') await mkdir(staging.at(name));
+		// With its final mode from the start: the folder that it lies in keeps others away from it.
+		const opened = await openObject(staging, type, name, O_CREAT | O_EXCL);
+		if (opened === undefined || opened === 'other type') return undefined;
+		try {
+			if (disk.calls.tryLock(opened.fd) !== false && (await isThere(staging, name))) {
+				disk.busyUploads.add(name);
+				return new CopyObject(disk, staging, name, type, opened, true);
+			}
+		} catch (error) {
+			closeSync(opened.fd);
+			throw error;
+		}
+		closeSync(opened.fd);
+		return undefined;
+	}
+
+	async id(): Promise<string> {
+		return formatStagedId(this.name, await this.disk.statOf(this.fd));
+	}
+
+	/** Removes it unless it was published. */
+	async remove(): Promise<void> {
+		await removeTree(this.disk, this.staging, rawName(this.name));
+	}
+
+	[Symbol.dispose](): void {
+		this.disk.busyUploads.delete(this.name);
+		closeSync(this.fd);
+	}
+}
+
+/** Takes a staged copy out of staging in one step. What it holds is removed afterwards, by us or by the next start. */
+export async function discardObject(disk: Disk, staging: Folder, name: string): Promise<void> {
+	using trash = await disk.privateFolder(trashFolder, 'pass');
+	const discarded = randomName();
+	try {
+		await rename(staging.at(name), trash.at(discarded));
+	} catch (error) {
+		if (isSystemError(error, 'ENOENT')) return;
+		throw error;
+	}
+	await removeTree(disk, trash, rawName(discarded));
+}
+
+async function openObject(
+	staging: Folder,
+	type: ObjectType,
+	name: string,
+	fileFlags: number,
+): Promise<Folder | 'other type' | undefined> {
+	try {
+		if (type === 'directory') return await stepInto(staging, name, 'read');
+		return new Folder(await open(staging.at(name), O_RDWR | O_NOFOLLOW | O_NONBLOCK | fileFlags, 0o666));
+	} catch (error) {
+		if (isSystemError(error, 'ENOENT')) return undefined;
+		if (isSystemError(error, 'ENOTDIR', 'EISDIR')) return 'other type';
+		throw error;
+	}
+}
+
+async function isThere(folder: Folder, name: string): Promise<boolean> {
+	try {
+		await lstat(folder.at(name));
+		return true;
+	} catch (error) {
+		if (isSystemError(error, 'ENOENT')) return false;
+		throw error;
+	}
+}
+
+function copyInUse(): Failure {
+	return new Failure('locked', 'Somebody else is working on this copy.');
+}

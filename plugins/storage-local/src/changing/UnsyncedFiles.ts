@@ -1,0 +1,108 @@
+import type { Disk } from '../root/Disk.js';
+import { atOnce } from '../system/atOnce.js';
+import { closeSync, fsync, open, setModifiedAt } from '../system/descriptors.js';
+import type { Folder } from '../system/Folder.js';
+import { readFileFlags, stepInto } from '../system/openFolder.js';
+import { pathPart, type RawName } from '../system/rawNames.js';
+
+/** So many files, or those of so many milliseconds, are copied again at most after a crash. */
+const mostFiles = 2000;
+const mostMs = 5000;
+
+const filesAtOnce = 8;
+
+/** Bytes of a path that one call takes, with room for what it begins with. */
+const mostPathBytes = 3500;
+
+/** A folder inside a staged copy, by the names on the way to it. One object for each, shared by what lies in it. */
+export type CopyPath = readonly RawName[];
+
+interface UnsyncedFile {
+	name: RawName;
+	/** Seconds since the epoch. */
+	mtime: number;
+}
+
+/**
+ * The files of a staged copy whose bytes a power cut could still take. They get their modified time only after a sync: so a file that has the time of its original is
+ * known to be whole, whatever happened.
+ */
+export class UnsyncedFiles {
+	#files = new Map<CopyPath, UnsyncedFile[]>();
+	#count = 0;
+	#since = performance.now();
+	#syncing: Promise<void> | undefined;
+
+	constructor(
+		readonly disk: Disk,
+		readonly copy: Folder,
+	) {}
+
+	/** Takes a file that has been written, and once there are many waits until they are durable. */
+	async add(folder: CopyPath, file: UnsyncedFile): Promise<void> {
+		if (this.#count === 0) this.#since = performance.now();
+		this.#count++;
+		const known = this.#files.get(folder);
+		if (known === undefined) this.#files.set(folder, [file]);
+		else known.push(file);
+		if (this.#count >= mostFiles || performance.now() - this.#since >= mostMs) await this.flush();
+	}
+
+	/** Resolves when all that were added are durable and have their times. */
+	async flush(): Promise<void> {
+		// A sync under way began before the caller's file was added, so it proves nothing for it.
+		while (this.#syncing !== undefined) await this.#syncing;
+		if (this.#count === 0) return;
+		this.#syncing = this.#sync().finally(() => {
+			this.#syncing = undefined;
+		});
+		await this.#syncing;
+	}
+
+	async #sync(): Promise<void> {
+		const files = this.#files;
+		this.#files = new Map();
+		this.#count = 0;
+		const areDurable = await this.disk.calls.syncFileSystem(this.copy.fd);
+		for (const [path, inFolder] of files) {
+			using folder = await openInside(this.copy, path);
+			await atOnce(filesAtOnce, inFolder, async ({ name, mtime }) => {
+				const file = folder.at(pathPart(name));
+				if (!areDurable) await syncFile(file);
+				await setModifiedAt(file, mtime);
+			});
+		}
+	}
+}
+
+async function syncFile(path: string | Buffer): Promise<void> {
+	const fd = await open(path, readFileFlags);
+	try {
+		await fsync(fd);
+	} finally {
+		closeSync(fd);
+	}
+}
+
+/** Opens a folder of a staged copy. Nobody else puts links there, so it need not go one folder at a time. */
+async function openInside(copy: Folder, path: CopyPath): Promise<Folder> {
+	let folder = await stepInto(copy, '.', 'pass');
+	for (const part of partsOf(path)) {
+		using before = folder;
+		folder = await stepInto(before, pathPart(part), 'pass');
+	}
+	return folder;
+}
+
+/** The names joined to as few paths as a call can take. */
+function* partsOf(path: CopyPath): Generator<RawName> {
+	let part = '';
+	for (const name of path) {
+		if (part.length + name.length >= mostPathBytes) {
+			yield part as RawName;
+			part = '';
+		}
+		part += part === '' ? name : `/${name}`;
+	}
+	if (part !== '') yield part as RawName;
+}
