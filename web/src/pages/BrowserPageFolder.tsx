@@ -1,8 +1,10 @@
 import { type Area, type Entry, extensionOf, hasThumbnail, type UserSettings, type Viewer } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { lazy, Suspense, useRef, useState } from 'react';
 import { type Capabilities, capabilitiesQuery } from '../api/capabilities.js';
 import { thumbnailUrl } from '../api/downloads.js';
+import { useMayConvert } from '../features/conversion/useMayConvert.js';
+import { useRefreshAfterConversion } from '../features/conversion/useRefreshAfterConversion.js';
 import { DownloadDialog } from '../features/downloads/DownloadDialog.js';
 import { useDownloads } from '../features/downloads/useDownloads.js';
 import { FileDialogs } from '../features/files/dialogs/FileDialogs.js';
@@ -34,6 +36,10 @@ import styles from './BrowserPage.module.css';
 import { BrowserToolbar } from './BrowserToolbar.js';
 import { useFolderUploads } from './useFolderUploads.js';
 
+const ConvertDialog = lazy(async () => ({
+	default: (await import('../features/conversion/ConvertDialog.js')).ConvertDialog,
+}));
+
 export interface BrowserPageFolderProps {
 	location: BrowserLocation;
 	viewer: Viewer;
@@ -62,6 +68,7 @@ export function BrowserPageFolder({ location, viewer, isKnown, settings }: Brows
 	const uploads = useFolderUploads(viewer, location);
 	const download = useDownloads(area, directory);
 	const operations = useFileOperations({ ...place, patch: folder.patch, show: folder.show });
+	const refreshAfterConversion = useRefreshAfterConversion(area);
 	const actions = useFileActions({
 		...place,
 		folder,
@@ -74,6 +81,7 @@ export function BrowserPageFolder({ location, viewer, isKnown, settings }: Brows
 		uploadFolder: uploads.chooseFolder,
 		download,
 		copyLink: useCopyLink(viewer, area),
+		mayConvert: useMayConvert(),
 	});
 	const menu = useContextMenu({
 		...place,
@@ -164,13 +172,20 @@ export function BrowserPageFolder({ location, viewer, isKnown, settings }: Brows
 				operations={operations}
 				onClose={actions.closeDialog}
 				onClosed={takeFocus}
-				renderSharing={(dialog, props) =>
-					dialog.kind === 'download' ? (
-						<DownloadDialog {...props} {...dialog} area={area} directory={directory} onDownload={download} />
-					) : (
-						<TemporaryLinkDialog {...props} entry={dialog.entry} />
-					)
-				}
+				renderOther={(dialog, props) => {
+					switch (dialog.kind) {
+						case 'download':
+							return <DownloadDialog {...props} {...dialog} area={area} directory={directory} onDownload={download} />;
+						case 'temporaryLink':
+							return <TemporaryLinkDialog {...props} entry={dialog.entry} />;
+						case 'convert':
+							return (
+								<Suspense>
+									<ConvertDialog {...props} area={area} videos={dialog.entries} onConverted={refreshAfterConversion} />
+								</Suspense>
+							);
+					}
+				}}
 			/>
 			<PreviewPanel
 				area={area}

@@ -35,6 +35,7 @@ test('the menu key opens the menu', means, 'ContextMenu', { kind: 'menu' });
 test('Shift and F10 open the menu', means, 'Shift+F10', { kind: 'menu' });
 test('F10 alone is the browser’s', means, 'F10', undefined);
 test('F2 renames', means, 'F2', { kind: 'rename' });
+test('F8 converts', means, 'F8', { kind: 'convert' });
 test('Delete deletes', means, 'Delete', { kind: 'delete' });
 test('Backspace goes up', means, 'Backspace', { kind: 'goUp' });
 test('Escape clears', means, 'Escape', { kind: 'clear' });

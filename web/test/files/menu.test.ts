@@ -171,6 +171,29 @@ test(
 	'Download, Download as ZIP | Copy',
 );
 
+test(
+	'a video of one’s own can be converted',
+	offers,
+	place(alice, 'private'),
+	[entry('clip.MOV')],
+	'Preview, Download, Temporary Link | Cut, Copy, Rename, Convert Video | Move to Public | Delete',
+);
+test(
+	'videos among what is selected too, in public as well',
+	offers,
+	place(alice, 'public'),
+	[entry('a.txt', 'bob'), entry('clip.mp4', 'alice')],
+	'Download, Download as ZIP | Cut, Copy, Convert Video | Delete',
+);
+test(
+	'a video of another can’t, and a folder is no video',
+	offers,
+	place(alice, 'public'),
+	[entry('clip.mp4', 'bob'), entry('folder.mp4/', 'alice')],
+	'Download as ZIP | Cut, Copy | Delete',
+);
+test('a visitor converts nothing', offers, place(visitor, 'public'), [entry('c.mkv')], 'Preview, Download, Copy Link');
+
 test('the kind of a menu follows from what it is about', (t) => {
 	t.is(menuKind([]), 'global');
 	t.is(menuKind([entry('a')]), 'single');

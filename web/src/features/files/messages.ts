@@ -76,6 +76,8 @@ export const filesMessages = {
 	pasted: (items: string) => `Pasted ${items}`,
 
 	notPreviewable: 'File cannot be previewed',
+	notVideo: 'File is not a video',
+	noVideosSelected: 'No video files selected',
 	noFilesToDownload: 'No files selected for download',
 
 	dropHere: (folder: string) => `Drop to upload to ${folder}`,

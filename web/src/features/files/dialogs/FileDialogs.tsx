@@ -2,7 +2,7 @@ import { Fragment, type ReactNode, useState } from 'react';
 import type { FileOperations } from '../operations/useFileOperations.js';
 import { CreateFolderDialog } from './CreateFolderDialog.js';
 import { DeleteDialog } from './DeleteDialog.js';
-import type { DialogProps, FileDialog, SharingDialog } from './fileDialog.js';
+import type { DialogProps, FileDialog, OtherDialog } from './fileDialog.js';
 import { MoveDialog } from './MoveDialog.js';
 import { RenameDialog } from './RenameDialog.js';
 
@@ -11,7 +11,7 @@ export interface FileDialogsProps extends Omit<DialogProps, 'isOpen'> {
 	dialog: FileDialog | undefined;
 	operations: FileOperations;
 	/** Renders a dialog of another feature. */
-	renderSharing: (dialog: SharingDialog, props: DialogProps) => ReactNode;
+	renderOther: (dialog: OtherDialog, props: DialogProps) => ReactNode;
 }
 
 /** Renders the open dialog, and the last one while it fades out. */
@@ -36,6 +36,6 @@ function render(dialog: FileDialog, isOpen: boolean, props: Omit<FileDialogsProp
 		case 'move':
 			return <MoveDialog {...common} {...dialog} onMove={operations.moveToOtherArea} />;
 		default:
-			return props.renderSharing(dialog, common);
+			return props.renderOther(dialog, common);
 	}
 }

@@ -6,12 +6,13 @@ export type FileDialog =
 	| { kind: 'rename'; entry: Entry }
 	| { kind: 'delete'; entries: readonly Entry[] }
 	| { kind: 'move'; direction: MoveDirection; entries: readonly Entry[] }
-	| SharingDialog;
+	| OtherDialog;
 
 /** The dialogs of other features. */
-export type SharingDialog =
+export type OtherDialog =
 	| { kind: 'download'; entries: readonly Entry[]; asZip: boolean }
-	| { kind: 'temporaryLink'; entry: Entry };
+	| { kind: 'temporaryLink'; entry: Entry }
+	| { kind: 'convert'; entries: readonly Entry[] };
 
 /** The properties of every dialog. */
 export interface DialogProps {

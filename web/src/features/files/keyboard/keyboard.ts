@@ -7,7 +7,20 @@ export type KeyCommand =
 	| { kind: 'toggle' }
 	| { kind: 'extendHere'; keep: boolean }
 	| { kind: 'find'; letter: string }
-	| { kind: 'open' | 'preview' | 'goUp' | 'menu' | 'rename' | 'delete' | 'selectAll' | 'cut' | 'copy' | 'clear' };
+	| {
+			kind:
+				| 'open'
+				| 'preview'
+				| 'goUp'
+				| 'menu'
+				| 'rename'
+				| 'convert'
+				| 'delete'
+				| 'selectAll'
+				| 'cut'
+				| 'copy'
+				| 'clear';
+	  };
 
 /** The part of a keyboard event that is used here. */
 export interface Keystroke {
@@ -51,6 +64,8 @@ export function commandFor(stroke: Keystroke, typing: boolean): KeyCommand | und
 			return stroke.shiftKey ? { kind: 'menu' } : undefined;
 		case 'F2':
 			return { kind: 'rename' };
+		case 'F8':
+			return { kind: 'convert' };
 		case 'Delete':
 			return { kind: 'delete' };
 	}

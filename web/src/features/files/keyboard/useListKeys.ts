@@ -6,7 +6,7 @@ import { type Cursor, cursorIndex, type Selection, type SelectionAction } from '
 import { commandFor, type KeyCommand } from './keyboard.js';
 
 /** The commands that the list passes on. */
-export type ListCommand = 'goUp' | 'menu' | 'preview' | 'rename' | 'delete' | 'cut' | 'copy';
+export type ListCommand = 'goUp' | 'menu' | 'preview' | 'rename' | 'convert' | 'delete' | 'cut' | 'copy';
 
 export interface ListKeysOptions {
 	rows: Rows | undefined;
@@ -55,7 +55,15 @@ export function useListKeys(options: ListKeysOptions): (event: ReactKeyboardEven
 /** Where the focus is, which decides the keys that apply. */
 type KeyScope = 'list' | 'page' | 'control' | 'none';
 
-const shortcuts: ReadonlySet<KeyCommand['kind']> = new Set(['selectAll', 'cut', 'copy', 'rename', 'delete', 'clear']);
+const shortcuts: ReadonlySet<KeyCommand['kind']> = new Set([
+	'selectAll',
+	'cut',
+	'copy',
+	'rename',
+	'convert',
+	'delete',
+	'clear',
+]);
 
 function appliesIn({ kind }: KeyCommand, scope: KeyScope): boolean {
 	switch (scope) {

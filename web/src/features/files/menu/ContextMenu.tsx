@@ -18,6 +18,7 @@ import {
 	SelectIcon,
 	TimeIcon,
 	TrashIcon,
+	VideoIcon,
 } from '@blueprintjs/icons';
 import { Fragment, type JSX, useEffect, useLayoutEffect, useRef } from 'react';
 import { moveInMenu } from '../../../ui/menuKeys.js';
@@ -159,6 +160,7 @@ const icons: Readonly<Record<Action, JSX.Element>> = {
 	downloadZip: <CompressedIcon />,
 	temporaryLink: <TimeIcon />,
 	copyLink: <LinkIcon />,
+	convert: <VideoIcon />,
 	rename: <EditIcon />,
 	cut: <CutIcon />,
 	copy: <DuplicateIcon />,

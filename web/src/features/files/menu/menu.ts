@@ -1,12 +1,14 @@
 import {
 	type Area,
 	type Clipboard,
+	convertDenial,
 	copyDenial,
 	createFolderDenial,
 	cutDenial,
 	deleteDenial,
 	type Entry,
 	type Failure,
+	fileType,
 	hasPlainLink,
 	type Item,
 	itemOf,
@@ -35,6 +37,7 @@ export type Action =
 	| 'downloadZip'
 	| 'temporaryLink'
 	| 'copyLink'
+	| 'convert'
 	| 'rename'
 	| 'cut'
 	| 'copy'
@@ -106,6 +109,11 @@ export function isPreviewable({ type, name, size }: Entry): boolean {
 	return type === 'file' && previewOf(name, size).isPreviewable;
 }
 
+/** Whether it can be converted, by its name. */
+export function isVideo({ type, name }: Entry): boolean {
+	return type === 'file' && fileType(name) === 'video';
+}
+
 function canPaste({ clipboard, viewer, area, directory }: MenuContext): boolean {
 	return clipboard !== undefined && planPaste(clipboard, viewer, area, directory).kind !== 'refused';
 }
@@ -130,6 +138,9 @@ function entryGroups({ viewer, area }: MenuContext, entries: readonly Entry[]): 
 			some(cutDenial) ? { action: 'cut', label: 'Cut', shortcut: 'Ctrl+X' } : undefined,
 			some(copyDenial) ? { action: 'copy', label: 'Copy', shortcut: 'Ctrl+C' } : undefined,
 			single && some(renameDenial) ? { action: 'rename', label: 'Rename', shortcut: 'F2' } : undefined,
+			entries.some((entry) => isVideo(entry) && convertDenial(viewer, itemOf(area, entry)) === undefined)
+				? { action: 'convert', label: 'Convert Video', shortcut: 'F8' }
+				: undefined,
 		],
 		[
 			some(moveToPublicDenial) ? { action: 'moveToPublic', label: 'Move to Public' } : undefined,

@@ -1,5 +1,6 @@
 import {
 	type Area,
+	convertDenial,
 	copyDenial,
 	cutDenial,
 	deleteDenial,
@@ -15,10 +16,11 @@ import {
 } from '@stowage/rules';
 
 /** The actions that the rules permit or refuse entry by entry. */
-export type GuardedAction = 'rename' | 'cut' | 'copy' | 'delete' | 'moveToPublic' | 'moveToPrivate';
+export type GuardedAction = 'rename' | 'convert' | 'cut' | 'copy' | 'delete' | 'moveToPublic' | 'moveToPrivate';
 
 const refusals: Readonly<Record<GuardedAction, (viewer: Viewer, item: Item) => Failure | undefined>> = {
 	rename: renameDenial,
+	convert: convertDenial,
 	cut: cutDenial,
 	copy: copyDenial,
 	delete: deleteDenial,

@@ -4,7 +4,7 @@ import { useNotify } from '../../../ui/notifications/useNotify.js';
 import type { FileDialog } from '../dialogs/fileDialog.js';
 import type { FolderView } from '../folder/useFolderView.js';
 import { keyOf } from '../list/rows.js';
-import { type Action, isPreviewable } from '../menu/menu.js';
+import { type Action, isPreviewable, isVideo } from '../menu/menu.js';
 import { filesMessages as messages, nameItems } from '../messages.js';
 import type { RowKey } from '../selection/selection.js';
 import { type GuardedAction, permittedFor } from './permitted.js';
@@ -26,6 +26,8 @@ export interface ActionContext {
 	uploadFolder: () => void;
 	download: (entries: readonly Entry[], asZip: boolean) => void;
 	copyLink: (entry: Entry) => void;
+	/** Whether videos can be converted; a notice says why not. */
+	mayConvert: () => Promise<boolean>;
 }
 
 /** Performs an action of a menu or a key on these entries: at once, after a dialog, or not, with a notice that says why. */
@@ -77,6 +79,16 @@ export function useFileActions(context: ActionContext): FileActions {
 			if (asksBeforeDownload) setDialog({ kind: 'download', entries, asZip });
 			else download(entries, asZip);
 		};
+		const convert = async (entries: readonly Entry[]) => {
+			const videos = entries.filter(isVideo);
+			if (videos.length === 0) {
+				const message = entries.length === 1 ? messages.notVideo : messages.noVideosSelected;
+				return void notify({ intent: 'warning', message });
+			}
+			const allowed = permitted('convert', videos);
+			if (allowed.length === 0 || !(await latest.current.mayConvert())) return;
+			setDialog((open) => open ?? { kind: 'convert', entries: allowed });
+		};
 		const openDialogFor = (
 			action: GuardedAction,
 			entries: readonly Entry[],
@@ -117,6 +129,8 @@ export function useFileActions(context: ActionContext): FileActions {
 					return void (first && copyLink(first));
 				case 'temporaryLink':
 					return void (first && setDialog({ kind: 'temporaryLink', entry: first }));
+				case 'convert':
+					return void convert(entries);
 				case 'rename':
 					return openDialogFor(action, entries.slice(0, 1), ([entry]) => ({ kind: 'rename', entry: entry as Entry }));
 				case 'cut':

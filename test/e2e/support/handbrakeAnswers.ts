@@ -1,0 +1,97 @@
+import type { Page } from 'playwright-core';
+
+interface Answers {
+	available: boolean;
+	/** By file name: the failure of its start. */
+	refused: Record<string, string>;
+	/** By file name: what is told of it. */
+	statuses: Record<string, object>;
+	/** The names of those that were cancelled. */
+	cancelled: string[];
+	/** What was sent to start. */
+	requests: Record<string, unknown>[];
+	/** Refuses to cancel. */
+	refusesCancel: boolean;
+}
+
+const waiting = {
+	status: 'queued',
+	progress: 0,
+	currentFps: null,
+	averageFps: null,
+	eta: null,
+	error: null,
+	startTime: null,
+	endTime: null,
+	outputPath: null,
+};
+
+/** Answers a page's calls for conversions in place of the server, to show what takes an encoder minutes or does not happen to one. A test sets what is answered. */
+export async function answerConversions(page: Page): Promise<Answers> {
+	const answers: Answers = {
+		available: true,
+		refused: {},
+		statuses: {},
+		cancelled: [],
+		requests: [],
+		refusesCancel: false,
+	};
+	await page.route('**/api/handbrake/check', (route) => route.fulfill({ json: { available: answers.available } }));
+	await page.route('**/api/handbrake/convert', async (route) => {
+		const request = route.request().postDataJSON();
+		const name = request.filePath.split('/').at(-1);
+		answers.requests.push(request);
+		const message = answers.refused[name];
+		if (message === '') await route.fulfill({ status: 502, body: 'Bad gateway' });
+		else if (message) await route.fulfill({ status: 400, json: refusal(400, 'INVALID', message) });
+		else await route.fulfill({ status: 202, json: { conversionId: encodeURIComponent(name) } });
+	});
+	await page.route('**/api/handbrake/status/*', async (route) => {
+		const conversionId = nameOf(route.request().url());
+		const json = { ...waiting, conversionId, fileName: conversionId, ...answers.statuses[conversionId] };
+		await route.fulfill({ json });
+	});
+	await page.route('**/api/handbrake/cancel/*', async (route) => {
+		if (answers.refusesCancel) return route.fulfill({ status: 503, json: refusal(503, 'UNAVAILABLE', 'Not now') });
+		const name = nameOf(route.request().url());
+		answers.cancelled.push(name);
+		answers.statuses[name] = { ...answers.statuses[name], status: 'cancelled' };
+		return route.fulfill({ json: { message: 'Cancelled' } });
+	});
+	await page.route('**/api/jobs/*', async (route) => {
+		const id = nameOf(route.request().url());
+		const { sizeBefore, sizeAfter } = { sizeBefore: 1000, sizeAfter: 400, ...answers.statuses[id] };
+		await route.fulfill({ json: jobOf({ id, kind: 'convert', detail: { sizeBefore, sizeAfter } }) });
+	});
+	return answers;
+}
+
+function refusal(statusCode: number, code: string, message: string): object {
+	return { statusCode, code, error: code, message };
+}
+
+function nameOf(url: string): string {
+	return decodeURIComponent(decodeURIComponent(new URL(url).pathname.split('/').at(-1) ?? ''));
+}
+
+/** A job that has ended, but for what is said of it. */
+export function jobOf(told: object): object {
+	return {
+		id: '1',
+		kind: 'copy',
+		status: 'completed',
+		title: 'Copy 3 items to Holiday',
+		done: 100,
+		total: 100,
+		unit: 'percent',
+		speed: null,
+		timeLeft: null,
+		error: null,
+		canRetry: false,
+		detail: null,
+		createdAt: Date.now(),
+		startTime: Date.now(),
+		endTime: Date.now(),
+		...told,
+	};
+}

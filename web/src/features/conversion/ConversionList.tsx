@@ -1,0 +1,62 @@
+import { ProgressBar } from '@blueprintjs/core';
+import { baseName, formatListSize, parsePath } from '@stowage/rules';
+import styles from './ConvertDialog.module.css';
+import { type Conversion, isActive } from './conversionState.js';
+import { conversionMessages as messages } from './messages.js';
+
+/** Each conversion with its progress and what became of it. */
+export function ConversionList({ conversions }: { conversions: readonly Conversion[] }) {
+	return (
+		// biome-ignore lint/a11y/noNoninteractiveTabindex: so that the keyboard can scroll it
+		<ul className={styles.conversions} tabIndex={0} aria-label={messages.conversions}>
+			{conversions.map((conversion) => (
+				<li key={conversion.id} className={styles.conversion} data-status={conversion.status}>
+					<span className={styles.name} title={conversion.video.name}>
+						{conversion.video.name}
+					</span>
+					<span className={styles.status}>
+						{conversion.status === 'processing' ? percentOf(conversion) : messages.states[conversion.status]}
+					</span>
+					<ProgressBar
+						className={styles.progress}
+						aria-label={conversion.video.name}
+						intent={isActive(conversion) ? 'primary' : 'none'}
+						animate={false}
+						stripes={false}
+						value={conversion.status === 'completed' ? 1 : conversion.progress / 100}
+					/>
+					<span className={styles.detail}>{detailOf(conversion)}</span>
+				</li>
+			))}
+		</ul>
+	);
+}
+
+function percentOf({ progress }: Conversion): string {
+	return `${Math.floor(progress)}%`;
+}
+
+function detailOf(conversion: Conversion): string | null {
+	const { status, currentFps, averageFps, eta, outputPath, sizeBefore, sizeAfter } = conversion;
+	switch (status) {
+		case 'queued':
+			return messages.waiting;
+		case 'processing': {
+			const parts = [
+				...(currentFps === null ? [] : [messages.fps(currentFps.toFixed(1))]),
+				...(averageFps === null ? [] : [messages.averageFps(averageFps.toFixed(1))]),
+				...(eta === null ? [] : [messages.eta(eta)]),
+			];
+			return parts.length === 0 ? messages.preparing : parts.join(' · ');
+		}
+		case 'completed': {
+			const hasSizes = sizeBefore !== null && sizeAfter !== null;
+			return [
+				...(outputPath === null ? [] : [messages.savedAs(baseName(parsePath(outputPath)))]),
+				...(hasSizes ? [messages.sizes(formatListSize(sizeBefore), formatListSize(sizeAfter))] : []),
+			].join(' · ');
+		}
+		default:
+			return conversion.error;
+	}
+}

@@ -1,0 +1,152 @@
+import { Button, Checkbox, DialogBody, DialogFooter, Radio, RadioGroup, Slider } from '@blueprintjs/core';
+import {
+	type ConversionFormat,
+	conversionFormats,
+	conversionQuality,
+	conversionQualityLabel,
+	convertedName,
+	defaultConversionFormat,
+	type Entry,
+	splitName,
+} from '@stowage/rules';
+import { type ReactNode, useId, useState } from 'react';
+import styles from './ConvertDialog.module.css';
+import { type ConversionChoice, previewed } from './conversionState.js';
+import { conversionMessages as messages } from './messages.js';
+
+export interface ConversionSetupProps {
+	videos: readonly Entry[];
+	isStarting: boolean;
+	/** Why it could not be started. */
+	problem: ReactNode;
+	onStart: (choice: ConversionChoice) => void;
+	onCancel: () => void;
+}
+
+/** What a person chooses before videos are converted. */
+export function ConversionSetup({ videos, isStarting, problem, onStart, onCancel }: ConversionSetupProps) {
+	const [format, setFormat] = useState<ConversionFormat>(defaultConversionFormat);
+	const [quality, setQuality] = useState<number>(conversionQuality.default);
+	const [deletesOriginal, setDeletesOriginal] = useState(false);
+	const hintId = useId();
+	const label = conversionQualityLabel(quality);
+	const handle = { 'aria-label': messages.quality, 'aria-valuetext': `${quality}, ${label}` };
+	return (
+		<form
+			className={styles.form}
+			onSubmit={(event) => {
+				event.preventDefault();
+				if (!isStarting) onStart({ format, quality, deletesOriginal });
+			}}
+		>
+			<DialogBody>
+				<RadioGroup
+					className={styles.formats}
+					label={messages.format}
+					disabled={isStarting}
+					selectedValue={format}
+					onChange={({ currentTarget }) => setFormat(currentTarget.value as ConversionFormat)}
+				>
+					{conversionFormats.map((value) => (
+						<Radio key={value} value={value} autoFocus={value === format}>
+							<span className={styles.formatName}>{messages.formats[value].name}</span>{' '}
+							<span className={styles.hint}>{messages.formats[value].hint}</span>
+						</Radio>
+					))}
+				</RadioGroup>
+				<div className={styles.quality}>
+					<div className={styles.qualityLine}>
+						<span className={styles.label}>{messages.quality}</span>
+						<span className={styles.qualityLabel} aria-hidden="true">
+							<span className={styles.qualityValue}>{quality}</span>
+							{label}
+						</span>
+					</div>
+					<Slider
+						className={styles.slider}
+						min={conversionQuality.min}
+						max={conversionQuality.max}
+						stepSize={conversionQuality.step}
+						labelRenderer={false}
+						handleHtmlProps={handle}
+						disabled={isStarting}
+						value={quality}
+						onChange={setQuality}
+					/>
+				</div>
+				<Checkbox
+					className={styles.deletes}
+					label={messages.deleteOriginal}
+					aria-describedby={hintId}
+					checked={deletesOriginal}
+					disabled={isStarting}
+					onChange={(event) => setDeletesOriginal(event.currentTarget.checked)}
+				/>
+				<p className={styles.deletesHint} id={hintId}>
+					{messages.deleteOriginalHint}
+				</p>
+				<OutputNames videos={videos} format={format} deletesOriginal={deletesOriginal} />
+				{problem}
+			</DialogBody>
+			<DialogFooter
+				actions={
+					<>
+						<Button text={messages.cancel} disabled={isStarting} onClick={onCancel} />
+						{/* Not disabled, since a button that has the focus would swallow every key. */}
+						<Button type="submit" intent="primary" text={isStarting ? messages.starting : messages.start} />
+					</>
+				}
+			/>
+		</form>
+	);
+}
+
+interface OutputNamesProps {
+	videos: readonly Entry[];
+	format: ConversionFormat;
+	deletesOriginal: boolean;
+}
+
+function OutputNames({ videos, format, deletesOriginal }: OutputNamesProps) {
+	const id = useId();
+	const { shown, more } = previewed(videos);
+	return (
+		<section className={styles.outputs} aria-labelledby={id}>
+			<h3 className={styles.label} id={id}>
+				{messages.outputName}
+			</h3>
+			<ul className={styles.names}>
+				{shown.map(({ name, path }) => (
+					<li key={path} className={styles.rename}>
+						<LongName className={styles.oldName} {...splitName(name)} />
+						<span className={styles.arrow} aria-hidden="true">
+							→
+						</span>
+						<span className="visually-hidden"> {messages.becomes} </span>
+						<LongName {...splitSuffix(convertedName(name, format, deletesOriginal))} />
+					</li>
+				))}
+				{more > 0 && <li className={styles.more}>{messages.moreFiles(more)}</li>}
+			</ul>
+		</section>
+	);
+}
+
+/** In a narrow place the base is cut off, never the end of the name. */
+function LongName({ base, extension, className = '' }: { base: string; extension: string; className?: string }) {
+	return (
+		<span className={`${styles.longName} ${className}`} title={base + extension}>
+			<span className={styles.base}>{base}</span>
+			<span>{extension}</span>
+		</span>
+	);
+}
+
+/** Also keeps what tells the new file from its original. */
+function splitSuffix(name: string): { base: string; extension: string } {
+	const { base, extension } = splitName(name);
+	const suffix = '_converted';
+	return base.endsWith(suffix)
+		? { base: base.slice(0, -suffix.length), extension: suffix + extension }
+		: { base, extension };
+}

@@ -1,0 +1,186 @@
+import { Button, Dialog, DialogBody, DialogFooter, Tag } from '@blueprintjs/core';
+import { SmallCrossIcon } from '@blueprintjs/icons';
+import type { Area, Entry } from '@stowage/rules';
+import { useEffect, useId, useRef, useState } from 'react';
+import { dialogMilliseconds } from '../../ui/dialogs/dialogs.js';
+import { ConversionList } from './ConversionList.js';
+import { ConversionSetup } from './ConversionSetup.js';
+import styles from './ConvertDialog.module.css';
+import { isActive, type OverallState } from './conversionState.js';
+import { conversionMessages as messages } from './messages.js';
+import { type ConversionProblem, type Conversions, outputPaths, useConversions } from './useConversions.js';
+
+export interface ConvertDialogProps {
+	isOpen: boolean;
+	area: Area;
+	videos: readonly Entry[];
+	onClose: () => void;
+	onClosed: () => void;
+	/** There are new files: told when one is there, and again when the dialog is closed. */
+	onConverted: (outputPaths: readonly string[]) => void;
+}
+
+/** Asks how videos are converted, starts that and shows how far it is. The server goes on without the dialog. */
+export function ConvertDialog({ isOpen, area, videos, onClose, onClosed, onConverted }: ConvertDialogProps) {
+	const titleId = useId();
+	const conversion = useConversions(area, videos, onConverted);
+	const { state, conversions, isStarting } = conversion;
+	const problems = conversion.problems.map((problem) => <Problem key={problem.message} {...problem} />);
+	const [isAsking, setAsking] = useState(false);
+	const isRunning = conversions.some(isActive);
+	const isSetup = state === 'setup';
+	const close = () => {
+		if (isStarting) return;
+		if (isRunning) return setAsking(true);
+		const outputs = outputPaths(conversions);
+		if (outputs.length > 0) onConverted(outputs);
+		onClose();
+	};
+	return (
+		<Dialog
+			isOpen={isOpen}
+			className={styles.dialog}
+			aria-labelledby={titleId}
+			canEscapeKeyClose={!isStarting && !isRunning}
+			canOutsideClickClose={!isStarting && !isRunning}
+			transitionDuration={dialogMilliseconds}
+			onClose={close}
+			onClosed={onClosed}
+		>
+			<div className="bp6-dialog-header">
+				<h2 id={titleId} className="bp6-heading">
+					{isSetup ? messages.convert(videos.length) : messages.conversion}
+				</h2>
+				<StatusChip state={isStarting ? 'starting' : state} />
+				{isRunning && (
+					<Button
+						variant="minimal"
+						className={styles.close}
+						icon={<SmallCrossIcon />}
+						aria-label={messages.close}
+						onClick={close}
+					/>
+				)}
+			</div>
+			{isSetup ? (
+				<ConversionSetup
+					videos={videos}
+					isStarting={isStarting}
+					problem={problems}
+					onStart={conversion.start}
+					onCancel={close}
+				/>
+			) : (
+				<>
+					<DialogBody>
+						<Banner state={state} conversions={conversions} />
+						{problems}
+						<ConversionList conversions={conversions} />
+					</DialogBody>
+					<DialogFooter
+						className={styles.footer}
+						actions={
+							isRunning ? (
+								<Running onCancel={() => setAsking(true)} onContinue={onClose} />
+							) : (
+								<FirstFocus key="ended" text={messages.close} onClick={close} />
+							)
+						}
+					/>
+				</>
+			)}
+			<CancelQuestion
+				isOpen={isAsking && isRunning}
+				onContinue={() => setAsking(false)}
+				onCancel={() => {
+					setAsking(false);
+					void conversion.cancel();
+				}}
+			/>
+		</Dialog>
+	);
+}
+
+const chipIntents = { completed: 'success', failed: 'danger', cancelled: 'warning' } as const;
+
+function StatusChip({ state }: { state: OverallState | 'starting' }) {
+	const intent = chipIntents[state as keyof typeof chipIntents] ?? 'none';
+	return (
+		<Tag minimal round intent={intent} className={styles.chip} data-state={state}>
+			{messages.states[state]}
+		</Tag>
+	);
+}
+
+/** While they run it counts those that have ended, in the place of the sentence that says how it went. */
+function Banner({ state, conversions }: Pick<Conversions, 'state' | 'conversions'>) {
+	const isRunning = conversions.some(isActive);
+	const ended = conversions.filter((conversion) => !isActive(conversion)).length;
+	return (
+		<div className={styles.banner} data-state={isRunning ? 'running' : state} role="status">
+			{!isRunning && state !== 'setup' ? messages[state as 'completed' | 'failed' | 'cancelled'] : null}
+			{isRunning && messages.ended(ended, conversions.length)}
+		</div>
+	);
+}
+
+function Problem({ message, lines }: ConversionProblem) {
+	return (
+		<div className={styles.problem} role="alert">
+			{message}
+			{lines.length > 0 && (
+				<ul className={styles.lines}>
+					{lines.map((line) => (
+						<li key={line}>{line}</li>
+					))}
+				</ul>
+			)}
+		</div>
+	);
+}
+
+function Running({ onCancel, onContinue }: { onCancel: () => void; onContinue: () => void }) {
+	return (
+		<>
+			<Button
+				className={styles.cancel}
+				variant="minimal"
+				intent="danger"
+				text={messages.cancelConversions}
+				onClick={onCancel}
+			/>
+			<FirstFocus key="running" text={messages.continueInBackground} onClick={onContinue} />
+		</>
+	);
+}
+
+/** Takes the focus when it takes the place of a button that had it. */
+function FirstFocus({ text, onClick }: { text: string; onClick: () => void }) {
+	const button = useRef<HTMLButtonElement>(null);
+	useEffect(() => button.current?.focus(), []);
+	return <Button ref={button} intent="primary" text={text} onClick={onClick} />;
+}
+
+function CancelQuestion(props: { isOpen: boolean; onContinue: () => void; onCancel: () => void }) {
+	const { isOpen, onContinue, onCancel } = props;
+	return (
+		<Dialog
+			isOpen={isOpen}
+			role="alertdialog"
+			title={messages.cancelConversions}
+			isCloseButtonShown={false}
+			transitionDuration={dialogMilliseconds}
+			onClose={onContinue}
+		>
+			<DialogBody>{messages.cancelQuestion}</DialogBody>
+			<DialogFooter
+				actions={
+					<>
+						<Button text={messages.continue} autoFocus onClick={onContinue} />
+						<Button intent="danger" text={messages.cancelConversions} onClick={onCancel} />
+					</>
+				}
+			/>
+		</Dialog>
+	);
+}

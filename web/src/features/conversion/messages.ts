@@ -1,0 +1,63 @@
+import { type ConversionFormat, plural } from '@stowage/rules';
+
+/** The sentences of converting videos. */
+export const conversionMessages = {
+	convert: (videos: number) => `Convert ${plural(videos, 'Video')}`,
+	conversion: 'Video Conversion',
+	states: {
+		setup: 'Setup',
+		starting: 'Starting',
+		queued: 'Queued',
+		processing: 'Processing',
+		completed: 'Completed',
+		failed: 'Failed',
+		cancelled: 'Cancelled',
+	},
+
+	format: 'Format',
+	formats: {
+		mp4: { name: 'MP4', hint: 'H.264, most compatible' },
+		mkv: { name: 'MKV', hint: 'H.264, subtitle support' },
+		webm: { name: 'WebM', hint: 'VP9, smaller; drops subtitles' },
+	} satisfies Record<ConversionFormat, { name: string; hint: string }>,
+	quality: 'Quality',
+	deleteOriginal: 'Delete original file after conversion',
+	deleteOriginalHint: 'Only once the new file is complete and has been checked.',
+	outputName: 'Output name',
+	becomes: 'becomes',
+	moreFiles: (files: number) => `... and ${plural(files, 'more file', 'more files')}`,
+
+	start: 'Start Conversion',
+	starting: 'Starting...',
+	continueInBackground: 'Continue in background',
+	cancelConversions: 'Cancel Conversions',
+	cancelQuestion: 'Conversions are in progress. Are you sure you want to cancel?',
+	continue: 'Continue',
+	cancel: 'Cancel',
+	close: 'Close',
+
+	conversions: 'Conversions',
+	ended: (ended: number, total: number) => `${ended} of ${plural(total, 'video')} done`,
+	fps: (fps: string) => `${fps} fps`,
+	averageFps: (fps: string) => `${fps} fps on average`,
+	eta: (eta: string) => `ETA ${eta}`,
+	waiting: 'Waits for its turn',
+	preparing: 'Preparing',
+	savedAs: (name: string) => `Saved as ${name}`,
+	sizes: (before: string, after: string) => `${before} → ${after}`,
+
+	completed: 'All conversions completed successfully! The converted files have been saved.',
+	failed: 'Some conversions failed. Check individual file status below.',
+	cancelled: 'Conversions were cancelled.',
+
+	required: 'HandBrake CLI is required for video conversion. Please install it and restart the server.',
+	unavailable: 'HandBrake CLI is not available',
+	noVideos: 'No video files to convert',
+	someNotStarted: 'Some conversions failed to start:',
+	notStarted: 'Error starting conversion',
+	startFailed: 'Error starting video conversions',
+	cancelFailed: 'Error cancelling conversions',
+	unknown: 'The server no longer knows this conversion.',
+
+	refreshFailed: 'Failed to refresh directory after 4 attempts. Please refresh manually.',
+} as const;

@@ -1,0 +1,114 @@
+import type { Entry } from '@stowage/rules';
+import test, { type ExecutionContext } from 'ava';
+import type { ConversionStatus } from '../src/api/conversions.js';
+import {
+	conversionRequest,
+	newConversion,
+	type OverallState,
+	overallState,
+	previewed,
+	withStatus,
+} from '../src/features/conversion/conversionState.js';
+import { refreshAfterConversion } from '../src/features/conversion/refreshAfterConversion.js';
+
+type Status = ConversionStatus['status'];
+const clip: Entry = { name: 'clip.mov', path: 'films/clip.mov', type: 'file', size: 1000, mtime: 0 };
+
+const isOverall = (t: ExecutionContext, statuses: Status[], expected: OverallState) =>
+	t.is(overallState(statuses.map((status) => ({ status }))), expected);
+test('without conversions it is being set up', isOverall, [], 'setup');
+test('one that runs', isOverall, ['completed', 'failed', 'queued', 'processing'], 'processing');
+test('one that waits', isOverall, ['completed', 'failed', 'queued', 'cancelled'], 'queued');
+test('one that failed', isOverall, ['completed', 'cancelled', 'failed'], 'failed');
+test('one that was cancelled', isOverall, ['completed', 'cancelled'], 'cancelled');
+test('all have ended well', isOverall, ['completed', 'completed'], 'completed');
+
+test('what is sent is the rate factor, the area and whose public file it is', (t) => {
+	const choice = { format: 'webm', quality: 35, deletesOriginal: true } as const;
+	const request = { filePath: 'films/clip.mov', outputFormat: 'webm', quality: 18, deleteOriginal: true };
+	t.deepEqual(conversionRequest('private', clip, choice), { ...request, type: 'private' });
+	t.deepEqual(conversionRequest('public', { ...clip, owner: 'ada' }, choice), {
+		...request,
+		type: 'public',
+		owner: 'ada',
+	});
+});
+
+const known = (status: Status): ConversionStatus => ({
+	conversionId: '1',
+	fileName: 'clip.mov',
+	status,
+	progress: 40,
+	currentFps: 60,
+	averageFps: 50,
+	eta: '1m2s',
+	error: null,
+	startTime: null,
+	endTime: null,
+	outputPath: null,
+	sizeBefore: null,
+	sizeAfter: null,
+});
+
+test('a conversion is queued at nothing, until the server says more', (t) => {
+	const started = newConversion('1', clip);
+	t.like(withStatus(started, undefined, false), { status: 'queued', progress: 0 });
+	t.like(withStatus(started, known('processing'), false), { status: 'processing', progress: 40, sizeBefore: 1000 });
+});
+
+test('one that was cancelled here is cancelled at once, but not if it was done before', (t) => {
+	const started = newConversion('1', clip);
+	t.is(withStatus(started, undefined, true).status, 'cancelled');
+	t.is(withStatus(started, known('processing'), true).status, 'cancelled');
+	t.is(withStatus(started, known('completed'), true).status, 'completed');
+});
+
+test('three output names are previewed', (t) => {
+	const videos = (count: number) => Array.from({ length: count }, () => clip);
+	t.like(previewed(videos(3)), { more: 0 });
+	t.is(previewed(videos(3)).shown.length, 3);
+	t.like(previewed(videos(5)), { more: 2 });
+	t.is(previewed(videos(5)).shown.length, 3);
+});
+
+/** Refreshes with these outcomes, one after another; returns what was done and how long it waited each time. */
+async function refreshes(...outcomes: ('seen' | 'not yet' | 'failed')[]): Promise<(number | string)[]> {
+	const log: (number | string)[] = [];
+	await refreshAfterConversion({
+		wait: async (ms) => void log.push(ms),
+		onFailed: ({ message }) => log.push(`gave up: ${message}`),
+		async refresh() {
+			const outcome = outcomes.shift();
+			if (outcome === 'failed') throw new Error('HTTP error! status: 500');
+			return outcome === 'seen';
+		},
+	});
+	return log;
+}
+
+test('the folder is refreshed until the new file is there', async (t) => {
+	t.deepEqual(await refreshes('seen'), [2000]);
+	t.deepEqual(await refreshes('not yet', 'not yet', 'seen'), [2000, 3000, 4000]);
+});
+
+test('after four refreshes it ends', async (t) => {
+	t.deepEqual(await refreshes('not yet', 'not yet', 'not yet', 'not yet', 'seen'), [2000, 3000, 4000, 5000]);
+});
+
+test('after a refresh that failed it waits a second more', async (t) => {
+	t.deepEqual(await refreshes('failed', 'seen'), [2000, 1000, 3000]);
+});
+
+test('it is told when the last refresh failed too', async (t) => {
+	t.deepEqual(await refreshes('failed', 'failed', 'failed', 'failed'), [
+		2000,
+		1000,
+		3000,
+		1000,
+		4000,
+		1000,
+		5000,
+		'gave up: HTTP error! status: 500',
+	]);
+	t.deepEqual(await refreshes('failed', 'failed', 'failed', 'not yet').then((log) => log.length), 7);
+});
