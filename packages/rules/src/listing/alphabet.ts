@@ -1,4 +1,4 @@
-import { collator } from './nameKeys.js';
+import { collator } from '../names/nameKeys.js';
 
 /** The buttons of the alphabet filter (spec, section 2). */
 export const letterFilters = ['ALL', '#', ...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'] as const;

@@ -1,4 +1,4 @@
-import { Failure } from './failure.js';
+import { Failure } from '../failure.js';
 import { candidateNames } from './names.js';
 import { baseName, maxNameBytes, type StoragePath } from './paths.js';
 import { truncateToBytes, utf8Length } from './text.js';

@@ -1,5 +1,5 @@
-import { Failure } from './failure.js';
-import { joinPath, parsePath, type StoragePath } from './paths.js';
+import { Failure } from '../failure.js';
+import { joinPath, parsePath, type StoragePath } from '../names/paths.js';
 
 /** What `type` says in the API: the caller's own home, or the merged view of public trees. */
 export type Area = 'private' | 'public';

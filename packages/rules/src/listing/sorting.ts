@@ -1,5 +1,5 @@
+import { collator, nameKey } from '../names/nameKeys.js';
 import type { Entry } from './listing.js';
-import { collator, nameKey } from './nameKeys.js';
 
 /** What a listing can be sorted by; `r` before it turns the order round (spec, section 3). */
 export const sortColumns = ['name', 'size', 'time', 'type', 'count'] as const;

@@ -1,4 +1,4 @@
-import type { Owner } from './areas.js';
+import type { Owner } from '../access/areas.js';
 
 /** A file or folder as a listing shows it (spec, section 3). */
 export interface Entry {

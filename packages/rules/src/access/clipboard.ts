@@ -1,7 +1,8 @@
+import { plural } from '../display/plural.js';
+import { Failure } from '../failure.js';
+import type { Entry } from '../listing/listing.js';
+import { joinPath, type StoragePath } from '../names/paths.js';
 import { type Area, homePath, type Owner, type Viewer } from './areas.js';
-import { Failure } from './failure.js';
-import type { Entry } from './listing.js';
-import { joinPath, type StoragePath } from './paths.js';
 import {
 	copyToDenial,
 	cutDenial,
@@ -11,7 +12,6 @@ import {
 	moveDenial,
 	notOwnedMessage,
 } from './permissions.js';
-import { plural } from './plural.js';
 
 export type ClipboardItem = Pick<Entry, 'name' | 'path' | 'type' | 'owner'>;
 

@@ -1,6 +1,6 @@
-import { splitName } from './names.js';
-import { maxNameBytes } from './paths.js';
-import { truncateToBytes, utf8Length } from './text.js';
+import { splitName } from '../names/names.js';
+import { maxNameBytes } from '../names/paths.js';
+import { truncateToBytes, utf8Length } from '../names/text.js';
 
 /** What a video can be converted to (spec, section 5). Each is the extension of its files. */
 export const conversionFormats = ['mp4', 'mkv', 'webm'] as const;

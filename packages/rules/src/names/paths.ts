@@ -1,4 +1,4 @@
-import { Failure } from './failure.js';
+import { Failure } from '../failure.js';
 import { hasLoneSurrogate, utf8Length } from './text.js';
 
 declare const storagePath: unique symbol;

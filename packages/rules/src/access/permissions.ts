@@ -1,3 +1,6 @@
+import { Failure } from '../failure.js';
+import type { Entry } from '../listing/listing.js';
+import { isWithin, parentPath, parsePath, relativePath, type StoragePath } from '../names/paths.js';
 import {
 	type Area,
 	anonymousOwner,
@@ -9,9 +12,6 @@ import {
 	publicFolderName,
 	type Viewer,
 } from './areas.js';
-import { Failure } from './failure.js';
-import type { Entry } from './listing.js';
-import { isWithin, parentPath, parsePath, relativePath, type StoragePath } from './paths.js';
 
 /** A file or folder that exists or is to be created. The rules need no more, so they apply before the disk is accessed. */
 export interface Item {

@@ -1,4 +1,4 @@
-import { splitName } from './names.js';
+import { splitName } from '../names/names.js';
 
 /** The extensions of each file type (spec, section 3). */
 const extensions = {

@@ -1,4 +1,4 @@
-import { Failure } from './failure.js';
+import { Failure } from '../failure.js';
 import { maxNameBytes } from './paths.js';
 import { hasLoneSurrogate, truncateToBytes, utf8Length } from './text.js';
 
