@@ -1,9 +1,11 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, lstat, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
@@ -207,6 +209,75 @@ test('a service manager at a path is told when the server is ready, lives and st
 	path.join(folder, 'notify'),
 );
 test('so is one at an abstract socket', notified, (folder) => `@stowage-test/${path.basename(folder)}`);
+
+test('asked to reload, the server takes over what it can, names the rest, and keeps what it has when the file is broken', async (t) => {
+	const folder = await temporaryFolder(t);
+	const next = await serviceManager(t, path.join(folder, 'notify'));
+	const config = path.join(folder, 'config.yaml');
+	await writeFile(config, 'registration: open\n');
+	const server = await startServer(t, {
+		args: serveArgs(path.join(folder, 'data'), '--config', config),
+		env: { NOTIFY_SOCKET: path.join(folder, 'notify') },
+	});
+	await next(/READY/);
+	const registration = async () => (await (await fetch(`${server.url}/api/capabilities`)).json()).registration;
+	t.is(await registration(), 'open');
+	const reload = async (yaml: string) => {
+		await writeFile(config, yaml);
+		process.kill(server.pid, 'SIGHUP');
+		t.regex(await next(/./), /^RELOADING=1\nMONOTONIC_USEC=\d+\n/);
+		return next(/./);
+	};
+	const asked = await reload('registration: closed\nbasePath: /files\npublicListing: everyone\n');
+	t.is(asked, `READY=1\nSTATUS=Serving at ${server.url}; a restart is needed for basePath, publicListing`);
+	t.is(await registration(), 'closed');
+	const broken = await reload('registration: perhaps\n');
+	t.is(broken, `READY=1\nSTATUS=Serving at ${server.url}; the configuration on disk has a mistake, see the log`);
+	t.is(await registration(), 'closed');
+});
+
+test('asked to stop, the server is gone within 30 s whoever dawdles, and keeps what has arrived of an upload', async (t) => {
+	const data = path.join(await temporaryFolder(t), 'data');
+	const server = await startServer(t, { args: serveArgs(data) });
+	await writeFile(path.join(data, 'files/Public/large.bin'), Buffer.alloc(32 * 1024 * 1024));
+	const download = request(`${server.url}/api/download/large.bin`).end();
+	download.on('error', () => {});
+	const [answer] = (await once(download, 'response')) as [IncomingMessage];
+	answer.on('error', () => {}).pause();
+
+	const tus = { 'tus-resumable': '1.0.0' };
+	const filename = Buffer.from('slow.bin').toString('base64');
+	const created = await fetch(`${server.url}/api/uploads`, {
+		method: 'POST',
+		headers: { ...tus, 'upload-length': '100', 'upload-metadata': `filename ${filename}` },
+	});
+	const location = created.headers.get('location') ?? '';
+	const upload = request(`${server.url}${location}`, {
+		method: 'PATCH',
+		headers: {
+			...tus,
+			'upload-offset': '0',
+			'content-length': '100',
+			'content-type': 'application/offset+octet-stream',
+		},
+	});
+	upload.on('error', () => {}).write('0123456789');
+	const staging = path.join(data, 'files/.stowage/staging');
+	const arrived = async () => {
+		const sizes = await Promise.all(
+			(await readdir(staging)).map(async (name) => (await lstat(path.join(staging, name))).size),
+		);
+		return sizes.includes(10);
+	};
+	while (!(await arrived())) await wait(20);
+
+	const began = performance.now();
+	t.is(await server.stop('SIGTERM'), 0);
+	t.true(performance.now() - began < 30_000);
+	const again = await startServer(t, { args: serveArgs(data) });
+	const head = await fetch(`${again.url}${location}`, { method: 'HEAD', headers: tus });
+	t.is(head.headers.get('upload-offset'), '10');
+});
 
 test('a service manager that can’t be reached stops nothing', async (t) => {
 	const folder = await temporaryFolder(t);

@@ -16,6 +16,14 @@ export function serveCommand(): Command {
 		const { log } = app.services;
 		const supervisor = await findSupervisor(process.env, app.services);
 		const stopping = createStop(app, supervisor);
+		let serving = 'Starting';
+		process.on('SIGHUP', () => {
+			// Of a terminal that was closed.
+			if (process.stdin.isTTY) return stopping('SIGHUP', 0);
+			supervisor.reloading();
+			const outcome = reload(app, command);
+			supervisor.ready(`${serving}${outcome}`);
+		});
 		process.on('SIGTERM', () => stopping('SIGTERM', 0)).on('SIGINT', () => stopping('SIGINT', 0));
 		const onUnexpected = (error: unknown) => {
 			if (endFaultyRequest(error, log)) return;
@@ -26,9 +34,27 @@ export function serveCommand(): Command {
 		process.on('uncaughtException', onUnexpected).on('unhandledRejection', onUnexpected);
 
 		const address = await app.start();
-		supervisor.ready(`Serving at ${address}`);
+		serving = `Serving at ${address}`;
+		supervisor.ready(serving);
 		console.log(`Stowage is ready at ${address}`);
 	});
+}
+
+/** Reads the configuration again. A mistake in it leaves what was in force. Returns what a status line adds. */
+function reload(app: App, command: Command): string {
+	const { log } = app.services;
+	try {
+		const next = configOf(command);
+		for (const warning of next.warnings) log.warn(warning);
+		const { applied, needRestart } = app.reload(next);
+		log.info({ settings: applied }, 'the configuration was read again');
+		if (needRestart.length === 0) return '';
+		log.warn({ settings: needRestart }, 'these settings were changed and hold after a restart');
+		return `; a restart is needed for ${needRestart.join(', ')}`;
+	} catch (error) {
+		log.error({ err: error }, 'the configuration could not be read again: the one in force stays');
+		return '; the configuration on disk has a mistake, see the log';
+	}
 }
 
 /** However long the ending of what runs may take, the process is gone after this. */

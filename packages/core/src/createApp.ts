@@ -9,6 +9,7 @@ import { registerSessions } from './accounts/sessions.js';
 import { createArchives, defaultArchiveLimits } from './archives/createArchives.js';
 import { createBodies } from './bodies/createBodies.js';
 import { makeDataDir } from './config/dataDir.js';
+import { type Reloaded, reloadConfig } from './config/reload.js';
 import type { Config } from './config/schema.js';
 import { readOrMakeSecret } from './config/secret.js';
 import { EventStreams } from './events/EventStreams.js';
@@ -54,6 +55,8 @@ export interface App {
 	services: Services;
 	/** Begins to listen. Resolves to the address, such as `http://127.0.0.1:7420`. */
 	start(): Promise<string>;
+	/** Takes over what of another configuration can change while it runs, and names what can't. */
+	reload(next: Config): Reloaded;
 	/** Takes no new work, lets running transfers end for a while, then closes everything. */
 	stop(): Promise<void>;
 }
@@ -136,7 +139,12 @@ async function assemble(
 	server.decorate('server', 'dataDir', config.dataDir);
 	const databaseReserve = createDatabaseReserve(database);
 	server.decorate('server', 'keyValues', (scope: string) => databaseReserve.optional(database.keyValues(scope)));
-	server.decorate('server', 'logOf', (plugin: string) => log.child({ plugin }));
+	const logs = [log];
+	server.decorate('server', 'logOf', (plugin: string) => {
+		const own = log.child({ plugin });
+		logs.push(own);
+		return own;
+	});
 	const bodies = createBodies(bodySecondMs);
 	server.decorate('server', 'bodies', bodies);
 	const notifications = createNotifications(monotonic);
@@ -172,7 +180,7 @@ async function assemble(
 	const accounts = createAccounts({
 		users: database.users,
 		limits: database.limits,
-		registrationsPerHour: config.registrationsPerHour,
+		config,
 		now,
 		auth: () => providers.auth.get(config.auth),
 		homes: () => homesOnDisk(storage),
@@ -186,7 +194,12 @@ async function assemble(
 		files,
 		format: () => providers.archive.find('zip'),
 		walks: walkQueue,
-		limits: { ...defaultArchiveLimits, maxEntries: config.downloads.maxZipEntries },
+		limits: {
+			...defaultArchiveLimits,
+			get maxEntries() {
+				return config.downloads.maxZipEntries;
+			},
+		},
 	});
 	const thumbnails = createThumbnails({
 		files,
@@ -200,7 +213,7 @@ async function assemble(
 	const streams = new EventStreams();
 	// They last as long as their pages: nobody waits for them to end.
 	server.ext('onPreStop', () => streams.endAll());
-	const available = availableSpace(openedStorage, config.uploads.freeSpaceReserve);
+	const available = availableSpace(openedStorage, config.uploads);
 	const tickets = createTickets({
 		store: database.tickets,
 		rates: database.limits,
@@ -296,6 +309,11 @@ async function assemble(
 		async start() {
 			await server.start();
 			return server.info.uri;
+		},
+		reload(next) {
+			const reloaded = reloadConfig(config, next);
+			if (reloaded.applied.includes('log.level')) for (const each of logs) each.level = config.log.level;
+			return reloaded;
 		},
 		async stop() {
 			clearInterval(sweeping);

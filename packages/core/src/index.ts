@@ -1,6 +1,7 @@
 export { type Accounts, createAccounts } from './accounts/accounts.js';
 export { flagOf, settingNames, variableOf } from './config/leaves.js';
 export { ConfigError, type ConfigSources, loadConfig } from './config/load.js';
+export type { Reloaded } from './config/reload.js';
 export { type Config, durationText, parseByteSize } from './config/schema.js';
 export { withoutSecrets } from './config/secrets.js';
 export { isStartupMistake } from './config/startupError.js';

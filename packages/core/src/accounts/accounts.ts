@@ -1,5 +1,6 @@
 import type { AuthProvider, LimitStore, UserQuota, UserRecord, UserStore } from '@stowage/plugin-api';
 import { anonymousOwner, Failure, foldUsername, isFailure, isValidUsername, passwordLength } from '@stowage/rules';
+import type { Config } from '../config/schema.js';
 import { limitAddress } from '../http/proxy.js';
 import { FairQueue } from '../limits/FairQueue.js';
 import { limitTries } from './loginLimits.js';
@@ -42,7 +43,7 @@ const hashing = { running: 3, runningPerClient: 2, waiting: 1000, waitingPerClie
 interface Dependencies {
 	users: UserStore;
 	limits: LimitStore;
-	registrationsPerHour: number;
+	config: Pick<Config, 'registrationsPerHour'>;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
 	/** Looked up at each call. */
@@ -54,7 +55,7 @@ interface Dependencies {
 }
 
 export function createAccounts(parts: Dependencies): Accounts {
-	const { users, limits: store, registrationsPerHour, now, auth, homes, makeHome } = parts;
+	const { users, limits: store, config, now, auth, homes, makeHome } = parts;
 	const limits = steadyLimits(store);
 	const hashes = new FairQueue(hashing, 'Too many people are signing in right now. Please try again in a moment.');
 	const inTurn = <T>({ address, signal }: Caller, work: () => Promise<T>) =>
@@ -92,7 +93,7 @@ export function createAccounts(parts: Dependencies): Accounts {
 	const accounts: Accounts = {
 		signUp: (username, password, client) =>
 			inTurn(client, async () => {
-				await countRegistration(limits, client.address, registrationsPerHour, now());
+				await countRegistration(limits, client.address, config.registrationsPerHour, now());
 				return accounts.create(username, password);
 			}),
 

@@ -55,7 +55,7 @@ export function createFiles(
 	temporaryFolder: string,
 ): Files {
 	const feeds = new FolderFeeds(storage, log);
-	const space = createSpaceGuard(availableSpace(storage, uploads.freeSpaceReserve));
+	const space = createSpaceGuard(availableSpace(storage, uploads));
 
 	const visibleTrees = async (viewer: Viewer): Promise<Owner[]> => {
 		const own = viewer.kind === 'user' ? [viewer.username] : [];

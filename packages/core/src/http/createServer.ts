@@ -67,7 +67,7 @@ export function createServer(config: Config, log: Log, mostLateMs: number): Hapi
 		},
 	});
 	inviteBodiesLate(server, listener);
-	limitConnections(listener, config.maxConnectionsPerAddress, trustedBy(config.trustedProxies));
+	limitConnections(listener, () => config.maxConnectionsPerAddress, trustedBy(config.trustedProxies));
 	const readClient = createClientReader(config.trustedProxies, config.publicUrl);
 	serializeRequests(listener, (request) => limitAddress(readClient(request).address));
 	const checkHost = createHostCheck(config);

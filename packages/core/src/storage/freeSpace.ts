@@ -8,8 +8,12 @@ const autoBytes = 1024 ** 3;
 export type FreeSpaceReserve = number | 'auto';
 
 /** Tells how many bytes may be written before the reserve is reached; less than none where it is in use already. */
-export function availableSpace(storage: () => StorageProvider, reserve: FreeSpaceReserve): () => Promise<number> {
+export function availableSpace(
+	storage: () => StorageProvider,
+	uploads: { freeSpaceReserve: FreeSpaceReserve },
+): () => Promise<number> {
 	return async () => {
+		const reserve = uploads.freeSpaceReserve;
 		const kept =
 			reserve === 'auto' ? Math.min(autoBytes, Math.floor((await storage().totalSpace()) * autoShare)) : reserve;
 		return (await storage().freeSpace()) - kept;

@@ -59,8 +59,7 @@ export interface UploadLimits {
 }
 
 export function createUploadLimits({ config: { uploads }, database, log, now }: Dependencies): UploadLimits {
-	const mostUnfinished = uploads.anonymousUnfinished;
-	const isBounded = (viewer: Viewer) => mostUnfinished > 0 && viewer.kind === 'anonymous';
+	const isBounded = (viewer: Viewer) => uploads.anonymousUnfinished > 0 && viewer.kind === 'anonymous';
 	/** Forms of visitors under way, by address. */
 	const forms = new Map<string, number>();
 	const exclusively = createKeyedMutex();
@@ -173,7 +172,10 @@ export function createUploadLimits({ config: { uploads }, database, log, now }: 
 			if (!isBounded(viewer)) return begin();
 			const from = limitAddress(address);
 			return exclusively(from, async () => {
-				if ((forms.get(from) ?? 0) + (await database.uploads.countOfVisitors(from, now())) >= mostUnfinished) {
+				if (
+					(forms.get(from) ?? 0) + (await database.uploads.countOfVisitors(from, now())) >=
+					uploads.anonymousUnfinished
+				) {
 					throw new Failure('rateLimited', 'Too many uploads were begun from here and not finished.', {
 						retryAfter: 60,
 					});
