@@ -67,7 +67,7 @@ async function ask(url: string, pid: number): Promise<number> {
 
 const percentile = (sorted: readonly number[], share: number) =>
 	sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN;
-const told = (sorted: readonly number[]) =>
+const percentiles = (sorted: readonly number[]) =>
 	[0.5, 0.99, 1].map((share) => `${Math.round(percentile(sorted, share))} ms`).join(', ');
 
 /** One address floods a server as everybody runs it: others are answered as usual, and its memory stays bounded. */
@@ -97,7 +97,9 @@ export async function flood(t: ExecutionContext, name: string, seconds: number):
 
 	const load = (await readFile('/proc/loadavg', 'utf8')).split(' ', 1)[0];
 	t.log(`answers to the flood: ${(await summary).trim()}; load ${load}`);
-	t.log(`health (median, 99 %, longest): ${told(times)}, before it ${told(usual)}; ${Math.round(most / megabyte)} MB`);
-	t.true(percentile(times, 0.99) < bars.p99Ms, `the 99th percentile is ${told(times)}`);
+	t.log(
+		`health (median, 99 %, longest): ${percentiles(times)}, before it ${percentiles(usual)}; ${Math.round(most / megabyte)} MB`,
+	);
+	t.true(percentile(times, 0.99) < bars.p99Ms, `the 99th percentile is ${percentiles(times)}`);
 	t.true(most < bars.memory, `${Math.round(most / megabyte)} MB`);
 }

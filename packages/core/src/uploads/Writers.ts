@@ -10,7 +10,7 @@ const handoverMs = 20_000;
 
 /** Somebody who works on an upload. */
 export class Writer {
-	#heardAt: number;
+	#lastBytesAt: number;
 	#isOverdue = false;
 
 	constructor(
@@ -18,12 +18,12 @@ export class Writer {
 		readonly done: Promise<unknown>,
 		readonly now: () => number,
 	) {
-		this.#heardAt = now();
+		this.#lastBytesAt = now();
 	}
 
 	/** Bytes have come. */
-	heard(): void {
-		this.#heardAt = this.now();
+	noteBytes(): void {
+		this.#lastBytesAt = this.now();
 	}
 
 	/** Whether it ends by itself, or would for all we can tell never be heard of again. */
@@ -31,7 +31,7 @@ export class Writer {
 		const { request } = this;
 		if (this.#isOverdue || request.complete || request.destroyed) return true;
 		// Bytes that wait for our disk are a sign of life as well.
-		return request.readableLength === 0 && this.now() - this.#heardAt > quietMs;
+		return request.readableLength === 0 && this.now() - this.#lastBytesAt > quietMs;
 	}
 
 	/** Ends it and resolves once it has let go. */

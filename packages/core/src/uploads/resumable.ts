@@ -161,7 +161,7 @@ export function createResumableUploads({
 		const body = readChunk(bodies.upload(request.raw.req), {
 			most: record.length - record.offset,
 			checksum,
-			onBytes: () => writer.heard(),
+			onBytes: () => writer.noteBytes(),
 		});
 		const checkpoints = checksum === undefined ? new Checkpoints(keepWhatArrived) : undefined;
 		let size: number;

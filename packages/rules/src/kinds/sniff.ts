@@ -79,7 +79,7 @@ function isText(head: Uint8Array): boolean {
 }
 
 /** Kinds that are told by their first bytes for sure, and so are shown as what they are whatever their name says. */
-const told: ReadonlySet<string> = new Set(['image', 'video', 'audio', 'pdf', 'epub']);
+const unmistakable: ReadonlySet<string> = new Set(['image', 'video', 'audio', 'pdf', 'epub']);
 
 /**
  * With which viewer a file is shown: the one of its name, unless its first bytes say otherwise. Bytes that no viewer of that kind can show are `unknown`;
@@ -93,7 +93,7 @@ export function shownAs(named: PreviewKind, firstBytes: Uint8Array): PreviewKind
 		return found ?? 'unknown';
 	}
 	if (found === 'playlist') return 'unknown';
-	if (found === undefined || !told.has(found) || found === named) return named;
+	if (found === undefined || !unmistakable.has(found) || found === named) return named;
 	// The same containers hold sound and pictures, and a name is the better guess between the two.
 	if (isPlayed(found) && isPlayed(named)) return named;
 	// An office document may begin as a book does not; the other way round its viewer tells.

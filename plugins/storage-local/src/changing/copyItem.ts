@@ -9,7 +9,7 @@ import type { Folder } from '../system/Folder.js';
 import { objectId, toItem } from '../system/fileStat.js';
 import { readFileFlags, stepInto } from '../system/openFolder.js';
 import { nameTaken, noSuchEntry } from '../system/systemErrors.js';
-import { lookAtNames, namesFrom, takeFreeName } from '../writing/freeNames.js';
+import { namesFrom, statNames, takeFreeName } from '../writing/freeNames.js';
 import { parseCopyId, type StagedId } from '../writing/stagedIds.js';
 import { CopyObject, discardObject } from './CopyObject.js';
 import { type CopyMeans, copyContents, copySingleFile, syncTree } from './copyTree.js';
@@ -115,7 +115,7 @@ async function findPublished(
 	folder: Folder,
 	names: Iterable<string>,
 ): Promise<StorageItem | undefined> {
-	for await (const { name, stat } of lookAtNames(disk, folder, names)) {
+	for await (const { name, stat } of statNames(disk, folder, names)) {
 		if (stat?.type !== type || objectId(stat) !== object) continue;
 		await disk.syncs.sync(folder);
 		return toItem(name, { ...stat, type });
@@ -125,7 +125,7 @@ async function findPublished(
 
 /** Refuses names that are all taken before all is copied for nothing; the last word has the rename. */
 async function assertFree(disk: Disk, folder: Folder, path: StoragePath, otherNames: Iterable<string>): Promise<void> {
-	for await (const { stat } of lookAtNames(disk, folder, namesFrom(path, otherNames))) {
+	for await (const { stat } of statNames(disk, folder, namesFrom(path, otherNames))) {
 		if (stat === undefined) return;
 	}
 	throw nameTaken(path);

@@ -7,7 +7,7 @@ import { fsync, setModified, unlink } from '../system/descriptors.js';
 import type { Folder } from '../system/Folder.js';
 import { type FileStat, objectId, toItem } from '../system/fileStat.js';
 import { nameTaken } from '../system/systemErrors.js';
-import { lookAtNames, namesFrom, takeFreeName } from './freeNames.js';
+import { namesFrom, statNames, takeFreeName } from './freeNames.js';
 import { noSuchUpload, type StagedId } from './stagedIds.js';
 import { syncOrDrop } from './syncOrDrop.js';
 
@@ -50,7 +50,7 @@ async function findPublished(
 	folder: Folder,
 	names: Iterable<string>,
 ): Promise<StorageItem> {
-	for await (const { name, stat } of lookAtNames(disk, folder, names)) {
+	for await (const { name, stat } of statNames(disk, folder, names)) {
 		if (stat === undefined || !isOwn(staged, stat)) continue;
 		await disk.syncs.sync(folder);
 		return toItem(name, { ...stat, type: 'file' });

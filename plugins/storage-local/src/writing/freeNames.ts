@@ -39,7 +39,7 @@ export async function takeFreeName(
 		const stat = await statIfThere(disk, folder, first.value);
 		if (stat !== undefined && isOwn(stat)) return { name: first.value, isNew: false };
 	}
-	for await (const { name, stat } of lookAtNames(disk, folder, { [Symbol.iterator]: () => left })) {
+	for await (const { name, stat } of statNames(disk, folder, { [Symbol.iterator]: () => left })) {
 		if (stat === undefined && (await isTakenBy(take, name))) return { name, isNew: true };
 		if (stat !== undefined && isOwn(stat)) return { name, isNew: false };
 	}
@@ -47,21 +47,21 @@ export async function takeFreeName(
 }
 
 /** Looks up names in their order, several at a time. */
-export async function* lookAtNames(disk: Disk, folder: Folder, names: Iterable<string>): AsyncGenerator<SeenName> {
+export async function* statNames(disk: Disk, folder: Folder, names: Iterable<string>): AsyncGenerator<SeenName> {
 	const stats = new AdaptiveBatch();
 	let size = firstBatch;
 	let batch: string[] = [];
 	for (const name of names) {
 		batch.push(name);
 		if (batch.length < size) continue;
-		yield* await lookAtBatch(disk, folder, batch, stats);
+		yield* await statBatch(disk, folder, batch, stats);
 		batch = [];
 		size = Math.min(largestBatch, size * 4);
 	}
-	yield* await lookAtBatch(disk, folder, batch, stats);
+	yield* await statBatch(disk, folder, batch, stats);
 }
 
-async function lookAtBatch(
+async function statBatch(
 	disk: Disk,
 	folder: Folder,
 	names: readonly string[],

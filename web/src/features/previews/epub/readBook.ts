@@ -56,13 +56,13 @@ export function readBook(bytes: Uint8Array, fileName: string, parser: DOMParser)
 		.slice(0, mostChapters);
 	if (chapters.length === 0) throw new UnreadableBook(noChapters);
 	const { metadata } = parts;
-	const told = (value: string | undefined, fallback: string) => value?.trim() || fallback;
+	const orFallback = (value: string | undefined, fallback: string) => value?.trim() || fallback;
 	return {
-		title: told(metadata.title, fileName.replace(/\.epub$/i, '')),
-		creator: told(metadata.creator, 'Unknown Author'),
+		title: orFallback(metadata.title, fileName.replace(/\.epub$/i, '')),
+		creator: orFallback(metadata.creator, 'Unknown Author'),
 		description: plainText(parser, metadata.description ?? ''),
-		publisher: told(metadata.publisher, ''),
-		language: told(metadata.language, 'en'),
+		publisher: orFallback(metadata.publisher, ''),
+		language: orFallback(metadata.language, 'en'),
 		chapters,
 		toc: readToc(zip, pack, inBook, parser),
 		zip,

@@ -82,9 +82,9 @@ const typesByExtension: Readonly<Record<string, string>> = {
 
 /** Pictures and fonts only. */
 function addressOf(book: Book, path: string): string | undefined {
-	const told = book.typeOf(path) ?? '';
+	const declared = book.typeOf(path) ?? '';
 	const extension = path.slice(path.lastIndexOf('.') + 1).toLowerCase();
-	const type = /^(image|font)\/[\w.+-]+$/.test(told) ? told : typesByExtension[extension];
+	const type = /^(image|font)\/[\w.+-]+$/.test(declared) ? declared : typesByExtension[extension];
 	const bytes = type === undefined ? undefined : book.zip.read(path);
 	return bytes && URL.createObjectURL(new Blob([bytes], { type: type ?? '' }));
 }
