@@ -48,8 +48,8 @@ export interface LentFile extends LocalFile {
 	readonly full: AbortSignal;
 }
 
-/** How a copy is followed and ended. */
-export type FileCopyOptions = Pick<CopyOptions, 'signal' | 'beforeItem'>;
+/** How a copy is followed, ended and gone on with. */
+export type FileCopyOptions = Pick<CopyOptions, 'signal' | 'beforeItem' | 'afterBytes' | 'staged'>;
 
 /**
  * Files as a viewer may see and change them. Whatever touches files goes through here, so nobody can forget a permission: each call refuses with a Failure what the rules do not allow.
@@ -84,8 +84,13 @@ export interface Files {
 	rename(viewer: Viewer, item: ItemRef, newName: string): Promise<Entry>;
 	/** Moves to a whole new path in the same area, with the parents it lacks; a taken name gets ` (n)`. */
 	move(viewer: Viewer, item: ItemRef, toPath: StoragePath): Promise<Entry>;
-	/** Copies to a whole new path, with the parents it lacks; a taken name gets ` (n)`. Throws `storageFull` once it would take from the space that stays free. */
+	/**
+	 * Copies to a whole new path, with the parents it lacks; a taken name gets ` (n)`. Throws `storageFull` once it would take from the space that stays free. A staged copy is
+	 * asked for with all that was copied before, and refused like a new one.
+	 */
 	copy(viewer: Viewer, item: ItemRef, to: ItemRef, options?: FileCopyOptions): Promise<Entry>;
+	/** Drops what a staged copy holds so far. Nothing happens to one that was published or discarded before. */
+	discardCopy(id: string): Promise<void>;
 	/** Removes a file, or a folder with all it holds. */
 	remove(viewer: Viewer, item: ItemRef): Promise<void>;
 	/**

@@ -93,8 +93,9 @@ export class LocalStorage implements LocalFilesStorage, SurveyingStorage, Watchi
 		return withFailures(from, () => copyItem(this.disk, from, to, options), to);
 	}
 
-	discardCopy(id: string): Promise<void> {
-		return withFailures(rootPath, () => discardCopy(this.disk, id));
+	async discardCopy(id: string): Promise<void> {
+		const freeSpace = await withFailures(rootPath, () => discardCopy(this.disk, id));
+		if (freeSpace !== undefined) this.#later(freeSpace);
 	}
 
 	async remove(path: StoragePath): Promise<void> {

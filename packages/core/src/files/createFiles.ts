@@ -220,6 +220,8 @@ export function createFiles(
 			}
 		},
 
+		discardCopy: (id) => storage().discardCopy(id),
+
 		async remove(viewer, item) {
 			assertAllowed(deleteDenial(viewer, item));
 			const { at } = ownPlace(viewer, item);

@@ -64,10 +64,7 @@ export function planPaste(
 	for (const item of clipboard.items) {
 		const from = itemOf(clipboard.sourceArea, item);
 		const to: Item = { area: targetArea, path: joinPath(targetDirectory, item.name) };
-		const refusal =
-			clipboard.operation === 'cut'
-				? (cutDenial(viewer, from) ?? moveDenial(viewer, from, to))
-				: copyToDenial(viewer, from, to);
+		const refusal = pasteDenial(clipboard.operation, viewer, from, to);
 		if (refusal) skipped.push({ item, refusal });
 		else pairs.push({ item, from, to });
 	}
@@ -77,6 +74,18 @@ export function planPaste(
 	return clipboard.operation === 'cut'
 		? { kind: 'move', steps: pairs.map(({ item, from, to }) => moveStep(item, from, to)), skipped }
 		: { kind: 'copy', steps: pairs.map(({ item, from, to }) => copyStep(item, from, to)), skipped };
+}
+
+/** Why an item that was cut or copied can't be pasted there; undefined if it can. */
+export function pasteDenial(
+	operation: Clipboard['operation'],
+	viewer: Viewer,
+	from: Item,
+	to: Item,
+): Failure | undefined {
+	return operation === 'cut'
+		? (cutDenial(viewer, from) ?? moveDenial(viewer, from, to))
+		: copyToDenial(viewer, from, to);
 }
 
 /** The call of 'Move to Public' or 'Move back to Private': the item keeps its path in the other area. */

@@ -56,7 +56,8 @@ export class CopyObject implements Disposable {
 		if (disk.busyUploads.has(name)) throw copyInUse();
 		const opened = await openObject(staging, type, name, 0);
 		if (opened === 'other type') {
-			await discardObject(disk, staging, name);
+			// What is left in the trash when this fails is swept at the next start.
+			await (await discardObject(disk, staging, name))?.().catch(() => {});
 			return undefined;
 		}
 		if (opened === undefined) return undefined;
@@ -108,17 +109,24 @@ export class CopyObject implements Disposable {
 	}
 }
 
-/** Takes a staged copy out of staging in one step. What it holds is removed afterwards, by us or by the next start. */
-export async function discardObject(disk: Disk, staging: Folder, name: string): Promise<void> {
+/** Takes a staged copy out of staging in one step. Resolves to what frees the space of one that was there. */
+export async function discardObject(
+	disk: Disk,
+	staging: Folder,
+	name: string,
+): Promise<(() => Promise<void>) | undefined> {
 	using trash = await disk.privateFolder(trashFolder, 'pass');
 	const discarded = randomName();
 	try {
 		await rename(staging.at(name), trash.at(discarded));
 	} catch (error) {
-		if (isSystemError(error, 'ENOENT')) return;
+		if (isSystemError(error, 'ENOENT')) return undefined;
 		throw error;
 	}
-	await removeTree(disk, trash, rawName(discarded));
+	return async () => {
+		using again = await disk.privateFolder(trashFolder, 'pass');
+		await removeTree(disk, again, rawName(discarded));
+	};
 }
 
 async function openObject(

@@ -60,12 +60,12 @@ export async function copyItem(
 	}
 }
 
-/** Drops what a staged copy holds, at once out of staging. */
-export async function discardCopy(disk: Disk, id: string): Promise<void> {
+/** Drops what a staged copy holds, at once. Resolves to what is left to do in the background, if anything. */
+export async function discardCopy(disk: Disk, id: string): Promise<(() => Promise<void>) | undefined> {
 	const staged = parseCopyId(id);
-	if (staged === undefined) return;
+	if (staged === undefined) return undefined;
 	using staging = await disk.privateFolder(stagingFolder, 'pass');
-	await discardObject(disk, staging, staged.name);
+	return await discardObject(disk, staging, staged.name);
 }
 
 async function fill(

@@ -43,7 +43,7 @@ export async function sweepStaging(
 		const isCopy = name.startsWith(copyPrefix);
 		if (touchedAt >= (isCopy ? before.copies : before.staged)) return;
 		if (await isNeeded(formatStagedId(name, stat))) return;
-		if (isCopy) await discardObject(disk, staging, name);
+		if (isCopy) await (await discardObject(disk, staging, name))?.();
 		else await removeTree(disk, staging, name);
 	});
 }
