@@ -4,6 +4,8 @@ import {
 	conversionQualityLabel,
 	conversionRateFactor,
 	convertedName,
+	givenConversionName,
+	isFailure,
 	utf8Length,
 } from '../src/index.js';
 
@@ -38,4 +40,16 @@ test('The name of a converted video can be given, however long the original has 
 	const name = convertedName(`${'漢'.repeat(83)}.mov`, 'webm', false);
 	t.true(utf8Length(name) <= 255);
 	t.true(name.endsWith('漢_converted.webm'));
+});
+
+test("A given name gets the format's extension, in place of another one of a video", (t) => {
+	t.is(givenConversionName(' Holiday ', 'mp4'), 'Holiday.mp4');
+	t.is(givenConversionName('Holiday.mp4', 'mp4'), 'Holiday.mp4');
+	t.is(givenConversionName('Holiday.MOV', 'mkv'), 'Holiday.mkv');
+	t.is(givenConversionName('Version 2.0', 'webm'), 'Version 2.0.webm');
+	t.is(givenConversionName('--version', 'mp4'), '--version.mp4');
+	for (const name of ['', '  ', '../a', 'a/b', 'a\\b', 'a\0', 'x'.repeat(255)]) {
+		const error = t.throws(() => givenConversionName(name, 'mp4'));
+		t.true(isFailure(error, 'invalidName'), name);
+	}
 });

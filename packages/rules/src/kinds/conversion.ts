@@ -1,6 +1,7 @@
-import { splitName } from '../names/names.js';
+import { normalizeName, splitName } from '../names/names.js';
 import { maxNameBytes } from '../names/paths.js';
 import { truncateToBytes, utf8Length } from '../names/text.js';
+import { fileType } from './fileTypes.js';
 
 /** What a video can be converted to (spec, section 5). Each is the extension of its files. */
 export const conversionFormats = ['mp4', 'mkv', 'webm'] as const;
@@ -33,4 +34,14 @@ export function conversionQualityLabel(quality: number): string {
 export function convertedName(fileName: string, format: ConversionFormat, deletesOriginal: boolean): string {
 	const suffix = `${deletesOriginal ? '' : '_converted'}.${format}`;
 	return truncateToBytes(splitName(fileName).base, maxNameBytes - utf8Length(suffix)) + suffix;
+}
+
+/**
+ * The name that a person gave a converted video, as it is stored: with the extension of its format, in place of another one of a video. Throws `invalidName` for
+ * one that no file can have.
+ */
+export function givenConversionName(given: string, format: ConversionFormat): string {
+	const name = normalizeName(given);
+	const base = fileType(name) === 'video' ? splitName(name).base : name;
+	return normalizeName(`${base}.${format}`);
 }

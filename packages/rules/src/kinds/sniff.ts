@@ -18,7 +18,8 @@ export function sniff(firstBytes: Uint8Array): PreviewKind | 'playlist' | undefi
 	if (begins('RIFF')) return riffKinds[latin(8, 12)];
 	if (begins('FORM')) return begins('AIF', 8) ? 'audio' : undefined;
 	if (begins('ftyp', 4)) return ofBrand(latin(8, 12));
-	if (begins('\x1a\x45\xdf\xa3')) return 'video';
+	if (head[0] !== undefined && head[0] < 9 && quickTimeAtoms.has(latin(4, 8))) return 'video';
+	if (begins('\x1a\x45\xdf\xa3') || begins('.RMF')) return 'video';
 	if (begins('OggS')) return latin(0, 512).includes('theora') ? 'video' : 'audio';
 	if (begins('ID3') || begins('fLaC') || begins('MThd') || begins('#!AMR')) return 'audio';
 	if (
@@ -42,6 +43,9 @@ export function sniff(firstBytes: Uint8Array): PreviewKind | 'playlist' | undefi
 	if (isPlaylist(latin(0, 1024))) return 'playlist';
 	return isText(head) ? 'text' : undefined;
 }
+
+/** Films of before `ftyp`. The length of the atom stands before its name; its first byte is no letter. */
+const quickTimeAtoms: ReadonlySet<string> = new Set(['moov', 'mdat', 'wide', 'free', 'skip', 'pnot']);
 
 const riffKinds: Readonly<Record<string, PreviewKind>> = { WEBP: 'image', WAVE: 'audio', 'AVI ': 'video' };
 
