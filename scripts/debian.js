@@ -10,6 +10,7 @@ const programs = {
 	'heif-enc': 'libheif-examples',
 	pdftoppm: 'poppler-utils',
 	HandBrakeCLI: 'handbrake-cli',
+	bwrap: 'bubblewrap',
 	nginx: 'nginx',
 	caddy: 'caddy',
 	strace: 'strace',

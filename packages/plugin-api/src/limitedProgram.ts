@@ -1,4 +1,4 @@
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 
 /** What a child process may take. What is left out has no bound of ours. */
 export interface ProgramLimits {
@@ -33,7 +33,7 @@ export interface ProgramOptions extends ProgramLimits {
 export interface ProgramCommand {
 	file: string;
 	args: string[];
-	options: SpawnOptions & { detached: true; cwd: string; env: Record<string, string> };
+	options: { detached: true; cwd: string; env: Record<string, string>; stdio: ['pipe', 'pipe', 'pipe', ...number[]] };
 }
 
 /** The shell sets what Node can't: limits hold from the first instruction on, and all that the child starts inherits them. */

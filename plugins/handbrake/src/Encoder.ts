@@ -1,0 +1,91 @@
+import { killGroup, limitedCommand } from '@stowage/plugin-api';
+import { execa } from 'execa';
+import { cageArguments } from './cage.js';
+import { lineReader } from './progress.js';
+
+export interface EncoderOptions {
+	program: string;
+	/** Undefined for limits only. */
+	bwrap: string | undefined;
+	memoryBytes: number;
+	mayUseHardware: boolean;
+}
+
+export interface EncoderRun {
+	/** Become its descriptors 3 and on. */
+	files?: readonly number[];
+	/** What it may write. */
+	fileBytes?: number;
+	signal: AbortSignal;
+	onLine?: (line: string) => void;
+}
+
+export interface EncoderOutcome {
+	/** 128 and the number of a signal where it was ended by that. */
+	code: number;
+	/** Of its standard output, the end. */
+	output: string;
+	/** The last lines of its log. */
+	log: string[];
+}
+
+const mostOutput = 4 * 1024 * 1024;
+const mostLogLines = 40;
+
+/** HandBrakeCLI as a child process with limits, in a cage where there is one. */
+export class Encoder {
+	constructor(readonly options: EncoderOptions) {}
+
+	/** Whether it sees nothing of this machine but what it is lent. */
+	get isCaged(): boolean {
+		return this.options.bwrap !== undefined;
+	}
+
+	/** Runs it to its end. When the signal fires it is killed with all that it started, and the signal's reason thrown once they are gone. */
+	async run(args: readonly string[], { files = [], fileBytes, signal, onLine }: EncoderRun): Promise<EncoderOutcome> {
+		signal.throwIfAborted();
+		const { program, bwrap, memoryBytes, mayUseHardware } = this.options;
+		const whole = bwrap === undefined ? args : [...cageArguments(program, mayUseHardware), ...args];
+		const command = limitedCommand(bwrap ?? program, whole, {
+			memoryBytes,
+			openFiles: 256,
+			priority: 'idle',
+			endsWithInput: true,
+			files,
+			...(fileBytes === undefined ? {} : { fileBytes }),
+			// It makes a folder there, which nobody needs, and leaves it when it is killed.
+			env: { TMPDIR: '/nonexistent' },
+		});
+		const child = execa(command.file, command.args, {
+			...command.options,
+			// Its types name small descriptors only.
+			stdio: command.options.stdio as ['pipe', 'pipe', 'pipe', ...3[]],
+			extendEnv: false,
+			reject: false,
+			buffer: false,
+		});
+		const end = () => killGroup(child);
+		signal.addEventListener('abort', end, { once: true });
+		let output = '';
+		const log: string[] = [];
+		const takeLine = onLine && lineReader(onLine);
+		const takeLog = lineReader((line) => {
+			log.push(line);
+			if (log.length > mostLogLines) log.shift();
+		});
+		child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+			takeLine?.(chunk);
+			output = (output + chunk).slice(-mostOutput);
+		});
+		child.stderr?.setEncoding('utf8').on('data', takeLog);
+		try {
+			const { exitCode, signal: killedBy } = await child;
+			// The shell that waits for it was killed: what it waited for goes, too.
+			if (killedBy !== undefined) end();
+			signal.throwIfAborted();
+			return { code: exitCode ?? 128 + 9, output, log };
+		} finally {
+			signal.removeEventListener('abort', end);
+		}
+	}
+}

@@ -1,0 +1,117 @@
+import { stat } from 'node:fs/promises';
+import { findProgram, type PluginLog } from '@stowage/plugin-api';
+import { Encoder } from './Encoder.js';
+
+export interface HandBrakeOptions {
+	/** The name of HandBrakeCLI, or its absolute path. */
+	program: string;
+	/** The same of bubblewrap; false for none. */
+	bwrap: string | false;
+	memoryBytes: number;
+	mayUseHardware: boolean;
+}
+
+/** A HandBrake that works. */
+export interface InstalledHandBrake {
+	version: string;
+	/** Names of what it can encode with, pictures and sound. */
+	encoders: ReadonlySet<string>;
+	encoder: Encoder;
+}
+
+const trialMs = 60_000;
+
+/** After so long one that did not work is tried again: the machine may have been too busy. */
+const againMs = 60_000;
+
+/** The installed HandBrake: looked for whenever it is asked for, and tried when it is another than the last time. */
+export class HandBrake {
+	#known: { key: string; triedAt: number; found: Promise<InstalledHandBrake | undefined> } | undefined;
+	#isAvailable = false;
+
+	constructor(
+		readonly options: HandBrakeOptions,
+		readonly log: PluginLog,
+	) {}
+
+	/** Whether it was there when it was asked for last. */
+	get isAvailable(): boolean {
+		return this.#isAvailable;
+	}
+
+	/** Undefined where it is not installed or does not run. */
+	async find(): Promise<InstalledHandBrake | undefined> {
+		const { program, bwrap } = this.options;
+		const at = await findProgram(program);
+		const bwrapAt = bwrap === false ? undefined : await findProgram(bwrap);
+		const key = `${await identity(at)} ${await identity(bwrapAt)}`;
+		const isStale = !this.#isAvailable && performance.now() - (this.#known?.triedAt ?? 0) > againMs;
+		if (this.#known?.key !== key || (isStale && at !== undefined)) {
+			this.#known = { key, triedAt: performance.now(), found: this.#try(at, bwrapAt) };
+		}
+		const found = await this.#known.found;
+		this.#isAvailable = found !== undefined;
+		return found;
+	}
+
+	async #try(program: string | undefined, bwrap: string | undefined): Promise<InstalledHandBrake | undefined> {
+		if (program === undefined) {
+			this.log.info({ program: this.options.program }, 'HandBrake is not installed: videos can not be converted');
+			return undefined;
+		}
+		const { memoryBytes, mayUseHardware } = this.options;
+		const plain = new Encoder({ program, bwrap: undefined, memoryBytes, mayUseHardware });
+		const caged = bwrap === undefined ? undefined : new Encoder({ program, bwrap, memoryBytes, mayUseHardware });
+		const tried = (caged && (await this.#tryOne(caged))) ?? (await this.#tryOne(plain));
+		if (tried === undefined) return undefined;
+		const { encoder, version } = tried;
+		const cage = encoder.isCaged
+			? 'in a bubblewrap cage without network and files'
+			: bwrap === undefined
+				? 'with limits only, since bubblewrap is not installed'
+				: 'with limits only, since bubblewrap does not work here';
+		this.log.info({ program, version, isCaged: encoder.isCaged }, `HandBrake runs ${cage}`);
+		return tried;
+	}
+
+	async #tryOne(encoder: Encoder): Promise<InstalledHandBrake | undefined> {
+		const { isCaged } = encoder;
+		try {
+			const signal = AbortSignal.timeout(trialMs);
+			const told = await encoder.run(['--version'], { signal });
+			const [, version] = /^HandBrake (\S+)/m.exec(told.output) ?? [];
+			if (told.code === 0 && version !== undefined) {
+				const help = await encoder.run(['--help'], { signal });
+				return { version, encoders: parseEncoders(help.output), encoder };
+			}
+			this.log.warn({ code: told.code, isCaged, lines: told.log }, 'HandBrake did not tell its version');
+		} catch (error) {
+			this.log.warn({ err: error, isCaged }, 'HandBrake could not be tried');
+		}
+		return undefined;
+	}
+}
+
+/** Changes with what is installed. */
+async function identity(program: string | undefined): Promise<string> {
+	if (program === undefined) return '';
+	try {
+		const { ino, size, mtimeMs } = await stat(program);
+		return [program, ino, size, mtimeMs].join(':');
+	} catch {
+		// It goes at this moment; the next look finds out.
+		return '';
+	}
+}
+
+/** The names below the options for encoders in `--help`. */
+export function parseEncoders(help: string): ReadonlySet<string> {
+	const names = new Set<string>();
+	let isList = false;
+	for (const line of help.split('\n')) {
+		if (/^\s+-/.test(line)) isList = /^\s+-[eE],/.test(line);
+		else if (isList && /^\s+\S+\s*$/.test(line)) names.add(line.trim());
+		else isList = isList && line.trim() !== '';
+	}
+	return names;
+}

@@ -1,0 +1,35 @@
+import { z } from '@stowage/plugin-api';
+import { conversionFormats, conversionQuality } from '@stowage/rules';
+
+/** What a person asked for; it lies in the database until the job has ended. */
+export const conversion = z.strictObject({
+	area: z.enum(['private', 'public']),
+	path: z.string(),
+	/** The wished name, whole. */
+	outputName: z.string(),
+	format: z.enum(conversionFormats),
+	quality: z.int().min(conversionQuality.min).max(conversionQuality.max),
+	deleteOriginal: z.boolean(),
+});
+
+export type Conversion = z.infer<typeof conversion>;
+
+const encoded = {
+	staged: z.string(),
+	/** The object that was converted, as it was. */
+	source: z.object({ id: z.string(), version: z.string() }),
+	sizeBefore: z.number(),
+	sizeAfter: z.number(),
+};
+
+/** From where a run goes on. A step is saved when it is done and before anything of the next one is. */
+export const conversionStep = z.discriminatedUnion('step', [
+	z.object({ step: z.literal('encoding'), staged: z.string() }),
+	/** The staged file is whole, checked and durable. */
+	z.object({ step: z.literal('encoded'), ...encoded }),
+	z.object({ step: z.literal('published'), ...encoded, name: z.string(), outputId: z.string() }),
+]);
+
+export type ConversionStep = z.infer<typeof conversionStep>;
+export type EncodedStep = Extract<ConversionStep, { step: 'encoded' }>;
+export type PublishedStep = Extract<ConversionStep, { step: 'published' }>;

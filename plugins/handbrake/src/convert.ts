@@ -1,0 +1,236 @@
+import {
+	baseName,
+	Failure,
+	type Files,
+	type ItemRef,
+	isFailure,
+	type JobContext,
+	joinPath,
+	type OpenFile,
+	type PluginLog,
+	parentPath,
+	parsePath,
+	type StagedFile,
+	type WalkedItem,
+	withLocalFile,
+} from '@stowage/plugin-api';
+import { assertAllowed, convertDenial } from '@stowage/rules';
+import { assertVideo } from './assertVideo.js';
+import { type Conversion, conversionStep, type EncodedStep, type PublishedStep } from './conversion.js';
+import { encode } from './encode.js';
+import type { HandBrake } from './HandBrake.js';
+
+export interface Converting {
+	files: Files;
+	handbrake: HandBrake;
+	log: PluginLog;
+	/** Where what a storage does not have as files is put for as long as it takes. */
+	temporaryFolder: string;
+	mostMs: number;
+}
+
+/** What a conversion tells in the end. */
+interface Converted extends Record<string, unknown> {
+	/** Relative to the area. */
+	outputPath: string;
+	sizeBefore: number;
+	sizeAfter: number;
+	isOriginalDeleted: boolean;
+}
+
+/**
+ * Converts a video. The original is removed last, after the output was checked, published and made durable, and only if it is still what was converted. A run that was cut off goes on
+ * behind the last step that was done; what an earlier one left half-way is dropped.
+ */
+export async function convert(job: JobContext<Conversion>, means: Converting): Promise<Converted> {
+	const saved = conversionStep.safeParse(job.saved).data;
+	if (saved?.step === 'published') return replaceOriginal(job, saved, means);
+	if (saved?.step === 'encoded') {
+		const published = await publishAgain(job, saved, means);
+		if (published !== undefined) return replaceOriginal(job, published, means);
+	}
+	if (saved !== undefined) await dropStaged(saved.staged, means.files);
+	const staged = await means.files.stage();
+	let published: PublishedStep;
+	try {
+		await job.checkpoint({ step: 'encoding', staged: staged.id });
+		const encoded = await encodeSource(job, staged, means);
+		await job.checkpoint(encoded);
+		published = await publish(job, staged, encoded, means);
+	} catch (error) {
+		// Nothing happens to one that is published already.
+		await discard(staged, means.log);
+		throw error;
+	}
+	return replaceOriginal(job, published, means);
+}
+
+/** The item that a conversion is of: the viewer's own. */
+export function sourceOf({ viewer, input }: Pick<JobContext<Conversion>, 'viewer' | 'input'>): ItemRef {
+	const path = parsePath(input.path);
+	return input.area === 'private' ? { area: 'private', path } : { area: 'public', path, owner: viewer.username };
+}
+
+async function encodeSource(
+	job: JobContext<Conversion>,
+	staged: StagedFile,
+	{ files, handbrake, log, temporaryFolder, mostMs }: Converting,
+): Promise<EncodedStep> {
+	const { viewer } = job;
+	const source = sourceOf(job);
+	assertAllowed(convertDenial(viewer, source));
+	const installed = await handbrake.find();
+	if (installed === undefined) throw notAvailable();
+	const { file } = await files.open(viewer, source);
+	try {
+		await assertVideo(baseName(source.path), file);
+		const local = {
+			folder: temporaryFolder,
+			signal: job.signal,
+			purpose: 'conversion',
+			mostCopied: Number.MAX_SAFE_INTEGER,
+		};
+		await withLocalFile(file, local, ({ descriptor }) =>
+			files.lend(viewer, staged, (target) =>
+				encode({ job, installed, log, mostMs, source: descriptor, target, isSourceChanged: () => file.isChanged() }),
+			),
+		);
+		await staged.sync();
+		const { id, version, size } = file.item;
+		return {
+			step: 'encoded',
+			staged: staged.id,
+			source: { id, version },
+			sizeBefore: size,
+			sizeAfter: await staged.size(),
+		};
+	} finally {
+		await file.close();
+	}
+}
+
+async function publish(
+	job: JobContext<Conversion>,
+	staged: StagedFile,
+	encoded: EncodedStep,
+	{ files }: Converting,
+): Promise<PublishedStep> {
+	const { viewer, input } = job;
+	const source = sourceOf(job);
+	const folder: ItemRef = { ...source, path: parentPath(source.path) };
+	const { name } = await files.publishOnce(viewer, folder, { staged, name: input.outputName });
+	const output = await lookAt(files, viewer, { ...folder, path: joinPath(folder.path, name) });
+	const published: PublishedStep = { ...encoded, step: 'published', name, outputId: output?.id ?? '' };
+	await job.checkpoint(published);
+	return published;
+}
+
+/** Publishes what an earlier run had encoded, or finds it; undefined where it is gone. */
+async function publishAgain(
+	job: JobContext<Conversion>,
+	encoded: EncodedStep,
+	means: Converting,
+): Promise<PublishedStep | undefined> {
+	try {
+		return await publish(job, await means.files.stage(encoded.staged), encoded, means);
+	} catch (error) {
+		if (isFailure(error, 'notFound')) return undefined;
+		throw error;
+	}
+}
+
+/** Removes the original where that was asked for and it is still what was converted, and gives the output its name if that is free by now. */
+async function replaceOriginal(
+	job: JobContext<Conversion>,
+	{ source: converted, sizeBefore, sizeAfter, name, outputId }: PublishedStep,
+	{ files }: Converting,
+): Promise<Converted> {
+	const { viewer, input } = job;
+	const source = sourceOf(job);
+	const folder = parentPath(source.path);
+	const told = (outputName: string, isOriginalDeleted: boolean) => ({
+		outputPath: joinPath(folder, outputName),
+		sizeBefore,
+		sizeAfter,
+		isOriginalDeleted,
+	});
+	if (!input.deleteOriginal) return told(name, false);
+	try {
+		const original = await lookAt(files, viewer, source);
+		// An earlier run came to its end and did not live to say so.
+		if (original?.id === outputId) return told(baseName(source.path), true);
+		if (original !== undefined && !isSame(original, converted)) return told(name, false);
+		// It is gone where an earlier run did not live to save what it had done.
+		if (original !== undefined) await files.remove(viewer, source);
+		return told(await takeName(job, { name, outputId }, files), true);
+	} catch (cause) {
+		const reason = isFailure(cause) ? ` ${cause.message}` : '';
+		throw new Failure(
+			'conflict',
+			`The video was converted to ${name}, but the original could not be deleted.${reason}`,
+			{
+				cause,
+			},
+		);
+	}
+}
+
+/** Renames the output to the wished name, which the original may have had; resolves to the name that it has then. */
+async function takeName(
+	job: JobContext<Conversion>,
+	{ name, outputId }: Pick<PublishedStep, 'name' | 'outputId'>,
+	files: Files,
+): Promise<string> {
+	const { viewer, input } = job;
+	if (name === input.outputName) return name;
+	const source = sourceOf(job);
+	const beside = (each: string): ItemRef => ({ ...source, path: joinPath(parentPath(source.path), each) });
+	const output = await lookAt(files, viewer, beside(name));
+	if (output?.id !== outputId) {
+		// An earlier run has renamed it, or its owner has moved it.
+		return (await lookAt(files, viewer, beside(input.outputName)))?.id === outputId ? input.outputName : name;
+	}
+	try {
+		return (await files.rename(viewer, beside(name), input.outputName)).name;
+	} catch (error) {
+		if (isFailure(error, 'alreadyExists')) return name;
+		throw error;
+	}
+}
+
+async function lookAt(
+	files: Files,
+	viewer: JobContext<Conversion>['viewer'],
+	ref: ItemRef,
+): Promise<WalkedItem | undefined> {
+	try {
+		for await (const item of files.stat(viewer, ref.area, [ref])) return item;
+	} catch (error) {
+		if (!isFailure(error, 'notFound')) throw error;
+	}
+	return undefined;
+}
+
+const isSame = (a: Pick<OpenFile['item'], 'id' | 'version'>, b: { id: string; version: string }) =>
+	a.id === b.id && a.version === b.version;
+
+async function dropStaged(id: string, files: Files): Promise<void> {
+	try {
+		await (await files.stage(id)).discard();
+	} catch (error) {
+		if (!isFailure(error, 'notFound')) throw error;
+	}
+}
+
+/** Why it was not published is what its owner hears, not what failed after that. */
+async function discard(staged: StagedFile, log: PluginLog): Promise<void> {
+	try {
+		await staged.discard();
+	} catch (error) {
+		log.error({ err: error }, 'what an encoder wrote could not be dropped');
+	}
+}
+
+export function notAvailable(): Failure {
+	return new Failure('unavailable', 'HandBrake CLI is not available');
+}

@@ -1,0 +1,132 @@
+import { Failure, type JobContext, type LentFile, type PluginLog } from '@stowage/plugin-api';
+import type { Conversion } from './conversion.js';
+import type { EncoderOutcome } from './Encoder.js';
+import { conversionArguments, videoEncoder } from './formats.js';
+import type { InstalledHandBrake } from './HandBrake.js';
+import { parseProgress } from './progress.js';
+import { scan, type Video } from './scan.js';
+
+interface Encoding {
+	job: Pick<JobContext<Conversion>, 'id' | 'input' | 'signal' | 'progress'>;
+	installed: InstalledHandBrake;
+	log: PluginLog;
+	mostMs: number;
+	/** The open original. */
+	source: number;
+	isSourceChanged(): Promise<boolean>;
+	target: LentFile;
+}
+
+/** Encodes an open file into another one and looks into what came out: that the program is content proves nothing. Throws with a sentence for people. */
+export async function encode({
+	job,
+	installed,
+	log,
+	mostMs,
+	source,
+	isSourceChanged,
+	target,
+}: Encoding): Promise<void> {
+	const { format, quality } = job.input;
+	const { encoder, encoders } = installed;
+	const name = videoEncoder(format, encoders, encoder.options.mayUseHardware);
+	if (name === undefined) {
+		throw new Failure('unavailable', `HandBrake on this server has no encoder for ${format} files.`);
+	}
+	const timeLimit = AbortSignal.timeout(mostMs);
+	const signal = AbortSignal.any([job.signal, target.full, timeLimit]);
+	try {
+		tell(job, 0);
+		const original = await scan(encoder, source, signal);
+		if (original === undefined) throw notReadable();
+		const wish = { format, quality, encoder: name };
+		const args = [...['-i', '/proc/self/fd/3', '-o', '/proc/self/fd/4'], ...conversionArguments(wish, original)];
+		const outcome = await encoder.run(args, {
+			files: [source, target.descriptor],
+			fileBytes: target.mostBytes,
+			signal,
+			onLine(line) {
+				const progress = parseProgress(line);
+				if (progress === undefined) return;
+				const { percent, ...detail } = progress;
+				tell(job, percent, detail);
+			},
+		});
+		if (outcome.code !== 0) {
+			log.warn({ job: job.id, code: outcome.code, lines: outcome.log }, 'a video could not be converted');
+			throw failureOf(outcome);
+		}
+		if (await isSourceChanged()) {
+			throw new Failure('conflict', 'The original was changed while it was converted.');
+		}
+		const output = await scan(encoder, target.descriptor, signal);
+		const denial = outputDenial(original, output);
+		if (denial !== undefined) {
+			log.warn({ job: job.id, original, output, lines: outcome.log }, 'a converted video is not whole');
+			throw denial;
+		}
+		tell(job, 100);
+	} catch (error) {
+		throw timeLimit.aborted && !job.signal.aborted ? tookTooLong(mostMs) : error;
+	}
+}
+
+function tell(
+	job: Encoding['job'],
+	percent: number,
+	detail: Record<string, unknown> = { fps: null, averageFps: null, eta: null },
+) {
+	job.progress({ done: percent, total: 100, unit: 'percent', detail });
+}
+
+/** Why an output is not what was asked for; undefined for one that is. */
+export function outputDenial(original: Video, output: Video | undefined): Failure | undefined {
+	if (output === undefined) return new Failure('conflict', 'The converted file holds no video. The original was kept.');
+	if (original.audioTracks.length > 0 && output.audioTracks.length === 0) {
+		return new Failure('conflict', 'The converted file has lost its sound. The original was kept.');
+	}
+	const tolerance = Math.max(1, original.seconds / 100);
+	if (Math.abs(original.seconds - output.seconds) <= tolerance) return undefined;
+	if (output.seconds > original.seconds) {
+		return new Failure(
+			'conflict',
+			`The converted file lasts ${seconds(output.seconds)} instead of ${seconds(original.seconds)}. The original was kept.`,
+		);
+	}
+	return new Failure(
+		'conflict',
+		`Only ${seconds(output.seconds)} of ${seconds(original.seconds)} could be converted: the original is probably damaged. It was kept.`,
+	);
+}
+
+const seconds = (count: number) => `${Math.round(count * 10) / 10} s`;
+
+const killed = 128 + 9;
+const tooLarge = 128 + 25;
+
+function failureOf({ code, log }: EncoderOutcome): Failure {
+	const text = log.join('\n');
+	if (code === 2) return notReadable();
+	if (code === tooLarge || /No space left on device|File too large/i.test(text)) {
+		return new Failure('storageFull', 'There is not enough free space.');
+	}
+	if (code === killed || /out of memory|malloc of size \d+ failed|Cannot allocate memory/i.test(text)) {
+		return new Failure(
+			'unavailable',
+			'The encoder was ended, probably because there was not enough memory. The original was kept.',
+		);
+	}
+	const how = code > 128 ? 'The encoder crashed.' : `The encoder gave up (exit code ${code}).`;
+	return new Failure('conflict', `${how} The original was kept; the server's log has the details.`);
+}
+
+function notReadable(): Failure {
+	return new Failure('conflict', 'The file could not be read as a video.');
+}
+
+function tookTooLong(mostMs: number): Failure {
+	return new Failure(
+		'timeout',
+		`The conversion was ended, since it took longer than ${Math.round(mostMs / 3_600_000)} hours.`,
+	);
+}

@@ -1,0 +1,70 @@
+import type { ConversionFormat } from '@stowage/rules';
+import type { Video } from './scan.js';
+
+interface Target {
+	container: string;
+	video: string;
+	/** Between speed and size: what takes twice as long as this saves a few percent. */
+	preset: string;
+	audio: string;
+	/** Pictures of text can be burned into the video of an mp4 only, and webm has no subtitles. */
+	subtitles: 'all' | 'text' | 'none';
+	further: readonly string[];
+}
+
+const targets: Readonly<Record<ConversionFormat, Target>> = {
+	// Its index comes first, so that it can be played while it is downloaded.
+	mp4: {
+		container: 'av_mp4',
+		video: 'x264',
+		preset: 'medium',
+		audio: 'av_aac',
+		subtitles: 'text',
+		further: ['--optimize'],
+	},
+	mkv: { container: 'av_mkv', video: 'x264', preset: 'medium', audio: 'av_aac', subtitles: 'all', further: [] },
+	webm: { container: 'av_webm', video: 'VP9', preset: 'faster', audio: 'opus', subtitles: 'none', further: [] },
+};
+
+/** H.264 by the graphics processor, the first that HandBrake reports. */
+const hardwareEncoders = ['nvenc_h264', 'qsv_h264', 'vce_h264'];
+
+/** The encoder of the video; undefined where this HandBrake can't make such files. */
+export function videoEncoder(
+	format: ConversionFormat,
+	encoders: ReadonlySet<string>,
+	mayUseHardware: boolean,
+): string | undefined {
+	const { video, audio } = targets[format];
+	if (!encoders.has(audio)) return undefined;
+	const hardware = mayUseHardware && video === 'x264' ? hardwareEncoders.find((name) => encoders.has(name)) : undefined;
+	return hardware ?? (encoders.has(video) ? video : undefined);
+}
+
+export interface Wish {
+	format: ConversionFormat;
+	/** The constant rate factor. */
+	quality: number;
+	/** As `videoEncoder` tells. */
+	encoder: string;
+}
+
+/**
+ * The arguments for HandBrakeCLI, from tables and numbers only. Size, rotation and times of frames stay as they are, and no border is cut off: this way to say so is understood by all
+ * versions.
+ */
+export function conversionArguments({ format, quality, encoder }: Wish, source: Video): string[] {
+	const target = targets[format];
+	const subtitles = source.subtitles.filter(
+		({ isText }) => target.subtitles === 'all' || (target.subtitles === 'text' && isText),
+	);
+	return [
+		...['-f', target.container, '-e', encoder, '-q', String(quality), '--crop', '0:0:0:0', '--vfr', '--markers'],
+		...(encoder === target.video ? ['--encoder-preset', target.preset] : []),
+		...(source.audioTracks.length === 0
+			? ['-a', 'none']
+			: ['-a', source.audioTracks.join(), '-E', source.audioTracks.map(() => target.audio).join()]),
+		...(subtitles.length === 0 ? ['-s', 'none'] : ['-s', subtitles.map(({ track }) => track).join()]),
+		...target.further,
+	];
+}

@@ -1,0 +1,57 @@
+import { definePlugin, z } from '@stowage/plugin-api';
+import { conversion } from './conversion.js';
+import { convert } from './convert.js';
+import { HandBrake } from './HandBrake.js';
+import { handbrakeRoutes } from './routes.js';
+
+/** A relative path would be looked up wherever the server was started. */
+const program = z.string().regex(/^(\/.+|[^/]+)$/, 'must be the name of a program on the PATH, or an absolute path');
+
+/** Converts videos as jobs. */
+export const plugin = definePlugin({
+	name: '@stowage/handbrake',
+	version: '0.1.0',
+	options: z.strictObject({
+		handbrake: program.default('HandBrakeCLI'),
+		bwrap: z.union([z.literal(false), program]).default('bwrap'),
+		concurrency: z.int().min(1).max(64).default(1),
+		perUser: z.int().min(1).max(10_000).default(100),
+		memoryMiB: z
+			.int()
+			.min(256)
+			.max(1024 * 1024)
+			.default(8192),
+		mostHours: z.int().min(1).max(1000).default(48),
+		hardwareEncoders: z.boolean().default(false),
+	}),
+	start(server, { handbrake: name, bwrap, concurrency, perUser, memoryMiB, mostHours, hardwareEncoders }) {
+		const log = server.logOf('@stowage/handbrake');
+		const handbrake = new HandBrake(
+			{ program: name, bwrap, memoryBytes: memoryMiB * 1024 * 1024, mayUseHardware: hardwareEncoders },
+			log,
+		);
+		const means = {
+			files: server.files,
+			handbrake,
+			log,
+			temporaryFolder: server.dataDir,
+			mostMs: mostHours * 3_600_000,
+		};
+		const conversions = server.jobs.define({
+			name: 'convert',
+			input: conversion,
+			onRestart: 'resume',
+			concurrency,
+			perUser,
+			run: (job) => convert(job, means),
+		});
+		server.providers.capability.offer('handbrake', () => {
+			// A page asks again and again: what is installed meanwhile is seen by the next that does.
+			void handbrake.find();
+			return handbrake.isAvailable;
+		});
+		server.route(handbrakeRoutes(server, handbrake, conversions));
+		// Nobody waits for it: to run it takes a moment.
+		server.ext('onPostStart', () => void handbrake.find());
+	},
+});

@@ -1,0 +1,44 @@
+/** How far an encoder is. */
+export interface EncoderProgress {
+	/** Of all of its passes. */
+	percent: number;
+	fps: number | null;
+	averageFps: number | null;
+	/** Such as `1h2m3s`. */
+	eta: string | null;
+}
+
+const line =
+	/^Encoding: task (\d+) of (\d+), (\d+(?:\.\d+)?) %(?: \((\d+(?:\.\d+)?) fps, avg (\d+(?:\.\d+)?) fps, ETA (\d+)h(\d+)m(\d+)s\))?/;
+
+/** What one line of HandBrakeCLI's tells; undefined for all but those of its progress. */
+export function parseProgress(text: string): EncoderProgress | undefined {
+	const [, task, tasks, percent, fps, averageFps, hours, minutes, seconds] = line.exec(text) ?? [];
+	if (task === undefined || Number(tasks) < 1) return undefined;
+	return {
+		percent: Math.min(100, ((Number(task) - 1) * 100 + Number(percent)) / Number(tasks)),
+		fps: numberOrNull(fps),
+		averageFps: numberOrNull(averageFps),
+		eta: hours === undefined ? null : formatEta(Number(hours), Number(minutes), Number(seconds)),
+	};
+}
+
+/** Without the units that are nothing before the first that is something. */
+function formatEta(hours: number, minutes: number, seconds: number): string {
+	if (hours > 0) return `${hours}h${minutes}m${seconds}s`;
+	return minutes > 0 ? `${minutes}m${seconds}s` : `${seconds}s`;
+}
+
+const numberOrNull = (text: string | undefined) => (text === undefined ? null : Number(text));
+
+/** Calls `take` with each line of what arrives in pieces, whether it ends with a line feed or a carriage return. A longer line than any of interest is cut. */
+export function lineReader(take: (line: string) => void): (chunk: string) => void {
+	let rest = '';
+	return (chunk) => {
+		const lines = (rest + chunk).split(/[\r\n]+/);
+		rest = (lines.pop() ?? '').slice(0, mostLineLength);
+		for (const each of lines) if (each !== '') take(each.slice(0, mostLineLength));
+	};
+}
+
+const mostLineLength = 500;

@@ -1,0 +1,113 @@
+import * as contract from '@stowage/contract';
+import {
+	baseName,
+	Failure,
+	type Job,
+	type JobOwner,
+	type JobStarter,
+	parsePath,
+	route,
+	type Server,
+	type Viewer,
+} from '@stowage/plugin-api';
+import { assertAllowed, convertDenial, convertedName, fileType, givenConversionName } from '@stowage/rules';
+import { assertVideo } from './assertVideo.js';
+import type { Conversion } from './conversion.js';
+import { notAvailable } from './convert.js';
+import { videoEncoder } from './formats.js';
+import type { HandBrake } from './HandBrake.js';
+
+/** The calls of the page's dialog, over the jobs. */
+export function handbrakeRoutes(server: Server, handbrake: HandBrake, conversions: JobStarter<Conversion>) {
+	return [
+		route(contract.handbrakeCheck, async () => {
+			const installed = await handbrake.find();
+			return installed === undefined ? { available: false } : { available: true, version: installed.version };
+		}),
+
+		route(contract.handbrakeConvert, async ({ viewer, payload, h }) => {
+			const installed = await handbrake.find();
+			if (installed === undefined) throw notAvailable();
+			const user = signedIn(viewer);
+			const { outputFormat: format, quality, deleteOriginal, customOutputName, type: area = 'private' } = payload;
+			const path = parsePath(payload.filePath);
+			const { owner = area === 'public' ? user.username : undefined } = payload;
+			assertAllowed(convertDenial(user, { area, path, owner }));
+			const fileName = baseName(path);
+			const outputName =
+				customOutputName === undefined
+					? convertedName(fileName, format, deleteOriginal)
+					: givenConversionName(customOutputName, format);
+			await assertConvertible(server, user, { area, path, ...(owner === undefined ? {} : { owner }) });
+			if (videoEncoder(format, installed.encoders, handbrake.options.mayUseHardware) === undefined) {
+				throw new Failure('unavailable', `HandBrake on this server has no encoder for ${format} files.`);
+			}
+			const input: Conversion = { area, path, outputName, format, quality, deleteOriginal };
+			const { id } = await conversions.start(user, input, `Convert ${fileName} to ${format.toUpperCase()}`);
+			return h.response({ conversionId: id }).code(202);
+		}),
+
+		route(contract.handbrakeStatus, async ({ viewer, params }) => {
+			const { job, input } = await conversions.find(signedIn(viewer), params.conversionId ?? '');
+			return statusOf(job, input);
+		}),
+
+		route(contract.handbrakeCancel, async ({ viewer, params }) => {
+			const user = signedIn(viewer);
+			const { job } = await conversions.find(user, params.conversionId ?? '');
+			await server.jobs.cancel(user, job.id);
+			return { message: 'Conversion cancelled' };
+		}),
+	];
+}
+
+async function assertConvertible(
+	server: Server,
+	user: JobOwner,
+	ref: Parameters<Server['files']['open']>[1],
+): Promise<void> {
+	const found = await server.files.find(user, ref);
+	// A folder can't be opened, and most files are told by their names.
+	if (found.type !== 'file' || fileType(found.name) !== 'video') throw new Failure('invalid', 'File is not a video');
+	const { file } = await server.files.open(user, ref);
+	try {
+		await assertVideo(found.name, file);
+	} finally {
+		await file.close();
+	}
+}
+
+function statusOf({ id, status, done, total, detail, error, startTime, endTime }: Job, { path }: Conversion) {
+	const isRunning = status === 'processing';
+	return {
+		conversionId: id,
+		fileName: baseName(parsePath(path)),
+		status,
+		progress: status === 'completed' ? 100 : total === 0 ? 0 : Math.round((done / total) * 10_000) / 100,
+		currentFps: isRunning ? numberIn(detail, 'fps') : null,
+		averageFps: isRunning ? numberIn(detail, 'averageFps') : null,
+		eta: isRunning ? textIn(detail, 'eta') : null,
+		error,
+		startTime: isoTime(startTime),
+		endTime: isoTime(endTime),
+		outputPath: status === 'completed' ? textIn(detail, 'outputPath') : null,
+	};
+}
+
+function numberIn(detail: Job['detail'], key: string): number | null {
+	const value = detail?.[key];
+	return typeof value === 'number' ? value : null;
+}
+
+function textIn(detail: Job['detail'], key: string): string | null {
+	const value = detail?.[key];
+	return typeof value === 'string' ? value : null;
+}
+
+const isoTime = (time: number | null) => (time === null ? null : new Date(time).toISOString());
+
+function signedIn(viewer: Viewer): JobOwner {
+	// The endpoints' audience lets nobody else in.
+	if (viewer.kind !== 'user') throw new Failure('notSignedIn', 'You must be logged in to do that.');
+	return viewer;
+}

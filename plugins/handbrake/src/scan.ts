@@ -1,0 +1,65 @@
+import { z } from '@stowage/plugin-api';
+import type { Encoder } from './Encoder.js';
+
+/** What is in a file, as HandBrake sees it. */
+export interface Video {
+	seconds: number;
+	width: number;
+	height: number;
+	/** Their numbers. */
+	audioTracks: number[];
+	subtitles: { track: number; isText: boolean }[];
+}
+
+const track = z.object({ TrackNumber: z.number() });
+
+const scanned = z.object({
+	TitleList: z.array(
+		z.object({
+			Duration: z.object({ Ticks: z.number() }),
+			Geometry: z.object({ Width: z.number(), Height: z.number() }),
+			AudioList: z.array(track).default([]),
+			SubtitleList: z.array(track.extend({ Format: z.string() })).default([]),
+		}),
+	),
+});
+
+const ticksPerSecond = 90_000;
+
+/** A file with more is no film. */
+const mostTracks = 99;
+
+/** Looks into an open file; undefined where there is no video in it. */
+export async function scan(encoder: Encoder, descriptor: number, signal: AbortSignal): Promise<Video | undefined> {
+	const args = ['--scan', '--json', '--previews', '2:0', '-i', '/proc/self/fd/3'];
+	const { output } = await encoder.run(args, { files: [descriptor], signal });
+	return parseScan(output);
+}
+
+/** What `--scan --json` printed last. */
+export function parseScan(output: string): Video | undefined {
+	const at = output.lastIndexOf('JSON Title Set: {');
+	if (at === -1) return undefined;
+	const parsed = scanned.safeParse(parseJson(output.slice(output.indexOf('{', at), output.lastIndexOf('}') + 1)));
+	const title = parsed.data?.TitleList[0];
+	if (title === undefined || title.Geometry.Width === 0) return undefined;
+	return {
+		seconds: title.Duration.Ticks / ticksPerSecond,
+		width: title.Geometry.Width,
+		height: title.Geometry.Height,
+		audioTracks: title.AudioList.slice(0, mostTracks).map(({ TrackNumber }) => TrackNumber),
+		subtitles: title.SubtitleList.slice(0, mostTracks).map(({ TrackNumber, Format }) => ({
+			track: TrackNumber,
+			isText: Format === 'text',
+		})),
+	};
+}
+
+function parseJson(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		// Cut off with the program that printed it: then nothing is known of the file.
+		return undefined;
+	}
+}

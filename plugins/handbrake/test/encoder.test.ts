@@ -1,0 +1,150 @@
+import { once } from 'node:events';
+import { mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { findProgram } from '@stowage/plugin-api';
+import test, { type ExecutionContext } from 'ava';
+import { execaNode } from 'execa';
+import { Encoder } from '../src/Encoder.js';
+
+const { signal } = new AbortController();
+
+async function encoderOf(bwrap: boolean, memoryBytes = 2 ** 30) {
+	const program = (await findProgram('sh')) ?? '';
+	return new Encoder({
+		program,
+		bwrap: bwrap ? await findProgram('bwrap') : undefined,
+		memoryBytes,
+		mayUseHardware: false,
+	});
+}
+
+async function temporaryFolder(t: ExecutionContext): Promise<string> {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-handbrake-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	return folder;
+}
+
+/** Ids of the processes of a group. */
+async function groupMembers(group: number): Promise<string[]> {
+	const members: string[] = [];
+	for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+		const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+		const [state, , pgrp] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+		if (Number(pgrp) === group && state !== 'Z') members.push(pid);
+	}
+	return members;
+}
+
+async function untilGone(group: number): Promise<void> {
+	while ((await groupMembers(group)).length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+test('In the cage there is no network, no file of this machine and no place to write', async (t) => {
+	const folder = await temporaryFolder(t);
+	await writeFile(path.join(folder, 'secret'), 'secret');
+	const server = createServer().listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	t.teardown(() => void server.close());
+	const { port } = server.address() as { port: number };
+	const encoder = await encoderOf(true);
+	const tries = [
+		`cat ${folder}/secret`,
+		'cat /etc/passwd',
+		'ls /home /root /var /srv',
+		`perl -MIO::Socket::INET -e 'IO::Socket::INET->new("127.0.0.1:${port}") or die "no network"'`,
+		...['/x', '/tmp/x', '/dev/x', '/dev/shm/x', '/usr/x', '/proc/x', '/etc/x'].map((file) => `echo x > ${file}`),
+	];
+	for (const command of tries) {
+		const { code } = await encoder.run(['-c', command], { signal });
+		t.not(code, 0, command);
+	}
+	const seen = await encoder.run(['-c', 'ls /proc | grep -c "^[0-9]"; ls /'], { signal });
+	t.is(seen.code, 0);
+	t.deepEqual(seen.output.split('\n').slice(1).filter(Boolean).sort(), [
+		'bin',
+		'dev',
+		'etc',
+		'lib',
+		'lib64',
+		'proc',
+		'usr',
+	]);
+	t.true(Number.parseInt(seen.output, 10) < 8);
+});
+
+const isLent = test.macro(async (t, bwrap: boolean) => {
+	const folder = await temporaryFolder(t);
+	await writeFile(path.join(folder, 'source'), 'from the source');
+	const source = await open(path.join(folder, 'source'));
+	const target = await open(path.join(folder, 'target'), 'wx+');
+	const encoder = await encoderOf(bwrap);
+	const copy = 'cat /proc/self/fd/3 > /proc/self/fd/4';
+	const files = [source.fd, target.fd];
+	const { code } = await encoder.run(['-c', copy], { files, signal });
+	t.is(code, 0);
+	t.is(await readFile(path.join(folder, 'target'), 'utf8'), 'from the source');
+	const write = 'head -c 100000 /dev/zero > /proc/self/fd/4';
+	const tooMuch = await encoder.run(['-c', write], { files, fileBytes: 20_480, signal });
+	t.not(tooMuch.code, 0);
+	t.is((await target.stat()).size, 20_480);
+	await source.close();
+	await target.close();
+});
+
+test('What is lent is read and written in the cage, as far as the limit', isLent, true);
+test('What is lent is read and written without a cage, as far as the limit', isLent, false);
+
+const isLimited = test.macro(async (t, bwrap: boolean) => {
+	process.env.STOWAGE_TEST_SECRET = 'hunter2';
+	const encoder = await encoderOf(bwrap, 100 * 1024 * 1024);
+	const seen = await encoder.run(['-c', 'env; ulimit -d; ulimit -n; nice; cat /proc/self/oom_score_adj'], { signal });
+	t.notRegex(seen.output, /hunter2/);
+	t.regex(seen.output, /\n102400\n256\n19\n500\n$/);
+	const greedy = await encoder.run(['-c', `perl -e 'my $x = "x" x 300_000_000'`], { signal });
+	t.not(greedy.code, 0);
+});
+
+test('In the cage a program has its limits and none of the environment', isLimited, true);
+test('Without a cage a program has its limits and none of the environment', isLimited, false);
+
+const isEnded = test.macro(async (t, bwrap: boolean) => {
+	const encoder = await encoderOf(bwrap);
+	const aborting = new AbortController();
+	const began: string[] = [];
+	const run = encoder.run(['-c', '(setsid sleep 600 & sleep 600) & echo begun; wait'], {
+		signal: aborting.signal,
+		onLine(line) {
+			began.push(line);
+			aborting.abort(new Error('the owner has cancelled'));
+		},
+	});
+	await t.throwsAsync(run, { message: 'the owner has cancelled' });
+	t.deepEqual(began, ['begun']);
+	await t.throwsAsync(encoder.run(['-c', 'echo'], { signal: aborting.signal }));
+});
+
+test('In the cage all that a program started ends with it', isEnded, true);
+
+const died = test.macro(async (t, bwrap: boolean) => {
+	const encoder = await encoderOf(bwrap);
+	t.is((await encoder.run(['-c', 'echo two >&2; exit 2'], { signal })).code, 2);
+	const killed = await encoder.run(['-c', 'echo last words >&2; kill -KILL $$'], { signal });
+	// As the first process of its cage it can't kill itself.
+	if (!bwrap) t.is(killed.code, 137);
+	t.true(killed.log.includes('last words'));
+});
+
+test('How a program ended in its cage is known', died, true);
+test('How a program ended without a cage is known', died, false);
+
+test('A program ends with the server, however that ended', async (t) => {
+	const server = execaNode(new URL('childProgram.js', import.meta.url), { buffer: false, reject: false });
+	const [told] = (await once(server.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
+	const group = Number(told.toString());
+	t.true((await groupMembers(group)).length >= 3);
+	server.kill('SIGKILL');
+	await untilGone(group);
+	t.pass();
+});
