@@ -1,4 +1,5 @@
 import type { TestFn } from 'ava';
+import { jobRules } from './repositories/jobs.js';
 import { keyValueRules } from './repositories/keyValues.js';
 import { limitRules } from './repositories/limits.js';
 import { linkRules } from './repositories/links.js';
@@ -40,4 +41,5 @@ export function repositoriesSuite(
 	keyValueRules(rule);
 	linkRules(rule);
 	ticketRules(rule);
+	jobRules(rule);
 }

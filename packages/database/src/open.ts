@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type {
 	AmountStore,
+	JobStore,
 	KeyValueStore,
 	LinkStore,
 	RootStore,
@@ -18,6 +19,7 @@ import { type Changes, sqliteChanges } from './connection/sqliteChanges.js';
 import { parseDatabaseUrl } from './connection/target.js';
 import { allMigrations, type Migration } from './migrations/all.js';
 import { guarded } from './stores/guarded.js';
+import { jobStore } from './stores/jobs.js';
 import { keyValueStore, sweepKeyValues } from './stores/keyValues.js';
 import { limitStore } from './stores/limits.js';
 import { linkStore } from './stores/links.js';
@@ -37,6 +39,7 @@ export interface Database {
 	readonly links: LinkStore;
 	readonly uploads: UploadStore;
 	readonly tickets: TicketStore;
+	readonly jobs: JobStore;
 	/** The key-value store with expiry of one scope, such as a plugin's name. */
 	keyValues(scope: string): KeyValueStore;
 	/** Removes values that have expired. Resolves to how many. */
@@ -95,6 +98,7 @@ function database(knex: Knex, now: () => number, freeSpace: () => Promise<number
 		links: guarded(linkStore(knex, now)),
 		uploads: guarded(uploadStore(knex)),
 		tickets: guarded(ticketStore(knex, now)),
+		jobs: guarded(jobStore(knex, now)),
 		keyValues: (scope) => guarded(keyValueStore(knex, now, scope)),
 		sweepKeyValues: sweep,
 		freeSpace,

@@ -1,4 +1,5 @@
 import type { Area, StoragePath, UserSettings } from '@stowage/rules';
+import type { Job, JobKind, JobStatus } from './jobs.js';
 
 /** An account. `username` is as it was registered; it is unique and found without regard to case. */
 export interface UserRecord {
@@ -27,9 +28,9 @@ export interface UserStore {
 	setSecret(id: string, secret: string): Promise<void>;
 	/** Sets the same password under new parameters; sessions go on. Throws `conflict` if the secret is no longer the one that the caller has seen. */
 	renewSecret(id: string, secret: string, seen: string): Promise<void>;
-	/** Disabling ends all sessions of the user, both or neither. */
+	/** Disabling ends all sessions of the user and asks for the end of their jobs, all or nothing. */
 	setDisabled(id: string, isDisabled: boolean): Promise<void>;
-	/** Removes the account with its sessions and settings; its files stay. */
+	/** Removes the account with its sessions and settings, and asks for the end of its jobs; its files stay. */
 	remove(id: string): Promise<void>;
 	/** What was said for this user; nothing was for one who is not there. */
 	quota(id: string): Promise<UserQuota>;
@@ -234,4 +235,110 @@ export interface UploadStore {
 	isStaged(stagedId: string): Promise<boolean>;
 	/** Forgets all that expired by then. Resolves to how many. */
 	forget(before: number): Promise<number>;
+}
+
+/** A job as its row tells it, without what only its run needs. Times are milliseconds since the epoch. */
+export interface JobRecord extends Omit<Job, 'canRetry' | 'detail'> {
+	readonly userId: string;
+	/** JSON. */
+	readonly detail: string | null;
+	/** Whether there is still what a further run would need. */
+	readonly hasInput: boolean;
+}
+
+/** Names one run of a job. What a run writes is written only as long as the job is still this run's. */
+export interface JobRunKey {
+	readonly id: string;
+	/** The process. */
+	readonly holder: string;
+	/** Another one for each run. */
+	readonly epoch: number;
+}
+
+/** A job that some process runs, or ran when it ended. */
+export interface HeldJob extends JobRunKey {
+	readonly kind: string;
+	/** Of two jobs that run, no two are in the same. */
+	readonly slot: string;
+	readonly onRestart: JobKind<unknown>['onRestart'];
+	readonly isCancelRequested: boolean;
+	/** Nobody has renewed its lease in time: whoever held it may no longer be there. */
+	readonly isExpired: boolean;
+	/** How often its run was cut off since it last came further. */
+	readonly interruptions: number;
+}
+
+export interface NewJob {
+	id: string;
+	kind: string;
+	userId: string;
+	title: string;
+	/** JSON. */
+	input: string;
+	onRestart: JobKind<unknown>['onRestart'];
+}
+
+/** What one user may have. */
+export interface JobBounds {
+	/** Of this kind, waiting and running. */
+	jobs: number;
+	/** Bytes of inputs and of what was saved, of all kinds. */
+	bytes: number;
+}
+
+export interface JobEnd {
+	status: Extract<JobStatus, 'completed' | 'failed' | 'cancelled'>;
+	error: string | null;
+	/** JSON; left out, the last one stays. */
+	detail?: string | null;
+}
+
+export type JobProgressRecord = Pick<JobRecord, 'done' | 'total' | 'unit' | 'speed' | 'timeLeft' | 'detail'>;
+
+/**
+ * Jobs, shared by all processes. Leases are measured by the clock of the database; of an SQLite file, whose processes share a machine, by that machine's. What is
+ * written for a run resolves to whether the job was still its own; if not, nothing has changed.
+ */
+export interface JobStore {
+	/**
+	 * Queues a job behind those of the user's that wait, and so that users take turns (round robin). Throws `rateLimited` if the user has too many of the kind or keeps
+	 * too much, `notFound` for a user who is gone or disabled, and `alreadyExists` for a known id.
+	 */
+	add(job: NewJob, most: JobBounds): Promise<void>;
+	/** Queues one that failed or was cancelled again; false if it is another. What it saved stays if its kind resumes. Throws as `add` does. */
+	retry(id: string, most: JobBounds): Promise<boolean>;
+	find(id: string): Promise<JobRecord | undefined>;
+	/** Those that have not ended and the latest `mostEnded` that have, of one user or of all, the newest first. */
+	list(mostEnded: number, userId?: string): Promise<JobRecord[]>;
+	/** All that are held. A lease that ends later than `leaseMs` from now, and a minute, was given while the clock was wrong: it has expired too. */
+	held(leaseMs: number): Promise<HeldJob[]>;
+	/** The next job of the kind that waits. */
+	next(kind: string): Promise<{ id: string; userId: string; epoch: number } | undefined>;
+	/**
+	 * Takes a job that waits, of which `epoch` was seen. Nothing if somebody was first, or the slot is taken: then nothing has changed.
+	 */
+	claim(
+		run: JobRunKey,
+		slot: string,
+		leaseMs: number,
+	): Promise<{ input: string; saved: string | null; attempt: number; record: JobRecord } | undefined>;
+	/** Renews the lease, and tells how far it is. */
+	renew(run: JobRunKey, leaseMs: number, progress?: JobProgressRecord): Promise<boolean>;
+	/** Saves from where a further run goes on, and renews the lease. */
+	checkpoint(run: JobRunKey, leaseMs: number, saved: string): Promise<boolean>;
+	/** Frees its slot. Of one that completed only the result is kept. */
+	end(run: JobRunKey, end: JobEnd, when?: JobTakeover): Promise<boolean>;
+	/** Back to where it waited, unless its end is asked for; with what it saved if its kind resumes. */
+	requeue(run: JobRunKey, when?: JobTakeover): Promise<boolean>;
+	/** Cancels one that waits, and asks for the end of one that runs; of another nothing changes. */
+	cancel(id: string): Promise<void>;
+	/** Those in which anything has changed in so many milliseconds, the latest 1,000 at most. */
+	changed(sinceMs: number): Promise<JobRecord[]>;
+	/** Forgets those that ended before the time, and of each user those beyond the latest that ended; resolves to how many. */
+	sweep(endedBefore: number, mostEnded: number): Promise<number>;
+}
+
+/** Says that somebody else than its holder writes for a run, and that the lease has to have expired. */
+export interface JobTakeover {
+	leaseMs: number;
 }

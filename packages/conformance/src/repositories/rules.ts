@@ -1,5 +1,6 @@
 import type {
 	AmountStore,
+	JobStore,
 	KeyValueStore,
 	LinkStore,
 	RootStore,
@@ -20,6 +21,7 @@ export interface Repositories {
 	links: LinkStore;
 	uploads: UploadStore;
 	tickets: TicketStore;
+	jobs: JobStore;
 	keyValues(scope: string): KeyValueStore;
 	sweepKeyValues(): Promise<number>;
 }
@@ -81,7 +83,7 @@ export const foreignValues: [string, unknown][] = [
 
 export async function refuses(
 	t: ExecutionContext,
-	kind: 'alreadyExists' | 'notFound' | 'conflict',
+	kind: 'alreadyExists' | 'notFound' | 'conflict' | 'rateLimited',
 	call: () => Promise<unknown>,
 ) {
 	const error = await t.throwsAsync(call);

@@ -5,6 +5,7 @@ import { addUploads } from './0003-uploads.js';
 import { addLinks } from './0004-links.js';
 import { addTickets } from './0005-tickets.js';
 import { addQuotas } from './0006-quotas.js';
+import { addJobs } from './0007-jobs.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -24,4 +25,5 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0004-links', up: addLinks },
 	{ name: '0005-tickets', up: addTickets },
 	{ name: '0006-quotas', up: addQuotas },
+	{ name: '0007-jobs', up: addJobs },
 ];

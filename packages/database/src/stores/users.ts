@@ -6,6 +6,7 @@ import { isUniqueViolation } from '../connection/errors.js';
 import { plainRow } from '../connection/plainValues.js';
 import { transact } from '../connection/transact.js';
 import { changeSettings, settingsOf } from '../settings.js';
+import { cancelJobsOf } from './jobs.js';
 
 export interface UserRow {
 	id: string;
@@ -23,10 +24,15 @@ export function userStore(knex: Knex, now: () => number): UserStore {
 	const users = () => knex<UserRow>('users');
 
 	/** In one commit, and the user's row first: a session that begins at the same time waits for its lock, and then finds that it may not begin. */
-	const changeAndEndSessions = (id: string, change: Partial<UserRow>) =>
+	const changeAndEndSessions = (
+		id: string,
+		change: Partial<UserRow>,
+		alsoDo?: (transaction: Knex.Transaction) => Promise<unknown>,
+	) =>
 		transact(knex, async (transaction) => {
 			assertFound(await transaction<UserRow>('users').where({ id }).update(plainRow(change)));
 			await transaction('sessions').where({ user_id: id }).delete();
+			await alsoDo?.(transaction);
 		});
 
 	return {
@@ -62,7 +68,8 @@ export function userStore(knex: Knex, now: () => number): UserStore {
 		},
 		async setDisabled(id, isDisabled) {
 			// Sessions that were only refused meanwhile would live again once the account is enabled.
-			if (isDisabled) await changeAndEndSessions(id, { is_disabled: true });
+			if (isDisabled)
+				await changeAndEndSessions(id, { is_disabled: true }, (transaction) => cancelJobsOf(transaction, id, now));
 			else
 				assertFound(
 					await users()
@@ -71,7 +78,10 @@ export function userStore(knex: Knex, now: () => number): UserStore {
 				);
 		},
 		async remove(id) {
-			await users().where({ id }).delete();
+			await transact(knex, async (transaction) => {
+				await transaction<UserRow>('users').where({ id }).delete();
+				await cancelJobsOf(transaction, id, now);
+			});
 		},
 		async quota(id) {
 			const row = await users().where({ id }).first('quota_bytes', 'quota_entries');

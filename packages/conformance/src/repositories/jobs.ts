@@ -1,0 +1,370 @@
+import type { JobRunKey, JobStore, NewJob } from '@stowage/plugin-api';
+import { isFailure } from '@stowage/rules';
+import type { ExecutionContext } from 'ava';
+import { day, hostileTexts, type Repositories, type Rule, refuses, second } from './rules.js';
+
+const leaseMs = 10 * second;
+const most = { jobs: 100, bytes: 1000 };
+
+/** Adds a user; resolves to their id. */
+async function userOf({ users }: Repositories, username: string): Promise<string> {
+	return (await users.add({ username, secret: 's' })).id;
+}
+
+const jobOf = (id: string, userId: string, more: Partial<NewJob> = {}): NewJob => ({
+	...{ id, kind: 'copy', userId, title: 'Copy 3 items', input: '{"items":3}', onRestart: 'resume' },
+	...more,
+});
+
+/** Claims the job that comes next; resolves to its run. */
+async function begin(t: ExecutionContext, jobs: JobStore, slot: string, holder = 'one'): Promise<JobRunKey> {
+	const next = await jobs.next('copy');
+	if (next === undefined) throw new Error('nothing waits');
+	const run = { id: next.id, holder, epoch: next.epoch + 1 };
+	t.truthy(await jobs.claim(run, slot, leaseMs));
+	return run;
+}
+
+/** Jobs with their leases. */
+export function jobRules(rule: Rule): void {
+	rule('a job is found as it was added, and only under its id', async (t, db, clock) => {
+		const ada = await userOf(db, 'ada');
+		const title = `Copy ${'😀'.repeat(200)}`;
+		const input = JSON.stringify({ path: "a'b\0\\\n" });
+		await db.jobs.add(jobOf('one', ada, { title, input }), most);
+		t.deepEqual(await db.jobs.find('one'), {
+			...{ id: 'one', kind: 'copy', userId: ada, title, status: 'queued', done: 0, total: 0, unit: 'items' },
+			...{ speed: null, timeLeft: null, detail: null, error: null, hasInput: true },
+			...{ createdAt: clock.now, startTime: null, endTime: null },
+		});
+		for (const text of ['ONE', 'one ', ...hostileTexts]) t.is(await db.jobs.find(text), undefined);
+		await refuses(t, 'alreadyExists', () => db.jobs.add(jobOf('one', ada), most));
+		await refuses(t, 'notFound', () => db.jobs.add(jobOf('two', 'nobody'), most));
+	});
+
+	rule('of many who claim one job at once, one gets it', async (t, db) => {
+		await db.jobs.add(jobOf('one', await userOf(db, 'ada')), most);
+		const claims = await Promise.all(
+			Array.from({ length: 8 }, (_, n) => db.jobs.claim({ id: 'one', holder: `${n}`, epoch: 1 }, `copy#${n}`, leaseMs)),
+		);
+		t.is(claims.filter((claim) => claim !== undefined).length, 1);
+		t.is((await db.jobs.held(leaseMs)).length, 1);
+		t.is(await db.jobs.next('copy'), undefined);
+	});
+
+	rule('of many who claim different jobs into one slot at once, one gets it', async (t, db) => {
+		const ada = await userOf(db, 'ada');
+		for (let n = 0; n < 8; n++) await db.jobs.add(jobOf(`job${n}`, ada), most);
+		const claims = await Promise.all(
+			Array.from({ length: 8 }, (_, n) =>
+				db.jobs.claim({ id: `job${n}`, holder: `${n}`, epoch: 1 }, 'copy#0', leaseMs),
+			),
+		);
+		t.is(claims.filter((claim) => claim !== undefined).length, 1);
+		t.is((await db.jobs.held(leaseMs)).length, 1);
+	});
+
+	rule('a run is given what it needs, comes further, saves and ends', async (t, db, clock) => {
+		const { jobs } = db;
+		const ada = await userOf(db, 'ada');
+		await jobs.add(jobOf('one', ada), most);
+		const run = { id: 'one', holder: 'one', epoch: 1 };
+		clock.now += 7 * second;
+		const claimed = await jobs.claim(run, 'copy#0', leaseMs);
+		t.like(claimed, { input: '{"items":3}', saved: null, attempt: 1 });
+		t.like(claimed?.record, { id: 'one', status: 'processing', startTime: clock.now });
+		t.deepEqual(await jobs.held(leaseMs), [
+			{
+				...{ ...run, kind: 'copy', slot: 'copy#0', onRestart: 'resume' },
+				...{ isCancelRequested: false, isExpired: false, interruptions: 0 },
+			},
+		]);
+		const progress = {
+			done: 61.31,
+			total: 100,
+			unit: 'percent',
+			speed: 0.25,
+			timeLeft: 154.76,
+			detail: '{"fps":94.36}',
+		} as const;
+		t.true(await jobs.renew(run, leaseMs, progress));
+		t.like(await jobs.find('one'), progress);
+		t.true(await jobs.renew(run, leaseMs));
+		t.like(await jobs.find('one'), progress);
+		t.true(await jobs.checkpoint(run, leaseMs, '{"at":2}'));
+		t.true(await jobs.end(run, { status: 'completed', error: null, detail: '{"size":1}' }));
+		t.like(await jobs.find('one'), {
+			...{
+				status: 'completed',
+				detail: '{"size":1}',
+				endTime: clock.now,
+				hasInput: false,
+				speed: null,
+				timeLeft: null,
+			},
+		});
+		t.deepEqual(await jobs.held(leaseMs), []);
+		t.false(await jobs.retry('one', most), 'it was done');
+	});
+
+	rule('a run whose job another one holds changes nothing', async (t, db, clock) => {
+		const { jobs } = db;
+		await jobs.add(jobOf('one', await userOf(db, 'ada')), most);
+		const old = await begin(t, jobs, 'copy#0');
+		await jobs.checkpoint(old, leaseMs, '1');
+		clock.now += leaseMs + second;
+		t.true(await jobs.requeue(old, { leaseMs }));
+		const waits = await jobs.find('one');
+		t.is(waits?.status, 'queued');
+		for (const stale of [old, { ...old, epoch: 2 }]) {
+			const writes = [
+				jobs.renew(stale, leaseMs, {
+					...{ done: 9, total: 9, unit: 'items' },
+					speed: null,
+					timeLeft: null,
+					detail: null,
+				}),
+				jobs.checkpoint(stale, leaseMs, '"stale"'),
+				jobs.requeue(stale),
+				jobs.end(stale, { status: 'failed', error: 'stale' }),
+			];
+			t.deepEqual(await Promise.all(writes), [false, false, false, false]);
+		}
+		t.deepEqual(await jobs.find('one'), waits);
+		const taken = { id: 'one', holder: 'two', epoch: 2 };
+		t.like(await jobs.claim(taken, 'copy#0', leaseMs), { saved: '1', attempt: 2 });
+		t.false(await jobs.checkpoint(old, leaseMs, '"stale"'));
+		t.false(await jobs.end({ ...taken, holder: 'one' }, { status: 'failed', error: 'stale' }));
+		t.true(await jobs.end(taken, { status: 'completed', error: null }));
+	});
+
+	rule('a lease that is renewed holds, and one that is not may be taken over', async (t, db, clock) => {
+		const { jobs } = db;
+		await jobs.add(jobOf('one', await userOf(db, 'ada')), most);
+		const run = await begin(t, jobs, 'copy#0');
+		const isExpired = async () => (await jobs.held(leaseMs))[0]?.isExpired;
+		clock.now += 8 * second;
+		t.true(await jobs.renew(run, leaseMs));
+		clock.now += 8 * second;
+		t.false(await isExpired());
+		t.false(await jobs.requeue(run, { leaseMs }));
+		t.false(await jobs.end(run, { status: 'failed', error: null }, { leaseMs }));
+		t.true(await jobs.checkpoint(run, leaseMs, '1'));
+		clock.now += 8 * second;
+		t.false(await isExpired());
+		clock.now += 4 * second;
+		t.true(await isExpired());
+		t.true(await jobs.renew(run, leaseMs), 'nobody has taken it meanwhile');
+		t.false(await isExpired());
+		// The clock was wrong by years when the lease was given.
+		clock.now -= 400 * day;
+		t.true(await isExpired());
+		t.true(await jobs.end(run, { status: 'failed', error: 'It ended.' }, { leaseMs }));
+	});
+
+	rule(
+		'what was saved stays for a kind that resumes, and how often it was cut off is counted until it comes further',
+		async (t, db) => {
+			const { jobs } = db;
+			const ada = await userOf(db, 'ada');
+			for (const onRestart of ['resume', 'restart'] as const) {
+				await jobs.add(jobOf(onRestart, ada, { onRestart }), most);
+				for (const interruptions of [0, 1]) {
+					const run = await begin(t, jobs, 'copy#0');
+					t.is((await jobs.held(leaseMs))[0]?.interruptions, interruptions);
+					t.true(await jobs.requeue(run));
+				}
+				const run = await begin(t, jobs, 'copy#0');
+				t.true(await jobs.checkpoint(run, leaseMs, '"far"'));
+				t.true(await jobs.requeue(run));
+				const last = { id: onRestart, holder: 'two', epoch: 4 };
+				const saved = onRestart === 'resume' ? '"far"' : null;
+				t.like(await jobs.claim(last, 'copy#0', leaseMs), { saved, attempt: 4 });
+				t.is((await jobs.held(leaseMs))[0]?.interruptions, 1);
+				t.true(await jobs.end(last, { status: 'failed', error: 'Broken.' }));
+				t.true(await jobs.retry(onRestart, most));
+				t.like(await jobs.find(onRestart), { status: 'queued', error: null, endTime: null, startTime: null, done: 0 });
+				const again = { id: onRestart, holder: 'two', epoch: 5 };
+				t.like(await jobs.claim(again, 'copy#0', leaseMs), { saved, attempt: 5 });
+				t.is((await jobs.held(leaseMs))[0]?.interruptions, 0);
+				t.true(await jobs.end(again, { status: 'completed', error: null }));
+			}
+		},
+	);
+
+	rule(
+		'a job that waits is cancelled at once, one that runs is asked to end, and one that has ended stays',
+		async (t, db, clock) => {
+			const { jobs } = db;
+			const ada = await userOf(db, 'ada');
+			await jobs.add(jobOf('runs', ada), most);
+			const run = await begin(t, jobs, 'copy#0');
+			await jobs.add(jobOf('waits', ada), most);
+			await jobs.add(jobOf('other', ada), most);
+			clock.now += second;
+			for (const id of ['runs', 'waits', 'nobody’s']) await jobs.cancel(id);
+			t.like(await jobs.find('waits'), { status: 'cancelled', endTime: clock.now });
+			t.like(await jobs.find('runs'), { status: 'processing', endTime: null });
+			t.true((await jobs.held(leaseMs))[0]?.isCancelRequested);
+			t.is((await jobs.next('copy'))?.id, 'other');
+			t.false(await jobs.requeue(run), 'it would begin again');
+			t.true(await jobs.renew(run, leaseMs));
+			t.true(await jobs.end(run, { status: 'cancelled', error: 'Copied 2 of 3.' }));
+			await jobs.cancel('runs');
+			t.like(await jobs.find('runs'), { status: 'cancelled', error: 'Copied 2 of 3.' });
+			t.true(await jobs.retry('waits', most));
+			t.false(await jobs.retry('waits', most), 'it waits');
+			t.false(await jobs.retry('nobody’s', most));
+			t.is((await jobs.find('waits'))?.status, 'queued');
+		},
+	);
+
+	rule('users take turns, whoever has many and whoever came first', async (t, db, clock) => {
+		const { jobs } = db;
+		const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
+		const add = async (id: string, userId: string) => {
+			clock.now += 1;
+			await jobs.add(jobOf(id, userId), most);
+		};
+		const order: string[] = [];
+		const runNext = async () => {
+			const run = await begin(t, jobs, 'copy#0');
+			order.push(run.id);
+			await jobs.end(run, { status: 'completed', error: null });
+		};
+		for (const id of ['a1', 'a2', 'a3', 'a4', 'a5', 'a6']) await add(id, ada);
+		await runNext();
+		await runNext();
+		for (const id of ['b1', 'b2']) await add(id, bob);
+		await runNext();
+		await runNext();
+		// Who comes with one at a time gets no more turns than who waits with many.
+		await add('b3', bob);
+		await runNext();
+		await add('b4', bob);
+		for (let n = 0; n < 5; n++) await runNext();
+		t.deepEqual(order, ['a1', 'a2', 'b1', 'a3', 'b2', 'a4', 'b3', 'a5', 'b4', 'a6']);
+		// Another kind has a queue of its own.
+		await jobs.add(jobOf('else', ada, { kind: 'convert' }), most);
+		t.is(await jobs.next('copy'), undefined);
+		t.is((await jobs.next('convert'))?.id, 'else');
+	});
+
+	rule('one user has so many of a kind and no more, also when many are started at once', async (t, db) => {
+		const { jobs } = db;
+		const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
+		const few = { ...most, jobs: 3 };
+		const added = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => jobs.add(jobOf(`job${n}`, ada), few)));
+		t.is(added.filter(({ status }) => status === 'fulfilled').length, 3);
+		for (const result of added) {
+			if (result.status === 'rejected') t.true(isFailure(result.reason, 'rateLimited'), String(result.reason));
+		}
+		await jobs.add(jobOf('hers', ada, { kind: 'convert' }), few);
+		const run = await begin(t, jobs, 'copy#0');
+		await jobs.add(jobOf('his', bob), few);
+		await refuses(t, 'rateLimited', () => jobs.add(jobOf('more', ada), few));
+		await jobs.end(run, { status: 'failed', error: null });
+		await jobs.add(jobOf('more', ada), few);
+		await refuses(t, 'rateLimited', () => jobs.retry(run.id, few));
+	});
+
+	rule('what a user’s jobs keep is bounded; what ended makes room', async (t, db) => {
+		const { jobs } = db;
+		const ada = await userOf(db, 'ada');
+		const input = JSON.stringify('x'.repeat(398));
+		await jobs.add(jobOf('one', ada, { input }), most);
+		const run = await begin(t, jobs, 'copy#0');
+		t.true(await jobs.checkpoint(run, leaseMs, JSON.stringify('ä'.repeat(99))));
+		await jobs.add(jobOf('two', ada, { input }), most);
+		await refuses(t, 'rateLimited', () => jobs.add(jobOf('three', ada), most));
+		await jobs.end(run, { status: 'failed', error: null });
+		t.true((await jobs.find('one'))?.hasInput);
+		await jobs.add(jobOf('three', ada), most);
+		t.false((await jobs.find('one'))?.hasInput);
+		t.false(await jobs.retry('one', most));
+		t.true((await jobs.find('two'))?.hasInput);
+	});
+
+	rule('jobs are listed by user or all, the newest first, those that ended up to a bound', async (t, db, clock) => {
+		const { jobs } = db;
+		const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
+		for (const id of ['one', 'two', 'three', 'four']) {
+			clock.now += second;
+			await jobs.add(jobOf(id, ada), most);
+		}
+		for (let n = 0; n < 3; n++) {
+			clock.now += second;
+			await jobs.end(await begin(t, jobs, 'copy#0'), { status: 'completed', error: null });
+		}
+		clock.now += second;
+		await jobs.add(jobOf('his', bob), most);
+		const ids = async (mostEnded: number, userId?: string) => (await jobs.list(mostEnded, userId)).map(({ id }) => id);
+		t.deepEqual(await ids(10, ada), ['four', 'three', 'two', 'one']);
+		t.deepEqual(await ids(2, ada), ['four', 'three', 'two']);
+		t.deepEqual(await ids(10), ['his', 'four', 'three', 'two', 'one']);
+		t.deepEqual(await ids(10, 'nobody'), []);
+	});
+
+	rule('what has changed lately is told, whatever it was', async (t, db, clock) => {
+		const { jobs } = db;
+		const ada = await userOf(db, 'ada');
+		const changed = async () => {
+			const ids = (await jobs.changed(5 * second)).map(({ id }) => id).sort();
+			clock.now += 60 * second;
+			return ids;
+		};
+		await jobs.add(jobOf('one', ada), most);
+		await jobs.add(jobOf('two', ada), most);
+		t.deepEqual(await changed(), ['one', 'two']);
+		t.deepEqual(await changed(), []);
+		const run = await begin(t, jobs, 'copy#0');
+		t.deepEqual(await changed(), ['one']);
+		await jobs.renew(run, leaseMs);
+		t.deepEqual(await changed(), ['one']);
+		await jobs.cancel('two');
+		t.deepEqual(await changed(), ['two']);
+		await jobs.end(run, { status: 'failed', error: null });
+		t.deepEqual(await changed(), ['one']);
+		await jobs.retry('two', most);
+		t.deepEqual(await changed(), ['two']);
+	});
+
+	rule(
+		'old jobs are forgotten, and those of a user beyond the latest; what has not ended stays',
+		async (t, db, clock) => {
+			const { jobs } = db;
+			const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
+			for (let n = 0; n < 6; n++) {
+				await jobs.add(jobOf(`job${n}`, ada), most);
+				await jobs.end(await begin(t, jobs, 'copy#0'), { status: 'completed', error: null });
+				clock.now += second;
+			}
+			await jobs.add(jobOf('his', bob), most);
+			await jobs.end(await begin(t, jobs, 'copy#0'), { status: 'failed', error: null });
+			await jobs.add(jobOf('waits', ada), most);
+			t.is(await jobs.sweep(clock.now - 5 * second, 3), 3);
+			t.deepEqual((await jobs.list(10)).map(({ id }) => id).sort(), ['his', 'job3', 'job4', 'job5', 'waits']);
+			t.is(await jobs.sweep(clock.now + day, 3), 4);
+			t.deepEqual(
+				(await jobs.list(10)).map(({ id }) => id),
+				['waits'],
+			);
+		},
+	);
+
+	rule('the jobs of a user who is disabled or removed are cancelled', async (t, db) => {
+		const { jobs, users } = db;
+		for (const name of ['ada', 'bob']) {
+			const id = await userOf(db, name);
+			await jobs.add(jobOf(`${name} runs`, id), most);
+			const run = await begin(t, jobs, `${name}#0`);
+			await jobs.add(jobOf(`${name} waits`, id), most);
+			if (name === 'ada') await users.setDisabled(id, true);
+			else await users.remove(id);
+			t.is((await jobs.find(`${name} waits`))?.status, 'cancelled');
+			t.true((await jobs.held(leaseMs)).find((job) => job.id === run.id)?.isCancelRequested);
+			await refuses(t, 'notFound', () => jobs.add(jobOf('late', id), most));
+			await refuses(t, 'notFound', () => jobs.retry(`${name} waits`, most));
+		}
+	});
+}

@@ -1,0 +1,12 @@
+import type { Knex } from 'knex';
+import { isMysql } from '../migrations/createTable.js';
+
+/**
+ * The time of day for what several processes compare, as an expression in a statement: that of the server, or for a file that of the machine which all of its
+ * processes share. Where `now` is not the real clock, as in a test, the server's goes as wrong as that.
+ */
+export function databaseTime(knex: Knex, now: () => number): Knex.Raw {
+	if (!isMysql(knex)) return knex.raw('?', [now()]);
+	// Of UTC: `unix_timestamp` would go back for an hour in autumn.
+	return knex.raw("(timestampdiff(microsecond, '1970-01-01', utc_timestamp(3)) div 1000 + ?)", [now() - Date.now()]);
+}

@@ -1,0 +1,434 @@
+import type { HeldJob, JobBounds, JobRecord, JobRunKey, JobStore, JobTakeover, NewJob } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
+import type { Knex } from 'knex';
+import { databaseTime } from '../connection/databaseTime.js';
+import { isUniqueViolation } from '../connection/errors.js';
+import { plainRow } from '../connection/plainValues.js';
+import { transact } from '../connection/transact.js';
+import { parts } from '../parts.js';
+
+/** Clocks differ by less, and leases end no later than that from when they should. */
+const clockSkewMs = 60_000;
+
+const mostChanged = 1000;
+
+interface JobRow {
+	id: string;
+	kind: string;
+	user_id: string;
+	title: string;
+	/** Empty once nobody may run it again. */
+	input: string;
+	saved: string | null;
+	/** 0 once the input is gone: it would be a text otherwise, however short. */
+	input_bytes: number;
+	saved_bytes: number;
+	on_restart: NewJob['onRestart'];
+	status: JobRecord['status'];
+	is_cancel_requested: boolean | number;
+	done: number;
+	total: number;
+	unit: JobRecord['unit'];
+	speed: number | null;
+	time_left: number | null;
+	detail: string | null;
+	error: string | null;
+	attempt: number;
+	interruptions: number;
+	/** The place in the queue of its kind. */
+	turn: number;
+	/** The same once it has begun, so that the queue's latest is found. */
+	begun_turn: number | null;
+	slot: string | null;
+	holder: string | null;
+	epoch: number;
+	lease_until: number | null;
+	created_at: number;
+	start_time: number | null;
+	end_time: number | null;
+	/** By the clock of the database. */
+	updated_at: number;
+}
+
+type Change = { [Column in keyof JobRow]?: JobRow[Column] | Knex.Raw };
+
+/** All but what only a run needs, which may be large. */
+const recordColumns = [
+	'id',
+	'kind',
+	'user_id',
+	'title',
+	'input_bytes',
+	'status',
+	'done',
+	'total',
+	'unit',
+	'speed',
+	'time_left',
+	'detail',
+	'error',
+	'created_at',
+	'start_time',
+	'end_time',
+] as const;
+
+const unended = ['queued', 'processing'] as const;
+
+const atTheBeginning = { done: 0, total: 0, unit: 'items', speed: null, time_left: null } as const;
+
+const nothingSaved = { saved: null, saved_bytes: 0 } as const;
+const nothingKept = { input: '', input_bytes: 0, ...nothingSaved } as const;
+
+const released = { slot: null, holder: null, lease_until: null } as const;
+
+export function jobStore(knex: Knex, now: () => number): JobStore {
+	const jobs = () => knex<JobRow>('jobs');
+	const time = () => databaseTime(knex, now);
+	const touched = () => ({ updated_at: time() });
+	const leased = (leaseMs: number) => ({ lease_until: knex.raw('? + ?', [time(), leaseMs]) });
+	const expired = (leaseMs: number) =>
+		knex.raw('(lease_until <= ? or lease_until > ? + ?)', [time(), time(), leaseMs + clockSkewMs]);
+
+	/** One statement that changes the job if it is still this run's. */
+	const change = async (
+		{ id, holder, epoch }: JobRunKey,
+		row: Change,
+		{ isWanted = true, takeover }: { isWanted?: boolean; takeover?: JobTakeover | undefined } = {},
+	): Promise<boolean> => {
+		const changed = await transact(knex, (transaction) => {
+			const held = transaction<JobRow>('jobs').where({ id, status: 'processing', holder, epoch });
+			if (!isWanted) held.where({ is_cancel_requested: false });
+			if (takeover !== undefined) held.whereRaw(expired(takeover.leaseMs));
+			return held.update({ ...row, ...touched() });
+		});
+		return changed > 0;
+	};
+
+	return {
+		async add(job, most) {
+			const { id, kind, userId, title, input, onRestart } = job;
+			const bytes = Buffer.byteLength(input);
+			try {
+				await transact(knex, async (transaction) => {
+					await assertRoom(transaction, userId, kind, bytes, most);
+					await transaction<JobRow>('jobs').insert({
+						...plainRow({
+							...{
+								id,
+								kind,
+								user_id: userId,
+								title,
+								input,
+								input_bytes: bytes,
+								...nothingSaved,
+								on_restart: onRestart,
+							},
+							...{
+								...atTheBeginning,
+								...released,
+								status: 'queued',
+								is_cancel_requested: false,
+								detail: null,
+								error: null,
+							},
+							...{
+								attempt: 0,
+								interruptions: 0,
+								turn: await nextTurn(transaction, userId, kind),
+								begun_turn: null,
+								epoch: 0,
+							},
+							...{ created_at: now(), start_time: null, end_time: null },
+						}),
+						...touched(),
+					} as unknown as JobRow);
+				});
+			} catch (cause) {
+				if (!isUniqueViolation(cause)) throw cause;
+				throw new Failure('alreadyExists', 'There is already such a job.', { cause });
+			}
+		},
+
+		async retry(id, most) {
+			return transact(knex, async (transaction) => {
+				const ended = () =>
+					transaction<JobRow>('jobs')
+						.where({ id })
+						.whereIn('status', ['failed', 'cancelled'])
+						.where('input_bytes', '>', 0);
+				const row = await ended().first('user_id', 'kind', 'on_restart');
+				if (row === undefined) return false;
+				await assertRoom(transaction, row.user_id, row.kind, 0, most);
+				const changed = await ended().update({
+					...plainRow({
+						...{ ...atTheBeginning, status: 'queued', is_cancel_requested: false, detail: null, error: null },
+						...{
+							interruptions: 0,
+							turn: await nextTurn(transaction, row.user_id, row.kind),
+							start_time: null,
+							end_time: null,
+						},
+					}),
+					...(row.on_restart === 'resume' ? {} : nothingSaved),
+					...touched(),
+				});
+				return changed > 0;
+			});
+		},
+
+		async find(id) {
+			const row = await jobs()
+				.where({ id })
+				.first(...recordColumns);
+			return row && toRecord(row);
+		},
+
+		async list(mostEnded, userId) {
+			const chosen = () => (userId === undefined ? jobs() : jobs().where({ user_id: userId }));
+			const running = await chosen()
+				.whereNull('end_time')
+				.select(...recordColumns);
+			const ended = await chosen()
+				.whereNotNull('end_time')
+				.orderBy('end_time', 'desc')
+				.limit(mostEnded)
+				.select(...recordColumns);
+			return [...running, ...ended].map(toRecord).sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
+		},
+
+		async held(leaseMs) {
+			const rows: (JobRow & { is_expired: boolean | number })[] = await jobs()
+				.where({ status: 'processing' })
+				.select(
+					...(['id', 'kind', 'holder', 'epoch', 'slot', 'on_restart', 'is_cancel_requested', 'interruptions'] as const),
+					knex.raw('? as ??', [expired(leaseMs), 'is_expired']),
+				);
+			return rows.map(toHeld);
+		},
+
+		async next(kind) {
+			const row = await jobs()
+				.where({ status: 'queued', kind })
+				.orderBy([{ column: 'turn' }, { column: 'created_at' }, { column: 'id' }])
+				.first('id', 'user_id', 'epoch');
+			return row && { id: row.id, userId: row.user_id, epoch: row.epoch };
+		},
+
+		async claim({ id, holder, epoch }, slot, leaseMs) {
+			try {
+				const changed = await transact(knex, (transaction) =>
+					transaction<JobRow>('jobs')
+						.where({ id, status: 'queued', epoch: epoch - 1 })
+						.update({
+							...plainRow({ status: 'processing', slot, holder, epoch }),
+							...leased(leaseMs),
+							...touched(),
+							start_time: knex.raw('coalesce(start_time, ?)', [now()]),
+							attempt: knex.raw('attempt + 1'),
+							begun_turn: knex.raw('turn'),
+						}),
+				);
+				if (changed === 0) return undefined;
+			} catch (error) {
+				if (isUniqueViolation(error)) return undefined;
+				throw error;
+			}
+			const row = await jobs()
+				.where({ id, holder, epoch })
+				.first(...recordColumns, 'input', 'saved', 'attempt');
+			return row && { input: row.input, saved: row.saved, attempt: row.attempt, record: toRecord(row) };
+		},
+
+		renew(run, leaseMs, progress) {
+			const row =
+				progress === undefined
+					? {}
+					: plainRow({
+							done: progress.done,
+							total: progress.total,
+							unit: progress.unit,
+							speed: progress.speed,
+							time_left: progress.timeLeft,
+							detail: progress.detail,
+						});
+			return change(run, { ...row, ...leased(leaseMs) });
+		},
+
+		checkpoint(run, leaseMs, saved) {
+			return change(run, {
+				...plainRow({ saved, saved_bytes: Buffer.byteLength(saved), interruptions: 0 }),
+				...leased(leaseMs),
+			});
+		},
+
+		end(run, { status, error, detail }, takeover) {
+			return change(
+				run,
+				plainRow({
+					...{ status, error, ...released, end_time: now(), speed: null, time_left: null },
+					...(detail === undefined ? {} : { detail }),
+					...(status === 'completed' ? nothingKept : {}),
+				}),
+				{ takeover },
+			);
+		},
+
+		requeue(run, takeover) {
+			return change(
+				run,
+				{
+					...plainRow({ status: 'queued', ...released, speed: null, time_left: null }),
+					interruptions: knex.raw('interruptions + 1'),
+					saved: knex.raw("case when on_restart = 'resume' then saved else null end"),
+					saved_bytes: knex.raw("case when on_restart = 'resume' then saved_bytes else 0 end"),
+				},
+				{ isWanted: false, takeover },
+			);
+		},
+
+		async cancel(id) {
+			await transact(knex, (transaction) => cancelJobs(transaction, { id }, now));
+		},
+
+		async changed(sinceMs) {
+			const rows = await jobs()
+				.where('updated_at', '>', knex.raw('? - ?', [time(), sinceMs]))
+				.orderBy('updated_at', 'desc')
+				.limit(mostChanged)
+				.select(...recordColumns);
+			return rows.map(toRecord);
+		},
+
+		async sweep(endedBefore, mostEnded) {
+			let removed = await jobs().where('end_time', '<', endedBefore).delete();
+			const full = await jobs()
+				.whereNotNull('end_time')
+				.groupBy('user_id')
+				.having(knex.raw('count(*) > ?', [mostEnded]))
+				.select('user_id');
+			for (const { user_id } of full) removed += await removeBeyond(knex, user_id, mostEnded);
+			return removed;
+		},
+	};
+}
+
+/** Asks for the end of all jobs of the user that have not ended. */
+export function cancelJobsOf(transaction: Knex.Transaction, userId: string, now: () => number): Promise<unknown> {
+	return cancelJobs(transaction, { user_id: userId }, now);
+}
+
+async function cancelJobs(
+	transaction: Knex.Transaction,
+	chosen: Partial<Pick<JobRow, 'id' | 'user_id'>>,
+	now: () => number,
+): Promise<void> {
+	const jobs = () => transaction<JobRow>('jobs').where(chosen);
+	// One statement: between two a job that waits could begin. `status` comes last, since MySQL assigns from left to right and would compare with the new value.
+	await jobs()
+		.whereIn('status', unended)
+		.update({
+			is_cancel_requested: true,
+			end_time: transaction.raw("case when status = 'queued' then ? else end_time end", [now()]),
+			updated_at: databaseTime(transaction, now),
+			status: transaction.raw("case when status = 'queued' then 'cancelled' else status end"),
+		});
+}
+
+/** Locks the user's row, so that two who start jobs are counted one after the other, and neither after the user was removed or disabled. */
+async function assertRoom(
+	transaction: Knex.Transaction,
+	userId: string,
+	kind: string,
+	bytes: number,
+	most: JobBounds,
+): Promise<void> {
+	const user = await transaction<{ id: string; is_disabled: boolean | number }>('users')
+		.where({ id: userId })
+		.forUpdate()
+		.first('is_disabled');
+	if (user === undefined || user.is_disabled) throw new Failure('notFound', 'There is no such user.');
+	const own = () => transaction<JobRow>('jobs').where({ user_id: userId });
+	const [counted] = await own().where({ kind }).whereIn('status', unended).count<{ count: number }[]>({ count: '*' });
+	if (Number(counted?.count ?? 0) >= most.jobs) {
+		const sentence = 'Too much of this is under way. Please wait until some of it has ended, or cancel it.';
+		throw new Failure('rateLimited', sentence, { retryAfter: 10 });
+	}
+	const held = async () => {
+		const [row] = await own().sum<Record<'input' | 'saved', number | null>[]>({
+			input: 'input_bytes',
+			saved: 'saved_bytes',
+		});
+		return Number(row?.input ?? 0) + Number(row?.saved ?? 0);
+	};
+	if ((await held()) + bytes <= most.bytes) return;
+	// That what ended can be tried again is worth less than what is wanted now.
+	await own().whereNotNull('end_time').update(plainRow(nothingKept));
+	if ((await held()) + bytes <= most.bytes) return;
+	const sentence = 'Too much is waiting for you. Please wait until some of it has ended, or cancel it.';
+	throw new Failure('rateLimited', sentence, { retryAfter: 10 });
+}
+
+/**
+ * One behind the last of the user's, but not before those that begin now: so users take turns, whoever waits with many and whoever has waited for long. It is the
+ * virtual time of fair queueing; two look-ups in an index, here rather than at each claim.
+ */
+async function nextTurn(transaction: Knex.Transaction, userId: string, kind: string): Promise<number> {
+	const jobs = () => transaction<JobRow>('jobs').where({ kind });
+	const [last] = await jobs().where({ user_id: userId }).max<{ turn: number | null }[]>({ turn: 'turn' });
+	const [begun] = await jobs().max<{ turn: number | null }[]>({ turn: 'begun_turn' });
+	return Math.max(Number(last?.turn ?? -1) + 1, Number(begun?.turn ?? 0));
+}
+
+async function removeBeyond(knex: Knex, userId: string, mostEnded: number): Promise<number> {
+	const beyond = await knex<JobRow>('jobs')
+		.where({ user_id: userId })
+		.whereNotNull('end_time')
+		.orderBy([
+			{ column: 'end_time', order: 'desc' },
+			{ column: 'id', order: 'desc' },
+		])
+		.offset(mostEnded)
+		.limit(10_000)
+		.select('id');
+	let removed = 0;
+	for (const some of parts(beyond)) {
+		const ids = some.map(({ id }) => id);
+		removed += await knex<JobRow>('jobs').whereIn('id', ids).whereNotNull('end_time').delete();
+	}
+	return removed;
+}
+
+function toRecord(row: Pick<JobRow, (typeof recordColumns)[number]>): JobRecord {
+	return {
+		id: row.id,
+		kind: row.kind,
+		userId: row.user_id,
+		title: row.title,
+		status: row.status,
+		done: row.done,
+		total: row.total,
+		unit: row.unit,
+		speed: row.speed,
+		timeLeft: row.time_left,
+		detail: row.detail,
+		error: row.error,
+		hasInput: row.input_bytes > 0,
+		createdAt: row.created_at,
+		startTime: row.start_time,
+		endTime: row.end_time,
+	};
+}
+
+function toHeld(row: JobRow & { is_expired: boolean | number }): HeldJob {
+	return {
+		id: row.id,
+		kind: row.kind,
+		holder: row.holder ?? '',
+		epoch: row.epoch,
+		slot: row.slot ?? '',
+		onRestart: row.on_restart,
+		isCancelRequested: Boolean(row.is_cancel_requested),
+		isExpired: Boolean(row.is_expired),
+		interruptions: row.interruptions,
+	};
+}
