@@ -79,7 +79,7 @@ const coreFloors: readonly (readonly string[])[] = [
 	['log', 'secretHash', 'config'],
 	['http', 'storage', 'plugins', 'limits', 'events'],
 	['bodies', 'responses'],
-	['accounts', 'quotas', 'files', 'archives', 'links', 'tickets', 'thumbnails', 'uploads'],
+	['accounts', 'quotas', 'files', 'archives', 'jobs', 'links', 'tickets', 'thumbnails', 'uploads'],
 	['services', 'routes'],
 	['createApp', 'index'],
 ];

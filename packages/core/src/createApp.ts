@@ -17,6 +17,7 @@ import { createNotifications } from './events/notifications.js';
 import { createFiles } from './files/createFiles.js';
 import { homesOnDisk, makeHome } from './files/homes.js';
 import { createServer } from './http/createServer.js';
+import { createJobs } from './jobs/createJobs.js';
 import { createDatabaseReserve } from './limits/databaseReserve.js';
 import { FairQueue } from './limits/FairQueue.js';
 import { createLinks } from './links/createLinks.js';
@@ -29,6 +30,7 @@ import { accountRoutes } from './routes/accounts.js';
 import { downloadRoutes } from './routes/downloads.js';
 import { eventRoutes } from './routes/events.js';
 import { fileRoutes } from './routes/files.js';
+import { jobRoutes } from './routes/jobs.js';
 import { linkRoutes } from './routes/links.js';
 import { pageRoutes } from './routes/page.js';
 import { resumableUploadRoutes } from './routes/resumableUploads.js';
@@ -149,6 +151,18 @@ async function assemble(
 	server.decorate('server', 'bodies', bodies);
 	const notifications = createNotifications(monotonic);
 	server.decorate('server', 'notifications', notifications);
+	const jobs = createJobs({
+		store: database.jobs,
+		users: database.users,
+		notifications,
+		databaseReserve,
+		log,
+		now,
+		monotonic,
+	});
+	server.decorate('server', 'jobs', jobs);
+	// At once, while connections still may end by themselves.
+	server.ext('onPreStop', () => jobs.stop());
 	await server.register(inert);
 	const secret = config.sessionKey ?? (await readOrMakeSecret(config.dataDir, log));
 	const sessions = await registerSessions(server, database.sessions, config, secret, log, now);
@@ -176,6 +190,8 @@ async function assemble(
 	const storage = await openStorage(server, config, database, log);
 	parts.push(storage);
 	opened = storage;
+	// Closed before what its runs use.
+	parts.push(jobs);
 
 	const accounts = createAccounts({
 		users: database.users,
@@ -263,6 +279,7 @@ async function assemble(
 		walkQueue,
 		thumbnails,
 		notifications,
+		jobs,
 		streams,
 		resumableUploads,
 		quotas,
@@ -281,6 +298,7 @@ async function assemble(
 		eventRoutes,
 		thumbnailRoutes,
 		linkRoutes,
+		jobRoutes,
 		viewerRoutes,
 		serviceRoutes,
 	].flatMap((make) => make(services));
@@ -308,6 +326,7 @@ async function assemble(
 		services,
 		async start() {
 			await server.start();
+			jobs.begin();
 			return server.info.uri;
 		},
 		reload(next) {
@@ -326,12 +345,13 @@ async function assemble(
 	};
 }
 
-async function sweep({ database, links, resumableUploads, log, now }: Services): Promise<void> {
+async function sweep({ database, jobs, links, resumableUploads, log, now }: Services): Promise<void> {
 	try {
 		await database.sessions.sweep(now());
 		await database.sweepKeyValues();
 		await database.tickets.sweep();
 		await links.sweep();
+		await jobs.sweep();
 		await resumableUploads.sweep();
 	} catch (error) {
 		log.warn({ err: error }, 'expired rows could not be swept');

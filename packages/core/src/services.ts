@@ -7,6 +7,7 @@ import type { Archives } from './archives/createArchives.js';
 import type { Bodies } from './bodies/createBodies.js';
 import type { Config } from './config/schema.js';
 import type { EventStreams } from './events/EventStreams.js';
+import type { JobService } from './jobs/createJobs.js';
 import type { DatabaseReserve } from './limits/databaseReserve.js';
 import type { FairQueue } from './limits/FairQueue.js';
 import type { Links } from './links/createLinks.js';
@@ -41,6 +42,7 @@ export interface Services {
 	walkQueue: FairQueue;
 	thumbnails: Thumbnails;
 	notifications: Notifications;
+	jobs: JobService;
 	streams: EventStreams;
 	resumableUploads: ResumableUploads;
 	inFlightUploads: InFlightUploads;

@@ -4,13 +4,23 @@ import type { Audience, Notification, Notifications } from '@stowage/plugin-api'
 /** For so long whoever comes late hears where a ticket stood: a small download may have ended before its page's stream is open, or while its tab was hidden. */
 const rememberedMs = 10 * 60_000;
 
+const userPrefix = 'user ';
+
 interface Last {
 	item: Notification;
 	at: number;
 }
 
+/** The same, for whoever would have to look up what nobody hears. */
+export interface HeardNotifications extends Notifications {
+	/** Whether anybody subscribes to it in this process. */
+	isHeard(audience: Audience): boolean;
+	/** Whether any user's page subscribes in this process. */
+	hasUsers(): boolean;
+}
+
 /** News among the parts of this process. */
-export function createNotifications(now: () => number = () => performance.now()): Notifications {
+export function createNotifications(now: () => number = () => performance.now()): HeardNotifications {
 	const emitter = new EventEmitter();
 	// A listener a page on screen: their number is bounded by the connections, not here.
 	emitter.setMaxListeners(0);
@@ -27,6 +37,8 @@ export function createNotifications(now: () => number = () => performance.now())
 	};
 
 	return {
+		isHeard: (audience) => emitter.listenerCount(nameOf(audience)) > 0,
+		hasUsers: () => emitter.eventNames().some((name) => String(name).startsWith(userPrefix)),
 		publish(audience, item) {
 			const name = nameOf(audience);
 			if ('ticket' in audience) remember(name, item);
@@ -48,5 +60,5 @@ export function createNotifications(now: () => number = () => performance.now())
 }
 
 function nameOf(audience: Audience): string {
-	return 'userId' in audience ? `user ${audience.userId}` : `ticket ${audience.ticket}`;
+	return 'userId' in audience ? `${userPrefix}${audience.userId}` : `ticket ${audience.ticket}`;
 }

@@ -1,0 +1,80 @@
+import test from 'ava';
+import { openEvents } from '../openEvents.js';
+import { Client, json, testApp } from '../testApp.js';
+import { until } from '../until.js';
+import { heldKind } from './testJobs.js';
+
+test('the caller’s jobs are listed, found, cancelled and tried again, and pages hear of it', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const stream = await openEvents(app, '?type=private', ada.cookie);
+	const isJob = (status: string) => (event: { event: string; data: Record<string, unknown> }) =>
+		event.event === 'job' && (event.data.job as { status: string }).status === status;
+	const { kind, runs } = heldKind();
+	const starter = app.services.jobs.define(kind);
+	const user = await app.services.database.users.find('ada');
+	const owner = { kind: 'user', id: user?.id ?? '', username: 'ada' } as const;
+	const { id } = await starter.start(owner, 'x', 'Copy 3 items');
+	await until('it runs', () => runs.length === 1);
+	await stream.next(isJob('processing'));
+	const listed = json(await ada.get('/api/jobs'));
+	t.is(listed.length, 1);
+	t.deepEqual(Object.keys(listed[0]).sort(), [
+		...['canRetry', 'createdAt', 'detail', 'done', 'endTime', 'error', 'id', 'kind', 'speed', 'startTime', 'status'],
+		...['timeLeft', 'title', 'total', 'unit'],
+	]);
+	t.like(listed[0], { id, kind: 'test', status: 'processing', title: 'Copy 3 items', speed: null });
+	t.deepEqual(json(await ada.get(`/api/jobs/${id}`)), listed[0]);
+	t.is((await ada.post(`/api/jobs/${id}/retry`, undefined)).statusCode, 409);
+	runs[0]?.context.progress({ done: 1, total: 3, unit: 'items' });
+	t.like((await stream.next(isJob('processing'))).data.job, { done: 1, total: 3 });
+	t.is((await ada.call('DELETE', `/api/jobs/${id}`)).statusCode, 200);
+	await stream.next(isJob('cancelled'));
+	t.like(json(await ada.get(`/api/jobs/${id}`)), { status: 'cancelled', canRetry: true });
+	t.is((await ada.call('DELETE', `/api/jobs/${id}`)).statusCode, 200, 'nothing changes');
+	t.like(json(await ada.post(`/api/jobs/${id}/retry`, undefined)), { id, status: 'queued' });
+	await until('it runs again', () => runs.length === 2);
+	runs[1]?.finish({ copied: 3 });
+	t.like((await stream.next(isJob('completed'))).data.job, { id, detail: { copied: 3 } });
+	stream.close();
+});
+
+test('nobody reaches another’s job by its id, and visitors have none', async (t) => {
+	const app = await testApp(t);
+	await new Client(app).register('ada');
+	const bob = await new Client(app).register('bob');
+	const { kind, runs } = heldKind();
+	const starter = app.services.jobs.define(kind);
+	const user = await app.services.database.users.find('ada');
+	const { id } = await starter.start({ kind: 'user', id: user?.id ?? '', username: 'ada' }, 'x', 'secret plans');
+	await until('it runs', () => runs.length === 1);
+	const calls = (jobId: string) =>
+		[
+			['GET', `/api/jobs/${jobId}`],
+			['DELETE', `/api/jobs/${jobId}`],
+			['POST', `/api/jobs/${jobId}/retry`],
+		] as const;
+	const unknown = 'f'.repeat(32);
+	for (const [index, [method, url]] of calls(id).entries()) {
+		const answer = await bob.call(method, url);
+		t.is(answer.statusCode, 404, `${method} ${url}`);
+		// The same words as for one that never was.
+		const [, other = ''] = calls(unknown)[index] ?? [];
+		t.is(answer.payload.replaceAll(id, unknown), (await bob.call(method, other)).payload);
+		t.is((await new Client(app).call(method, url)).statusCode, 401);
+	}
+	for (const wrong of [
+		'%00',
+		'x'.repeat(300),
+		'%F0%9F%98%80',
+		`${id}%20`,
+		id.toUpperCase(),
+		'__proto__',
+		'%27%20or%201=1',
+	]) {
+		t.is((await bob.get(`/api/jobs/${wrong}`)).statusCode, 404, wrong);
+	}
+	t.is((await new Client(app).get('/api/jobs')).statusCode, 401);
+	t.deepEqual(json(await bob.get('/api/jobs')), []);
+	t.false(runs[0]?.context.signal.aborted);
+});

@@ -1,0 +1,377 @@
+import { Failure, isFailure } from '@stowage/rules';
+import test from 'ava';
+import { until } from '../until.js';
+import { heldKind, jobBench } from './testJobs.js';
+
+const minute = 60_000;
+
+test('a job runs for its owner with its input, tells how far it is and leaves its result', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const { jobs } = bench.process();
+	const { kind, runs } = heldKind();
+	const starter = jobs.define(kind);
+	const { id, ...queued } = await starter.start(ada, 'three files', 'Copy 3 items');
+	t.regex(id, /^[0-9a-f]{32}$/);
+	t.like(queued, { kind: 'test', status: 'queued', title: 'Copy 3 items', startTime: null, canRetry: false });
+	await jobs.poll();
+	const [run] = runs;
+	t.like(run?.context, { id, viewer: ada, input: 'three files', attempt: 1, saved: undefined, isCancelled: false });
+	t.like(await jobs.find(ada, id), { status: 'processing', done: 0, total: 0 });
+	run?.context.progress({ done: 0, total: 100, unit: 'bytes' });
+	bench.pass(1000);
+	run?.context.progress({ done: 20, total: 100, unit: 'bytes', detail: { name: 'a.txt' } });
+	t.like(await jobs.find(ada, id), { done: 20, total: 100, speed: 20, timeLeft: 4, detail: { name: 'a.txt' } });
+	const end = jobs.waitForEnd(ada, id, minute);
+	run?.finish({ size: 7 });
+	t.like(await end, {
+		id,
+		status: 'completed',
+		detail: { size: 7 },
+		done: 20,
+		speed: null,
+		canRetry: false,
+		error: null,
+	});
+	t.like(await jobs.waitForEnd(ada, id, 0), { status: 'completed' });
+	t.like((await jobs.list(ada))[0], { id, status: 'completed' });
+});
+
+test('waiting for the end gives up after its time', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const { jobs } = bench.process();
+	const { id } = await jobs.define(heldKind().kind).start(ada, '', 'x');
+	t.is(await jobs.waitForEnd(ada, id, 0), undefined);
+	const given = jobs.waitForEnd(ada, id, minute);
+	bench.pass(minute);
+	await jobs.poll();
+	t.is(await given, undefined);
+});
+
+test('a refusal is told in its own words, and a fault of ours is not', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const { jobs } = bench.process();
+	const { kind, runs } = heldKind();
+	const starter = jobs.define(kind);
+	const [refused, faulty] = [await starter.start(ada, '', 'refused'), await starter.start(ada, '', 'faulty')];
+	await jobs.poll();
+	runs[0]?.fail(new Failure('unavailable', 'The disk is not there.'));
+	runs[1]?.fail(new TypeError('x of undefined at /srv/secret'));
+	t.like(await jobs.waitForEnd(ada, refused.id, minute), {
+		status: 'failed',
+		error: 'The disk is not there.',
+		canRetry: true,
+	});
+	const { error } = (await jobs.waitForEnd(ada, faulty.id, minute)) ?? {};
+	t.is(error, 'Something went wrong. The administrator finds details in the log.');
+});
+
+test('a job that waits is cancelled at once; one that runs is asked to end, and may say what it had done', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const { jobs } = bench.process();
+	const { kind, runs } = heldKind({ ignoresSignal: true });
+	const starter = jobs.define(kind);
+	const ids: string[] = [];
+	for (const title of ['one', 'two', 'waits']) ids.push((await starter.start(ada, '', title)).id);
+	await jobs.poll();
+	for (const id of ids) await jobs.cancel(ada, id);
+	t.like(await jobs.find(ada, ids[2] ?? ''), { status: 'cancelled', canRetry: true });
+	for (const { context } of runs) t.true(context.signal.aborted && context.isCancelled);
+	t.like(await jobs.find(ada, ids[0] ?? ''), { status: 'processing' });
+	runs[0]?.fail(new Failure('conflict', 'Copied 2 of 3 items.'));
+	runs[1]?.fail(runs[1].context.signal.reason);
+	t.like(await jobs.waitForEnd(ada, ids[0] ?? '', minute), { status: 'cancelled', error: 'Copied 2 of 3 items.' });
+	t.like(await jobs.waitForEnd(ada, ids[1] ?? '', minute), { status: 'cancelled', error: null });
+	await jobs.cancel(ada, ids[0] ?? '');
+	t.like(await jobs.find(ada, ids[0] ?? ''), { status: 'cancelled', error: 'Copied 2 of 3 items.' });
+	await jobs.poll();
+	t.is(runs.length, 2, 'what was cancelled while it waited never begins');
+});
+
+test('what another process asks of a job is seen where it runs, and what comes of it where it was asked', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const [one, two] = [bench.process(), bench.process()];
+	const here = heldKind();
+	const there = heldKind();
+	const starter = one.jobs.define(here.kind);
+	two.jobs.define(there.kind);
+	const { id } = await starter.start(ada, '', 'x');
+	await one.jobs.poll();
+	await two.jobs.cancel(ada, id);
+	t.false(here.runs[0]?.context.signal.aborted);
+	await one.jobs.poll();
+	t.true(here.runs[0]?.context.isCancelled);
+	const end = two.jobs.waitForEnd(ada, id, minute);
+	await one.jobs.waitForEnd(ada, id, minute);
+	await two.jobs.poll();
+	t.like(await end, { status: 'cancelled' });
+	const again = await two.jobs.retry(ada, id);
+	t.like(again, { id, status: 'queued' });
+	await two.jobs.poll();
+	t.is(there.runs[0]?.context.attempt, 2);
+});
+
+test('over all processes no more run at once than the kind says, and each job once', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const processes = [bench.process(), bench.process(), bench.process()];
+	let running = 0;
+	let most = 0;
+	const ran: string[] = [];
+	const starters = processes.map(({ jobs }) =>
+		jobs.define({
+			...heldKind({ concurrency: 2, perUser: 100 }).kind,
+			async run({ input }) {
+				most = Math.max(most, ++running);
+				ran.push(input);
+				await new Promise((resolve) => setTimeout(resolve, 5));
+				running--;
+				return undefined;
+			},
+		}),
+	);
+	const inputs = Array.from({ length: 30 }, (_, n) => String(n));
+	for (const input of inputs) await starters[0]?.start(ada, input, input);
+	await until('all have ended', async () => {
+		await Promise.all(processes.map(({ jobs }) => jobs.poll()));
+		return (await bench.database.jobs.list(100)).every(({ status }) => status === 'completed');
+	});
+	t.true(most <= 2, `${most} at once`);
+	t.deepEqual(ran.sort(), inputs.sort());
+});
+
+test('a job whose process is gone is taken over once its lease has run out, and goes on from where it was', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const [one, two] = [bench.process(), bench.process()];
+	const here = heldKind({ ignoresSignal: true });
+	const there = heldKind();
+	const starter = one.jobs.define(here.kind);
+	two.jobs.define(there.kind);
+	const { id } = await starter.start(ada, 'x', 'x');
+	await one.jobs.poll();
+	const [old] = here.runs;
+	await old?.context.checkpoint({ at: 5 });
+	for (let n = 0; n < 20; n++) {
+		bench.pass(1000);
+		await one.jobs.poll();
+		await two.jobs.poll();
+	}
+	t.is(there.runs.length, 0, 'its lease is renewed as long as its process looks after it');
+	// As if its process stood still.
+	bench.pass(11_000);
+	await two.jobs.poll();
+	t.like(there.runs[0]?.context, { id, attempt: 2, saved: { at: 5 }, input: 'x' });
+	await t.throwsAsync(async () => old?.context.checkpoint({ at: 6 }), { message: /Another process/ });
+	await one.jobs.poll();
+	t.true(old?.context.signal.aborted);
+	t.false(old?.context.isCancelled);
+	old?.finish({ by: 'the old one' });
+	there.runs[0]?.finish({ by: 'the new one' });
+	t.like(await two.jobs.waitForEnd(ada, id, minute), { status: 'completed', detail: { by: 'the new one' } });
+});
+
+test('a run hears that its lease has run out before anybody else may take its job', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const { jobs } = bench.process();
+	const { kind, runs } = heldKind();
+	const starter = jobs.define(kind);
+	const { id } = await starter.start(ada, '', 'x');
+	await jobs.poll();
+	const { renew } = bench.database.jobs;
+	bench.database.jobs.renew = () =>
+		Promise.reject(new Failure('unavailable', 'The database is not available right now.'));
+	for (let n = 0; n < 9; n++) {
+		bench.pass(1000);
+		await jobs.poll();
+	}
+	t.false(runs[0]?.context.signal.aborted);
+	bench.pass(1000);
+	await jobs.poll();
+	t.true(runs[0]?.context.signal.aborted);
+	bench.database.jobs.renew = renew;
+	await until('it runs again', async () => {
+		await jobs.poll();
+		return runs.length === 2;
+	});
+	t.is(runs[1]?.context.id, id);
+});
+
+for (const [onRestart, status, saved] of [
+	['resume', 'processing', { at: 1 }],
+	['restart', 'processing', undefined],
+	['fail', 'failed', undefined],
+] as const) {
+	test(`a server that stops waits for its runs; a kind that says ${onRestart} is ${status} after the restart`, async (t) => {
+		const bench = await jobBench(t);
+		const ada = await bench.addUser('ada');
+		const one = bench.process();
+		const here = heldKind({ onRestart, ignoresSignal: true });
+		const { id } = await one.jobs.define(here.kind).start(ada, '', 'x');
+		await one.jobs.poll();
+		const [run] = here.runs;
+		await run?.context.checkpoint({ at: 1 });
+		let hasStopped = false;
+		const stopping = one.close().then(() => {
+			hasStopped = true;
+		});
+		await until('the run hears of it', () => run?.context.signal.aborted);
+		t.false(run?.context.isCancelled);
+		t.false(hasStopped);
+		run?.fail(run.context.signal.reason);
+		await stopping;
+		const two = bench.process();
+		const there = heldKind({ onRestart });
+		two.jobs.define(there.kind);
+		// At once: the lease was given back.
+		await two.jobs.poll();
+		t.like(await two.jobs.find(ada, id), { status });
+		t.deepEqual(there.runs[0]?.context.saved, saved);
+		t.is(there.runs[0]?.context.attempt, onRestart === 'fail' ? undefined : 2);
+	});
+
+	test(`after kill -9 a kind that says ${onRestart} is ${status}`, async (t) => {
+		const bench = await jobBench(t);
+		const ada = await bench.addUser('ada');
+		const here = heldKind({ onRestart });
+		const one = bench.process();
+		const { id } = await one.jobs.define(here.kind).start(ada, '', 'x');
+		await one.jobs.poll();
+		await here.runs[0]?.context.checkpoint({ at: 1 });
+		const two = bench.process();
+		const there = heldKind({ onRestart });
+		two.jobs.define(there.kind);
+		await two.jobs.poll();
+		t.is(there.runs.length, 0);
+		bench.pass(11_000);
+		await two.jobs.poll();
+		t.like(await two.jobs.find(ada, id), { status });
+		t.deepEqual(there.runs[0]?.context.saved, saved);
+	});
+}
+
+test('a job that was cut off again and again is not tried for ever', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const one = bench.process();
+	const { id } = await one.jobs.define(heldKind().kind).start(ada, '', 'x');
+	let runs = 0;
+	await until('it fails', async () => {
+		const { jobs } = bench.process();
+		const { kind, runs: begun } = heldKind();
+		jobs.define(kind);
+		await jobs.poll();
+		runs += begun.length;
+		bench.pass(11_000);
+		return (await jobs.find(ada, id)).status === 'failed';
+	});
+	t.is(runs, 11);
+	t.regex((await one.jobs.find(ada, id)).error ?? '', /ended 11 times/);
+});
+
+test('a job that failed or was cancelled is tried again from where it was, another is not', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const { jobs } = bench.process();
+	const { kind, runs } = heldKind();
+	const { id } = await jobs.define(kind).start(ada, 'x', 'x');
+	await t.throwsAsync(() => jobs.retry(ada, id), { message: 'This can’t be tried again.' });
+	await jobs.poll();
+	await runs[0]?.context.checkpoint([1, 2]);
+	await t.throwsAsync(() => jobs.retry(ada, id), { message: 'This can’t be tried again.' });
+	runs[0]?.fail(new Failure('storageFull', 'The disk is full.'));
+	t.like(await jobs.waitForEnd(ada, id, minute), { status: 'failed', canRetry: true });
+	t.like(await jobs.retry(ada, id), { status: 'queued', error: null, endTime: null });
+	await jobs.poll();
+	t.like(runs[1]?.context, { attempt: 2, saved: [1, 2], input: 'x' });
+	runs[1]?.finish();
+	t.like(await jobs.waitForEnd(ada, id, minute), { status: 'completed', canRetry: false });
+	await t.throwsAsync(() => jobs.retry(ada, id), { message: 'This can’t be tried again.' });
+});
+
+test('what is too large is refused, or left out where that harms nothing', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const { jobs } = bench.process();
+	const { kind, runs } = heldKind({ perUser: 1 });
+	const starter = jobs.define(kind);
+	const large = await t.throwsAsync(() => starter.start(ada, 'x'.repeat(8 * 1024 * 1024), 'x'));
+	t.true(isFailure(large, 'tooLarge'));
+	const { id, title } = await starter.start(ada, 'x', `\0${'ä'.repeat(5000)}`);
+	t.true(Buffer.byteLength(title) <= 1000 && title.endsWith('ä…'), title);
+	const many = await t.throwsAsync(() => starter.start(ada, 'x', 'x'));
+	t.true(isFailure(many, 'rateLimited'));
+	await jobs.poll();
+	const [run] = runs;
+	const saved = await t.throwsAsync(async () => run?.context.checkpoint('x'.repeat(1024 * 1024)));
+	t.true(isFailure(saved, 'tooLarge'));
+	run?.context.progress({ done: Number.NaN, total: -1, unit: 'items', detail: { text: 'x'.repeat(20_000) } });
+	t.like(await jobs.find(ada, id), { done: 0, total: 0, detail: null, timeLeft: null });
+	run?.finish({ text: 'x'.repeat(20_000) });
+	t.like(await jobs.waitForEnd(ada, id, minute), { status: 'completed', detail: null });
+});
+
+test('an input that the kind of today can’t read fails with a sentence', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const { jobs } = bench.process();
+	const { kind } = heldKind();
+	const { id } = await jobs.define(kind).start(ada, 5 as unknown as string, 'x');
+	await jobs.poll();
+	t.like(await jobs.waitForEnd(ada, id, minute), { status: 'failed' });
+});
+
+test('the jobs of somebody who is disabled end, and none begins', async (t) => {
+	const bench = await jobBench(t);
+	const [ada, bob] = [await bench.addUser('ada'), await bench.addUser('bob')];
+	const { jobs } = bench.process();
+	const { kind, runs } = heldKind({ concurrency: 1 });
+	const starter = jobs.define(kind);
+	const first = await starter.start(ada, '', 'runs');
+	await jobs.poll();
+	const second = await starter.start(ada, '', 'waits');
+	const his = await starter.start(bob, 'his', 'his');
+	await bench.database.users.setDisabled(ada.id, true);
+	await jobs.poll();
+	t.true(runs[0]?.context.isCancelled);
+	await jobs.waitForEnd(ada, first.id, minute);
+	t.like(await jobs.find(ada, second.id), { status: 'cancelled' });
+	await jobs.poll();
+	t.is(runs[1]?.context.id, his.id);
+	const error = await t.throwsAsync(() => starter.start(ada, '', 'late'));
+	t.true(isFailure(error, 'notFound'));
+});
+
+test('nobody finds, ends or repeats another’s job', async (t) => {
+	const bench = await jobBench(t);
+	const [ada, bob] = [await bench.addUser('ada'), await bench.addUser('bob')];
+	const { jobs } = bench.process();
+	const { kind, runs } = heldKind();
+	const { id } = await jobs.define(kind).start(ada, '', 'x');
+	await jobs.poll();
+	const calls = [
+		() => jobs.find(bob, id),
+		() => jobs.cancel(bob, id),
+		() => jobs.retry(bob, id),
+		() => jobs.waitForEnd(bob, id, 0),
+		...['', id.toUpperCase(), `${id} `, 'a\0', '%', '😀'.repeat(1000)].map((wrong) => () => jobs.find(ada, wrong)),
+	];
+	for (const call of calls) {
+		const error = await t.throwsAsync(call);
+		t.true(isFailure(error, 'notFound'), String(error));
+	}
+	t.deepEqual(await jobs.list(bob), []);
+	t.false(runs[0]?.context.signal.aborted);
+});
+
+test('two kinds of one name are refused', async (t) => {
+	const bench = await jobBench(t);
+	const { jobs } = bench.process();
+	jobs.define(heldKind().kind);
+	t.throws(() => jobs.define(heldKind().kind), { message: /Two plugins define the kind of job 'test'/ });
+});

@@ -1,0 +1,94 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { type Database, openDatabase } from '@stowage/database';
+import type { JobContext, JobKind, JobOwner, Notification } from '@stowage/plugin-api';
+import { z } from 'zod';
+import { createNotifications } from '../../src/events/notifications.js';
+import { createJobs, type JobService } from '../../src/jobs/createJobs.js';
+import { createLog } from '../../src/log.js';
+
+type Teardown = { teardown(end: () => Promise<void>): void };
+
+/** What runs jobs in one process, here several times in one. Nothing happens by itself: each `poll` is one second's. */
+export interface TestJobs {
+	jobs: JobService;
+	/** What pages would be told. */
+	told(owner: JobOwner): Notification[];
+	/** Ends it without a word, as `kill -9` would: nothing is renewed any more. */
+	close(): Promise<void>;
+}
+
+export interface Bench {
+	database: Database;
+	/** Moves the clocks of all processes and of the database. */
+	pass(ms: number): void;
+	addUser(name: string): Promise<JobOwner>;
+	process(): TestJobs;
+}
+
+/** A real database, and processes that share it. */
+export async function jobBench(t: Teardown): Promise<Bench> {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-jobs-'));
+	const clock = { now: Date.UTC(2030, 0, 1), monotonic: 1000 };
+	const now = () => clock.now;
+	const database = await openDatabase(`sqlite:${folder}/stowage.db`, { now });
+	const ends: (() => Promise<void>)[] = [];
+	t.teardown(async () => {
+		for (const end of ends) await end();
+		await database.close();
+		await rm(folder, { recursive: true, force: true });
+	});
+	return {
+		database,
+		pass(ms) {
+			clock.now += ms;
+			clock.monotonic += ms;
+		},
+		async addUser(username) {
+			const { id } = await database.users.add({ username, secret: 's' });
+			return { kind: 'user', id, username };
+		},
+		process() {
+			const notifications = createNotifications();
+			const jobs = createJobs({
+				...{ store: database.jobs, users: database.users, notifications, log: createLog('silent') },
+				...{ databaseReserve: { assertRoom: async () => {} }, now, monotonic: () => clock.monotonic },
+			});
+			ends.push(() => jobs.close());
+			return {
+				jobs,
+				told(owner) {
+					const items: Notification[] = [];
+					notifications.subscribe({ userId: owner.id }, (item) => items.push(item));
+					return items;
+				},
+				close: () => jobs.close(),
+			};
+		},
+	};
+}
+
+/** A run that has begun and waits to be told how to end. */
+export interface HeldRun {
+	context: JobContext<string>;
+	finish(result?: Record<string, unknown>): void;
+	fail(error: unknown): void;
+}
+
+/** A kind whose runs wait. They end with what their signal says when it fires, unless `ignoresSignal`. */
+export function heldKind(more: Partial<JobKind<string>> & { ignoresSignal?: boolean } = {}) {
+	const runs: HeldRun[] = [];
+	const { ignoresSignal = false, ...changes } = more;
+	const kind: JobKind<string> = {
+		...{ name: 'test', input: z.string(), onRestart: 'resume', concurrency: 2, perUser: 10 },
+		run: (context) =>
+			new Promise((resolve, reject) => {
+				runs.push({ context, finish: resolve, fail: reject });
+				if (!ignoresSignal) context.signal.addEventListener('abort', () => reject(context.signal.reason));
+				if (!ignoresSignal && context.signal.aborted) reject(context.signal.reason);
+			}),
+		...changes,
+	};
+	return { kind, runs };
+}
