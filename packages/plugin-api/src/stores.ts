@@ -242,7 +242,7 @@ export interface JobRecord extends Omit<Job, 'canRetry' | 'detail'> {
 	readonly userId: string;
 	/** JSON. */
 	readonly detail: string | null;
-	/** Whether there is still what a further run would need. */
+	/** Whether there is still what it was started with. */
 	readonly hasInput: boolean;
 }
 
@@ -308,6 +308,8 @@ export interface JobStore {
 	/** Queues one that failed or was cancelled again; false if it is another. What it saved stays if its kind resumes. Throws as `add` does. */
 	retry(id: string, most: JobBounds): Promise<boolean>;
 	find(id: string): Promise<JobRecord | undefined>;
+	/** What it was started with, as long as that is kept. */
+	input(id: string): Promise<string | undefined>;
 	/** Those that have not ended and the latest `mostEnded` that have, of one user or of all, the newest first. */
 	list(mostEnded: number, userId?: string): Promise<JobRecord[]>;
 	/** All that are held. A lease that ends later than `leaseMs` from now, and a minute, was given while the clock was wrong: it has expired too. */
@@ -326,7 +328,7 @@ export interface JobStore {
 	renew(run: JobRunKey, leaseMs: number, progress?: JobProgressRecord): Promise<boolean>;
 	/** Saves from where a further run goes on, and renews the lease. */
 	checkpoint(run: JobRunKey, leaseMs: number, saved: string): Promise<boolean>;
-	/** Frees its slot. Of one that completed only the result is kept. */
+	/** Frees its slot. Of one that completed what was saved is dropped. */
 	end(run: JobRunKey, end: JobEnd, when?: JobTakeover): Promise<boolean>;
 	/** Back to where it waited, unless its end is asked for; with what it saved if its kind resumes. */
 	requeue(run: JobRunKey, when?: JobTakeover): Promise<boolean>;

@@ -37,6 +37,8 @@ export function jobRules(rule: Rule): void {
 			...{ speed: null, timeLeft: null, detail: null, error: null, hasInput: true },
 			...{ createdAt: clock.now, startTime: null, endTime: null },
 		});
+		t.is(await db.jobs.input('one'), input);
+		t.is(await db.jobs.input('two'), undefined);
 		for (const text of ['ONE', 'one ', ...hostileTexts]) t.is(await db.jobs.find(text), undefined);
 		await refuses(t, 'alreadyExists', () => db.jobs.add(jobOf('one', ada), most));
 		await refuses(t, 'notFound', () => db.jobs.add(jobOf('two', 'nobody'), most));
@@ -98,7 +100,7 @@ export function jobRules(rule: Rule): void {
 				status: 'completed',
 				detail: '{"size":1}',
 				endTime: clock.now,
-				hasInput: false,
+				hasInput: true,
 				speed: null,
 				timeLeft: null,
 			},
@@ -281,6 +283,7 @@ export function jobRules(rule: Rule): void {
 		t.true((await jobs.find('one'))?.hasInput);
 		await jobs.add(jobOf('three', ada), most);
 		t.false((await jobs.find('one'))?.hasInput);
+		t.is(await jobs.input('one'), undefined);
 		t.false(await jobs.retry('one', most));
 		t.true((await jobs.find('two'))?.hasInput);
 	});

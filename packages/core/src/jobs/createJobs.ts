@@ -306,6 +306,13 @@ export function createJobs(parts: Dependencies): JobService {
 					wake();
 					return job;
 				},
+
+				async find(owner, id) {
+					const record = await own(owner, id);
+					const input = record.kind === kind.name ? await store.input(id) : undefined;
+					if (input === undefined) throw noSuchJob();
+					return { job: jobOf(record), input: kind.input.parse(JSON.parse(input)) };
+				},
 			};
 		},
 

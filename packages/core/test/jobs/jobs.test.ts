@@ -369,6 +369,25 @@ test('nobody finds, ends or repeats another’s job', async (t) => {
 	t.false(runs[0]?.context.signal.aborted);
 });
 
+test('a kind finds its own jobs with what they were started with, also when they have ended', async (t) => {
+	const bench = await jobBench(t);
+	const [ada, bob] = [await bench.addUser('ada'), await bench.addUser('bob')];
+	const { jobs } = bench.process();
+	const { kind, runs } = heldKind();
+	const starter = jobs.define(kind);
+	const other = jobs.define(heldKind({ name: 'other' }).kind);
+	const { id } = await starter.start(ada, 'input', 'x');
+	t.like(await starter.find(ada, id), { input: 'input', job: { id, status: 'queued' } });
+	await jobs.poll();
+	runs[0]?.finish();
+	await jobs.waitForEnd(ada, id, minute);
+	t.like(await starter.find(ada, id), { input: 'input', job: { id, status: 'completed' } });
+	for (const call of [() => starter.find(bob, id), () => other.find(ada, id), () => starter.find(ada, 'x')]) {
+		const error = await t.throwsAsync(call);
+		t.true(isFailure(error, 'notFound'));
+	}
+});
+
 test('two kinds of one name are refused', async (t) => {
 	const bench = await jobBench(t);
 	const { jobs } = bench.process();

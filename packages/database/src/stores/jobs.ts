@@ -77,7 +77,9 @@ const unended = ['queued', 'processing'] as const;
 const atTheBeginning = { done: 0, total: 0, unit: 'items', speed: null, time_left: null } as const;
 
 const nothingSaved = { saved: null, saved_bytes: 0 } as const;
-const nothingKept = { input: '', input_bytes: 0, ...nothingSaved } as const;
+
+/** Of what a user may keep, a job that has ended may keep this part whatever is wanted beside it. */
+const smallPart = 500;
 
 const released = { slot: null, holder: null, lease_until: null } as const;
 
@@ -183,6 +185,11 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 			return row && toRecord(row);
 		},
 
+		async input(id) {
+			const row = await jobs().where({ id }).where('input_bytes', '>', 0).first('input');
+			return row?.input;
+		},
+
 		async list(mostEnded, userId) {
 			const chosen = () => (userId === undefined ? jobs() : jobs().where({ user_id: userId }));
 			const running = await chosen()
@@ -267,7 +274,7 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 				plainRow({
 					...{ status, error, ...released, end_time: now(), speed: null, time_left: null },
 					...(detail === undefined ? {} : { detail }),
-					...(status === 'completed' ? nothingKept : {}),
+					...(status === 'completed' ? nothingSaved : {}),
 				}),
 				{ takeover },
 			);
@@ -361,8 +368,11 @@ async function assertRoom(
 		return Number(row?.input ?? 0) + Number(row?.saved ?? 0);
 	};
 	if ((await held()) + bytes <= most.bytes) return;
-	// That what ended can be tried again is worth less than what is wanted now.
-	await own().whereNotNull('end_time').update(plainRow(nothingKept));
+	// That what ended can be tried again is worth less than what is wanted now. A small one would make no room.
+	await own()
+		.whereNotNull('end_time')
+		.whereRaw('input_bytes + saved_bytes > ?', [most.bytes / smallPart])
+		.update(plainRow({ input: '', input_bytes: 0, ...nothingSaved }));
 	if ((await held()) + bytes <= most.bytes) return;
 	const sentence = 'Too much is waiting for you. Please wait until some of it has ended, or cancel it.';
 	throw new Failure('rateLimited', sentence, { retryAfter: 10 });
