@@ -1,30 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { execa } from 'execa';
 import { parse } from 'yaml';
-
-const program = fileURLToPath(new URL('../src/main.js', import.meta.url));
-
-async function stowage(
-	args: readonly string[],
-	options: { input?: string | Buffer; env?: Record<string, string> } = {},
-) {
-	const result = await execa(process.execPath, [program, ...args], {
-		reject: false,
-		input: options.input ?? '',
-		env: { NODE_OPTIONS: '', ...options.env },
-	});
-	return { code: result.exitCode, stdout: result.stdout, stderr: result.stderr };
-}
-
-async function dataFolder(t: ExecutionContext): Promise<string> {
-	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-cli-'));
-	t.teardown(() => rm(folder, { recursive: true, force: true }));
-	return folder;
-}
+import { dataFolder, onTerminal, stowage } from './program.js';
 
 test('accounts are added, listed, disabled, enabled and removed, with the password from standard input', async (t) => {
 	const data = await dataFolder(t);
@@ -78,19 +57,6 @@ test('accounts are added, listed, disabled, enabled and removed, with the passwo
 	t.like(await user(['add', 'ada'], 'correct horse\n'), { code: 1 }, 'her files are still there');
 	t.like(await user(['add', 'ada', '--adopt-home'], 'correct horse\n'), { code: 0, stdout: 'Added ada.' });
 });
-
-/** Runs a command on a terminal of its own, and types an answer whenever it asks for one. Resolves to all that the terminal shows. */
-async function onTerminal(args: readonly string[], answers: readonly string[]) {
-	const words = [process.execPath, program, ...args];
-	const command = words.map((word) => `'${word}'`).join(' ');
-	const running = execa('script', ['-qefc', command, '/dev/null'], { reject: false, env: { NODE_OPTIONS: '' } });
-	const left = [...answers];
-	running.stdout.on('data', (shown: Buffer) => {
-		if (/: $/.test(shown.toString())) running.stdin.write(left.shift() ?? '');
-	});
-	const { exitCode, stdout } = await running;
-	return { code: exitCode, shown: stdout };
-}
 
 test('a password is asked for twice at a terminal, and never shown', async (t) => {
 	const data = ['--data-dir', await dataFolder(t), '--log-level', 'error'];

@@ -1,65 +1,86 @@
-import { createApp, type Services } from '@stowage/core';
-import { defaultLinkExpiration, Failure, type LinkExpiration, linkExpirations, parsePath } from '@stowage/rules';
+import type { Services } from '@stowage/core';
+import { defaultLinkExpiration, type LinkExpiration, linkExpirations, parsePath } from '@stowage/rules';
 import { Command, Option } from 'commander';
-import { configOf, withSettings } from '../settings.js';
+import { appCommand } from '../appCommand.js';
+import { printJson, printRows, timeText } from '../output.js';
 
 /** Managing temporary links, whether the server runs or not. */
 export function linkCommand(): Command {
 	return new Command('link')
 		.description('manage temporary links')
 		.addCommand(
-			subcommand('add', 'make a link to something private of a user', addLink)
-				.argument('<user>', 'whose it is')
-				.argument('<path>', 'where it lies in the private area')
-				.addOption(
-					new Option('--expires <time>', 'how long it lives').choices(linkExpirations).default(defaultLinkExpiration),
-				),
-		)
-		.addCommand(subcommand('list', 'list links, the newest first', listLinks).argument('[user]', 'of this user only'))
-		.addCommand(
-			subcommand('revoke', 'end a link at once', async ({ links }, [id = '']) => {
-				await links.revoke(id);
-				console.log('Revoked.');
-			}).argument('<id>', 'as list prints it'),
+			appCommand<{ expires: LinkExpiration }>({
+				usage: 'add <user> <path>',
+				description: 'make a link to something in the private area of a user',
+				examples: ['link add ada docs/report.pdf --expires 1w'],
+				act: (services, [username = '', path = ''], { expires }) => addLink(services, username, path, expires),
+			}).addOption(
+				new Option('--expires <time>', 'how long it lives').choices(linkExpirations).default(defaultLinkExpiration),
+			),
 		)
 		.addCommand(
-			subcommand('purge', 'forget links that have expired or whose item is gone', async ({ links }) => {
-				console.log(`Forgot ${await links.purge()}.`);
+			appCommand<{ json?: boolean }>({
+				usage: 'list [user]',
+				description: 'list links of everybody or of one user, the newest first',
+				examples: ['link list', 'link list ada --json'],
+				act: (services, [username], { json }) => listLinks(services, username, json === true),
+			}).option('--json', 'as JSON'),
+		)
+		.addCommand(
+			appCommand({
+				usage: 'revoke <id>',
+				description: 'end a link, by the id that list prints, at once',
+				examples: ['link revoke 5f0c6f4e-6a3c-4b2a-9d43-0d1f1f6b7a10'],
+				async act({ links }, [id = '']) {
+					await links.revoke(id);
+					console.log('Revoked.');
+				},
+			}),
+		)
+		.addCommand(
+			appCommand({
+				usage: 'purge',
+				description: 'forget links that have expired or whose item is gone',
+				examples: ['link purge'],
+				async act({ links }) {
+					console.log(`Forgot ${await links.purge()}.`);
+				},
 			}),
 		);
 }
 
-type Act = (services: Services, words: readonly string[], options: { expires?: LinkExpiration }) => Promise<void>;
-
-const addLink: Act = async (services, [username = '', path = ''], { expires = defaultLinkExpiration }) => {
-	const { id, username: name } = await userOf(services, username);
-	const { token } = await services.links.make({ kind: 'user', id, username: name }, parsePath(path), expires);
+async function addLink(services: Services, name: string, path: string, expires: LinkExpiration): Promise<void> {
+	const { id, username } = await services.accounts.find(name);
+	const { token } = await services.links.make({ kind: 'user', id, username }, parsePath(path), expires);
 	const { publicUrl, basePath } = services.config;
 	// Without the address that people use only the path of the link is known.
 	console.log(`${publicUrl === '' ? '' : new URL(publicUrl).origin}${basePath}/api/temp/${token}`);
-};
-
-const listLinks: Act = async (services, [username]) => {
-	const ownerId = username === undefined ? undefined : (await userOf(services, username)).id;
-	for (const { id, owner, state, expiresAt, downloads, path } of await services.links.list(ownerId)) {
-		console.log([id, owner.username, state, new Date(expiresAt).toISOString(), downloads, path].join('\t'));
-	}
-};
-
-async function userOf({ database }: Services, username: string) {
-	const user = await database.users.find(username);
-	if (user === undefined) throw new Failure('notFound', `There is no user ${username}.`);
-	return user;
 }
 
-function subcommand(name: string, description: string, act: Act): Command {
-	const command = withSettings(new Command(name).description(description));
-	return command.action(async () => {
-		const app = await createApp(configOf(command));
-		try {
-			await act(app.services, command.args, command.opts());
-		} finally {
-			await app.stop();
-		}
-	});
+async function listLinks({ accounts, links }: Services, name: string | undefined, json: boolean): Promise<void> {
+	const found = await links.list(name === undefined ? undefined : (await accounts.find(name)).id);
+	if (json) {
+		printJson(
+			found.map(({ id, owner, state, createdAt, expiresAt, downloads, path }) => ({
+				id,
+				user: owner.username,
+				state,
+				createdAt: timeText(createdAt),
+				expiresAt: timeText(expiresAt),
+				downloads,
+				path,
+			})),
+		);
+		return;
+	}
+	printRows(
+		found.map(({ id, owner, state, expiresAt, downloads, path }) => [
+			id,
+			owner.username,
+			state,
+			timeText(expiresAt),
+			downloads,
+			path,
+		]),
+	);
 }

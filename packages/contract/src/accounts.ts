@@ -41,3 +41,43 @@ export const changeSettings = endpoint({
 	payload: z.strictObject({ settings: settings.partial() }),
 	result: z.object({ settings }),
 });
+
+/** A session of the caller's. Times are milliseconds since the epoch. */
+const session = z.object({
+	id: z.string(),
+	/** The one that asks. */
+	current: z.boolean(),
+	createdAt: z.number(),
+	/** A few minutes may be missing: what a session does is noted now and then. */
+	lastSeenAt: z.number(),
+	/** What it was begun with; null where that is not known. */
+	userAgent: z.string().nullable(),
+	address: z.string().nullable(),
+});
+
+/** The caller's sessions, the one used last first. */
+export const sessions = endpoint({
+	method: 'GET',
+	path: '/api/sessions',
+	audience: 'user',
+	result: z.array(session),
+});
+
+export const endSession = endpoint({ method: 'DELETE', path: '/api/sessions/{id}', audience: 'user', result: message });
+
+/** Ends all sessions of the caller's but the one that asks. */
+export const endOtherSessions = endpoint({
+	method: 'DELETE',
+	path: '/api/sessions',
+	audience: 'user',
+	result: message,
+});
+
+/** The session goes on under a new id; every other one of the user ends in the same step. */
+export const changePassword = endpoint({
+	method: 'POST',
+	path: '/api/password',
+	audience: 'user',
+	payload: z.strictObject({ currentPassword: password, newPassword: password, newPasswordConfirm: password }),
+	result: message,
+});

@@ -15,7 +15,6 @@ import { readOrMakeSecret } from './config/secret.js';
 import { EventStreams } from './events/EventStreams.js';
 import { createNotifications } from './events/notifications.js';
 import { createFiles } from './files/createFiles.js';
-import { homesOnDisk, makeHome } from './files/homes.js';
 import { createServer } from './http/createServer.js';
 import { createJobs } from './jobs/createJobs.js';
 import { createDatabaseReserve } from './limits/databaseReserve.js';
@@ -183,7 +182,7 @@ async function assemble(
 		log,
 		monotonic,
 	});
-	const files = createFiles(openedStorage, config, log, links.watcher, quotas, config.dataDir);
+	const files = createFiles(openedStorage, config, log, links.watcher, quotas, config.dataDir, database.users);
 	server.decorate('server', 'files', files);
 	await loadPlugins(server, config);
 	providers.auth.get(config.auth);
@@ -199,8 +198,8 @@ async function assemble(
 		config,
 		now,
 		auth: () => providers.auth.get(config.auth),
-		homes: () => homesOnDisk(storage),
-		makeHome: (username) => makeHome(storage, username),
+		storage,
+		renames: database.keyValues('user-renames'),
 	});
 	const walkQueue = new FairQueue(
 		{ running: 8, runningPerClient: 2, waiting: 400, waitingPerClient: 64 },

@@ -1,4 +1,6 @@
 export { type Accounts, createAccounts } from './accounts/accounts.js';
+export type { FilesFate } from './accounts/removeUser.js';
+export type { SessionInfo } from './accounts/sessions.js';
 export { flagOf, settingNames, variableOf } from './config/leaves.js';
 export { ConfigError, type ConfigSources, loadConfig } from './config/load.js';
 export type { Reloaded } from './config/reload.js';

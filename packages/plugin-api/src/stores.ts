@@ -24,12 +24,14 @@ export interface UserStore {
 	get(id: string): Promise<UserRecord | undefined>;
 	/** Sorted by name. */
 	list(): Promise<UserRecord[]>;
-	/** Sets a new secret and ends all sessions of the user, both or neither. */
-	setSecret(id: string, secret: string): Promise<void>;
+	/** Sets a new secret and ends all sessions of the user, both or neither. Given the secret that the caller has seen, throws `conflict` if it is another by now. */
+	setSecret(id: string, secret: string, seen?: string): Promise<void>;
 	/** Sets the same password under new parameters; sessions go on. Throws `conflict` if the secret is no longer the one that the caller has seen. */
 	renewSecret(id: string, secret: string, seen: string): Promise<void>;
 	/** Disabling ends all sessions of the user and asks for the end of their jobs, all or nothing. */
 	setDisabled(id: string, isDisabled: boolean): Promise<void>;
+	/** Gives the account another name, disables it or not, ends all its sessions and asks for the end of its jobs: all of it or nothing. Throws `alreadyExists` as `add` does. */
+	rename(id: string, username: string, isDisabled: boolean): Promise<void>;
 	/** Removes the account with its sessions and settings, and asks for the end of its jobs; its files stay. */
 	remove(id: string): Promise<void>;
 	/** What was said for this user; nothing was for one who is not there. */
@@ -47,19 +49,33 @@ export interface SessionRecord {
 	lastSeenAt: number;
 }
 
+/** What a session was begun with. */
+export interface SessionClient {
+	userAgent: string | null;
+	address: string | null;
+}
+
+export interface ListedSession extends SessionRecord, SessionClient {
+	idHash: string;
+}
+
 /** Sessions by the hash of their id: the id itself is never stored. */
 export interface SessionStore {
 	/**
 	 * Given the secret by which the user proved to be who they are, throws `conflict` if it is no longer theirs or they were disabled since. A user has at most
 	 * 100 sessions: one more ends the one that was unused for longest.
 	 */
-	add(idHash: string, userId: string, secret?: string): Promise<void>;
+	add(idHash: string, userId: string, secret?: string, client?: SessionClient): Promise<void>;
 	/** The session with its user in one look-up; nothing for an unknown, ended or disabled one. */
 	find(idHash: string, now: number): Promise<{ session: SessionRecord; user: UserRecord } | undefined>;
 	/** Those of these sessions that `find` would find, in one look-up for some hundred of them. */
 	findAlive(idHashes: readonly string[], now: number): Promise<Set<string>>;
+	/** Those of a user that go on, the one used last first. */
+	list(userId: string, now: number): Promise<ListedSession[]>;
 	touch(idHash: string, now: number): Promise<void>;
 	remove(idHash: string): Promise<void>;
+	/** Ends all sessions of a user but one, where one is named. Resolves to how many. */
+	removeOf(userId: string, except?: string): Promise<number>;
 	/** Forgets what is past its time. Resolves to how many. */
 	sweep(now: number): Promise<number>;
 }
@@ -218,6 +234,8 @@ export interface UploadStore {
 	/** Throws `alreadyExists` for a known id, also when two ask at once. */
 	add(idHash: string, upload: UploadRecord): Promise<void>;
 	find(idHash: string): Promise<UploadRecord | undefined>;
+	/** The uploads of a user that are not finished, the one that got bytes last first. */
+	unfinishedOf(userId: string): Promise<UploadRecord[]>;
 	/** Notes how many bytes are durable. */
 	advance(idHash: string, progress: Pick<UploadRecord, 'offset' | 'touchedAt' | 'expiresAt'>): Promise<void>;
 	/** Notes that the file is in its place, whole. */

@@ -90,6 +90,20 @@ export function uploadRules(rule: Rule): void {
 		t.deepEqual(await uploads.held('bob', []), { bytes: 0, entries: 0 });
 	});
 
+	rule('unfinished uploads of a user are listed, the one with the newest bytes first', async (t, { uploads }) => {
+		const own = { ...upload, userId: 'alice' };
+		await uploads.add('one', { ...own, stagedId: '1', touchedAt: 1 });
+		await uploads.add('two', { ...own, stagedId: '2', touchedAt: 2 });
+		await uploads.add('done', { ...own, stagedId: '3' });
+		await uploads.finish('done', 'a.txt');
+		await uploads.add('other', { ...upload, userId: 'bob' });
+		const listed = await uploads.unfinishedOf('alice');
+		t.deepEqual(
+			listed.map(({ stagedId }) => stagedId),
+			['2', '1'],
+		);
+	});
+
 	rule('what has expired is told until it was dropped, and known until it is forgotten', async (t, { uploads }) => {
 		await uploads.add('one', { ...upload, expiresAt: 3000 });
 		await uploads.add('two', { ...upload, stagedId: 'other', expiresAt: 2000 });

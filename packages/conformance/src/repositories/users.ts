@@ -109,6 +109,31 @@ export function userRules(rule: Rule): void {
 		t.is(await sessions.find('disabled', clock.now), undefined);
 	});
 
+	rule('a new secret given for one that was seen takes the place of that one only', async (t, { users, sessions }) => {
+		const alice = await users.add({ username: 'alice', secret: 'old' });
+		await sessions.add('hash', alice.id);
+		await users.setSecret(alice.id, 'new', 'old');
+		const late = await t.throwsAsync(() => users.setSecret(alice.id, 'other', 'old'));
+		t.true(isFailure(late, 'conflict'));
+		t.is((await users.get(alice.id))?.secret, 'new');
+	});
+
+	rule('a renamed user keeps all but the name and the sessions', async (t, { users, sessions }, clock) => {
+		const alice = await users.add({ username: 'alice', secret: 's' });
+		await users.add({ username: 'bob', secret: 's' });
+		await sessions.add('hash', alice.id);
+		const taken = await t.throwsAsync(() => users.rename(alice.id, 'BOB', true));
+		t.true(isFailure(taken, 'alreadyExists'));
+		t.deepEqual(await users.get(alice.id), alice);
+		t.truthy(await sessions.find('hash', clock.now));
+		await users.rename(alice.id, 'Alicia', true);
+		t.deepEqual(await users.find('ALICIA'), { ...alice, username: 'Alicia', isDisabled: true });
+		t.is(await users.find('alice'), undefined);
+		t.deepEqual(await sessions.list(alice.id, clock.now), []);
+		await users.rename(alice.id, 'alicia', false);
+		t.deepEqual(await users.get(alice.id), { ...alice, username: 'alicia' });
+	});
+
 	rule('changing a user who is not there is refused', async (t, { users, sessions }) => {
 		await refuses(t, 'notFound', () => users.setSecret('nobody', 's'));
 		await refuses(t, 'notFound', () => users.setDisabled('nobody', true));

@@ -1,10 +1,21 @@
-import type { AuthProvider, LimitStore, UserQuota, UserRecord, UserStore } from '@stowage/plugin-api';
+import type {
+	AuthProvider,
+	KeyValueStore,
+	LimitStore,
+	StorageProvider,
+	UserQuota,
+	UserRecord,
+	UserStore,
+} from '@stowage/plugin-api';
 import { anonymousOwner, Failure, foldUsername, isFailure, isValidUsername, passwordLength } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
+import { homesOnDisk, makeHome } from '../files/homes.js';
 import { limitAddress } from '../http/proxy.js';
 import { FairQueue } from '../limits/FairQueue.js';
 import { limitTries } from './loginLimits.js';
 import { countRegistration } from './registrationLimit.js';
+import { type FilesFate, removeUser } from './removeUser.js';
+import { renameUser } from './renameUser.js';
 import { steadyLimits } from './steadyLimits.js';
 
 export interface Accounts {
@@ -16,9 +27,15 @@ export interface Accounts {
 	create(username: string, password: string, options?: { adoptsHome?: boolean }): Promise<UserRecord>;
 	/** Sets a new password and ends all sessions of the user, both or neither. */
 	setPassword(username: string, password: string): Promise<void>;
+	/** The same for somebody who proves to be who they are; throws as `signIn` does, and `conflict` if the password was changed meanwhile. Resolves to the user as they are now. */
+	changePassword(username: string, current: string, password: string, client: SigningIn): Promise<UserRecord>;
+	/** Gives an account and its home another name and ends its sessions. A call that was cut off goes on when it is made again. Throws `alreadyExists` as `create` does. */
+	rename(username: string, newName: string): Promise<void>;
 	setDisabled(username: string, isDisabled: boolean): Promise<void>;
-	/** Removes the account; its files stay on disk. */
-	remove(username: string): Promise<void>;
+	/** Removes the account after its files. Resolves to the name of the folder that they lie in, where they were moved. */
+	remove(username: string, fate: FilesFate): Promise<string | undefined>;
+	/** Throws `notFound`. */
+	find(username: string): Promise<UserRecord>;
 	list(): Promise<UserRecord[]>;
 	/** What was said for this user. */
 	quota(username: string): Promise<{ user: UserRecord; quota: UserQuota }>;
@@ -48,14 +65,14 @@ interface Dependencies {
 	now(): number;
 	/** Looked up at each call. */
 	auth(): AuthProvider;
-	/** Names of homes that exist on disk. */
-	homes(): Promise<string[]>;
-	/** Makes the user's home. */
-	makeHome(username: string): Promise<void>;
+	storage: StorageProvider;
+	/** Renames that have begun, by the id of the user. */
+	renames: KeyValueStore;
 }
 
 export function createAccounts(parts: Dependencies): Accounts {
-	const { users, limits: store, config, now, auth, homes, makeHome } = parts;
+	const { users, limits: store, config, now, auth, storage, renames } = parts;
+	const homes = () => homesOnDisk(storage);
 	const limits = steadyLimits(store);
 	const hashes = new FairQueue(hashing, 'Too many people are signing in right now. Please try again in a moment.');
 	const inTurn = <T>({ address, signal }: Caller, work: () => Promise<T>) =>
@@ -109,12 +126,7 @@ export function createAccounts(parts: Dependencies): Accounts {
 			}),
 
 		async create(username, password, { adoptsHome = false } = {}) {
-			if (!isValidUsername(username)) {
-				throw new Failure(
-					'invalidName',
-					'A user name has 1 to 32 letters, digits, dots, dashes or underscores, begins with a letter or digit, and is not anonymous or public.',
-				);
-			}
+			checkUsername(username);
 			checkPassword(password);
 			const taken = new Failure('alreadyExists', 'This user name is already taken.');
 			if ((await users.find(username)) !== undefined) throw taken;
@@ -125,7 +137,7 @@ export function createAccounts(parts: Dependencies): Accounts {
 				throw isFailure(error, 'alreadyExists') ? taken : error;
 			});
 			try {
-				await makeHome(user.username);
+				await makeHome(storage, user.username);
 			} catch (error) {
 				// The account is made, and its home is made at its first use too: refusing now would only leave a name that is taken.
 				if (!isFailure(error)) throw error;
@@ -139,13 +151,32 @@ export function createAccounts(parts: Dependencies): Accounts {
 			await users.setSecret(user.id, await auth().protect(password));
 		},
 
+		changePassword: (username, current, password, client) =>
+			inTurn(client, async () => {
+				checkPassword(password);
+				const found = await find(username);
+				const guesser = { address: client.address, username, knownAs: client.knownAs(found) };
+				const user = await limitTries(limits, guesser, now(), () => proven(found, current));
+				if (user === undefined) throw new Failure('badCredentials', 'The current password is wrong.');
+				const secret = await auth().protect(password);
+				await users.setSecret(user.id, secret, user.secret);
+				return { ...user, secret };
+			}),
+
+		async rename(username, newName) {
+			checkUsername(newName);
+			await renameUser(username, newName, { users, renames, storage, homes });
+		},
+
 		async setDisabled(username, isDisabled) {
 			await users.setDisabled((await find(username)).id, isDisabled);
 		},
 
-		async remove(username) {
-			await users.remove((await find(username)).id);
+		async remove(username, fate) {
+			return removeUser(await find(username), fate, { users, storage });
 		},
+
+		find,
 
 		list: () => users.list(),
 
@@ -159,6 +190,14 @@ export function createAccounts(parts: Dependencies): Accounts {
 		},
 	};
 	return accounts;
+}
+
+function checkUsername(username: string): void {
+	if (isValidUsername(username)) return;
+	throw new Failure(
+		'invalidName',
+		'A user name has 1 to 32 letters, digits, dots, dashes or underscores, begins with a letter or digit, and is not anonymous or public.',
+	);
 }
 
 function checkPassword(password: string): void {

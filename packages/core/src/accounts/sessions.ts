@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import hapiCookie from '@hapi/cookie';
-import type { Request, Server, SessionStore, UserRecord } from '@stowage/plugin-api';
+import type { Request, Server, SessionClient, SessionStore, UserRecord } from '@stowage/plugin-api';
 import { Failure, isFailure } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
@@ -27,9 +27,23 @@ declare module '@hapi/hapi' {
 	}
 }
 
+export interface SessionInfo extends SessionClient {
+	id: string;
+	/** What `keyOf` says of its requests. */
+	key: string;
+	createdAt: number;
+	lastSeenAt: number;
+}
+
 export interface Sessions {
 	/** Begins a session with a new id, whatever the client had before; that one ends. Throws `conflict` if the user's secret is no longer the one that is given. */
 	begin(request: Request, user: UserRecord): Promise<void>;
+	/** The user's sessions that go on, the one used last first. Ids name them and give nobody a way in. */
+	list(userId: string): Promise<SessionInfo[]>;
+	/** Ends one of the user's sessions. Throws `notFound`. */
+	endOne(userId: string, id: string): Promise<void>;
+	/** Ends all sessions of the request's user but its own. Resolves to how many. */
+	endOthers(request: Request, userId: string): Promise<number>;
 	/** Ends the request's own session, also while nothing can be written. */
 	end(request: Request): Promise<void>;
 	/** Names the request's session for as long as it lasts, and gives nobody a way into it. A visitor has none. */
@@ -47,6 +61,11 @@ function isCookie(cookie: unknown): cookie is { id: string } {
 /** Whether the client brings the cookie of a session, which may have ended: then it takes itself for somebody who is signed in. */
 export function bringsSession(request: Request): boolean {
 	return /(^|;\s*)(__Host-|__Secure-)?sid=Fe26\.2\*/.test(request.raw.req.headers.cookie ?? '');
+}
+
+/** Names a session for its user and for the administrator: a part of the hash, from which nobody comes back to the id. */
+function publicSessionId(idHash: string): string {
+	return idHash.slice(0, 16);
 }
 
 /**
@@ -143,6 +162,20 @@ export async function registerSessions(
 			clock(),
 		),
 	);
+	const keyOf: Sessions['keyOf'] = (request) => ((request.auth.credentials ?? {}) as { idHash?: string }).idHash;
+	const list: Sessions['list'] = async (userId) => {
+		const found = await store.list(userId, clock());
+		return found
+			.filter(({ idHash }) => !ended.has(idHash))
+			.map(({ idHash, createdAt, lastSeenAt, userAgent, address }) => ({
+				id: publicSessionId(idHash),
+				key: idHash,
+				createdAt,
+				lastSeenAt,
+				userAgent,
+				address,
+			}));
+	};
 	const endCurrent = async (request: Request) => {
 		const { idHashes = [] } = (request.auth.credentials ?? {}) as { idHashes?: string[] };
 		for (const idHash of idHashes) await ended.end(idHash);
@@ -151,14 +184,22 @@ export async function registerSessions(
 		async begin(request, user) {
 			await endCurrent(request);
 			const id = randomBytes(32).toString('base64url');
-			await store.add(secretHash(id), user.id, user.secret);
+			const userAgent = request.raw.req.headers['user-agent'] ?? null;
+			await store.add(secretHash(id), user.id, user.secret, { userAgent, address: request.client.address });
 			cookieOf(request).set({ id });
 		},
 		async end(request) {
 			await endCurrent(request);
 			cookieOf(request).clear();
 		},
-		keyOf: (request) => ((request.auth.credentials ?? {}) as { idHash?: string }).idHash,
+		list,
+		async endOne(userId, id) {
+			const found = (await list(userId)).find((session) => session.id === id);
+			if (found === undefined) throw new Failure('notFound', 'There is no such session.');
+			await ended.end(found.key);
+		},
+		endOthers: (request, userId) => store.removeOf(userId, keyOf(request)),
+		keyOf,
 		isAlive,
 		subscribe: (key, onEnd) => subscriptions.subscribe(key, onEnd),
 	};

@@ -1,4 +1,4 @@
-import type { Files, ItemRef, NamingOptions, StorageItem, StorageProvider } from '@stowage/plugin-api';
+import type { Files, ItemRef, NamingOptions, StorageItem, StorageProvider, UserStore } from '@stowage/plugin-api';
 import {
 	anonymousOwner,
 	assertAllowed,
@@ -53,6 +53,7 @@ export function createFiles(
 	watcher: ItemWatcher,
 	quotas: Quotas,
 	temporaryFolder: string,
+	users: Pick<UserStore, 'get'>,
 ): Files {
 	const feeds = new FolderFeeds(storage, log);
 	const space = createSpaceGuard(availableSpace(storage, uploads));
@@ -75,13 +76,27 @@ export function createFiles(
 		return readPlace(storage(), viewer, ref, () => visibleTrees(viewer));
 	};
 
+	/** Throws `conflict` for somebody who was renamed, disabled or removed while their request ran: under their old name nothing may come to lie any more. */
+	const assertStillThere = async (viewer: Viewer): Promise<void> => {
+		if (viewer.kind === 'anonymous') return;
+		const user = await users.get(viewer.id);
+		if (user?.username !== viewer.username || user.isDisabled)
+			throw new Failure('conflict', 'The account was changed meanwhile. Please sign in again.');
+	};
+
+	/** Makes what is missing of the viewer's home. */
+	const makeOwnHome = async (viewer: Viewer): Promise<void> => {
+		await assertStillThere(viewer);
+		await makeHome(storage(), viewer.kind === 'user' ? viewer.username : anonymousOwner);
+	};
+
 	/** Runs what writes into the viewer's tree, making the tree first where nobody has yet. */
 	const inTree = async <T>(viewer: Viewer, write: () => Promise<T>): Promise<T> => {
 		try {
 			return await write();
 		} catch (error) {
 			if (!isFailure(error, 'notFound')) throw error;
-			await makeHome(storage(), viewer.kind === 'user' ? viewer.username : anonymousOwner);
+			await makeOwnHome(viewer);
 			return write();
 		}
 	};
@@ -256,6 +271,7 @@ export function createFiles(
 		},
 
 		async publish(viewer, folder, requests) {
+			await assertStillThere(viewer);
 			await files.assertUpload(viewer, folder);
 			const parent = ownPlace(viewer, folder);
 			const staged = requests.map((request) => request.staged);
@@ -265,6 +281,7 @@ export function createFiles(
 		},
 
 		async publishOnce(viewer, folder, arrival) {
+			await assertStillThere(viewer);
 			await files.assertUpload(viewer, folder);
 			const parent = ownPlace(viewer, folder);
 			const publish = async () => [await publishOnce(parent.at, arrival)];
@@ -284,7 +301,7 @@ export function createFiles(
 		const source = () => storage().stat(from.at);
 		const item = await onNewState(source, ({ type }) =>
 			quotas.adding(viewer, async ({ take }) => {
-				await makeHome(storage(), viewer.kind === 'user' ? viewer.username : anonymousOwner);
+				await makeOwnHome(viewer);
 				const made = await ensureFolder(storage(), parentPath(to.at), pathSegments(from.path));
 				try {
 					await take({ bytes: 0, entries: made.length });

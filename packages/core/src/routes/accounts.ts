@@ -1,7 +1,7 @@
 import * as contract from '@stowage/contract';
 import type { Request, UserRecord } from '@stowage/plugin-api';
 import { route } from '@stowage/plugin-api';
-import { Failure, isFailure } from '@stowage/rules';
+import { Failure, isFailure, type Viewer } from '@stowage/rules';
 import { clientGone } from '../http/clientGone.js';
 import type { Services } from '../services.js';
 
@@ -55,9 +55,41 @@ export function accountRoutes({ config, accounts, sessions, knownClients, databa
 			return { message: 'You are signed out.' };
 		}),
 
-		route(contract.changeSettings, async ({ viewer, payload }) => {
-			if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in first.');
-			return { settings: await database.users.changeSettings(viewer.id, payload.settings) };
+		route(contract.changeSettings, async ({ viewer, payload }) => ({
+			settings: await database.users.changeSettings(personOf(viewer).id, payload.settings),
+		})),
+
+		route(contract.sessions, async ({ viewer, request }) => {
+			const current = sessions.keyOf(request);
+			const found = await sessions.list(personOf(viewer).id);
+			return found.map(({ key, ...session }) => ({ ...session, current: key === current }));
+		}),
+
+		route(contract.endSession, async ({ viewer, params }) => {
+			await sessions.endOne(personOf(viewer).id, params.id ?? '');
+			return { message: 'The session has ended.' };
+		}),
+
+		route(contract.endOtherSessions, async ({ viewer, request }) => {
+			await sessions.endOthers(request, personOf(viewer).id);
+			return { message: 'All other sessions have ended.' };
+		}),
+
+		route(contract.changePassword, async ({ viewer, payload, request, h }) => {
+			const { currentPassword, newPassword, newPasswordConfirm } = payload;
+			if (newPassword !== newPasswordConfirm) throw new Failure('invalid', 'Passwords do not match');
+			const user = await accounts.changePassword(personOf(viewer).username, currentPassword, newPassword, {
+				...callerOf(request),
+				knownAs: (user) => knownClients.idOf(request, user),
+			});
+			await sessions.begin(request, user);
+			knownClients.remember(request, h, user);
+			return { message: 'Your password was changed.' };
 		}),
 	];
+}
+
+function personOf(viewer: Viewer): Extract<Viewer, { kind: 'user' }> {
+	if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in first.');
+	return viewer;
 }

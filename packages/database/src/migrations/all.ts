@@ -6,6 +6,7 @@ import { addLinks } from './0004-links.js';
 import { addTickets } from './0005-tickets.js';
 import { addQuotas } from './0006-quotas.js';
 import { addJobs } from './0007-jobs.js';
+import { addSessionClients } from './0008-session-clients.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -26,4 +27,5 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0005-tickets', up: addTickets },
 	{ name: '0006-quotas', up: addQuotas },
 	{ name: '0007-jobs', up: addJobs },
+	{ name: '0008-session-clients', up: addSessionClients },
 ];

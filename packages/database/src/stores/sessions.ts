@@ -31,6 +31,8 @@ interface SessionRow {
 	user_id: string;
 	created_at: number;
 	last_seen_at: number;
+	user_agent: string | null;
+	address: string | null;
 }
 
 export function sessionStore(knex: Knex, now: () => number): SessionStore {
@@ -44,7 +46,7 @@ export function sessionStore(knex: Knex, now: () => number): SessionStore {
 			.where('sessions.created_at', '<=', time + mostClockErrorMs)
 			.where('users.is_disabled', false);
 	return {
-		async add(idHash, userId, secret) {
+		async add(idHash, userId, secret, client = { userAgent: null, address: null }) {
 			const time = now();
 			await transact(knex, async (transaction) => {
 				// Locked, so that whoever changes the secret comes before this session, or after it and ends it; and sign-ins of one user come one by one.
@@ -53,7 +55,14 @@ export function sessionStore(knex: Knex, now: () => number): SessionStore {
 					throw new Failure('conflict', 'The account was changed meanwhile.');
 				}
 				await transaction<SessionRow>('sessions').insert(
-					plainRow({ id_hash: idHash, user_id: userId, created_at: time, last_seen_at: time }),
+					plainRow({
+						id_hash: idHash,
+						user_id: userId,
+						created_at: time,
+						last_seen_at: time,
+						user_agent: client.userAgent?.slice(0, 255) ?? null,
+						address: client.address,
+					}),
 				);
 				await endBeyondMost(transaction, userId, idHash);
 			});
@@ -74,6 +83,23 @@ export function sessionStore(knex: Knex, now: () => number): SessionStore {
 			}
 			return found;
 		},
+		async list(userId, time) {
+			const rows: SessionRow[] = await alive(time)
+				.where('sessions.user_id', userId)
+				.orderBy([
+					{ column: 'sessions.last_seen_at', order: 'desc' },
+					{ column: 'sessions.id_hash', order: 'desc' },
+				])
+				.select('sessions.*');
+			return rows.map((row) => ({
+				idHash: row.id_hash,
+				userId: row.user_id,
+				createdAt: row.created_at,
+				lastSeenAt: row.last_seen_at,
+				userAgent: row.user_agent,
+				address: row.address,
+			}));
+		},
 		async touch(idHash, time) {
 			// Never back: another process may have seen it later.
 			await sessions()
@@ -83,6 +109,10 @@ export function sessionStore(knex: Knex, now: () => number): SessionStore {
 		},
 		async remove(idHash) {
 			await sessions().where({ id_hash: idHash }).delete();
+		},
+		removeOf(userId, except) {
+			const all = sessions().where({ user_id: userId });
+			return (except === undefined ? all : all.whereNot({ id_hash: except })).delete();
 		},
 		sweep(time) {
 			return sessions()

@@ -37,6 +37,10 @@ export function uploadStore(knex: Knex): UploadStore {
 			const row = await uploads().where({ id_hash: idHash }).first();
 			return row && toUpload(row);
 		},
+		async unfinishedOf(userId) {
+			const rows = await unfinished().where({ user_id: userId }).orderBy('touched_at', 'desc').select('*');
+			return rows.map(toUpload);
+		},
 		async advance(idHash, { offset, touchedAt, expiresAt }) {
 			const row = plainRow({ offset, touched_at: touchedAt, expires_at: expiresAt });
 			await uploads().where({ id_hash: idHash }).update(row);

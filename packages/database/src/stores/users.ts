@@ -27,13 +27,18 @@ export function userStore(knex: Knex, now: () => number): UserStore {
 	const changeAndEndSessions = (
 		id: string,
 		change: Partial<UserRow>,
-		alsoDo?: (transaction: Knex.Transaction) => Promise<unknown>,
+		{ seen, alsoDo }: { seen?: string; alsoDo?: (transaction: Knex.Transaction) => Promise<unknown> } = {},
 	) =>
 		transact(knex, async (transaction) => {
-			assertFound(await transaction<UserRow>('users').where({ id }).update(plainRow(change)));
+			const user = transaction<UserRow>('users').where({ id });
+			const changed = await (seen === undefined ? user : user.where({ secret: seen })).update(plainRow(change));
+			if (changed === 0 && seen !== undefined) throw passwordChanged();
+			assertFound(changed);
 			await transaction('sessions').where({ user_id: id }).delete();
 			await alsoDo?.(transaction);
 		});
+
+	const cancelJobs = (id: string) => (transaction: Knex.Transaction) => cancelJobsOf(transaction, id, now);
 
 	return {
 		async add({ username, secret }) {
@@ -42,7 +47,7 @@ export function userStore(knex: Knex, now: () => number): UserStore {
 				await users().insert(plainRow(toRow(user)));
 			} catch (cause) {
 				if (!isUniqueViolation(cause)) throw cause;
-				throw new Failure('alreadyExists', `The user name is taken: ${username}`, { cause });
+				throw nameTaken(username, cause);
 			}
 			return user;
 		},
@@ -60,16 +65,15 @@ export function userStore(knex: Knex, now: () => number): UserStore {
 			const rows = await users().orderBy('username_folded');
 			return rows.map(toUser);
 		},
-		setSecret: (id, secret) => changeAndEndSessions(id, { secret }),
+		setSecret: (id, secret, seen) => changeAndEndSessions(id, { secret }, seen === undefined ? {} : { seen }),
 		async renewSecret(id, secret, seen) {
 			if ((await users().where({ id, secret: seen }).update(plainRow({ secret }))) === 0) {
-				throw new Failure('conflict', 'The password was changed meanwhile.');
+				throw passwordChanged();
 			}
 		},
 		async setDisabled(id, isDisabled) {
 			// Sessions that were only refused meanwhile would live again once the account is enabled.
-			if (isDisabled)
-				await changeAndEndSessions(id, { is_disabled: true }, (transaction) => cancelJobsOf(transaction, id, now));
+			if (isDisabled) await changeAndEndSessions(id, { is_disabled: true }, { alsoDo: cancelJobs(id) });
 			else
 				assertFound(
 					await users()
@@ -77,10 +81,18 @@ export function userStore(knex: Knex, now: () => number): UserStore {
 						.update(plainRow({ is_disabled: false })),
 				);
 		},
+		async rename(id, username, isDisabled) {
+			try {
+				const change = { username, username_folded: foldUsername(username), is_disabled: isDisabled };
+				await changeAndEndSessions(id, change, { alsoDo: cancelJobs(id) });
+			} catch (cause) {
+				throw isUniqueViolation(cause) ? nameTaken(username, cause) : cause;
+			}
+		},
 		async remove(id) {
 			await transact(knex, async (transaction) => {
 				await transaction<UserRow>('users').where({ id }).delete();
-				await cancelJobsOf(transaction, id, now);
+				await cancelJobs(id)(transaction);
 			});
 		},
 		async quota(id) {
@@ -120,6 +132,14 @@ function toRow(user: UserRecord): UserRow {
 		quota_bytes: null,
 		quota_entries: null,
 	};
+}
+
+function nameTaken(username: string, cause: unknown): Failure {
+	return new Failure('alreadyExists', `The user name is taken: ${username}`, { cause });
+}
+
+function passwordChanged(): Failure {
+	return new Failure('conflict', 'The password was changed meanwhile.');
 }
 
 function assertFound(changedRows: number): void {

@@ -4,21 +4,25 @@ import { isFailure } from '@stowage/rules';
 /** EX_CONFIG of sysexits.h: a supervisor need not try again before somebody changed something. */
 const exitConfig = 78;
 
-/** Says in one sentence what was wrong and ends the process; a stack is shown only for a bug. */
-export function endWithError(error: unknown): never {
-	if (isStartupMistake(error)) {
-		console.error(error.message);
-		process.exit(exitConfig);
+/** Thrown by a command that has said what there is to say. */
+export class ExitCode extends Error {
+	constructor(readonly code: number) {
+		super(`The command ended with ${code}.`);
 	}
+}
+
+/** What was wrong, in one sentence, and the code that the process ends with; a stack is shown only for a bug. */
+export function explain(error: unknown): { message: unknown; code: number } {
+	if (error instanceof ExitCode) return { message: undefined, code: error.code };
+	if (isStartupMistake(error)) return { message: error.message, code: exitConfig };
+	if (isFailure(error)) return { message: error.message, code: 1 };
 	if (isListenFault(error)) {
 		const reason = error.code === 'EADDRINUSE' ? 'is already in use' : `can't be used (${error.code})`;
-		console.error(`The address ${error.address}${error.port === undefined ? '' : `:${error.port}`} ${reason}.`);
-	} else if (isUnknownHost(error)) {
-		console.error(`The address ${error.hostname} is not known (${error.code}).`);
-	} else {
-		console.error(isFailure(error) ? error.message : error);
+		const port = error.port === undefined ? '' : `:${error.port}`;
+		return { message: `The address ${error.address}${port} ${reason}.`, code: 1 };
 	}
-	process.exit(1);
+	if (isUnknownHost(error)) return { message: `The address ${error.hostname} is not known (${error.code}).`, code: 1 };
+	return { message: error, code: 1 };
 }
 
 /** What Node throws when it can't listen. */

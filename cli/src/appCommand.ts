@@ -1,0 +1,34 @@
+import { createApp, type Services } from '@stowage/core';
+import { Command } from 'commander';
+import { documented } from './documented.js';
+import { configOf, withSettings } from './settings.js';
+
+interface Description<Options> {
+	/** Such as `rename <old> <new>`. */
+	usage: string;
+	description: string;
+	examples: readonly string[];
+	/** With the words of the command line and its options. */
+	act(services: Services, words: readonly string[], options: Options): Promise<void>;
+}
+
+/** A command that works on the database and the files, whether the server runs or not. Options are added by the caller. */
+export function appCommand<Options extends object>({
+	usage,
+	description,
+	examples,
+	act,
+}: Description<Options>): Command {
+	const [name = '', ...words] = usage.split(' ');
+	const command = withSettings(new Command(name).description(description));
+	for (const word of words) command.argument(word);
+	documented(command, examples);
+	return command.action(async () => {
+		const app = await createApp(configOf(command));
+		try {
+			await act(app.services, command.args, command.opts<Options>());
+		} finally {
+			await app.stop();
+		}
+	});
+}

@@ -1,0 +1,130 @@
+import { Command } from 'commander';
+import { appCommand } from '../../appCommand.js';
+import { printJson, printRows, timeText } from '../../output.js';
+import { readPassword } from '../../readPassword.js';
+import { type QuotaOptions, setQuota } from './quota.js';
+import { type RemoveOptions, removeUser } from './remove.js';
+import { sessionsCommand } from './sessions.js';
+import { showUser } from './show.js';
+
+/** Managing accounts works on the database and the disk, whether the server runs or not. */
+export function userCommand(): Command {
+	return new Command('user')
+		.description('manage accounts')
+		.addCommand(
+			appCommand<{ adoptHome?: boolean }>({
+				usage: 'add <name>',
+				description: 'add an account; the password comes from a prompt or standard input',
+				examples: ['user add ada', 'user add ada --adopt-home < password.txt'],
+				async act({ accounts }, [name = ''], { adoptHome }) {
+					const user = await accounts.create(name, await readPassword('Password: '), {
+						adoptsHome: adoptHome === true,
+					});
+					console.log(`Added ${user.username}.`);
+				},
+			}).option('--adopt-home', 'take over a home of that name that lies on disk without a user'),
+		)
+		.addCommand(
+			appCommand<{ json?: boolean }>({
+				usage: 'list',
+				description: 'list the accounts',
+				examples: ['user list', 'user list --json'],
+				async act({ accounts }, _words, { json }) {
+					const users = await accounts.list();
+					if (json)
+						printJson(
+							users.map(({ username, id, isDisabled, createdAt }) => ({
+								username,
+								id,
+								isDisabled,
+								createdAt: timeText(createdAt),
+							})),
+						);
+					else
+						printRows(
+							users.map(({ username, isDisabled, createdAt }) => [
+								username,
+								isDisabled ? 'disabled' : 'enabled',
+								timeText(createdAt),
+							]),
+						);
+				},
+			}).option('--json', 'as JSON'),
+		)
+		.addCommand(
+			appCommand<{ json?: boolean }>({
+				usage: 'show <name>',
+				description: 'show an account with its settings, quota, sessions, links and uploads under way',
+				examples: ['user show ada', 'user show ada --json'],
+				act: (services, [name = ''], options) => showUser(services, name, options),
+			}).option('--json', 'as JSON'),
+		)
+		.addCommand(
+			appCommand({
+				usage: 'passwd <name>',
+				description: 'set a password and end all sessions; it comes from a prompt or standard input',
+				examples: ['user passwd ada', 'user passwd ada < password.txt'],
+				async act({ accounts }, [name = '']) {
+					await accounts.setPassword(name, await readPassword('New password: '));
+					console.log(`Changed the password of ${name}.`);
+				},
+			}),
+		)
+		.addCommand(
+			appCommand({
+				usage: 'rename <old> <new>',
+				description: 'give an account and its home another name; ends its sessions. Cut off, it goes on when run again',
+				examples: ['user rename ada lovelace'],
+				async act({ accounts }, [from = '', to = '']) {
+					await accounts.rename(from, to);
+					console.log(`Renamed ${from} to ${to}.`);
+				},
+			}),
+		)
+		.addCommand(
+			appCommand({
+				usage: 'disable <name>',
+				description: 'keep somebody from signing in and end their sessions',
+				examples: ['user disable ada'],
+				async act({ accounts }, [name = '']) {
+					await accounts.setDisabled(name, true);
+					console.log(`Disabled ${name}.`);
+				},
+			}),
+		)
+		.addCommand(
+			appCommand({
+				usage: 'enable <name>',
+				description: 'let somebody sign in again',
+				examples: ['user enable ada'],
+				async act({ accounts }, [name = '']) {
+					await accounts.setDisabled(name, false);
+					console.log(`Enabled ${name}.`);
+				},
+			}),
+		)
+		.addCommand(
+			appCommand<RemoveOptions>({
+				usage: 'remove <name>',
+				description: 'remove an account; asks what becomes of its files, which stay where nobody can be asked',
+				examples: ['user remove ada', 'user remove ada --delete-files', 'user remove ada --move-files-to bob'],
+				act: (services, [name = ''], options) => removeUser(services, name, options),
+			})
+				.option('--keep-files', 'they stay on disk, and nobody can register the name')
+				.option('--delete-files', 'they are deleted')
+				.option('--move-files-to <user>', 'they become a folder in the private files of another user'),
+		)
+		.addCommand(
+			appCommand<QuotaOptions>({
+				usage: 'quota <name>',
+				description: 'show or set how much somebody may keep',
+				examples: ['user quota ada', 'user quota ada --bytes 10GB --entries 100000', 'user quota ada --default'],
+				act: (services, [name = ''], options) => setQuota(services, name, options),
+			})
+				.option('--bytes <size>', 'bytes, such as 10GB; 0 is no limit')
+				.option('--entries <count>', 'files and folders; 0 is no limit')
+				.option('--none', 'no limit of either, whatever the configuration says')
+				.option('--default', 'what the configuration says'),
+		)
+		.addCommand(sessionsCommand());
+}

@@ -1,0 +1,72 @@
+import { parseByteSize, type Services } from '@stowage/core';
+import { Failure, formatListSize } from '@stowage/rules';
+import { printRows } from '../../output.js';
+
+export interface QuotaOptions {
+	bytes?: string;
+	entries?: string;
+	none?: boolean;
+	default?: boolean;
+}
+
+/** Sets what the options name, and prints what holds then. */
+export async function setQuota(services: Services, name: string, options: QuotaOptions): Promise<void> {
+	const { accounts } = services;
+	const { bytes, entries, none, default: isDefault } = options;
+	const { user, quota } = await accounts.quota(name);
+	const chosen = [bytes ?? entries, none, isDefault].filter((option) => option !== undefined);
+	if (chosen.length > 1) throw new Failure('invalid', 'Give --bytes and --entries, or --none, or --default.');
+	if (none) await accounts.setQuota(name, { bytes: 0, entries: 0 });
+	else if (isDefault) await accounts.setQuota(name, { bytes: null, entries: null });
+	else if (chosen.length > 0) {
+		await accounts.setQuota(name, {
+			bytes: bytes === undefined ? quota.bytes : parseBytes(bytes),
+			entries: entries === undefined ? quota.entries : parseCount(entries),
+		});
+	}
+	printRows(quotaRows(await quotaInForce(services, user)));
+}
+
+interface QuotaInForce {
+	/** 0 is no limit. */
+	most: { bytes: number; entries: number };
+	/** Whether the configuration says so. */
+	isDefault: { bytes: boolean; entries: boolean };
+	used: { bytes: number; entries: number };
+}
+
+export async function quotaInForce(
+	{ accounts, config, quotas }: Services,
+	user: { id: string; username: string },
+): Promise<QuotaInForce> {
+	const { quota } = await accounts.quota(user.username);
+	const { userBytes, userEntries } = config.quotas;
+	return {
+		most: { bytes: quota.bytes ?? userBytes, entries: quota.entries ?? userEntries },
+		isDefault: { bytes: quota.bytes === null, entries: quota.entries === null },
+		used: await quotas.used({ kind: 'user', id: user.id, username: user.username }),
+	};
+}
+
+export function quotaRows({ most, isDefault, used }: QuotaInForce): (string | number)[][] {
+	const of = (limit: string | undefined, byDefault: boolean) =>
+		`${limit === undefined ? 'no limit' : `of ${limit}`}${byDefault ? ' (default)' : ''}`;
+	const bytes = most.bytes === 0 ? undefined : formatListSize(most.bytes);
+	const entries = most.entries === 0 ? undefined : String(most.entries);
+	return [
+		['bytes', formatListSize(used.bytes), of(bytes, isDefault.bytes)],
+		['entries', used.entries, of(entries, isDefault.entries)],
+	];
+}
+
+function parseBytes(text: string): number {
+	const bytes = parseByteSize(text);
+	if (bytes === undefined)
+		throw new Failure('invalid', `--bytes: must be a size such as 0, '500 MB' or 10GB, not ${text}`);
+	return bytes;
+}
+
+function parseCount(text: string): number {
+	if (/^\d{1,15}$/.test(text)) return Number(text);
+	throw new Failure('invalid', `--entries: must be a whole number, not ${text}`);
+}

@@ -1,0 +1,52 @@
+import type { Services, SessionInfo } from '@stowage/core';
+import { Failure } from '@stowage/rules';
+import { Command } from 'commander';
+import { appCommand } from '../../appCommand.js';
+import { printJson, printRows, timeText } from '../../output.js';
+
+/** Who is signed in as a user, and ending that. */
+export function sessionsCommand(): Command {
+	return new Command('sessions')
+		.description('list or end the sessions of a user')
+		.addCommand(
+			appCommand<{ json?: boolean }>({
+				usage: 'list <name>',
+				description: 'list the sessions of a user, the one used last first',
+				examples: ['user sessions list ada', 'user sessions list ada --json'],
+				async act({ accounts, sessions }, [name = ''], { json }) {
+					const found = await sessions.list((await accounts.find(name)).id);
+					if (json) printJson(found.map(sessionFacts));
+					else printRows(found.map(sessionRow));
+				},
+			}).option('--json', 'as JSON'),
+		)
+		.addCommand(
+			appCommand<{ all?: boolean }>({
+				usage: 'revoke <name> [id]',
+				description: 'end a session of a user, or all of them, at once',
+				examples: ['user sessions revoke ada 3f1c0a9d2b4e5f60', 'user sessions revoke ada --all'],
+				act: (services, [name = '', id], { all }) => revoke(services, name, id, all === true),
+			}).option('--all', 'all sessions of the user'),
+		);
+}
+
+async function revoke(
+	{ accounts, sessions, database }: Services,
+	name: string,
+	id: string | undefined,
+	all: boolean,
+): Promise<void> {
+	if ((id === undefined) !== all) throw new Failure('invalid', 'Give the id of a session, or --all.');
+	const user = await accounts.find(name);
+	if (id !== undefined) await sessions.endOne(user.id, id);
+	const ended = id === undefined ? await database.sessions.removeOf(user.id) : 1;
+	console.log(`Ended ${ended}.`);
+}
+
+export function sessionFacts({ id, createdAt, lastSeenAt, userAgent, address }: SessionInfo) {
+	return { id, createdAt: timeText(createdAt), lastSeenAt: timeText(lastSeenAt), userAgent, address };
+}
+
+export function sessionRow({ id, createdAt, lastSeenAt, userAgent, address }: SessionInfo): string[] {
+	return [id, timeText(createdAt), timeText(lastSeenAt), address ?? '', userAgent ?? ''];
+}

@@ -1,0 +1,69 @@
+import type { Services } from '@stowage/core';
+import { formatListSize } from '@stowage/rules';
+import { printJson, printRows, timeText } from '../../output.js';
+import { quotaInForce, quotaRows } from './quota.js';
+import { sessionFacts, sessionRow } from './sessions.js';
+
+/** Prints all that is known of a user. */
+export async function showUser(services: Services, name: string, { json }: { json?: boolean }): Promise<void> {
+	const { accounts, database, links, sessions } = services;
+	const user = await accounts.find(name);
+	const settings = await database.users.settings(user.id);
+	const quota = await quotaInForce(services, user);
+	const found = await sessions.list(user.id);
+	const ownLinks = await links.list(user.id);
+	const uploads = await database.uploads.unfinishedOf(user.id);
+	if (json) {
+		printJson({
+			username: user.username,
+			id: user.id,
+			isDisabled: user.isDisabled,
+			createdAt: timeText(user.createdAt),
+			settings,
+			quota: { bytes: quota.most.bytes, entries: quota.most.entries, isDefault: quota.isDefault },
+			used: { bytes: quota.used.bytes, entries: quota.used.entries },
+			sessions: found.map(sessionFacts),
+			links: ownLinks.map(({ id, path, state, createdAt, expiresAt, downloads }) => ({
+				id,
+				path,
+				state,
+				createdAt: timeText(createdAt),
+				expiresAt: timeText(expiresAt),
+				downloads,
+			})),
+			uploads: uploads.map(({ area, directory, name: fileName, offset, length, touchedAt }) => ({
+				area,
+				directory,
+				name: fileName,
+				offset,
+				length,
+				touchedAt: timeText(touchedAt),
+			})),
+		});
+		return;
+	}
+	printRows([
+		['name', user.username],
+		['id', user.id],
+		['state', user.isDisabled ? 'disabled' : 'enabled'],
+		['created', timeText(user.createdAt)],
+		['prompt before download', settings.promptBeforeDownload ? 'yes' : 'no'],
+		['preview', settings.enablePreview ? 'yes' : 'no'],
+		...quotaRows(quota),
+		...found.map((session) => ['session', ...sessionRow(session)]),
+		...ownLinks.map(({ id, state, expiresAt, downloads, path }) => [
+			'link',
+			id,
+			state,
+			timeText(expiresAt),
+			downloads,
+			path,
+		]),
+		...uploads.map(({ area, directory, name: fileName, offset, length }) => [
+			'upload',
+			area,
+			directory === '' ? fileName : `${directory}/${fileName}`,
+			`${formatListSize(offset)} of ${formatListSize(length)}`,
+		]),
+	]);
+}

@@ -1,0 +1,9 @@
+import type { Command } from 'commander';
+
+const exitCodes = 'Exit codes: 0 done, 1 refused or failed, 78 a mistake in the configuration or the database.';
+
+/** Ends the help of a command with examples, as they are typed, and with what its exit code says. */
+export function documented(command: Command, examples: readonly string[], codes = exitCodes): Command {
+	const lines = examples.map((example) => `  $ stowage ${example}`);
+	return command.addHelpText('after', `\n${['Examples:', ...lines].join('\n')}\n\n${codes}`);
+}

@@ -1,0 +1,18 @@
+/** One line for each row, with tabs between the columns. */
+export function printRows(rows: readonly (readonly (string | number)[])[]): void {
+	for (const row of rows) console.log(row.map(shown).join('\t'));
+}
+
+export function printJson(value: unknown): void {
+	console.log(JSON.stringify(value, null, 2));
+}
+
+/** ISO 8601, in UTC. */
+export function timeText(time: number): string {
+	return new Date(time).toISOString();
+}
+
+/** What strangers name, such as their browser, must not move the terminal's cursor or begin another row. */
+function shown(value: string | number): string {
+	return String(value).replace(/[\p{Cc}\u2028\u2029]/gu, '\uFFFD');
+}

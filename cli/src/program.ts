@@ -1,0 +1,25 @@
+import { createRequire } from 'node:module';
+import { Command } from 'commander';
+import { completionCommand } from './commands/completion.js';
+import { configCommand } from './commands/config.js';
+import { linkCommand } from './commands/link.js';
+import { serveCommand } from './commands/serve.js';
+import { serviceCommand } from './commands/service.js';
+import { userCommand } from './commands/user/index.js';
+
+/** Both src and dist lie beside package.json. */
+const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
+
+/** The whole command line. */
+export function createProgram(): Command {
+	const program = new Command('stowage')
+		.description('Stowage: a self-hosted file browser and sharing server.')
+		.version(version);
+	return program
+		.addCommand(serveCommand())
+		.addCommand(userCommand())
+		.addCommand(linkCommand())
+		.addCommand(configCommand())
+		.addCommand(serviceCommand())
+		.addCommand(completionCommand(() => program));
+}

@@ -1,0 +1,95 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ExecutionContext } from 'ava';
+import { CommanderError } from 'commander';
+import { execa } from 'execa';
+import { explain } from '../src/explain.js';
+import { createProgram } from '../src/program.js';
+
+const program = fileURLToPath(new URL('../src/main.js', import.meta.url));
+
+/** Runs the command to its end. */
+export async function stowage(
+	args: readonly string[],
+	options: { input?: string | Buffer; env?: Record<string, string> } = {},
+) {
+	const result = await execa(process.execPath, [program, ...args], {
+		reject: false,
+		input: options.input ?? '',
+		env: { NODE_OPTIONS: '', ...options.env },
+	});
+	return { code: result.exitCode, stdout: result.stdout, stderr: result.stderr };
+}
+
+/** An empty folder for data, which goes with the test. */
+export async function dataFolder(t: Pick<ExecutionContext, 'teardown'>): Promise<string> {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-cli-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	return folder;
+}
+
+/** Runs a command on a terminal of its own, and types an answer whenever it asks for one. Resolves to all that the terminal shows. */
+export async function onTerminal(args: readonly string[], answers: readonly string[]) {
+	const words = [process.execPath, program, ...args];
+	const command = words.map((word) => `'${word}'`).join(' ');
+	const running = execa('script', ['-qefc', command, '/dev/null'], { reject: false, env: { NODE_OPTIONS: '' } });
+	const left = [...answers];
+	running.stdout.on('data', (shown: Buffer) => {
+		if (/: $/.test(shown.toString())) running.stdin.write(left.shift() ?? '');
+	});
+	const { exitCode, stdout } = await running;
+	return { code: exitCode, shown: stdout };
+}
+
+interface Said {
+	stdout: string;
+	stderr: string;
+}
+
+const saying = new AsyncLocalStorage<Said>();
+
+/** What is written while a command runs in this process goes to that command's test. */
+function listen(): void {
+	for (const name of ['stdout', 'stderr'] as const) {
+		const stream = process[name];
+		const write = stream.write.bind(stream) as (...words: unknown[]) => boolean;
+		stream.write = ((chunk: string | Uint8Array, ...rest: unknown[]) => {
+			const said = saying.getStore();
+			if (said === undefined) return write(chunk, ...rest);
+			said[name] += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+			return true;
+		}) as typeof stream.write;
+		const print = (...words: unknown[]) => stream.write(`${words.map(String).join(' ')}\n`);
+		console[name === 'stdout' ? 'log' : 'error'] = print;
+	}
+}
+let isListening = false;
+
+/** Runs the command in this process, which costs a fraction of a new one. Nothing can be typed into it. */
+export async function run(args: readonly string[]): Promise<Said & { code: number }> {
+	if (!isListening) listen();
+	isListening = true;
+	const said: Said = { stdout: '', stderr: '' };
+	const code = await saying.run(said, async () => {
+		const program = createProgram();
+		endByThrowing(program);
+		try {
+			await program.parseAsync(args, { from: 'user' });
+			return 0;
+		} catch (error) {
+			if (error instanceof CommanderError) return error.exitCode;
+			const { message, code } = explain(error);
+			if (message !== undefined) said.stderr += `${message instanceof Error ? message.stack : message}\n`;
+			return code;
+		}
+	});
+	return { code, stdout: said.stdout.trimEnd(), stderr: said.stderr.trimEnd() };
+}
+
+function endByThrowing(command: ReturnType<typeof createProgram>): void {
+	command.exitOverride();
+	for (const each of command.commands) endByThrowing(each);
+}

@@ -1,0 +1,94 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import test from 'ava';
+import { Client, file, json, testApp } from '../../packages/core/test/testApp.js';
+import { onTerminal, run } from './program.js';
+
+test('accounts are shown, renamed, signed out and removed beside a running server', async (t) => {
+	const app = await testApp(t);
+	const flags = ['--data-dir', app.dataDir, '--log-level', 'error'];
+	const user = (...args: string[]) => run(['user', ...args, ...flags]);
+	const ada = await new Client(app).register('ada');
+	await new Client(app).register('bob');
+	await ada.upload('/api/upload', [file('a.txt', 'four')]);
+	const { token } = json(await ada.post('/api/generateTempLink', { filePath: 'a.txt', expiration: '1d' }));
+	const metadata = `filename ${Buffer.from('big.bin').toString('base64')},type ${Buffer.from('private').toString('base64')}`;
+	await ada.call('POST', '/api/uploads', undefined, {
+		'tus-resumable': '1.0.0',
+		'upload-length': '5000000',
+		'upload-metadata': metadata,
+	});
+	const phone = new Client(app);
+	await phone.post('/api/login', { username: 'ada', password: 'correct horse' }, { 'user-agent': 'Phone\u0085[2J' });
+
+	const shown = JSON.parse((await user('show', 'ada', '--json')).stdout);
+	t.like(shown, {
+		username: 'ada',
+		isDisabled: false,
+		settings: { promptBeforeDownload: false, enablePreview: true },
+		quota: { bytes: 0, entries: 0, isDefault: { bytes: true, entries: true } },
+		used: { bytes: 4, entries: 2 },
+	});
+	t.regex(shown.sessions[0].userAgent, /^Phone/);
+	t.like(shown.links[0], { path: 'a.txt', state: 'good', downloads: 0 });
+	t.like(shown.uploads[0], { area: 'private', name: 'big.bin', offset: 0, length: 5000000 });
+	const text = (await user('show', 'ada')).stdout;
+	t.regex(text, /^name\tada\n/);
+	t.regex(text, /^session\t[0-9a-f]{16}\t.*\t127\.0\.0\.1\tPhone.?\uFFFD\[2J$/m, 'what a client says moves no cursor');
+	t.regex(text, /^upload\tprivate\tbig\.bin\t0 B of 4\.8 MB$/m);
+	t.notRegex(text, new RegExp(token));
+
+	const [{ id }] = JSON.parse((await user('sessions', 'list', 'ada', '--json')).stdout);
+	t.regex((await user('sessions', 'revoke', 'ada')).stderr, /Give the id of a session, or --all/);
+	t.like(await user('sessions', 'revoke', 'bob', id), { code: 1, stderr: 'There is no such session.' });
+	t.like(await user('sessions', 'revoke', 'ada', id), { code: 0, stdout: 'Ended 1.' });
+	t.is((await phone.get('/api/sessions')).statusCode, 401);
+	t.is((await ada.get('/api/sessions')).statusCode, 200);
+
+	t.like(await user('rename', 'ada', 'bob'), { code: 1, stderr: 'This user name is already taken: bob' });
+	t.like(await user('rename', 'ada', 'lovelace'), { code: 0, stdout: 'Renamed ada to lovelace.' });
+	t.is((await ada.get('/api/sessions')).statusCode, 401);
+	t.is((await new Client(app).get(`/api/temp/${token}`)).payload, 'four');
+	const lovelace = new Client(app);
+	await lovelace.post('/api/login', { username: 'lovelace', password: 'correct horse' });
+	t.is((await lovelace.get('/api/download/a.txt?type=private')).payload, 'four');
+
+	t.like(await user('remove', 'lovelace', '--keep-files', '--delete-files'), { code: 1 });
+	t.is(
+		(await user('remove', 'lovelace', '--move-files-to', 'bob')).stdout,
+		"Removed lovelace. The files are in the private folder 'Files of lovelace' of bob.",
+	);
+	t.is((await lovelace.get('/api/download/a.txt?type=private')).statusCode, 401);
+	t.is(await readFile(path.join(app.filesDir, 'users/bob/Files of lovelace/a.txt'), 'utf8'), 'four');
+	const removed = await onTerminal(['user', 'remove', 'bob', ...flags], ['delete\r']);
+	t.regex(removed.shown, /What becomes of the files of bob\?[\s\S]*Removed bob with all files\.\s*$/);
+	t.deepEqual(await readdir(path.join(app.filesDir, 'users')), ['anonymous']);
+	t.deepEqual(JSON.parse((await user('list', '--json')).stdout), []);
+});
+
+test('shells complete commands, their options and choices', async (t) => {
+	const [bash, zsh, fish] = await Promise.all(
+		['bash', 'zsh', 'fish'].map(async (shell) => (await run(['completion', shell])).stdout),
+	);
+	t.regex(zsh ?? '', /^#compdef stowage\n/);
+	for (const script of [zsh, fish]) t.regex(script ?? '', /\/user\/sessions\/revoke/);
+	const script = path.join((await testApp(t)).dataDir, 'completion.bash');
+	await writeFile(script, bash ?? '');
+	const complete = async (...words: string[]) => {
+		const line = `. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _stowage; echo "\${COMPREPLY[*]}"`;
+		const { stdout } = await promisify(execFile)('bash', ['-c', line, script, 'stowage', ...words]);
+		return stdout.trim();
+	};
+	t.is(await complete('user', 'sess'), 'sessions');
+	t.is(await complete('user', 'sessions', ''), 'list revoke --help');
+	t.is(await complete('--data-dir', '/x', 'user', 'remove', '--k'), '--keep-files');
+	t.is(await complete('completion', 'f'), 'fish');
+	t.is((await run(['completion', 'csh'])).code, 1);
+});
+
+test('the help of each command shows examples and what its exit code says', async (t) => {
+	const help = (await run(['user', 'rename', '--help'])).stdout;
+	t.regex(help, /Examples:\n {2}\$ stowage user rename ada lovelace\n\nExit codes: 0 done/);
+});

@@ -1,0 +1,42 @@
+import type { StorageProvider, UserRecord, UserStore } from '@stowage/plugin-api';
+import { Failure, homeRoot, isFailure } from '@stowage/rules';
+import { makeHome } from '../files/homes.js';
+import { underFreeName } from '../files/publish.js';
+
+/** What becomes of the files of somebody whose account goes. */
+export type FilesFate = { kind: 'keep' } | { kind: 'delete' } | { kind: 'move'; to: UserRecord };
+
+/**
+ * Removes an account, its files before it: cut off in between, the same call goes on. Nobody can be signed in meanwhile and bring further files. Resolves to the name of the
+ * folder that the files lie in now, where they were moved.
+ */
+export async function removeUser(
+	user: UserRecord,
+	fate: FilesFate,
+	{ users, storage }: { users: UserStore; storage: StorageProvider },
+): Promise<string | undefined> {
+	if (fate.kind === 'move' && fate.to.id === user.id)
+		throw new Failure('invalid', 'The files of a user who goes can only be moved to another one.');
+	if (fate.kind !== 'keep') await users.setDisabled(user.id, true);
+	const folder = await settleFiles(user, fate, storage);
+	await users.remove(user.id);
+	return folder;
+}
+
+async function settleFiles(user: UserRecord, fate: FilesFate, storage: StorageProvider): Promise<string | undefined> {
+	if (fate.kind === 'keep') return undefined;
+	const home = homeRoot(user.username);
+	try {
+		if (fate.kind === 'delete') await storage.remove(home);
+		else {
+			await makeHome(storage, fate.to.username);
+			const target = homeRoot(fate.to.username);
+			const move = (path: typeof home, options: object) => storage.move(home, path, options);
+			return (await underFreeName(target, `Files of ${user.username}`, 'directory', move)).name;
+		}
+	} catch (error) {
+		// It was never made, or the files were settled before the command was cut off.
+		if (!isFailure(error, 'notFound')) throw error;
+	}
+	return undefined;
+}

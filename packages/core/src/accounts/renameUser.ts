@@ -1,0 +1,88 @@
+import type { KeyValueStore, StorageProvider, UserRecord, UserStore } from '@stowage/plugin-api';
+import { Failure, foldUsername, homeRoot, isFailure, type StoragePath } from '@stowage/rules';
+import { z } from 'zod';
+
+/** A rename that has begun and may not have ended. */
+const pendingRename = z.object({ from: z.string(), to: z.string(), wasDisabled: z.boolean() });
+
+/** Until it is run again, whenever that is. */
+const keptMs = 100 * 365 * 24 * 60 * 60_000;
+
+interface Dependencies {
+	users: UserStore;
+	/** By the id of the user. */
+	renames: KeyValueStore;
+	storage: StorageProvider;
+	/** Names of homes that exist on disk. */
+	homes(): Promise<string[]>;
+}
+
+/**
+ * Gives an account another name and its home with it; sessions end. What is about to happen is written down first. Then the name changes, by which it is nobody else's, and the
+ * account is disabled; then the home moves; then the account is enabled again. Cut off anywhere, the same call goes on from there; until then nobody can sign in.
+ */
+export async function renameUser(
+	from: string,
+	to: string,
+	{ users, renames, storage, homes }: Dependencies,
+): Promise<void> {
+	const pendingOf = async (user: UserRecord | undefined) => {
+		const row = user && (await renames.get(user.id));
+		return row === undefined ? undefined : pendingRename.parse(row);
+	};
+	const noSuchUser = new Failure('notFound', `There is no user ${from}.`);
+
+	const begin = async (): Promise<{ id: string; plan: z.infer<typeof pendingRename> }> => {
+		const user = await users.find(from);
+		const pending = await pendingOf(user);
+		if (user === undefined) {
+			const renamed = await users.find(to);
+			const plan = await pendingOf(renamed);
+			if (renamed === undefined || plan === undefined || foldUsername(plan.from) !== foldUsername(from))
+				throw noSuchUser;
+			return { id: renamed.id, plan };
+		}
+		if (pending !== undefined && pending.to === user.username) {
+			if (pending.to === to) return { id: user.id, plan: pending };
+			throw new Failure(
+				'conflict',
+				`The rename of ${pending.from} to ${pending.to} was cut off. First end it: stowage user rename ${pending.from} ${pending.to}`,
+			);
+		}
+		if (user.username === to) throw new Failure('invalid', `The user is called ${to} already.`);
+		const taken = (cause?: unknown) =>
+			new Failure('alreadyExists', `This user name is already taken: ${to}`, { cause });
+		const sameHome = (home: string) => home !== user.username && foldUsername(home) === foldUsername(to);
+		if ((await homes()).some(sameHome)) throw taken();
+		const plan = { from: user.username, to, wasDisabled: pending?.wasDisabled ?? user.isDisabled };
+		await renames.set(user.id, plan, keptMs);
+		try {
+			await users.rename(user.id, to, true);
+		} catch (error) {
+			if (!isFailure(error, 'alreadyExists')) throw error;
+			await renames.remove(user.id);
+			throw taken(error);
+		}
+		return { id: user.id, plan };
+	};
+
+	const { id, plan } = await begin();
+	await moveHome(storage, homeRoot(plan.from), homeRoot(plan.to));
+	await users.setDisabled(id, plan.wasDisabled);
+	await renames.remove(id);
+}
+
+/** Nothing is left to do where it was moved before, or was never made. */
+async function moveHome(storage: StorageProvider, from: StoragePath, to: StoragePath): Promise<void> {
+	try {
+		await storage.move(from, to);
+	} catch (error) {
+		if (isFailure(error, 'notFound')) return;
+		if (!isFailure(error, 'alreadyExists')) throw error;
+		throw new Failure(
+			'conflict',
+			`Both ${from} and ${to} lie in the storage. Bring what is in ${to} into ${from}, remove ${to}, and run the command again.`,
+			{ cause: error },
+		);
+	}
+}

@@ -1,0 +1,12 @@
+import type { Knex } from 'knex';
+
+/** What a session was begun with, so that its user can tell one from another. */
+export async function addSessionClients(knex: Knex): Promise<void> {
+	for (const [column, length] of [
+		['user_agent', 255],
+		['address', 64],
+	] as const) {
+		if (await knex.schema.hasColumn('sessions', column)) continue;
+		await knex.schema.alterTable('sessions', (table) => table.string(column, length));
+	}
+}
