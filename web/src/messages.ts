@@ -14,6 +14,7 @@ export const messages = {
 	signUp: 'Sign Up',
 	myFiles: 'My Files',
 	myLinks: 'My links',
+	activity: 'Activity',
 	settings: 'Settings',
 	logout: 'Logout',
 	quotaUsed: (used: string, bytes: string) => `${used} of ${bytes} used`,

@@ -19,11 +19,22 @@ const AuthDialog = lazy(async () => ({ default: (await import('../features/accou
 const SettingsDialog = lazy(async () => ({
 	default: (await import('../features/settings/SettingsDialog.js')).SettingsDialog,
 }));
+const ActivityButton = lazy(async () => ({
+	default: (await import('../features/activity/ActivityButton.js')).ActivityButton,
+}));
+const ActivityDialog = lazy(async () => ({
+	default: (await import('../features/activity/ActivityDialog.js')).ActivityDialog,
+}));
 const MyLinksDialog = lazy(async () => ({
 	default: (await import('../features/links/MyLinksDialog.js')).MyLinksDialog,
 }));
 
-type OpenDialog = { kind: 'none' } | { kind: 'auth'; mode: AuthMode } | { kind: 'settings' } | { kind: 'links' };
+type OpenDialog =
+	| { kind: 'none' }
+	| { kind: 'auth'; mode: AuthMode }
+	| { kind: 'settings' }
+	| { kind: 'links' }
+	| { kind: 'activity' };
 
 /** Surrounds every page: the header, and the dialogs that can be opened from anywhere. */
 export function Frame() {
@@ -44,6 +55,7 @@ export function Frame() {
 			openSignIn: () => setDialog({ kind: 'auth', mode: 'login' }),
 			openSignUp: () => setDialog({ kind: 'auth', mode: 'register' }),
 			openSettings: () => setDialog({ kind: 'settings' }),
+			openActivity: () => setDialog({ kind: 'activity' }),
 		}),
 		[],
 	);
@@ -59,6 +71,7 @@ export function Frame() {
 				quota: null,
 			});
 			queryClient.removeQueries({ queryKey: ['listing'] });
+			queryClient.removeQueries({ queryKey: ['jobs'] });
 			queue.signedOut();
 		},
 		onError: (error) => notify({ intent: 'danger', message: messages.logoutFailed, detail: error.message }),
@@ -85,8 +98,15 @@ export function Frame() {
 				onSignUp={frame.openSignUp}
 				onSettings={frame.openSettings}
 				onLinks={() => setDialog({ kind: 'links' })}
+				onActivity={frame.openActivity}
 				onLogout={() => logoutMutation.mutate()}
-			/>
+			>
+				{session.status === 'signedIn' && (
+					<Suspense>
+						<ActivityButton username={session.username} onClick={frame.openActivity} />
+					</Suspense>
+				)}
+			</AppHeader>
 			<main id="content" className={styles.main} tabIndex={-1}>
 				<PageErrorBoundary key={isBrowser ? 'browser' : pathname}>
 					<Suspense>
@@ -114,6 +134,14 @@ export function Frame() {
 				)}
 				{shown.kind === 'links' && session.status === 'signedIn' && (
 					<MyLinksDialog isOpen={dialog.kind === 'links'} onClose={close} />
+				)}
+				{shown.kind === 'activity' && session.status === 'signedIn' && (
+					<ActivityDialog
+						isOpen={dialog.kind === 'activity'}
+						username={session.username}
+						onClose={close}
+						onClosed={focusAccount}
+					/>
 				)}
 			</Suspense>
 		</FrameContext>

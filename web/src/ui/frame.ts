@@ -6,6 +6,8 @@ export interface Frame {
 	openSignUp(): void;
 	/** For a signed-in user. */
 	openSettings(): void;
+	/** For a signed-in user: their long work. */
+	openActivity(): void;
 }
 
 export const FrameContext = createContext<Frame | undefined>(undefined);

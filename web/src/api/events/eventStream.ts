@@ -1,5 +1,6 @@
-import { eventData } from '@stowage/contract';
-import { publishTicketEvent, type TicketEvent } from './ticketEvents.js';
+import { eventData, type findJob, type ResultOf } from '@stowage/contract';
+import type { z } from 'zod';
+import { publishTicketEvent } from './ticketEvents.js';
 
 /** The delay before reconnecting doubles with each failure, from the first to the last of these. */
 const minRetryMs = 1000;
@@ -7,6 +8,8 @@ const maxRetryMs = 30_000;
 
 export interface EventStreamListener {
 	onChanged: () => void;
+	/** One of the user's jobs is new, has come further or has ended. */
+	onJob: (job: ResultOf<typeof findJob>) => void;
 	/** Open again after it was lost. Events may have been missed. */
 	onReconnected: () => void;
 	/** The server ended it or the connection broke. */
@@ -16,21 +19,31 @@ export interface EventStreamListener {
 /** Keeps an event stream open until the returned function is called. */
 export function openEventStream(
 	url: string,
-	{ onChanged, onReconnected, onDisconnected }: EventStreamListener,
+	{ onChanged, onJob, onReconnected, onDisconnected }: EventStreamListener,
 ): () => void {
 	let source: EventSource;
 	let timer: ReturnType<typeof setTimeout> | undefined;
 	let failures = 0;
 	let isDisconnected = false;
+	let isOpen = false;
+	const setOpen = (open: boolean) => {
+		openStreams += Number(open) - Number(isOpen);
+		isOpen = open;
+	};
 
 	function connect() {
 		source = new EventSource(url);
 		source.addEventListener('changed', onChanged);
 		source.addEventListener('ticket', ({ data }) => {
-			const event = parseTicketEvent(data);
+			const event = parseEvent(eventData.ticket, data);
 			if (event) publishTicketEvent(event);
 		});
+		source.addEventListener('job', ({ data }) => {
+			const event = parseEvent(eventData.job, data);
+			if (event) onJob(event.job);
+		});
 		source.onopen = () => {
+			setOpen(true);
 			failures = 0;
 			if (isDisconnected) onReconnected();
 			isDisconnected = false;
@@ -38,6 +51,7 @@ export function openEventStream(
 		source.onerror = () => {
 			// By itself an EventSource never retries after a refusal, and after a lost connection it retries every few seconds for ever.
 			source.close();
+			setOpen(false);
 			if (!isDisconnected) onDisconnected();
 			isDisconnected = true;
 			timer = setTimeout(connect, retryDelay(failures++));
@@ -48,7 +62,15 @@ export function openEventStream(
 	return () => {
 		clearTimeout(timer);
 		source.close();
+		setOpen(false);
 	};
+}
+
+let openStreams = 0;
+
+/** Whether the page has an event stream that is open. */
+export function isStreaming(): boolean {
+	return openStreams > 0;
 }
 
 /** With jitter, so that the pages of a restarted server don't all reconnect at once. */
@@ -56,9 +78,9 @@ export function retryDelay(failures: number): number {
 	return Math.min(maxRetryMs, minRetryMs * 2 ** failures) * (0.75 + Math.random() / 2);
 }
 
-function parseTicketEvent(data: unknown): TicketEvent | undefined {
+function parseEvent<S extends z.ZodType>(schema: S, data: unknown): z.output<S> | undefined {
 	try {
-		const parsed = eventData.ticket.safeParse(JSON.parse(String(data)));
+		const parsed = schema.safeParse(JSON.parse(String(data)));
 		return parsed.success ? parsed.data : undefined;
 	} catch {
 		// Of another version of the server, or cut off: events are hints.

@@ -3,6 +3,7 @@ import type { Area } from '@stowage/rules';
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore } from 'react';
 import { endpointUrl, isMutating } from '../client/client.js';
+import { refetchJobs, updateJob } from '../jobs.js';
 import { listingKey } from '../listings/listingQuery.js';
 import { sessionQuery } from '../session/sessionQuery.js';
 import { openEventStream } from './eventStream.js';
@@ -10,7 +11,7 @@ import { FolderRefresh } from './FolderRefresh.js';
 import { subscribedTickets, subscribeToTicketList } from './ticketEvents.js';
 
 /**
- * Refetches the listings of the folder on screen when anybody changes it, and publishes the events of subscribed tickets. A page has one such stream, and none
+ * Refetches the listings of the folder on screen when anybody changes it, keeps the user's jobs current, and publishes the events of subscribed tickets. A page has one such stream, and none
  * while its tab is hidden or while `isSignedIn` is unknown.
  */
 export function useFolderEvents(area: Area, directory: string, isSignedIn: boolean | undefined): void {
@@ -31,7 +32,11 @@ export function useFolderEvents(area: Area, directory: string, isSignedIn: boole
 		const url = endpointUrl(events, { query: { type: area, directory, ticket } });
 		const close = openEventStream(url, {
 			onChanged: () => refresh.onChangeEvent(),
-			onReconnected: () => refresh.onChangeEvent(),
+			onJob: (job) => updateJob(queryClient, job),
+			onReconnected: () => {
+				refresh.onChangeEvent();
+				refetchJobs(queryClient);
+			},
 			onDisconnected: () => {
 				// The stream also ends with the session.
 				if (isSignedIn) void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });

@@ -1,6 +1,6 @@
 import { Button } from '@blueprintjs/core';
 import { GlobeIcon, LockIcon } from '@blueprintjs/icons';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { Link } from 'react-router';
 import { messages } from '../../messages.js';
 import styles from './AppHeader.module.css';
@@ -21,9 +21,12 @@ export interface AppHeaderProps extends Omit<UserMenuProps, 'username' | 'isOpen
 	isRegistrationOpen: boolean;
 	onSignIn: () => void;
 	onSignUp: () => void;
+	/** Beside the account. */
+	children?: ReactNode;
 }
 
-export function AppHeader({ username, area, isRegistrationOpen, onArea, onSignIn, onSignUp, ...menu }: AppHeaderProps) {
+export function AppHeader(props: AppHeaderProps) {
+	const { username, area, isRegistrationOpen, onArea, onSignIn, onSignUp, children, ...menu } = props;
 	const before = useRef(username);
 	useEffect(() => {
 		if (typeof before.current === 'string' && username === null) focusAccount();
@@ -39,6 +42,7 @@ export function AppHeader({ username, area, isRegistrationOpen, onArea, onSignIn
 				{typeof username === 'string' && <AreaButton area="private" isCurrent={area === 'private'} onArea={onArea} />}
 				<AreaButton area="public" isCurrent={area === 'public'} onArea={onArea} />
 			</div>
+			<div className={styles.account}>{children}</div>
 			<div id={accountId} className={styles.account}>
 				{username === null && (
 					<>

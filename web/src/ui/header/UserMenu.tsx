@@ -1,5 +1,5 @@
 import { Menu, MenuDivider, MenuItem, PopoverNext, PopupKind } from '@blueprintjs/core';
-import { CogIcon, FolderCloseIcon, LinkIcon, LogOutIcon } from '@blueprintjs/icons';
+import { CogIcon, FolderCloseIcon, LinkIcon, LogOutIcon, PulseIcon } from '@blueprintjs/icons';
 import { useEffect, useState } from 'react';
 import { messages } from '../../messages.js';
 import { moveInMenu } from '../menuKeys.js';
@@ -12,13 +12,16 @@ export interface UserMenuProps {
 	onArea: (area: 'private' | 'public') => void;
 	/** Opens the user's temporary links. */
 	onLinks: () => void;
+	/** Opens the user's long work. */
+	onActivity: () => void;
 	onSettings: () => void;
 	onLogout: () => void;
 	/** The button was pressed before the menu was loaded. */
 	isOpenAtFirst: boolean;
 }
 
-export function UserMenu({ username, isOpenAtFirst, onArea, onLinks, onSettings, onLogout }: UserMenuProps) {
+export function UserMenu(props: UserMenuProps) {
+	const { username, isOpenAtFirst, onArea, onLinks, onActivity, onSettings, onLogout } = props;
 	const [isOpen, setOpen] = useState(false);
 	useEffect(() => {
 		// The open menu partly covers controls of the page, which must not get the focus then.
@@ -56,6 +59,7 @@ export function UserMenu({ username, isOpenAtFirst, onArea, onLinks, onSettings,
 							onClick={() => onArea('private')}
 						/>
 						<MenuItem tagName="button" icon={<LinkIcon />} text={messages.myLinks} onClick={onLinks} />
+						<MenuItem tagName="button" icon={<PulseIcon />} text={messages.activity} onClick={onActivity} />
 						<MenuItem tagName="button" icon={<CogIcon />} text={messages.settings} onClick={onSettings} />
 						<MenuDivider />
 						<MenuItem tagName="button" icon={<LogOutIcon />} text={messages.logout} onClick={onLogout} />

@@ -1,0 +1,63 @@
+import { cancelJob, jobs, type PayloadInput, type ResultOf, retryJob, startJob } from '@stowage/contract';
+import { type QueryClient, queryOptions } from '@tanstack/react-query';
+import { call } from './client/client.js';
+import { isStreaming } from './events/eventStream.js';
+
+/** Long work of the signed-in user. */
+export type Job = ResultOf<typeof jobs>[number];
+
+/** How often the jobs are fetched while some are active: with an event stream only in case it missed something. */
+const pollMs = 2000;
+const pollWithEventsMs = 10_000;
+
+/** The user's jobs, which events keep current where there is a stream. */
+export function jobsQuery(username: string) {
+	return queryOptions({
+		queryKey: ['jobs', username],
+		queryFn: ({ signal }) => call(jobs, { signal }),
+		staleTime: 0,
+		refetchOnWindowFocus: true,
+		refetchInterval: ({ state }) => {
+			if (!state.data?.some(isActive)) return false;
+			return isStreaming() ? pollWithEventsMs : pollMs;
+		},
+		retry: 1,
+	});
+}
+
+/** Whether it waits or runs. */
+export function isActive({ status }: Pick<Job, 'status'>): boolean {
+	return status === 'queued' || status === 'processing';
+}
+
+/** Shows what an event, or a call, says of a job. */
+export function updateJob(queryClient: QueryClient, job: Job): void {
+	queryClient.setQueriesData<Job[]>({ queryKey: ['jobs'], type: 'active' }, (known) => known && withJob(known, job));
+	// A fetch that began before may still say that it runs.
+	if (!isActive(job)) refetchJobs(queryClient);
+}
+
+/** Events may have been missed. */
+export function refetchJobs(queryClient: QueryClient): void {
+	void queryClient.invalidateQueries({ queryKey: ['jobs'] });
+}
+
+/** The list with the job in its place, a new one at the front. */
+export function withJob(known: readonly Job[], job: Job): Job[] {
+	const isKnown = known.some(({ id }) => id === job.id);
+	return isKnown ? known.map((other) => (other.id === job.id ? job : other)) : [job, ...known];
+}
+
+export async function cancel(id: string): Promise<void> {
+	await call(cancelJob, { params: { id } });
+}
+
+/** Queues one that failed or was cancelled again. */
+export async function retry(id: string): Promise<Job> {
+	return call(retryJob, { params: { id } });
+}
+
+/** Queues a copy or a move of several items; returns the id of the job. */
+export async function startTransfer(payload: PayloadInput<typeof startJob>): Promise<string> {
+	return (await call(startJob, { payload })).id;
+}

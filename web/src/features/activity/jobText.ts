@@ -1,0 +1,90 @@
+import { conversionDetail } from '@stowage/contract';
+import { formatDate, formatDuration, formatListSize, formatSpeed, formatTime } from '@stowage/rules';
+import { isActive, type Job } from '../../api/jobs.js';
+import { activityMessages as messages } from './messages.js';
+
+/** What runs comes first, then what waits, in the order of its turn, then what has ended, the last first. */
+export function sortJobs(jobs: readonly Job[]): Job[] {
+	const endOf = ({ endTime, createdAt }: Job) => endTime ?? createdAt;
+	return jobs.toSorted((a, b) => {
+		const byStatus = rankOf(a) - rankOf(b);
+		if (byStatus !== 0) return byStatus;
+		return isActive(a) ? a.createdAt - b.createdAt : endOf(b) - endOf(a);
+	});
+}
+
+function rankOf({ status }: Job): number {
+	return status === 'processing' ? 0 : status === 'queued' ? 1 : 2;
+}
+
+/** How much is done, 0 to 1; undefined while that is not known. */
+export function fractionOf({ status, done, total }: Pick<Job, 'status' | 'done' | 'total'>): number | undefined {
+	if (status === 'completed') return 1;
+	if (total > 0) return Math.min(1, done / total);
+	return status === 'processing' ? undefined : 0;
+}
+
+/** How far all active ones are together, each counting the same. */
+export function overallFraction(jobs: readonly Job[]): number {
+	const active = jobs.filter(isActive);
+	return active.reduce((sum, job) => sum + (fractionOf(job) ?? 0), 0) / Math.max(1, active.length);
+}
+
+/** Beside its title: the percentage while that is known, else its state. */
+export function statusText(job: Job): string {
+	const fraction = fractionOf(job);
+	if (job.status === 'processing' && fraction !== undefined) return `${Math.floor(fraction * 100)}%`;
+	return messages.states[job.status];
+}
+
+/** Below its bar. An error has a line of its own. */
+export function detailText(job: Job): string {
+	const parts = isActive(job) ? progressParts(job) : resultParts(job);
+	// Lines break only between the parts.
+	return parts.map((part) => part.replaceAll(' ', '\u00A0')).join(' · ');
+}
+
+function progressParts(job: Job): string[] {
+	const { status, done, total, unit, timeLeft } = job;
+	if (status === 'queued') return [];
+	const amount = (value: number) => (unit === 'bytes' ? formatListSize(value) : value.toLocaleString('en-US'));
+	const of = messages.doneOf(amount(done), amount(total));
+	return [
+		...(unit === 'percent' || total === 0 ? [] : [unit === 'items' ? messages.items(of) : of]),
+		...speedParts(job),
+		...(timeLeft === null ? [] : [messages.timeLeft(formatDuration(timeLeft))]),
+	];
+}
+
+function speedParts({ unit, speed, detail }: Job): string[] {
+	if (unit === 'percent') {
+		const { currentFps } = conversionOf(detail);
+		return typeof currentFps === 'number' ? [messages.fps(currentFps.toFixed(1))] : [];
+	}
+	if (speed === null) return [];
+	return [unit === 'bytes' ? formatSpeed(speed) : messages.itemsSpeed(Math.round(speed).toLocaleString('en-US'))];
+}
+
+function resultParts({ detail, endTime }: Job): string[] {
+	const { sizeBefore, sizeAfter } = conversionOf(detail);
+	const hasSizes = typeof sizeBefore === 'number' && typeof sizeAfter === 'number';
+	return [
+		...(hasSizes ? [messages.sizes(formatListSize(sizeBefore), formatListSize(sizeAfter))] : []),
+		...(endTime === null ? [] : [messages.endedAt(formatDate(endTime), formatTime(endTime))]),
+	];
+}
+
+/** Other kinds of jobs have details of their own. */
+function conversionOf(detail: Job['detail']) {
+	const parsed = conversionDetail.safeParse(detail ?? {});
+	return parsed.success ? parsed.data : {};
+}
+
+/** What a screen reader is told when the jobs have changed: only those that changed their state. */
+export function announcement(before: readonly Job[], now: readonly Job[]): string {
+	const states = new Map(before.map(({ id, status }) => [id, status]));
+	return now
+		.filter(({ id, status }) => states.get(id) !== status)
+		.map(({ title, status }) => messages.changed(title, messages.states[status]))
+		.join('. ');
+}

@@ -1,0 +1,33 @@
+/** The sentences of the Activity dialog. */
+export const activityMessages = {
+	activity: 'Activity',
+	/** Of the button in the header. */
+	running: (jobs: number) => `Activity: ${jobs} running`,
+	list: 'Jobs',
+	states: {
+		queued: 'Queued',
+		processing: 'Processing',
+		completed: 'Completed',
+		failed: 'Failed',
+		cancelled: 'Cancelled',
+	},
+	cancelling: 'Cancelling',
+	changed: (title: string, state: string) => `${title}: ${state}`,
+	doneOf: (done: string, total: string) => `${done} of ${total}`,
+	items: (items: string) => `${items} items`,
+	itemsSpeed: (items: string) => `${items} items/s`,
+	fps: (fps: string) => `${fps} fps`,
+	timeLeft: (duration: string) => `${duration} left`,
+	sizes: (before: string, after: string) => `${before} → ${after}`,
+	endedAt: (date: string, time: string) => `${date} at ${time}`,
+	cancel: 'Cancel',
+	retry: 'Retry',
+	close: 'Close',
+	cancelFailed: 'Error cancelling',
+	retryFailed: 'Error retrying',
+	none: 'Nothing is running',
+	noneHint: 'Copies, moves and conversions show up here, from all your devices.',
+	loadFailed: 'Error loading activity',
+	tryAgain: 'Try Again',
+	loading: 'Loading activity',
+} as const;

@@ -1,0 +1,54 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { cancel, isActive, type Job, jobsQuery, refetchJobs, retry, updateJob } from '../../api/jobs.js';
+import { useNotify } from '../../ui/notifications/useNotify.js';
+import { announcement, sortJobs } from './jobText.js';
+import { activityMessages as messages } from './messages.js';
+
+const noticeKey = 'activity';
+
+/** The jobs of the signed-in user, and what can be done about them. */
+export function useActivity(username: string) {
+	const queryClient = useQueryClient();
+	const { notify } = useNotify();
+	const { data, error, refetch } = useQuery(jobsQuery(username));
+	const jobs = useMemo(() => data && sortJobs(data), [data]);
+	const [cancelling, setCancelling] = useState<ReadonlySet<string>>(new Set());
+	const fail = (message: string) => (failure: Error) =>
+		void notify({ key: noticeKey, intent: 'danger', message, detail: failure.message });
+
+	const cancelMutation = useMutation({
+		mutationFn: ({ id }: Job) => cancel(id),
+		onMutate: ({ id }) => setCancelling((before) => new Set([...before, id])),
+		onError: (failure, { id }) => {
+			setCancelling((before) => new Set([...before].filter((other) => other !== id)));
+			fail(messages.cancelFailed)(failure);
+		},
+		onSettled: () => refetchJobs(queryClient),
+	});
+	const retryMutation = useMutation({
+		mutationFn: ({ id }: Job) => retry(id),
+		onSuccess: (job) => {
+			setCancelling((before) => new Set([...before].filter((id) => id !== job.id)));
+			updateJob(queryClient, job);
+		},
+		onError: fail(messages.retryFailed),
+		onSettled: () => refetchJobs(queryClient),
+	});
+	return {
+		jobs,
+		error,
+		reload: () => void refetch(),
+		cancel: cancelMutation.mutate,
+		retry: retryMutation.mutate,
+		/** Its end was asked for, and it has not ended yet. */
+		isCancelling: (job: Job) => isActive(job) && cancelling.has(job.id),
+	};
+}
+
+/** The last change of a state among the jobs, in words. Empty at first. */
+export function useAnnouncement(jobs: readonly Job[]): string {
+	const [last, setLast] = useState({ jobs, text: '' });
+	if (jobs !== last.jobs) setLast({ jobs, text: announcement(last.jobs, jobs) || last.text });
+	return last.text;
+}
