@@ -1,6 +1,9 @@
 #!/usr/bin/env node
 import { access } from 'node:fs/promises';
 
+// As node's own --disable-proto=delete, wherever this was started: no input can reach the prototype of all objects by this name.
+Reflect.deleteProperty(Object.prototype, '__proto__');
+
 const program = new URL('../dist/main.js', import.meta.url);
 try {
 	await access(program);

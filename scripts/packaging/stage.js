@@ -1,0 +1,157 @@
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { root } from '../run.js';
+
+/** Packages whose types the authors of plugins compile against. */
+const typed = ['@stowage/plugin-api', '@stowage/rules', '@stowage/contract'];
+
+/**
+ * Lays out the package that is published: the command line with the built packages of ours in its `node_modules`. All others are fetched by npm when it is
+ * installed. Resolves to its manifest.
+ */
+export async function stagePackage(folder) {
+	const lock = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8')).packages;
+	const places = ourPackages(lock, '@stowage/cli');
+	await rm(folder, { recursive: true, force: true });
+	for (const [name, place] of places) await stageOne(name, place, targetOf(folder, name));
+	const manifest = await publishedManifest(lock, places);
+	await writeJson(path.join(folder, 'package.json'), manifest);
+	await cp(path.join(root, 'README.md'), path.join(folder, 'README.md'));
+	await cp(path.join(root, 'config'), path.join(folder, 'config'), {
+		recursive: true,
+		filter: (file) => !file.endsWith('.json'),
+	});
+	return manifest;
+}
+
+function targetOf(folder, name) {
+	return name === '@stowage/cli' ? folder : path.join(folder, 'node_modules', name);
+}
+
+/** A workspace and all that it needs of ours: names with their folders. */
+function ourPackages(lock, name, found = new Map()) {
+	if (found.has(name)) return found;
+	const place = lock[`node_modules/${name}`].resolved;
+	found.set(name, place);
+	for (const needed of Object.keys(dependenciesOf(lock, name, place))) {
+		if (needed.startsWith('@stowage/')) ourPackages(lock, needed, found);
+	}
+	return found;
+}
+
+/** The page's libraries are built into it. */
+function dependenciesOf(lock, name, place) {
+	return name === '@stowage/web' ? {} : (lock[place].dependencies ?? {});
+}
+
+async function stageOne(name, place, target) {
+	const source = path.join(root, place);
+	await mkdir(target, { recursive: true });
+	await cp(path.join(source, 'dist'), path.join(target, 'dist'), {
+		recursive: true,
+		filter: (file) => name === '@stowage/web' || isShipped(source, path.relative(source, file), typed.includes(name)),
+	});
+	if (name === '@stowage/cli') {
+		await cp(path.join(source, 'bin'), path.join(target, 'bin'), { recursive: true });
+		return;
+	}
+	const { version, description, license, type, exports } = JSON.parse(
+		await readFile(path.join(source, 'package.json'), 'utf8'),
+	);
+	// What they need stands in the package around them: npm would take it for a part of the package that is there already.
+	const manifest = { name, version, description, license, type, exports: withoutSources(exports) };
+	await writeJson(path.join(target, 'package.json'), manifest);
+}
+
+/** What the compiler wrote for a source that is gone stays in `dist`. */
+function isShipped(folder, file, hasTypes) {
+	if (!/\.\w+$/.test(file)) return true;
+	if (!(file.endsWith('.js') || (file.endsWith('.d.ts') && hasTypes))) return false;
+	const source = file.replace(/^dist/, 'src').replace(/(\.d\.ts|\.js)$/, '.ts');
+	return existsSync(path.join(folder, source));
+}
+
+function withoutSources(exports) {
+	if (exports === undefined) return undefined;
+	return Object.fromEntries(Object.entries(exports).map(([key, { source, ...rest }]) => [key, rest]));
+}
+
+async function publishedManifest(lock, places) {
+	const { version, description, license, type, engines, bin } = JSON.parse(
+		await readFile(path.join(root, 'cli/package.json'), 'utf8'),
+	);
+	const dependencies = {};
+	const optionalDependencies = {};
+	for (const [name, place] of places) {
+		for (const needed of Object.keys(dependenciesOf(lock, name, place))) dependencies[needed] = versionOf(lock, needed);
+		for (const needed of Object.keys(lock[place].optionalDependencies ?? {}))
+			optionalDependencies[needed] = versionOf(lock, needed);
+	}
+	const ours = [...places.keys()].filter((name) => name !== '@stowage/cli').sort();
+	return {
+		name: 'stowage',
+		version,
+		description,
+		license,
+		type,
+		engines,
+		bin,
+		dependencies: sorted(dependencies),
+		optionalDependencies: sorted(optionalDependencies),
+		bundleDependencies: ours,
+	};
+}
+
+function versionOf(lock, name) {
+	const { version, link, resolved } = lock[`node_modules/${name}`];
+	return link ? lock[resolved].version : version;
+}
+
+/** The part of the clone's lock that the dependencies of the published manifest reach, at the same places and without packages of ours. */
+export async function lockOf(manifest) {
+	const lock = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8')).packages;
+	const packages = { '': manifest };
+	const visit = (from, needed, isOptional) => {
+		for (const name of Object.keys(needed ?? {})) {
+			const place = resolvedPlace(lock, from, name);
+			// npm leaves out what is for another platform or an optional peer.
+			if (place === undefined) {
+				if (isOptional) continue;
+				throw new Error(`${name}, which ${from || 'stowage'} needs, is not in the lock.`);
+			}
+			if (packages[place] !== undefined) continue;
+			const { dev, ...own } = lock[place];
+			packages[place] = own;
+			visit(place, own.dependencies, false);
+			visit(place, own.optionalDependencies, true);
+			visit(place, own.peerDependencies, true);
+		}
+	};
+	visit('', manifest.dependencies, false);
+	visit('', manifest.optionalDependencies, true);
+	return {
+		name: manifest.name,
+		version: manifest.version,
+		lockfileVersion: 3,
+		requires: true,
+		packages: sorted(packages),
+	};
+}
+
+/** Where a package finds another one: in its own `node_modules`, or in those of the packages around it. */
+function resolvedPlace(lock, from, name) {
+	for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf('/node_modules/')))) {
+		const place = `${at === '' ? '' : `${at}/`}node_modules/${name}`;
+		if (lock[place] !== undefined) return place;
+		if (at === '') return undefined;
+	}
+}
+
+function sorted(object) {
+	return Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function writeJson(file, value) {
+	return writeFile(file, `${JSON.stringify(value, undefined, '\t')}\n`);
+}

@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import test from 'ava';
+import { startServer } from '../serverProcess.js';
+import { checkServing } from './checkServing.js';
+import { tryDeb } from './tryDeb.js';
+
+const execute = promisify(execFile);
+
+/** Runs a script of the clone; resolves to the last line that it prints. */
+async function script(name: string, ...args: string[]): Promise<string> {
+	const { stdout } = await execute(process.execPath, [`scripts/${name}`, ...args]);
+	return stdout.trim().split('\n').at(-1) ?? '';
+}
+
+/** Larger than the package is, and far smaller than one with the page's libraries in it. */
+const mostBytes = 6 * 1024 * 1024;
+
+test('the package installs into an empty place without a compiler, and what it installs serves, as does the Debian package made of it', async (t) => {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-packages-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	const tarball = await script('package.js', folder);
+	t.true((await stat(tarball)).size < mostBytes);
+
+	// Nothing but what npm itself needs.
+	const programs = path.join(folder, 'programs');
+	await mkdir(programs);
+	for (const program of ['sh', 'node', 'npm']) {
+		await symlink((await execute('which', [program])).stdout.trim(), path.join(programs, program));
+	}
+	const { NODE_EXTRA_CA_CERTS, HOME } = process.env;
+	await writeFile(path.join(folder, 'npmrc'), '');
+	await execute(
+		'npm',
+		['install', '--global', '--prefix', folder, '--prefer-offline', '--no-audit', '--no-fund', tarball],
+		{
+			env: { PATH: programs, HOME, NODE_EXTRA_CA_CERTS, npm_config_userconfig: path.join(folder, 'npmrc') },
+		},
+	);
+	const app = path.join(folder, 'lib/node_modules/stowage');
+	await t.throwsAsync(
+		stat(path.join(app, 'node_modules/react')),
+		{ code: 'ENOENT' },
+		'the page has its libraries in it',
+	);
+	const server = await startServer(t, {
+		command: path.join(folder, 'bin/stowage'),
+		args: ['serve', '--port', '0', '--data-dir', path.join(folder, 'data')],
+	});
+	await checkServing(t, server.url);
+	await server.stop();
+
+	// With the Node at hand and little compression: how it is made otherwise is in test/faults.
+	const deb = await script('deb.js', folder, '--fast', '--app', app, '--node', process.execPath);
+	await tryDeb(t, deb);
+});
+
+test('no input can reach the prototype of all objects, however the program is started', async (t) => {
+	const bin = path.resolve('cli/bin/stowage.js');
+	const program = `process.on('exit', () => console.log('__proto__' in {})); process.argv = ['node', 'stowage', '--version']; await import(${JSON.stringify(bin)})`;
+	const { stdout } = await execute(process.execPath, ['--input-type=module', '-e', program], {
+		env: { ...process.env, NODE_OPTIONS: '' },
+	});
+	t.regex(stdout, /\nfalse\n$/);
+	t.regex(await readFile('scripts/packaging/debian/stowage', 'utf8'), /--disable-proto=delete/);
+});

@@ -1,0 +1,53 @@
+import { appendFile, copyFile, readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { ExecutionContext } from 'ava';
+import { startServer } from '../serverProcess.js';
+import { checkServing } from './checkServing.js';
+import { copyOfMachine } from './copyOfMachine.js';
+
+/** Installs, upgrades, removes and purges a Debian package, and uses what it installs. */
+export async function tryDeb(t: ExecutionContext, deb: string): Promise<void> {
+	const { root, run } = await copyOfMachine(t);
+	const at = (file: string) => path.join(root, file);
+	const isThere = (file: string) =>
+		stat(at(file)).then(
+			() => true,
+			() => false,
+		);
+	const dpkg = (...args: string[]) => run('dpkg', '--force-unsafe-io', ...args);
+	await copyFile(deb, at('tmp/stowage.deb'));
+
+	await dpkg('--install', '/tmp/stowage.deb');
+	const [, , uid, gid] = (await run('getent', 'passwd', 'stowage')).split(':').map(Number);
+	t.like(await stat(at('var/lib/stowage')), { uid, gid, mode: 0o40750 });
+	t.like(await stat(at('etc/stowage/config.yaml')), { uid: 0, gid, mode: 0o100640 });
+	t.is((await run('systemctl', 'is-enabled', 'stowage')).trim(), 'enabled');
+	await run('systemd-analyze', 'verify', '/lib/systemd/system/stowage.service');
+	t.is(await run('dpkg', '--verify', 'stowage'), '', 'each file is as it was packed');
+
+	// The password comes from standard input.
+	const added = await run('sh', '-c', 'echo correct horse | stowage user add ada --log-level error');
+	t.is(added.trim(), 'Added ada.');
+	t.like(
+		await stat(at('var/lib/stowage/stowage.db')),
+		{ uid, gid },
+		'what root asks for is done as the service’s user',
+	);
+	const serve = ['/usr/bin/stowage', 'serve', '--port', '0'];
+	const server = await startServer(t, { command: 'chroot', args: [root, ...serve] });
+	await checkServing(t, server.url);
+	await server.stop();
+
+	await appendFile(at('etc/stowage/config.yaml'), 'port: 8080\n');
+	await dpkg('--install', '/tmp/stowage.deb');
+	t.regex(await readFile(at('etc/stowage/config.yaml'), 'utf8'), /^port: 8080$/m, 'an upgrade keeps the configuration');
+	t.regex(await run('stowage', 'user', 'list'), /^ada\t/m, 'and the data');
+
+	await dpkg('--remove', 'stowage');
+	t.false(await isThere('usr/bin/stowage'));
+	t.false(await isThere('etc/systemd/system/multi-user.target.wants/stowage.service'));
+	t.true(await isThere('etc/stowage/config.yaml'));
+	t.regex(await dpkg('--purge', 'stowage'), /The files in \/var\/lib\/stowage are kept/);
+	t.false(await isThere('etc/stowage'));
+	t.true(await isThere('var/lib/stowage/stowage.db'));
+}
