@@ -80,6 +80,7 @@ const coreFloors: readonly (readonly string[])[] = [
 	['http', 'storage', 'plugins', 'limits', 'events'],
 	['bodies', 'responses'],
 	['accounts', 'quotas', 'files', 'archives', 'jobs', 'links', 'tickets', 'thumbnails', 'uploads'],
+	['pasting'],
 	['services', 'routes'],
 	['createApp', 'index'],
 ];

@@ -1,0 +1,60 @@
+import { type Files, Pace, type WalkedItem } from '@stowage/plugin-api';
+import { type Area, isFailure, type Viewer } from '@stowage/rules';
+import type { PastedItem } from './pasteInput.js';
+
+/** Beyond that nobody waits for the sum. */
+const mostEntries = 2_000_000;
+
+/** How many bytes the items have with all below them, as the viewer may see it; nothing if there are too many. What can't be read counts nothing. */
+export async function countBytes(
+	files: Pick<Files, 'stat' | 'survey'>,
+	viewer: Viewer,
+	area: Area,
+	items: readonly PastedItem[],
+	signal: AbortSignal,
+): Promise<number | undefined> {
+	const pace = new Pace();
+	let bytes = 0;
+	let entries = 0;
+	const count = (found: readonly WalkedItem[], folders: WalkedItem[]) => {
+		entries += found.length;
+		for (const item of found) {
+			bytes += item.size;
+			if (item.type === 'directory') folders.push(item);
+		}
+	};
+	for (const item of items) {
+		const folders: WalkedItem[] = [];
+		count(await look(files, viewer, area, item), folders);
+		for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+			const { path, owner } = folder;
+			const batches = files.survey(viewer, { area, path, ...(owner === undefined ? {} : { owner }) });
+			for await (const batch of batches) {
+				signal.throwIfAborted();
+				if (pace.isDue) await pace.rest(signal);
+				count(batch.items, folders);
+				if (entries > mostEntries) return undefined;
+			}
+		}
+		if (pace.isDue) await pace.rest(signal);
+	}
+	return bytes;
+}
+
+async function look(
+	files: Pick<Files, 'stat'>,
+	viewer: Viewer,
+	area: Area,
+	{ path, owner }: PastedItem,
+): Promise<WalkedItem[]> {
+	try {
+		const found: WalkedItem[] = [];
+		const chosen = [{ path, ...(owner === undefined ? {} : { owner }) }];
+		for await (const each of files.stat(viewer, area, chosen)) found.push(each);
+		return found;
+	} catch (error) {
+		// Whoever copies it says so.
+		if (isFailure(error)) return [];
+		throw error;
+	}
+}

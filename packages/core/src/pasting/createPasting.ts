@@ -1,0 +1,80 @@
+import { schemas } from '@stowage/contract';
+import type { Job, JobOwner, Jobs } from '@stowage/plugin-api';
+import {
+	type Area,
+	assertAllowed,
+	baseName,
+	type Entry,
+	Failure,
+	failureKind,
+	pasteDenial,
+	plural,
+	type StoragePath,
+} from '@stowage/rules';
+import { type CopyDependencies, copyKind } from './copyKind.js';
+import { moveKind } from './moveKind.js';
+import { type PasteInput, stepOf } from './pasteInput.js';
+
+export interface Pasting {
+	/** Starts a job. Throws what can be refused as a whole: when none of the items may go there. */
+	start(owner: JobOwner, kind: 'copy' | 'move', input: PasteInput): Promise<Job>;
+	/** Does the same for a single item, and answers its entry if that takes less than so many milliseconds, or the id of the job. Throws what the work throws by then. */
+	startSingle(
+		owner: JobOwner,
+		kind: 'copy' | 'move',
+		input: PasteInput,
+		waitMs: number,
+	): Promise<{ entry: Entry } | { jobId: string }>;
+}
+
+/** Copies and moves as jobs, of what was cut or copied, and of single calls whose client does not want to wait. */
+export function createPasting(jobs: Jobs, dependencies: CopyDependencies): Pasting {
+	const starters = { copy: jobs.define(copyKind(dependencies)), move: jobs.define(moveKind(dependencies.files)) };
+
+	const pasting: Pasting = {
+		start(owner, kind, input) {
+			assertSomeAllowed(owner, kind, input);
+			return starters[kind].start(owner, input, titleOf(kind, input));
+		},
+
+		async startSingle(owner, kind, input, waitMs) {
+			const { id } = await pasting.start(owner, kind, input);
+			const ended = await jobs.waitForEnd(owner, id, waitMs);
+			if (ended === undefined) return { jobId: id };
+			if (ended.status === 'completed') return { entry: schemas.entry.parse(ended.detail?.entry) as Entry };
+			throw reasonOf(ended);
+		},
+	};
+	return pasting;
+}
+
+function assertSomeAllowed(owner: JobOwner, kind: 'copy' | 'move', input: PasteInput): void {
+	if (input.items.length === 0) throw new Failure('invalid', 'Nothing to paste');
+	let first: Failure | undefined;
+	for (const item of input.items) {
+		const { from, to } = stepOf(input, item);
+		const denial = pasteDenial(kind === 'move' ? 'cut' : 'copy', owner, from, to);
+		if (denial === undefined) return;
+		first ??= denial;
+	}
+	assertAllowed(first);
+}
+
+function titleOf(kind: 'copy' | 'move', { items, to, directory }: PasteInput): string {
+	const [first] = items;
+	const what = items.length === 1 && first !== undefined ? baseName(first.path) : plural(items.length, 'item');
+	return `${kind === 'copy' ? 'Copy' : 'Move'} ${what} to ${folderName(to, directory)}`;
+}
+
+function folderName(area: Area, directory: StoragePath): string {
+	if (directory !== '') return baseName(directory);
+	return area === 'public' ? 'Public' : 'My Files';
+}
+
+/** Why a job with a single item did not do it, as the call without a job would tell it. */
+function reasonOf({ error, detail }: Job): Error {
+	const [fault] = Array.isArray(detail?.errors) ? (detail.errors as { code?: string }[]) : [];
+	const kind = failureKind(fault?.code ?? '');
+	if (kind === undefined) return new Error(error ?? 'A job ended without a reason.');
+	return new Failure(kind, error ?? 'It could not be done.');
+}

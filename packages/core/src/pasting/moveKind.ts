@@ -1,0 +1,65 @@
+import type { Files, JobKind, WalkedItem } from '@stowage/plugin-api';
+import { baseName, type Entry, isFailure, joinPath, parentPath, type Viewer } from '@stowage/rules';
+import { type PasteInput, type PasteStep, pasteInput, withinOneArea } from './pasteInput.js';
+import { detailOf, pasteItems, stateOf } from './pasteItems.js';
+
+/** Moves of many items. Each is one rename, so what is half done is never more than one of them. */
+export function moveKind(files: Files): JobKind<PasteInput> {
+	return {
+		name: 'move',
+		input: pasteInput,
+		onRestart: 'resume',
+		concurrency: 4,
+		perUser: 20,
+		async run(job) {
+			const state = stateOf(job);
+			const { viewer, input } = job;
+			const tell = () => {
+				job.progress({ done: state.next, total: input.items.length, unit: 'items', detail: detailOf(state) });
+			};
+			tell();
+			let before = state.mark;
+			return pasteItems(
+				job,
+				state,
+				{ operation: 'cut', done: 'Moved' },
+				{
+					async bring(planned) {
+						const step = withinOneArea(planned);
+						const moved = before === undefined ? undefined : await findMoved(files, viewer, step, before);
+						before = undefined;
+						if (moved !== undefined) return moved;
+						for await (const { id } of files.stat(viewer, step.from.area, [step.from])) state.mark = id;
+						// With its id, since a run that is cut off after the move must know that it is done.
+						await job.checkpoint(state);
+						return files.move(viewer, step.from, step.to.path);
+					},
+					giveUp: async () => {},
+					tell,
+				},
+			);
+		},
+	};
+}
+
+/** The item with this id, if it lies under any name in the folder where it should go and no longer where it was. */
+async function findMoved(
+	files: Files,
+	viewer: Viewer,
+	{ from, to }: PasteStep,
+	id: string,
+): Promise<Entry | undefined> {
+	try {
+		for await (const item of files.stat(viewer, from.area, [from])) if (item.id === id) return undefined;
+	} catch (error) {
+		if (!isFailure(error, 'notFound')) throw error;
+	}
+	const folder = parentPath(to.path);
+	const owner = to.area === 'public' && viewer.kind === 'user' ? { owner: viewer.username } : {};
+	for await (const { items } of files.survey(viewer, { area: to.area, path: folder, ...owner })) {
+		const found = items.find((item: WalkedItem) => item.id === id);
+		if (found !== undefined)
+			return files.find(viewer, { area: to.area, path: joinPath(folder, baseName(found.path)), ...owner });
+	}
+	return undefined;
+}

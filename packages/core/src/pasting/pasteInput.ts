@@ -1,0 +1,45 @@
+import { schemas } from '@stowage/contract';
+import { type Area, baseName, homePath, joinPath, type StoragePath } from '@stowage/rules';
+import { z } from 'zod';
+
+const pastedItem = z.object({
+	path: schemas.itemPath,
+	owner: schemas.owner.optional(),
+	/** What it shall be called; left out, what it is called. */
+	name: z.string().optional(),
+});
+
+/** What a job of the kinds `copy` and `move` is started with. */
+export const pasteInput = z.object({
+	from: schemas.area,
+	to: schemas.area,
+	directory: schemas.path,
+	items: z.array(pastedItem),
+	/** The client's, whose uploads of an hour may be limited. */
+	address: z.string(),
+});
+
+export type PasteInput = z.infer<typeof pasteInput>;
+export type PastedItem = z.infer<typeof pastedItem>;
+
+/** An item and where it goes, each as its area has it. */
+export interface PasteStep {
+	from: { area: Area; path: StoragePath; owner?: string | null };
+	to: { area: Area; path: StoragePath };
+}
+
+export function stepOf({ from, to, directory }: PasteInput, { path, owner, name }: PastedItem): PasteStep {
+	return {
+		from: { area: from, path, ...(owner === undefined ? {} : { owner }) },
+		to: { area: to, path: joinPath(directory, name ?? baseName(path)) },
+	};
+}
+
+/** The same as one move within an area: between areas it is one within the home. */
+export function withinOneArea({ from, to }: PasteStep): PasteStep {
+	if (from.area === to.area) return { from, to };
+	return {
+		from: { area: 'private', path: homePath(from.area, from.path) },
+		to: { area: 'private', path: homePath(to.area, to.path) },
+	};
+}
