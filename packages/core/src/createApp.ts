@@ -21,6 +21,7 @@ import { createDatabaseReserve } from './limits/databaseReserve.js';
 import { FairQueue } from './limits/FairQueue.js';
 import { createLinks } from './links/createLinks.js';
 import { createLog, type Log } from './log.js';
+import { createPasting } from './pasting/createPasting.js';
 import { loadPlugins } from './plugins/loadPlugins.js';
 import { createRegistry } from './plugins/registry.js';
 import { createQuotas } from './quotas/createQuotas.js';
@@ -256,6 +257,7 @@ async function assemble(
 		now,
 		monotonic,
 	});
+	const pasting = createPasting(jobs, { files, uploadLimits, walkQueue, log });
 	const inFlightUploads = new InFlightUploads();
 	parts.push(inFlightUploads);
 	speakTus(server, config.basePath);
@@ -279,6 +281,7 @@ async function assemble(
 		thumbnails,
 		notifications,
 		jobs,
+		pasting,
 		streams,
 		resumableUploads,
 		quotas,

@@ -12,6 +12,7 @@ import type { DatabaseReserve } from './limits/databaseReserve.js';
 import type { FairQueue } from './limits/FairQueue.js';
 import type { Links } from './links/createLinks.js';
 import type { Log } from './log.js';
+import type { Pasting } from './pasting/createPasting.js';
 import type { Quotas } from './quotas/createQuotas.js';
 import type { Thumbnails } from './thumbnails/createThumbnails.js';
 import type { Tickets } from './tickets/createTickets.js';
@@ -43,6 +44,7 @@ export interface Services {
 	thumbnails: Thumbnails;
 	notifications: Notifications;
 	jobs: JobService;
+	pasting: Pasting;
 	streams: EventStreams;
 	resumableUploads: ResumableUploads;
 	inFlightUploads: InFlightUploads;

@@ -328,6 +328,8 @@ export interface JobStore {
 	find(id: string): Promise<JobRecord | undefined>;
 	/** What it was started with, as long as that is kept. */
 	input(id: string): Promise<string | undefined>;
+	/** Whether what one that has not ended saved holds this text, which has only letters, digits and `-`: so that nobody drops what a job goes on with. */
+	isSaved(text: string): Promise<boolean>;
 	/** Those that have not ended and the latest `mostEnded` that have, of one user or of all, the newest first. */
 	list(mostEnded: number, userId?: string): Promise<JobRecord[]>;
 	/** All that are held. A lease that ends later than `leaseMs` from now, and a minute, was given while the clock was wrong: it has expired too. */

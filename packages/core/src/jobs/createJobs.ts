@@ -125,6 +125,8 @@ export function createJobs(parts: Dependencies): JobService {
 			await run.renew().catch(() => {});
 			return { status: 'completed', error: null, detail: isTooLarge ? null : detail };
 		} catch (error) {
+			// How far it came stays with why it came no further.
+			await run.renew().catch(() => {});
 			return settled(error, run, kind);
 		}
 	};

@@ -1,11 +1,21 @@
 import * as contract from '@stowage/contract';
-import { type Call, type ItemRef, route } from '@stowage/plugin-api';
-import type { Area, Owner, StoragePath, Viewer } from '@stowage/rules';
+import { type Call, type ItemRef, type Request, route } from '@stowage/plugin-api';
+import {
+	type Area,
+	assertAllowed,
+	baseName,
+	moveDenial,
+	type Owner,
+	parentPath,
+	type StoragePath,
+	type Viewer,
+} from '@stowage/rules';
 import { clientGone } from '../http/clientGone.js';
 import { clientKey } from '../limits/clientKey.js';
 import { listingText } from '../responses/listingText.js';
 import { sendListing } from '../responses/sendListing.js';
 import type { Services } from '../services.js';
+import { ownerOf } from './jobs.js';
 
 const item = (area: Area, path: StoragePath, owner: Owner | undefined): ItemRef => ({
 	area,
@@ -16,8 +26,41 @@ const item = (area: Area, path: StoragePath, owner: Owner | undefined): ItemRef 
 type BrowseCall = Pick<Call<typeof contract.browsePublic>, 'request' | 'h'>;
 type BrowseQuery = Call<typeof contract.browsePublic>['query'];
 
+type ChangeCall = Pick<
+	Call<typeof contract.moveItem | typeof contract.copyItem>,
+	'viewer' | 'payload' | 'request' | 'h'
+>;
+
+/** RFC 7240: the client prefers an answer at once to one that tells the end. */
+const respondAsync = 'respond-async';
+
+/** What takes less is answered with its end all the same. */
+const asyncAfterMs = 1000;
+
+function wantsNoWait({ headers }: Pick<Request, 'headers'>): boolean {
+	const preferences = [headers.prefer ?? []].flat().join(',').split(',');
+	return preferences.some((each) => each.split(/[=;]/)[0]?.trim().toLowerCase() === respondAsync);
+}
+
 /** Browsing, and everything that changes a tree but for bytes that arrive. */
-export function fileRoutes({ files, uploadLimits, walkQueue, log }: Services) {
+export function fileRoutes({ files, pasting, uploadLimits, walkQueue, log }: Services) {
+	/** Answers once it is done, or after a moment with the job that goes on. */
+	const asJob = async (
+		{ viewer, payload, request, h }: ChangeCall,
+		kind: 'copy' | 'move',
+		{ area: from, path, owner }: ItemRef,
+		to: Area,
+		message: string,
+	) => {
+		const directory = parentPath(payload.toPath);
+		const chosen = { path, name: baseName(payload.toPath), ...(owner === undefined ? {} : { owner }) };
+		const { address } = request.client;
+		const input = { from, to, directory, items: [chosen], address };
+		const outcome = await pasting.startSingle(ownerOf(viewer), kind, input, asyncAfterMs);
+		if ('entry' in outcome) return { message, entry: outcome.entry };
+		return h.response(outcome).code(202).header('preference-applied', respondAsync);
+	};
+
 	const browse = async ({ request, h }: BrowseCall, viewer: Viewer, type: Area, { directory, search }: BrowseQuery) => {
 		const folder = item(type, directory, undefined);
 		if (search === undefined || search === '') {
@@ -45,27 +88,30 @@ export function fileRoutes({ files, uploadLimits, walkQueue, log }: Services) {
 			entry: await files.rename(viewer, item(payload.type, payload.oldPath, payload.owner), payload.newName),
 		})),
 
-		route(contract.moveItem, async ({ viewer, payload }) => ({
-			message: 'Moved.',
-			entry: await files.move(viewer, item(payload.type, payload.fromPath, payload.owner), payload.toPath),
-		})),
+		route(contract.moveItem, async (call) => {
+			const { viewer, payload } = call;
+			const from = item(payload.type, payload.fromPath, payload.owner);
+			if (wantsNoWait(call.request)) {
+				assertAllowed(moveDenial(viewer, from, item(payload.type, payload.toPath, undefined)));
+				return asJob(call, 'move', from, payload.type, 'Moved.');
+			}
+			return { message: 'Moved.', entry: await files.move(viewer, from, payload.toPath) };
+		}),
 
-		route(contract.copyItem, async ({ viewer, payload, request }) => ({
-			message: 'Copied.',
-			entry: await uploadLimits.counted(viewer, request.client.address, { files: 0, bytes: 0 }, (counting) =>
-				files.copy(
-					viewer,
-					item(payload.fromType ?? payload.type, payload.fromPath, payload.owner),
-					item(payload.type, payload.toPath, undefined),
-					{
-						signal: clientGone(request),
-						beforeItem: async ({ type, size }) => {
-							if (type === 'file') await counting.one(size);
-						},
+		route(contract.copyItem, async (call) => {
+			const { viewer, payload, request } = call;
+			const from = item(payload.fromType ?? payload.type, payload.fromPath, payload.owner);
+			if (wantsNoWait(request)) return asJob(call, 'copy', from, payload.type, 'Copied.');
+			const entry = await uploadLimits.counted(viewer, request.client.address, { files: 0, bytes: 0 }, (counting) =>
+				files.copy(viewer, from, item(payload.type, payload.toPath, undefined), {
+					signal: clientGone(request),
+					beforeItem: async ({ type, size }) => {
+						if (type === 'file') await counting.one(size);
 					},
-				),
-			),
-		})),
+				}),
+			);
+			return { message: 'Copied.', entry };
+		}),
 
 		route(contract.deleteItem, async ({ viewer, payload }) => {
 			await files.remove(viewer, item(payload.type, payload.filePath, payload.owner));

@@ -3,9 +3,15 @@ import { type JobOwner, route } from '@stowage/plugin-api';
 import { Failure, type Viewer } from '@stowage/rules';
 import type { Services } from '../services.js';
 
-/** The caller's long work: looking at it, ending it and trying it again. */
-export function jobRoutes({ jobs }: Services) {
+/** The caller's long work: starting it, looking at it, ending it and trying it again. */
+export function jobRoutes({ jobs, pasting }: Services) {
 	return [
+		route(contract.startJob, async ({ viewer, payload, request, h }) => {
+			const { kind, type, toType, directory, items } = payload;
+			const input = { from: type, to: toType ?? type, directory, items, address: request.client.address };
+			const { id } = await pasting.start(ownerOf(viewer), kind, input);
+			return h.response({ id }).code(202);
+		}),
 		route(contract.jobs, ({ viewer }) => jobs.list(ownerOf(viewer))),
 		route(contract.findJob, ({ viewer, params }) => jobs.find(ownerOf(viewer), params.id ?? '')),
 		route(contract.cancelJob, async ({ viewer, params }) => {
@@ -16,7 +22,8 @@ export function jobRoutes({ jobs }: Services) {
 	];
 }
 
-function ownerOf(viewer: Viewer): JobOwner {
+/** Whose jobs a call is about. Throws `notSignedIn` for a visitor, who has none. */
+export function ownerOf(viewer: Viewer): JobOwner {
 	if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in first.');
 	return viewer;
 }

@@ -364,7 +364,8 @@ export function createResumableUploads({
 				copies: now() - hourMs,
 				notes: now() - dayMs,
 			};
-			await storage.sweepStaging(ages, (id) => uploads.isStaged(id));
+			const isNeeded = async (id: string) => (await uploads.isStaged(id)) || (await database.jobs.isSaved(id));
+			await storage.sweepStaging(ages, isNeeded);
 		},
 	};
 	return resumable;

@@ -190,6 +190,12 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 			return row?.input;
 		},
 
+		async isSaved(text) {
+			if (!/^[A-Za-z0-9-]+$/.test(text)) return false;
+			const row = await jobs().whereIn('status', unended).where('saved', 'like', `%"${text}"%`).first('id');
+			return row !== undefined;
+		},
+
 		async list(mostEnded, userId) {
 			const chosen = () => (userId === undefined ? jobs() : jobs().where({ user_id: userId }));
 			const running = await chosen()
