@@ -17,6 +17,7 @@ import { createNotifications } from './events/notifications.js';
 import { createFiles } from './files/createFiles.js';
 import { createServer } from './http/createServer.js';
 import { createJobs } from './jobs/createJobs.js';
+import { identifyProcess } from './jobs/processIdentity.js';
 import { createDatabaseReserve } from './limits/databaseReserve.js';
 import { FairQueue } from './limits/FairQueue.js';
 import { createLinks } from './links/createLinks.js';
@@ -159,6 +160,7 @@ async function assemble(
 		log,
 		now,
 		monotonic,
+		identity: await identifyProcess(),
 	});
 	server.decorate('server', 'jobs', jobs);
 	// At once, while connections still may end by themselves.

@@ -17,10 +17,12 @@ import type {
 import { Failure, isFailure, truncateToBytes } from '@stowage/rules';
 import type { HeardNotifications } from '../events/notifications.js';
 import type { DatabaseReserve } from '../limits/databaseReserve.js';
+import { createKeyedMutex } from '../limits/keyedMutex.js';
 import type { Log } from '../log.js';
 import { JobRun } from './JobRun.js';
 import { JobTeller } from './JobTeller.js';
 import { jobLimits } from './jobLimits.js';
+import type { ProcessIdentity } from './processIdentity.js';
 
 export interface JobService extends Jobs {
 	/** Of one user or of all, the newest first. */
@@ -49,8 +51,7 @@ interface Dependencies {
 	now(): number;
 	/** Milliseconds of a clock that nobody sets. */
 	monotonic(): number;
-	/** What tells this process from every other one. */
-	holder?: string;
+	identity: ProcessIdentity;
 }
 
 type AnyKind = JobKind<unknown>;
@@ -60,9 +61,11 @@ const interrupted = 'The server ended while this was under way.';
 
 /** Long work that survives its page, its session and the process; see docs/architecture.md. */
 export function createJobs(parts: Dependencies): JobService {
-	const { store, users, notifications, databaseReserve, log, now, monotonic } = parts;
-	const holder = parts.holder ?? randomBytes(16).toString('hex');
+	const { store, users, notifications, databaseReserve, log, now, monotonic, identity } = parts;
+	const holder = identity.name;
 	const kinds = new Map<string, AnyKind>();
+	/** One start of a user after the other: they wait for each other in the database too, and would take all of its connections for that. */
+	const exclusively = createKeyedMutex();
 	const runs = new Map<string, JobRun>();
 	/** What runs until it has ended, and what its end takes. */
 	const settling = new Set<Promise<void>>();
@@ -233,10 +236,16 @@ export function createJobs(parts: Dependencies): JobService {
 			if (job === undefined || job.holder !== holder || job.epoch !== run.key.epoch) run.lose();
 			else if (job.isCancelRequested) run.cancel();
 		}
-		const abandoned = held.filter((job) => job.isExpired && !runs.has(job.id));
-		if (abandoned.length === 0) return held;
-		for (const job of abandoned) await takeOver(job, { leaseMs: jobLimits.leaseMs });
-		return store.held(jobLimits.leaseMs);
+		let hasFreed = false;
+		for (const job of held) {
+			if (job.holder === holder && runs.has(job.id)) continue;
+			// Of a process that is surely gone nobody need wait for the lease to run out.
+			const takeover = job.isExpired ? { leaseMs: jobLimits.leaseMs } : undefined;
+			if (takeover === undefined && !(await identity.isGone(job.holder))) continue;
+			await takeOver(job, takeover);
+			hasFreed = true;
+		}
+		return hasFreed ? store.held(jobLimits.leaseMs) : held;
 	};
 
 	const beat = () => {
@@ -296,17 +305,15 @@ export function createJobs(parts: Dependencies): JobService {
 					assertInput(text);
 					await databaseReserve.assertRoom(Buffer.byteLength(text));
 					const id = randomBytes(16).toString('hex');
-					await store.add(
-						{
-							...{ id, kind: kind.name, userId: owner.id, input: text, onRestart: kind.onRestart },
-							title: shortened(title, jobLimits.titleBytes),
-						},
-						boundsOf(known),
-					);
-					const job = jobOf(await own(owner, id));
+					const job = {
+						...{ id, kind: kind.name, userId: owner.id, input: text, onRestart: kind.onRestart },
+						title: shortened(title, jobLimits.titleBytes),
+					};
+					await exclusively(owner.id, () => store.add(job, boundsOf(known)));
+					const started = jobOf(await own(owner, id));
 					teller.tell(id, owner.id);
 					wake();
-					return job;
+					return started;
 				},
 
 				async find(owner, id) {
@@ -335,7 +342,8 @@ export function createJobs(parts: Dependencies): JobService {
 			const kind = kinds.get(record.kind);
 			if (kind === undefined || !jobOf(record).canRetry) throw new Failure('conflict', 'This can’t be tried again.');
 			await databaseReserve.assertRoom(0);
-			if (!(await store.retry(id, boundsOf(kind)))) throw new Failure('conflict', 'This can’t be tried again.');
+			const isQueued = await exclusively(owner.id, () => store.retry(id, boundsOf(kind)));
+			if (!isQueued) throw new Failure('conflict', 'This can’t be tried again.');
 			const job = jobOf(await own(owner, id));
 			teller.tell(id, owner.id);
 			wake();

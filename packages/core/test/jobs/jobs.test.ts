@@ -1,5 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { Failure, isFailure } from '@stowage/rules';
 import test from 'ava';
+import { identifyProcess } from '../../src/jobs/processIdentity.js';
 import { until } from '../until.js';
 import { heldKind, jobBench } from './testJobs.js';
 
@@ -173,6 +177,49 @@ test('a job whose process is gone is taken over once its lease has run out, and 
 	old?.finish({ by: 'the old one' });
 	there.runs[0]?.finish({ by: 'the new one' });
 	t.like(await two.jobs.waitForEnd(ada, id, minute), { status: 'completed', detail: { by: 'the new one' } });
+});
+
+test('the job of a process that is surely gone is taken over at once', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const [one, two] = [bench.process(), bench.process()];
+	const here = heldKind({ concurrency: 1 });
+	const there = heldKind({ concurrency: 1 });
+	const starter = one.jobs.define(here.kind);
+	two.jobs.define(there.kind);
+	const { id } = await starter.start(ada, '', 'x');
+	await one.jobs.poll();
+	await two.jobs.poll();
+	t.is(there.runs.length, 0);
+	bench.isGone(0);
+	await two.jobs.poll();
+	t.like(there.runs[0]?.context, { id, attempt: 2 });
+});
+
+test('a process is told from every other one, and that it has ended only when it has', async (t) => {
+	const own = await identifyProcess();
+	const other = await identifyProcess();
+	t.not(own.name, other.name);
+	t.false(await own.isGone(own.name));
+	t.false(await own.isGone(other.name), 'of the same process');
+	for (const name of [
+		'',
+		'x',
+		'0123456789abcdef',
+		own.name.replace(/ \d+ /, ' 1 '),
+		own.name.replace(/ [0-9a-f]{8}-/, ' ffffffff-'),
+	])
+		t.false(await own.isGone(name), name);
+	const child = spawn('/bin/sh', ['-c', 'read line'], { stdio: ['pipe', 'ignore', 'ignore'] });
+	const ended = once(child, 'exit');
+	const [, place = '', rest = ''] = /^(linux \S+ \d+) \d+ (.*)$/.exec(own.name) ?? [];
+	const stat = await readFile(`/proc/${child.pid}/stat`, 'utf8');
+	const name = `${place} ${child.pid} ${stat.split(' ')[21]} ${rest.split(' ')[1]}`;
+	t.false(await own.isGone(name));
+	t.true(await own.isGone(`${place} ${child.pid} 1 ${rest.split(' ')[1]}`), 'its number was another process’s before');
+	child.stdin.end();
+	await ended;
+	t.true(await own.isGone(name));
 });
 
 test('a run hears that its lease has run out before anybody else may take its job', async (t) => {

@@ -25,6 +25,8 @@ export interface Bench {
 	pass(ms: number): void;
 	addUser(name: string): Promise<JobOwner>;
 	process(): TestJobs;
+	/** From now on it is known that the n-th process, from 0, is gone. */
+	isGone(n: number): void;
 }
 
 /** A real database, and processes that share it. */
@@ -34,6 +36,7 @@ export async function jobBench(t: Teardown): Promise<Bench> {
 	const now = () => clock.now;
 	const database = await openDatabase(`sqlite:${folder}/stowage.db`, { now });
 	const ends: (() => Promise<void>)[] = [];
+	const gone = new Set<string>();
 	t.teardown(async () => {
 		for (const end of ends) await end();
 		await database.close();
@@ -45,6 +48,7 @@ export async function jobBench(t: Teardown): Promise<Bench> {
 			clock.now += ms;
 			clock.monotonic += ms;
 		},
+		isGone: (n) => void gone.add(`process ${n}`),
 		async addUser(username) {
 			const { id } = await database.users.add({ username, secret: 's' });
 			return { kind: 'user', id, username };
@@ -54,6 +58,7 @@ export async function jobBench(t: Teardown): Promise<Bench> {
 			const jobs = createJobs({
 				...{ store: database.jobs, users: database.users, notifications, log: createLog('silent') },
 				...{ databaseReserve: { assertRoom: async () => {} }, now, monotonic: () => clock.monotonic },
+				identity: { name: `process ${ends.length}`, isGone: async (name) => gone.has(name) },
 			});
 			ends.push(() => jobs.close());
 			return {

@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, readlink } from 'node:fs/promises';
+
+/**
+ * Names a process so that another one can tell for certain that it is gone: by the boot of its machine, its PID namespace, its PID and when it started. All four
+ * are the same for two processes only if they are one.
+ */
+export interface ProcessIdentity {
+	/** At most 191 characters, and no other process's. */
+	readonly name: string;
+	/** Whether the process of this name has ended. False also where that can't be told: it is another machine's or another container's. */
+	isGone(name: string): Promise<boolean>;
+}
+
+const form = /^(linux [0-9a-f-]+ \d+) (\d+) (\d+) [0-9a-f]+$/;
+
+export async function identifyProcess(): Promise<ProcessIdentity> {
+	const random = randomBytes(16).toString('hex');
+	const place = await placeOf();
+	const started = await startOf(process.pid);
+	if (place === undefined || started === undefined) return { name: random, isGone: async () => false };
+	return {
+		name: `${place} ${process.pid} ${started} ${random}`,
+		async isGone(name) {
+			const [, otherPlace, pid, otherStart] = form.exec(name) ?? [];
+			if (otherPlace !== place || Number(pid) === process.pid) return otherPlace === place && otherStart !== started;
+			// The system itself rather than /proc, which may hide the processes of others. One that has ended is there until its last thread is gone.
+			if (!isThere(Number(pid))) return true;
+			const start = await startOf(Number(pid));
+			return start !== undefined && start !== otherStart;
+		},
+	};
+}
+
+function isThere(pid: number): boolean {
+	try {
+		process.kill(pid, 0);
+		return true;
+	} catch (error) {
+		return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+	}
+}
+
+/** Where a PID has a meaning; nothing on other systems than Linux. */
+async function placeOf(): Promise<string | undefined> {
+	try {
+		const boot = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
+		const [namespace] = /\d+/.exec(await readlink('/proc/self/ns/pid')) ?? [];
+		return namespace === undefined ? undefined : `linux ${boot} ${namespace}`;
+	} catch {
+		return undefined;
+	}
+}
+
+/** When a process started, in ticks since the boot; nothing if it can't be told. */
+async function startOf(pid: number): Promise<string | undefined> {
+	try {
+		const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+		// The name of the program, in brackets, may hold anything.
+		return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+	} catch {
+		return undefined;
+	}
+}
