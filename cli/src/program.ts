@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { completionCommand } from './commands/completion.js';
 import { configCommand } from './commands/config.js';
+import { jobCommand } from './commands/job.js';
 import { linkCommand } from './commands/link.js';
 import { serveCommand } from './commands/serve.js';
 import { serviceCommand } from './commands/service.js';
@@ -19,6 +20,7 @@ export function createProgram(): Command {
 		.addCommand(serveCommand())
 		.addCommand(userCommand())
 		.addCommand(linkCommand())
+		.addCommand(jobCommand())
 		.addCommand(configCommand())
 		.addCommand(serviceCommand())
 		.addCommand(completionCommand(() => program));

@@ -277,3 +277,14 @@ test('the built program is reachable by npx', async (t) => {
 	const result = await execa('npx', ['--no-install', 'stowage', '--version'], { reject: false });
 	t.regex(result.stdout, /^\d+\.\d+\.\d+$/, result.stderr);
 });
+
+test('jobs are listed and cancelled without a running server, and the help shows how', async (t) => {
+	const data = await dataFolder(t);
+	const job = (...args: string[]) => stowage(['job', ...args, '--data-dir', data, '--log-level', 'error']);
+	t.like(await job('list'), { code: 0, stdout: '' });
+	t.like(await job('list', '--json'), { code: 0, stdout: '[]' });
+	t.like(await job('list', '--user', 'nobody'), { code: 1, stderr: 'There is no user nobody.' });
+	t.like(await job('cancel', 'unknown'), { code: 1, stderr: 'There is no such job.' });
+	t.regex((await job('cancel')).stderr, /missing required argument 'id'/);
+	t.regex((await job('list', '--help')).stdout, /Examples:\n {2}\$ stowage job list/);
+});

@@ -1,0 +1,111 @@
+import path from 'node:path';
+import test from 'ava';
+import { execa } from 'execa';
+import { until } from '../packages/core/test/until.js';
+import { callerOf, jobSite, runManyJobs } from './jobServers.js';
+import type { ServerProcess } from './serverProcess.js';
+
+test('1,000 jobs over two server processes, one of which is killed in the middle, take effect once each', (t) =>
+	runManyJobs(t, 1000));
+
+/** The `job` events that a page connected to this process hears of. */
+async function jobEvents({ url }: ServerProcess, cookie: string) {
+	const ending = new AbortController();
+	const { body } = await fetch(`${url}/api/events?type=private`, { headers: { cookie }, signal: ending.signal });
+	const heard: Record<string, unknown>[] = [];
+	const reading = (async () => {
+		let rest = '';
+		for await (const text of (body as ReadableStream).pipeThrough(new TextDecoderStream()) as AsyncIterable<string>) {
+			const blocks = (rest + text).split('\n\n');
+			rest = blocks.pop() ?? '';
+			for (const block of blocks) {
+				const [, data] = /^event: job\ndata: (.*)$/.exec(block) ?? [];
+				if (data !== undefined) heard.push(JSON.parse(data).job);
+			}
+		}
+	})();
+	return {
+		heard,
+		async close() {
+			ending.abort();
+			await reading.catch(() => {});
+		},
+	};
+}
+
+test('a job goes on after kill -9 and after SIGTERM, is seen and cancelled in another process, and by the command line', async (t) => {
+	const site = await jobSite(t);
+	const first = await site.start();
+	const cookie = await first.register('ada');
+	const ada = callerOf(cookie);
+	const [id = ''] = await ada.startJobs(first, 'steps', 1);
+	const steps = () => site.lines(`${id}.steps`);
+	await until('it comes further', async () => (await steps()).length >= 5);
+	await first.stop('SIGKILL');
+	const killedAt = (await steps()).length;
+
+	const second = await site.start();
+	await until('it goes on', async () => (await steps()).length >= killedAt + 5);
+	const third = await site.start();
+	const page = await jobEvents(third, cookie);
+	await until('a page of a process that does not run it hears of it', () =>
+		page.heard.some((job) => job.id === id && job.status === 'processing' && Number(job.done) > killedAt),
+	);
+	t.is(await second.stop('SIGTERM'), 0);
+	const stoppedAt = (await steps()).length;
+	await until('another process goes on', async () => (await steps()).length > stoppedAt + 5);
+	t.deepEqual(
+		(await site.lines('begun')).map((line) => line.split(' ').slice(1).map(Number)),
+		[first, second, third].map(({ pid }, index) => [index + 1, pid]),
+	);
+	// In order, from one to the next; the step at which it was killed may have been done and not saved.
+	const done = (await steps()).map(Number);
+	const repeated = done.filter((step, index) => index > 0 && step === done[index - 1]);
+	t.true(repeated.length <= 1);
+	t.deepEqual(
+		[...new Set(done)],
+		[...new Set(done)].map((_, index) => index),
+	);
+
+	const fourth = await site.start();
+	const cli = async (...words: string[]) => {
+		const settings = ['--data-dir', site.dataDir, ...site.args, '--log-level', 'error'];
+		const { exitCode, stdout, stderr } = await execa(
+			process.execPath,
+			[path.resolve('cli/bin/stowage.js'), 'job', ...words, ...settings],
+			{ reject: false },
+		);
+		return { exitCode, stdout, stderr };
+	};
+	await ada.startJobs(fourth, 'steps', 1);
+	const listed = (await cli('list', '--user', 'ada')).stdout.split('\n').map((line) => line.split('\t'));
+	t.deepEqual(
+		listed.map((columns) => [columns[1], columns[2], columns[3], columns[6]]),
+		[
+			['ada', 'steps', 'queued', 'steps 0'],
+			['ada', 'steps', 'processing', 'steps 0'],
+		],
+	);
+	t.regex(listed[1]?.[4] ?? '', /^\d+ %$/);
+	const [waiting = ''] = listed[0] ?? [];
+	t.like(await cli('cancel', id, waiting), { exitCode: 0, stdout: `Cancelled ${id}.\nCancelled ${waiting}.` });
+	await until('it has ended', async () => (await ada.find(fourth, id)).status === 'cancelled');
+	await until('its page hears of that', () => page.heard.some((job) => job.id === id && job.status === 'cancelled'));
+	t.is((await cli('list')).stdout, '');
+	const all = JSON.parse((await cli('list', '--all', '--json')).stdout) as Record<string, unknown>[];
+	t.deepEqual(
+		all.map(({ user, status }) => [user, status]),
+		[
+			['ada', 'cancelled'],
+			['ada', 'cancelled'],
+		],
+	);
+
+	// From the other side: asked of one process, run by another.
+	const [next = ''] = await ada.startJobs(fourth, 'steps', 1);
+	await until('it runs', async () => (await ada.find(fourth, next)).status === 'processing');
+	const elsewhere = (await site.lines('begun')).at(-1)?.endsWith(` ${fourth.pid}`) ? third : fourth;
+	await ada.cancel(elsewhere, next);
+	await until('it has ended', async () => (await ada.find(elsewhere, next)).status === 'cancelled');
+	await page.close();
+});
