@@ -1,0 +1,200 @@
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { ExecutionContext } from 'ava';
+import { pino } from 'pino';
+import { Client, json, type TestApp, testApp } from '../../../packages/core/test/testApp.js';
+import { until } from '../../../packages/core/test/until.js';
+
+const run = promisify(execFile);
+
+export interface Status {
+	conversionId: string;
+	fileName: string;
+	status: 'queued' | 'processing' | 'completed' | 'failed' | 'cancelled';
+	progress: number;
+	currentFps: number | null;
+	averageFps: number | null;
+	eta: string | null;
+	error: string | null;
+	startTime: string | null;
+	endTime: string | null;
+	outputPath: string | null;
+}
+
+export interface Site {
+	app: TestApp;
+	alice: Client;
+	home: string;
+	staging: string;
+	/** What the administrator was told. */
+	lines: string[];
+	/** Names in a home, but for its public folder. */
+	names(user?: string): Promise<string[]>;
+}
+
+/** A server that converts, with one user. */
+export async function site(
+	t: ExecutionContext,
+	options: Record<string, unknown> = {},
+	flags: Record<string, string> = {},
+): Promise<Site> {
+	const lines: string[] = [];
+	const plugins = JSON.stringify({
+		'@stowage/auth-password': { memoryKiB: 19456, iterations: 2, parallelism: 1 },
+		'@stowage/handbrake': options,
+	});
+	const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+	const app = await testApp(t, { '--plugins': plugins, ...flags }, { log });
+	const alice = await new Client(app).register('alice');
+	const users = path.join(app.filesDir, 'users');
+	return {
+		app,
+		alice,
+		home: path.join(users, 'alice'),
+		staging: path.join(app.filesDir, '.stowage/staging'),
+		lines,
+		names: async (user = 'alice') => (await readdir(path.join(users, user))).filter((name) => name !== 'Public').sort(),
+	};
+}
+
+export interface Wish {
+	filePath: string;
+	outputFormat?: string;
+	quality?: number;
+	deleteOriginal?: boolean;
+	customOutputName?: string;
+	type?: string;
+	owner?: string | null;
+}
+
+export const ask = (client: Client, wish: Wish) =>
+	client.post('/api/handbrake/convert', { outputFormat: 'mp4', quality: 30, deleteOriginal: false, ...wish });
+
+/** Begins a conversion; resolves to its id. */
+export async function begin(client: Client, wish: Wish): Promise<string> {
+	const answer = await ask(client, wish);
+	if (answer.statusCode !== 202) throw new Error(`It was not begun: ${answer.payload}`);
+	return json(answer).conversionId;
+}
+
+export async function statusOf(client: Client, id: string): Promise<Status> {
+	return json(await client.get(`/api/handbrake/status/${id}`));
+}
+
+/** Waits for the end of a conversion. */
+export function end(client: Client, id: string): Promise<Status> {
+	return until('the conversion ends', async () => {
+		const status = await statusOf(client, id);
+		return ['queued', 'processing'].includes(status.status) ? undefined : status;
+	}) as Promise<Status>;
+}
+
+export const cancel = (client: Client, id: string) => client.post(`/api/handbrake/cancel/${id}`, {});
+
+export async function convert(client: Client, wish: Wish): Promise<Status> {
+	return end(client, await begin(client, wish));
+}
+
+/** A folder of this process for the films that several tests convert. */
+const films = mkdtemp(path.join(os.tmpdir(), 'stowage-films-'));
+process.once('exit', () => {});
+
+export async function removeFilms(): Promise<void> {
+	await rm(await films, { recursive: true, force: true });
+}
+
+/** Makes a film with ffmpeg, of which the last argument is missing: the file. */
+export async function film(name: string, args: readonly string[], at: string): Promise<void> {
+	const made = path.join(await films, name);
+	try {
+		await readFile(made);
+	} catch {
+		await run('ffmpeg', ['-v', 'error', '-y', ...args, made], { cwd: await films });
+	}
+	await mkdir(path.dirname(at), { recursive: true });
+	await copyFile(made, at);
+}
+
+export async function subtitles(name: string): Promise<void> {
+	const text = '1\n00:00:00,200 --> 00:00:00,900\nHello\n\n2\n00:00:01,000 --> 00:00:01,900\nWorld\n';
+	await writeFile(path.join(await films, name), text);
+}
+
+export const h264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
+
+/** Moving colours; `size` such as `160x90`. */
+export const picture = (size: string, seconds: number, rate = 25) => [
+	'-f',
+	'lavfi',
+	'-i',
+	`testsrc=s=${size}:r=${rate}:d=${seconds}`,
+];
+
+export const tone = (hertz: number, seconds: number) => ['-f', 'lavfi', '-i', `sine=${hertz}:d=${seconds}`];
+
+interface Stream {
+	codec_type: string;
+	codec_name: string;
+	width?: number;
+	height?: number;
+	channels?: number;
+	side_data_list?: { rotation?: number }[];
+}
+
+/** What ffprobe finds in a file. */
+export async function probe(file: string): Promise<{ streams: Stream[]; seconds: number; codecs: string[] }> {
+	const args = ['-v', 'error', '-show_streams', '-show_format', '-of', 'json', file];
+	const found = JSON.parse((await run('ffprobe', args)).stdout) as { streams: Stream[]; format: { duration: string } };
+	return {
+		streams: found.streams,
+		seconds: Number(found.format.duration),
+		codecs: found.streams.map(({ codec_name }) => codec_name),
+	};
+}
+
+/** The times of the frames, in milliseconds. */
+export async function frameTimes(file: string): Promise<number[]> {
+	const args = ['-v', 'error', '-select_streams', 'v:0', '-show_entries', 'frame=pts_time', '-of', 'csv=p=0', file];
+	const { stdout } = await run('ffprobe', args);
+	return stdout
+		.split('\n')
+		.filter(Boolean)
+		.map((line) => Math.round(Number.parseFloat(line) * 1000));
+}
+
+/** The brightness of a pixel of the first frame, in a picture of one channel. */
+export async function brightness(file: string, x: number, y: number): Promise<number> {
+	const args = [
+		'-v',
+		'error',
+		'-i',
+		file,
+		'-vf',
+		`crop=1:1:${x}:${y},format=gray`,
+		'-frames:v',
+		'1',
+		'-f',
+		'rawvideo',
+		'-',
+	];
+	const { stdout } = await run('ffmpeg', args, { encoding: 'buffer' });
+	return stdout[0] ?? -1;
+}
+
+/** Ids of the processes that hold a file below a folder open, other than this one. */
+export async function holders(folder: string): Promise<number[]> {
+	const found: number[] = [];
+	for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)) {
+		const open = await readdir(`/proc/${pid}/fd`).catch(() => []);
+		for (const fd of open) {
+			const target = await readlink(`/proc/${pid}/fd/${fd}`).catch(() => '');
+			if (!target.startsWith(`${folder}/`)) continue;
+			found.push(Number(pid));
+			break;
+		}
+	}
+	return found;
+}

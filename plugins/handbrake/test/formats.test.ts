@@ -1,0 +1,129 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import test from 'ava';
+import { Client, json } from '../../../packages/core/test/testApp.js';
+import { until } from '../../../packages/core/test/until.js';
+import {
+	begin,
+	brightness,
+	cancel,
+	convert,
+	end,
+	film,
+	frameTimes,
+	h264,
+	picture,
+	probe,
+	removeFilms,
+	site,
+	statusOf,
+	subtitles,
+	tone,
+} from './conversions.js';
+
+test.after.always(removeFilms);
+
+test('Into mkv: every track, black borders and a name that looks like options and shell; the owner alone follows it', async (t) => {
+	const { app, alice, home, names, staging } = await site(t, { concurrency: 2 });
+	const bob = await new Client(app).register('bob');
+	const name = `-i --version "quotes" 'n' $(touch pwned) ; & 🎬.mkv`.replaceAll('"', '“');
+	await subtitles('film.srt');
+	await film(
+		'tracks.mkv',
+		[
+			...[...picture('320x120', 3), ...tone(440, 3), ...tone(880, 3), '-i', 'film.srt', '-i', 'film.srt'],
+			...['-map', '0', '-map', '1', '-map', '2', '-map', '3', '-map', '4'],
+			...['-vf', 'pad=320:180:0:30:black', ...h264, '-c:a', 'aac', '-c:s', 'srt'],
+		],
+		path.join(home, 'Films', name),
+	);
+	await film(
+		'sound.mp4',
+		[...picture('160x90', 3), ...tone(440, 3), ...h264],
+		path.join(app.filesDir, 'users/bob/Public/clip.mp4'),
+	);
+
+	const hers = await begin(alice, { filePath: `Films/${name}`, outputFormat: 'mkv' });
+	const wish = { filePath: 'clip.mp4', outputFormat: 'webm', type: 'public', customOutputName: 'Née.mp4', quality: 35 };
+	const his = await begin(bob, { ...wish, owner: 'bob' });
+	await until('both run at once', async () => {
+		const both = [await statusOf(alice, hers), await statusOf(bob, his)];
+		return both.every(({ status }) => status !== 'queued');
+	});
+	for (const [stranger, id] of [
+		[bob, hers],
+		[alice, his],
+		[alice, 'nobody'],
+	] as const) {
+		t.is((await stranger.get(`/api/handbrake/status/${id}`)).statusCode, 404);
+		t.is((await cancel(stranger, id)).statusCode, 404);
+		t.is((await stranger.call('DELETE', `/api/jobs/${id}`)).statusCode, 404);
+	}
+	const base = name.slice(0, -'.mkv'.length);
+	const done = await end(alice, hers);
+	t.like(done, { status: 'completed', fileName: name, progress: 100, error: null, currentFps: null, eta: null });
+	t.is(done.outputPath, `Films/${base}_converted.mkv`);
+	t.true(Date.parse(done.startTime ?? '') <= Date.parse(done.endTime ?? ''));
+	const output = path.join(home, 'Films', `${base}_converted.mkv`);
+	const { streams, codecs, seconds } = await probe(output);
+	t.deepEqual(codecs, ['h264', 'aac', 'aac', 'ass', 'ass']);
+	t.like(streams[0], { width: 320, height: 180 });
+	t.true((await brightness(output, 160, 5)) < 40, 'the border is there');
+	t.true(Math.abs(seconds - 3) < 0.5);
+	t.deepEqual(await names('alice'), ['Films']);
+	const { detail } = json(await alice.get(`/api/jobs/${hers}`));
+	t.is(detail.sizeBefore, (await readFile(path.join(home, 'Films', name))).length);
+	t.is(detail.sizeAfter, (await readFile(output)).length);
+	// One that has ended can be cancelled as often as somebody likes.
+	t.is((await cancel(alice, hers)).statusCode, 200);
+	t.is((await statusOf(alice, hers)).status, 'completed');
+
+	const webm = await end(bob, his);
+	t.like(webm, { status: 'completed', fileName: 'clip.mp4', outputPath: 'Née.webm' });
+	t.deepEqual((await probe(path.join(app.filesDir, 'users/bob/Public/Née.webm'))).codecs, ['vp9', 'opus']);
+	t.deepEqual(await readdir(staging), []);
+});
+
+test('Into mp4 in place of the original: turned and with frames at times of their own, and it plays while it is loaded', async (t) => {
+	const { alice, home, names, lines } = await site(t);
+	await film(
+		'landscape.mp4',
+		[
+			...[...picture('320x180', 2), ...tone(440, 3)],
+			...['-vf', "setpts='if(lt(N,25),N/25,1+(N-25)/12.5)/TB'", '-vsync', 'vfr', ...h264],
+		],
+		path.join(home, 'x.mp4'),
+	);
+	await film(
+		'portrait.mp4',
+		['-i', 'landscape.mp4', '-c', 'copy', '-metadata:s:v:0', 'rotate=90'],
+		path.join(home, 'Clip.mp4'),
+	);
+	await rm(path.join(home, 'x.mp4'));
+	const before = await probe(path.join(home, 'Clip.mp4'));
+	const times = await frameTimes(path.join(home, 'Clip.mp4'));
+	const done = await convert(alice, { filePath: 'Clip.mp4', deleteOriginal: true, quality: 18 });
+	t.like(done, { status: 'completed', outputPath: 'Clip.mp4' });
+	t.deepEqual(await names(), ['Clip.mp4']);
+	const output = path.join(home, 'Clip.mp4');
+	const { streams, codecs, seconds } = await probe(output);
+	t.deepEqual(codecs, ['h264', 'aac']);
+	const shown = ({ width, height, side_data_list }: (typeof streams)[number]) => {
+		const isTurned = Math.abs(side_data_list?.[0]?.rotation ?? 0) % 180 === 90;
+		return isTurned ? [height, width] : [width, height];
+	};
+	t.deepEqual(shown(before.streams[0] as (typeof streams)[number]), [180, 320]);
+	t.deepEqual(shown(streams[0] as (typeof streams)[number]), [180, 320]);
+	t.true(Math.abs(seconds - before.seconds) < 0.5);
+	const steps = (all: readonly number[]) => all.slice(1).map((time, n) => time - (all[n] ?? 0));
+	t.deepEqual([...new Set(steps(times))].sort(), [40, 80]);
+	t.deepEqual(await frameTimes(output).then((all) => steps(all)), steps(times));
+	const bytes = await readFile(output);
+	t.true(bytes.indexOf('moov') < bytes.indexOf('mdat'));
+	t.true(lines.some((line) => line.includes('HandBrake runs in a bubblewrap cage')));
+	const capabilities = json(await alice.get('/api/capabilities'));
+	t.true(capabilities.handbrake);
+	const check = json(await alice.get('/api/handbrake/check'));
+	t.true(check.available);
+	t.regex(check.version, /^\d+\.\d+/);
+});

@@ -1,0 +1,111 @@
+import { chmod, mkdir, readdir, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { findProgram } from '@stowage/plugin-api';
+import test from 'ava';
+import { Client, json } from '../../../packages/core/test/testApp.js';
+import { ask, begin, convert, end, film, h264, picture, removeFilms, site } from './conversions.js';
+
+test.after.always(removeFilms);
+
+test('What is no video, not there or not the own is refused before anything begins', async (t) => {
+	const { app, alice, home } = await site(t);
+	const bob = await new Client(app).register('bob');
+	const his = path.join(app.filesDir, 'users/bob');
+	await film('short.mp4', [...picture('160x90', 2), ...h264], path.join(home, 'film.mp4'));
+	await film('short.mp4', [], path.join(his, 'Public/his.mp4'));
+	await film('short.ts', [...picture('160x90', 2), ...h264, '-f', 'mpegts'], path.join(his, 'private.ts'));
+	const playlist = `#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\n${his}/private.ts\n#EXT-X-ENDLIST\n`;
+	await writeFile(path.join(home, 'leak.mp4'), playlist);
+	await writeFile(path.join(home, 'leak.mkv'), `\uFEFF\n ${playlist}`);
+	await writeFile(path.join(home, 'concat.mp4'), `ffconcat version 1.0\nfile ${his}/private.ts\n`);
+	await writeFile(path.join(home, 'empty.mp4'), '');
+	await writeFile(path.join(home, 'text.txt'), 'text');
+	await writeFile(path.join(home, 'picture.mp4'), '\x89PNG\r\n\x1a\n', 'latin1');
+	await film('short.mp4', [], path.join(home, 'film.jpg'));
+	await mkdir(path.join(home, 'folder.mp4'));
+	await symlink(path.join(his, 'Public/his.mp4'), path.join(home, 'link.mp4'));
+
+	const refused = async (client: Client, wish: Parameters<typeof ask>[1], status: number, error?: string) => {
+		const answer = await ask(client, wish);
+		t.is(answer.statusCode, status, `${JSON.stringify(wish)}: ${answer.payload}`);
+		if (error !== undefined) t.is(json(answer).error, error);
+	};
+	for (const filePath of [
+		'leak.mp4',
+		'leak.mkv',
+		'concat.mp4',
+		'empty.mp4',
+		'text.txt',
+		'picture.mp4',
+		'film.jpg',
+		'folder.mp4',
+	]) {
+		await refused(alice, { filePath }, 400, 'File is not a video');
+	}
+	for (const filePath of ['none.mp4', 'link.mp4', '../bob/Public/his.mp4', `${his}/Public/his.mp4`, '']) {
+		const { statusCode } = await ask(alice, { filePath });
+		t.true([400, 404].includes(statusCode), filePath);
+	}
+	await refused(alice, { filePath: 'his.mp4', type: 'public' }, 404);
+	for (const owner of ['bob', null, 'anonymous'])
+		await refused(alice, { filePath: 'his.mp4', type: 'public', owner }, 403);
+	await refused(alice, { filePath: 'his.mp4', owner: 'bob' }, 403);
+	await refused(bob, { filePath: 'film.mp4' }, 404);
+	await refused(new Client(app), { filePath: 'film.mp4' }, 401);
+	for (const quality of [17, 36, 20.5, '20; touch x'])
+		await refused(alice, { filePath: 'film.mp4', quality: quality as number }, 400);
+	for (const outputFormat of ['avi', '../mp4', '-o', ''])
+		await refused(alice, { filePath: 'film.mp4', outputFormat }, 400);
+	for (const customOutputName of ['', ' ', '../out', 'a/b.mp4', 'a\\b', 'x\0', '..', 'x'.repeat(252)]) {
+		const answer = await ask(alice, { filePath: 'film.mp4', customOutputName });
+		t.is(answer.statusCode, 400, customOutputName);
+		t.is(json(answer).code, 'INVALID_NAME');
+	}
+	for (const url of ['/api/handbrake/check', '/api/handbrake/status/x']) {
+		t.is((await new Client(app).get(url)).statusCode, 401);
+	}
+	t.deepEqual(json(await alice.get('/api/jobs')), []);
+});
+
+test('HandBrake that is installed, broken or removed while the server runs is noticed', async (t) => {
+	const { alice, home, names, lines } = await site(t, {
+		handbrake: path.join('/tmp', `stowage-handbrake-${process.pid}`),
+		bwrap: false,
+	});
+	const program = path.join('/tmp', `stowage-handbrake-${process.pid}`);
+	t.teardown(() => rm(program, { force: true }));
+	await film('short.mp4', [...picture('160x90', 2), ...h264], path.join(home, 'film.mp4'));
+	const check = async () => json(await alice.get('/api/handbrake/check'));
+	t.deepEqual(await check(), { available: false });
+	const answer = await ask(alice, { filePath: 'film.mp4' });
+	t.is(answer.statusCode, 503);
+	t.is(json(answer).error, 'HandBrake CLI is not available');
+	t.false(json(await alice.get('/api/capabilities')).handbrake);
+
+	await symlink((await findProgram('HandBrakeCLI')) ?? '', program);
+	t.true((await check()).available);
+	t.true(json(await alice.get('/api/capabilities')).handbrake);
+	t.true(lines.some((line) => line.includes('with limits only')));
+
+	await rm(program);
+	await writeFile(program, '#!/bin/sh\nexit 1\n');
+	await chmod(program, 0o755);
+	t.deepEqual(await check(), { available: false });
+	t.deepEqual(await names(), ['film.mp4']);
+});
+
+test('A film that is no film, or of which only the beginning is there, fails, and its original stays', async (t) => {
+	const { alice, home, names, staging, lines } = await site(t);
+	await film('long.mp4', [...picture('160x90', 12), ...h264, '-movflags', '+faststart'], path.join(home, 'cut.mp4'));
+	await truncate(path.join(home, 'cut.mp4'), Math.floor((await stat(path.join(home, 'cut.mp4'))).size / 3));
+	await writeFile(path.join(home, 'junk.mp4'), `\0\0\0\x18ftypisom${'junk'.repeat(1000)}`);
+	const cut = await begin(alice, { filePath: 'cut.mp4', deleteOriginal: true });
+	const junk = await convert(alice, { filePath: 'junk.mp4', deleteOriginal: true });
+	t.like(junk, { status: 'failed', error: 'The file could not be read as a video.', outputPath: null });
+	const { status, error } = await end(alice, cut);
+	t.is(status, 'failed');
+	t.regex(error ?? '', /^Only \d.* of 12 s could be converted: the original is probably damaged/);
+	t.deepEqual(await names(), ['cut.mp4', 'junk.mp4']);
+	t.deepEqual(await readdir(staging), []);
+	t.true(lines.some((line) => line.includes('a converted video is not whole')));
+});

@@ -1,0 +1,200 @@
+import { read, writeSync } from 'node:fs';
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { Files, JobContext, StagedFile } from '@stowage/plugin-api';
+import test, { type ExecutionContext } from 'ava';
+import { Client, type TestApp, testApp } from '../../../packages/core/test/testApp.js';
+import type { Conversion } from '../src/conversion.js';
+import { convert } from '../src/convert.js';
+import type { EncoderRun } from '../src/Encoder.js';
+import type { HandBrake } from '../src/HandBrake.js';
+
+const readAt = promisify(read);
+
+/** A container of video, as far as its first bytes tell. */
+const film = Buffer.from('\0\0\0\x18ftypisom the original');
+const converted = `converted ${film.toString()}`;
+
+/** An encoder that copies, and finds two seconds of video in everything. */
+const quickEncoder = {
+	options: { mayUseHardware: false },
+	async run(args: readonly string[], { files = [] }: EncoderRun) {
+		if (args.includes('--scan')) {
+			const title = { Duration: { Ticks: 180_000 }, Geometry: { Width: 320, Height: 180 } };
+			return { code: 0, output: `JSON Title Set: ${JSON.stringify({ TitleList: [title] })}`, log: [] };
+		}
+		const [source = -1, target = -1] = files;
+		const { bytesRead, buffer } = await readAt(source, Buffer.alloc(1000), 0, 1000, 0);
+		writeSync(target, `converted ${buffer.toString('utf8', 0, bytesRead)}`, 0);
+		return { code: 0, output: '', log: [] };
+	},
+};
+
+const handbrake = {
+	find: async () => ({ version: '1', encoders: new Set(['x264', 'av_aac']), encoder: quickEncoder }),
+} as unknown as HandBrake;
+
+/** What a process does until it is killed, at the n-th of its calls: before or after that had its effect. */
+class Life {
+	calls = 0;
+	isOver = false;
+
+	constructor(
+		readonly last = Number.POSITIVE_INFINITY,
+		readonly when: 'before' | 'after' = 'before',
+	) {}
+
+	async call<T>(effect: () => T | Promise<T>): Promise<T> {
+		if (this.isOver) throw new Error('The process is gone.');
+		this.calls++;
+		if (this.calls < this.last) return effect();
+		this.isOver = true;
+		if (this.when === 'after') await effect();
+		throw new Error('The process was killed.');
+	}
+
+	/** The same object, each of whose calls belongs to this life. */
+	guard<T extends object>(target: T): T {
+		const life = this;
+		return new Proxy(target, {
+			get(_, name) {
+				const value: unknown = Reflect.get(target, name);
+				if (typeof value !== 'function') return value;
+				if (name === 'stat') {
+					return async function* (...args: unknown[]) {
+						await life.call(() => {});
+						yield* value.apply(target, args);
+					};
+				}
+				return (...args: unknown[]) => life.call(() => value.apply(target, args));
+			},
+		});
+	}
+}
+
+const log = { info() {}, warn() {}, error() {} };
+
+async function setUp(t: ExecutionContext) {
+	const app = await testApp(t);
+	await new Client(app).register('alice');
+	const { id } = (await app.services.database.users.find('alice')) ?? { id: '' };
+	return {
+		app,
+		viewer: { kind: 'user', id, username: 'alice' } as const,
+		home: path.join(app.filesDir, 'users/alice'),
+	};
+}
+
+interface Tried {
+	app: TestApp;
+	viewer: JobContext<Conversion>['viewer'];
+	input: Partial<Conversion>;
+	life?: Life;
+	saved?: { value: unknown };
+	attempt?: number;
+}
+
+function run({ app, viewer, input, life = new Life(), saved = { value: undefined }, attempt = 1 }: Tried) {
+	const { files } = app.services;
+	const mortal: Files = life.guard({
+		...files,
+		stage: async (id?: string) => life.guard<StagedFile>(await files.stage(id)),
+	});
+	const job: JobContext<Conversion> = {
+		id: 'job',
+		viewer,
+		input: {
+			area: 'private',
+			path: 'film.mp4',
+			outputName: 'film.mp4',
+			format: 'mp4',
+			quality: 28,
+			deleteOriginal: true,
+			...input,
+		},
+		attempt,
+		saved: saved.value,
+		signal: new AbortController().signal,
+		isCancelled: false,
+		checkpoint: (value) =>
+			life.call(() => {
+				saved.value = JSON.parse(JSON.stringify(value));
+			}),
+		progress() {},
+	};
+	return convert(job, { files: mortal, handbrake, log, temporaryFolder: app.dataDir, mostMs: 600_000 });
+}
+
+const files = async (home: string) => (await readdir(home)).filter((name) => name !== 'Public').sort();
+
+const survives = test.macro(async (t, when: 'before' | 'after') => {
+	const { app, viewer, home } = await setUp(t);
+	const staging = path.join(app.filesDir, '.stowage/staging');
+	let deaths = 0;
+	for (let last = 1; ; last++) {
+		await writeFile(path.join(home, 'film.mp4'), film);
+		const life = new Life(last, when);
+		const saved = { value: undefined };
+		const first = await run({ app, viewer, input: {}, life, saved }).catch(() => undefined);
+		if (!life.isOver) {
+			t.truthy(first);
+			break;
+		}
+		deaths++;
+		const whole: string[] = [];
+		for (const name of await files(home)) whole.push(await readFile(path.join(home, name), 'utf8'));
+		t.true(whole.includes(film.toString()) || whole.includes(converted), `killed at call ${last}: ${whole.join()}`);
+		const second = await run({ app, viewer, input: {}, saved, attempt: 2 });
+		t.like(second, { outputPath: 'film.mp4', isOriginalDeleted: true, sizeBefore: film.length }, `call ${last}`);
+		t.deepEqual(await files(home), ['film.mp4'], `killed at call ${last}`);
+		t.is(await readFile(path.join(home, 'film.mp4'), 'utf8'), converted);
+		const left = await readdir(staging);
+		// Only what nobody had begun to write: it is swept with what uploads leave.
+		if (last > 2) t.deepEqual(left, [], `killed at call ${last}`);
+		for (const name of left) t.is((await readFile(path.join(staging, name))).length, 0);
+		for (const name of left) await rm(path.join(staging, name));
+		await rm(path.join(home, 'film.mp4'));
+	}
+	t.true(deaths >= 12, `${deaths} deaths`);
+});
+
+test('Killed before any of its steps, a conversion loses nothing and makes one output', survives, 'before');
+test('Killed after any of its steps, a conversion loses nothing and makes one output', survives, 'after');
+
+const meanwhile: Readonly<Record<string, (at: string) => Promise<void>>> = {
+	'written over': (at) => writeFile(at, 'another content'),
+	replaced: async (at) => {
+		await writeFile(`${at}.new`, 'another content');
+		await rename(`${at}.new`, at);
+	},
+	'moved away, and its name taken': async (at) => {
+		await rename(at, path.join(path.dirname(at), 'Public', 'moved.mp4'));
+		await writeFile(at, 'another content');
+	},
+};
+
+for (const [what, change] of Object.entries(meanwhile)) {
+	test(`What lies under the name of an original that was ${what} meanwhile is kept`, async (t) => {
+		const { app, viewer, home } = await setUp(t);
+		const at = path.join(home, 'film.mp4');
+		await writeFile(at, film);
+		const saved = { value: undefined };
+		const input = { outputName: 'out.mp4' };
+		await run({ app, viewer, input: { ...input, deleteOriginal: false }, saved });
+		await change(at);
+		t.like(await run({ app, viewer, input, saved }), { outputPath: 'out.mp4', isOriginalDeleted: false });
+		t.is(await readFile(at, 'utf8'), 'another content');
+		t.deepEqual(await files(home), ['film.mp4', 'out.mp4']);
+	});
+}
+
+test('A wished name that somebody else has taken is left alone', async (t) => {
+	const { app, viewer, home } = await setUp(t);
+	await writeFile(path.join(home, 'film.mov'), film);
+	await writeFile(path.join(home, 'film.mp4'), 'theirs');
+	const result = await run({ app, viewer, input: { path: 'film.mov' } });
+	t.like(result, { outputPath: 'film (1).mp4', isOriginalDeleted: true });
+	t.deepEqual(await files(home), ['film (1).mp4', 'film.mp4']);
+	t.is(await readFile(path.join(home, 'film.mp4'), 'utf8'), 'theirs');
+});
