@@ -100,7 +100,6 @@ export async function convert(client: Client, wish: Wish): Promise<Status> {
 
 /** A folder of this process for the films that several tests convert. */
 const films = mkdtemp(path.join(os.tmpdir(), 'stowage-films-'));
-process.once('exit', () => {});
 
 export async function removeFilms(): Promise<void> {
 	await rm(await films, { recursive: true, force: true });
@@ -173,7 +172,7 @@ export async function brightness(file: string, x: number, y: number): Promise<nu
 		'-i',
 		file,
 		'-vf',
-		`crop=1:1:${x}:${y},format=gray`,
+		`format=gray,crop=2:2:${x}:${y}`,
 		'-frames:v',
 		'1',
 		'-f',
