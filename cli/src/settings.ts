@@ -2,7 +2,13 @@ import { type Config, flagOf, loadConfig, settingNames } from '@stowage/core';
 import type { Command } from 'commander';
 
 /** On unless the configuration says `false`. */
-export const defaultPlugins = ['@stowage/storage-local', '@stowage/auth-password', '@stowage/zip', '@stowage/preview'];
+export const defaultPlugins = [
+	'@stowage/storage-local',
+	'@stowage/auth-password',
+	'@stowage/zip',
+	'@stowage/preview',
+	'@stowage/handbrake',
+];
 
 /** Gives a command one flag for each setting, and `--config`. */
 export function withSettings(command: Command): Command {

@@ -15,7 +15,7 @@ export interface HandBrakeOptions {
 export interface InstalledHandBrake {
 	version: string;
 	/** Names of what it can encode with, pictures and sound. */
-	encoders: ReadonlySet<string>;
+	encoders(): Promise<ReadonlySet<string>>;
 	encoder: Encoder;
 }
 
@@ -80,16 +80,28 @@ export class HandBrake {
 			const signal = AbortSignal.timeout(trialMs);
 			const told = await encoder.run(['--version'], { signal });
 			const [, version] = /^HandBrake (\S+)/m.exec(told.output) ?? [];
-			if (told.code === 0 && version !== undefined) {
-				const help = await encoder.run(['--help'], { signal });
-				return { version, encoders: parseEncoders(help.output), encoder };
-			}
+			if (told.code === 0 && version !== undefined) return { version, encoder, encoders: lookUpEncoders(encoder) };
 			this.log.warn({ code: told.code, isCaged, lines: told.log }, 'HandBrake did not tell its version');
 		} catch (error) {
 			this.log.warn({ err: error, isCaged }, 'HandBrake could not be tried');
 		}
 		return undefined;
 	}
+}
+
+/** Asks for them once, when somebody wants to know. */
+function lookUpEncoders(encoder: Encoder): () => Promise<ReadonlySet<string>> {
+	let names: Promise<ReadonlySet<string>> | undefined;
+	return () => {
+		names ??= encoder
+			.run(['--help'], { signal: AbortSignal.timeout(trialMs) })
+			.then(({ output }) => parseEncoders(output))
+			.catch((error: unknown) => {
+				names = undefined;
+				throw error;
+			});
+		return names;
+	};
 }
 
 /** Changes with what is installed. */

@@ -29,7 +29,7 @@ export async function encode({
 }: Encoding): Promise<void> {
 	const { format, quality } = job.input;
 	const { encoder, encoders } = installed;
-	const name = videoEncoder(format, encoders, encoder.options.mayUseHardware);
+	const name = videoEncoder(format, await encoders(), encoder.options.mayUseHardware);
 	if (name === undefined) {
 		throw new Failure('unavailable', `HandBrake on this server has no encoder for ${format} files.`);
 	}

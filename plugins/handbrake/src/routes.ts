@@ -39,7 +39,7 @@ export function handbrakeRoutes(server: Server, handbrake: HandBrake, conversion
 					? convertedName(fileName, format, deleteOriginal)
 					: givenConversionName(customOutputName, format);
 			await assertConvertible(server, user, { area, path, ...(owner === undefined ? {} : { owner }) });
-			if (videoEncoder(format, installed.encoders, handbrake.options.mayUseHardware) === undefined) {
+			if (videoEncoder(format, await installed.encoders(), handbrake.options.mayUseHardware) === undefined) {
 				throw new Failure('unavailable', `HandBrake on this server has no encoder for ${format} files.`);
 			}
 			const input: Conversion = { area, path, outputName, format, quality, deleteOriginal };

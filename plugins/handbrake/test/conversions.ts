@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
-import { pino } from 'pino';
+import { logLines } from '../../../packages/core/test/logLines.js';
 import { Client, json, type TestApp, testApp } from '../../../packages/core/test/testApp.js';
 import { until } from '../../../packages/core/test/until.js';
 
@@ -41,12 +41,11 @@ export async function site(
 	options: Record<string, unknown> = {},
 	flags: Record<string, string> = {},
 ): Promise<Site> {
-	const lines: string[] = [];
+	const { log, lines } = logLines();
 	const plugins = JSON.stringify({
 		'@stowage/auth-password': { memoryKiB: 19456, iterations: 2, parallelism: 1 },
 		'@stowage/handbrake': options,
 	});
-	const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
 	const app = await testApp(t, { '--plugins': plugins, ...flags }, { log });
 	const alice = await new Client(app).register('alice');
 	const users = path.join(app.filesDir, 'users');

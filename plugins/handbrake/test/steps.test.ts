@@ -32,7 +32,7 @@ const quickEncoder = {
 };
 
 const handbrake = {
-	find: async () => ({ version: '1', encoders: new Set(['x264', 'av_aac']), encoder: quickEncoder }),
+	find: async () => ({ version: '1', encoders: async () => new Set(['x264', 'av_aac']), encoder: quickEncoder }),
 } as unknown as HandBrake;
 
 /** What a process does until it is killed, at the n-th of its calls: before or after that had its effect. */

@@ -1,0 +1,116 @@
+import { appendFile, readdir, readFile, readlink } from 'node:fs/promises';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { until } from '../../../packages/core/test/until.js';
+import {
+	begin,
+	cancel,
+	convert,
+	end,
+	film,
+	h264,
+	holders,
+	picture,
+	removeFilms,
+	type Site,
+	site,
+	statusOf,
+} from './conversions.js';
+
+test.after.always(removeFilms);
+
+/** A film that takes a while, so that something can happen meanwhile. */
+const longFilm = (at: string) => film('long.mp4', [...picture('640x360', 40), ...h264], at);
+
+/** The encoder itself, which has the staged file open. Waits until it writes. */
+function encoderOf({ staging }: Site): Promise<number> {
+	return until('the encoder writes', async () => {
+		for (const pid of await holders(staging)) {
+			const program = await readlink(`/proc/${pid}/exe`).catch(() => '');
+			if (!path.basename(program).startsWith('HandBrake')) continue;
+			const at = await readdir(`/proc/${pid}/fd`).catch(() => []);
+			const open = await Promise.all(at.map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => '')));
+			// Once by the descriptor that it was lent, once opened by itself.
+			if (open.filter((target) => target.startsWith(staging)).length > 1) return pid;
+		}
+		return undefined;
+	}) as Promise<number>;
+}
+
+/** That nothing is left but these files. */
+async function isClean(t: ExecutionContext, at: Site, names: string[]): Promise<void> {
+	t.deepEqual(await at.names(), names);
+	t.deepEqual(await readdir(at.staging), []);
+	t.deepEqual(await holders(at.app.dataDir), []);
+}
+
+const ends = test.macro(async (t, bwrap: false | string) => {
+	const at = await site(t, { bwrap });
+	const { alice, home, lines } = at;
+	const names = ['film.mp4'];
+	await longFilm(path.join(home, 'film.mp4'));
+	const wish = { filePath: 'film.mp4', outputFormat: 'webm', deleteOriginal: true };
+
+	// Cancelled while it runs; the next one of the queue before it began.
+	const running = await begin(alice, wish);
+	const waiting = await begin(alice, wish);
+	await encoderOf(at);
+	const status = await until('the page is told how far it is', async () => {
+		const told = await statusOf(alice, running);
+		return told.progress > 0 ? told : undefined;
+	});
+	t.like(status, { status: 'processing', error: null, endTime: null, outputPath: null });
+	t.is((await statusOf(alice, waiting)).status, 'queued');
+	t.is((await cancel(alice, waiting)).statusCode, 200);
+	t.is((await cancel(alice, running)).statusCode, 200);
+	t.is((await end(alice, running)).status, 'cancelled');
+	t.is((await end(alice, waiting)).status, 'cancelled');
+	await isClean(t, at, names);
+
+	// Ended by the system.
+	const killed = await begin(alice, wish);
+	process.kill(await encoderOf(at), 'SIGKILL');
+	const failed = await end(alice, killed);
+	t.like(failed, { status: 'failed', outputPath: null });
+	t.regex(failed.error ?? '', /^The encoder was ended, probably because there was not enough memory/);
+	t.true(lines.some((line) => line.includes('a video could not be converted')));
+	await isClean(t, at, names);
+
+	// Written to by somebody else.
+	await film('changing.mp4', [...picture('160x90', 60), ...h264], path.join(home, 'film.mp4'));
+	const changed = await begin(alice, { ...wish, outputFormat: 'mp4' });
+	await encoderOf(at);
+	await appendFile(path.join(home, 'film.mp4'), 'more');
+	const refused = await end(alice, changed);
+	t.like(refused, { status: 'failed', error: 'The original was changed while it was converted.' });
+	t.true((await readFile(path.join(home, 'film.mp4'))).subarray(-4).equals(Buffer.from('more')));
+	await isClean(t, at, names);
+});
+
+test('Cancelled, killed or of a changed original, a conversion in its cage leaves all as it was', ends, 'bwrap');
+test('Cancelled, killed or of a changed original, a conversion without a cage leaves all as it was', ends, false);
+
+test('A disk that fills up ends a conversion in words, and its original stays', async (t) => {
+	const reserve = 1024 ** 2;
+	const at = await site(t, {}, { '--uploads-free-space-reserve': `${reserve}` });
+	const { app, alice, home, staging } = at;
+	await longFilm(path.join(home, 'film.mp4'));
+	// As the disk of a small machine would be, with the output on it.
+	app.services.storage.freeSpace = async () => {
+		const [name] = await readdir(staging);
+		const size = name === undefined ? 0 : (await readFile(path.join(staging, name)).catch(() => '')).length;
+		return reserve + 100_000 - size;
+	};
+	const full = await convert(alice, { filePath: 'film.mp4', quality: 18, deleteOriginal: true });
+	t.like(full, { status: 'failed', error: 'There is not enough free space.' });
+	await isClean(t, at, ['film.mp4']);
+});
+
+test('A quota ends a conversion in words, and its original stays', async (t) => {
+	const at = await site(t, {}, { '--quotas-user-bytes': '100 KB' });
+	await longFilm(path.join(at.home, 'film.mp4'));
+	const full = await convert(at.alice, { filePath: 'film.mp4', quality: 18, deleteOriginal: true });
+	t.is(full.status, 'failed');
+	t.regex(full.error ?? '', /^You may keep 100.* here, and 0 B of that is left\.$/);
+	await isClean(t, at, ['film.mp4']);
+});
