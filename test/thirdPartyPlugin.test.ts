@@ -1,9 +1,12 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import test from 'ava';
 import { execa } from 'execa';
-import { startServer } from './serverProcess.js';
+import { until } from '../packages/core/test/until.js';
+import { serveArgs, startServer } from './serverProcess.js';
 
 const clone = path.resolve('.');
 
@@ -100,4 +103,49 @@ test('the renderer of the guide installs as it says, and makes thumbnails', asyn
 	const capabilities = (await (await fetch(`${server.url}/api/capabilities`)).json()) as Record<string, unknown>;
 	t.true(capabilities.thumbnails);
 	t.deepEqual(capabilities.thumbnailExtensions, ['psd']);
+});
+
+test('the job of the guide runs, and goes on where a killed server left it', async (t) => {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-guide-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	const { js = [] } = await blocksOf('docs/plugins.md');
+	await writeFile(path.join(folder, 'package.json'), '{"type": "module"}');
+	await writeFile(path.join(folder, 'index.js'), js[2] ?? '');
+	// As if it were installed beside the server.
+	await symlink(path.join(clone, 'node_modules'), path.join(folder, 'node_modules'));
+	const plugins = JSON.stringify({
+		'@stowage/preview': false,
+		[pathToFileURL(path.join(folder, 'index.js')).href]: {},
+	});
+	const start = () => startServer(t, { args: serveArgs(path.join(folder, 'data'), '--plugins', plugins) });
+	let server = await start();
+	const cookie = await server.register('ada');
+	const home = path.join(folder, 'data/files/users/ada');
+	const names = Array.from({ length: 300 }, (_, n) => `${String(n).padStart(3, '0')}.txt`);
+	for (const name of names) await writeFile(path.join(home, name), name);
+	const started = await fetch(`${server.url}/api/checksums`, {
+		method: 'POST',
+		headers: { cookie, 'content-type': 'application/json' },
+		body: '{"directory":""}',
+	});
+	t.is(started.status, 202);
+	const { id } = (await started.json()) as { id: string };
+	const look = async () => {
+		const answer = await fetch(`${server.url}/api/jobs/${id}`, { headers: { cookie } });
+		return (await answer.json()) as { status: string; done: number; detail: unknown };
+	};
+	await until('it comes further', async () => (await look()).done >= 5);
+	await server.stop('SIGKILL');
+	server = await start();
+	await until('it has ended', async () => (await look()).status === 'completed');
+	t.deepEqual((await look()).detail, { path: 'SHA256SUMS' });
+	const lines = (await readFile(path.join(home, 'SHA256SUMS'), 'utf8')).trimEnd().split('\n');
+	t.deepEqual(
+		lines,
+		names.map((name) => `${createHash('sha256').update(name).digest('hex')}  ${name}`),
+	);
+	t.deepEqual(
+		(await readdir(home)).filter((name) => name.startsWith('SHA')),
+		['SHA256SUMS'],
+	);
 });
