@@ -21,7 +21,6 @@ interface Begun {
 	record: JobRecord;
 	owner: JobOwner;
 	attempt: number;
-	saved: unknown;
 }
 
 interface Dependencies {
@@ -83,9 +82,9 @@ export class JobRun {
 		return isNews;
 	}
 
-	contextOf<Input>(input: Input): JobContext<Input> {
+	contextOf<Input>(input: Input, saved: unknown): JobContext<Input> {
 		const run = this;
-		const { owner, attempt, saved, key } = this.#begun;
+		const { owner, attempt, key } = this.#begun;
 		return {
 			id: key.id,
 			viewer: owner,

@@ -19,8 +19,8 @@ export class JobTeller {
 	readonly #parts: Dependencies;
 	/** What was told last of a job, the oldest first. */
 	readonly #told = new Map<string, { text: string; at: number }>();
-	/** Users by the jobs of which there is news that must wait. */
-	readonly #late = new Map<string, string>();
+	/** Jobs of which there is news that must wait. */
+	readonly #late = new Set<string>();
 	#lookedAt: number;
 
 	constructor(parts: Dependencies) {
@@ -31,27 +31,32 @@ export class JobTeller {
 	/** The job of this user is another than it was. */
 	tell(id: string, userId: string): void {
 		if (!this.#parts.notifications.isHeard({ userId })) return;
-		const { at } = this.#told.get(id) ?? { at: Number.NEGATIVE_INFINITY };
-		if (this.#late.has(id) || this.#parts.monotonic() - at < jobLimits.spacingMs) this.#late.set(id, userId);
-		else this.#now(id);
+		if (this.#isDue(id)) this.#now(id);
+		else this.#late.add(id);
 	}
 
-	/** Tells what had to wait; called every half second. */
+	/** Tells what had to wait and is due; called now and then. */
 	flush(): void {
 		const now = this.#parts.monotonic();
 		for (const [id, { at }] of this.#told) {
 			if (now - at < rememberedMs) break;
 			this.#told.delete(id);
 		}
-		const late = [...this.#late.keys()];
-		this.#late.clear();
-		for (const id of late) this.#now(id);
+		for (const id of [...this.#late]) {
+			if (!this.#isDue(id)) continue;
+			this.#late.delete(id);
+			this.#now(id);
+		}
+	}
+
+	#isDue(id: string): boolean {
+		const { at } = this.#told.get(id) ?? { at: Number.NEGATIVE_INFINITY };
+		return this.#parts.monotonic() - at >= jobLimits.spacingMs;
 	}
 
 	/** Whether any page of a signed-in person is open in this process. */
 	isHeard(): boolean {
-		const { notifications } = this.#parts;
-		return notifications.hasUsers();
+		return this.#parts.notifications.hasUsers();
 	}
 
 	/** How far back the next look at the changes must go: some seconds further than to the last look, since what is committed late carries an earlier time. */
@@ -71,7 +76,7 @@ export class JobTeller {
 	}
 
 	#now(id: string): void {
-		// Noted before it is looked up, or many asked for at once would all be told.
+		// Noted before it is looked up, or many that come at once would all be told.
 		this.#remember(id, this.#told.get(id)?.text ?? '');
 		this.#parts.find(id).then((record) => {
 			if (record === undefined) return;

@@ -56,6 +56,12 @@ interface Dependencies {
 
 type AnyKind = JobKind<unknown>;
 
+/** What a run begins with, as JSON. */
+interface Given {
+	input: string;
+	saved: string | null;
+}
+
 const noSuchJob = () => new Failure('notFound', 'There is no such job.');
 const interrupted = 'The server ended while this was under way.';
 
@@ -118,9 +124,9 @@ export function createJobs(parts: Dependencies): JobService {
 		};
 	};
 
-	const outcomeOf = async (run: JobRun, kind: AnyKind, input: string): Promise<JobEnd | 'requeue'> => {
+	const outcomeOf = async (run: JobRun, kind: AnyKind, given: Given): Promise<JobEnd | 'requeue'> => {
 		try {
-			const result = await kind.run(run.contextOf(kind.input.parse(JSON.parse(input))));
+			const result = await kind.run(run.contextOf(kind.input.parse(JSON.parse(given.input)), parsed(given.saved)));
 			const detail = result === undefined ? null : JSON.stringify(result);
 			const isTooLarge = detail !== null && Buffer.byteLength(detail) > jobLimits.detailBytes;
 			if (isTooLarge) log.warn({ job: run.key.id, kind: kind.name }, 'the result of a job is too large to be kept');
@@ -150,10 +156,10 @@ export function createJobs(parts: Dependencies): JobService {
 		}
 	};
 
-	const execute = async (run: JobRun, kind: AnyKind, input: string): Promise<void> => {
+	const execute = async (run: JobRun, kind: AnyKind, given: Given): Promise<void> => {
 		const { id } = run.key;
 		try {
-			await recordEnd(run.key, await outcomeOf(run, kind, input));
+			await recordEnd(run.key, await outcomeOf(run, kind, given));
 		} catch (error) {
 			log.error({ err: error, job: id }, 'the end of a job could not be recorded: it is run again');
 		} finally {
@@ -164,10 +170,10 @@ export function createJobs(parts: Dependencies): JobService {
 		}
 	};
 
-	const launch = (kind: AnyKind, run: JobRun, input: string) => {
+	const launch = (kind: AnyKind, run: JobRun, given: Given) => {
 		runs.set(run.key.id, run);
 		teller.tell(run.key.id, run.owner.id);
-		const ended = execute(run, kind, input).finally(() => settling.delete(ended));
+		const ended = execute(run, kind, given).finally(() => settling.delete(ended));
 		settling.add(ended);
 	};
 
@@ -203,10 +209,9 @@ export function createJobs(parts: Dependencies): JobService {
 		}
 		const owner: JobOwner = { kind: 'user', id: user.id, username: user.username };
 		const onTooLarge = () => log.warn({ job: key.id, kind: kind.name }, 'the detail of a job is too large to be told');
-		const begun = { key, record, owner, attempt, saved: saved === null ? undefined : JSON.parse(saved) };
-		const run = new JobRun(begun, askedAt, { store, monotonic, wait, onTooLarge });
+		const run = new JobRun({ key, record, owner, attempt }, askedAt, { store, monotonic, wait, onTooLarge });
 		if (closing.signal.aborted) run.stop();
-		launch(kind, run, input);
+		launch(kind, run, { input, saved });
 		return 'begun';
 	};
 
@@ -256,9 +261,15 @@ export function createJobs(parts: Dependencies): JobService {
 		teller.flush();
 	};
 
+	/** One that can't be renewed must not keep the others. */
+	const renewAll = async (): Promise<void> => {
+		const renewals = await Promise.allSettled([...runs.values()].map((run) => run.renew()));
+		for (const renewal of renewals) if (renewal.status === 'rejected') throw renewal.reason;
+	};
+
 	const pollOnce = async (): Promise<void> => {
 		beat();
-		for (const run of [...runs.values()]) await run.renew();
+		await renewAll();
 		const held = await lookAtHeld();
 		await claimAll(held);
 		if (teller.isHeard()) teller.tellChanges(await store.changed(teller.changesMs()), (id) => runs.has(id));
@@ -417,6 +428,10 @@ function toJob({ userId: _, hasInput, detail, ...job }: JobRecord, kinds: Readon
 		detail: detail === null ? null : JSON.parse(detail),
 		canRetry: hasInput && ['failed', 'cancelled'].includes(job.status) && kinds.has(job.kind),
 	};
+}
+
+function parsed(saved: string | null): unknown {
+	return saved === null ? undefined : JSON.parse(saved);
 }
 
 /** Whatever else comes in an address is no id of ours, and need not be asked of a database. */

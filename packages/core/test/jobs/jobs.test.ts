@@ -302,6 +302,129 @@ for (const [onRestart, status, saved] of [
 	});
 }
 
+test('a checkpoint waits for a database that is away for a moment, and fails once the lease has run out', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const { jobs } = bench.process();
+	const { kind, runs } = heldKind({ ignoresSignal: true });
+	await jobs.define(kind).start(ada, '', 'x');
+	await jobs.poll();
+	const { checkpoint, find } = bench.database.jobs;
+	let tries = 0;
+	bench.database.jobs.checkpoint = async (...words) => {
+		if (++tries <= 2) throw new Failure('unavailable', 'The database is not available right now.');
+		return checkpoint(...words);
+	};
+	await runs[0]?.context.checkpoint(1);
+	t.is(tries, 3);
+	tries = Number.NEGATIVE_INFINITY;
+	const failing = t.throwsAsync(async () => runs[0]?.context.checkpoint(2));
+	bench.database.jobs.renew = () =>
+		Promise.reject(new Failure('unavailable', 'The database is not available right now.'));
+	bench.pass(10_000);
+	await jobs.poll();
+	await failing;
+	t.is(bench.database.jobs.find, find);
+	runs[0]?.fail(new Error('it ended'));
+});
+
+test('one job whose lease can’t be renewed does not cost the others theirs', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const { jobs } = bench.process();
+	const { kind, runs } = heldKind();
+	const starter = jobs.define(kind);
+	for (const title of ['one', 'two']) await starter.start(ada, '', title);
+	await jobs.poll();
+	const { renew } = bench.database.jobs;
+	const failing = runs[0]?.context.id;
+	bench.database.jobs.renew = async (run, ...words) => {
+		if (run.id === failing) throw new Error('Data too long for column');
+		return renew(run, ...words);
+	};
+	for (let n = 0; n < 20; n++) {
+		bench.pass(1000);
+		await jobs.poll();
+	}
+	t.true(runs[0]?.context.signal.aborted);
+	t.false(runs[1]?.context.signal.aborted);
+});
+
+test('an end that can’t be written is written once the database is back, and the work is not done again', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const { jobs } = bench.process();
+	const { kind, runs } = heldKind();
+	const { id } = await jobs.define(kind).start(ada, '', 'x');
+	await jobs.poll();
+	const { end } = bench.database.jobs;
+	let tries = 0;
+	bench.database.jobs.end = async (...words) => {
+		if (++tries === 1) throw new Failure('storageFull', 'The disk of the database is full.');
+		return end(...words);
+	};
+	runs[0]?.finish({ size: 1 });
+	t.like(await jobs.waitForEnd(ada, id, minute), { status: 'completed', detail: { size: 1 } });
+	t.is(tries, 2);
+	t.is(runs.length, 1);
+});
+
+test('pages hear of a job at most twice a second, of its last state always, and of nothing twice', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const bob = await bench.addUser('bob');
+	const { jobs, told } = bench.process();
+	const { kind, runs } = heldKind();
+	const starter = jobs.define(kind);
+	const hers = told(ada);
+	const his = told(bob);
+	const seen = (items: typeof hers) =>
+		items.map((item) => (item.kind === 'job' ? [item.job.status, item.job.done] : []));
+	await starter.start(ada, '', 'x');
+	await until('it is told', () => hers.length === 1);
+	await jobs.poll();
+	for (let done = 1; done <= 100; done++) {
+		bench.pass(10);
+		runs[0]?.context.progress({ done, total: 100, unit: 'items' });
+		await jobs.poll();
+	}
+	bench.pass(500);
+	await jobs.poll();
+	await until('the last is told', () => seen(hers).at(-1)?.[1] === 100);
+	t.true(hers.length <= 5, JSON.stringify(seen(hers)));
+	const before = hers.length;
+	for (let n = 0; n < 5; n++) {
+		bench.pass(1000);
+		await jobs.poll();
+	}
+	t.is(hers.length, before, 'nothing is new');
+	t.deepEqual(his, []);
+});
+
+test('a page hears of a job that another process runs', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const [one, two] = [bench.process(), bench.process()];
+	const { kind, runs } = heldKind();
+	const starter = one.jobs.define(kind);
+	const items = two.told(ada);
+	const hears = (status: string, done: number) =>
+		until(`${status} ${done}`, async () => {
+			bench.pass(500);
+			await one.jobs.poll();
+			await two.jobs.poll();
+			return items.some((item) => item.kind === 'job' && item.job.status === status && item.job.done === done);
+		});
+	await starter.start(ada, '', 'x');
+	await hears('processing', 0);
+	runs[0]?.context.progress({ done: 3, total: 9, unit: 'items' });
+	await hears('processing', 3);
+	runs[0]?.finish();
+	await hears('completed', 3);
+	const states = items.map((item) => JSON.stringify(item));
+	t.is(new Set(states).size, states.length);
+});
+
 test('a job that was cut off again and again is not tried for ever', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');
