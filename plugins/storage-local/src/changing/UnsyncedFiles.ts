@@ -6,7 +6,7 @@ import { readFileFlags, stepInto } from '../system/openFolder.js';
 import { pathPart, type RawName } from '../system/rawNames.js';
 
 /** So many files, or those of so many milliseconds, are copied again at most after a crash. */
-const mostFiles = 2000;
+const mostFiles = 1000;
 const mostMs = 5000;
 
 const filesAtOnce = 8;

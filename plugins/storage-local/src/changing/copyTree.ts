@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import type { CopyOptions } from '@stowage/plugin-api';
+import { AdaptiveBatch, statMany } from '../reading/statMany.js';
 import type { Disk } from '../root/Disk.js';
 import { atOnce } from '../system/atOnce.js';
 import {
@@ -7,6 +8,7 @@ import {
 	copyFile,
 	fchmod,
 	fstat,
+	fstatSync,
 	fsync,
 	ftruncate,
 	lstat,
@@ -17,9 +19,9 @@ import {
 	writeFully,
 } from '../system/descriptors.js';
 import type { Folder } from '../system/Folder.js';
-import { typeOfMode } from '../system/fileStat.js';
+import { type FileStat, toFileStat } from '../system/fileStat.js';
 import { readFileFlags, stepInto } from '../system/openFolder.js';
-import { pathPart, type RawEntry, type RawName } from '../system/rawNames.js';
+import { addressableName, pathPart, type RawEntry, type RawName } from '../system/rawNames.js';
 import { isSystemError } from '../system/systemErrors.js';
 import { removeTree } from './removeTree.js';
 import type { CopyPath, UnsyncedFiles } from './UnsyncedFiles.js';
@@ -58,16 +60,21 @@ export interface FolderPair {
 	isNew: boolean;
 }
 
-type Source = fs.BigIntStats;
-
 /** Copies all that a folder holds, and its time. Links and special files are left out, and so is what vanishes meanwhile. */
 export async function copyContents(means: CopyMeans, pair: FolderPair): Promise<void> {
 	const { disk, options } = means;
 	if (!pair.isNew) await dropVanished(disk, pair);
 	for await (const batch of disk.calls.readNames(pair.from)) {
+		const whole = pair.isNew ? undefined : await findWhole(disk, pair, batch);
 		const folders: RawName[] = [];
 		await atOnce(copiesAtOnce, batch, async ({ name, type }: RawEntry) => {
 			options.signal?.throwIfAborted();
+			const size = whole?.get(name);
+			if (size !== undefined) {
+				await options.beforeItem?.({ type: 'file', size });
+				options.afterBytes?.(size);
+				return;
+			}
 			if (type === 'other') return;
 			// Of what is perhaps a file it turns out when it is opened.
 			const isFolder = type === 'directory' || (await unlessGone(copyInside(means, pair, name))) === 'folder';
@@ -77,7 +84,7 @@ export async function copyContents(means: CopyMeans, pair: FolderPair): Promise<
 		for (const name of folders) await unlessGone(copyFolder(means, pair, name));
 	}
 	// Last, since each new name in a folder sets its time.
-	await setModified(pair.to.fd, secondsOf(await fstat(pair.from.fd)));
+	await setModified(pair.to.fd, secondsOf((await fstat(pair.from.fd)).mtimeNs));
 }
 
 async function copyFolder(means: CopyMeans, parent: FolderPair, name: RawName): Promise<void> {
@@ -97,8 +104,7 @@ async function makeFolder(disk: Disk, { to }: FolderPair, name: RawName): Promis
 		} catch (error) {
 			if (!isSystemError(error, 'EEXIST')) throw error;
 		}
-		const there = await lookAt(to, name);
-		if (there?.isDirectory()) return false;
+		if ((await lookAt(to, name))?.type === 'directory') return false;
 		await removeTree(disk, to, name);
 	}
 }
@@ -106,20 +112,57 @@ async function makeFolder(disk: Disk, { to }: FolderPair, name: RawName): Promis
 /** Drops from a copy that is gone on with what the original has no more, or has another thing for. */
 async function dropVanished(disk: Disk, { from, to }: FolderPair): Promise<void> {
 	for await (const batch of disk.calls.readNames(to)) {
-		await atOnce(copiesAtOnce, batch, async ({ name }) => {
-			const [original, copy] = await Promise.all([lookAt(from, name), lookAt(to, name)]);
-			if (original === undefined || copy === undefined || typeOf(original) !== typeOf(copy)) {
-				await removeTree(disk, to, name);
-			}
-		});
+		const originals = await lookAtAll(disk, from, batch);
+		const copies = await lookAtAll(disk, to, batch);
+		const isVanished = ({ name }: RawEntry) => originals.get(name)?.type !== copies.get(name)?.type;
+		await atOnce(copiesAtOnce, batch.filter(isVanished), ({ name }) => removeTree(disk, to, name));
 	}
 }
 
-const typeOf = (stats: Source) => typeOfMode(Number(stats.mode));
+/** The files of a copy that is gone on with that have all of their originals, with their sizes. */
+async function findWhole(
+	disk: Disk,
+	{ from, to }: FolderPair,
+	batch: readonly RawEntry[],
+): Promise<Map<RawName, number>> {
+	const originals = await lookAtAll(disk, from, batch);
+	const copies = await lookAtAll(disk, to, batch);
+	const whole = new Map<RawName, number>();
+	for (const { name } of batch) {
+		const [original, copy] = [originals.get(name), copies.get(name)];
+		if (original !== undefined && copy !== undefined && isWhole(copy, original)) whole.set(name, original.size);
+	}
+	return whole;
+}
 
-async function lookAt(folder: Folder, name: RawName): Promise<Source | undefined> {
+type Look = Pick<FileStat, 'type' | 'size' | 'mtimeNs'>;
+
+/** What lies under these names; nothing under one that is free. */
+async function lookAtAll(
+	disk: Disk,
+	folder: Folder,
+	batch: readonly RawEntry[],
+): Promise<Map<RawName, Look | undefined>> {
+	const found = new Map<RawName, Look | undefined>();
+	const { statNow } = disk;
+	const names = batch.map(({ name }) => name);
+	// Names that are no text can't be told to the quick call.
+	const quick = statNow === undefined ? [] : names.filter((name) => addressableName(name) !== undefined);
+	const now = (name: string) => {
+		found.set(name as RawName, statNow?.(folder, addressableName(name as RawName) ?? ''));
+	};
+	const inBackground = async (name: string) => {
+		found.set(name as RawName, await lookAt(folder, name as RawName));
+	};
+	await statMany(quick, { now, inBackground }, new AdaptiveBatch());
+	const slow = names.filter((name) => !found.has(name));
+	await statMany(slow, { now: undefined, inBackground }, new AdaptiveBatch());
+	return found;
+}
+
+async function lookAt(folder: Folder, name: RawName): Promise<Look | undefined> {
 	try {
-		return await lstat(folder.at(pathPart(name)), { bigint: true });
+		return toFileStat(await lstat(folder.at(pathPart(name)), { bigint: true }));
 	} catch (error) {
 		if (isSystemError(error, 'ENOENT')) return undefined;
 		throw error;
@@ -129,42 +172,45 @@ async function lookAt(folder: Folder, name: RawName): Promise<Source | undefined
 /** Copies a file with its time. Resolves to what it is instead if it is none, and then nothing was made. */
 async function copyInside(means: CopyMeans, pair: FolderPair, name: RawName): Promise<'copied' | 'folder' | 'special'> {
 	const { disk, options, unsynced } = means;
-	const source = await open(pair.from.at(pathPart(name)), readFileFlags);
+	const source = await openSource(disk, pair.from, name);
 	try {
-		const stats = await fstat(source);
+		const stats = await statOpen(disk, source);
 		if (!stats.isFile()) return stats.isDirectory() ? 'folder' : 'special';
 		await options.beforeItem?.({ type: 'file', size: Number(stats.size) });
-		if (!pair.isNew) {
-			const there = await lookAt(pair.to, name);
-			if (there !== undefined && isWhole(there, stats)) {
-				options.afterBytes?.(Number(stats.size));
-				return 'copied';
-			}
-			if (there !== undefined) await removeTree(disk, pair.to, name);
-		}
+		if (!pair.isNew) await removeTree(disk, pair.to, name);
 		const target = await open(pair.to.at(pathPart(name)), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o666);
 		try {
 			await copyBytes(means, source, target, stats);
-			if (unsynced === undefined) await setModified(target, secondsOf(stats));
+			if (unsynced === undefined) await setModified(target, secondsOf(stats.mtimeNs));
 			else await setOtherTime(target, stats);
 		} finally {
 			closeSync(target);
 		}
-		await unsynced?.add(pair.path, { name, mtime: secondsOf(stats) });
+		await unsynced?.add(pair.path, { name, mtime: secondsOf(stats.mtimeNs) });
 		return 'copied';
 	} finally {
 		closeSync(source);
 	}
 }
 
+async function openSource(disk: Disk, folder: Folder, name: RawName): Promise<number> {
+	const text = addressableName(name);
+	const cached = text === undefined ? undefined : disk.openCached(folder, text, readFileFlags);
+	return cached ?? (await open(folder.at(pathPart(name)), readFileFlags));
+}
+
+/** What is known of an open file; of one of this machine at once, since it need not be looked for. */
+async function statOpen(disk: Disk, fd: number): Promise<fs.BigIntStats> {
+	return disk.isLocal ? fstatSync(fd, { bigint: true }) : await fstat(fd);
+}
+
 /** Copies a file into an open one that may hold a part of it from before, and makes it durable. */
 export async function copySingleFile(means: CopyMeans, source: number, target: number): Promise<void> {
-	const { options } = means;
-	const stats = await fstat(source);
-	const isLarge = stats.size > smallFile;
+	const { disk, options } = means;
+	const stats = await statOpen(disk, source);
 	// A small file is sooner copied again than synced twice.
-	if (options.staged !== undefined && isLarge) {
-		if (isWhole(await fstat(target), stats)) return options.afterBytes?.(Number(stats.size));
+	if (options.staged !== undefined && stats.size > smallFile) {
+		if (isWhole(toFileStat(await fstat(target)), toFileStat(stats))) return options.afterBytes?.(Number(stats.size));
 		await ftruncate(target, 0);
 		await copyBytes(means, source, target, stats);
 		await setOtherTime(target, stats);
@@ -173,20 +219,21 @@ export async function copySingleFile(means: CopyMeans, source: number, target: n
 		await ftruncate(target, 0);
 		await copyBytes(means, source, target, stats);
 	}
-	await setModified(target, secondsOf(stats));
+	await setModified(target, secondsOf(stats.mtimeNs));
 	await fsync(target);
 }
 
 /** Whether a file has all of its original, which it proves by its time: it gets that only when its bytes are durable. */
-function isWhole(copy: Source, original: Source): boolean {
+function isWhole(copy: Look, original: Look): boolean {
 	const apart = copy.mtimeNs - original.mtimeNs;
-	return copy.isFile() && copy.size === original.size && apart < timePrecisionNs && -apart < timePrecisionNs;
+	const areFiles = copy.type === 'file' && original.type === 'file';
+	return areFiles && copy.size === original.size && apart < timePrecisionNs && -apart < timePrecisionNs;
 }
 
 /** A file that was written right now may by chance have the time of one that is changed right now. */
-async function setOtherTime(target: number, original: Source): Promise<void> {
-	const isRecent = Math.abs(Date.now() - Number(original.mtimeNs / 1_000_000n)) < recentMs;
-	if (isRecent) await setModified(target, secondsOf(original) - 1000);
+async function setOtherTime(target: number, { mtimeNs }: Pick<Look, 'mtimeNs'>): Promise<void> {
+	const isRecent = Math.abs(Date.now() - Number(mtimeNs / 1_000_000n)) < recentMs;
+	if (isRecent) await setModified(target, secondsOf(mtimeNs) - 1000);
 }
 
 /**
@@ -197,13 +244,14 @@ async function copyBytes(
 	{ disk, options: { signal, beforeBytes, afterBytes } }: CopyMeans,
 	source: number,
 	target: number,
-	stats: Source,
+	stats: fs.BigIntStats,
 ): Promise<void> {
 	const size = Number(stats.size);
 	const isSmall = size <= smallFile;
 	const canClone = process.platform === 'linux';
 	if (isSmall) await beforeBytes?.(size);
-	if (canClone && (await clone(source, target, isSmall ? COPYFILE_FICLONE : COPYFILE_FICLONE_FORCE))) {
+	const mode = isSmall ? COPYFILE_FICLONE : COPYFILE_FICLONE_FORCE;
+	if (canClone && (await clone(disk, source, target, mode))) {
 		afterBytes?.(size);
 		return;
 	}
@@ -228,8 +276,8 @@ async function copyBytes(
 	}
 }
 
-async function clone(source: number, target: number, mode: number): Promise<boolean> {
-	const own = await fstat(target);
+async function clone(disk: Disk, source: number, target: number, mode: number): Promise<boolean> {
+	const own = await statOpen(disk, target);
 	try {
 		await copyFile(`/proc/self/fd/${source}`, `/proc/self/fd/${target}`, mode);
 	} catch (error) {
@@ -237,11 +285,11 @@ async function clone(source: number, target: number, mode: number): Promise<bool
 		return false;
 	}
 	// The call gives the source's mode too: somebody's set-user-id program would become one of ours.
-	await fchmod(target, Number(own.mode) & 0o7777);
+	if ((await statOpen(disk, target)).mode !== own.mode) await fchmod(target, Number(own.mode) & 0o7777);
 	return true;
 }
 
-const secondsOf = (stats: Source) => Number(stats.mtimeNs) / 1e9;
+const secondsOf = (mtimeNs: bigint) => Number(mtimeNs) / 1e9;
 
 async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
 	try {
