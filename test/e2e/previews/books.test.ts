@@ -88,6 +88,7 @@ test.serial('a book that can’t be read says why, and what it does not say of i
 		'empty.epub': book({ chapters: {} }),
 		'noopf.epub': zipped({ mimetype: 'application/epub+zip', 'META-INF/container.xml': container }),
 		'plain.epub': book({ chapters: chapters(1), metadata: '' }),
+		'older.epub': book({ chapters: chapters(4), version: 2 }),
 		// 1,000 times as large as it is packed: 400 MB.
 		'bomb.epub': book({ chapters: chapters(1), files: { 'OPS/text/c1.xhtml': Buffer.alloc(400 * 1024 * 1024, 'x') } }),
 	});
@@ -106,6 +107,15 @@ test.serial('a book that can’t be read says why, and what it does not say of i
 	const plain = await show(page, 'plain.epub');
 	await plain.getByText('Unknown Author').waitFor();
 	await plain.getByText('en', { exact: true }).waitFor();
+	await leave(page);
+	// An EPUB 2 has its table of contents in an NCX, here in two parts.
+	const older = await show(page, 'older.epub');
+	const contents = older.getByRole('navigation', { name: 'Contents' });
+	await contents.getByRole('button', { name: 'Part Two' }).waitFor();
+	const lines = await contents.getByRole('button').allTextContents();
+	t.deepEqual(lines, ['Part One', 'Chapter 1', 'Chapter 2', 'Part Two', 'Chapter 3', 'Chapter 4']);
+	await contents.getByRole('button', { name: 'Chapter 3' }).click();
+	await older.getByText('3 / 4', { exact: true }).waitFor();
 	t.deepEqual(app.faults, []);
 });
 
@@ -162,15 +172,25 @@ const altChunk =
 	'<Relationship Id="a1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/aFChunk" Target="chunk.html"/>';
 const link = (target: string) =>
 	`<Relationship Id="h1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/hyperlink" Target="${target}" TargetMode="External"/>`;
+const numbering =
+	'<Relationship Id="n1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/numbering" Target="numbering.xml"/>';
+/** A bullet as Word writes it: by its place in a font that only some computers have. */
+const bullets =
+	'<w:numbering xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="bullet"/><w:lvlText w:val="\uf0b7"/><w:rPr><w:rFonts w:ascii="Symbol" w:hAnsi="Symbol" w:hint="default"/></w:rPr></w:lvl></w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num></w:numbering>';
+const bulleted =
+	'<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr></w:pPr><w:r><w:t>an item</w:t></w:r></w:p>';
 const linked = '<w:p><w:hyperlink r:id="h1"><w:r><w:t>a link</w:t></w:r></w:hyperlink></w:p>';
 
 test.serial('a docx is drawn in the page, and nothing in it runs', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, {
 		'letter.docx': word({
-			body: `${paragraph('Dear reader')}${linked}<w:altChunk r:id="a1"/>`,
-			relations: altChunk + link('javascript:document.title=1'),
-			files: { 'word/chunk.html': `<script>${script}</script><img src="http://127.0.0.1:9/chunk.png">` },
+			body: `${paragraph('Dear reader')}${linked}${bulleted}<w:altChunk r:id="a1"/>`,
+			relations: altChunk + numbering + link('javascript:document.title=1'),
+			files: {
+				'word/numbering.xml': bullets,
+				'word/chunk.html': `<script>${script}</script><img src="http://127.0.0.1:9/chunk.png">`,
+			},
 		}),
 		'broken.docx': 'no document',
 		'other.docx': zipped({ 'a.txt': 'no document' }),
@@ -188,6 +208,10 @@ test.serial('a docx is drawn in the page, and nothing in it runs', async (t) => 
 			.evaluate((element) => element.closest('a')?.getAttribute('href') ?? null),
 		null,
 	);
+	const bullet = inside(page)
+		.getByText('an item')
+		.evaluate((text) => getComputedStyle(text.closest('p') as Element, '::before').content);
+	t.regex(await bullet, /•/);
 	await clean(t, page, 'docx viewer');
 	await leave(page);
 	for (const name of ['broken.docx', 'other.docx', 'bomb.docx']) {

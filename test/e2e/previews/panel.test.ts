@@ -38,6 +38,7 @@ test.serial(
 		t.is(Math.round(box.height), 640);
 		await clean(t, page, 'image viewer');
 		t.is(await viewer.getAttribute('aria-modal'), 'true');
+		t.true(await viewer.evaluate((dialog) => dialog.contains(document.activeElement)));
 		const link = viewer.getByRole('link', { name: 'Download' });
 		t.regex((await link.getAttribute('href')) ?? '', /\/api\/download\/b\.png\?type=private$/);
 
@@ -158,5 +159,15 @@ test.serial('a visitor’s files are shown, and what is not what its name says i
 	await page.route('**/api/download/gone.png*', (route) => route.fulfill({ status: 404, body: '{}' }));
 	const gone = await show(page, 'gone.png');
 	await gone.getByText('HTTP 404').waitFor();
+	await leave(page);
+	await page.unroute('**/api/download/gone.png*');
+	// Its beginning was there.
+	await page.route('**/api/download/gone.png*', (route) =>
+		route.request().headers().range === 'bytes=0-0' || route.request().resourceType() === 'image'
+			? route.fulfill({ status: 403, body: '{}' })
+			: route.continue(),
+	);
+	await show(page, 'gone.png');
+	await gone.getByText('HTTP 403').waitFor();
 	t.deepEqual(app.faults, []);
 });

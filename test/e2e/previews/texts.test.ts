@@ -97,6 +97,12 @@ test.serial('separated values are a table', async (t) => {
 	await viewer.getByText('Amount, net', { exact: true }).first().waitFor();
 	await viewer.getByText('1,5', { exact: true }).first().waitFor();
 	await viewer.getByText('<b>Grace</b>', { exact: true }).first().waitFor();
+	const aligned = (value: string) =>
+		viewer
+			.getByText(value, { exact: true })
+			.first()
+			.evaluate((cell) => getComputedStyle(cell).textAlign);
+	t.deepEqual([await aligned('1,5'), await aligned('Ada')], ['end', 'start']);
 	await clean(t, page, 'table');
 	await viewer.getByRole('group', { name: 'View' }).getByRole('button', { name: 'Source' }).click();
 	await viewer.getByText('Ada,"1,5"').waitFor();

@@ -41,6 +41,8 @@ export interface BookOptions {
 	files?: Readonly<Record<string, string | Uint8Array>>;
 	/** What stands in the head of each chapter. */
 	head?: string;
+	/** @default 3 */
+	version?: 2 | 3;
 }
 
 /** A book with a table of contents. */
@@ -49,21 +51,48 @@ export function book({
 	metadata = '<dc:title>A Book</dc:title>',
 	files = {},
 	head = '',
+	version = 3,
 }: BookOptions): Buffer {
 	const names = Object.keys(chapters);
 	const page = (body: string, title: string) =>
 		`<?xml version="1.0"?><!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops"><head><title>${title}</title>${head}</head><body>${body}</body></html>`;
 	const links = names.map((name, index) => `<li><a href="text/${name}">Chapter ${index + 1}</a></li>`).join('');
+	// Those of the older version have their contents in a format of its own, here in two parts.
+	const ncxPoints = (from: number, to: number) =>
+		names
+			.slice(from, to)
+			.map(
+				(name, index) =>
+					`<navPoint id="p${from + index}"><navLabel><text>Chapter ${from + index + 1}</text></navLabel><content src="text/${name}"/></navPoint>`,
+			)
+			.join('');
+	const half = Math.ceil(names.length / 2);
+	const part = (title: string, from: number, to: number) =>
+		`<navPoint id="${title}"><navLabel><text>Part ${title}</text></navLabel><content src="text/${names[from]}"/>${ncxPoints(from, to)}</navPoint>`;
+	const contents: { item: string; name: string; content: string; spine: string } =
+		version === 3
+			? {
+					item: '<item id="nav" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"/>',
+					name: 'OPS/nav.xhtml',
+					content: page(`<nav epub:type="toc"><ol>${links}</ol></nav>`, 'Contents'),
+					spine: '<spine>',
+				}
+			: {
+					item: '<item id="ncx" href="toc.ncx" media-type="application/x-dtbncx+xml"/>',
+					name: 'OPS/toc.ncx',
+					content: `<?xml version="1.0"?><ncx xmlns="http://www.daisy.org/z3986/2005/ncx/" version="2005-1"><navMap>${part('One', 0, half)}${part('Two', half, names.length)}</navMap></ncx>`,
+					spine: '<spine toc="ncx">',
+				};
 	return zipped({
 		mimetype: 'application/epub+zip',
 		'META-INF/container.xml':
 			'<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container" version="1.0"><rootfiles><rootfile full-path="OPS/book.opf" media-type="application/oebps-package+xml"/></rootfiles></container>',
-		'OPS/book.opf': `<package xmlns="http://www.idpf.org/2007/opf" version="3.0"><metadata xmlns:dc="http://purl.org/dc/elements/1.1/">${metadata}</metadata><manifest><item id="nav" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"/>${names
+		'OPS/book.opf': `<package xmlns="http://www.idpf.org/2007/opf" version="${version}.0"><metadata xmlns:dc="http://purl.org/dc/elements/1.1/">${metadata}</metadata><manifest>${contents.item}${names
 			.map((name, index) => `<item id="c${index}" href="text/${name}" media-type="application/xhtml+xml"/>`)
 			.join(
 				'',
-			)}</manifest><spine>${names.map((_, index) => `<itemref idref="c${index}"/>`).join('')}</spine></package>`,
-		'OPS/nav.xhtml': page(`<nav epub:type="toc"><ol>${links}</ol></nav>`, 'Contents'),
+			)}</manifest>${contents.spine}${names.map((_, index) => `<itemref idref="c${index}"/>`).join('')}</spine></package>`,
+		[contents.name]: contents.content,
 		...Object.fromEntries(Object.entries(chapters).map(([name, body]) => [`OPS/text/${name}`, page(body, name)])),
 		...files,
 	});

@@ -3,6 +3,7 @@ import { contentType, splitName } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { describeImage } from '../common/previewFile.js';
+import { useFailedAnswer } from '../common/useFailedAnswer.js';
 import { useKeys } from '../common/useKeys.js';
 import { useBlobUrl } from '../common/useSource.js';
 import { ViewerError } from '../common/ViewerError.js';
@@ -25,6 +26,7 @@ export function AudioViewer({ file, next, onShow }: ViewerProps) {
 	const [hasFailed, setFailed] = useState(false);
 	const [hasCover, setCover] = useState(true);
 	const audio = useRef<HTMLAudioElement>(null);
+	const answer = useFailedAnswer(file.url, hasFailed);
 	const { data: tags } = useQuery({
 		queryKey: ['preview', 'tags', file.id],
 		queryFn: ({ signal }) => readTags(file.url, file.size, contentType(file.name), signal),
@@ -53,7 +55,7 @@ export function AudioViewer({ file, next, onShow }: ViewerProps) {
 
 	if (hasFailed) {
 		const [title, text] = messages.failures.audio;
-		return <ViewerError file={file} title={title} text={text} />;
+		return <ViewerError file={file} title={title} text={text} reason={answer} />;
 	}
 	const lines = [tags?.artist, tags?.album].filter((line) => line !== undefined);
 	return (

@@ -3,6 +3,7 @@ import { renderAsync } from 'docx-preview';
 import { zipSync } from 'fflate';
 import { openZip, type ZipArchive } from '../common/zip.js';
 import { cleanMarkup } from '../frame/cleanMarkup.js';
+import { withPlainSymbols } from './symbols.js';
 
 /** What comes out of a document may be so many times as large as the largest that is shown. */
 const growth = 3;
@@ -39,6 +40,7 @@ export async function renderDocx(
 		debug: false,
 	});
 	signal.throwIfAborted();
+	replaceSymbols(inert);
 	cleanMarkup(inert, () => undefined);
 	const style = frame.createElement('style');
 	style.textContent = pageStyles;
@@ -50,6 +52,18 @@ export async function renderDocx(
 	frame.documentElement.lang = languageIn(zip);
 	frame.body.replaceChildren(...[...inert.body.childNodes].map((each) => frame.importNode(each, true)));
 	fitPages(frame, signal);
+}
+
+/** Bullets above all: in a style each rule has its own, beside the font that it wants. */
+function replaceSymbols(document: Document): void {
+	for (const style of document.querySelectorAll('style')) {
+		style.textContent = (style.textContent ?? '').replaceAll(/\{[^{}]*\}/g, (rule) => withPlainSymbols(rule, rule));
+	}
+	const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+		const fonts = text.parentElement?.style.fontFamily ?? '';
+		if (/[\uf020-\uf0ff]/.test(text.nodeValue ?? '')) text.nodeValue = withPlainSymbols(text.nodeValue ?? '', fonts);
+	}
 }
 
 /** The language in which the document was written, as far as it says so. */

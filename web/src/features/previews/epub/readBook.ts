@@ -115,9 +115,13 @@ function readToc(zip: ZipArchive, pack: Pack, inBook: (href: string) => string, 
 	if (!xml) return [];
 	let count = 0;
 	const convert = (items: readonly RawTocItem[], depth: number): TocItem[] =>
-		items.flatMap(({ label, href, subitems = [] }) => {
+		items.flatMap(({ label, title, href, subitems, children }) => {
 			if (depth > 8 || ++count > mostTocItems) return [];
-			return { label: label.trim(), href: joined(inBook(path), href), items: convert(subitems, depth + 1) };
+			const inner = convert(subitems ?? children ?? [], depth + 1);
+			// A heading without a link of its own leads to what it stands above.
+			const target = href ? joined(inBook(path), href) : inner[0]?.href;
+			if (target === undefined) return [];
+			return { label: (label ?? title ?? '').trim(), href: target, items: inner };
 		});
 	try {
 		return convert(new Navigation(xml).toc as RawTocItem[], 0);
@@ -126,10 +130,13 @@ function readToc(zip: ZipArchive, pack: Pack, inBook: (href: string) => string, 
 	}
 }
 
+/** As epubjs tells it: an EPUB 3 has labels and subitems, and what it calls title and children came out of the NCX of an EPUB 2. */
 interface RawTocItem {
-	label: string;
-	href: string;
+	label?: string;
+	title?: string;
+	href?: string | null;
 	subitems?: RawTocItem[];
+	children?: RawTocItem[];
 }
 
 /** A path beside another one, without leaving the book. */

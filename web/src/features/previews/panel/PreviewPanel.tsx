@@ -38,6 +38,7 @@ type PanelProps = PreviewPanelProps & { entry: Entry; isOpen: boolean };
 function Panel({ area, entry, entries, isOpen, onShow, onClose, onClosed }: PanelProps) {
 	const title = useId();
 	const header = useRef<HTMLDivElement>(null);
+	const body = useRef<HTMLDivElement>(null);
 	const move = useMove(header);
 	const file = useMemo(() => previewFile(area, entry), [area, entry]);
 	const named = previewOf(entry.name, entry.size).kind;
@@ -63,6 +64,8 @@ function Panel({ area, entry, entries, isOpen, onShow, onClose, onClosed }: Pane
 			canEscapeKeyClose={false}
 			onClose={onClose}
 			onClosed={onClosed}
+			// Else Blueprint gives the focus to a guard outside of the dialog, where nobody hears of it.
+			onOpening={() => body.current?.focus({ preventScroll: true })}
 		>
 			<div ref={header} className={styles.header} {...move.header}>
 				<button type="button" data-handle className={styles.handle} aria-label={messages.move} {...move.handle}>
@@ -74,8 +77,7 @@ function Panel({ area, entry, entries, isOpen, onShow, onClose, onClosed }: Pane
 				<DownloadLink file={file} isMinimal />
 				<Button variant="minimal" icon={<CrossIcon />} aria-label={messages.close} onClick={onClose} />
 			</div>
-			{/* Blueprint gives the focus to what has this attribute; React would not write it. */}
-			<div ref={(body) => body?.setAttribute('autofocus', '')} tabIndex={-1} className={styles.body}>
+			<div ref={body} tabIndex={-1} className={styles.body}>
 				<Preview
 					key={file.id}
 					area={area}

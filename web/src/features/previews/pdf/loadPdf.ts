@@ -55,7 +55,8 @@ export function openPdf({ pdfjs, worker }: PdfPlugin, url: string): PDFDocumentL
 	const folder = new URL(`pdfjs-${pdfjs.version}/`, new URL(workerAddress, window.location.href));
 	return pdfjs.getDocument({
 		url: new URL(url, window.location.href).href,
-		worker: pdfjs.PDFWorker.create({ port: worker }),
+		// The worker has its own: it would tell the console of every fault that it mends.
+		worker: pdfjs.PDFWorker.create({ port: worker, verbosity: pdfjs.VerbosityLevel.ERRORS }),
 		rangeChunkSize: chunkBytes,
 		disableAutoFetch: true,
 		disableStream: true,
@@ -67,7 +68,7 @@ export function openPdf({ pdfjs, worker }: PdfPlugin, url: string): PDFDocumentL
 		standardFontDataUrl: new URL('standard_fonts/', folder).href,
 		wasmUrl: new URL('wasm/', folder).href,
 		iccUrl: new URL('iccs/', folder).href,
-		verbosity: 0,
+		verbosity: pdfjs.VerbosityLevel.ERRORS,
 	});
 }
 

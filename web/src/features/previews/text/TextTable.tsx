@@ -1,3 +1,4 @@
+import { HotkeysProvider } from '@blueprintjs/core';
 import { Cell, Column, ColumnHeaderCell, RenderMode, RowHeaderCell, Table } from '@blueprintjs/table';
 import { useLayoutEffect, useMemo, useRef, useState } from 'react';
 import '../../../ui/blueprintTable.css';
@@ -11,6 +12,7 @@ const leastWidth = 72;
 const mostWidth = 320;
 const characterWidth = 8;
 const looked = 200;
+const number = /^[-+−(]?\s*[$€£¥]?\s*\d[\d.,'\s]*\s*[%€$£)]?$/;
 
 /** Values separated by commas or tabs; their first row names the columns. */
 export function TextTable({ rows }: { rows: readonly (readonly string[])[] }) {
@@ -46,32 +48,48 @@ export function TextTable({ rows }: { rows: readonly (readonly string[])[] }) {
 			}),
 		[rows, columns],
 	);
+	const areNumbers = useMemo(
+		() =>
+			Array.from({ length: columns }, (_, column) => {
+				const values = rows.slice(1, looked).flatMap((row) => row[column]?.trim() || []);
+				return values.length > 0 && values.every((value) => number.test(value));
+			}),
+		[rows, columns],
+	);
 	return (
 		<section ref={container} className={styles.table} aria-label={messages.columns}>
 			{size && (
-				<Table
-					key={`${size.width} ${size.height}`}
-					numRows={body.length}
-					columnWidths={widths}
-					defaultRowHeight={rowHeight}
-					renderMode={RenderMode.BATCH_ON_UPDATE}
-					cellRendererDependencies={[rows]}
-					enableRowResizing={false}
-					enableGhostCells={false}
-					rowHeaderCellRenderer={(row) => <RowHeaderCell name={String(row + 1)} />}
-				>
-					{widths.map((_, column) => (
-						<Column
-							// biome-ignore lint/suspicious/noArrayIndexKey: a column is known by its place alone
-							key={column}
-							id={String(column)}
-							columnHeaderCellRenderer={() => (
-								<ColumnHeaderCell nameRenderer={() => <span title={head[column]}>{head[column] ?? ''}</span>} />
-							)}
-							cellRenderer={(row) => <Cell>{body[row]?.[column] ?? ''}</Cell>}
-						/>
-					))}
-				</Table>
+				// The table asks for one; a list of its keys is not shown.
+				<HotkeysProvider renderDialog={() => <></>}>
+					<Table
+						key={`${size.width} ${size.height}`}
+						numRows={body.length}
+						columnWidths={widths}
+						defaultRowHeight={rowHeight}
+						renderMode={RenderMode.BATCH_ON_UPDATE}
+						cellRendererDependencies={[rows]}
+						enableRowResizing={false}
+						enableGhostCells={false}
+						rowHeaderCellRenderer={(row) => <RowHeaderCell name={String(row + 1)} />}
+					>
+						{widths.map((_, column) => (
+							<Column
+								// biome-ignore lint/suspicious/noArrayIndexKey: a column is known by its place alone
+								key={column}
+								id={String(column)}
+								columnHeaderCellRenderer={() => (
+									<ColumnHeaderCell
+										className={areNumbers[column] ? styles.number : undefined}
+										nameRenderer={() => <span title={head[column]}>{head[column] ?? ''}</span>}
+									/>
+								)}
+								cellRenderer={(row) => (
+									<Cell className={areNumbers[column] ? styles.number : undefined}>{body[row]?.[column] ?? ''}</Cell>
+								)}
+							/>
+						))}
+					</Table>
+				</HotkeysProvider>
 			)}
 		</section>
 	);

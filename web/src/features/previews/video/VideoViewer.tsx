@@ -7,6 +7,7 @@ import { capabilitiesQuery } from '../../../api/capabilities.js';
 import { downloadUrl } from '../../../api/downloads.js';
 import { readWhole } from '../../../api/previews.js';
 import { createPlaces } from '../common/places.js';
+import { useFailedAnswer } from '../common/useFailedAnswer.js';
 import { useKeys } from '../common/useKeys.js';
 import { ViewerError } from '../common/ViewerError.js';
 import { ViewerLoading } from '../common/ViewerLoading.js';
@@ -31,6 +32,7 @@ export function VideoViewer({ area, file, entry, entries }: ViewerProps) {
 	const subtitles = useSubtitles(area, entry, entries);
 	const noted = useRef(0);
 	const { data: capabilities } = useQuery(capabilitiesQuery);
+	const answer = useFailedAnswer(file.url, state === 'failed');
 
 	function begin(target: HTMLVideoElement) {
 		const place = Number(places.read(file.id) ?? 0);
@@ -68,7 +70,7 @@ export function VideoViewer({ area, file, entry, entries }: ViewerProps) {
 
 	if (state === 'failed') {
 		const [title, text] = messages.failures.video;
-		return <ViewerError file={file} title={title} text={text} />;
+		return <ViewerError file={file} title={title} text={text} reason={answer} />;
 	}
 	return (
 		<div ref={stage} className={styles.viewer}>
