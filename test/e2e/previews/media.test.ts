@@ -43,10 +43,35 @@ test.serial(
 		await page.waitForFunction(() => document.fullscreenElement === null);
 		t.true(await viewer.isVisible(), 'Escape leaves full screen only');
 
+		const shown = () =>
+			video.evaluate((element) =>
+				[...(element as HTMLVideoElement).textTracks]
+					.filter(({ mode }) => mode === 'showing')
+					.map(({ label }) => label),
+			);
+		t.deepEqual(await shown(), ['Subtitles']);
+		const subtitles = viewer.getByRole('combobox', { name: 'Subtitles' });
+		await subtitles.selectOption('en');
+		t.deepEqual(await shown(), ['en']);
+		await subtitles.selectOption('No subtitles');
+		t.deepEqual(await shown(), []);
+
+		await viewer.getByRole('combobox', { name: 'Speed' }).selectOption('2×');
+		t.is(await video.evaluate((element) => (element as HTMLVideoElement).playbackRate), 2);
+		await page.keyboard.press('m');
+		await viewer.getByRole('button', { name: 'Mute', pressed: true }).waitFor();
+		const position = viewer.getByRole('slider', { name: 'Position' });
+		await position.press('Home');
+		await position.press('ArrowRight');
+		t.is(await position.getAttribute('aria-valuetext'), '0:05 of 0:30');
+		await viewer.getByRole('button', { name: 'Play', exact: true }).click();
+		await viewer.getByRole('button', { name: 'Pause', exact: true }).click();
+		await viewer.getByRole('button', { name: 'Play', exact: true }).waitFor();
 		await video.evaluate((element) => {
 			(element as HTMLVideoElement).currentTime = 12;
 		});
 		await page.waitForFunction(() => localStorage.getItem('stowage.videoPlaces')?.includes('12'));
+		// Also after its controls were used: those of a browser keep the keys for themselves.
 		await page.keyboard.press('Escape');
 		await overlaysClosed(page);
 		await show(page, 'film.webm');

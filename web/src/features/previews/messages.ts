@@ -31,6 +31,15 @@ export const previewMessages = {
 
 	fullscreen: 'Fullscreen',
 	subtitles: 'Subtitles',
+	noSubtitles: 'No subtitles',
+	mediaControls: 'Player controls',
+	play: 'Play',
+	pause: 'Pause',
+	position: 'Position',
+	positionOf: (time: string, duration: string) => `${time} of ${duration}`,
+	mute: 'Mute',
+	volume: 'Volume',
+	speed: 'Speed',
 	cover: 'Cover',
 
 	encoding: 'Encoding',

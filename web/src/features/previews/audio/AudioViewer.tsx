@@ -2,6 +2,8 @@ import { MusicIcon } from '@blueprintjs/icons';
 import { contentType, splitName } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
+import { keyStep, MediaControls } from '../common/MediaControls.js';
+import { seekBy, togglePlay } from '../common/mediaState.js';
 import { describeImage } from '../common/previewFile.js';
 import { useFailedAnswer } from '../common/useFailedAnswer.js';
 import { useKeys } from '../common/useKeys.js';
@@ -18,8 +20,6 @@ interface Tags {
 	album: string | undefined;
 	cover: Uint8Array<ArrayBuffer> | undefined;
 }
-
-const keyStep = 5;
 
 /** Plays by ranges, with what the file says about itself. */
 export function AudioViewer({ file, next, onShow }: ViewerProps) {
@@ -44,11 +44,10 @@ export function AudioViewer({ file, next, onShow }: ViewerProps) {
 	}, []);
 
 	useKeys(({ key }) => {
-		const { current } = audio;
-		if (!current || current === document.activeElement) return false;
-		if (key === ' ' || key === 'k') void (current.paused ? current.play() : current.pause());
-		else if (key === 'ArrowLeft') current.currentTime -= keyStep;
-		else if (key === 'ArrowRight') current.currentTime += keyStep;
+		if (key === ' ' || key === 'k') togglePlay(audio.current);
+		else if (key === 'ArrowLeft') seekBy(audio.current, -keyStep);
+		else if (key === 'ArrowRight') seekBy(audio.current, keyStep);
+		else if (key === 'm' && audio.current) audio.current.muted = !audio.current.muted;
 		else return false;
 		return true;
 	});
@@ -78,16 +77,16 @@ export function AudioViewer({ file, next, onShow }: ViewerProps) {
 			{/* biome-ignore lint/a11y/useMediaCaption: a sound file has none */}
 			<audio
 				ref={audio}
-				className={styles.player}
 				src={file.url}
 				aria-label={file.name}
-				controls
-				controlsList="nodownload"
 				preload="metadata"
 				autoPlay
 				onEnded={() => next && onShow(next)}
 				onError={() => setFailed(true)}
 			/>
+			<div className={styles.player}>
+				<MediaControls media={audio} />
+			</div>
 		</div>
 	);
 }

@@ -1,18 +1,19 @@
-import { Button } from '@blueprintjs/core';
-import { FullscreenIcon, MinimizeIcon } from '@blueprintjs/icons';
+import { Button, HTMLSelect, Spinner } from '@blueprintjs/core';
+import { FullscreenIcon, MinimizeIcon, PlayIcon } from '@blueprintjs/icons';
 import type { Area, Entry } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { type RefObject, useEffect, useRef, useState } from 'react';
 import { capabilitiesQuery } from '../../../api/capabilities.js';
 import { downloadUrl } from '../../../api/downloads.js';
 import { readWhole } from '../../../api/previews.js';
+import { keyStep, MediaControls } from '../common/MediaControls.js';
+import { seekBy, togglePlay, useMediaState } from '../common/mediaState.js';
 import { createPlaces } from '../common/places.js';
 import { useFailedAnswer } from '../common/useFailedAnswer.js';
 import { useKeys } from '../common/useKeys.js';
 import { ViewerError } from '../common/ViewerError.js';
 import { ViewerLoading } from '../common/ViewerLoading.js';
 import type { ViewerProps } from '../common/ViewerProps.js';
-import viewerStyles from '../common/viewers.module.css';
 import { previewMessages as messages } from '../messages.js';
 import { decodeSubtitles, maxSubtitleBytes, subtitlesOf, toVtt } from './subtitles.js';
 import styles from './VideoViewer.module.css';
@@ -21,14 +22,17 @@ const places = createPlaces('stowage.videoPlaces');
 
 /** Nobody means to go on from the very beginning or end. */
 const edgeSeconds = 2;
-const keyStep = 5;
+/** In full screen the controls go when nobody moves. */
+const restMs = 2500;
 
 /** Plays by ranges, from where it was stopped. */
 export function VideoViewer({ area, file, entry, entries }: ViewerProps) {
 	const [state, setState] = useState<'loading' | 'loaded' | 'failed'>('loading');
 	const stage = useRef<HTMLDivElement>(null);
 	const video = useRef<HTMLVideoElement>(null);
-	const { isFull, toggle } = useFullscreen(stage);
+	const { isFull, toggle } = useFullscreen(stage, video);
+	const { isPlaying, isWaiting, time } = useMediaState(video);
+	const { isResting, stir } = useRest(isFull && isPlaying);
 	const subtitles = useSubtitles(area, entry, entries);
 	const noted = useRef(0);
 	const { data: capabilities } = useQuery(capabilitiesQuery);
@@ -49,12 +53,11 @@ export function VideoViewer({ area, file, entry, entries }: ViewerProps) {
 	}, []);
 
 	useKeys(({ key }) => {
-		const { current } = video;
-		// The element has keys of its own.
-		if (!current || current === document.activeElement) return key === 'f' && toggle();
-		if (key === ' ' || key === 'k') void (current.paused ? current.play() : current.pause());
-		else if (key === 'ArrowLeft') current.currentTime -= keyStep;
-		else if (key === 'ArrowRight') current.currentTime += keyStep;
+		stir();
+		if (key === ' ' || key === 'k') togglePlay(video.current);
+		else if (key === 'ArrowLeft') seekBy(video.current, -keyStep);
+		else if (key === 'ArrowRight') seekBy(video.current, keyStep);
+		else if (key === 'm' && video.current) video.current.muted = !video.current.muted;
 		else if (key === 'f') toggle();
 		else return false;
 		return true;
@@ -73,7 +76,7 @@ export function VideoViewer({ area, file, entry, entries }: ViewerProps) {
 		return <ViewerError file={file} title={title} text={text} reason={answer} />;
 	}
 	return (
-		<div ref={stage} className={styles.viewer}>
+		<div ref={stage} className={styles.viewer} data-resting={isResting || undefined} onPointerMove={stir}>
 			<div className={styles.stage}>
 				{state === 'loading' && <ViewerLoading />}
 				{/* biome-ignore lint/a11y/useMediaCaption: a film has those that lie beside it */}
@@ -83,11 +86,11 @@ export function VideoViewer({ area, file, entry, entries }: ViewerProps) {
 					src={file.url}
 					poster={capabilities?.thumbnails ? file.renditionUrl : undefined}
 					aria-label={file.name}
-					controls
-					controlsList="nofullscreen nodownload"
 					playsInline
 					preload="metadata"
 					data-state={state}
+					onClick={({ currentTarget }) => togglePlay(currentTarget)}
+					onDoubleClick={toggle}
 					onLoadedMetadata={({ currentTarget }) => begin(currentTarget)}
 					onTimeUpdate={({ currentTarget }) => {
 						if (Math.abs(currentTarget.currentTime - noted.current) >= keyStep) note(currentTarget);
@@ -107,21 +110,77 @@ export function VideoViewer({ area, file, entry, entries }: ViewerProps) {
 						/>
 					))}
 				</video>
+				{state === 'loaded' && !isPlaying && time === 0 && (
+					<span className={styles.begin} aria-hidden>
+						<PlayIcon size={32} />
+					</span>
+				)}
+				{state === 'loaded' && isWaiting && (
+					<span className={styles.waiting}>
+						<Spinner size={36} aria-label={messages.loading} />
+					</span>
+				)}
 			</div>
-			<div className={viewerStyles.bar}>
-				<Button
-					variant="minimal"
-					icon={isFull ? <MinimizeIcon /> : <FullscreenIcon />}
-					text={messages.fullscreen}
-					aria-pressed={isFull}
-					onClick={toggle}
-				/>
+			<div className={styles.controls}>
+				<MediaControls media={video}>
+					{subtitles.length > 0 && <SubtitleChoice video={video} labels={subtitles.map(({ label }) => label)} />}
+					<Button
+						variant="minimal"
+						icon={isFull ? <MinimizeIcon /> : <FullscreenIcon />}
+						aria-label={messages.fullscreen}
+						aria-pressed={isFull}
+						onClick={toggle}
+					/>
+				</MediaControls>
 			</div>
 		</div>
 	);
 }
 
-function useFullscreen(element: { current: HTMLElement | null }) {
+interface SubtitleChoiceProps {
+	video: RefObject<HTMLVideoElement | null>;
+	/** Of the tracks, in their order; the first one is shown to begin with. */
+	labels: readonly string[];
+}
+
+function SubtitleChoice({ video, labels }: SubtitleChoiceProps) {
+	const [chosen, setChosen] = useState(0);
+	function choose(index: number) {
+		setChosen(index);
+		for (const [at, track] of [...(video.current?.textTracks ?? [])].entries()) {
+			track.mode = at === index ? 'showing' : 'disabled';
+		}
+	}
+	return (
+		<HTMLSelect
+			minimal
+			aria-label={messages.subtitles}
+			value={chosen}
+			options={[
+				{ value: -1, label: messages.noSubtitles },
+				...labels.map((label, value) => ({ value, label: label === '' ? messages.subtitles : label })),
+			]}
+			onChange={({ currentTarget }) => choose(Number(currentTarget.value))}
+		/>
+	);
+}
+
+/** Whether nothing has stirred for a moment, as far as that is asked. */
+function useRest(isAsked: boolean): { isResting: boolean; stir: () => void } {
+	const [stirred, setStirred] = useState(0);
+	const [rested, setRested] = useState(-1);
+	useEffect(() => {
+		if (!isAsked) return;
+		const timer = setTimeout(() => setRested(stirred), restMs);
+		return () => clearTimeout(timer);
+	}, [isAsked, stirred]);
+	return { isResting: isAsked && rested === stirred, stir: () => isAsked && setStirred((count) => count + 1) };
+}
+
+/** A phone of Apple's has none but for the film itself. */
+type ApplePlayer = HTMLVideoElement & { webkitEnterFullscreen?: () => void };
+
+function useFullscreen(element: RefObject<HTMLElement | null>, video: RefObject<HTMLVideoElement | null>) {
 	const [isFull, setFull] = useState(false);
 	useEffect(() => {
 		const listen = () => setFull(document.fullscreenElement !== null && document.fullscreenElement === element.current);
@@ -131,6 +190,11 @@ function useFullscreen(element: { current: HTMLElement | null }) {
 	return {
 		isFull,
 		toggle(): boolean {
+			const player: ApplePlayer | null = video.current;
+			if (!element.current?.requestFullscreen && player?.webkitEnterFullscreen) {
+				player.webkitEnterFullscreen();
+				return true;
+			}
 			// A browser that does not let it leaves everything as it was.
 			const change = document.fullscreenElement ? document.exitFullscreen() : element.current?.requestFullscreen();
 			change?.catch(() => {});

@@ -1,0 +1,90 @@
+import { type RefObject, useEffect, useState } from 'react';
+
+export interface MediaState {
+	isPlaying: boolean;
+	/** It wants to play and has nothing to play yet. */
+	isWaiting: boolean;
+	/** Seconds. */
+	time: number;
+	/** Seconds; undefined while it is unknown, or without end. */
+	duration: number | undefined;
+	volume: number;
+	isMuted: boolean;
+	rate: number;
+}
+
+const events = [
+	'play',
+	'playing',
+	'pause',
+	'ended',
+	'waiting',
+	'canplay',
+	'timeupdate',
+	'seeking',
+	'seeked',
+	'durationchange',
+	'loadedmetadata',
+	'volumechange',
+	'ratechange',
+	'emptied',
+] as const;
+
+/** What a film or a song is doing. */
+export function useMediaState(element: RefObject<HTMLMediaElement | null>): MediaState {
+	const [state, setState] = useState<MediaState>(stopped);
+	useEffect(() => {
+		const { current } = element;
+		if (!current) return;
+		const look = () => setState(stateOf(current));
+		look();
+		for (const event of events) current.addEventListener(event, look);
+		return () => {
+			for (const event of events) current.removeEventListener(event, look);
+		};
+	}, [element]);
+	return state;
+}
+
+const stopped: MediaState = {
+	isPlaying: false,
+	isWaiting: false,
+	time: 0,
+	duration: undefined,
+	volume: 1,
+	isMuted: false,
+	rate: 1,
+};
+
+function stateOf(media: HTMLMediaElement): MediaState {
+	const { paused, ended, currentTime, duration, volume, muted, playbackRate, readyState } = media;
+	return {
+		isPlaying: !paused && !ended,
+		isWaiting: !paused && readyState < HTMLMediaElement.HAVE_FUTURE_DATA,
+		time: currentTime,
+		duration: Number.isFinite(duration) && duration > 0 ? duration : undefined,
+		volume,
+		isMuted: muted,
+		rate: playbackRate,
+	};
+}
+
+export function togglePlay(media: HTMLMediaElement | null): void {
+	if (!media) return;
+	if (!media.paused && !media.ended) media.pause();
+	// What can't be played tells so by an event of its own.
+	else void media.play().catch(() => {});
+}
+
+export function seekBy(media: HTMLMediaElement | null, seconds: number): void {
+	if (media) media.currentTime = Math.max(0, Math.min(media.duration || 0, media.currentTime + seconds));
+}
+
+/** Such as `1:02:09` or `0:07`. */
+export function formatClock(seconds: number): string {
+	const whole = Math.floor(seconds);
+	const two = (value: number) => String(value).padStart(2, '0');
+	const minutes = Math.floor(whole / 60) % 60;
+	const hours = Math.floor(whole / 3600);
+	return hours > 0 ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
+}
