@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -40,20 +40,23 @@ export async function site(
 	t: ExecutionContext,
 	options: Record<string, unknown> = {},
 	flags: Record<string, string> = {},
+	filesDir?: string,
 ): Promise<Site> {
 	const { log, lines } = logLines();
 	const plugins = JSON.stringify({
 		'@stowage/auth-password': { memoryKiB: 19456, iterations: 2, parallelism: 1 },
 		'@stowage/handbrake': options,
+		...(filesDir === undefined ? {} : { '@stowage/storage-local': { root: filesDir } }),
 	});
 	const app = await testApp(t, { '--plugins': plugins, ...flags }, { log });
 	const alice = await new Client(app).register('alice');
-	const users = path.join(app.filesDir, 'users');
+	const files = filesDir ?? app.filesDir;
+	const users = path.join(files, 'users');
 	return {
 		app,
 		alice,
 		home: path.join(users, 'alice'),
-		staging: path.join(app.filesDir, '.stowage/staging'),
+		staging: path.join(files, '.stowage/staging'),
 		lines,
 		names: async (user = 'alice') => (await readdir(path.join(users, user))).filter((name) => name !== 'Public').sort(),
 	};
@@ -104,16 +107,16 @@ export async function removeFilms(): Promise<void> {
 	await rm(await films, { recursive: true, force: true });
 }
 
-/** Makes a film with ffmpeg, of which the last argument is missing: the file. */
+const made = new Map<string, Promise<unknown>>();
+
+/** Puts a film there, which ffmpeg makes once; the file is the argument that is missing. */
 export async function film(name: string, args: readonly string[], at: string): Promise<void> {
-	const made = path.join(await films, name);
-	try {
-		await readFile(made);
-	} catch {
-		await run('ffmpeg', ['-v', 'error', '-y', ...args, made], { cwd: await films });
-	}
+	const file = path.join(await films, name);
+	const making = made.get(name) ?? run('ffmpeg', ['-v', 'error', '-y', ...args, file], { cwd: await films });
+	made.set(name, making);
+	await making;
 	await mkdir(path.dirname(at), { recursive: true });
-	await copyFile(made, at);
+	await copyFile(file, at);
 }
 
 export async function subtitles(name: string): Promise<void> {
@@ -195,4 +198,19 @@ export async function holders(folder: string): Promise<number[]> {
 		}
 	}
 	return found;
+}
+
+/** The encoder that has a file of the folder for staged files open. Waits until it writes. */
+export function encoderIn(staging: string): Promise<number> {
+	return until('the encoder writes', async () => {
+		for (const pid of await holders(staging)) {
+			const program = await readlink(`/proc/${pid}/exe`).catch(() => '');
+			if (!path.basename(program).startsWith('HandBrake')) continue;
+			const at = await readdir(`/proc/${pid}/fd`).catch(() => []);
+			const open = await Promise.all(at.map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => '')));
+			// Once by the descriptor that it was lent, once opened by itself.
+			if (open.filter((target) => target.startsWith(staging)).length > 1) return pid;
+		}
+		return undefined;
+	}) as Promise<number>;
 }

@@ -7,6 +7,10 @@ import { findProgram } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { execaNode } from 'execa';
 import { Encoder } from '../src/Encoder.js';
+import { scan } from '../src/scan.js';
+import { film, h264, picture, removeFilms } from './conversions.js';
+
+test.after.always(removeFilms);
 
 const { signal } = new AbortController();
 
@@ -147,4 +151,26 @@ test('A program ends with the server, however that ended', async (t) => {
 	server.kill('SIGKILL');
 	await untilGone(group);
 	t.pass();
+});
+
+test('In the cage HandBrake itself finds nothing of what a playlist names', async (t) => {
+	const folder = await temporaryFolder(t);
+	await film('secret.ts', [...picture('160x90', 2), ...h264, '-f', 'mpegts'], path.join(folder, 'secret.ts'));
+	const playlist = `#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\n${folder}/secret.ts\n#EXT-X-ENDLIST\n`;
+	await writeFile(path.join(folder, 'leak.mp4'), playlist);
+	const scanned = async (name: string, bwrap: boolean) => {
+		const program = (await findProgram('HandBrakeCLI')) ?? '';
+		const cage = bwrap ? await findProgram('bwrap') : undefined;
+		const encoder = new Encoder({ program, bwrap: cage, memoryBytes: 2 ** 31, mayUseHardware: false });
+		const file = await open(path.join(folder, name));
+		try {
+			return (await scan(encoder, file.fd, signal))?.width;
+		} finally {
+			await file.close();
+		}
+	};
+	t.is(await scanned('secret.ts', true), 160);
+	t.is(await scanned('leak.mp4', true), undefined);
+	// Why its first bytes are looked at before.
+	t.is(await scanned('leak.mp4', false), 160);
 });

@@ -1,11 +1,15 @@
-import { appendFile, readdir, readFile, readlink } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { appendFile, mkdtemp, readdir, readFile, rmdir, statfs, writeFile } from 'node:fs/promises';
+import os from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { until } from '../../../packages/core/test/until.js';
 import {
 	begin,
 	cancel,
 	convert,
+	encoderIn,
 	end,
 	film,
 	h264,
@@ -19,23 +23,10 @@ import {
 
 test.after.always(removeFilms);
 
+const run = promisify(execFile);
+
 /** A film that takes a while, so that something can happen meanwhile. */
 const longFilm = (at: string) => film('long.mp4', [...picture('640x360', 40), ...h264], at);
-
-/** The encoder itself, which has the staged file open. Waits until it writes. */
-function encoderOf({ staging }: Site): Promise<number> {
-	return until('the encoder writes', async () => {
-		for (const pid of await holders(staging)) {
-			const program = await readlink(`/proc/${pid}/exe`).catch(() => '');
-			if (!path.basename(program).startsWith('HandBrake')) continue;
-			const at = await readdir(`/proc/${pid}/fd`).catch(() => []);
-			const open = await Promise.all(at.map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => '')));
-			// Once by the descriptor that it was lent, once opened by itself.
-			if (open.filter((target) => target.startsWith(staging)).length > 1) return pid;
-		}
-		return undefined;
-	}) as Promise<number>;
-}
 
 /** That nothing is left but these files. */
 async function isClean(t: ExecutionContext, at: Site, names: string[]): Promise<void> {
@@ -54,7 +45,7 @@ const ends = test.macro(async (t, bwrap: false | string) => {
 	// Cancelled while it runs; the next one of the queue before it began.
 	const running = await begin(alice, wish);
 	const waiting = await begin(alice, wish);
-	await encoderOf(at);
+	await encoderIn(at.staging);
 	const status = await until('the page is told how far it is', async () => {
 		const told = await statusOf(alice, running);
 		return told.progress > 0 ? told : undefined;
@@ -69,7 +60,7 @@ const ends = test.macro(async (t, bwrap: false | string) => {
 
 	// Ended by the system.
 	const killed = await begin(alice, wish);
-	process.kill(await encoderOf(at), 'SIGKILL');
+	process.kill(await encoderIn(at.staging), 'SIGKILL');
 	const failed = await end(alice, killed);
 	t.like(failed, { status: 'failed', outputPath: null });
 	t.regex(failed.error ?? '', /^The encoder was ended, probably because there was not enough memory/);
@@ -79,7 +70,7 @@ const ends = test.macro(async (t, bwrap: false | string) => {
 	// Written to by somebody else.
 	await film('changing.mp4', [...picture('160x90', 60), ...h264], path.join(home, 'film.mp4'));
 	const changed = await begin(alice, { ...wish, outputFormat: 'mp4' });
-	await encoderOf(at);
+	await encoderIn(at.staging);
 	await appendFile(path.join(home, 'film.mp4'), 'more');
 	const refused = await end(alice, changed);
 	t.like(refused, { status: 'failed', error: 'The original was changed while it was converted.' });
@@ -90,7 +81,7 @@ const ends = test.macro(async (t, bwrap: false | string) => {
 test('Cancelled, killed or of a changed original, a conversion in its cage leaves all as it was', ends, 'bwrap');
 test('Cancelled, killed or of a changed original, a conversion without a cage leaves all as it was', ends, false);
 
-test('A disk that fills up ends a conversion in words, and its original stays', async (t) => {
+test('A disk that gets near what stays free ends a conversion in words, and its original stays', async (t) => {
 	const reserve = 1024 ** 2;
 	const at = await site(t, {}, { '--uploads-free-space-reserve': `${reserve}` });
 	const { app, alice, home, staging } = at;
@@ -112,5 +103,26 @@ test('A quota ends a conversion in words, and its original stays', async (t) => 
 	const full = await convert(at.alice, { filePath: 'film.mp4', quality: 18, deleteOriginal: true });
 	t.is(full.status, 'failed');
 	t.regex(full.error ?? '', /^You may keep 100.* here, and 0 B of that is left\.$/);
+	await isClean(t, at, ['film.mp4']);
+});
+
+test('A disk that is full ends a conversion in words, and its original stays', async (t) => {
+	if (process.getuid?.() !== 0) {
+		t.log('not run as root: no small disk can be mounted');
+		t.not(process.getuid?.(), 0);
+		return;
+	}
+	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
+	await run('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'stowage-test', disk]);
+	t.teardown(async () => {
+		await run('umount', ['-l', disk]);
+		await rmdir(disk);
+	});
+	const at = await site(t, {}, { '--uploads-free-space-reserve': '0' }, path.join(disk, 'files'));
+	await longFilm(path.join(at.home, 'film.mp4'));
+	const { bavail, bsize } = await statfs(disk);
+	await writeFile(path.join(disk, 'filler'), Buffer.alloc(bavail * bsize - 100_000));
+	const full = await convert(at.alice, { filePath: 'film.mp4', quality: 18, deleteOriginal: true });
+	t.like(full, { status: 'failed', error: 'There is not enough free space.' });
 	await isClean(t, at, ['film.mp4']);
 });
