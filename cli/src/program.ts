@@ -1,7 +1,9 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
+import { backupCommand, restoreCommand } from './commands/backup.js';
 import { completionCommand } from './commands/completion.js';
 import { configCommand } from './commands/config.js';
+import { databaseCommand, migrateCommand } from './commands/database.js';
 import { jobCommand } from './commands/job.js';
 import { linkCommand } from './commands/link.js';
 import { serveCommand } from './commands/serve.js';
@@ -21,6 +23,10 @@ export function createProgram(): Command {
 		.addCommand(userCommand())
 		.addCommand(linkCommand())
 		.addCommand(jobCommand())
+		.addCommand(backupCommand())
+		.addCommand(restoreCommand())
+		.addCommand(migrateCommand())
+		.addCommand(databaseCommand())
 		.addCommand(configCommand())
 		.addCommand(serviceCommand())
 		.addCommand(completionCommand(() => program));

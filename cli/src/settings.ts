@@ -1,5 +1,6 @@
-import { type Config, flagOf, loadConfig, settingNames } from '@stowage/core';
+import { type Config, durationText, flagOf, loadConfig, settingNames, withoutSecrets } from '@stowage/core';
 import type { Command } from 'commander';
+import { stringify } from 'yaml';
 
 /** On unless the configuration says `false`. */
 export const defaultPlugins = [
@@ -26,4 +27,18 @@ export function configOf(command: Command): Config {
 		if (typeof value === 'string' && option.long && known.has(option.long)) flags[option.long] = value;
 	}
 	return loadConfig({ flags, env: process.env, defaultPlugins });
+}
+
+/** As it could stand in a file, without what is secret. */
+export function printableConfig(config: Config): string {
+	const top = new Set(settingNames.map((name) => name.split('.')[0] as string));
+	const shown: Record<string, unknown> = Object.fromEntries(
+		Object.entries(config).filter(([name, value]) => top.has(name) && value !== undefined),
+	);
+	shown.uploads = { ...config.uploads, expireAfter: durationText(config.uploads.expireAfter) };
+	shown.plugins = Object.fromEntries([
+		...config.plugins,
+		...config.disabledPlugins.map((name) => [name, false] as const),
+	]);
+	return stringify(withoutSecrets(shown));
 }

@@ -1,6 +1,17 @@
+export {
+	fillDatabase,
+	migrationNames,
+	openDatabase,
+	type Row,
+	readSnapshot,
+	type Snapshot,
+	type TableRows,
+	type Written,
+} from '@stowage/database';
 export { type Accounts, createAccounts } from './accounts/accounts.js';
 export type { FilesFate } from './accounts/removeUser.js';
 export type { SessionInfo } from './accounts/sessions.js';
+export { makeDataDir } from './config/dataDir.js';
 export { flagOf, settingNames, variableOf } from './config/leaves.js';
 export { ConfigError, type ConfigSources, loadConfig } from './config/load.js';
 export type { Reloaded } from './config/reload.js';
@@ -9,6 +20,7 @@ export { withoutSecrets } from './config/secrets.js';
 export { isStartupMistake } from './config/startupError.js';
 export { type App, type AppOptions, createApp } from './createApp.js';
 export { endFaultyRequest } from './http/requestContext.js';
+export { type FileHash, hashFiles, type KnownLink, relink } from './links/relink.js';
 export { createLog, type Log } from './log.js';
 export { checkConfig } from './plugins/checkConfig.js';
 export type { Services } from './services.js';

@@ -150,6 +150,8 @@ export interface LinkStore {
 	/** Settles a plan that was found to be done, unless another has been made since. */
 	adopt(id: string, nextPath: StoragePath): Promise<void>;
 	countDownload(id: string): Promise<void>;
+	/** Binds it to another item, unless it was bound or moved since; resolves to whether it was. */
+	rebind(id: string, seenItemId: string, itemId: string): Promise<boolean>;
 	/** Marks it as past its time. */
 	end(id: string): Promise<void>;
 	/** Removes those that there are, only one owner's where one is named; resolves to how many. */

@@ -28,7 +28,7 @@ export async function openMysql(
 	now: () => number,
 ): Promise<Knex> {
 	// One connection: the lock belongs to it.
-	const migrating = connect(address, PatientMysqlClient, 1);
+	const migrating = connectPatiently(address);
 	try {
 		await migrate(migrating, migrations, now);
 	} catch (error) {
@@ -37,6 +37,11 @@ export async function openMysql(
 		await migrating.destroy();
 	}
 	return connect(address, MysqlClient, poolSize);
+}
+
+/** One connection for work that may take its time. */
+export function connectPatiently(address: MysqlAddress): Knex {
+	return connect(address, PatientMysqlClient, 1);
 }
 
 function connect(address: MysqlAddress, client: typeof MysqlClient, max: number): Knex {

@@ -29,3 +29,5 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0007-jobs', up: addJobs },
 	{ name: '0008-session-clients', up: addSessionClients },
 ];
+
+export const migrationNames: readonly string[] = allMigrations.map(({ name }) => name);

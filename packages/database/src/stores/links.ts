@@ -78,6 +78,10 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 		async countDownload(id) {
 			await links().where({ id }).increment('downloads', 1);
 		},
+		async rebind(id, seenItemId, itemId) {
+			const seen = links().where({ id, item_id: seenItemId, next_path: null });
+			return (await seen.update(plainRow({ item_id: itemId }))) > 0;
+		},
 		async end(id) {
 			await links()
 				.where({ id })

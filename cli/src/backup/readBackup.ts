@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { Failure, isFailure } from '@stowage/rules';
+import { type Entry, open, type ZipFile } from 'yauzl';
+import { entryNames, type Manifest, parseManifest } from './format.js';
+
+/** A backup that is open; each entry is as the manifest says, or what reads it fails. */
+export interface Backup {
+	manifest: Manifest;
+	has(name: string): boolean;
+	content(name: string): Promise<Buffer>;
+	/** The values of an entry that has one as JSON in each line. */
+	lines(name: string): AsyncIterable<unknown>;
+	/** Reads all of it once. Throws for what is damaged. */
+	verify(): Promise<void>;
+	close(): void;
+}
+
+/** What is read whole: keys and settings are small. */
+const mostContent = 16 * 1024 * 1024;
+
+export async function openBackup(file: string): Promise<Backup> {
+	const zip = await openZip(file);
+	const entries = new Map<string, Entry>();
+	try {
+		await new Promise<void>((resolve, reject) => {
+			zip.on('entry', (entry: Entry) => {
+				entries.set(entry.fileName, entry);
+				zip.readEntry();
+			});
+			zip.once('end', resolve).once('error', reject);
+			zip.readEntry();
+		});
+		const streamOf = async (name: string): Promise<Readable> => {
+			const entry = entries.get(name);
+			if (entry === undefined) throw new Failure('invalid', `The backup is damaged: ${name} is missing.`);
+			return promisify(zip.openReadStream.bind(zip) as (entry: Entry, done: Done<Readable>) => void)(entry);
+		};
+		const manifest = parseManifest((await buffer(await streamOf(entryNames.manifest))).toString());
+		const verify = async (name: string) => {
+			const { size, sha256 } = manifest.entries[name] ?? {};
+			const hash = createHash('sha256');
+			let read = 0;
+			for await (const chunk of await streamOf(name)) {
+				hash.update(chunk);
+				read += (chunk as Buffer).length;
+			}
+			if (read !== size || hash.digest('hex') !== sha256)
+				throw new Failure('invalid', `The backup is damaged: ${name} is not what was written.`);
+		};
+		return {
+			manifest,
+			has: (name) => manifest.entries[name] !== undefined,
+			async content(name) {
+				if ((manifest.entries[name]?.size ?? 0) > mostContent)
+					throw new Failure('invalid', `The backup is damaged: ${name} is too large.`);
+				return buffer(await streamOf(name));
+			},
+			async *lines(name) {
+				for await (const line of createInterface({ input: await streamOf(name), crlfDelay: Number.POSITIVE_INFINITY }))
+					yield JSON.parse(line);
+			},
+			async verify() {
+				try {
+					for (const name of Object.keys(manifest.entries)) await verify(name);
+				} catch (error) {
+					throw isFailure(error) ? error : damaged(file, error);
+				}
+			},
+			close: () => zip.close(),
+		};
+	} catch (error) {
+		zip.close();
+		throw isFailure(error) ? error : damaged(file, error);
+	}
+}
+
+type Done<T> = (error: Error | null, value: T) => void;
+
+async function openZip(file: string): Promise<ZipFile> {
+	try {
+		return await promisify(open as (path: string, options: object, done: Done<ZipFile>) => void)(file, {
+			lazyEntries: true,
+			autoClose: false,
+		});
+	} catch (error) {
+		const { code } = error as NodeJS.ErrnoException;
+		if (code === 'ENOENT') throw new Failure('notFound', `There is no such file: ${file}`, { cause: error });
+		throw damaged(file, error);
+	}
+}
+
+function damaged(file: string, cause: unknown): Failure {
+	const reason = cause instanceof Error ? cause.message : String(cause);
+	return new Failure('invalid', `This is no backup of Stowage, or it is damaged: ${file} (${reason})`, { cause });
+}

@@ -1,0 +1,119 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import {
+	type Config,
+	type FileHash,
+	fillDatabase,
+	type KnownLink,
+	makeDataDir,
+	openDatabase,
+	type Row,
+	relink,
+	type Services,
+	type TableRows,
+	type Written,
+} from '@stowage/core';
+import { Failure, homeRoot, isWithin, joinPath, parsePath, type StoragePath } from '@stowage/rules';
+import { entryNames } from './format.js';
+import { Progress } from './Progress.js';
+import type { Backup } from './readBackup.js';
+import { assertFree, writeDurably } from './writeDurably.js';
+
+/** Rows that are written at once. */
+const batchSize = 500;
+
+/**
+ * Brings back what a backup holds into an empty data folder and an empty database of either kind. Nothing is written before all of the backup was read and found to be
+ * whole; what is cut off is done again by the same call.
+ */
+export async function restore(
+	backup: Backup,
+	config: Pick<Config, 'dataDir' | 'databaseUrl' | 'sessionKey'>,
+	configurationFile: string | undefined,
+): Promise<Written> {
+	await backup.verify();
+	if (configurationFile !== undefined) {
+		if (!backup.has(entryNames.configuration))
+			throw new Failure('notFound', 'The backup holds no configuration file: the server was run without one.');
+		await assertFree(configurationFile);
+	}
+	await makeDataDir(config.dataDir);
+	if (config.sessionKey === undefined && backup.has(entryNames.key))
+		await bringKey(path.join(config.dataDir, entryNames.key), await backup.content(entryNames.key));
+	const { migrations, tables } = backup.manifest.database;
+	const written = await fillDatabase(config.databaseUrl, { migrations, tables: Object.keys(tables) }, batches(backup));
+	for (const [table, count] of Object.entries(tables)) {
+		if (written.get(table)?.count !== count)
+			throw new Failure('invalid', `The backup is damaged: it has not all rows of ${table}.`);
+	}
+	// The migrations that came since.
+	await (await openDatabase(config.databaseUrl)).close();
+	if (configurationFile !== undefined)
+		await writeDurably(configurationFile, Readable.from([await backup.content(entryNames.configuration)]));
+	return written;
+}
+
+/** Another key would end every session, and one that is in use may not be replaced. */
+async function bringKey(file: string, key: Buffer): Promise<void> {
+	const found = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+		if (error.code === 'ENOENT') return undefined;
+		throw error;
+	});
+	if (found === undefined) await writeDurably(file, Readable.from([key]));
+	else if (!found.equals(key))
+		throw new Failure('conflict', `The data folder has another key already: ${file}. Restore into an empty one.`);
+}
+
+async function* batches(backup: Backup): AsyncGenerator<TableRows> {
+	let batch: { table: string; rows: Row[] } | undefined;
+	for await (const line of backup.lines(entryNames.database)) {
+		const { table, row } = line as { table: string; row: Row };
+		if (batch !== undefined && (batch.table !== table || batch.rows.length >= batchSize)) {
+			yield batch;
+			batch = undefined;
+		}
+		batch ??= { table, rows: [] };
+		batch.rows.push(row);
+	}
+	if (batch !== undefined) yield batch;
+}
+
+export interface RelinkCounts {
+	/** Bound to the files that were copied back. */
+	bound: number;
+	/** Held already. */
+	held: number;
+	/** Whose files are missing or have other bytes: by user and path. */
+	differs: string[];
+	/** Made or moved since the backup. */
+	unknown: number;
+}
+
+/** Binds temporary links to files that were copied back, where path and bytes are those of the backup. */
+export async function relinkAll(backup: Backup, { database, storage, links }: Services): Promise<RelinkCounts> {
+	await backup.verify();
+	const known = new Map<string, KnownLink>();
+	for await (const line of backup.lines(entryNames.database)) {
+		const { table, row } = line as { table: string; row: Row };
+		if (table !== 'temp_links' || row.next_path !== null) continue;
+		known.set(String(row.id), { id: String(row.id), path: parsePath(String(row.path)), itemId: String(row.item_id) });
+	}
+	const all = await links.list();
+	const wanted = all.map(({ owner, path: at }) => joinPath(homeRoot(owner.username), at));
+	const hashes = new Map<StoragePath, string>();
+	const progress = new Progress('Comparing');
+	for await (const line of backup.lines(entryNames.hashes)) {
+		const { path: at, sha256 } = line as FileHash;
+		if (wanted.some((each) => isWithin(at, each))) hashes.set(at, sha256);
+	}
+	const counts: RelinkCounts = { bound: 0, held: 0, differs: [], unknown: 0 };
+	for (const link of await database.links.list()) {
+		const result = await relink(link, { link: known.get(link.id), hashes }, { links: database.links, storage });
+		progress.add(0);
+		if (result === 'differs') counts.differs.push(`${link.owner.username}: ${link.path}`);
+		else counts[result]++;
+	}
+	progress.end();
+	return counts;
+}

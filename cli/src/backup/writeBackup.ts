@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { type FileHash, hashFiles, readSnapshot, type Services, type Snapshot } from '@stowage/core';
+import { homeRoot, joinPath, parsePath } from '@stowage/rules';
+import { ZipFile } from 'yazl';
+import { backupFormat, entryNames, type Manifest } from './format.js';
+import { Progress } from './Progress.js';
+import { assertFree, writeDurably } from './writeDurably.js';
+
+/** Tables whose rows would be wrong or a danger after a restore: who was signed in then, what was under way, counts of tries. */
+const leftOutTables = new Set(['sessions', 'tickets', 'limits', 'uploads', 'jobs']);
+
+/** Of the small rows only these are more than a cache. */
+const keptScopes = new Set<unknown>(['user-renames']);
+
+interface BackupOptions {
+	/** Hash every file, not only what temporary links lead to. */
+	hashesAll: boolean;
+	/** The text of the configuration file, if there is one. */
+	configuration: Buffer | undefined;
+	/** The settings in force, without secrets. */
+	settings: string;
+}
+
+/** Writes one ZIP of all that the server remembers, as it is at one moment. Resolves to its manifest. */
+export async function writeBackup(services: Services, file: string, options: BackupOptions): Promise<Manifest> {
+	await assertFree(file);
+	const { config, version } = services;
+	return readSnapshot(config.databaseUrl, async (snapshot) => {
+		const zip = new ZipFile();
+		const manifest: Manifest = {
+			format: backupFormat,
+			version,
+			createdAt: new Date().toISOString(),
+			database: { kind: snapshot.kind, migrations: [...snapshot.migrations], tables: {} },
+			hasAllHashes: options.hashesAll,
+			entries: {},
+		};
+		const written = writeDurably(file, zip.outputStream);
+		const filled = fillZip(zip, manifest, snapshot, services, options).catch((error: unknown) => {
+			(zip.outputStream as Readable).destroy(error as Error);
+			throw error;
+		});
+		// What made writing fail is the reason, for whichever came first ends the other.
+		for (const each of await Promise.allSettled([written, filled])) if (each.status === 'rejected') throw each.reason;
+		return manifest;
+	});
+}
+
+async function fillZip(
+	zip: ZipFile,
+	manifest: Manifest,
+	snapshot: Snapshot,
+	services: Services,
+	{ hashesAll, configuration, settings }: BackupOptions,
+): Promise<void> {
+	const add = async (name: string, chunks: AsyncIterable<Buffer>) => {
+		const hash = createHash('sha256');
+		let size = 0;
+		const counted = async function* () {
+			for await (const chunk of chunks) {
+				hash.update(chunk);
+				size += chunk.length;
+				yield chunk;
+			}
+		};
+		const stream = Readable.from(counted());
+		const read = new Promise<void>((resolve, reject) => {
+			stream.once('end', resolve).once('error', reject);
+			zip.outputStream.once('close', () => reject(new Error('The backup could not be written.')));
+		});
+		zip.addReadStream(stream, name);
+		await read;
+		manifest.entries[name] = { size, sha256: hash.digest('hex') };
+	};
+	await add(entryNames.database, databaseLines(snapshot, manifest));
+	await add(entryNames.hashes, hashLines(services, hashesAll));
+	await add(entryNames.settings, once(Buffer.from(settings)));
+	if (configuration !== undefined) await add(entryNames.configuration, once(configuration));
+	const key = await keyOf(services);
+	if (key !== undefined) await add(entryNames.key, once(key));
+	zip.addBuffer(Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`), entryNames.manifest);
+	zip.end();
+}
+
+async function* databaseLines(snapshot: Snapshot, { database }: Manifest): AsyncGenerator<Buffer> {
+	for (const table of snapshot.tables) {
+		if (leftOutTables.has(table)) continue;
+		database.tables[table] = 0;
+		for await (const batch of snapshot.rows(table)) {
+			const rows = table === 'small_rows' ? batch.filter(({ scope }) => keptScopes.has(scope)) : batch;
+			database.tables[table] += rows.length;
+			if (rows.length > 0) yield Buffer.from(rows.map((row) => `${JSON.stringify({ table, row })}\n`).join(''));
+		}
+	}
+}
+
+async function* hashLines({ storage, links }: Services, hashesAll: boolean): AsyncGenerator<Buffer> {
+	const progress = new Progress('Hashing');
+	try {
+		for await (const hash of hashesAll ? allHashes(storage) : linkedHashes({ storage, links })) {
+			progress.add(hash.size);
+			yield Buffer.from(`${JSON.stringify(hash)}\n`);
+		}
+	} finally {
+		progress.end();
+	}
+}
+
+async function* allHashes(storage: Services['storage']): AsyncGenerator<FileHash> {
+	yield* hashFiles(storage, parsePath('Public'));
+	yield* hashFiles(storage, parsePath('users'));
+}
+
+/** Each file once, however many links lead to it. */
+async function* linkedHashes({ storage, links }: Pick<Services, 'storage' | 'links'>): AsyncGenerator<FileHash> {
+	const hashed = new Set<string>();
+	for (const { state, owner, path: at } of await links.list()) {
+		if (state !== 'good') continue;
+		for await (const hash of hashFiles(storage, joinPath(homeRoot(owner.username), at))) {
+			if (hashed.has(hash.path)) continue;
+			hashed.add(hash.path);
+			yield hash;
+		}
+	}
+}
+
+/** The key in the data folder; none where the configuration has it. */
+async function keyOf({ config }: Services): Promise<Buffer | undefined> {
+	return config.sessionKey === undefined ? readFile(path.join(config.dataDir, entryNames.key)) : undefined;
+}
+
+async function* once(content: Buffer): AsyncGenerator<Buffer> {
+	yield content;
+}

@@ -1,0 +1,78 @@
+import {
+	checkConfig,
+	fillDatabase,
+	migrationNames,
+	openDatabase,
+	readSnapshot,
+	type Snapshot,
+	type TableRows,
+} from '@stowage/core';
+import { Failure } from '@stowage/rules';
+import { Command } from 'commander';
+import { documented } from '../documented.js';
+import { printJson, printRows } from '../output.js';
+import { configOf, withSettings } from '../settings.js';
+
+/** Brings the tables up to date, or says what is missing. */
+export function migrateCommand(): Command {
+	const command = withSettings(
+		new Command('migrate')
+			.description('bring the tables of the database up to date; of an SQLite database a snapshot is made before')
+			.option('--status', 'only say which migrations were applied and which are pending')
+			.option('--json', 'as JSON'),
+	);
+	documented(command, ['migrate --status', 'migrate']);
+	return command.action(async ({ status, json }: { status?: boolean; json?: boolean }) => {
+		const config = configOf(command);
+		await checkConfig(config);
+		const applied = async () => readSnapshot(config.databaseUrl, async ({ migrations }) => migrations);
+		const before = await applied();
+		if (!status) await (await openDatabase(config.databaseUrl)).close();
+		const now = status ? before : await applied();
+		const rows = [...new Set([...migrationNames, ...now])].sort().map((name) => ({
+			name,
+			state: stateOf(name, before, now),
+		}));
+		if (json) printJson(rows);
+		else printRows(rows.map(({ name, state }) => [name, state]));
+	});
+}
+
+function stateOf(name: string, before: readonly string[], now: readonly string[]): string {
+	if (!migrationNames.includes(name)) return 'of a newer Stowage';
+	if (!now.includes(name)) return 'pending';
+	return before.includes(name) ? 'applied' : 'applied now';
+}
+
+export function databaseCommand(): Command {
+	return new Command('database').description('work on the database as a whole').addCommand(copyCommand());
+}
+
+function copyCommand(): Command {
+	const command = withSettings(
+		new Command('copy')
+			.description('copy all rows into an empty database of either kind, and compare them')
+			.requiredOption('--to <url>', 'the database to fill: sqlite:<path> or mysql://user:password@host:port/name')
+			.option('--json', 'as JSON'),
+	);
+	documented(command, [
+		'database copy --to mysql://stowage:secret@127.0.0.1/stowage',
+		'database copy --database-url mysql://stowage:secret@127.0.0.1/stowage --to sqlite:/var/lib/stowage/stowage.db',
+	]);
+	return command.action(async ({ to, json }: { to: string; json?: boolean }) => {
+		const { databaseUrl } = configOf(command);
+		if (to === databaseUrl) throw new Failure('invalid', 'This is the database itself.');
+		const written = await readSnapshot(databaseUrl, (snapshot) => fillDatabase(to, snapshot, rowsOf(snapshot)));
+		await (await openDatabase(to)).close();
+		const rows = [...written].map(([table, { count, digest }]) => ({ table, rows: count, digest }));
+		if (json) return printJson(rows);
+		printRows(rows.map((row) => [row.table, row.rows]));
+		console.log(
+			'Copied, and the same when read back. Stop the server before you switch: what it wrote since is missing.',
+		);
+	});
+
+	async function* rowsOf(snapshot: Snapshot): AsyncGenerator<TableRows> {
+		for (const table of snapshot.tables) for await (const rows of snapshot.rows(table)) yield { table, rows };
+	}
+}

@@ -1,0 +1,203 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import test from 'ava';
+import { Client, field, file, json, type TestApp, testApp } from '../../packages/core/test/testApp.js';
+import { openDatabase, RowDigest, readSnapshot } from '../../packages/database/src/index.js';
+import { allMigrations } from '../../packages/database/src/migrations/all.js';
+import { type MariaDb, startMariadb } from '../../packages/database/test/mariadb.js';
+import { mountSmallDisk } from '../../test/faults/smallDisk.js';
+import { dataFolder, run } from './program.js';
+
+let mariadb: MariaDb;
+test.before(async () => {
+	mariadb = await startMariadb();
+});
+test.after.always(() => mariadb?.close());
+
+const quiet = ['--log-level', 'error'];
+
+/** The tables that a backup brings back, each by what stands for its content. */
+async function contents(url: string, tables = ['users', 'settings', 'storage_roots', 'temp_links']) {
+	return readSnapshot(url, async (snapshot) => {
+		const found: Record<string, string> = {};
+		for (const table of tables) {
+			const digest = new RowDigest();
+			for await (const batch of snapshot.rows(table)) for (const row of batch) digest.add(row);
+			found[table] = `${digest.count} ${digest.digest}`;
+		}
+		return found;
+	});
+}
+
+/** Two people with files, links, settings and a quota. Resolves to the tokens of the links. */
+async function populated(app: TestApp) {
+	const ada = await new Client(app).register('ada');
+	const bob = await new Client(app).register('Bob');
+	await ada.upload('/api/upload', [file('a.txt', 'A'), file('b.txt', 'B'), file('c.txt', 'C')]);
+	await ada.post('/api/createFolder', { directory: '', folderName: 'trip', type: 'private' });
+	await ada.upload('/api/upload', [field('directory', 'trip'), file('d.txt', 'D'), file('e.txt', 'E')]);
+	await bob.upload('/api/upload/public', [file('p.txt', 'P')]);
+	await ada.call('PUT', '/api/settings', { settings: { promptBeforeDownload: true } });
+	await app.services.accounts.setQuota('ada', { bytes: 123_456_789_012, entries: null });
+	const linkTo = async (filePath: string): Promise<string> =>
+		json(await ada.post('/api/generateTempLink', { filePath, expiration: '1w' })).token;
+	return { a: await linkTo('a.txt'), b: await linkTo('b.txt'), c: await linkTo('c.txt'), trip: await linkTo('trip') };
+}
+
+test('a backup of a running server comes back on an empty machine, from SQLite to MariaDB and back', async (t) => {
+	const app = await testApp(t);
+	const sqlite = app.services.config.databaseUrl;
+	const tokens = await populated(app);
+	const backups = await dataFolder(t);
+	const zip = path.join(backups, 'one.zip');
+	const configFile = path.join(backups, 'stowage.yaml');
+	await writeFile(configFile, `dataDir: ${app.dataDir}\npublicUrl: https://files.example.org\n`);
+	const wrote = await run(['backup', zip, '--hashes', '--json', '--config', configFile, ...quiet]);
+	t.is(wrote.code, 0, wrote.stderr);
+	const manifest = JSON.parse(wrote.stdout);
+	t.like(manifest, { hasAllHashes: true, database: { kind: 'sqlite', tables: { users: 2, temp_links: 4 } } });
+	t.is((await stat(zip)).mode & 0o777, 0o600);
+	t.deepEqual((await readdir(backups)).sort(), ['one.zip', 'stowage.yaml'], 'nothing temporary stays');
+	const listed = await promisify(execFile)('unzip', ['-l', zip]);
+	for (const name of ['manifest.json', 'database.jsonl', 'hashes.jsonl', 'session.key', 'stowage.yaml'])
+		t.true(listed.stdout.includes(name), name);
+	const { stdout: rows } = await promisify(execFile)('unzip', ['-p', zip, 'database.jsonl']);
+	t.notRegex(rows, /"table":"(sessions|limits|tickets)"/);
+	t.like(await run(['backup', zip, '--data-dir', app.dataDir, ...quiet]), {
+		code: 1,
+		stderr: `There is a file of this name already: ${zip}`,
+	});
+
+	const second = await dataFolder(t);
+	const maria = await mariadb.createDatabase();
+	const there = ['--data-dir', second, '--database-url', maria, ...quiet];
+	const written = path.join(backups, 'restored.yaml');
+	const restored = await run(['restore', zip, '--write-config', written, ...there]);
+	t.is(restored.code, 0, restored.stderr);
+	t.regex(restored.stdout, /^Restored 2 users and 4 temporary links/);
+	t.is(await readFile(written, 'utf8'), await readFile(configFile, 'utf8'));
+	t.deepEqual(await contents(maria), await contents(sqlite));
+	t.deepEqual(await readFile(path.join(second, 'session.key')), await readFile(path.join(app.dataDir, 'session.key')));
+	t.regex((await run(['restore', zip, ...there])).stderr, /not empty: its table users has rows/);
+
+	// Copied back by other means: all objects are new ones. One has other bytes, one is missing in a folder for a while.
+	await cp(app.filesDir, path.join(second, 'files'), { recursive: true, preserveTimestamps: true });
+	await writeFile(path.join(second, 'files/users/ada/b.txt'), 'X');
+	await rm(path.join(second, 'files/users/ada/trip/e.txt'));
+	const linked = await run(['restore', zip, '--relink', ...there]);
+	t.is(linked.stdout, 'Bound 2 temporary links again; 0 held already, 0 are not those of the backup.');
+	t.regex(linked.stderr, /Not bound.*ada: b\.txt/);
+	t.regex(linked.stderr, /Not bound.*ada: trip/);
+	await cp(path.join(app.filesDir, 'users/ada/trip/e.txt'), path.join(second, 'files/users/ada/trip/e.txt'));
+	t.regex((await run(['restore', zip, '--relink', ...there])).stdout, /^Bound 1 temporary links again; 2 held already/);
+
+	const again = await testApp(t, { '--data-dir': second, '--database-url': maria });
+	const visitor = new Client(again);
+	t.deepEqual(
+		await Promise.all(
+			Object.values(tokens).map(async (token) => {
+				const answer = await visitor.get(`/api/temp/${token}`);
+				return [answer.statusCode, answer.statusCode === 200 ? answer.payload.slice(0, 2) : ''];
+			}),
+		),
+		[
+			[200, 'A'],
+			[404, ''],
+			[200, 'C'],
+			[200, 'PK'],
+		],
+		'other bytes under an old name are given to nobody',
+	);
+	const ada = new Client(again);
+	await ada.post('/api/login', { username: 'ada', password: 'correct horse' });
+	t.like(json(await ada.get('/api/checkLoginStatus')), {
+		settings: { promptBeforeDownload: true, enablePreview: true },
+		quota: { bytes: 123_456_789_012 },
+	});
+
+	const back = path.join(backups, 'two.zip');
+	t.is((await run(['backup', back, ...there])).code, 0);
+	const third = await dataFolder(t);
+	t.is((await run(['restore', back, '--data-dir', third, ...quiet])).code, 0);
+	t.deepEqual(await contents(`sqlite:${third}/stowage.db`), await contents(maria));
+});
+
+test('a damaged backup is refused before anything is written', async (t) => {
+	const app = await testApp(t);
+	await new Client(app).register('ada');
+	const folder = await dataFolder(t);
+	const zip = path.join(folder, 'one.zip');
+	await run(['backup', zip, '--data-dir', app.dataDir, ...quiet]);
+	const bytes = await readFile(zip);
+	const target = path.join(folder, 'new');
+	for (const [title, change] of [
+		['a byte', (copy: Buffer) => copy.writeUInt8((copy[60] ?? 0) ^ 1, 60)],
+		['its end', (copy: Buffer) => copy.fill(0, copy.length >> 1)],
+		['all of it', (copy: Buffer) => copy.fill(0)],
+	] as const) {
+		const copy = Buffer.from(bytes);
+		change(copy);
+		await writeFile(path.join(folder, 'damaged.zip'), copy);
+		const refused = await run(['restore', path.join(folder, 'damaged.zip'), '--data-dir', target, ...quiet]);
+		t.is(refused.code, 1, title);
+		t.regex(refused.stderr, /damaged/, title);
+		t.notRegex(refused.stderr, /\n\s+at /, title);
+		await t.throwsAsync(stat(target), { code: 'ENOENT' });
+	}
+	t.regex((await run(['restore', path.join(folder, 'no.zip')])).stderr, /^There is no such file/);
+	await mkdir(target);
+	await writeFile(path.join(target, 'session.key'), 'x'.repeat(40), { mode: 0o600 });
+	t.regex((await run(['restore', zip, '--data-dir', target, ...quiet])).stderr, /another key already/);
+});
+
+test('a backup onto a full disk leaves nothing and says so', async (t) => {
+	const disk = await mountSmallDisk(t, 4);
+	if (disk === undefined) return t.pass();
+	const app = await testApp(t);
+	await new Client(app).register('ada');
+	const configFile = path.join(app.dataDir, 'stowage.yaml');
+	await writeFile(configFile, `dataDir: .\n# ${randomBytes(6_000_000).toString('base64')}\n`);
+	const zip = path.join(disk.folder, 'one.zip');
+	const full = await run(['backup', zip, '--config', configFile, ...quiet]);
+	t.like(full, { code: 1, stderr: `The disk is full. Nothing was written: ${zip}` });
+	t.deepEqual((await readdir(disk.folder)).sort(), ['lost+found']);
+});
+
+test('a database is copied whole beside a running server, from one kind to the other', async (t) => {
+	const app = await testApp(t);
+	await populated(app);
+	const from = app.services.config.databaseUrl;
+	const to = await mariadb.createDatabase();
+	const copied = await run(['database', 'copy', '--to', to, '--json', '--data-dir', app.dataDir]);
+	t.is(copied.code, 0, copied.stderr);
+	const tables = (JSON.parse(copied.stdout) as { table: string; rows: number }[]).map(({ table }) => table);
+	t.true(tables.includes('sessions'));
+	t.deepEqual(await contents(to, tables), await contents(from, tables));
+	t.regex((await run(['database', 'copy', '--to', to, '--data-dir', app.dataDir])).stderr, /is not empty/);
+	const back = `sqlite:${path.join(await dataFolder(t), 'back.db')}`;
+	const returned = await run(['database', 'copy', '--database-url', to, '--to', back]);
+	t.is(returned.code, 0, returned.stderr);
+	t.deepEqual(await contents(back, tables), await contents(from, tables));
+	const wrong = await run(['database', 'copy', '--to', 'mysql://x:y@127.0.0.1:1/z', '--data-dir', app.dataDir]);
+	t.like(wrong, { code: 1, stderr: 'The database is not available right now.' });
+});
+
+test('migrations are shown without being run, and run with a snapshot before them', async (t) => {
+	const folder = await dataFolder(t);
+	const url = `sqlite:${path.join(folder, 'stowage.db')}`;
+	const older = allMigrations.slice(0, -1);
+	const last = allMigrations.at(-1)?.name;
+	await (await openDatabase(url, { migrations: older })).close();
+	const migrate = async (...args: string[]) => (await run(['migrate', ...args, '--database-url', url])).stdout;
+	t.true((await migrate('--status')).endsWith(`${last}\tpending`));
+	t.true((await migrate('--status')).endsWith(`${last}\tpending`), 'nothing was run');
+	t.true((await migrate()).endsWith(`${last}\tapplied now`));
+	t.is((await readdir(folder)).filter((name) => name.endsWith(`.before-${last}`)).length, 1);
+	t.deepEqual(JSON.parse(await migrate('--json')).at(-1), { name: last, state: 'applied' });
+	const nowhere = await run(['migrate', '--status', '--data-dir', path.join(folder, 'no')]);
+	t.is(nowhere.code, 78);
+	t.regex(nowhere.stderr, /^There is no database/);
+});

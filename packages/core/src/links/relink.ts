@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import type { LinkRecord, LinkStore, StorageProvider } from '@stowage/plugin-api';
+import { homeRoot, isFailure, joinPath, type StoragePath } from '@stowage/rules';
+import { identityOf, isPublicPath, locateLink } from './locateLink.js';
+
+/** The SHA-256 of a file's bytes, by its path in the storage. */
+export interface FileHash {
+	path: StoragePath;
+	size: number;
+	sha256: string;
+}
+
+/** Hashes a file, or each file in a folder and below. What is gone by the time it is read is left out. */
+export async function* hashFiles(storage: StorageProvider, path: StoragePath): AsyncGenerator<FileHash> {
+	const folders = [path];
+	const item = await ifThere(storage.stat(path));
+	if (item?.type === 'file') {
+		const hash = await hashFile(storage, path);
+		if (hash !== undefined) yield hash.hash;
+		return;
+	}
+	for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+		const names: { name: string; type: string }[] = [];
+		try {
+			for await (const batch of storage.list(folder)) names.push(...batch);
+		} catch (error) {
+			if (!isFailure(error, 'notFound')) throw error;
+		}
+		for (const { name, type } of names) {
+			const inner = joinPath(folder, name);
+			if (type === 'directory') folders.push(inner);
+			else {
+				const hash = await hashFile(storage, inner);
+				if (hash !== undefined) yield hash.hash;
+			}
+		}
+	}
+}
+
+/** With the id of the very item that was read. */
+async function hashFile(
+	storage: StorageProvider,
+	path: StoragePath,
+): Promise<{ hash: FileHash; identity: string } | undefined> {
+	const file = await ifThere(storage.open(path));
+	if (file === undefined) return undefined;
+	try {
+		const hash = createHash('sha256');
+		for await (const chunk of file.read()) hash.update(chunk);
+		if (await file.isChanged()) return undefined;
+		const { size } = file.item;
+		return { hash: { path, size, sha256: hash.digest('hex') }, identity: identityOf(file.item) };
+	} catch (error) {
+		if (isFailure(error, 'conflict')) return undefined;
+		throw error;
+	} finally {
+		await file.close();
+	}
+}
+
+/** A link as it was when hashes were made. */
+export type KnownLink = Pick<LinkRecord, 'id' | 'path' | 'itemId'>;
+
+export type Relinked = 'bound' | 'held' | 'differs' | 'unknown';
+
+/**
+ * Binds a link again to what lies at its path, after files have been copied back by other means and are new objects. It is bound only if link and path are those of
+ * before, and the bytes are, in each file of a folder: other bytes under an old name are given to nobody. The object that is bound is the one whose bytes were read.
+ */
+export async function relink(
+	link: LinkRecord,
+	before: { link: KnownLink | undefined; hashes: ReadonlyMap<StoragePath, string> },
+	{ links, storage }: { links: LinkStore; storage: StorageProvider },
+): Promise<Relinked> {
+	if ((await locateLink(storage, link)) !== undefined) return 'held';
+	const known = before.link;
+	if (known === undefined || known.path !== link.path || known.itemId !== link.itemId) return 'unknown';
+	if (link.nextPath !== undefined || isPublicPath(link.path)) return 'unknown';
+	const identity = await sameItem(storage, joinPath(homeRoot(link.owner.username), link.path), before.hashes);
+	if (identity === undefined) return 'differs';
+	return (await links.rebind(link.id, link.itemId, identity)) ? 'bound' : 'unknown';
+}
+
+/** The identity of the item at the path if all its bytes are as they were. */
+async function sameItem(
+	storage: StorageProvider,
+	path: StoragePath,
+	hashes: ReadonlyMap<StoragePath, string>,
+): Promise<string | undefined> {
+	const item = await ifThere(storage.stat(path));
+	if (item?.type === 'file') {
+		const read = await hashFile(storage, path);
+		return read !== undefined && hashes.get(path) === read.hash.sha256 ? read.identity : undefined;
+	}
+	if (item === undefined) return undefined;
+	const missing = new Set([...hashes.keys()].filter((each) => each.startsWith(`${path}/`)));
+	// An empty folder is like any other.
+	if (missing.size === 0) return undefined;
+	for await (const { path: inner, sha256 } of hashFiles(storage, path)) {
+		if (hashes.get(inner) !== sha256) return undefined;
+		missing.delete(inner);
+	}
+	const again = await ifThere(storage.stat(path));
+	return missing.size === 0 && again?.id === item.id ? identityOf(again) : undefined;
+}
+
+async function ifThere<T>(found: Promise<T>): Promise<T | undefined> {
+	try {
+		return await found;
+	} catch (error) {
+		if (isFailure(error, 'notFound') || isFailure(error, 'forbidden')) return undefined;
+		throw error;
+	}
+}

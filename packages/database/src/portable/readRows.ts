@@ -1,0 +1,109 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Knex } from 'knex';
+import Libsql from 'libsql';
+import { DatabaseError, translated } from '../connection/errors.js';
+import { connectPatiently } from '../connection/mysql.js';
+import { parseDatabaseUrl } from '../connection/target.js';
+import { mysqlRows } from './mysqlRows.js';
+import type { Row, Value } from './Row.js';
+
+/** All rows of a database as they were at one moment, whatever is written meanwhile. */
+export interface Snapshot {
+	readonly kind: 'sqlite' | 'mysql';
+	/** Names of the migrations that made its tables. */
+	readonly migrations: readonly string[];
+	/** Names of all tables but that of the migrations, `users` first, since others refer to it. */
+	readonly tables: readonly string[];
+	/** The rows of a table in batches, in no order. */
+	rows(table: string): AsyncIterable<readonly Row[]>;
+}
+
+/** Rows that are read at once. */
+const batchSize = 500;
+
+/** How long the snapshot waits for somebody who is just opening the file. */
+const busyMs = 5000;
+
+const migrationsTable = 'migrations';
+
+/** Lends a snapshot of the database, which goes on beside it. Changes nothing, and makes no database where there is none. */
+export async function readSnapshot<T>(url: string, use: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+	try {
+		const target = parseDatabaseUrl(url);
+		if (target.kind === 'sqlite') return await readSqlite(resolve(target.path), use);
+		const knex = connectPatiently(target.address);
+		try {
+			return await readMysql(knex, use);
+		} finally {
+			await knex.destroy();
+		}
+	} catch (error) {
+		throw translated(error);
+	}
+}
+
+async function readSqlite<T>(file: string, use: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+	if (!existsSync(file)) throw new DatabaseError(`There is no database: ${file}`);
+	const connection = new Libsql(file, { timeout: busyMs });
+	try {
+		connection.exec('PRAGMA query_only = ON');
+		const column = (sql: string) => (connection.prepare(sql).all() as { name: string }[]).map(({ name }) => name);
+		// In WAL mode what is read first begins the snapshot, and keeps nobody from writing.
+		connection.exec('BEGIN');
+		const names = column(
+			"select name from sqlite_master where type = 'table' and name not like 'sqlite\\_%' escape '\\'",
+		);
+		return await use({
+			kind: 'sqlite',
+			migrations: names.includes(migrationsTable) ? column('select name from migrations order by name') : [],
+			tables: ordered(names),
+			async *rows(table) {
+				const batch = connection.prepare(
+					`select rowid as "row id", * from ${quoted(table)} where rowid > ? order by rowid limit ${batchSize}`,
+				);
+				let last = Number.MIN_SAFE_INTEGER;
+				for (;;) {
+					const found = batch.all([last]) as Record<string, Value>[];
+					if (found.length === 0) return;
+					last = Number(found.at(-1)?.['row id']);
+					yield found.map(({ 'row id': _, ...row }) => row);
+					// Reading runs on the main thread: others have their turn between two batches.
+					await new Promise((resume) => setImmediate(resume));
+				}
+			},
+		});
+	} finally {
+		connection.close();
+	}
+}
+
+async function readMysql<T>(knex: Knex, use: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+	return knex.transaction(
+		async (transaction) => {
+			const [found] = (await transaction.raw(
+				"select table_name as name from information_schema.tables where table_schema = database() and table_type = 'BASE TABLE'",
+			)) as [{ name: string }[]];
+			const names = found.map(({ name }) => name).filter((name) => !name.endsWith('_unfinished'));
+			return use({
+				kind: 'mysql',
+				migrations: names.includes(migrationsTable)
+					? await transaction(migrationsTable).orderBy('name').pluck('name')
+					: [],
+				tables: ordered(names),
+				rows: (table) => mysqlRows(transaction, table, batchSize),
+			});
+		},
+		// What is read first begins the snapshot of such a transaction.
+		{ isolationLevel: 'repeatable read' },
+	);
+}
+
+function ordered(names: readonly string[]): string[] {
+	const rank = (name: string) => (name === 'users' ? 0 : 1);
+	return names.filter((name) => name !== migrationsTable).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+}
+
+function quoted(name: string): string {
+	return `"${name.replaceAll('"', '""')}"`;
+}

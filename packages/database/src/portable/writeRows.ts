@@ -1,0 +1,108 @@
+import type { Knex } from 'knex';
+import { DatabaseError, translated } from '../connection/errors.js';
+import { openMysql } from '../connection/mysql.js';
+import { plainRow } from '../connection/plainValues.js';
+import { openSqlite } from '../connection/sqlite.js';
+import { parseDatabaseUrl } from '../connection/target.js';
+import { allMigrations } from '../migrations/all.js';
+import { isMysql } from '../migrations/createTable.js';
+import { mysqlRows } from './mysqlRows.js';
+import type { Row } from './Row.js';
+import { RowDigest } from './RowDigest.js';
+
+export interface TableRows {
+	table: string;
+	rows: readonly Row[];
+}
+
+/** How many rows of each table were written, and what stands for their content. */
+export type Written = ReadonlyMap<string, { count: number; digest: string }>;
+
+/** A statement has a bound for its values. */
+const rowsAtOnce = 100;
+
+/**
+ * Fills an empty database of either kind with rows that tables of these migrations hold, all of them or none, reads them back and compares. Throws a DatabaseError
+ * for a database that holds anything, and for migrations that this program does not know.
+ */
+export async function fillDatabase(
+	url: string,
+	{ migrations, tables }: { migrations: readonly string[]; tables: readonly string[] },
+	batches: AsyncIterable<TableRows>,
+): Promise<Written> {
+	const unknown = migrations.filter((name) => !allMigrations.some((migration) => migration.name === name));
+	if (unknown.length > 0)
+		throw new DatabaseError(`This comes from a newer Stowage: it has ${unknown.join(', ')}. Use that version.`);
+	try {
+		const knex = await open(url, migrations);
+		try {
+			return await knex.transaction((transaction) => fill(transaction, tables, batches));
+		} finally {
+			await knex.destroy();
+		}
+	} catch (error) {
+		throw translated(error);
+	}
+}
+
+async function open(url: string, migrations: readonly string[]): Promise<Knex> {
+	const target = parseDatabaseUrl(url);
+	const known = allMigrations.filter(({ name }) => migrations.includes(name));
+	try {
+		return target.kind === 'sqlite'
+			? await openSqlite(target.path, known, Date.now)
+			: await openMysql(target.address, known, Date.now);
+	} catch (error) {
+		if (!(error instanceof DatabaseError) || !error.message.includes('newer Stowage')) throw error;
+		throw new DatabaseError('The database to fill is not empty: it has tables already. Name an empty one.', {
+			cause: error,
+		});
+	}
+}
+
+async function fill(
+	transaction: Knex.Transaction,
+	tables: readonly string[],
+	batches: AsyncIterable<TableRows>,
+): Promise<Written> {
+	const given = new Map<string, RowDigest>();
+	for (const table of tables) {
+		await assertEmpty(transaction, table);
+		given.set(table, new RowDigest());
+	}
+	for await (const { table, rows } of batches) {
+		const digest = given.get(table);
+		if (digest === undefined) throw new DatabaseError(`There are rows of a table that was not named: ${table}`);
+		for (const row of rows) digest.add(row);
+		for (let start = 0; start < rows.length; start += rowsAtOnce)
+			await transaction(table).insert(rows.slice(start, start + rowsAtOnce).map((row) => plainRow({ ...row })));
+	}
+	const written = new Map<string, { count: number; digest: string }>();
+	for (const [table, { count, digest }] of given) {
+		const found = new RowDigest();
+		for await (const row of allRows(transaction, table)) found.add(row);
+		if (found.count !== count || found.digest !== digest)
+			throw new DatabaseError(`The rows of ${table} are not the same when they are read back. Nothing was written.`);
+		written.set(table, { count, digest });
+	}
+	return written;
+}
+
+async function* allRows(transaction: Knex.Transaction, table: string): AsyncGenerator<Row> {
+	if (isMysql(transaction)) {
+		for await (const rows of mysqlRows(transaction, table, 500)) yield* rows;
+		return;
+	}
+	for (let last = Number.MIN_SAFE_INTEGER; ; ) {
+		const page = transaction(table).where('rowid', '>', last).orderBy('rowid').limit(500);
+		const found: (Row & { 'row id': number })[] = await page.select('*', { 'row id': 'rowid' });
+		if (found.length === 0) return;
+		last = found.at(-1)?.['row id'] as number;
+		for (const { 'row id': _, ...row } of found) yield row;
+	}
+}
+
+async function assertEmpty(transaction: Knex.Transaction, table: string): Promise<void> {
+	if ((await transaction(table).first('*')) === undefined) return;
+	throw new DatabaseError(`The database to fill is not empty: its table ${table} has rows. Name an empty one.`);
+}
