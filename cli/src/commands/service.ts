@@ -88,13 +88,16 @@ async function unitOptions({ config, user }: Flags, root = '/'): Promise<UnitOpt
 
 /** All folders outside of the data folder that the configuration has the server write to. */
 function foldersOf(config: Config): { dataDir: string; storageRoots: string[] } {
-	const { dataDir, databaseUrl, plugins } = config;
+	const { dataDir, databaseUrl, listen, plugins } = config;
 	const { root } = plugins.get('@stowage/storage-local') ?? {};
 	const others = [
 		...(typeof root === 'string' ? [path.resolve(dataDir, root)] : []),
+		...(listen === '' ? [] : [path.dirname(listen.slice('unix:'.length))]),
 		...(databaseUrl.startsWith('sqlite:') ? [path.dirname(databaseUrl.slice('sqlite:'.length))] : []),
 	];
-	const isOutside = (folder: string) => folder !== dataDir && !folder.startsWith(`${dataDir}/`);
+	// The unit makes the second one.
+	const own = [dataDir, '/run/stowage'];
+	const isOutside = (folder: string) => own.every((other) => folder !== other && !folder.startsWith(`${other}/`));
 	return { dataDir, storageRoots: [...new Set(others.filter(isOutside))] };
 }
 

@@ -16,6 +16,7 @@ import { EventStreams } from './events/EventStreams.js';
 import { createNotifications } from './events/notifications.js';
 import { createFiles } from './files/createFiles.js';
 import { createServer } from './http/createServer.js';
+import { listen } from './http/unixSocket.js';
 import { createJobs } from './jobs/createJobs.js';
 import { identifyProcess } from './jobs/processIdentity.js';
 import { createDatabaseReserve } from './limits/databaseReserve.js';
@@ -56,7 +57,7 @@ import { createUploadSpace } from './uploads/uploadSpace.js';
 export interface App {
 	server: HapiServer;
 	services: Services;
-	/** Begins to listen. Resolves to the address, such as `http://127.0.0.1:7420`. */
+	/** Begins to listen. Resolves to the address, such as `http://127.0.0.1:7420` or `unix:/run/stowage/stowage.sock`. */
 	start(): Promise<string>;
 	/** Takes over what of another configuration can change while it runs, and names what can't. */
 	reload(next: Config): Reloaded;
@@ -329,9 +330,9 @@ async function assemble(
 		server,
 		services,
 		async start() {
-			await server.start();
+			const address = await listen(server, config);
 			jobs.begin();
-			return server.info.uri;
+			return address;
 		},
 		reload(next) {
 			const reloaded = reloadConfig(config, next);

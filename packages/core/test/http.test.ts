@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { createClientReader } from '../src/http/proxy.js';
+import { createClientReader, createPeers } from '../src/http/proxy.js';
 import { addressOf, cutAfterFirstBytes, rawRequest } from './rawRequest.js';
 import { Client, file, json, testApp } from './testApp.js';
 import { until } from './until.js';
@@ -331,7 +331,10 @@ for (const method of ['HEAD', 'GET', 'CONNECT', 'OPTIONS']) {
 test('a POST elsewhere is no other method', overridden, '/api/login', 'DELETE');
 
 test('a client behind trusted proxies is the hop that they wrote, whatever its form', (t) => {
-	const read = createClientReader(['127.0.0.1', '10.0.0.0/8', '2001:db8:ffff::/48'], '');
+	const read = createClientReader(
+		createPeers({ listen: '', trustedProxies: ['127.0.0.1', '10.0.0.0/8', '2001:db8:ffff::/48'] }),
+		'',
+	);
 	const address = (forwardedFor: string | undefined, remoteAddress = '127.0.0.1') => {
 		const headers = forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor };
 		return read({ headers, socket: { remoteAddress } } as unknown as IncomingMessage).address;

@@ -33,7 +33,12 @@ export async function testApp(
 		mostLateMs: 0,
 		...options,
 	});
-	await app.start();
+	try {
+		await app.start();
+	} catch (error) {
+		await app.stop();
+		throw error;
+	}
 	t.teardown(async () => {
 		await app.stop();
 		await rm(dataDir, { recursive: true, force: true });

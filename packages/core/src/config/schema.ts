@@ -131,6 +131,14 @@ const noMap = 'must be a map of settings';
 export const configSchema = z.strictObject({
 	host: nonEmpty.default('127.0.0.1'),
 	port: wholeNumber(0, 65535).default(7420),
+	listen: z
+		.string()
+		.regex(/^(unix:\/.{1,100})?$/, 'must be empty or unix: and a path, such as unix:/run/stowage/stowage.sock')
+		.default(''),
+	socketMode: z
+		.preprocess((value) => (typeof value === 'number' ? String(value) : value), z.string())
+		.refine((text) => /^0?[0-7]{3}$/.test(text), 'must be a mode in octal digits, such as 660')
+		.default('660'),
 	dataDir: nonEmpty.default('./data'),
 	databaseUrl: z
 		.string()

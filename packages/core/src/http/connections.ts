@@ -1,16 +1,12 @@
 import type { Server as HttpServer } from 'node:http';
 import type { Socket } from 'node:net';
-import { limitAddress, plainAddress } from './proxy.js';
+import { limitAddress, type Peers } from './proxy.js';
 
 /** Closes connections from one address beyond `most()` as they come. Trusted proxies, behind which everybody has the same address, may have any number. */
-export function limitConnections(
-	listener: HttpServer,
-	most: () => number,
-	isTrusted: (address: string) => boolean,
-): void {
+export function limitConnections(listener: HttpServer, most: () => number, { addressOf, isTrusted }: Peers): void {
 	const open = new Map<string, number>();
 	listener.on('connection', (socket: Socket) => {
-		const address = plainAddress(socket.remoteAddress ?? '');
+		const address = addressOf(socket);
 		if (isTrusted(address)) return;
 		const from = limitAddress(address);
 		const count = (open.get(from) ?? 0) + 1;

@@ -11,10 +11,12 @@ import { answerError } from './errors.js';
 import { inviteBodiesLate } from './expectContinue.js';
 import { createListener } from './listener.js';
 import { notHere } from './notHere.js';
-import { type ClientInfo, createClientReader, limitAddress, trustedBy } from './proxy.js';
+import { type ClientInfo, createClientReader, createPeers, limitAddress } from './proxy.js';
 import { checkRawPath } from './rawPath.js';
 import { createRefusalLog } from './refusalLog.js';
+import { restorePrefix } from './restorePrefix.js';
 import { serializeRequests } from './serializeRequests.js';
+import { socketPathOf } from './unixSocket.js';
 import { hasUnreadBody, leaveBodyUnread } from './unreadBody.js';
 
 declare module '@hapi/hapi' {
@@ -35,10 +37,10 @@ function assertHost(request: IncomingMessage, response: ServerResponse): void {
 /** The hapi server with what holds for every route: refusals before the body, one shape of errors, safe headers. */
 export function createServer(config: Config, log: Log, mostLateMs: number): HapiServer {
 	const listener = createListener();
+	const socketPath = socketPathOf(config);
 	const server = createHapi({
 		listener,
-		host: config.host,
-		port: config.port,
+		...(socketPath === undefined ? { host: config.host, port: config.port } : { port: socketPath }),
 		// A process that can't keep up says so instead of letting everybody wait, and keeps from dying of its own memory.
 		load: {
 			sampleInterval: 1000,
@@ -67,9 +69,11 @@ export function createServer(config: Config, log: Log, mostLateMs: number): Hapi
 		},
 	});
 	inviteBodiesLate(server, listener);
-	limitConnections(listener, () => config.maxConnectionsPerAddress, trustedBy(config.trustedProxies));
-	const readClient = createClientReader(config.trustedProxies, config.publicUrl);
+	const peers = createPeers(config);
+	limitConnections(listener, () => config.maxConnectionsPerAddress, peers);
+	const readClient = createClientReader(peers, config.publicUrl);
 	serializeRequests(listener, (request) => limitAddress(readClient(request).address));
+	restorePrefix(listener, config.basePath, peers);
 	const checkHost = createHostCheck(config);
 	const logs = { log, logRefusal: createRefusalLog(log) };
 	server.decorate('request', 'client', { address: '', isHttps: false, host: '' });

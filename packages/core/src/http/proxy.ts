@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP } from 'node:net';
+import { BlockList, isIP, type Socket } from 'node:net';
 import { isListed, parseNetwork } from '../config/networks.js';
+import type { Config } from '../config/schema.js';
 
 export interface ClientInfo {
 	/** The address of the client: the socket's, or the rightmost hop that no trusted proxy stands for. */
@@ -10,14 +11,31 @@ export interface ClientInfo {
 	host: string;
 }
 
+/** Who connects. */
+export interface Peers {
+	addressOf(socket: Socket): string;
+	/** Whether an address is a proxy's that is believed. */
+	isTrusted(address: string): boolean;
+}
+
+const thisMachine = '127.0.0.1';
+
+/** Connections of a unix socket have no address: whom its mode lets in is a proxy of this machine. */
+export function createPeers({ listen, trustedProxies }: Pick<Config, 'listen' | 'trustedProxies'>): Peers {
+	if (listen !== '') return { addressOf: () => thisMachine, isTrusted: trustedBy([...trustedProxies, thisMachine]) };
+	return {
+		addressOf: (socket) => plainAddress(socket.remoteAddress ?? ''),
+		isTrusted: trustedBy(trustedProxies),
+	};
+}
+
 /** Reads who is at the other end, believing forwarded headers only from trusted proxies. */
 export function createClientReader(
-	trustedProxies: readonly string[],
+	{ addressOf, isTrusted }: Peers,
 	publicUrl: string,
 ): (request: IncomingMessage) => ClientInfo {
-	const isTrusted = trustedBy(trustedProxies);
 	return (request) => {
-		const peer = plainAddress(request.socket.remoteAddress ?? '');
+		const peer = addressOf(request.socket);
 		const host = request.headers.host ?? '';
 		const isPublicHttps = publicUrl.startsWith('https:');
 		if (!isTrusted(peer)) return { address: peer, isHttps: isPublicHttps, host };
@@ -53,7 +71,7 @@ function addressOfHop(hop: string): string | undefined {
 }
 
 /** Whether an address is one of the trusted proxies', which the configuration has checked. */
-export function trustedBy(trustedProxies: readonly string[]): (address: string) => boolean {
+function trustedBy(trustedProxies: readonly string[]): (address: string) => boolean {
 	const trusted = new BlockList();
 	for (const proxy of trustedProxies) {
 		const network = parseNetwork(proxy);
@@ -72,7 +90,7 @@ function lastValue(text: string): string {
 }
 
 /** IPv4 addresses arrive as `::ffff:a.b.c.d` on a socket that takes both families. */
-export function plainAddress(address: string): string {
+function plainAddress(address: string): string {
 	return address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address;
 }
 

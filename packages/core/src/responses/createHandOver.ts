@@ -1,7 +1,7 @@
 import { hasLocalFiles, type Request, type StorageProvider } from '@stowage/plugin-api';
 import type { StoragePath } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
-import { plainAddress, trustedBy } from '../http/proxy.js';
+import { createPeers } from '../http/proxy.js';
 
 /** Answers the address under which the proxy in front of us finds a file of the storage and can send it itself; nothing where it can't. */
 export type HandOver = (request: Request, at: StoragePath) => string | undefined;
@@ -11,16 +11,16 @@ export type HandOver = (request: Request, at: StoragePath) => string | undefined
  * somebody put in the file's place meanwhile is the same owner's, under the same name.
  */
 export function createHandOver(
-	{ downloads, trustedProxies }: Pick<Config, 'downloads' | 'trustedProxies'>,
+	config: Pick<Config, 'downloads' | 'listen' | 'trustedProxies'>,
 	storage: StorageProvider,
 ): HandOver {
-	const { accelRedirect } = downloads;
+	const { accelRedirect } = config.downloads;
 	if (accelRedirect === '' || !hasLocalFiles(storage)) return () => undefined;
-	const isTrusted = trustedBy(trustedProxies);
+	const { addressOf, isTrusted } = createPeers(config);
 	return ({ raw: { req } }, at) => {
 		// nginx would compare it with a tag of its own.
 		if (req.headers['if-match'] !== undefined) return undefined;
-		if (!isTrusted(plainAddress(req.socket.remoteAddress ?? ''))) return undefined;
+		if (!isTrusted(addressOf(req.socket))) return undefined;
 		return `${accelRedirect}/${storage.localPath(at).split('/').map(encodeURIComponent).join('/')}`;
 	};
 }
