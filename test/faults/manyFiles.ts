@@ -9,9 +9,9 @@ import { type ServerProcess, serveArgs, startServer } from '../serverProcess.js'
 const megabyte = 1024 * 1024;
 const filesInFolder = 200;
 /** In seconds; each file has its own second. */
-const longAgo = 1_500_000_000;
+export const longAgo = 1_500_000_000;
 
-async function plantMany(folder: string, count: number): Promise<void> {
+export async function plantMany(folder: string, count: number): Promise<void> {
 	for (let n = 0; n < count; n++) {
 		const inner = path.join(folder, `${Math.floor(n / filesInFolder)}`);
 		if (n % filesInFolder === 0) await mkdir(inner, { recursive: true });
@@ -23,7 +23,7 @@ async function plantMany(folder: string, count: number): Promise<void> {
 }
 
 /** What is wrong with a folder of so many planted files; nothing if it is whole and all times are kept. */
-async function faultsIn(folder: string, count: number): Promise<string[]> {
+export async function faultsIn(folder: string, count: number): Promise<string[]> {
 	const faults: string[] = [];
 	for (let n = 0; n < count; n++) {
 		const inner = path.join(folder, `${Math.floor(n / filesInFolder)}`);
@@ -52,7 +52,7 @@ function copy(server: ServerProcess, cookie: string): Promise<Response> {
 	});
 }
 
-async function dataFolder(t: ExecutionContext): Promise<string> {
+export async function dataFolder(t: ExecutionContext): Promise<string> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-many-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	return folder;

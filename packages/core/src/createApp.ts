@@ -260,7 +260,7 @@ async function assemble(
 		now,
 		monotonic,
 	});
-	const pasting = createPasting(jobs, { files, uploadLimits, walkQueue, log });
+	const pasting = createPasting(jobs, { files, uploadLimits, walkQueue, log, monotonic });
 	const inFlightUploads = new InFlightUploads();
 	parts.push(inFlightUploads);
 	speakTus(server, config.basePath);

@@ -16,7 +16,12 @@ async function scene(t: ExecutionContext, flags: Record<string, string> = {}) {
 	const user = await app.services.database.users.find('ada');
 	if (user === undefined) throw new Error('There is no ada.');
 	const viewer: JobOwner = { kind: 'user', id: user.id, username: 'ada' };
-	const kinds = { copy: copyKind(app.services), move: moveKind(app.services.files) };
+	const clock = { ms: 0, stepMs: 0 };
+	const monotonic = () => {
+		clock.ms += clock.stepMs;
+		return clock.ms;
+	};
+	const kinds = { copy: copyKind({ ...app.services, monotonic }), move: moveKind(app.services.files) };
 	const plant = async (files: Record<string, string>) => {
 		for (const [name, content] of Object.entries(files)) {
 			await mkdir(path.dirname(path.join(home, name)), { recursive: true });
@@ -25,7 +30,7 @@ async function scene(t: ExecutionContext, flags: Record<string, string> = {}) {
 		}
 	};
 	const staged = () => readdir(path.join(app.filesDir, '.stowage/staging'));
-	return { app, ada, home, viewer, kinds, plant, staged };
+	return { app, ada, home, viewer, kinds, plant, staged, clock };
 }
 
 function input(
@@ -316,6 +321,17 @@ test('moved to public and back an item keeps its id, and its links as long as it
 	const back = input('public', 'private', '', { path: parsePath('shown/a'), owner: 'ada' });
 	t.like((await runKind(kinds.move, viewer, back)).result, { done: 1 });
 	t.is((await stat(path.join(home, 'a'))).ino, ino);
+});
+
+test('a copy of many files that takes long saves how far it is', async (t) => {
+	const { viewer, kinds, plant, clock } = await scene(t);
+	await plant({ 'docs/a': 'one', 'docs/b': 'two', 'docs/c': 'three' });
+	const given = input('private', 'private', 'to', 'docs');
+	t.is((await runKind(kinds.copy, viewer, given)).told.checkpoints, 1);
+	clock.stepMs = 10_000;
+	const slow = await runKind(kinds.copy, viewer, given);
+	t.true(slow.told.checkpoints > 3, `${slow.told.checkpoints}`);
+	t.like(slow.result, { done: 1 });
 });
 
 test('a copy ends as the original is when it is gone on with', async (t) => {

@@ -12,6 +12,9 @@ import { detailOf, pasteItems, stateOf } from './pasteItems.js';
 /** How often a page may hear how far a copy is. */
 const tellMs = 100;
 
+/** How often what is known of a copy is saved: one that comes further is not given up, however often it is cut off. */
+const checkpointMs = 5000;
+
 /** A process that has lost its lease may work on the copy for a moment longer. */
 const lockedTries = 60;
 const lockedMs = 500;
@@ -21,10 +24,12 @@ export interface CopyDependencies {
 	uploadLimits: UploadLimits;
 	walkQueue: FairQueue;
 	log: Log;
+	/** Milliseconds of a clock that nobody sets. */
+	monotonic(): number;
 }
 
 /** Copies of any size that survive a restart: an item that was being copied goes on with what is whole of it. */
-export function copyKind({ files, uploadLimits, walkQueue, log }: CopyDependencies): JobKind<PasteInput> {
+export function copyKind({ files, uploadLimits, walkQueue, log, monotonic }: CopyDependencies): JobKind<PasteInput> {
 	return {
 		name: 'copy',
 		input: pasteInput,
@@ -34,18 +39,23 @@ export function copyKind({ files, uploadLimits, walkQueue, log }: CopyDependenci
 		async run(job) {
 			const { viewer, input, signal } = job;
 			const state = stateOf(job);
+			let savedAt = monotonic();
+			const save = async () => {
+				savedAt = monotonic();
+				await job.checkpoint(state);
+			};
 			const staged: CopyStaging = {
 				id: state.mark,
 				async onBegin(id) {
 					staged.id = id;
 					state.mark = id;
-					await job.checkpoint(state);
+					await save();
 				},
 			};
 			let itemBytes = 0;
 			let toldAt = Number.NEGATIVE_INFINITY;
 			const tell = () => {
-				toldAt = performance.now();
+				toldAt = monotonic();
 				const done = state.bytes + itemBytes;
 				// What is there by now may be more than there was when it was counted.
 				const total = state.totalBytes === undefined ? 0 : Math.max(state.totalBytes, done);
@@ -56,7 +66,7 @@ export function copyKind({ files, uploadLimits, walkQueue, log }: CopyDependenci
 				staged,
 				afterBytes(bytes) {
 					itemBytes += bytes;
-					if (performance.now() - toldAt >= tellMs) tell();
+					if (monotonic() - toldAt >= tellMs) tell();
 				},
 			};
 			const bring = ({ from, to }: PasteStep): Promise<Entry> =>
@@ -66,6 +76,7 @@ export function copyKind({ files, uploadLimits, walkQueue, log }: CopyDependenci
 						...options,
 						async beforeItem({ type, size }) {
 							if (type === 'file') await counting.one(size);
+							if (monotonic() - savedAt >= checkpointMs) await save();
 						},
 					});
 				});
