@@ -4,6 +4,7 @@ import { backupCommand, restoreCommand } from './commands/backup.js';
 import { completionCommand } from './commands/completion.js';
 import { configCommand } from './commands/config.js';
 import { databaseCommand, migrateCommand } from './commands/database.js';
+import { doctorCommand } from './commands/doctor.js';
 import { jobCommand } from './commands/job.js';
 import { linkCommand } from './commands/link.js';
 import { serveCommand } from './commands/serve.js';
@@ -27,6 +28,7 @@ export function createProgram(): Command {
 		.addCommand(restoreCommand())
 		.addCommand(migrateCommand())
 		.addCommand(databaseCommand())
+		.addCommand(doctorCommand())
 		.addCommand(configCommand())
 		.addCommand(serviceCommand())
 		.addCommand(completionCommand(() => program));

@@ -1,6 +1,6 @@
 import { type Config, durationText, flagOf, loadConfig, settingNames, withoutSecrets } from '@stowage/core';
 import type { Command } from 'commander';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 
 /** On unless the configuration says `false`. */
 export const defaultPlugins = [
@@ -41,4 +41,45 @@ export function printableConfig(config: Config): string {
 		...config.disabledPlugins.map((name) => [name, false] as const),
 	]);
 	return stringify(withoutSecrets(shown));
+}
+
+/** Whether a setting was given to this command as a flag. */
+export function givenBy(command: Command, name: string): boolean {
+	return command.getOptionValueSource(attributeOf(command, name)) === 'cli';
+}
+
+function attributeOf(command: Command, name: string): string {
+	return command.options.find(({ long }) => long === flagOf(name))?.attributeName() ?? name;
+}
+
+/** A configuration file in which the given settings stand, and all others as comments with what holds without them. */
+export function commentedConfig(config: Config, given: readonly string[]): string {
+	const lines = [
+		'# Settings of Stowage. What is a comment has its default; config/default.yaml and docs/operations.md explain each.',
+	];
+	const shown = parse(printableConfig(config)) as Record<string, unknown>;
+	for (const [name, value] of Object.entries(shown)) {
+		const inner = given.filter((each) => each === name || each.startsWith(`${name}.`));
+		const text = stringify({ [name]: value }).trimEnd();
+		if (inner.includes(name)) lines.push('', stringify({ [name]: raw(config, name) }).trimEnd());
+		else if (inner.length > 0 && typeof value === 'object' && value !== null)
+			lines.push('', ...groupLines(name, value as Record<string, unknown>, inner));
+		else lines.push('', text.replaceAll(/^/gm, '# '));
+	}
+	return `${lines.join('\n')}\n`;
+}
+
+/** What is written is what was given, also where it would not be shown. */
+function raw(config: Config, name: string): unknown {
+	return (config as unknown as Record<string, unknown>)[name];
+}
+
+function groupLines(name: string, group: Record<string, unknown>, given: readonly string[]): string[] {
+	const inner = Object.entries(group).flatMap(([key, value]) =>
+		stringify({ [key]: value })
+			.trimEnd()
+			.split('\n')
+			.map((line) => (given.includes(`${name}.${key}`) ? `  ${line}` : `  # ${line}`)),
+	);
+	return [`${name}:`, ...inner];
 }

@@ -1,6 +1,10 @@
-import { checkConfig } from '@stowage/core';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { checkConfig, settingNames } from '@stowage/core';
 import { Command } from 'commander';
-import { configOf, printableConfig, withSettings } from '../settings.js';
+import { writeDurably } from '../backup/writeDurably.js';
+import { documented } from '../documented.js';
+import { commentedConfig, configOf, givenBy, printableConfig, withSettings } from '../settings.js';
 
 export function configCommand(): Command {
 	const print = withSettings(new Command('print').description('print the configuration in force as YAML'));
@@ -14,5 +18,23 @@ export function configCommand(): Command {
 		for (const warning of config.warnings) console.error(warning);
 		console.log('The configuration is valid.');
 	});
-	return new Command('config').description('show or check the configuration').addCommand(print).addCommand(check);
+	const init = withSettings(
+		new Command('init')
+			.description('write a configuration file with the settings that are given, and all others as comments')
+			.argument('<file>'),
+	);
+	documented(init, [
+		'config init /etc/stowage/stowage.yaml --data-dir /var/lib/stowage --public-url https://files.example.org',
+	]);
+	init.action(async (file: string) => {
+		const config = configOf(init);
+		const given = settingNames.filter((name) => givenBy(init, name));
+		await writeDurably(path.resolve(file), Readable.from([commentedConfig(config, given)]));
+		console.log(`Wrote ${file}. Look at it with: stowage config check --config ${file}`);
+	});
+	return new Command('config')
+		.description('make, show or check the configuration')
+		.addCommand(init)
+		.addCommand(print)
+		.addCommand(check);
 }

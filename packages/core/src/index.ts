@@ -1,4 +1,5 @@
 export {
+	checkDatabase,
 	fillDatabase,
 	migrationNames,
 	openDatabase,

@@ -1,0 +1,57 @@
+import { isStartupMistake } from '@stowage/core';
+import { Command } from 'commander';
+import { checkConfiguration, checkProxy } from '../doctor/configuration.js';
+import { checkDatabaseOf } from '../doctor/database.js';
+import { checkDataFolder, checkUser } from '../doctor/dataFolder.js';
+import { type Finding, fault } from '../doctor/findings.js';
+import { checkPrograms } from '../doctor/programs.js';
+import { checkStorage } from '../doctor/storage.js';
+import { documented } from '../documented.js';
+import { ExitCode } from '../explain.js';
+import { printJson, printRows } from '../output.js';
+import { configOf, withSettings } from '../settings.js';
+
+/** Looks at all that an installation needs. */
+export function doctorCommand(): Command {
+	const command = withSettings(
+		new Command('doctor')
+			.description(
+				'look at configuration, permissions, database, storage, programs, clock and proxy, and say how to mend what is wrong',
+			)
+			.option('--json', 'as JSON'),
+	);
+	documented(
+		command,
+		['doctor', 'doctor --config /etc/stowage/stowage.yaml --json'],
+		'Exit codes: 0 all is well, 1 there are warnings, 2 there are errors.',
+	);
+	return command.action(async ({ json }: { json?: boolean }) => {
+		const findings = await examine(command);
+		if (json) printJson(findings);
+		else printRows(findings.map(({ state, what, says, mend }) => [state, what, says, ...(mend ? [mend] : [])]));
+		const worst = ['ok', 'warn', 'error'].findLastIndex((state) => findings.some((each) => each.state === state));
+		if (worst > 0) throw new ExitCode(worst);
+	});
+}
+
+async function examine(command: Command): Promise<Finding[]> {
+	let config: ReturnType<typeof configOf>;
+	try {
+		config = configOf(command);
+	} catch (error) {
+		if (!isStartupMistake(error)) throw error;
+		return [fault('configuration', error.message, 'Correct the setting: docs/operations.md, config/default.yaml.')];
+	}
+	const configuration = await checkConfiguration(config);
+	const { findings: database, isUsable } = await checkDatabaseOf(config);
+	const canStart = isUsable && configuration.every(({ state }) => state !== 'error');
+	return [
+		...configuration,
+		...checkUser(),
+		...(await checkDataFolder(config)),
+		...database,
+		...(canStart ? await checkStorage(config) : []),
+		...(await checkPrograms(config)),
+		...checkProxy(config),
+	];
+}

@@ -1,0 +1,62 @@
+import { BlockList, isIP } from 'node:net';
+import { type Config, checkConfig } from '@stowage/core';
+import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
+
+export async function checkConfiguration(config: Config): Promise<Finding[]> {
+	const what = 'configuration';
+	const findings = config.warnings.map((warning) => warn(what, warning, 'Remove the variable, or correct its name.'));
+	try {
+		await checkConfig(config);
+		return [...findings, ok(what, 'valid')];
+	} catch (error) {
+		return [...findings, fault(what, reasonOf(error), 'Correct the setting: docs/operations.md, config/default.yaml.')];
+	}
+}
+
+/** Whether those who come through a proxy are told apart, and whether what proxies say is believed from proxies only. */
+export function checkProxy({ host, publicUrl, trustedProxies }: Config): Finding[] {
+	const what = 'proxy';
+	const findings: Finding[] = [];
+	const everybody = trustedProxies.filter((network) => /\/0$/.test(network));
+	if (everybody.length > 0)
+		findings.push(
+			fault(
+				what,
+				`trustedProxies has ${everybody.join(', ')}: everybody can say that they come from any address`,
+				"Name the proxy's own address only.",
+			),
+		);
+	if (publicUrl.startsWith('https:') && trustedProxies.length === 0)
+		findings.push(
+			warn(
+				what,
+				'publicUrl is https and trustedProxies is empty: all people behind the proxy have one address, and its limits',
+				"Set trustedProxies to the proxy's address, such as 127.0.0.1.",
+			),
+		);
+	if (publicUrl === '' && trustedProxies.length > 0)
+		findings.push(
+			warn(
+				what,
+				'trustedProxies is set and publicUrl is not: the server answers to every host name',
+				'Set publicUrl to the address that people use.',
+			),
+		);
+	if (!publicUrl.startsWith('https:') && !isLoopback(host))
+		findings.push(
+			warn(
+				what,
+				`the server listens on ${host} without https: passwords can be read on the way`,
+				'Put a proxy with https before it: config/proxies/.',
+			),
+		);
+	return findings.length > 0 ? findings : [ok(what, publicUrl === '' ? 'none, on this machine only' : publicUrl)];
+}
+
+function isLoopback(host: string): boolean {
+	const loopback = new BlockList();
+	loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+	loopback.addAddress('::1', 'ipv6');
+	const family = isIP(host);
+	return family === 0 ? host === 'localhost' : loopback.check(host, family === 6 ? 'ipv6' : 'ipv4');
+}

@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { open, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { Config } from '@stowage/core';
+import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
+
+/** Clocks that differ by more make times of files and ends of links wrong. */
+export const mostClockErrorMs = 5_000;
+
+export function checkUser(): Finding[] {
+	if (process.geteuid?.() !== 0) return [ok('user', `runs as user ${process.geteuid?.() ?? 'of this system'}`)];
+	return [
+		warn(
+			'user',
+			'this runs as root, which may read and write everything',
+			'Run the server as a user of its own: stowage service install.',
+		),
+	];
+}
+
+/** The folder of the database and the key, and the clock of the disk that it lies on. */
+export async function checkDataFolder({ dataDir, sessionKey }: Config): Promise<Finding[]> {
+	const what = 'data folder';
+	const found = await stat(dataDir).catch((error: NodeJS.ErrnoException) => error);
+	if (found instanceof Error) {
+		if (found.code === 'ENOENT') return [warn(what, `${dataDir} is not there yet`, 'The first start makes it.')];
+		return [fault(what, `${dataDir} can't be looked at (${found.code})`, `Give the server's user the right to it.`)];
+	}
+	const findings: Finding[] = [];
+	const others = found.mode & 0o077;
+	if (others !== 0)
+		findings.push(
+			warn(what, `others may open ${dataDir} (mode ${(found.mode & 0o777).toString(8)})`, `chmod 700 ${dataDir}`),
+		);
+	if (sessionKey === undefined) findings.push(...(await checkKey(path.join(dataDir, 'session.key'))));
+	const probe = path.join(dataDir, `.doctor-${randomBytes(6).toString('hex')}`);
+	try {
+		const handle = await open(probe, 'wx', 0o600);
+		const { mtimeMs } = await handle.stat().finally(() => handle.close());
+		findings.push(ok(what, `${dataDir} can be written to`), clockFinding('the disk of the data folder', mtimeMs));
+	} catch (error) {
+		findings.push(
+			fault(what, `${dataDir} can't be written to: ${reasonOf(error)}`, `chown it to the server's user, or make room.`),
+		);
+	} finally {
+		await rm(probe, { force: true });
+	}
+	return findings;
+}
+
+async function checkKey(file: string): Promise<Finding[]> {
+	const found = await stat(file).catch(() => undefined);
+	if (found === undefined) return [warn('key', `${file} is not there yet`, 'The first start makes it.')];
+	if ((found.mode & 0o077) === 0) return [ok('key', 'for its owner only')];
+	return [fault('key', `others may read ${file}`, `chmod 600 ${file}`)];
+}
+
+export function clockFinding(whose: string, time: number): Finding {
+	const error = Math.round((time - Date.now()) / 1000);
+	if (Math.abs(time - Date.now()) <= mostClockErrorMs) return ok('clock', `agrees with that of ${whose}`);
+	return warn(
+		'clock',
+		`that of ${whose} differs by ${error} s`,
+		'Let both machines get their time by NTP: timedatectl set-ntp true.',
+	);
+}

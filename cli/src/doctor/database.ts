@@ -1,0 +1,36 @@
+import { type Config, checkDatabase, migrationNames, readSnapshot } from '@stowage/core';
+import { clockFinding } from './dataFolder.js';
+import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
+
+/** Whether the database is whole and of this version; `isUsable` if the storage can be asked for with it. */
+export async function checkDatabaseOf({ databaseUrl }: Config): Promise<{ findings: Finding[]; isUsable: boolean }> {
+	const what = 'database';
+	try {
+		const migrations = await readSnapshot(databaseUrl, async (snapshot) => snapshot.migrations);
+		const { damage, orphans, now } = await checkDatabase(databaseUrl);
+		const findings: Finding[] = damage.map((each) =>
+			fault(what, `damaged: ${each}`, 'Stop the server and restore a backup: docs/restore.md.'),
+		);
+		if (orphans > 0)
+			findings.push(fault(what, `${orphans} rows refer to nothing`, 'Restore a backup: docs/restore.md.'));
+		const newer = migrations.filter((name) => !migrationNames.includes(name));
+		const pending = migrationNames.filter((name) => !migrations.includes(name));
+		if (newer.length > 0)
+			findings.push(fault(what, `written by a newer Stowage (${newer.join(', ')})`, 'Install that version again.'));
+		else if (pending.length > 0)
+			findings.push(warn(what, `pending migrations: ${pending.join(', ')}`, 'stowage backup, then stowage migrate.'));
+		if (findings.length === 0) findings.push(ok(what, 'whole and up to date'));
+		if (now !== undefined) findings.push(clockFinding('the database', now));
+		return { findings, isUsable: findings.every(({ state }) => state === 'ok') };
+	} catch (error) {
+		const says = reasonOf(error);
+		const finding = says.startsWith('There is no database')
+			? warn(what, says, 'The first start makes it.')
+			: fault(
+					what,
+					says,
+					'See to it that the database runs, and that databaseUrl names it with its user and password.',
+				);
+		return { findings: [finding], isUsable: false };
+	}
+}

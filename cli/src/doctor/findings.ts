@@ -1,0 +1,17 @@
+export interface Finding {
+	state: 'ok' | 'warn' | 'error';
+	/** What was looked at. */
+	what: string;
+	says: string;
+	/** How to mend it. */
+	mend?: string;
+}
+
+export const ok = (what: string, says: string): Finding => ({ state: 'ok', what, says });
+export const warn = (what: string, says: string, mend: string): Finding => ({ state: 'warn', what, says, mend });
+export const fault = (what: string, says: string, mend: string): Finding => ({ state: 'error', what, says, mend });
+
+/** What of an error is for the administrator. */
+export function reasonOf(error: unknown): string {
+	return error instanceof Error ? error.message : String(error);
+}

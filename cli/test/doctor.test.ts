@@ -1,0 +1,138 @@
+import { chmod, open, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import test from 'ava';
+import { Client, testApp } from '../../packages/core/test/testApp.js';
+import { startMariadb } from '../../packages/database/test/mariadb.js';
+import { dataFolder, run } from './program.js';
+
+interface Finding {
+	state: string;
+	what: string;
+	says: string;
+	mend?: string;
+}
+
+async function doctor(...args: string[]) {
+	const { code, stdout, stderr } = await run(['doctor', '--json', ...args]);
+	const findings = JSON.parse(stdout) as Finding[];
+	const of = (what: string) => findings.filter((finding) => finding.what === what);
+	return { code, findings, of, stderr };
+}
+
+test('a sound installation has no errors, and each line that is not ok says how to mend it', async (t) => {
+	const app = await testApp(t);
+	await new Client(app).register('ada');
+	await chmod(app.dataDir, 0o700);
+	const { findings, of, code } = await doctor('--data-dir', app.dataDir);
+	t.deepEqual(
+		findings.filter(({ state }) => state === 'error'),
+		[],
+	);
+	for (const what of [
+		'configuration',
+		'data folder',
+		'key',
+		'database',
+		'storage root',
+		'space',
+		'clock',
+		'ffmpeg',
+		'pdftoppm',
+		'sharp',
+	])
+		t.true(of(what).length > 0, what);
+	for (const what of ['configuration', 'data folder', 'key', 'database', 'storage root', 'clock', 'sharp', 'proxy'])
+		t.true(
+			of(what).every(({ state }) => state === 'ok'),
+			what,
+		);
+	for (const { state, says, mend } of findings) if (state !== 'ok') t.truthy(mend, says);
+	t.is(code, findings.some(({ state }) => state === 'warn') ? 1 : 0);
+	const { stdout } = await run(['doctor', '--data-dir', app.dataDir]);
+	t.regex(stdout, /^ok\tdatabase\twhole and up to date$/m);
+});
+
+test('what is wrong with an installation is an error with its remedy', async (t) => {
+	const app = await testApp(t);
+	await new Client(app).register('ada');
+	const flags = ['--data-dir', app.dataDir];
+	await chmod(path.join(app.dataDir, 'session.key'), 0o644);
+	await rename(path.join(app.filesDir, '.stowage/root.json'), path.join(app.filesDir, '.stowage/other.json'));
+	const ill = await doctor(...flags, '--trusted-proxies', '0.0.0.0/0', '--public-url', 'https://files.example.org');
+	t.is(ill.code, 2);
+	t.like(ill.of('key')[0], { state: 'error', mend: `chmod 600 ${path.join(app.dataDir, 'session.key')}` });
+	t.like(ill.of('proxy')[0], { state: 'error' });
+	t.deepEqual(
+		ill.of('configuration').map(({ state }) => state),
+		['ok'],
+	);
+
+	await chmod(path.join(app.dataDir, 'session.key'), 0o600);
+	const away = await doctor(...flags, '--public-url', 'https://files.example.org');
+	t.like(away.of('storage root')[0], { state: 'error' });
+	t.regex(away.of('storage root')[0]?.says ?? '', /not ours/);
+	t.like(away.of('proxy')[0], { state: 'warn' });
+
+	const broken = path.join(await dataFolder(t), 'stowage.db');
+	await writeFile(broken, await readFile(path.join(app.dataDir, 'stowage.db')));
+	const handle = await open(broken, 'r+');
+	const { size } = await handle.stat();
+	await handle.write(Buffer.alloc(size - 8192, 0xa5), 0, undefined, 8192);
+	await handle.close();
+	const damaged = await doctor(...flags, '--database-url', `sqlite:${broken}`);
+	t.is(damaged.code, 2);
+	t.true(
+		damaged.of('database').some(({ state }) => state === 'error'),
+		JSON.stringify(damaged.of('database')),
+	);
+
+	const mistaken = await doctor('--port', 'eighty');
+	t.like(mistaken, { code: 2 });
+	t.regex(mistaken.findings[0]?.says ?? '', /eighty/);
+	const nowhere = path.join(await dataFolder(t), 'new');
+	const empty = await doctor('--data-dir', nowhere);
+	t.is(empty.code, 1);
+	await t.throwsAsync(stat(nowhere), { code: 'ENOENT' }, 'it makes nothing');
+});
+
+test('a database on a server is looked at too, with its clock', async (t) => {
+	const mariadb = await startMariadb();
+	t.teardown(() => mariadb.close());
+	const url = await mariadb.createDatabase();
+	await testApp(t, { '--database-url': url });
+	const { of } = await doctor('--database-url', url, '--data-dir', await dataFolder(t));
+	t.deepEqual(
+		of('database').map(({ state }) => state),
+		['ok'],
+	);
+	t.true(of('clock').some(({ says, state }) => state === 'ok' && says.includes('the database')));
+	await mariadb.stop();
+	t.like((await doctor('--database-url', url)).of('database')[0], { state: 'error' });
+});
+
+test('a configuration is written once, with what was given and the rest as comments', async (t) => {
+	const file = path.join(await dataFolder(t), 'stowage.yaml');
+	const init = [
+		'config',
+		'init',
+		file,
+		'--data-dir',
+		'/srv/stowage',
+		'--uploads-expire-after',
+		'3 days',
+		'--port',
+		'8080',
+	];
+	t.is((await run(init)).code, 0);
+	const text = await readFile(file, 'utf8');
+	t.regex(text, /^dataDir: \/srv\/stowage$/m);
+	t.regex(text, /^port: 8080$/m);
+	t.regex(text, /^# host: 127\.0\.0\.1$/m);
+	t.regex(text, /^uploads:\n/m);
+	const printed = await run(['config', 'print', '--config', file]);
+	t.is(printed.code, 0, printed.stderr);
+	t.regex(printed.stdout, /expireAfter: 3 days/);
+	t.is((await run(['config', 'check', '--config', file])).code, 0);
+	t.like(await run(init), { code: 1, stderr: `There is a file of this name already: ${file}` });
+	t.is(await readFile(file, 'utf8'), text);
+});

@@ -1,0 +1,65 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import Libsql from 'libsql';
+import { codeOf, DatabaseError, translated } from '../connection/errors.js';
+import { connectPatiently } from '../connection/mysql.js';
+import { parseDatabaseUrl } from '../connection/target.js';
+
+export interface DatabaseFindings {
+	/** What the database itself finds wrong with its tables; empty if all is well. */
+	damage: string[];
+	/** Rows that refer to nothing. */
+	orphans: number;
+	/** The time of day of the database's machine where that is another one; milliseconds since the epoch. */
+	now: number | undefined;
+}
+
+/** Lets the database read all of itself. Changes nothing, and makes no database where there is none. */
+export async function checkDatabase(url: string): Promise<DatabaseFindings> {
+	const target = parseDatabaseUrl(url);
+	try {
+		return target.kind === 'sqlite' ? checkSqlite(resolve(target.path)) : await checkMysql(url);
+	} catch (error) {
+		throw translated(error);
+	}
+}
+
+function checkSqlite(file: string): DatabaseFindings {
+	if (!existsSync(file)) throw new DatabaseError(`There is no database: ${file}`);
+	const connection = new Libsql(file, { timeout: 5000 });
+	try {
+		connection.exec('PRAGMA query_only = ON');
+		const rows = connection.prepare('PRAGMA integrity_check(10)').all() as { integrity_check: string }[];
+		const damage = rows.map((row) => row.integrity_check).filter((finding) => finding !== 'ok');
+		return { damage, orphans: connection.prepare('PRAGMA foreign_key_check').all().length, now: undefined };
+	} catch (error) {
+		const code = codeOf(error) ?? '';
+		if (code !== 'SQLITE_NOTADB' && !code.startsWith('SQLITE_CORRUPT')) throw error;
+		return { damage: [(error as Error).message], orphans: 0, now: undefined };
+	} finally {
+		connection.close();
+	}
+}
+
+async function checkMysql(url: string): Promise<DatabaseFindings> {
+	const target = parseDatabaseUrl(url);
+	if (target.kind !== 'mysql') throw new Error('Only a MySQL address is checked so.');
+	const knex = connectPatiently(target.address);
+	try {
+		const [tables] = (await knex.raw(
+			"select table_name as name from information_schema.tables where table_schema = database() and table_type = 'BASE TABLE'",
+		)) as [{ name: string }[]];
+		const names = tables.map(({ name }) => name);
+		const damage: string[] = [];
+		if (names.length > 0) {
+			const marks = names.map(() => '??').join(', ');
+			const [rows] = (await knex.raw(`check table ${marks}`, names)) as [Record<string, string>[]];
+			for (const { Table, Msg_type: type, Msg_text: text } of rows)
+				if (type !== 'note' && text !== 'OK') damage.push(`${Table}: ${text}`);
+		}
+		const [[clock]] = await knex.raw('select unix_timestamp(now(3)) * 1000 as now');
+		return { damage, orphans: 0, now: Number(clock.now) };
+	} finally {
+		await knex.destroy();
+	}
+}
