@@ -1,12 +1,12 @@
 import { killGroup, limitedCommand } from '@stowage/plugin-api';
 import { execa } from 'execa';
-import { cageArguments } from './cage.js';
+import { type Cage, cageArguments } from './cage.js';
 import { lineReader } from './progress.js';
 
 export interface EncoderOptions {
 	program: string;
 	/** Undefined for limits only. */
-	bwrap: string | undefined;
+	cage: Cage | undefined;
 	memoryBytes: number;
 	mayUseHardware: boolean;
 }
@@ -38,15 +38,15 @@ export class Encoder {
 
 	/** Whether it sees nothing of this machine but what it is lent. */
 	get isCaged(): boolean {
-		return this.options.bwrap !== undefined;
+		return this.options.cage !== undefined;
 	}
 
 	/** Runs it to its end. When the signal fires it is killed with all that it started, and the signal's reason thrown once they are gone. */
 	async run(args: readonly string[], { files = [], fileBytes, signal, onLine }: EncoderRun): Promise<EncoderOutcome> {
 		signal.throwIfAborted();
-		const { program, bwrap, memoryBytes, mayUseHardware } = this.options;
-		const whole = bwrap === undefined ? args : [...cageArguments(program, mayUseHardware), ...args];
-		const command = limitedCommand(bwrap ?? program, whole, {
+		const { program, cage, memoryBytes, mayUseHardware } = this.options;
+		const whole = cage === undefined ? args : [...cageArguments(cage, program, mayUseHardware), ...args];
+		const command = limitedCommand(cage?.bwrap ?? program, whole, {
 			memoryBytes,
 			openFiles: 256,
 			priority: 'idle',

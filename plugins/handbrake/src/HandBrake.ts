@@ -60,9 +60,11 @@ export class HandBrake {
 			return undefined;
 		}
 		const { memoryBytes, mayUseHardware } = this.options;
-		const plain = new Encoder({ program, bwrap: undefined, memoryBytes, mayUseHardware });
-		const caged = bwrap === undefined ? undefined : new Encoder({ program, bwrap, memoryBytes, mayUseHardware });
-		const tried = (caged && (await this.#tryOne(caged))) ?? (await this.#tryOne(plain));
+		const cages = bwrap === undefined ? [] : [true, false].map((hasOwnProc) => ({ bwrap, hasOwnProc }));
+		let tried: InstalledHandBrake | undefined;
+		for (const cage of [...cages, undefined]) {
+			tried ??= await this.#tryOne(new Encoder({ program, cage, memoryBytes, mayUseHardware }));
+		}
 		if (tried === undefined) return undefined;
 		const { encoder, version } = tried;
 		const cage = encoder.isCaged
@@ -70,20 +72,22 @@ export class HandBrake {
 			: bwrap === undefined
 				? 'with limits only, since bubblewrap is not installed'
 				: 'with limits only, since bubblewrap does not work here';
-		this.log.info({ program, version, isCaged: encoder.isCaged }, `HandBrake runs ${cage}`);
+		this.log.info({ program, version, cage: encoder.options.cage }, `HandBrake runs ${cage}`);
 		return tried;
 	}
 
 	async #tryOne(encoder: Encoder): Promise<InstalledHandBrake | undefined> {
-		const { isCaged } = encoder;
 		try {
 			const signal = AbortSignal.timeout(trialMs);
 			const told = await encoder.run(['--version'], { signal });
 			const [, version] = /^HandBrake (\S+)/m.exec(told.output) ?? [];
 			if (told.code === 0 && version !== undefined) return { version, encoder, encoders: lookUpEncoders(encoder) };
-			this.log.warn({ code: told.code, isCaged, lines: told.log }, 'HandBrake did not tell its version');
+			this.log.info(
+				{ code: told.code, cage: encoder.options.cage, lines: told.log },
+				'HandBrake does not run in this way',
+			);
 		} catch (error) {
-			this.log.warn({ err: error, isCaged }, 'HandBrake could not be tried');
+			this.log.warn({ err: error, cage: encoder.options.cage }, 'HandBrake could not be tried');
 		}
 		return undefined;
 	}

@@ -1,6 +1,17 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 
+/** How a cage is made. */
+export interface Cage {
+	/** The path of bubblewrap. */
+	bwrap: string;
+	/**
+	 * Whether it has a `/proc` of its own. Where parts of `/proc` are protected, as in containers and by systemd, the kernel allows none: then it has the system's, which can't be
+	 * written, and names other processes but gives nothing else of them away.
+	 */
+	hasOwnProc: boolean;
+}
+
 /** What a program needs to run at all; of these each is there or not. */
 const system = ['/bin', '/lib', '/lib32', '/lib64', '/etc/alternatives', '/etc/ld.so.cache'];
 
@@ -11,7 +22,7 @@ const devices = ['/dev/dri', '/dev/nvidia0', '/dev/nvidiactl', '/dev/nvidia-uvm'
  * The arguments for bubblewrap: no network, no other process, no file but the system's programs, which can't be written, and no place to write to. What is open stays so: the
  * source and the output are lent as descriptors.
  */
-export function cageArguments(program: string, mayUseHardware: boolean): string[] {
+export function cageArguments({ hasOwnProc }: Cage, program: string, mayUseHardware: boolean): string[] {
 	const folder = path.dirname(realpathSync(program));
 	const own = folder.startsWith('/usr/') ? [] : ['--ro-bind', folder, folder];
 	const reached = [...new Set([path.dirname(program)])].filter((each) => !each.startsWith('/usr/') && each !== folder);
@@ -21,7 +32,8 @@ export function cageArguments(program: string, mayUseHardware: boolean): string[
 		...system.flatMap((each) => ['--ro-bind-try', each, each]),
 		...own,
 		...reached.flatMap((each) => ['--ro-bind', each, each]),
-		...['--proc', '/proc', '--dev', '/dev'],
+		...(hasOwnProc ? ['--proc', '/proc'] : ['--ro-bind', '/proc', '/proc']),
+		...['--dev', '/dev'],
 		...(mayUseHardware
 			? ['--ro-bind', '/sys', '/sys', ...devices.flatMap((each) => ['--dev-bind-try', each, each])]
 			: []),
