@@ -250,7 +250,9 @@ test.serial('a finger opens a tile, selects by its circle and holds it for the m
 	await view(page, 'Grid').tap();
 	await page.locator('[role=grid][data-view=grid]').waitFor();
 	t.is((await firstLine(page)).length, 2);
-	await page.getByText('Tap a circle to select').waitFor();
+	const hint = await page.getByText('Tap a circle to select').boundingBox();
+	const views = await page.getByRole('group', { name: 'View' }).boundingBox();
+	t.true(hint !== null && views !== null && hint.x + hint.width <= views.x, 'nothing lies under the hint');
 	t.true(
 		await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth),
 		'nothing is wider than the screen',

@@ -1,6 +1,7 @@
 import test from 'ava';
 import type { Locator } from 'playwright-core';
-import { setUpFixture, writeFiles } from '../support/fileManager.js';
+import { nameIn, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { leave, picture, show } from '../support/previews.js';
 
 const fixture = setUpFixture(test);
 
@@ -9,6 +10,58 @@ const styleOf = (control: Locator) =>
 		const { backgroundColor, outlineStyle } = getComputedStyle(element);
 		return { backgroundColor, outlineStyle };
 	});
+
+test.serial(
+	'with forced colours tiles are told apart, and a viewer has an edge; with less motion neither moves',
+	async (t) => {
+		const manager = await fixture.enter(t);
+		await writeFiles(manager.home, { 'a.png': await picture('png', '400x300', 'red'), 'b.txt': 'b', 'c.txt': 'c' });
+		const page = await manager.open('/browser?type=private');
+		await page.getByRole('group', { name: 'View' }).getByRole('button', { name: 'Grid' }).click();
+		const drawn = rowOf(page, 'a.png').locator('img');
+		await drawn.waitFor();
+		await page.emulateMedia({ forcedColors: 'active' });
+		await nameIn(page, 'b.txt').click({ modifiers: ['Control'] });
+		await nameIn(page, 'a.png').hover();
+		const looks = (name: string) =>
+			rowOf(page, name).evaluate((tile) => {
+				const { outlineStyle, outlineColor, outlineWidth } = getComputedStyle(tile);
+				return `${outlineStyle} ${outlineColor} ${outlineWidth}`;
+			});
+		const selected = await looks('b.txt');
+		t.regex(selected, /^solid .* 2px$/);
+		t.regex(await looks('a.png'), /^none/);
+		await page.keyboard.press('ArrowRight');
+		t.regex(await looks('c.txt'), /^double/, 'the focus');
+		await page.keyboard.press('Escape');
+
+		const viewer = await show(page, 'a.png');
+		await viewer.getByRole('img', { name: 'a.png' }).waitFor();
+		t.is((await styleOf(viewer)).outlineStyle, 'solid');
+
+		const moving = () =>
+			page.evaluate(() =>
+				document
+					.getAnimations()
+					.filter(({ effect }) => Number(effect?.getComputedTiming().duration) > 1)
+					.map((animation) => (animation as CSSAnimation).animationName),
+			);
+		const spans = (element: Locator) =>
+			element.evaluate((each) => {
+				const { animationDuration, transitionDuration } = getComputedStyle(each);
+				return [animationDuration, transitionDuration].join().split(/, ?/).map(Number.parseFloat);
+			});
+		t.deepEqual(await moving(), []);
+		for (const element of [drawn, rowOf(page, 'b.txt'), viewer, viewer.getByRole('button', { name: 'Zoom in' })]) {
+			t.true(Math.max(...(await spans(element))) <= 0.001);
+		}
+		await page.emulateMedia({ reducedMotion: 'no-preference' });
+		t.true(Math.max(...(await spans(drawn))) > 0.05, 'it comes softly for everybody else');
+		await page.emulateMedia({ reducedMotion: 'reduce' });
+		await leave(page);
+		t.deepEqual(manager.faults, []);
+	},
+);
 
 test.serial('with forced colours controls have a border and the selection is visible', async (t) => {
 	const manager = await fixture.enter(t);

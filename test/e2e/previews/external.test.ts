@@ -57,6 +57,8 @@ const consents = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const frame = viewer.frameLocator('iframe');
 	await frame.getByText('The budget').waitFor();
 	await viewer.getByText('Shown by Office Online').waitFor();
+	const ground = viewer.locator('iframe').evaluate((element) => getComputedStyle(element).backgroundColor);
+	t.is(await ground, 'rgb(255, 255, 255)', 'a page that sets none has the ground it counts on');
 	await clean(t, page, 'shown by another');
 	t.deepEqual(made, [{ path: 'budget 2026.xlsx', type: 'private' }]);
 	t.is(handed.length, 1);

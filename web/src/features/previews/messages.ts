@@ -10,7 +10,6 @@ export const previewMessages = {
 	next: 'Next',
 	notAvailable: 'Preview not available',
 	tooLarge: (limit: string) => `It is larger than ${limit}, up to which files of this kind are shown.`,
-	tryAgain: 'Try Again',
 
 	failures: {
 		image: ['Failed to load image'],
@@ -43,7 +42,6 @@ export const previewMessages = {
 	cover: 'Cover',
 
 	encoding: 'Encoding',
-	detected: (name: string) => `Detected (${name})`,
 	view: 'View',
 	source: 'Source',
 	rendered: 'Rendered',

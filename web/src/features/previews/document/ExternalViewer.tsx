@@ -55,7 +55,7 @@ export function ExternalViewer({ area, entry, file, extension }: ViewerProps & {
 			<div className={styles.viewer}>
 				<iframe
 					key={shown.name}
-					className={styles.frame}
+					className={`${styles.frame} ${styles.external}`}
 					title={messages.shownBy(shown.name)}
 					src={shown.addressOf(state.url)}
 					sandbox="allow-scripts allow-same-origin allow-forms allow-popups"
