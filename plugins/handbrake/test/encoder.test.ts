@@ -8,6 +8,7 @@ import test, { type ExecutionContext } from 'ava';
 import { execaNode } from 'execa';
 import type { Cage } from '../src/cage.js';
 import { Encoder } from '../src/Encoder.js';
+import { HandBrake } from '../src/HandBrake.js';
 import { scan } from '../src/scan.js';
 import { film, h264, picture, removeFilms } from './conversions.js';
 
@@ -182,3 +183,32 @@ test('In the cage HandBrake itself finds nothing of what a playlist names', asyn
 	// Why its first bytes are looked at before.
 	t.is(await scanned('leak.mp4', 'no cage'), 160);
 });
+
+const refusing = {
+	'makes no namespaces': ['exit 1', undefined, /limits only, since bubblewrap does not work here/],
+	'may mount no /proc': [
+		'case "$*" in *"--proc /proc"*) exit 1;; esac; exec bwrap "$@"',
+		{ hasOwnProc: false },
+		/in a bubblewrap cage/,
+	],
+} as const;
+
+for (const [how, [script, cage, told]] of Object.entries(refusing)) {
+	test(`Where bubblewrap ${how}, HandBrake runs as well as it can, and the administrator is told`, async (t) => {
+		const bwrap = path.join(await temporaryFolder(t), 'bwrap');
+		await writeFile(bwrap, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+		const lines: string[] = [];
+		const tell = (_: object, line: string) => void lines.push(line);
+		const handbrake = new HandBrake(
+			{ program: 'HandBrakeCLI', bwrap, memoryBytes: 2 ** 31, mayUseHardware: false },
+			{ info: tell, warn: tell, error: tell },
+		);
+		const found = await handbrake.find();
+		t.deepEqual(found?.encoder.options.cage, cage && { bwrap, ...cage });
+		t.regex(lines.join(), told);
+		const encoders = await found?.encoders();
+		for (const name of ['x264', 'VP9', 'av_aac', 'opus']) t.true(encoders?.has(name));
+		t.true(handbrake.isAvailable);
+		t.is(await handbrake.find(), found);
+	});
+}

@@ -31,9 +31,10 @@ const quickEncoder = {
 	},
 };
 
-const handbrake = {
-	find: async () => ({ version: '1', encoders: async () => new Set(['x264', 'av_aac']), encoder: quickEncoder }),
-} as unknown as HandBrake;
+const handbrakeWith = (encoder: typeof quickEncoder) =>
+	({
+		find: async () => ({ version: '1', encoders: async () => new Set(['x264', 'av_aac']), encoder }),
+	}) as unknown as HandBrake;
 
 /** What a process does until it is killed, at the n-th of its calls: before or after that had its effect. */
 class Life {
@@ -93,9 +94,20 @@ interface Tried {
 	life?: Life;
 	saved?: { value: unknown };
 	attempt?: number;
+	encoder?: typeof quickEncoder;
+	mostMs?: number;
 }
 
-function run({ app, viewer, input, life = new Life(), saved = { value: undefined }, attempt = 1 }: Tried) {
+function run({
+	app,
+	viewer,
+	input,
+	life = new Life(),
+	saved = { value: undefined },
+	attempt = 1,
+	encoder = quickEncoder,
+	mostMs = 600_000,
+}: Tried) {
 	const { files } = app.services;
 	const mortal: Files = life.guard({
 		...files,
@@ -123,7 +135,8 @@ function run({ app, viewer, input, life = new Life(), saved = { value: undefined
 			}),
 		progress() {},
 	};
-	return convert(job, { files: mortal, handbrake, log, temporaryFolder: app.dataDir, mostMs: 600_000 });
+	const handbrake = handbrakeWith(encoder);
+	return convert(job, { files: mortal, handbrake, log, temporaryFolder: app.dataDir, mostMs });
 }
 
 const files = async (home: string) => (await readdir(home)).filter((name) => name !== 'Public').sort();
@@ -197,4 +210,20 @@ test('A wished name that somebody else has taken is left alone', async (t) => {
 	t.like(result, { outputPath: 'film (1).mp4', isOriginalDeleted: true });
 	t.deepEqual(await files(home), ['film (1).mp4', 'film.mp4']);
 	t.is(await readFile(path.join(home, 'film.mp4'), 'utf8'), 'theirs');
+});
+
+test('A conversion that takes too long is ended, and leaves all as it was', async (t) => {
+	const { app, viewer, home } = await setUp(t);
+	await writeFile(path.join(home, 'film.mp4'), film);
+	const endless: typeof quickEncoder = {
+		...quickEncoder,
+		run: (args, { signal, files }) =>
+			args.includes('--scan')
+				? quickEncoder.run(args, { signal, ...(files === undefined ? {} : { files }) })
+				: new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+	};
+	const error = await t.throwsAsync(run({ app, viewer, input: {}, encoder: endless, mostMs: 200 }));
+	t.regex(error?.message ?? '', /^The conversion was ended, since it took longer than \d+ hours\.$/);
+	t.deepEqual(await files(home), ['film.mp4']);
+	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
 });
