@@ -18,7 +18,7 @@ export function withSettings(command: Command): Command {
 	return command;
 }
 
-/** The configuration that the flags of this command, the environment and the file make together. Throws ConfigError. */
+/** The configuration that the flags of this command, the environment and the file make together; its umask holds from now on. Throws ConfigError. */
 export function configOf(command: Command): Config {
 	const flags: Record<string, string> = {};
 	const known = new Set(['--config', ...settingNames.map(flagOf)]);
@@ -26,7 +26,19 @@ export function configOf(command: Command): Config {
 		const value: unknown = command.getOptionValue(option.attributeName());
 		if (typeof value === 'string' && option.long && known.has(option.long)) flags[option.long] = value;
 	}
-	return loadConfig({ flags, env: process.env, defaultPlugins });
+	const config = loadConfig({ flags, env: process.env, defaultPlugins });
+	applyUmask(config.umask);
+	return config;
+}
+
+/** What the process was started with, once another one holds. */
+let startedWith: string | undefined;
+
+function applyUmask(umask: string): void {
+	const wanted = umask === '' ? startedWith : umask;
+	if (wanted === undefined) return;
+	const previous = process.umask(wanted);
+	startedWith ??= previous.toString(8);
 }
 
 /** As it could stand in a file, without what is secret. */

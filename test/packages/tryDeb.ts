@@ -17,6 +17,8 @@ export async function tryDeb(t: ExecutionContext, deb: string): Promise<void> {
 	const dpkg = (...args: string[]) => run('dpkg', '--force-unsafe-io', ...args);
 	await copyFile(deb, at('tmp/stowage.deb'));
 
+	const plan = await run('apt-get', 'install', '--simulate', '--no-install-recommends', '/tmp/stowage.deb');
+	t.regex(plan, /^Inst stowage /m, 'nothing that it needs is unknown to Debian');
 	await dpkg('--install', '/tmp/stowage.deb');
 	const [, , uid, gid] = (await run('getent', 'passwd', 'stowage')).split(':').map(Number);
 	t.like(await stat(at('var/lib/stowage')), { uid, gid, mode: 0o40750 });
@@ -36,6 +38,10 @@ export async function tryDeb(t: ExecutionContext, deb: string): Promise<void> {
 	const serve = ['/usr/bin/stowage', 'serve', '--port', '0'];
 	const server = await startServer(t, { command: 'chroot', args: [root, ...serve] });
 	await checkServing(t, server.url);
+	const [, check = '[]'] = /^HEALTHCHECK .*CMD (\[.*\])$/m.exec(await readFile('Dockerfile', 'utf8')) ?? [];
+	const isHealthy = (port: string) => run('env', `STOWAGE_PORT=${port}`, ...(JSON.parse(check) as string[]));
+	t.is(await isHealthy(new URL(server.url).port), '', 'the image’s health check');
+	await t.throwsAsync(isHealthy('1'));
 	await server.stop();
 
 	await appendFile(at('etc/stowage/config.yaml'), 'port: 8080\n');

@@ -11,6 +11,7 @@ export const liveSettings: readonly string[] = [
 	'quotas',
 	'downloads.maxZipEntries',
 	'externalViewers',
+	'umask',
 	'log.level',
 ];
 

@@ -139,6 +139,10 @@ export const configSchema = z.strictObject({
 		.preprocess((value) => (typeof value === 'number' ? String(value) : value), z.string())
 		.refine((text) => /^0?[0-7]{3}$/.test(text), 'must be a mode in octal digits, such as 660')
 		.default('660'),
+	umask: z
+		.preprocess((value) => (typeof value === 'number' ? String(value).padStart(3, '0') : value), z.string())
+		.refine((text) => /^(0?[0-7]{3})?$/.test(text), 'must be empty or octal digits, such as 027')
+		.default(''),
 	dataDir: nonEmpty.default('./data'),
 	databaseUrl: z
 		.string()

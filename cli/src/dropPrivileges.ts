@@ -1,0 +1,37 @@
+import { ConfigError } from '@stowage/core';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Becomes the user that a container's `PUID` and `PGID` name, with `UMASK`, before anything is opened: what root wrote nobody else could read later. Throws
+ * ConfigError for what is no id, and where this process can't become that user.
+ */
+export function dropPrivileges({ PUID, PGID, UMASK }: Environment): void {
+	if (UMASK !== undefined && UMASK !== '') {
+		if (!/^0?[0-7]{3}$/.test(UMASK))
+			throw new ConfigError(`UMASK must be three octal digits such as 027, not ${UMASK}.`);
+		process.umask(Number.parseInt(UMASK, 8));
+	}
+	const uid = idOf('PUID', PUID);
+	const gid = idOf('PGID', PGID) ?? uid;
+	if (uid === undefined) {
+		if (gid !== undefined) throw new ConfigError('PGID needs PUID beside it.');
+		return;
+	}
+	if (process.setuid === undefined || process.geteuid?.() === uid) return;
+	if (process.geteuid?.() !== 0)
+		throw new ConfigError(
+			`Only root can become the user of PUID (${uid}): start the container as root, or without PUID.`,
+		);
+	// In this order: without root's rights neither groups nor group can be changed.
+	process.setgroups?.([gid as number]);
+	process.setgid?.(gid as number);
+	process.setuid(uid);
+}
+
+function idOf(name: string, text: string | undefined): number | undefined {
+	if (text === undefined || text === '') return undefined;
+	if (!/^[1-9]\d{0,8}$/.test(text))
+		throw new ConfigError(`${name} must be the number of a user or group and not 0, not ${text}.`);
+	return Number(text);
+}
