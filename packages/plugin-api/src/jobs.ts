@@ -47,6 +47,7 @@ export interface JobContext<Input> {
 	/**
 	 * Fires when the job is cancelled, when the server stops and when the job's lease was lost. The run then ends soon, by throwing what the signal has as its
 	 * reason or anything else; what becomes of the job is the runner's to decide.
+	 * It may have fired before the run begins: a job that is cancelled while it waits, and has saved something, begins once more to drop what it had made.
 	 */
 	readonly signal: AbortSignal;
 	/** Whether it was the owner who wanted the end: then whatever was made and is not whole goes. Otherwise a further run may go on with it. */

@@ -336,8 +336,8 @@ export interface JobStore {
 	list(mostEnded: number, userId?: string): Promise<JobRecord[]>;
 	/** All that are held. A lease that ends later than `leaseMs` from now, and a minute, was given while the clock was wrong: it has expired too. */
 	held(leaseMs: number): Promise<HeldJob[]>;
-	/** The next job of the kind that waits. */
-	next(kind: string): Promise<{ id: string; userId: string; epoch: number } | undefined>;
+	/** The next job of the kind that waits, first those that wait only to drop what they had made. */
+	next(kind: string): Promise<{ id: string; userId: string; epoch: number; isCancelRequested: boolean } | undefined>;
 	/**
 	 * Takes a job that waits, of which `epoch` was seen. Nothing if somebody was first, or the slot is taken: then nothing has changed.
 	 */
@@ -352,9 +352,12 @@ export interface JobStore {
 	checkpoint(run: JobRunKey, leaseMs: number, saved: string): Promise<boolean>;
 	/** Frees its slot. Of one that completed what was saved is dropped. */
 	end(run: JobRunKey, end: JobEnd, when?: JobTakeover): Promise<boolean>;
-	/** Back to where it waited, unless its end is asked for; with what it saved if its kind resumes. */
+	/** Back to where it waited, with what it saved if its kind resumes. Of one whose end is asked for this is as if it were cancelled there. */
 	requeue(run: JobRunKey, when?: JobTakeover): Promise<boolean>;
-	/** Cancels one that waits, and asks for the end of one that runs; of another nothing changes. */
+	/**
+	 * Cancels one that waits, and asks for the end of one that runs; of another nothing changes. One that waits and has saved something begins once more, to drop
+	 * what it had made, unless it is cancelled again.
+	 */
 	cancel(id: string): Promise<void>;
 	/** Those in which anything has changed in so many milliseconds, the latest 1,000 at most. */
 	changed(sinceMs: number): Promise<JobRecord[]>;

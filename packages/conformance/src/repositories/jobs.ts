@@ -207,6 +207,9 @@ export function jobRules(rule: Rule): void {
 		t.true(await jobs.requeue(run));
 		t.true(await jobs.isSaved(id));
 		await jobs.cancel('one');
+		t.true(await jobs.isSaved(id), 'it has yet to be cleared up');
+		const last = await begin(t, jobs, 'copy#0');
+		t.true(await jobs.end(last, { status: 'cancelled', error: null }));
 		t.false(await jobs.isSaved(id));
 	});
 
@@ -225,7 +228,6 @@ export function jobRules(rule: Rule): void {
 			t.like(await jobs.find('runs'), { status: 'processing', endTime: null });
 			t.true((await jobs.held(leaseMs))[0]?.isCancelRequested);
 			t.is((await jobs.next('copy'))?.id, 'other');
-			t.false(await jobs.requeue(run), 'it would begin again');
 			t.true(await jobs.renew(run, leaseMs));
 			t.true(await jobs.end(run, { status: 'cancelled', error: 'Copied 2 of 3.' }));
 			await jobs.cancel('runs');
@@ -234,6 +236,43 @@ export function jobRules(rule: Rule): void {
 			t.false(await jobs.retry('waits', most), 'it waits');
 			t.false(await jobs.retry('nobody’s', most));
 			t.is((await jobs.find('waits'))?.status, 'queued');
+		},
+	);
+
+	rule(
+		'a job that is cancelled and has saved something waits before all others to be cleared up, and is cancelled if it is asked again',
+		async (t, db, clock) => {
+			const { jobs } = db;
+			const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
+			await jobs.add(jobOf('other', bob), most);
+			const other = await begin(t, jobs, 'copy#0');
+			for (const id of ['one', 'two']) {
+				await jobs.add(jobOf(id, ada), most);
+				const run = { id, holder: 'one', epoch: 1 };
+				t.truthy(await jobs.claim(run, 'copy#1', leaseMs));
+				t.true(await jobs.checkpoint(run, leaseMs, '"far"'));
+				// Asked for while it waits, or while the run that is being cut off still has it.
+				if (id === 'two') await jobs.cancel(id);
+				t.true(await jobs.requeue(run));
+				if (id === 'one') await jobs.cancel(id);
+				t.like(await jobs.find(id), { status: 'queued', endTime: null });
+				t.like(await jobs.next('copy'), { id, epoch: 1, isCancelRequested: true });
+				const last = { id, holder: 'two', epoch: 2 };
+				t.like(await jobs.claim(last, 'copy#2', leaseMs), { saved: '"far"' });
+				if (id === 'one') {
+					t.true(await jobs.end(last, { status: 'cancelled', error: null }));
+					continue;
+				}
+				t.true(await jobs.requeue(last));
+				clock.now += second;
+				await jobs.cancel(id);
+				t.like(await jobs.find(id), { status: 'cancelled', endTime: clock.now });
+			}
+			// It has saved nothing, so there is nothing to be cleared up.
+			await jobs.cancel('other');
+			t.true(await jobs.requeue(other));
+			t.like(await jobs.find('other'), { status: 'cancelled', endTime: clock.now });
+			t.is(await jobs.next('copy'), undefined);
 		},
 	);
 

@@ -144,9 +144,8 @@ export function createJobs(parts: Dependencies): JobService {
 	const recordEnd = async (key: JobRunKey, outcome: JobEnd | 'requeue'): Promise<void> => {
 		for (;;) {
 			try {
-				if (outcome === 'requeue') {
-					if (!(await store.requeue(key))) await store.end(key, { status: 'cancelled', error: null });
-				} else await store.end(key, outcome);
+				if (outcome === 'requeue') await store.requeue(key);
+				else await store.end(key, outcome);
 				return;
 			} catch (error) {
 				if (!isFailure(error, 'unavailable') && !isFailure(error, 'storageFull')) throw error;
@@ -181,21 +180,29 @@ export function createJobs(parts: Dependencies): JobService {
 
 	/** Frees what a process that is gone has left: back to the queue, or ended. */
 	const takeOver = async (job: HeldJob, takeover: JobTakeover | undefined): Promise<void> => {
-		let isFreed: boolean;
-		if (job.isCancelRequested) isFreed = await store.end(job, { status: 'cancelled', error: null }, takeover);
-		else if (job.onRestart === 'fail')
-			isFreed = await store.end(job, { status: 'failed', error: interrupted }, takeover);
-		else if (job.interruptions >= jobLimits.interruptions) {
-			const error = `The server ended ${job.interruptions + 1} times while this was under way, so it is not tried again by itself.`;
-			isFreed = await store.end(job, { status: 'failed', error }, takeover);
-		} else isFreed = await store.requeue(job, takeover);
+		const end = (): JobEnd | undefined => {
+			const { isCancelRequested, onRestart, interruptions } = job;
+			const isRepeated = interruptions >= jobLimits.interruptions;
+			if (isCancelRequested && isRepeated) return { status: 'cancelled', error: null };
+			if (isCancelRequested) return undefined;
+			if (onRestart === 'fail') return { status: 'failed', error: interrupted };
+			if (!isRepeated) return undefined;
+			const error = `The server ended ${interruptions + 1} times while this was under way, so it is not tried again by itself.`;
+			return { status: 'failed', error };
+		};
+		const ended = end();
+		const isFreed = await (ended === undefined ? store.requeue(job, takeover) : store.end(job, ended, takeover));
 		if (isFreed) log.warn({ job: job.id, kind: job.kind }, 'took over a job whose process no longer renews its lease');
 	};
 
-	/** Takes the next job of a kind into a slot. `taken` if another process was first, to the job or the slot. */
-	const claimNext = async (kind: AnyKind, slot: string): Promise<'begun' | 'none' | 'taken'> => {
+	/** Takes the next job of a kind into a slot, or only one that was cancelled. `taken` if another process was first, to the job or the slot. */
+	const claimNext = async (
+		kind: AnyKind,
+		slot: string,
+		wanted: 'any' | 'cancelled' = 'any',
+	): Promise<'begun' | 'none' | 'taken'> => {
 		const next = closing.signal.aborted ? undefined : await store.next(kind.name);
-		if (next === undefined) return 'none';
+		if (next === undefined || (wanted === 'cancelled' && !next.isCancelRequested)) return 'none';
 		// Before the claim: while the database can't tell, nobody's job fails.
 		const user = await users.get(next.userId);
 		const key: JobRunKey = { id: next.id, holder, epoch: next.epoch + 1 };
@@ -204,12 +211,14 @@ export function createJobs(parts: Dependencies): JobService {
 		if (claimed === undefined) return 'taken';
 		const { input, saved, attempt, record } = claimed;
 		if (user === undefined || user.isDisabled) {
-			await store.end(key, { status: 'failed', error: 'The account is no longer there, or is disabled.' });
+			const failed = { status: 'failed', error: 'The account is no longer there, or is disabled.' } as const;
+			await store.end(key, next.isCancelRequested ? { status: 'cancelled', error: null } : failed);
 			return 'taken';
 		}
 		const owner: JobOwner = { kind: 'user', id: user.id, username: user.username };
 		const onTooLarge = () => log.warn({ job: key.id, kind: kind.name }, 'the detail of a job is too large to be told');
 		const run = new JobRun({ key, record, owner, attempt }, askedAt, { store, monotonic, wait, onTooLarge });
+		if (next.isCancelRequested) run.cancel();
 		if (closing.signal.aborted) run.stop();
 		launch(kind, run, { input, saved });
 		return 'begun';
@@ -221,6 +230,9 @@ export function createJobs(parts: Dependencies): JobService {
 	const claimAll = async (held: readonly HeldJob[]): Promise<void> => {
 		const taken = new Set(held.map((job) => job.slot));
 		for (const kind of kinds.values()) {
+			// Beside the others: it only drops what it had made, and its owner waits for that.
+			const clearing = `${kind.name}#cancelled`;
+			if (!taken.has(clearing)) await claimNext(kind, clearing, 'cancelled');
 			for (const slot of slotsOf(kind)) {
 				if (taken.has(slot)) continue;
 				const outcome = await claimNext(kind, slot);

@@ -95,6 +95,37 @@ test('a job that waits is cancelled at once; one that runs is asked to end, and 
 	t.is(runs.length, 2, 'what was cancelled while it waited never begins');
 });
 
+test('a job that is cancelled while it waits to go on begins once more to drop what it had made, though no slot is free', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const one = bench.process();
+	const here = heldKind({ concurrency: 1 });
+	const { id } = await one.jobs.define(here.kind).start(ada, '', 'x');
+	await one.jobs.poll();
+	await here.runs[0]?.context.checkpoint({ staged: 'half' });
+	await one.close();
+	const two = bench.process();
+	const there = heldKind({ concurrency: 1, ignoresSignal: true });
+	const starter = two.jobs.define(there.kind);
+	// Another one's turn comes first, for hours.
+	const bob = await bench.addUser('bob');
+	await bench.database.jobs.add(
+		{ ...{ id: 'f'.repeat(32), kind: 'test', userId: bob.id }, ...{ title: '', input: '""', onRestart: 'resume' } },
+		{ jobs: 10, bytes: 1000 },
+	);
+	await bench.database.jobs.claim({ id: 'f'.repeat(32), holder: 'another', epoch: 1 }, 'test#0', 10_000);
+	await two.jobs.poll();
+	t.is(there.runs.length, 0);
+	await two.jobs.cancel(ada, id);
+	await two.jobs.poll();
+	const [run] = there.runs;
+	t.like(run?.context, { id, saved: { staged: 'half' }, isCancelled: true });
+	t.true(run?.context.signal.aborted);
+	run?.fail(new Failure('conflict', 'Copied 1 of 2 items.'));
+	t.like(await two.jobs.waitForEnd(ada, id, minute), { status: 'cancelled', error: 'Copied 1 of 2 items.' });
+	t.is((await starter.find(ada, id)).input, '');
+});
+
 test('what another process asks of a job is seen where it runs, and what comes of it where it was asked', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');

@@ -40,7 +40,6 @@ export async function addJobs(knex: Knex): Promise<void> {
 		table.index(['kind', 'begun_turn'], 'jobs_begun_turn');
 		table.index(['user_id', 'kind', 'turn'], 'jobs_user_turn');
 		table.index(['user_id', 'end_time'], 'jobs_user_end');
-		table.index(['end_time'], 'jobs_end');
 		table.index(['updated_at'], 'jobs_updated');
 	});
 }

@@ -81,6 +81,9 @@ const nothingSaved = { saved: null, saved_bytes: 0 } as const;
 /** Of what a user may keep, a job that has ended may keep this part whatever is wanted beside it. */
 const smallPart = 500;
 
+/** Before all others: a job whose end was asked for has only to drop what it had made. */
+const firstTurn = -1;
+
 const released = { slot: null, holder: null, lease_until: null } as const;
 
 export function jobStore(knex: Knex, now: () => number): JobStore {
@@ -92,14 +95,9 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 		knex.raw('(lease_until <= ? or lease_until > ? + ?)', [time(), time(), leaseMs + clockSkewMs]);
 
 	/** One statement that changes the job if it is still this run's. */
-	const change = async (
-		{ id, holder, epoch }: JobRunKey,
-		row: Change,
-		{ isWanted = true, takeover }: { isWanted?: boolean; takeover?: JobTakeover | undefined } = {},
-	): Promise<boolean> => {
+	const change = async ({ id, holder, epoch }: JobRunKey, row: Change, takeover?: JobTakeover): Promise<boolean> => {
 		const changed = await transact(knex, (transaction) => {
 			const held = transaction<JobRow>('jobs').where({ id, status: 'processing', holder, epoch });
-			if (!isWanted) held.where({ is_cancel_requested: false });
 			if (takeover !== undefined) held.whereRaw(expired(takeover.leaseMs));
 			return held.update({ ...row, ...touched() });
 		});
@@ -223,8 +221,10 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 			const row = await jobs()
 				.where({ status: 'queued', kind })
 				.orderBy([{ column: 'turn' }, { column: 'created_at' }, { column: 'id' }])
-				.first('id', 'user_id', 'epoch');
-			return row && { id: row.id, userId: row.user_id, epoch: row.epoch };
+				.first('id', 'user_id', 'epoch', 'is_cancel_requested');
+			if (row === undefined) return undefined;
+			const { id, user_id: userId, epoch } = row;
+			return { id, userId, epoch, isCancelRequested: Boolean(row.is_cancel_requested) };
 		},
 
 		async claim({ id, holder, epoch }, slot, leaseMs) {
@@ -282,20 +282,25 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 					...(detail === undefined ? {} : { detail }),
 					...(status === 'completed' ? nothingSaved : {}),
 				}),
-				{ takeover },
+				takeover,
 			);
 		},
 
 		requeue(run, takeover) {
+			const endsNow = "is_cancel_requested and (saved is null or on_restart <> 'resume')";
+			// MySQL assigns from left to right, so what a condition looks at comes after it.
 			return change(
 				run,
 				{
-					...plainRow({ status: 'queued', ...released, speed: null, time_left: null }),
+					...plainRow({ ...released, speed: null, time_left: null }),
+					status: knex.raw(`case when ${endsNow} then 'cancelled' else 'queued' end`),
+					end_time: knex.raw(`case when ${endsNow} then ? else null end`, [now()]),
+					turn: knex.raw('case when is_cancel_requested then ? else turn end', [firstTurn]),
 					interruptions: knex.raw('interruptions + 1'),
 					saved: knex.raw("case when on_restart = 'resume' then saved else null end"),
 					saved_bytes: knex.raw("case when on_restart = 'resume' then saved_bytes else 0 end"),
 				},
-				{ isWanted: false, takeover },
+				takeover,
 			);
 		},
 
@@ -336,14 +341,16 @@ async function cancelJobs(
 	now: () => number,
 ): Promise<void> {
 	const jobs = () => transaction<JobRow>('jobs').where(chosen);
-	// One statement: between two a job that waits could begin. `status` comes last, since MySQL assigns from left to right and would compare with the new value.
+	const endsNow = "status = 'queued' and (saved is null or is_cancel_requested)";
+	// One statement: between two a job that waits could begin. MySQL assigns from left to right, so what a condition looks at comes after it.
 	await jobs()
 		.whereIn('status', unended)
 		.update({
-			is_cancel_requested: true,
-			end_time: transaction.raw("case when status = 'queued' then ? else end_time end", [now()]),
+			end_time: transaction.raw(`case when ${endsNow} then ? else end_time end`, [now()]),
+			turn: transaction.raw("case when status = 'queued' then ? else turn end", [firstTurn]),
 			updated_at: databaseTime(transaction, now),
-			status: transaction.raw("case when status = 'queued' then 'cancelled' else status end"),
+			status: transaction.raw(`case when ${endsNow} then 'cancelled' else status end`),
+			is_cancel_requested: true,
 		});
 }
 
