@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
-import type { Command } from 'commander';
 import { createProgram } from '../cli/src/program.js';
+
+type Command = ReturnType<typeof createProgram>;
 
 /** Commands of other programs, and the test that runs them or what they stand for. */
 const elsewhere: readonly (readonly [RegExp, string])[] = [
