@@ -52,6 +52,8 @@ export const conversionDetail = z.object({
 	/** Bytes of the original and, in the end, of what it became. */
 	sizeBefore: z.number().nullish(),
 	sizeAfter: z.number().nullish(),
+	/** In the end; it is kept also where it was to be deleted and is not what was converted any more. */
+	isOriginalDeleted: z.boolean().nullish(),
 });
 
 /** The caller's jobs, the newest first. */

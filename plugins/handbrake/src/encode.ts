@@ -74,7 +74,7 @@ export async function encode({
 function tell(
 	job: Encoding['job'],
 	percent: number,
-	detail: Record<string, unknown> = { fps: null, averageFps: null, eta: null },
+	detail: Record<string, unknown> = { currentFps: null, averageFps: null, eta: null },
 ) {
 	job.progress({ done: percent, total: 100, unit: 'percent', detail });
 }

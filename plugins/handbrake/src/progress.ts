@@ -2,7 +2,7 @@
 export interface EncoderProgress {
 	/** Of all of its passes. */
 	percent: number;
-	fps: number | null;
+	currentFps: number | null;
 	averageFps: number | null;
 	/** Such as `1h2m3s`. */
 	eta: string | null;
@@ -17,7 +17,7 @@ export function parseProgress(text: string): EncoderProgress | undefined {
 	if (task === undefined || Number(tasks) < 1) return undefined;
 	return {
 		percent: Math.min(100, ((Number(task) - 1) * 100 + Number(percent)) / Number(tasks)),
-		fps: numberOrNull(fps),
+		currentFps: numberOrNull(fps),
 		averageFps: numberOrNull(averageFps),
 		eta: hours === undefined ? null : formatEta(Number(hours), Number(minutes), Number(seconds)),
 	};

@@ -78,30 +78,21 @@ async function assertConvertible(
 }
 
 function statusOf({ id, status, done, total, detail, error, startTime, endTime }: Job, { path }: Conversion) {
-	const isRunning = status === 'processing';
+	const told = contract.conversionDetail.safeParse(detail ?? {}).data ?? {};
+	const speed = status === 'processing' ? told : {};
 	return {
 		conversionId: id,
 		fileName: baseName(parsePath(path)),
 		status,
 		progress: status === 'completed' ? 100 : total === 0 ? 0 : Math.round((done / total) * 10_000) / 100,
-		currentFps: isRunning ? numberIn(detail, 'fps') : null,
-		averageFps: isRunning ? numberIn(detail, 'averageFps') : null,
-		eta: isRunning ? textIn(detail, 'eta') : null,
+		currentFps: speed.currentFps ?? null,
+		averageFps: speed.averageFps ?? null,
+		eta: speed.eta ?? null,
 		error,
 		startTime: isoTime(startTime),
 		endTime: isoTime(endTime),
-		outputPath: status === 'completed' ? textIn(detail, 'outputPath') : null,
+		outputPath: status === 'completed' ? (told.outputPath ?? null) : null,
 	};
-}
-
-function numberIn(detail: Job['detail'], key: string): number | null {
-	const value = detail?.[key];
-	return typeof value === 'number' ? value : null;
-}
-
-function textIn(detail: Job['detail'], key: string): string | null {
-	const value = detail?.[key];
-	return typeof value === 'string' ? value : null;
 }
 
 const isoTime = (time: number | null) => (time === null ? null : new Date(time).toISOString());

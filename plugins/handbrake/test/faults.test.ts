@@ -48,9 +48,12 @@ const ends = test.macro(async (t, bwrap: false | string) => {
 	await encoderIn(at.staging);
 	const status = await until('the page is told how far it is', async () => {
 		const told = await statusOf(alice, running);
-		return told.progress > 0 ? told : undefined;
+		return told.eta === null ? undefined : told;
 	});
 	t.like(status, { status: 'processing', error: null, endTime: null, outputPath: null });
+	const { progress = 0, currentFps, averageFps, eta } = status ?? {};
+	t.true(progress > 0 && (currentFps ?? 0) > 0 && (averageFps ?? 0) > 0);
+	t.regex(eta ?? '', /^(\d+h\d+m|\d+m)?\d+s$/);
 	t.is((await statusOf(alice, waiting)).status, 'queued');
 	t.is((await cancel(alice, waiting)).statusCode, 200);
 	t.is((await cancel(alice, running)).statusCode, 200);

@@ -23,11 +23,16 @@ const sd = (of: Partial<Video> = {}) => ({ ...film, ...of });
 
 test('The progress is that of all passes', (t) => {
 	const last = 'Encoding: task 1 of 1, 25.71 % (61.31 fps, avg 94.36 fps, ETA 01h02m03s)';
-	t.deepEqual(parseProgress(last), { percent: 25.71, fps: 61.31, averageFps: 94.36, eta: '1h2m3s' });
+	t.deepEqual(parseProgress(last), { percent: 25.71, currentFps: 61.31, averageFps: 94.36, eta: '1h2m3s' });
 	t.is(parseProgress('Encoding: task 2 of 2, 50.00 % (1.00 fps, avg 2.00 fps, ETA 00h00m09s)')?.percent, 75);
 	t.is(parseProgress('Encoding: task 2 of 2, 50.00 % (1.00 fps, avg 2.00 fps, ETA 00h00m09s)')?.eta, '9s');
 	t.is(parseProgress('Encoding: task 1 of 1, 0.10 % (1.00 fps, avg 2.00 fps, ETA 00h12m00s)')?.eta, '12m0s');
-	t.deepEqual(parseProgress('Encoding: task 1 of 1, 1.20 %'), { percent: 1.2, fps: null, averageFps: null, eta: null });
+	t.deepEqual(parseProgress('Encoding: task 1 of 1, 1.20 %'), {
+		percent: 1.2,
+		currentFps: null,
+		averageFps: null,
+		eta: null,
+	});
 	for (const text of ['', 'Scanning title 1 of 1, 50.00 %', 'Encoding: task 1 of 0, 5.00 %', 'Encode done!']) {
 		t.is(parseProgress(text), undefined);
 	}
