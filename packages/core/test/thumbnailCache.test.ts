@@ -1,9 +1,13 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, statfs, utimes, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { DiskThumbnailCache, type DiskThumbnailCacheOptions } from '../src/thumbnails/DiskThumbnailCache.js';
+
+const run = promisify(execFile);
 
 async function cacheIn(t: ExecutionContext, options: Partial<DiskThumbnailCacheOptions> = {}) {
 	const parent = await mkdtemp(path.join(os.tmpdir(), 'stowage-cache-'));
@@ -11,7 +15,7 @@ async function cacheIn(t: ExecutionContext, options: Partial<DiskThumbnailCacheO
 	const folder = path.join(parent, 'thumbnails');
 	const warnings: string[] = [];
 	const clock = { now: 1_700_000_000_000 };
-	const open = () =>
+	const open = (more: Partial<DiskThumbnailCacheOptions> = {}) =>
 		new DiskThumbnailCache({
 			folder,
 			maxBytes: 1024 * 1024,
@@ -20,6 +24,7 @@ async function cacheIn(t: ExecutionContext, options: Partial<DiskThumbnailCacheO
 			now: () => clock.now,
 			usePrecisionMs: 0,
 			...options,
+			...more,
 		});
 	return { folder, warnings, clock, open, cache: open() };
 }
@@ -37,6 +42,10 @@ function picture(length: number): Buffer {
 async function filesIn(folder: string): Promise<string[]> {
 	const found = await readdir(folder, { recursive: true, withFileTypes: true });
 	return found.filter((each) => each.isFile()).map((each) => path.join(each.parentPath, each.name));
+}
+
+async function temporaryIn(folder: string): Promise<string[]> {
+	return (await readdir(folder)).filter((name) => name.endsWith('.tmp'));
 }
 
 test('what was kept is there again, also for another process', async (t) => {
@@ -114,6 +123,53 @@ test('the last room of a disk is left to others, and the administrator is told o
 	for (let n = 0; n < 3; n++) await cache.put(key(n), picture(5000));
 	t.deepEqual(await filesIn(folder), []);
 	t.deepEqual(warnings, ['pictures of files can not be kept']);
+});
+
+test('on a disk that runs full nothing half is kept, others get room, and it goes on when there is some', async (t) => {
+	const reserve = 1024 * 1024;
+	const { cache, open, clock, folder, warnings } = await cacheIn(t, { reserve, maxBytes: 3 * 1024 * 1024 });
+	await mkdir(folder);
+	try {
+		await run('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'stowage-test', folder]);
+	} catch (error) {
+		t.log(`No disk can be mounted here: ${(error as Error).message}`);
+		return t.pass();
+	}
+	t.teardown(() => run('umount', ['-l', folder]));
+	const free = async () => {
+		const { bavail, bsize } = await statfs(folder);
+		return bavail * bsize;
+	};
+	for (let n = 0; n < 16; n++) {
+		clock.now += 1000;
+		await cache.put(key(n), picture(120_000));
+		await cache.settled();
+	}
+	t.deepEqual(warnings, []);
+
+	// Others write until nothing is left.
+	const filler = path.join(folder, 'filler.tmp');
+	await t.throwsAsync(writeFile(filler, Buffer.alloc(4 * 1024 * 1024)), { code: 'ENOSPC' });
+	t.is(await free(), 0);
+	const rash = open({ reserve: -1024 * 1024 });
+	await rash.put(key('rash'), picture(120_000));
+	t.is(await rash.get(key('rash')), undefined);
+	t.deepEqual(await rash.get(key(15)), picture(120_000));
+	t.deepEqual(await temporaryIn(folder), ['filler.tmp']);
+	t.is(warnings.length, 1);
+
+	clock.now += 1000;
+	await cache.put(key('late'), picture(120_000));
+	await cache.settled();
+	t.is(await cache.get(key('late')), undefined);
+	t.is(await cache.get(key(0)), undefined, 'the oldest made room');
+	t.deepEqual(await cache.get(key(15)), picture(120_000));
+	t.true((await free()) >= reserve, `${await free()} bytes are free`);
+	t.is(warnings.length, 2);
+
+	clock.now += 1000;
+	await cache.put(key('later'), picture(120_000));
+	t.deepEqual(await cache.get(key('later')), picture(120_000));
 });
 
 test('a folder that can not be used costs a warning and nothing else', async (t) => {

@@ -36,6 +36,9 @@ const noneGoodForMs = 24 * 60 * 60_000;
 /** A file that is written takes seconds; what is older was left by a process that was killed. */
 const abandonedMs = 60 * 60_000;
 
+/** Room is made for others no more often: where they take it at once, it would be all that is done. */
+const roomEveryMs = 60_000;
+
 /** What a file takes on most disks at least, besides its place in the folder. */
 const blockBytes = 4096;
 
@@ -48,6 +51,7 @@ export class DiskThumbnailCache implements ThumbnailCache {
 	#written = Number.POSITIVE_INFINITY;
 	#sweeping: Promise<void> | undefined;
 	#hasFailed = false;
+	#madeRoomAt = Number.NEGATIVE_INFINITY;
 	readonly #options: Required<DiskThumbnailCacheOptions>;
 
 	constructor(options: DiskThumbnailCacheOptions) {
@@ -86,7 +90,11 @@ export class DiskThumbnailCache implements ThumbnailCache {
 			const file = this.#fileOf(key);
 			await makeFolders(path.dirname(file), 0o700);
 			const { bavail, bsize } = await statfs(folder);
-			if (bavail * bsize < reserve + bytes.length) throw new Error('The disk is nearly full.');
+			const lacking = reserve + bytes.length - bavail * bsize;
+			if (lacking > 0) {
+				this.#makeRoom(lacking + maxBytes / 10);
+				throw new Error('The disk is nearly full.');
+			}
 			await writeFile(temporary, bytes, { mode: 0o600 });
 			await setTimes(temporary, now());
 			await rename(temporary, file);
@@ -110,8 +118,15 @@ export class DiskThumbnailCache implements ThumbnailCache {
 		return path.join(this.#options.folder, key.slice(0, 2), key.slice(2));
 	}
 
-	/** Removes what was used least recently. Only two numbers are held for each file. */
-	async #sweep(): Promise<void> {
+	#makeRoom(bytes: number): void {
+		const now = this.#options.now();
+		if (now - this.#madeRoomAt < roomEveryMs) return;
+		this.#madeRoomAt = now;
+		this.#sweeping ??= this.#sweep(bytes);
+	}
+
+	/** Removes what was used least recently: what is too much, or as many bytes as others lack. Only two numbers are held for each file. */
+	async #sweep(lacking = 0): Promise<void> {
 		this.#written = 0;
 		try {
 			const uses: { at: number; bytes: number }[] = [];
@@ -120,7 +135,7 @@ export class DiskThumbnailCache implements ThumbnailCache {
 				uses.push({ at, bytes });
 				total += bytes;
 			}
-			let surplus = total - this.#options.maxBytes * 0.8;
+			let surplus = Math.max(total - this.#options.maxBytes * 0.8, Math.min(lacking, total));
 			if (surplus <= 0) return;
 			uses.sort((one, other) => one.at - other.at);
 			let last = 0;
