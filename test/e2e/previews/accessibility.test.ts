@@ -110,6 +110,8 @@ async function scrollsByKeys(page: Page): Promise<void> {
 const everyViewer = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const app = await fixture.enter(t, { viewport, hasTouch: viewport === phone });
 	await writeFiles(app.home, await everyKind());
+	const warnings: string[] = [];
+	app.context.on('console', (message) => message.type() === 'warning' && warnings.push(message.text()));
 	const page = await app.open('/browser?type=private');
 	for (const [name, isThere] of Object.entries(shown)) {
 		const viewer = await show(page, name);
@@ -129,6 +131,7 @@ const everyViewer = async (t: ExecutionContext, viewport: typeof desktop) => {
 		}
 		await leave(page);
 	}
+	t.deepEqual(warnings, []);
 	t.deepEqual(app.faults, []);
 };
 

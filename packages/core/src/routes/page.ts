@@ -55,9 +55,10 @@ export async function pageRoutes(config: Config, webRoot: string): Promise<Serve
 			method: 'GET',
 			path: '/viewer-frame',
 			options: { auth: false },
-			handler(_request, h) {
+			handler(request, h) {
 				const response = h.response('<!doctype html><title></title>').type('text/html');
-				for (const [name, value] of Object.entries(frameHeaders)) response.header(name, value);
+				const headers = { ...frameHeaders, ...(isTrustworthy(request.client) ? ownCluster : {}) };
+				for (const [name, value] of Object.entries(headers)) response.header(name, value);
 				return response;
 			},
 		},
@@ -74,9 +75,11 @@ const frameHeaders: Record<string, string> = {
 	'x-content-type-options': 'nosniff',
 	'referrer-policy': 'no-referrer',
 	'cross-origin-resource-policy': 'same-origin',
-	'origin-agent-cluster': '?1',
 	'cache-control': 'no-store',
 };
+
+/** Documents of one origin either all ask for it or none. */
+const ownCluster: Record<string, string> = { 'origin-agent-cluster': '?1' };
 
 /** Of the page's files a worker alone has a policy of its own, which is this one: it may use WebAssembly, the page may not. */
 const assetPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'";
@@ -111,9 +114,8 @@ function pageHeaders(
 			"frame-ancestors 'none'",
 		].join('; '),
 		'referrer-policy': 'no-referrer',
-		...(isSecureContext ? { 'cross-origin-opener-policy': 'same-origin' } : {}),
+		...(isSecureContext ? { 'cross-origin-opener-policy': 'same-origin', ...ownCluster } : {}),
 		'cross-origin-resource-policy': 'same-origin',
-		'origin-agent-cluster': '?1',
 		'x-frame-options': 'DENY',
 		'permissions-policy': `camera=(), microphone=(), geolocation=(), usb=(), fullscreen=${fullscreen}`,
 		...(publicUrl.startsWith('https:') ? { 'strict-transport-security': 'max-age=31536000' } : {}),
