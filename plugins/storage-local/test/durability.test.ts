@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { startChild, type TracedCall, traceChild, untilSaid } from './children.js';
 import { body, localStorage, p, plant, put, readText, refused } from './steps.js';
@@ -75,6 +77,20 @@ test('a copied tree is synced before it takes its name', async (t) => {
 		find(calls, sync, /files>/),
 		find(calls, /^write$/, answered),
 	]);
+});
+
+test('a large file is shared on the disk, or copied by the kernel where that can’t be', async (t) => {
+	const { storage, root } = await localStorage(t);
+	await writeFile(join(root, 'large'), Buffer.alloc(20 * 1024 * 1024, 'large'));
+	const options = ['-e', 'trace=ioctl,copy_file_range,write'];
+	const { answer, calls } = await traceChild(t, options, root, storage.rootId, 'copy', 'large', 'to');
+	t.is(answer, 'done');
+	const shared = find(calls, /^ioctl$/, /FICLONE|BTRFS_IOC_CLONE/);
+	if (!/= 0$/.test(shared.text.trim())) find(calls, /^copy_file_range$/, /= 16777216/);
+	t.false(
+		calls.some(({ name, text }) => name === 'write' && /files\/.*= \d{5,}/.test(text)),
+		'no byte came through here',
+	);
 });
 
 test('after a disk fault the file is refused, dropped and not synced again', async (t) => {
