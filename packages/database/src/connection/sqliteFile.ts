@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { accessSync, chmodSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseError } from './errors.js';
 
@@ -7,11 +7,17 @@ export function prepareFile(path: string): void {
 	try {
 		makeFolders(dirname(path));
 		// Made before SQLite opens it: SQLite would take the umask's mode, and gives its -wal and -shm the mode of this file.
-		closeSync(openSync(path, 'a', 0o600));
+		makeFile(path);
 		for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600);
 	} catch (cause) {
 		throw new DatabaseError(`The database file cannot be used: ${(cause as Error).message}`, { cause });
 	}
+}
+
+/** One that is there is never opened and closed: the system would drop all locks that this process has on it, also those of other connections. */
+function makeFile(path: string): void {
+	if (statSync(path, { throwIfNoEntry: false })?.isFile()) accessSync(path, constants.R_OK | constants.W_OK);
+	else closeSync(openSync(path, 'a', 0o600));
 }
 
 /** Node's own `recursive` never ends where the system says of a folder that is there that it is not, as it does for new ones below /proc. */
