@@ -9,7 +9,7 @@ import type { Services } from '../services.js';
 const quotaWaitMs = 1_000;
 
 /** Who somebody is: sign up, sign in and out, and the settings that go with a person. */
-export function accountRoutes({ config, accounts, sessions, knownClients, database, quotas }: Services) {
+export function accountRoutes({ config, accounts, sessions, knownClients, database, quotas, log }: Services) {
 	const callerOf = (request: Request) => ({ address: request.client.address, signal: clientGone(request) });
 	const answer = async (user: UserRecord) => ({
 		username: user.username,
@@ -38,10 +38,17 @@ export function accountRoutes({ config, accounts, sessions, knownClients, databa
 		}),
 
 		route(contract.login, async ({ payload, request, h }) => {
-			const user = await accounts.signIn(payload.username, payload.password, {
-				...callerOf(request),
-				knownAs: (user) => knownClients.idOf(request, user),
-			});
+			const user = await accounts
+				.signIn(payload.username, payload.password, {
+					...callerOf(request),
+					knownAs: (user) => knownClients.idOf(request, user),
+				})
+				.catch((error: unknown) => {
+					// Read by config/fail2ban. Without the name: people type passwords there.
+					if (isFailure(error, 'badCredentials'))
+						log.warn({ event: 'signInFailed', address: request.client.address }, 'sign-in failed');
+					throw error;
+				});
 			await sessions.begin(request, user).catch((error: unknown) => {
 				// The password was changed since it was proved.
 				throw isFailure(error, 'conflict') ? new Failure('badCredentials', 'Invalid username or password') : error;
