@@ -7,6 +7,7 @@ import { databaseCommand, migrateCommand } from './commands/database.js';
 import { doctorCommand } from './commands/doctor.js';
 import { jobCommand } from './commands/job.js';
 import { linkCommand } from './commands/link.js';
+import { publicCommand } from './commands/public.js';
 import { serveCommand } from './commands/serve.js';
 import { serviceCommand } from './commands/service.js';
 import { userCommand } from './commands/user/index.js';
@@ -23,6 +24,7 @@ export function createProgram(): Command {
 		.addCommand(serveCommand())
 		.addCommand(userCommand())
 		.addCommand(linkCommand())
+		.addCommand(publicCommand())
 		.addCommand(jobCommand())
 		.addCommand(backupCommand())
 		.addCommand(restoreCommand())

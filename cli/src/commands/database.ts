@@ -1,3 +1,4 @@
+import path from 'node:path';
 import {
 	checkConfig,
 	fillDatabase,
@@ -61,7 +62,7 @@ function copyCommand(): Command {
 	]);
 	return command.action(async ({ to, json }: { to: string; json?: boolean }) => {
 		const { databaseUrl } = configOf(command);
-		if (to === databaseUrl) throw new Failure('invalid', 'This is the database itself.');
+		if (absolute(to) === absolute(databaseUrl)) throw new Failure('invalid', 'This is the database itself.');
 		const written = await readSnapshot(databaseUrl, (snapshot) => fillDatabase(to, snapshot, rowsOf(snapshot)));
 		await (await openDatabase(to)).close();
 		const rows = [...written].map(([table, { count, digest }]) => ({ table, rows: count, digest }));
@@ -71,6 +72,10 @@ function copyCommand(): Command {
 			'Copied, and the same when read back. Stop the server before you switch: what it wrote since is missing.',
 		);
 	});
+
+	function absolute(url: string): string {
+		return url.startsWith('sqlite:') ? `sqlite:${path.resolve(url.slice('sqlite:'.length))}` : url;
+	}
 
 	async function* rowsOf(snapshot: Snapshot): AsyncGenerator<TableRows> {
 		for (const table of snapshot.tables) for await (const rows of snapshot.rows(table)) yield { table, rows };

@@ -29,7 +29,7 @@ export function doctorCommand(): Command {
 		const findings = await examine(command);
 		if (json) printJson(findings);
 		else printRows(findings.map(({ state, what, says, mend }) => [state, what, says, ...(mend ? [mend] : [])]));
-		const worst = ['ok', 'warn', 'error'].findLastIndex((state) => findings.some((each) => each.state === state));
+		const worst = Math.max(...findings.map(({ state }) => ['ok', 'warn', 'error'].indexOf(state)));
 		if (worst > 0) throw new ExitCode(worst);
 	});
 }

@@ -35,6 +35,12 @@ const duration = z.union([z.number(), z.string()]).transform((value, context) =>
 	return z.NEVER;
 });
 
+/** The milliseconds of a time span as it may stand in the configuration; undefined for another text. */
+export function parseDuration(text: string): number | undefined {
+	const parsed = duration.safeParse(text);
+	return parsed.success ? parsed.data : undefined;
+}
+
 /** A time span as it may stand in the configuration. */
 export function durationText(milliseconds: number): string {
 	const [name, unit] = Object.entries(timeUnits).findLast(([, unit]) => milliseconds % unit === 0) ?? ['', 1];

@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import test from 'ava';
+import { Client, file, json, testApp } from '../../packages/core/test/testApp.js';
+import { dataFolder, run, stowage } from './program.js';
+
+/** `dist` holds the same folders as the tree. */
+const docs = fileURLToPath(new URL('../../docs/', import.meta.url.replace('/dist/', '/')));
+
+/** The commands of a page, in their order, without comments. */
+async function commandsIn(page: string): Promise<string[][]> {
+	const text = await readFile(path.join(docs, page), 'utf8');
+	const lines = [...text.matchAll(/^ {4}((?:stowage|rsync) .*?)(?: +#.*)?$/gm)].map(([, line = '']) => line.split(' '));
+	if (lines.length === 0) throw new Error(`${page} has no commands.`);
+	return lines;
+}
+
+test('the commands of the pages for administrators do what the pages say, one after another', async (t) => {
+	const app = await testApp(t);
+	const backups = await dataFolder(t);
+	const restored = await dataFolder(t);
+	const inPlace = (words: readonly string[], dataDir: string) =>
+		words.map((word) => word.replace('/var/lib/stowage', dataDir).replace('/backup', backups));
+	const perform = async (words: readonly string[], dataDir: string, worst = 0) => {
+		const [program = '', ...args] = inPlace(words, dataDir);
+		if (program === 'rsync') return void (await promisify(execFile)(program, args));
+		const hasSettings = args[0] !== 'completion';
+		const all = hasSettings ? [...args, '--data-dir', dataDir, '--log-level', 'error'] : args;
+		const asksPassword = /^user (add|passwd)/.test(args.join(' '));
+		const { code, stderr } = await (asksPassword ? stowage(all, { input: 'correct horse\n' }) : run(all));
+		t.true((code ?? 1) <= worst, `${words.join(' ')}: ${code} ${stderr}`);
+	};
+	for (const words of await commandsIn('users.md')) await perform(words, app.dataDir);
+
+	const grace = await new Client(app).register('grace');
+	await grace.upload('/api/upload', [file('a.txt', 'A')]);
+	const { token } = json(await grace.post('/api/generateTempLink', { filePath: 'a.txt', expiration: '1d' }));
+	for (const words of await commandsIn('backup.md')) await perform(words, app.dataDir);
+	for (const words of await commandsIn('restore.md')) await perform(words, restored);
+	const again = await testApp(t, { '--data-dir': restored });
+	t.is((await new Client(again).get(`/api/temp/${token}`)).payload, 'A');
+	// Warnings are this machine's.
+	for (const words of await commandsIn('trouble.md')) await perform(words, restored, 1);
+});
