@@ -38,14 +38,14 @@ export const plugin = {
 
 		const steps = async ({ id, saved = 0, attempt, signal, checkpoint, progress }) => {
 			await note('begun', `${id} ${attempt} ${process.pid}`);
-			for (let step = saved; step < 400; step++) {
+			// Until it is cancelled.
+			for (let step = saved; ; step++) {
 				signal.throwIfAborted();
 				await note(`${id}.steps`, step);
 				await checkpoint(step + 1);
-				progress({ done: step + 1, total: 400, unit: 'items' });
+				progress({ done: step + 1, total: 1_000_000, unit: 'items' });
 				await wait(50, undefined, { signal });
 			}
-			return { attempt };
 		};
 
 		const starters = {

@@ -112,8 +112,6 @@ export function createJobs(parts: Dependencies): JobService {
 		for (const wake of [...(waiting.get(id) ?? [])]) wake();
 	};
 
-	// ---- what one run does, from its claim to its end
-
 	const settled = (error: unknown, run: JobRun, kind: AnyKind): JobEnd | 'requeue' => {
 		if (run.isCancelled) return { status: 'cancelled', error: isOwnReason(error, run) ? null : sentenceOf(error) };
 		if (run.signal.aborted) return kind.onRestart === 'fail' ? { status: 'failed', error: interrupted } : 'requeue';
@@ -162,7 +160,8 @@ export function createJobs(parts: Dependencies): JobService {
 		} catch (error) {
 			log.error({ err: error, job: id }, 'the end of a job could not be recorded: it is run again');
 		} finally {
-			runs.delete(id);
+			// One that was lost may end after its job has begun here anew.
+			if (runs.get(id) === run) runs.delete(id);
 			teller.tell(id, run.owner.id);
 			wakeWaiting(id);
 			wake();
@@ -175,8 +174,6 @@ export function createJobs(parts: Dependencies): JobService {
 		const ended = execute(run, kind, given).finally(() => settling.delete(ended));
 		settling.add(ended);
 	};
-
-	// ---- taking jobs
 
 	/** Frees what a process that is gone has left: back to the queue, or ended. */
 	const takeOver = async (job: HeldJob, takeover: JobTakeover | undefined): Promise<void> => {

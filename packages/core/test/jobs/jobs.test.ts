@@ -210,6 +210,30 @@ test('a job whose process is gone is taken over once its lease has run out, and 
 	t.like(await two.jobs.waitForEnd(ada, id, minute), { status: 'completed', detail: { by: 'the new one' } });
 });
 
+test('a run that was lost and ends late takes nothing from the one that its job has begun anew', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const [one, two] = [bench.process(), bench.process()];
+	const { kind, runs } = heldKind({ ignoresSignal: true });
+	const { id } = await one.jobs.define(kind).start(ada, '', 'x');
+	await one.jobs.poll();
+	bench.pass(11_000);
+	// This one knows no such kind: it frees the job and leaves it to others.
+	await two.jobs.poll();
+	await one.jobs.poll();
+	t.is(runs.length, 2);
+	runs[0]?.finish({ by: 'the old one' });
+	for (let n = 0; n < 20; n++) {
+		bench.pass(1000);
+		await one.jobs.poll();
+		await two.jobs.poll();
+	}
+	t.is(runs.length, 2);
+	t.false(runs[1]?.context.signal.aborted);
+	runs[1]?.finish({ by: 'the new one' });
+	t.like(await one.jobs.waitForEnd(ada, id, minute), { status: 'completed', detail: { by: 'the new one' } });
+});
+
 test('the job of a process that is surely gone is taken over at once', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');
