@@ -54,7 +54,7 @@ test('the unit is one that systemd finds nothing wrong with, and well hardened',
 	await writeFile(`${unit}.d/sandbox.conf`, (await stowage('service', 'print', '--drop-in')).said);
 	t.deepEqual(await run('systemd-analyze', ['verify', unit]), { code: 0, said: '' });
 	const sandboxed = await exposureOf(unit);
-	t.true(sandboxed > exposure && sandboxed <= 2.3, String(sandboxed));
+	t.true(sandboxed > exposure && sandboxed <= 2.2, String(sandboxed));
 });
 
 const options: UnitOptions = {

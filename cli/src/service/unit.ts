@@ -107,7 +107,7 @@ WantedBy=multi-user.target
 }
 
 /**
- * What bubblewrap needs to run conversions in namespaces of their own; `systemd-analyze security` rates the unit with it 2.3. A sandbox must not mount a `/proc` of
+ * What bubblewrap needs to run conversions in namespaces of their own; `systemd-analyze security` rates the unit with it 2.2. A sandbox must not mount a `/proc` of
  * its own: the kernel refuses that while parts of `/proc` are protected.
  */
 export function sandboxText(): string {
