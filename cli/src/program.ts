@@ -8,6 +8,7 @@ import { doctorCommand } from './commands/doctor.js';
 import { jobCommand } from './commands/job.js';
 import { linkCommand } from './commands/link.js';
 import { publicCommand } from './commands/public.js';
+import { rootCommand } from './commands/root.js';
 import { serveCommand } from './commands/serve.js';
 import { serviceCommand } from './commands/service.js';
 import { userCommand } from './commands/user/index.js';
@@ -23,6 +24,7 @@ export function createProgram(): Command {
 	return program
 		.addCommand(serveCommand())
 		.addCommand(userCommand())
+		.addCommand(rootCommand())
 		.addCommand(linkCommand())
 		.addCommand(publicCommand())
 		.addCommand(jobCommand())

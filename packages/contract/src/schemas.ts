@@ -70,6 +70,8 @@ export const listing = z.object({
 	directory: z.string(),
 	entries: z.array(entry),
 	truncated: z.literal(true).optional(),
+	/** Whose public trees are not shown, since the disk that they lie on is away. */
+	missing: z.array(z.string().nullable()).optional(),
 });
 
 export const message = z.object({ message: z.string() });

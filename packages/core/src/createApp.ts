@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { Server as HapiServer } from '@hapi/hapi';
 import inert from '@hapi/inert';
 import { type Database, openDatabase } from '@stowage/database';
-import type { Providers, StorageProvider } from '@stowage/plugin-api';
+import type { Providers } from '@stowage/plugin-api';
 import { createAccounts } from './accounts/accounts.js';
 import { createKnownClients } from './accounts/knownClients.js';
 import { registerSessions } from './accounts/sessions.js';
@@ -15,6 +15,7 @@ import { readOrMakeSecret } from './config/secret.js';
 import { EventStreams } from './events/EventStreams.js';
 import { createNotifications } from './events/notifications.js';
 import { createFiles } from './files/createFiles.js';
+import { treeOf } from './files/places.js';
 import { createServer } from './http/createServer.js';
 import { listen } from './http/unixSocket.js';
 import { createJobs } from './jobs/createJobs.js';
@@ -43,7 +44,9 @@ import { uploadRoutes } from './routes/uploads.js';
 import { viewerRoutes } from './routes/viewers.js';
 import type { Services } from './services.js';
 import { availableSpace } from './storage/freeSpace.js';
+import type { MountedStorage } from './storage/MountedStorage.js';
 import { openStorage } from './storage/openStorage.js';
+import { Roots } from './storage/Roots.js';
 import { createThumbnails } from './thumbnails/createThumbnails.js';
 import { openThumbnailCache } from './thumbnails/DiskThumbnailCache.js';
 import { createTickets } from './tickets/createTickets.js';
@@ -172,7 +175,7 @@ async function assemble(
 	const knownClients = createKnownClients(config, secret, now);
 
 	// Plugins may take `server.files` for later, but the storage opens only when all of them have offered what they have.
-	let opened: StorageProvider | undefined;
+	let opened: MountedStorage | undefined;
 	const openedStorage = () => {
 		if (opened === undefined) throw new Error('server.files can be used once the server has started.');
 		return opened;
@@ -190,8 +193,9 @@ async function assemble(
 	server.decorate('server', 'files', files);
 	await loadPlugins(server, config);
 	providers.auth.get(config.auth);
-	const storage = await openStorage(server, config, database, log);
-	parts.push(storage);
+	const roots = await Roots.open({ drivers: providers.storage, config, database, log, monotonic });
+	parts.push(roots);
+	const storage = await openStorage(roots, log);
 	opened = storage;
 	// Closed before what its runs use.
 	parts.push(jobs);
@@ -232,18 +236,20 @@ async function assemble(
 	const streams = new EventStreams();
 	// They last as long as their pages: nobody waits for them to end.
 	server.ext('onPreStop', () => streams.endAll());
-	const available = availableSpace(openedStorage, config.uploads);
 	const tickets = createTickets({
 		store: database.tickets,
 		rates: database.limits,
 		databaseReserve,
-		available,
+		available: () => availableSpace(storage, config.uploads),
 		isSessionAlive: sessions.isAlive,
 		now,
 	});
 	const transfers = new Transfers({ notifications, tickets, onSessionEnd: sessions.subscribe });
 	const uploadSpace = createUploadSpace({
-		available,
+		async spaceFor(viewer) {
+			const { storage: disk } = await storage.mountAt(treeOf(viewer));
+			return { disk, free: await availableSpace(disk, config.uploads) };
+		},
 		monotonic,
 	});
 	const uploadLimits = createUploadLimits({ config, database, log, now });
@@ -272,6 +278,7 @@ async function assemble(
 		database,
 		databaseReserve,
 		storage,
+		roots,
 		accounts,
 		sessions,
 		knownClients,

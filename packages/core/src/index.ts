@@ -26,3 +26,4 @@ export { type FileHash, hashFiles, type KnownLink, relink } from './links/relink
 export { createLog, type Log } from './log.js';
 export { checkConfig } from './plugins/checkConfig.js';
 export type { Services } from './services.js';
+export type { RootState } from './storage/Roots.js';

@@ -1,5 +1,5 @@
 import type { Database } from '@stowage/database';
-import type { Files, Notifications, StorageProvider } from '@stowage/plugin-api';
+import type { Files, Notifications } from '@stowage/plugin-api';
 import type { Accounts } from './accounts/accounts.js';
 import type { KnownClients } from './accounts/knownClients.js';
 import type { Sessions } from './accounts/sessions.js';
@@ -14,6 +14,8 @@ import type { Links } from './links/createLinks.js';
 import type { Log } from './log.js';
 import type { Pasting } from './pasting/createPasting.js';
 import type { Quotas } from './quotas/createQuotas.js';
+import type { MountedStorage } from './storage/MountedStorage.js';
+import type { Roots } from './storage/Roots.js';
 import type { Thumbnails } from './thumbnails/createThumbnails.js';
 import type { Tickets } from './tickets/createTickets.js';
 import type { Transfers } from './tickets/Transfers.js';
@@ -30,7 +32,8 @@ export interface Services {
 	bodies: Bodies;
 	database: Database;
 	databaseReserve: DatabaseReserve;
-	storage: StorageProvider;
+	storage: MountedStorage;
+	roots: Roots;
 	accounts: Accounts;
 	sessions: Sessions;
 	knownClients: KnownClients;

@@ -30,9 +30,9 @@ const writeUntilFull = (pace: (written: number) => void) => async (file: LentFil
 const publishes = test.macro(async (t, prepare: (staged: StagedFile) => StagedFile) => {
 	const { app, viewer, files, storage } = await appWithViewer(t);
 	const before = await readdir(app.dataDir);
-	const staged = await files.stage();
+	const staged = await files.stage(viewer);
 	const stage = storage.stage.bind(storage);
-	storage.stage = async (id) => prepare(await stage(id));
+	storage.stage = async (...place) => prepare(await stage(...place));
 	const told = await files.lend(viewer, staged, async ({ descriptor, mostBytes }) => {
 		t.true(mostBytes > 0);
 		writeSync(descriptor, 'world', 6);
@@ -62,7 +62,7 @@ test('a program is told to end before it takes from what stays free', async (t) 
 	const { app, viewer, files, staging } = await appWithViewer(t, { '--uploads-free-space-reserve': `${reserve}` });
 	let written = 0;
 	app.services.storage.freeSpace = async () => reserve + 64 * megabyte - written;
-	const staged = await files.stage();
+	const staged = await files.stage(viewer);
 	const pace = (bytes: number) => {
 		written = bytes;
 	};
@@ -75,7 +75,7 @@ test('a program is told to end before it takes from what stays free', async (t) 
 
 test('a program passes no quota', async (t) => {
 	const { viewer, files, staging } = await appWithViewer(t, { '--quotas-user-bytes': `${10 * megabyte}` });
-	const staged = await files.stage();
+	const staged = await files.stage(viewer);
 	const error = await t.throwsAsync(
 		files.lend(
 			viewer,

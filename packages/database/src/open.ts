@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type {
 	AmountStore,
+	HomeStore,
 	JobStore,
 	KeyValueStore,
 	LinkStore,
@@ -19,6 +20,7 @@ import { type Changes, sqliteChanges } from './connection/sqliteChanges.js';
 import { parseDatabaseUrl } from './connection/target.js';
 import { allMigrations, type Migration } from './migrations/all.js';
 import { guarded } from './stores/guarded.js';
+import { homeStore } from './stores/homes.js';
 import { jobStore } from './stores/jobs.js';
 import { keyValueStore, sweepKeyValues } from './stores/keyValues.js';
 import { limitStore } from './stores/limits.js';
@@ -35,6 +37,7 @@ export interface Database {
 	readonly users: UserStore;
 	readonly sessions: SessionStore;
 	readonly roots: RootStore;
+	readonly homes: HomeStore;
 	readonly limits: AmountStore;
 	readonly links: LinkStore;
 	readonly uploads: UploadStore;
@@ -94,6 +97,7 @@ function database(knex: Knex, now: () => number, freeSpace: () => Promise<number
 		users: guarded(userStore(knex, now)),
 		sessions: guarded(changes === undefined ? sessions : rememberedSessions(sessions, changes)),
 		roots: guarded(rootStore(knex, now)),
+		homes: guarded(homeStore(knex)),
 		limits: guarded(limitStore(knex)),
 		links: guarded(linkStore(knex, now)),
 		uploads: guarded(uploadStore(knex)),

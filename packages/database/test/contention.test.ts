@@ -73,7 +73,7 @@ test('nobody who reads waits for those who wait to write', async (t) => {
 			() => settled.push(`${name} failed`),
 		);
 	const writes = [
-		write('row', db.roots.set('any', 'row')),
+		write('row', db.homes.set('any', 'row')),
 		write('transaction', db.limits.hit('key', 60_000, 1000)),
 		write('another', db.users.add({ username: 'bob', secret: 's' })),
 	];

@@ -43,7 +43,7 @@ test('a session is looked up once for as long as nothing changes', async (t) => 
 	t.is(await sessions.find('another', start), undefined);
 	t.is(await sessions.find('another', start), undefined);
 	t.is(lookups, 3, 'who is not there may come at any time');
-	await ours.roots.set('any', 'other row');
+	await ours.homes.set('any', 'other row');
 	t.is((await sessions.find('hash', start))?.user.username, 'ada');
 	t.is(lookups, 4);
 });

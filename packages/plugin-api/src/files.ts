@@ -14,6 +14,8 @@ export interface FoundListing {
 	entries: Entry[];
 	/** Only a search that found more than it may answer. */
 	truncated?: true;
+	/** Whose public trees could not be looked at, since the disk that they lie on is away. */
+	missing?: Owner[];
 }
 
 /** A file or folder as it is right now, with what tells its content from any other. */
@@ -55,8 +57,11 @@ export type FileCopyOptions = Pick<CopyOptions, 'signal' | 'beforeItem' | 'after
  * Files as a viewer may see and change them. Whatever touches files goes through here, so nobody can forget a permission: each call refuses with a Failure what the rules do not allow.
  */
 export interface Files {
-	/** The rows of a folder in batches as they are found, in no order. What is refused is thrown before the first batch. */
-	list(viewer: Viewer, folder: ItemRef): AsyncIterable<Entry[]>;
+	/**
+	 * The rows of a folder in batches as they are found, in no order. What is refused is thrown before the first batch. `onMissing` is called for each owner whose public tree
+	 * can't be shown, since its disk is away, as long as there is another tree to show.
+	 */
+	list(viewer: Viewer, folder: ItemRef, onMissing?: (owner: Owner) => void): AsyncIterable<Entry[]>;
 	/** Everything below the folder whose name holds the term, without regard to case. */
 	search(viewer: Viewer, folder: ItemRef, term: string, signal?: AbortSignal): Promise<FoundListing>;
 	/**
@@ -94,10 +99,10 @@ export interface Files {
 	/** Removes a file, or a folder with all it holds. */
 	remove(viewer: Viewer, item: ItemRef): Promise<void>;
 	/**
-	 * Begins a file, or finds one again by the id it had. Nothing is visible, and nobody is asked for a permission, before `publish`. Its bytes end with
+	 * Begins a file that the viewer will publish, on the disk of their files, or finds one again by the id it had. Nothing is visible, and nobody is asked for a permission, before `publish`. Its bytes end with
 	 * `storageFull` where they would take from the space that stays free.
 	 */
-	stage(id?: string): Promise<StagedFile>;
+	stage(viewer: Viewer, id?: string): Promise<StagedFile>;
 	/**
 	 * Lends a staged file to a program of its own until `use` has settled; where a storage has no such files, a temporary one whose bytes are staged after that. It
 	 * is looked at while it grows, and throws `storageFull` as an upload does once it would take from the space that stays free, or pass the viewer's quota.

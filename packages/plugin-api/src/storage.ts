@@ -212,7 +212,8 @@ export function hasLocalFiles(storage: StorageProvider): storage is LocalFilesSt
 export interface StorageDriver {
 	/**
 	 * Opens the root that carries `rootId`. Without an id (the database knows none) a root that is there already is taken over as it is, and a new one is
-	 * made where there is nothing. Resolves also when a known root is away right now: then its calls throw `unavailable` until it is back.
+	 * made where there is nothing. `location` says where it lies, such as a folder; left out, it is where the plugin's options say. Throws `invalid` for one that
+	 * can't be. Resolves also when a known root is away right now: then its calls throw `unavailable` until it is back.
 	 */
-	open(rootId: string | undefined): Promise<StorageProvider>;
+	open(rootId: string | undefined, location?: string): Promise<StorageProvider>;
 }

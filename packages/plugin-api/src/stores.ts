@@ -80,10 +80,42 @@ export interface SessionStore {
 	sweep(now: number): Promise<number>;
 }
 
-/** Which storage root belongs to this database. */
+/** A storage root that belongs to this database. */
+export interface RootRecord {
+	/** What the administrator calls it. */
+	name: string;
+	/** What the root itself carries. */
+	rootId: string;
+	/** Which storage opens it. */
+	driver: string;
+	/** Where it lies, in words of its storage; null for the place that is configured. */
+	location: string | null;
+	/** Whether it was made the default one. */
+	isDefault: boolean;
+	createdAt: number;
+}
+
 export interface RootStore {
+	/** The oldest first. */
+	list(): Promise<RootRecord[]>;
+	/** Throws `alreadyExists` for a taken name. */
+	add(root: Pick<RootRecord, 'name' | 'rootId' | 'driver' | 'location'>): Promise<void>;
+	/** Throws `notFound`, and `alreadyExists` for a taken name. */
+	rename(name: string, newName: string): Promise<void>;
+	/** Makes it the only default one. Throws `notFound`. */
+	setDefault(name: string): Promise<void>;
+	/** Throws `notFound`, and `conflict` as long as homes are known to lie there. */
+	remove(name: string): Promise<void>;
+}
+
+/** On which storage root a home lies, by its name; homes of which nothing is known lie on the first one. */
+export interface HomeStore {
 	find(name: string): Promise<string | undefined>;
+	/** Notes where a home shall lie unless that is known, also when two ask at once. Resolves to where it does. */
+	place(name: string, rootId: string): Promise<string>;
 	set(name: string, rootId: string): Promise<void>;
+	/** Names of the homes that are known to lie on a root, sorted. */
+	list(rootId: string): Promise<string[]>;
 }
 
 /** Counts tries in a window, shared by all processes and kept through restarts. */

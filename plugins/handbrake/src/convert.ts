@@ -11,6 +11,7 @@ import {
 	parentPath,
 	parsePath,
 	type StagedFile,
+	type Viewer,
 	type WalkedItem,
 	withLocalFile,
 } from '@stowage/plugin-api';
@@ -49,8 +50,8 @@ export async function convert(job: JobContext<Conversion>, means: Converting): P
 		const published = await publishAgain(job, saved, means);
 		if (published !== undefined) return replaceOriginal(job, published, means);
 	}
-	if (saved !== undefined) await dropStaged(saved.staged, means.files);
-	const staged = await means.files.stage();
+	if (saved !== undefined) await dropStaged(job.viewer, saved.staged, means.files);
+	const staged = await means.files.stage(job.viewer);
 	let published: PublishedStep;
 	try {
 		await job.checkpoint({ step: 'encoding', staged: staged.id });
@@ -132,7 +133,7 @@ async function publishAgain(
 	means: Converting,
 ): Promise<PublishedStep | undefined> {
 	try {
-		return await publish(job, await means.files.stage(encoded.staged), encoded, means);
+		return await publish(job, await means.files.stage(job.viewer, encoded.staged), encoded, means);
 	} catch (error) {
 		if (isFailure(error, 'notFound')) return undefined;
 		throw error;
@@ -214,9 +215,9 @@ async function lookAt(
 const isSame = (a: Pick<OpenFile['item'], 'id' | 'version'>, b: { id: string; version: string }) =>
 	a.id === b.id && a.version === b.version;
 
-async function dropStaged(id: string, files: Files): Promise<void> {
+async function dropStaged(viewer: Viewer, id: string, files: Files): Promise<void> {
 	try {
-		await (await files.stage(id)).discard();
+		await (await files.stage(viewer, id)).discard();
 	} catch (error) {
 		if (!isFailure(error, 'notFound')) throw error;
 	}

@@ -111,7 +111,7 @@ function run({
 	const { files } = app.services;
 	const mortal: Files = life.guard({
 		...files,
-		stage: async (id?: string) => life.guard<StagedFile>(await files.stage(id)),
+		stage: async (viewer, id?: string) => life.guard<StagedFile>(await files.stage(viewer, id)),
 	});
 	const job: JobContext<Conversion> = {
 		id: 'job',

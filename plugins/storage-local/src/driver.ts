@@ -1,4 +1,5 @@
-import type { StorageDriver } from '@stowage/plugin-api';
+import { isAbsolute } from 'node:path';
+import { Failure, type StorageDriver } from '@stowage/plugin-api';
 import { LocalStorage } from './LocalStorage.js';
 import { Disk } from './root/Disk.js';
 import { claimRoot } from './root/marker.js';
@@ -14,10 +15,12 @@ export interface LocalStorageOptions {
 /** A storage in the folder `path` of this machine, which must be absolute. */
 export function localStorageDriver(path: string, options: LocalStorageOptions = {}): StorageDriver {
 	return {
-		async open(knownId) {
+		async open(knownId, location = path) {
+			if (!isAbsolute(location))
+				throw new Failure('invalid', `A storage root lies in an absolute path, not in ${location}.`);
 			const calls = options.calls ?? (await loadSystemCalls());
-			const rootId = knownId ?? (await claimRoot(path, calls));
-			const storage = new LocalStorage(new Disk(new Root(path, rootId, calls), calls));
+			const rootId = knownId ?? (await claimRoot(location, calls));
+			const storage = new LocalStorage(new Disk(new Root(location, rootId, calls), calls));
 			await storage.prepare();
 			return storage;
 		},

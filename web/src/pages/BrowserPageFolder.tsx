@@ -122,6 +122,7 @@ export function BrowserPageFolder({ location, viewer, isKnown, settings }: Brows
 			/>
 			<ConnectionNote isCutOff={folder.isCutOff} />
 			{folder.isTruncated && <p className={styles.note}>{messages.truncated}</p>}
+			{folder.isIncomplete && <p className={styles.note}>{messages.missing}</p>}
 			<div className={styles.list}>
 				{folder.error ? (
 					<LoadError error={folder.error} onRetry={folder.refresh} onHome={navigation.goHome} />

@@ -12,17 +12,20 @@ export function userCommand(): Command {
 	return new Command('user')
 		.description('manage accounts')
 		.addCommand(
-			appCommand<{ adoptHome?: boolean }>({
+			appCommand<{ adoptHome?: boolean; root?: string }>({
 				usage: 'add <name>',
 				description: 'add an account; the password comes from a prompt or standard input',
-				examples: ['user add ada', 'user add ada --adopt-home < password.txt'],
-				async act({ accounts }, [name = ''], { adoptHome }) {
+				examples: ['user add ada', 'user add ada --adopt-home < password.txt', 'user add ada --root big'],
+				async act({ accounts, roots }, [name = ''], { adoptHome, root }) {
+					if (root !== undefined) await roots.placeHomeOn(name, root);
 					const user = await accounts.create(name, await readPassword('Password: '), {
 						adoptsHome: adoptHome === true,
 					});
 					console.log(`Added ${user.username}.`);
 				},
-			}).option('--adopt-home', 'take over a home of that name that lies on disk without a user'),
+			})
+				.option('--adopt-home', 'take over a home of that name that lies on disk without a user')
+				.option('--root <name>', 'the storage root that the home shall lie on'),
 		)
 		.addCommand(
 			appCommand<{ json?: boolean }>({

@@ -1,5 +1,6 @@
 import type {
 	AmountStore,
+	HomeStore,
 	JobStore,
 	KeyValueStore,
 	LinkStore,
@@ -17,6 +18,7 @@ export interface Repositories {
 	users: UserStore;
 	sessions: SessionStore;
 	roots: RootStore;
+	homes: HomeStore;
 	limits: AmountStore;
 	links: LinkStore;
 	uploads: UploadStore;

@@ -61,7 +61,7 @@ export function userRules(rule: Rule): void {
 	});
 
 	for (const [kind, value] of foreignValues) {
-		rule(`${kind} in place of a text is refused and changes nothing`, async (t, { users, sessions, roots }) => {
+		rule(`${kind} in place of a text is refused and changes nothing`, async (t, { users, sessions, homes }) => {
 			const alice = await users.add({ username: 'alice', secret: 's' });
 			await sessions.add('hash', alice.id);
 			const text = value as string;
@@ -74,9 +74,9 @@ export function userRules(rule: Rule): void {
 			await t.throwsAsync(async () => users.remove(text));
 			await t.throwsAsync(async () => sessions.find(text, 0));
 			await t.throwsAsync(async () => sessions.remove(text));
-			await t.throwsAsync(async () => roots.set('default', text));
+			await t.throwsAsync(async () => homes.set('default', text));
 			t.deepEqual(await users.list(), [alice]);
-			t.is(await roots.find('default'), undefined);
+			t.is(await homes.find('default'), undefined);
 		});
 	}
 

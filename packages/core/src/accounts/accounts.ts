@@ -1,17 +1,10 @@
-import type {
-	AuthProvider,
-	KeyValueStore,
-	LimitStore,
-	StorageProvider,
-	UserQuota,
-	UserRecord,
-	UserStore,
-} from '@stowage/plugin-api';
+import type { AuthProvider, KeyValueStore, LimitStore, UserQuota, UserRecord, UserStore } from '@stowage/plugin-api';
 import { anonymousOwner, Failure, foldUsername, isFailure, isValidUsername, passwordLength } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import { homesOnDisk, makeHome } from '../files/homes.js';
 import { limitAddress } from '../http/proxy.js';
 import { FairQueue } from '../limits/FairQueue.js';
+import type { MountedStorage } from '../storage/MountedStorage.js';
 import { limitTries } from './loginLimits.js';
 import { countRegistration } from './registrationLimit.js';
 import { type FilesFate, removeUser } from './removeUser.js';
@@ -65,7 +58,7 @@ interface Dependencies {
 	now(): number;
 	/** Looked up at each call. */
 	auth(): AuthProvider;
-	storage: StorageProvider;
+	storage: MountedStorage;
 	/** Renames that have begun, by the id of the user. */
 	renames: KeyValueStore;
 }

@@ -1,7 +1,8 @@
-import type { StorageProvider, UserRecord, UserStore } from '@stowage/plugin-api';
+import type { UserRecord, UserStore } from '@stowage/plugin-api';
 import { Failure, homeRoot, isFailure } from '@stowage/rules';
 import { makeHome } from '../files/homes.js';
 import { underFreeName } from '../files/publish.js';
+import type { MountedStorage } from '../storage/MountedStorage.js';
 
 /** What becomes of the files of somebody whose account goes. */
 export type FilesFate = { kind: 'keep' } | { kind: 'delete' } | { kind: 'move'; to: UserRecord };
@@ -13,7 +14,7 @@ export type FilesFate = { kind: 'keep' } | { kind: 'delete' } | { kind: 'move'; 
 export async function removeUser(
 	user: UserRecord,
 	fate: FilesFate,
-	{ users, storage }: { users: UserStore; storage: StorageProvider },
+	{ users, storage }: { users: UserStore; storage: MountedStorage },
 ): Promise<string | undefined> {
 	if (fate.kind === 'move' && fate.to.id === user.id)
 		throw new Failure('invalid', 'The files of a user who goes can only be moved to another one.');
@@ -23,7 +24,7 @@ export async function removeUser(
 	return folder;
 }
 
-async function settleFiles(user: UserRecord, fate: FilesFate, storage: StorageProvider): Promise<string | undefined> {
+async function settleFiles(user: UserRecord, fate: FilesFate, storage: MountedStorage): Promise<string | undefined> {
 	if (fate.kind === 'keep') return undefined;
 	const home = homeRoot(user.username);
 	try {
@@ -31,8 +32,12 @@ async function settleFiles(user: UserRecord, fate: FilesFate, storage: StoragePr
 		else {
 			await makeHome(storage, fate.to.username);
 			const target = homeRoot(fate.to.username);
-			const move = (path: typeof home, options: object) => storage.move(home, path, options);
-			return (await underFreeName(target, `Files of ${user.username}`, 'directory', move)).name;
+			const isOnOneDisk = (await storage.mountAt(home)) === (await storage.mountAt(target));
+			const bring = (path: typeof home, options: object) =>
+				isOnOneDisk ? storage.move(home, path, options) : storage.copy(home, path, options);
+			const { name } = await underFreeName(target, `Files of ${user.username}`, 'directory', bring);
+			if (!isOnOneDisk) await storage.remove(home);
+			return name;
 		}
 	} catch (error) {
 		// It was never made, or the files were settled before the command was cut off.

@@ -1,6 +1,7 @@
 import type { KeyValueStore, StorageProvider, UserRecord, UserStore } from '@stowage/plugin-api';
 import { Failure, foldUsername, homeRoot, isFailure, type StoragePath } from '@stowage/rules';
 import { z } from 'zod';
+import type { MountedStorage } from '../storage/MountedStorage.js';
 
 /** A rename that has begun and may not have ended. */
 const pendingRename = z.object({ from: z.string(), to: z.string(), wasDisabled: z.boolean() });
@@ -12,7 +13,7 @@ interface Dependencies {
 	users: UserStore;
 	/** By the id of the user. */
 	renames: KeyValueStore;
-	storage: StorageProvider;
+	storage: MountedStorage;
 	/** Names of homes that exist on disk. */
 	homes(): Promise<string[]>;
 }
@@ -67,6 +68,7 @@ export async function renameUser(
 	};
 
 	const { id, plan } = await begin();
+	await storage.placeHomeWith(plan.from, plan.to);
 	await moveHome(storage, homeRoot(plan.from), homeRoot(plan.to));
 	await users.setDisabled(id, plan.wasDisabled);
 	await renames.remove(id);

@@ -31,7 +31,8 @@ import type { Log } from '../log.js';
 import type { Quotas, Reservation } from '../quotas/createQuotas.js';
 import { ensureFolder, onNewState, takeBackFolders } from '../storage/folders.js';
 import { availableSpace } from '../storage/freeSpace.js';
-import { createSpaceGuard } from '../storage/spaceGuard.js';
+import type { Mount, MountedStorage } from '../storage/MountedStorage.js';
+import { createSpaceGuard, type SpaceGuard } from '../storage/spaceGuard.js';
 import { countedRow } from './countedRows.js';
 import { entryIn } from './entries.js';
 import { FolderFeeds } from './FolderFeeds.js';
@@ -39,15 +40,15 @@ import { homesOnDisk, makeHome } from './homes.js';
 import type { ItemWatcher } from './itemWatcher.js';
 import { lendStaged } from './lendStaged.js';
 import { listMerged, listPlace } from './listFolder.js';
-import { notThere, ownPlace, type Place, privatePlace, publicPlace, readPlace } from './places.js';
+import { notThere, ownPlace, type Place, privatePlace, publicPlace, readPlace, treeOf } from './places.js';
 import { publishAll, publishOnce, underFreeName } from './publish.js';
 import { searchPlaces } from './searchFolder.js';
 import { surveyPlace, walkedItem } from './surveyPlace.js';
 import { watchPlaces } from './watchPlaces.js';
 
-/** The service of plugin-api's `Files` over one storage. The rules are asked before the disk is. */
+/** The service of plugin-api's `Files` over all storage roots. The rules are asked before the disk is. */
 export function createFiles(
-	storage: () => StorageProvider,
+	storage: () => MountedStorage,
 	{ publicListing, uploads }: Pick<Config, 'publicListing' | 'uploads'>,
 	log: Log,
 	watcher: ItemWatcher,
@@ -56,7 +57,13 @@ export function createFiles(
 	users: Pick<UserStore, 'get'>,
 ): Files {
 	const feeds = new FolderFeeds(storage, log);
-	const space = createSpaceGuard(availableSpace(storage, uploads));
+	const guards = new WeakMap<StorageProvider, SpaceGuard>();
+	/** Each disk keeps a part of its own free. */
+	const spaceOn = ({ storage: disk }: Pick<Mount, 'storage'>): SpaceGuard => {
+		const guard = guards.get(disk) ?? createSpaceGuard(() => availableSpace(disk, uploads));
+		guards.set(disk, guard);
+		return guard;
+	};
 
 	const visibleTrees = async (viewer: Viewer): Promise<Owner[]> => {
 		const own = viewer.kind === 'user' ? [viewer.username] : [];
@@ -120,10 +127,10 @@ export function createFiles(
 	};
 
 	const files: Files = {
-		async *list(viewer, folder) {
+		async *list(viewer, folder, onMissing) {
 			const places = await shownPlaces(viewer, folder);
 			const [own] = places;
-			if (folder.area === 'public' || own === undefined) return yield* listMerged(storage(), places);
+			if (folder.area === 'public' || own === undefined) return yield* listMerged(storage(), places, onMissing);
 			if (folder.path === '') await inTree(viewer, () => assertFolder(own));
 			yield* listPlace(storage(), own);
 		},
@@ -217,7 +224,7 @@ export function createFiles(
 			// Only now is it known whose tree an item without an owner lies in.
 			assertAllowed(copyToDenial(viewer, from, to));
 			const target = { ...to, path: normalTarget(item.path, to.path) };
-			const asker = space.asking();
+			const asker = spaceOn(await storage().mountAt(treeOf(viewer))).asking();
 			try {
 				return await arrive(viewer, from, ownPlace(viewer, target), (path, naming, take) =>
 					storage().copy(from.at, path, {
@@ -248,14 +255,17 @@ export function createFiles(
 			feeds.publish(at);
 		},
 
-		async stage(id) {
+		async stage(viewer, id) {
+			const tree = treeOf(viewer);
+			const space = spaceOn(id === undefined ? await storage().mountAt(tree) : storage().mountOf(id));
 			if (id === undefined) await space.assertSpace();
-			return space.guarded(await storage().stage(id));
+			return space.guarded(await storage().stage(id, tree));
 		},
 
 		async lend(viewer, staged, use) {
 			const reservation = await quotas.reserve(viewer);
 			try {
+				const space = spaceOn(storage().mountOf(staged.id));
 				const direct = await storage().stage(staged.id);
 				const take = (bytes: number) => reservation.take({ bytes, entries: 0 });
 				return await lendStaged({ direct, guarded: staged, space, take, temporaryFolder }, use);

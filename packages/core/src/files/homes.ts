@@ -1,6 +1,7 @@
 import type { StorageProvider } from '@stowage/plugin-api';
 import { homeRoot, isFailure, parsePath, publicRoot } from '@stowage/rules';
 import { ensureFolder } from '../storage/folders.js';
+import type { MountedStorage } from '../storage/MountedStorage.js';
 
 /** Names of the homes on disk, also of those whose user is gone. */
 export async function homesOnDisk(storage: StorageProvider): Promise<string[]> {
@@ -14,7 +15,8 @@ export async function homesOnDisk(storage: StorageProvider): Promise<string[]> {
 }
 
 /** Makes a user's home with its public tree, or what of it is missing. */
-export async function makeHome(storage: StorageProvider, username: string): Promise<void> {
+export async function makeHome(storage: MountedStorage, username: string): Promise<void> {
+	await storage.placeHome(username);
 	await ensureFolder(storage, homeRoot(username));
 	await ensureFolder(storage, publicRoot(username));
 }

@@ -1,5 +1,5 @@
 import type { StorageProvider } from '@stowage/plugin-api';
-import { type Entry, isFailure } from '@stowage/rules';
+import { type Entry, isFailure, type Owner } from '@stowage/rules';
 import { countedRows, type Found } from './countedRows.js';
 import { entryIn } from './entries.js';
 import { notThere, type Place } from './places.js';
@@ -23,17 +23,29 @@ export async function* listPlace(storage: StorageProvider, place: Place): AsyncG
 	}
 }
 
-/** The union of a folder over the trees that have it, each row with its own owner. Throws `notFound` if none has it, before the first batch. */
-export async function* listMerged(storage: StorageProvider, places: readonly Place[]): AsyncGenerator<Entry[]> {
+/**
+ * The union of a folder over the trees that have it, each row with its own owner. Throws `notFound` if none has it, before the first batch. `onMissing` is called for
+ * each tree whose disk is away; if all are, throws `unavailable`.
+ */
+export async function* listMerged(
+	storage: StorageProvider,
+	places: readonly Place[],
+	onMissing: (owner: Owner) => void = () => {},
+): AsyncGenerator<Entry[]> {
 	// The public area itself is always there, though nobody may have put anything in it yet.
 	let isAnyThere = places.some((place) => place.path === '');
+	const away: unknown[] = [];
 	for (const place of places) {
 		try {
 			yield* listPlace(storage, place);
 			isAnyThere = true;
 		} catch (error) {
-			if (!isFailure(error, 'notFound')) throw error;
+			if (isFailure(error, 'unavailable')) {
+				away.push(error);
+				onMissing(place.owner ?? null);
+			} else if (!isFailure(error, 'notFound')) throw error;
 		}
 	}
+	if (away.length === places.length || (away.length > 0 && !isAnyThere)) throw away[0];
 	if (!isAnyThere) throw notThere();
 }

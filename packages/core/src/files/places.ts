@@ -9,6 +9,7 @@ import {
 	joinPath,
 	type Owner,
 	publicRoot,
+	rootPath,
 	type StoragePath,
 	type Viewer,
 } from '@stowage/rules';
@@ -48,6 +49,11 @@ export function privatePlace(viewer: Viewer, path: StoragePath): Place {
 export function ownPlace(viewer: Viewer, { area, path }: ItemRef): Place {
 	if (area === 'private') return privatePlace(viewer, path);
 	return publicPlace(viewer.kind === 'user' ? viewer.username : anonymousOwner, path);
+}
+
+/** Where everything lies that the viewer may write: on which disk a new file shall be. */
+export function treeOf(viewer: Viewer): StoragePath {
+	return ownPlace(viewer, { area: 'public', path: rootPath }).at;
 }
 
 /** The place that a read means. Without an owner it is the first of the given public trees that has the path. */

@@ -1,5 +1,5 @@
-import { Pace, type StorageEntry, type StorageProvider } from '@stowage/plugin-api';
-import { type Entry, isFailure, joinPath, matchesSearch, maxSearchResults } from '@stowage/rules';
+import { type FoundListing, Pace, type StorageEntry, type StorageProvider } from '@stowage/plugin-api';
+import { isFailure, joinPath, matchesSearch, maxSearchResults, type Owner } from '@stowage/rules';
 import { countedRows } from './countedRows.js';
 import { notThere, type Place } from './places.js';
 
@@ -11,9 +11,11 @@ export async function searchPlaces(
 	places: readonly Place[],
 	term: string,
 	signal?: AbortSignal,
-): Promise<{ entries: Entry[]; truncated?: true }> {
+): Promise<FoundListing> {
 	const hits: { folder: Place; item: StorageEntry }[] = [];
 	let isTruncated = false;
+	const away: unknown[] = [];
+	const missing = new Set<Owner>();
 	let isAnyThere = places.some((place) => place.path === '');
 	const pace = new Pace();
 	let level: readonly Place[] = places;
@@ -25,9 +27,13 @@ export async function searchPlaces(
 		}
 		level = below;
 	}
+	if (away.length >= places.length || (away.length > 0 && !isAnyThere)) throw away[0];
 	if (!isAnyThere) throw notThere();
-	const rows = await countedRows(storage, hits.slice(0, maxSearchResults), signal);
-	return isTruncated ? { entries: rows, truncated: true } : { entries: rows };
+	return {
+		entries: await countedRows(storage, hits.slice(0, maxSearchResults), signal),
+		...(isTruncated ? { truncated: true } : {}),
+		...(missing.size > 0 ? { missing: [...missing] } : {}),
+	};
 
 	/** Notes the hits in one folder, and the folders in it. */
 	async function searchOne(folder: Place, below: Place[]): Promise<void> {
@@ -46,7 +52,10 @@ export async function searchPlaces(
 			}
 			isAnyThere = true;
 		} catch (error) {
-			if (!isFailure(error, 'notFound') && !isFailure(error, 'forbidden')) throw error;
+			if (isFailure(error, 'unavailable')) {
+				away.push(error);
+				missing.add(folder.owner ?? null);
+			} else if (!isFailure(error, 'notFound') && !isFailure(error, 'forbidden')) throw error;
 		}
 	}
 }

@@ -56,7 +56,7 @@ export interface Links {
 interface Dependencies {
 	links: LinkStore;
 	/** Looked up at each call. */
-	storage: () => StorageProvider;
+	storage: () => Pick<StorageProvider, 'open' | 'stat'>;
 	log: Log;
 	/** The time of day, milliseconds since the epoch. */
 	now?: () => number;

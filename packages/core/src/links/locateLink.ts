@@ -11,7 +11,10 @@ export interface LocatedLink {
  * Where the very item of a link lies now: at its path or, when a move was cut off before it was settled, where that was to take it. Undefined once it is
  * gone, replaced or public.
  */
-export async function locateLink(storage: StorageProvider, link: LinkRecord): Promise<LocatedLink | undefined> {
+export async function locateLink(
+	storage: Pick<StorageProvider, 'open' | 'stat'>,
+	link: LinkRecord,
+): Promise<LocatedLink | undefined> {
 	for (const path of link.nextPath === undefined ? [link.path] : [link.path, link.nextPath]) {
 		const item = await ifThere(storage.stat(placeOf(link, path)));
 		if (item !== undefined && identityOf(item) === link.itemId) return isPublicPath(path) ? undefined : { path, item };
@@ -21,7 +24,7 @@ export async function locateLink(storage: StorageProvider, link: LinkRecord): Pr
 
 /** The same with a file opened, so that it stays what it was found to be; the caller closes it. A folder has no file. */
 export async function openLink(
-	storage: StorageProvider,
+	storage: Pick<StorageProvider, 'open' | 'stat'>,
 	link: LinkRecord,
 ): Promise<(LocatedLink & { file: OpenFile | undefined }) | undefined> {
 	const located = await locateLink(storage, link);

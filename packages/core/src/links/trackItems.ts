@@ -13,7 +13,7 @@ export interface LinkTracker extends ItemWatcher {
 
 interface Dependencies {
 	links: LinkStore;
-	storage: () => StorageProvider;
+	storage: () => Pick<StorageProvider, 'open' | 'stat'>;
 	log: Log;
 }
 

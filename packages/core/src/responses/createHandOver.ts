@@ -1,10 +1,11 @@
-import { hasLocalFiles, type Request, type StorageProvider } from '@stowage/plugin-api';
+import type { Request } from '@stowage/plugin-api';
 import type { StoragePath } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import { createPeers } from '../http/proxy.js';
+import type { MountedStorage } from '../storage/MountedStorage.js';
 
 /** Answers the address under which the proxy in front of us finds a file of the storage and can send it itself; nothing where it can't. */
-export type HandOver = (request: Request, at: StoragePath) => string | undefined;
+export type HandOver = (request: Request, at: StoragePath) => Promise<string | undefined>;
 
 /**
  * Files are handed over only to a trusted proxy: any other client would get an empty answer. nginx opens the file again by its path and follows no link there; what
@@ -12,15 +13,16 @@ export type HandOver = (request: Request, at: StoragePath) => string | undefined
  */
 export function createHandOver(
 	config: Pick<Config, 'downloads' | 'listen' | 'trustedProxies'>,
-	storage: StorageProvider,
+	storage: Pick<MountedStorage, 'localPath'>,
 ): HandOver {
 	const { accelRedirect } = config.downloads;
-	if (accelRedirect === '' || !hasLocalFiles(storage)) return () => undefined;
+	if (accelRedirect === '') return async () => undefined;
 	const { addressOf, isTrusted } = createPeers(config);
-	return ({ raw: { req } }, at) => {
+	return async ({ raw: { req } }, at) => {
 		// nginx would compare it with a tag of its own.
 		if (req.headers['if-match'] !== undefined) return undefined;
 		if (!isTrusted(addressOf(req.socket))) return undefined;
-		return `${accelRedirect}/${storage.localPath(at).split('/').map(encodeURIComponent).join('/')}`;
+		const path = await storage.localPath(at);
+		return path && `${accelRedirect}/${path.split('/').map(encodeURIComponent).join('/')}`;
 	};
 }

@@ -1,9 +1,10 @@
-import type { Area, Entry, StoragePath } from '@stowage/rules';
+import type { Area, Entry, Owner, StoragePath } from '@stowage/rules';
 
-/** The JSON of a listing, a piece for each batch of rows: a folder of any size takes the memory of one batch. */
+/** The JSON of a listing, a piece for each batch of rows: a folder of any size takes the memory of one batch. `missing` is asked for in the end. */
 export async function* listingText(
 	folder: { type: Area; directory: StoragePath },
 	batches: AsyncIterable<Entry[]>,
+	missing: readonly Owner[] = [],
 ): AsyncGenerator<string> {
 	let before = JSON.stringify({ ...folder, entries: [] }).slice(0, -2);
 	for await (const batch of batches) {
@@ -11,5 +12,6 @@ export async function* listingText(
 		yield before + JSON.stringify(batch).slice(1, -1);
 		before = ',';
 	}
-	yield before === ',' ? ']}' : `${before}]}`;
+	const end = missing.length === 0 ? ']}' : `],"missing":${JSON.stringify(missing)}}`;
+	yield before === ',' ? end : `${before}${end}`;
 }

@@ -35,7 +35,7 @@ export function downloadRoutes(services: Services) {
 					name: entry.name,
 					isInline: query.inline === '1',
 					log,
-					handOver: handOver(request, place),
+					handOver: await handOver(request, place),
 				});
 			}),
 		),

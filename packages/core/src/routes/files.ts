@@ -64,7 +64,9 @@ export function fileRoutes({ files, pasting, uploadLimits, walkQueue, log }: Ser
 	const browse = async ({ request, h }: BrowseCall, viewer: Viewer, type: Area, { directory, search }: BrowseQuery) => {
 		const folder = item(type, directory, undefined);
 		if (search === undefined || search === '') {
-			return sendListing(request, h, listingText({ type, directory }, files.list(viewer, folder)), log);
+			const missing: Owner[] = [];
+			const batches = files.list(viewer, folder, (owner) => missing.push(owner));
+			return sendListing(request, h, listingText({ type, directory }, batches, missing), log);
 		}
 		const signal = clientGone(request);
 		const client = clientKey(viewer, request.client.address);

@@ -3,7 +3,7 @@ import { route } from '@stowage/plugin-api';
 import type { Services } from '../services.js';
 
 /** What the page and a supervisor ask of the server itself. */
-export function serviceRoutes({ config, database, storage, version }: Services) {
+export function serviceRoutes({ config, database, roots, version }: Services) {
 	const check = async (probe: () => Promise<unknown>) => {
 		try {
 			await probe();
@@ -17,9 +17,15 @@ export function serviceRoutes({ config, database, storage, version }: Services) 
 		route(contract.health, () => ({ status: 'ok' as const, version })),
 
 		route(contract.ready, async ({ request, h }) => {
+			const others = roots.all().filter((mount) => mount !== roots.first);
 			const checks = {
 				database: await check(() => database.ping()),
-				storage: await check(() => storage.check()),
+				storage: await check(() => roots.first.storage.check()),
+				...Object.fromEntries(
+					await Promise.all(
+						others.map(async ({ name, storage }) => [`storage ${name}`, await check(() => storage.check())]),
+					),
+				),
 				plugins: await check(async () => {
 					const { auth, storage: drivers } = request.server.providers;
 					drivers.get(config.storage);

@@ -57,7 +57,7 @@ export function uploadRoutes({
 					const meters = [uploadSpace.claim(uploader, bytes), counting.bytes, meterOf(reserved)];
 					const stage = async () => {
 						await reserved.take({ bytes: 0, entries: 1 });
-						const staged = await files.stage();
+						const staged = await files.stage(viewer);
 						reserved.cover(staged.id);
 						return metered(staged, meters);
 					};

@@ -7,15 +7,11 @@ const autoBytes = 1024 ** 3;
 /** Bytes that stay free, or `auto`. */
 export type FreeSpaceReserve = number | 'auto';
 
-/** Tells how many bytes may be written before the reserve is reached; less than none where it is in use already. */
-export function availableSpace(
-	storage: () => StorageProvider,
-	uploads: { freeSpaceReserve: FreeSpaceReserve },
-): () => Promise<number> {
-	return async () => {
-		const reserve = uploads.freeSpaceReserve;
-		const kept =
-			reserve === 'auto' ? Math.min(autoBytes, Math.floor((await storage().totalSpace()) * autoShare)) : reserve;
-		return (await storage().freeSpace()) - kept;
-	};
+/** How many bytes may be written before the reserve is reached; less than none where it is in use already. */
+export async function availableSpace(
+	storage: Pick<StorageProvider, 'freeSpace' | 'totalSpace'>,
+	{ freeSpaceReserve: reserve }: { freeSpaceReserve: FreeSpaceReserve },
+): Promise<number> {
+	const kept = reserve === 'auto' ? Math.min(autoBytes, Math.floor((await storage.totalSpace()) * autoShare)) : reserve;
+	return (await storage.freeSpace()) - kept;
 }

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { Files, ItemRef, PublishRequest, StorageProvider } from '@stowage/plugin-api';
+import type { Files, ItemRef, PublishRequest } from '@stowage/plugin-api';
 import { type Entry, Failure, isFailure, type Viewer } from '@stowage/rules';
+import { treeOf } from '../files/places.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
+import type { MountedStorage } from '../storage/MountedStorage.js';
 
 interface Dependencies {
 	files: Files;
-	storage: StorageProvider;
+	storage: MountedStorage;
 }
 
 /** Somebody else may note a try of theirs between our looks; more often than this is no accident. */
@@ -39,11 +41,11 @@ export function publishKeyed(
 
 	const earlierTry = async (request: PublishRequest, note: string): Promise<Entry | undefined> => {
 		for (let tries = 0; tries < mostTries; tries++) {
-			const noted = await storage.note(note, request.staged.id);
+			const noted = await storage.note(note, request.staged.id, treeOf(viewer));
 			if (noted === request.staged.id) return undefined;
 			const found = await findEarlier(noted, request);
 			if (found !== undefined) return found;
-			await storage.forgetNote(note);
+			await storage.forgetNote(note, treeOf(viewer));
 		}
 		throw new Failure('locked', 'The same upload is being sent by somebody else right now.', { retryAfter: 1 });
 	};

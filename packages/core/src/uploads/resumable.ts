@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Database } from '@stowage/database';
-import type { Files, Request, StagedFile, StorageProvider, UploadRecord } from '@stowage/plugin-api';
+import type { Files, Request, StagedFile, UploadRecord } from '@stowage/plugin-api';
 import { type Area, Failure, isFailure, type Viewer } from '@stowage/rules';
 import { bringsSession } from '../accounts/sessions.js';
 import type { Bodies } from '../bodies/createBodies.js';
@@ -10,6 +10,7 @@ import { metered } from '../limits/metered.js';
 import type { Log } from '../log.js';
 import { meterOf, type Quotas } from '../quotas/createQuotas.js';
 import { secretHash } from '../secretHash.js';
+import type { MountedStorage } from '../storage/MountedStorage.js';
 import { Checkpoints } from './Checkpoints.js';
 import { type Checksum, parseChecksum } from './checksum.js';
 import { readChunk } from './readChunk.js';
@@ -44,7 +45,7 @@ interface Dependencies {
 	bodies: Pick<Bodies, 'upload'>;
 	database: Database;
 	files: Files;
-	storage: StorageProvider;
+	storage: MountedStorage;
 	log: Log;
 	space: UploadSpace;
 	limits: UploadLimits;
@@ -95,15 +96,15 @@ export function createResumableUploads({
 		return record;
 	}
 
-	function stagedOf(record: UploadRecord): Promise<StagedFile> {
+	function stagedOf(viewer: Viewer, record: UploadRecord): Promise<StagedFile> {
 		if (record.stagedId === null) throw unknown();
-		return files.stage(record.stagedId);
+		return files.stage(viewer, record.stagedId);
 	}
 
 	/** Brings a whole file to its place, or finds it there. */
 	async function publish(viewer: Viewer, idHash: string, record: UploadRecord): Promise<UploadRecord> {
 		const { area, directory, name, mtime, length } = record;
-		const staged = await stagedOf(record);
+		const staged = await stagedOf(viewer, record);
 		const owner = ownerOf(viewer, record);
 		// Its bytes were asked for when they came.
 		const reserved = await quotas.reserve(owner, { stagedId: staged.id, bytes: record.offset });
@@ -122,7 +123,7 @@ export function createResumableUploads({
 		if (record.entryPath !== null) return record;
 		if (record.offset === record.length) return publish(viewer, idHash, record);
 		try {
-			const size = await (await stagedOf(record)).size();
+			const size = await (await stagedOf(viewer, record)).size();
 			return { ...record, offset: Math.min(record.offset, size) };
 		} catch (error) {
 			if (!isFailure(error, 'notFound')) throw error;
@@ -146,7 +147,7 @@ export function createResumableUploads({
 		writer: Writer,
 		checksum: Checksum | undefined,
 	): Promise<UploadRecord> {
-		const unmetered = await stagedOf(record);
+		const unmetered = await stagedOf(viewer, record);
 		const uploader = { viewer: ownerOf(viewer, record), address: request.client.address };
 		const reserved = await quotas.reserve(uploader.viewer, { stagedId: unmetered.id, bytes: record.offset });
 		const staged = metered(unmetered, [
@@ -233,7 +234,7 @@ export function createResumableUploads({
 	}
 
 	async function add(viewer: Viewer, idHash: string, wish: NewUpload): Promise<UploadRecord> {
-		const staged = await files.stage();
+		const staged = await files.stage(viewer);
 		const record: UploadRecord = {
 			stagedId: staged.id,
 			userId: viewer.kind === 'user' ? viewer.id : null,
@@ -334,7 +335,7 @@ export function createResumableUploads({
 				}
 				if (announcedBytes(req) > record.length - offset) throw moreThanSaid();
 				if (record.entryPath !== null) return { ...record, id };
-				await space.assertChunk(announcedBytes(req));
+				await space.assertChunk(viewer, announcedBytes(req));
 				inviteBody(request);
 				return { ...(await receive(viewer, idHash, record, request, writer, checksum)), id };
 			});

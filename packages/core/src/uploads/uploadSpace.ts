@@ -3,8 +3,8 @@ import { clientKey } from '../limits/clientKey.js';
 import type { ByteMeter } from '../limits/metered.js';
 
 interface Dependencies {
-	/** Bytes that may be written before the reserve is reached. */
-	available(): Promise<number>;
+	/** The disk that a viewer's files go to, and the bytes that may be written on it before the reserve is reached. */
+	spaceFor(viewer: Viewer): Promise<{ disk: object; free: number }>;
 	/** Milliseconds of a clock that nobody sets. */
 	monotonic(): number;
 }
@@ -31,7 +31,7 @@ const smallPieceBytes = 64 * 1024 * 1024;
 /** Refuses bytes before they arrive, by what was announced. */
 export interface UploadSpace {
 	/** Throws `storageFull` unless the next piece of an upload can be written without touching the reserve. */
-	assertChunk(bytes: number): Promise<void>;
+	assertChunk(viewer: Viewer, bytes: number): Promise<void>;
 	/** The same for an upload that begins, which must also leave room for what others are sending right now. Visitors take nothing from users. */
 	assertNew(uploader: Uploader, bytes: number): Promise<void>;
 	/** Claims the bytes that a body still lacks, from its first byte until shortly after its last: nothing is claimed by what is only announced. */
@@ -40,48 +40,44 @@ export interface UploadSpace {
 
 interface Claim {
 	client: string;
-	isVisitor: boolean;
+	viewer: Viewer;
 	left: number;
 	/** When bytes last came. */
 	heardAt: number;
 }
 
-export function createUploadSpace({ available, monotonic }: Dependencies): UploadSpace {
+export function createUploadSpace({ spaceFor, monotonic }: Dependencies): UploadSpace {
 	const claims = new Set<Claim>();
 
-	const claimed = (free: number, isForVisitor: boolean): number => {
+	/** What others claim on a disk; visitors' claims count for visitors only. */
+	const claimed = async (disk: object, free: number, isForVisitor: boolean): Promise<number> => {
 		const byClient = new Map<string, number>();
-		for (const { client, isVisitor, left, heardAt } of claims) {
-			if (monotonic() - heardAt > quietMs || (isVisitor && !isForVisitor)) continue;
+		for (const { client, viewer, left, heardAt } of [...claims]) {
+			if (monotonic() - heardAt > quietMs || (viewer.kind === 'anonymous' && !isForVisitor)) continue;
+			if ((await spaceFor(viewer)).disk !== disk) continue;
 			byClient.set(client, Math.min(free * clientShare, (byClient.get(client) ?? 0) + left));
 		}
 		const sum = [...byClient.values()].reduce((all, each) => all + each, 0);
 		return Math.min(free * totalShare, sum);
 	};
 
-	const assertBeside = async (bytes: number, claimedOf: (free: number) => number) => {
-		const free = Math.max(0, await available());
-		if (bytes > free - claimedOf(free)) {
-			throw new Failure('storageFull', 'There is not enough free space for this upload.');
-		}
+	const assertRoom = (bytes: number, room: number) => {
+		if (bytes > room) throw new Failure('storageFull', 'There is not enough free space for this upload.');
 	};
 	return {
-		async assertChunk(bytes) {
-			if (bytes >= smallPieceBytes) await assertBeside(bytes, () => 0);
+		async assertChunk(viewer, bytes) {
+			if (bytes >= smallPieceBytes) assertRoom(bytes, (await spaceFor(viewer)).free);
 		},
 
 		async assertNew({ viewer }, bytes) {
 			if (bytes < smallBytes) return;
-			await assertBeside(bytes, (free) => claimed(free, viewer.kind === 'anonymous'));
+			const space = await spaceFor(viewer);
+			const free = Math.max(0, space.free);
+			assertRoom(bytes, free - (await claimed(space.disk, free, viewer.kind === 'anonymous')));
 		},
 
 		claim({ viewer, address }, bytes) {
-			const claim: Claim = {
-				client: clientKey(viewer, address),
-				isVisitor: viewer.kind === 'anonymous',
-				left: bytes,
-				heardAt: monotonic(),
-			};
+			const claim: Claim = { client: clientKey(viewer, address), viewer, left: bytes, heardAt: monotonic() };
 			return {
 				arrived(count) {
 					claim.left = Math.max(0, claim.left - count);

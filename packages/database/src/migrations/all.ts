@@ -7,6 +7,7 @@ import { addTickets } from './0005-tickets.js';
 import { addQuotas } from './0006-quotas.js';
 import { addJobs } from './0007-jobs.js';
 import { addSessionClients } from './0008-session-clients.js';
+import { addRoots } from './0009-roots.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -28,6 +29,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0006-quotas', up: addQuotas },
 	{ name: '0007-jobs', up: addJobs },
 	{ name: '0008-session-clients', up: addSessionClients },
+	{ name: '0009-roots', up: addRoots },
 ];
 
 export const migrationNames: readonly string[] = allMigrations.map(({ name }) => name);

@@ -21,6 +21,7 @@ export const filesMessages = {
 	emptyFilter: (letter: string) =>
 		letter === '#' ? 'No name here starts with a digit.' : `No name here starts with ${letter}.`,
 	showAll: 'Show all',
+	missing: 'Some files are not shown: the disk that they lie on is not available right now.',
 	truncated: 'Only the first results are shown. A longer search term finds fewer.',
 	in: (folder: string) => `in ${folder}`,
 

@@ -24,6 +24,8 @@ export interface Listing {
 	/** The list on screen could not be refreshed, since the server does not respond. */
 	isCutOff: boolean;
 	isTruncated: boolean;
+	/** Files of a disk that is away are missing. */
+	isIncomplete: boolean;
 	refresh: () => Promise<unknown>;
 	patch: (patch: ListingPatch) => void;
 }
@@ -75,6 +77,7 @@ export function useListing(location: BrowserLocation, letter: LetterFilter, isSi
 		refreshError: isKept && !isCutOff ? error : null,
 		isCutOff,
 		isTruncated: data?.truncated ?? false,
+		isIncomplete: (data?.missing ?? []).length > 0,
 		refresh: refetch,
 		patch,
 	};

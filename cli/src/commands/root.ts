@@ -1,0 +1,95 @@
+import type { RootState } from '@stowage/core';
+import { Failure, formatListSize } from '@stowage/rules';
+import { Command } from 'commander';
+import { appCommand } from '../appCommand.js';
+import { ExitCode } from '../explain.js';
+import { printJson, printRows } from '../output.js';
+
+/** Managing storage roots, whether the server runs or not. */
+export function rootCommand(): Command {
+	return new Command('root')
+		.description('manage storage roots: the disks that homes lie on')
+		.addCommand(
+			appCommand<{ driver: string }>({
+				usage: 'add <name> <location>',
+				description: 'add a storage root; what lies there already is taken over',
+				examples: ['root add big /mnt/big/stowage'],
+				async act({ roots }, [name = '', location = ''], { driver }) {
+					await roots.add(name, driver, location);
+					console.log(`Added ${name}.`);
+				},
+			}).option('--driver <name>', 'the storage that opens it, by the name under which a plugin offers it', 'local'),
+		)
+		.addCommand(
+			appCommand<{ json?: boolean }>({
+				usage: 'list',
+				description: 'list the storage roots',
+				examples: ['root list', 'root list --json'],
+				act: async ({ roots }, _words, { json }) => show(await roots.list(), json === true),
+			}).option('--json', 'as JSON'),
+		)
+		.addCommand(
+			appCommand<{ json?: boolean }>({
+				usage: 'check [name]',
+				description: 'look whether each storage root, or one, is there and can be written to',
+				examples: ['root check', 'root check big'],
+				async act({ roots }, [name], { json }) {
+					const all = await roots.list();
+					const chosen = name === undefined ? all : all.filter((root) => root.name === name);
+					if (chosen.length === 0) throw new Failure('notFound', `There is no storage root ${name}.`);
+					show(chosen, json === true);
+					if (chosen.some(({ fault }) => fault !== null)) throw new ExitCode(1);
+				},
+			}).option('--json', 'as JSON'),
+		)
+		.addCommand(
+			appCommand({
+				usage: 'set-default <name>',
+				description: 'make new homes, and what belongs to no user, lie on this storage root',
+				examples: ['root set-default big'],
+				async act({ roots }, [name = '']) {
+					await roots.setDefault(name);
+					console.log(`${name} is the default storage root.`);
+				},
+			}),
+		)
+		.addCommand(
+			appCommand({
+				usage: 'rename <old> <new>',
+				description: 'give a storage root another name',
+				examples: ['root rename big archive'],
+				async act({ roots }, [name = '', newName = '']) {
+					await roots.rename(name, newName);
+					console.log(`${name} is called ${newName} now.`);
+				},
+			}),
+		)
+		.addCommand(
+			appCommand({
+				usage: 'remove <name>',
+				description: 'forget a storage root that holds no homes; its files stay',
+				examples: ['root remove big'],
+				async act({ roots }, [name = '']) {
+					await roots.remove(name);
+					console.log(`Removed ${name}. Its files stay on disk.`);
+				},
+			}),
+		);
+}
+
+function show(roots: readonly RootState[], json: boolean): void {
+	if (json) printJson(roots);
+	else {
+		printRows(
+			roots.map(({ name, isDefault, driver, location, freeBytes, fault }) => [
+				name,
+				isDefault ? 'default' : '',
+				fault === null ? 'ok' : 'unavailable',
+				freeBytes === null ? '' : `${formatListSize(freeBytes)} free`,
+				driver,
+				location ?? '',
+				fault ?? '',
+			]),
+		);
+	}
+}

@@ -1,0 +1,85 @@
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import test from 'ava';
+import { Client, field, file, json, testApp } from '../../packages/core/test/testApp.js';
+import { until } from '../../packages/core/test/until.js';
+import { run, stowage } from './program.js';
+
+const password = 'correct horse';
+
+test('homes lie on several storage roots, one of which goes away and comes back', async (t) => {
+	const app = await testApp(t, { '--public-listing': 'everyone' });
+	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
+	t.teardown(() => rm(disk, { recursive: true, force: true }));
+	const flags = ['--data-dir', app.dataDir, '--log-level', 'error'];
+	const root = (...args: string[]) => run(['root', ...args, ...flags]);
+	const visitor = new Client(app);
+	const near = await new Client(app).register('near');
+
+	t.regex((await root('add', 'big', 'not/absolute')).stderr, /absolute path/);
+	t.regex((await root('add', 'b/g', disk)).stderr, /1 to 64 letters/);
+	t.like(await root('add', 'big', path.join(disk, 'root')), { code: 0, stdout: 'Added big.' });
+	t.regex((await root('add', 'twin', path.join(disk, 'root'))).stderr, /That is the storage root big/);
+	t.regex((await root('remove', 'local')).stderr, /root of the configuration/);
+	const listed = JSON.parse((await root('list', '--json')).stdout);
+	t.is(listed.length, 2);
+	t.like(listed[1], { name: 'big', driver: 'local', isDefault: false, fault: null });
+
+	// A server that runs already knows the new root, and a home on it.
+	const added = await stowage(['user', 'add', 'far', '--root', 'big', ...flags], { input: `${password}\n` });
+	t.is(added.code, 0, added.stderr);
+	t.regex((await run(['user', 'add', 'near', '--root', 'big', ...flags])).stderr, /on another root/);
+	const far = new Client(app);
+	await far.post('/api/login', { username: 'far', password });
+	t.is((await far.upload('/api/upload', [field('directory', ''), file('a.txt', 'far away')])).statusCode, 200);
+	await far.upload('/api/upload/public', [file('shared.txt', 'for all')]);
+	await near.upload('/api/upload/public', [file('mine.txt', 'for all')]);
+	t.deepEqual((await readdir(path.join(disk, 'root/users/far'))).sort(), ['Public', 'a.txt']);
+	t.deepEqual(await readdir(path.join(app.filesDir, 'users')), ['anonymous', 'near']);
+
+	const link = json(await far.post('/api/generateTempLink', { filePath: 'a.txt', expiration: '1h' }));
+	t.is((await visitor.get(`/api/temp/${link.token}`)).payload, 'far away');
+	const copy = { fromPath: 'shared.txt', fromType: 'public', owner: 'far', toPath: 'copy.txt', type: 'private' };
+	t.is((await near.post('/api/copyItem', copy)).statusCode, 200, 'a copy from one disk to another');
+	t.is((await near.get('/api/download/copy.txt?type=private')).payload, 'for all');
+	const names = async () =>
+		json(await near.get('/api/browse?type=public')).entries.map(({ name }: { name: string }) => name);
+	t.deepEqual((await names()).sort(), ['mine.txt', 'shared.txt']);
+
+	await rename(path.join(disk, 'root'), path.join(disk, 'gone'));
+	await mkdir(path.join(disk, 'root'));
+	t.is((await far.get('/api/browse?type=private')).statusCode, 503);
+	t.is((await far.upload('/api/upload', [file('b.txt', 'b')])).statusCode, 503);
+	t.is((await visitor.get(`/api/temp/${link.token}`)).statusCode, 503);
+	t.is((await near.upload('/api/upload', [file('b.txt', 'b')])).statusCode, 200, 'only its part is away');
+	const listing = json(await near.get('/api/browse?type=public'));
+	t.deepEqual([listing.entries.length, listing.missing], [1, ['far']]);
+	t.deepEqual(json(await near.get('/api/browse?type=public&search=shared')).missing, ['far']);
+	const ready = await visitor.get('/api/ready');
+	t.is(ready.statusCode, 503);
+	t.like(json(ready).checks, { storage: 'ok', 'storage big': 'unavailable' });
+	const checked = await root('check');
+	t.is(checked.code, 1, checked.stderr);
+	t.regex(checked.stdout, /^big\t\tunavailable\t/m);
+	t.deepEqual(await readdir(path.join(disk, 'root')), [], 'nothing was written to the empty mount point');
+
+	await rm(path.join(disk, 'root'), { recursive: true });
+	await rename(path.join(disk, 'gone'), path.join(disk, 'root'));
+	await until('it is back', async () => (await far.get('/api/download/a.txt?type=private')).statusCode === 200);
+	t.is((await visitor.get(`/api/temp/${link.token}`)).payload, 'far away');
+	t.is((await visitor.get('/api/ready')).statusCode, 200);
+
+	t.regex((await root('set-default', 'big')).stderr, /^$/);
+	const later = await new Client(app).register('later');
+	await later.upload('/api/upload', [file('c.txt', 'c')]);
+	await visitor.upload('/api/upload/public', [file('visitor.txt', 'v')]);
+	t.deepEqual((await readdir(path.join(disk, 'root/users'))).sort(), ['anonymous', 'far', 'later']);
+	t.deepEqual(await readdir(path.join(disk, 'root/users/anonymous/Public')), ['visitor.txt']);
+	t.regex((await root('set-default', 'local')).stderr, /files of no user on big/);
+	t.like(await root('rename', 'big', 'archive'), { code: 0, stdout: 'big is called archive now.' });
+	t.regex((await root('remove', 'archive')).stderr, /default root/);
+	t.is((await far.get('/api/download/a.txt?type=private')).payload, 'far away');
+	t.like(await run(['user', 'rename', 'far', 'away', ...flags]), { code: 0 });
+	t.deepEqual((await readdir(path.join(disk, 'root/users'))).sort(), ['anonymous', 'away', 'later']);
+});

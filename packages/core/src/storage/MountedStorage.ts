@@ -1,0 +1,297 @@
+import {
+	type CommitOptions,
+	type CopyOptions,
+	type FolderListener,
+	hasLocalFiles,
+	hasSurvey,
+	hasWatch,
+	type MoveOptions,
+	type OpenFile,
+	type StagedFile,
+	type StagingAges,
+	type StorageEntry,
+	type StorageItem,
+	type StorageProvider,
+	type SurveyBatch,
+	type SurveyingStorage,
+	type Watch,
+	type WatchingStorage,
+} from '@stowage/plugin-api';
+import {
+	anonymousOwner,
+	Failure,
+	isFailure,
+	joinPath,
+	parsePath,
+	pathSegments,
+	type StoragePath,
+} from '@stowage/rules';
+import { copyAcross, discardAcross, sweepAcross } from './copyAcross.js';
+import { itemsIn } from './itemsIn.js';
+
+/** A storage root with its place among the others. */
+export interface Mount {
+	/** What the administrator calls it. */
+	readonly name: string;
+	/** Stands before the ids of its items and staged files, so that no two roots have an id in common. Empty for the first root, whose ids are older than other roots. */
+	readonly tag: string;
+	readonly storage: StorageProvider;
+}
+
+/** Which root holds what. */
+export interface Mounts {
+	/** Holds the public trees that no user owns, and homes of which nothing else is known. */
+	readonly default: Mount;
+	all(): readonly Mount[];
+	ofHome(username: string): Mount | Promise<Mount>;
+	/** Notes where a home shall lie that is made now, unless that is known. */
+	placeHome(username: string): Promise<void>;
+	/** Notes that a home lies where another one does, whose name it will get. Nothing happens where that one is no more. */
+	placeHomeWith(username: string, newName: string): Promise<void>;
+	/** Names of the homes on a root, also while it is away. */
+	homesOn(mount: Mount): Promise<readonly string[]>;
+}
+
+/** The folder of all homes, which lie on several roots. */
+const homesFolder = parsePath('users');
+
+/**
+ * All storage roots as one: a home lies on one of them, and whatever belongs to no user on the default one. A root that is away takes its own part with it
+ * and nothing else. Whoever stages a file says where it shall go, since it must lie on the disk that it will be published on.
+ */
+export class MountedStorage implements SurveyingStorage, WatchingStorage {
+	readonly #mounts: Mounts;
+
+	constructor(mounts: Mounts) {
+		this.#mounts = mounts;
+	}
+
+	get rootId(): string {
+		return this.#mounts.default.storage.rootId;
+	}
+
+	/** The root that holds the path. */
+	mountAt(path: StoragePath): Mount | Promise<Mount> {
+		const [first, home] = pathSegments(path);
+		const isHome = first === homesFolder && home !== undefined && home !== anonymousOwner;
+		return isHome ? this.#mounts.ofHome(home) : this.#mounts.default;
+	}
+
+	/** Called before a home is made. */
+	placeHome(username: string): Promise<void> {
+		return this.#mounts.placeHome(username);
+	}
+
+	/** Called before a home gets another name. */
+	placeHomeWith(username: string, newName: string): Promise<void> {
+		return this.#mounts.placeHomeWith(username, newName);
+	}
+
+	/** The root whose staged file or copy this is. Throws `notFound` for an id of none. */
+	mountOf(id: string): Mount {
+		const [tag] = splitId(id);
+		const mount = this.#mounts.all().find((each) => each.tag === tag);
+		if (mount === undefined) throw new Failure('notFound', 'That upload is not known.');
+		return mount;
+	}
+
+	async *list(path: StoragePath): AsyncGenerator<StorageEntry[]> {
+		if (path === homesFolder) yield* this.#homes();
+		else yield* (await this.mountAt(path)).storage.list(path);
+	}
+
+	async count(path: StoragePath): Promise<number> {
+		if (path !== homesFolder) return (await this.mountAt(path)).storage.count(path);
+		let count = 0;
+		for await (const batch of this.#homes()) count += batch.length;
+		return count;
+	}
+
+	async *survey(path: StoragePath): AsyncGenerator<SurveyBatch> {
+		const { storage, tag } = await this.mountAt(path);
+		const batches = hasSurvey(storage) ? storage.survey(path) : itemsIn(storage, path);
+		for await (const { items, leftOut } of batches) {
+			yield { items: tag === '' ? items : items.map((item) => tagged(item, tag)), leftOut };
+		}
+	}
+
+	async stat(path: StoragePath): Promise<StorageItem> {
+		const { storage, tag } = await this.mountAt(path);
+		return tagged(await storage.stat(path), tag);
+	}
+
+	async open(path: StoragePath): Promise<OpenFile> {
+		const { storage, tag } = await this.mountAt(path);
+		return taggedFile(await storage.open(path), tag);
+	}
+
+	async makeDirectory(path: StoragePath): Promise<StorageItem> {
+		const { storage, tag } = await this.mountAt(path);
+		return tagged(await storage.makeDirectory(path), tag);
+	}
+
+	async move(from: StoragePath, to: StoragePath, options?: MoveOptions): Promise<StorageItem> {
+		const [source, target] = await Promise.all([this.mountAt(from), this.mountAt(to)]);
+		if (source !== target) throw new Failure('invalid', 'Items can’t be moved to a home on another disk.');
+		return tagged(await source.storage.move(from, to, options), source.tag);
+	}
+
+	async copy(from: StoragePath, to: StoragePath, options: CopyOptions = {}): Promise<StorageItem> {
+		const [source, target] = await Promise.all([this.mountAt(from), this.mountAt(to)]);
+		const { staged, ...rest } = options;
+		const targetOptions: CopyOptions = rest;
+		if (staged !== undefined) {
+			targetOptions.staged = {
+				id: staged.id === undefined ? undefined : withoutTag(staged.id, target.tag),
+				onBegin: (id) => staged.onBegin(withTag(id, target.tag)),
+			};
+		}
+		const made =
+			source === target
+				? source.storage.copy(from, to, targetOptions)
+				: copyAcross(source.storage, from, target.storage, to, targetOptions);
+		return tagged(await made, target.tag);
+	}
+
+	async discardCopy(id: string): Promise<void> {
+		const { storage, tag } = this.mountOf(id);
+		const own = withoutTag(id, tag);
+		if (!(await discardAcross(storage, own))) await storage.discardCopy(own);
+	}
+
+	async remove(path: StoragePath): Promise<void> {
+		await (await this.mountAt(path)).storage.remove(path);
+	}
+
+	async removeEmptyFolder(path: StoragePath): Promise<void> {
+		await (await this.mountAt(path)).storage.removeEmptyFolder(path);
+	}
+
+	/** `at` is where a new file shall go, the default root where it is left out. */
+	async stage(id?: string, at: StoragePath = parsePath('')): Promise<StagedFile> {
+		const { storage, tag } = id === undefined ? await this.mountAt(at) : this.mountOf(id);
+		const staged = await storage.stage(id === undefined ? undefined : withoutTag(id, tag));
+		if (tag === '' && this.#mounts.all().length === 1) return staged;
+		return this.#mountedFile(staged, storage, tag);
+	}
+
+	async note(key: string, value: string, at: StoragePath = parsePath('')): Promise<string> {
+		return (await this.mountAt(at)).storage.note(key, value);
+	}
+
+	async forgetNote(key: string, at: StoragePath = parsePath('')): Promise<void> {
+		await (await this.mountAt(at)).storage.forgetNote(key);
+	}
+
+	/** Sweeps each root, also if another one is away. */
+	async sweepStaging(before: StagingAges, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
+		const sweep = async ({ storage, tag }: Mount) => {
+			const isOwnNeeded = (id: string) => isNeeded(withTag(id, tag));
+			await storage.sweepStaging(before, isOwnNeeded);
+			await sweepAcross(storage, before, isOwnNeeded);
+		};
+		const swept = await Promise.allSettled(this.#mounts.all().map(sweep));
+		for (const outcome of swept) if (outcome.status === 'rejected') throw outcome.reason;
+	}
+
+	async freeSpace(at: StoragePath = parsePath('')): Promise<number> {
+		return (await this.mountAt(at)).storage.freeSpace();
+	}
+
+	async totalSpace(at: StoragePath = parsePath('')): Promise<number> {
+		return (await this.mountAt(at)).storage.totalSpace();
+	}
+
+	/** Undefined where the path lies on another root than the first, which is the one that other programs are told of. */
+	async localPath(path: StoragePath): Promise<string | undefined> {
+		const { storage, tag } = await this.mountAt(path);
+		return tag === '' && hasLocalFiles(storage) ? storage.localPath(path) : undefined;
+	}
+
+	async watch(path: StoragePath, listener: FolderListener): Promise<Watch | undefined> {
+		if (path === homesFolder && this.#mounts.all().length > 1) return undefined;
+		const { storage } = await this.mountAt(path);
+		return hasWatch(storage) ? storage.watch(path, listener) : undefined;
+	}
+
+	async check(): Promise<void> {
+		for (const { storage } of this.#mounts.all()) await storage.check();
+	}
+
+	async close(): Promise<void> {
+		await Promise.all(this.#mounts.all().map(({ storage }) => storage.close()));
+	}
+
+	/** Homes as rows, those of a root that is away as empty ones: their owners are still there. */
+	async *#homes(): AsyncGenerator<StorageEntry[]> {
+		const all = this.#mounts.all();
+		for (const mount of all) {
+			try {
+				for await (const batch of mount.storage.list(homesFolder)) yield await this.#heldBy(mount, batch);
+			} catch (error) {
+				if (isFailure(error, 'notFound') && all.length > 1) continue;
+				if (!isFailure(error, 'unavailable') || all.length === 1) throw error;
+				yield (await this.#mounts.homesOn(mount)).map((name) => ({ name, type: 'directory', size: 0, mtime: 0 }));
+			}
+		}
+	}
+
+	/** Those homes that are used on this root, and not what another root's left behind. */
+	async #heldBy(mount: Mount, homes: StorageEntry[]): Promise<StorageEntry[]> {
+		if (this.#mounts.all().length === 1) return homes;
+		const mounts = await Promise.all(homes.map(({ name }) => this.mountAt(joinPath(homesFolder, name))));
+		return homes.filter((_, index) => mounts[index] === mount);
+	}
+
+	#mountedFile(staged: StagedFile, storage: StorageProvider, tag: string): StagedFile {
+		const file: StagedFile = {
+			id: withTag(staged.id, tag),
+			size: () => staged.size(),
+			append: (body, at) => staged.append(body, at),
+			sync: () => staged.sync(),
+			commit: async (path: StoragePath, options?: CommitOptions) => {
+				if ((await this.mountAt(path)).storage !== storage) {
+					throw new Failure('conflict', 'The files are on another disk by now. Please upload this one again.');
+				}
+				return tagged(await staged.commit(path, options), tag);
+			},
+			discard: () => staged.discard(),
+		};
+		if (staged.withLocalFile !== undefined) file.withLocalFile = (use) => staged.withLocalFile?.(use) as never;
+		return file;
+	}
+}
+
+/** No id of a storage may hold it. */
+const separator = '~';
+
+function withTag(id: string, tag: string): string {
+	return tag === '' ? id : `${tag}${separator}${id}`;
+}
+
+function withoutTag(id: string, tag: string): string {
+	return tag === '' ? id : id.slice(tag.length + separator.length);
+}
+
+/** The tag of an id, empty for the first root's. */
+function splitId(id: string): [tag: string, id: string] {
+	const at = id.indexOf(separator);
+	return at === -1 ? ['', id] : [id.slice(0, at), id.slice(at + separator.length)];
+}
+
+function tagged(item: StorageItem, tag: string): StorageItem {
+	return tag === '' ? item : { ...item, id: withTag(item.id, tag) };
+}
+
+function taggedFile(file: OpenFile, tag: string): OpenFile {
+	if (tag === '') return file;
+	const { readInto, withLocalFile } = file;
+	return {
+		item: tagged(file.item, tag),
+		read: (range) => file.read(range),
+		...(readInto === undefined ? {} : { readInto: readInto.bind(file) }),
+		...(withLocalFile === undefined ? {} : { withLocalFile: (use) => withLocalFile.call(file, use) as never }),
+		isChanged: () => file.isChanged(),
+		close: () => file.close(),
+	};
+}

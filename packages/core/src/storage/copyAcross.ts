@@ -1,0 +1,220 @@
+import { randomBytes } from 'node:crypto';
+import type { CopyOptions, StagedFile, StagingAges, StorageItem, StorageProvider } from '@stowage/plugin-api';
+import { Failure, isFailure, joinPath, parentPath, parsePath, type StoragePath } from '@stowage/rules';
+import { ensureFolder } from './folders.js';
+import { itemsIn } from './itemsIn.js';
+
+/** Where copied folders grow until they are whole: beside the trees that people see, on the disk that they go to. */
+const copiesFolder = parsePath('copies');
+
+/** How the ids of copies between roots begin: of a folder its name in `copies` and, after it, the object that it is; of a file its staged file's. */
+const treePrefix = 'tree.';
+const filePrefix = 'file.';
+
+/**
+ * Copies a file or a whole folder to another root, where it appears whole or not at all. The modified times of files are kept, of folders not: no storage lets them
+ * be set. Goes on with a staged copy as `StorageProvider.copy` does, but begins the file anew in which it was cut off.
+ */
+export async function copyAcross(
+	source: StorageProvider,
+	from: StoragePath,
+	target: StorageProvider,
+	to: StoragePath,
+	options: CopyOptions,
+): Promise<StorageItem> {
+	const item = await source.stat(from);
+	return item.type === 'file'
+		? copyFile(source, from, target, to, options)
+		: copyTree(source, from, target, to, options);
+}
+
+/** Drops what such a copy holds. Answers false for the id of another kind of copy. */
+export async function discardAcross(target: StorageProvider, id: string): Promise<boolean> {
+	if (id.startsWith(filePrefix)) await (await target.stage(id.slice(filePrefix.length))).discard();
+	else if (id.startsWith(treePrefix)) await target.remove(parseTreeId(id).folder).catch(ignoreMissing);
+	else return false;
+	return true;
+}
+
+/** Drops folders that were left behind by copies that nobody goes on with. */
+export async function sweepAcross(
+	target: StorageProvider,
+	{ copies }: StagingAges,
+	isNeeded: (id: string) => Promise<boolean>,
+): Promise<void> {
+	try {
+		for await (const { items } of itemsIn(target, copiesFolder)) {
+			for (const item of items) {
+				const folder = joinPath(copiesFolder, item.name);
+				if (item.mtime < copies && !(await isNeeded(treeId(folder, item)))) await target.remove(folder);
+			}
+		}
+	} catch (error) {
+		ignoreMissing(error);
+	}
+}
+
+async function copyFile(
+	source: StorageProvider,
+	from: StoragePath,
+	target: StorageProvider,
+	to: StoragePath,
+	{ staged: staging, otherNames = [], ...options }: CopyOptions,
+): Promise<StorageItem> {
+	const earlier = staging?.id?.startsWith(filePrefix) ? staging.id.slice(filePrefix.length) : undefined;
+	if (earlier !== undefined) {
+		const published = await findPublished(await target.stage(earlier), to, otherNames);
+		if (published !== undefined) return published;
+	}
+	const staged = await target.stage();
+	try {
+		await staging?.onBegin(`${filePrefix}${staged.id}`);
+		const file = await source.open(from);
+		try {
+			await options.beforeItem?.(file.item);
+			await staged.append(bytesOf(file.read(), options), 0);
+			options.signal?.throwIfAborted();
+			return await staged.commit(to, { otherNames, mtime: file.item.mtime });
+		} finally {
+			await file.close();
+		}
+	} catch (error) {
+		if (staging === undefined) await staged.discard();
+		throw error;
+	}
+}
+
+/** What an earlier run published, though it did not live to tell; what it had not is dropped. */
+async function findPublished(
+	staged: StagedFile,
+	to: StoragePath,
+	otherNames: Iterable<string>,
+): Promise<StorageItem | undefined> {
+	try {
+		await staged.discard();
+		return await staged.commit(to, { otherNames });
+	} catch (error) {
+		ignoreMissing(error);
+		return undefined;
+	}
+}
+
+async function copyTree(
+	source: StorageProvider,
+	from: StoragePath,
+	target: StorageProvider,
+	to: StoragePath,
+	{ staged, otherNames = [], ...options }: CopyOptions,
+): Promise<StorageItem> {
+	const published = staged?.id?.startsWith(treePrefix) ? await findTree(target, staged.id, to, otherNames) : undefined;
+	if (published?.isDone) return published.item;
+	const folder = published?.folder ?? joinPath(copiesFolder, randomBytes(16).toString('hex'));
+	try {
+		if (published === undefined) {
+			await ensureFolder(target, copiesFolder);
+			const made = await target.makeDirectory(folder);
+			await staged?.onBegin(treeId(folder, made));
+		}
+		await copyContents(source, from, target, folder, options);
+		return await target.move(folder, to, { otherNames });
+	} catch (error) {
+		if (staged === undefined) await target.remove(folder).catch(ignoreMissing);
+		throw error;
+	}
+}
+
+type FoundTree = { isDone: true; item: StorageItem } | { isDone: false; folder: StoragePath };
+
+/** The folder of a copy that was begun: where it grows, or under the name that it got. */
+async function findTree(
+	target: StorageProvider,
+	id: string,
+	to: StoragePath,
+	otherNames: Iterable<string>,
+): Promise<FoundTree | undefined> {
+	const { folder, object } = parseTreeId(id);
+	if ((await statIfThere(target, folder))?.id === object) return { isDone: false, folder };
+	for (const path of pathsOf(to, otherNames)) {
+		const item = await statIfThere(target, path);
+		if (item === undefined) return undefined;
+		if (item.id === object) return { isDone: true, item };
+	}
+	return undefined;
+}
+
+function* pathsOf(to: StoragePath, otherNames: Iterable<string>): Generator<StoragePath> {
+	yield to;
+	for (const name of otherNames) yield joinPath(parentPath(to), name);
+}
+
+/** Makes `folder` hold what the source holds; files that are there with the same size and time are whole, since each got its name when it was. */
+async function copyContents(
+	source: StorageProvider,
+	from: StoragePath,
+	target: StorageProvider,
+	folder: StoragePath,
+	options: Omit<CopyOptions, 'staged' | 'otherNames'>,
+): Promise<void> {
+	const there = new Map<string, StorageItem>();
+	for await (const { items } of itemsIn(target, folder)) for (const item of items) there.set(item.name, item);
+	for await (const { items } of itemsIn(source, from)) {
+		for (const item of items) {
+			options.signal?.throwIfAborted();
+			const [path, copy] = [joinPath(from, item.name), joinPath(folder, item.name)];
+			const known = there.get(item.name);
+			there.delete(item.name);
+			if (known !== undefined && !isSame(known, item)) await target.remove(copy);
+			const isThere = known !== undefined && isSame(known, item);
+			if (item.type === 'directory') {
+				await options.beforeItem?.(item);
+				if (!isThere) await target.makeDirectory(copy);
+				await copyContents(source, path, target, copy, options);
+			} else if (isThere) {
+				await options.beforeItem?.(item);
+				options.afterBytes?.(item.size);
+			} else await copyFile(source, path, target, copy, options);
+		}
+	}
+	for (const name of there.keys()) await target.remove(joinPath(folder, name));
+}
+
+function isSame(one: StorageItem, other: StorageItem): boolean {
+	if (one.type !== other.type) return false;
+	return one.type === 'directory' || (one.size === other.size && one.mtime === other.mtime);
+}
+
+async function* bytesOf(
+	chunks: AsyncIterable<Uint8Array>,
+	{ signal, beforeBytes, afterBytes }: CopyOptions,
+): AsyncGenerator<Uint8Array> {
+	for await (const chunk of chunks) {
+		signal?.throwIfAborted();
+		await beforeBytes?.(chunk.length);
+		// The reader uses its memory again, and the writer may still need it.
+		yield Buffer.from(chunk);
+		afterBytes?.(chunk.length);
+	}
+}
+
+function treeId(folder: StoragePath, { id }: StorageItem): string {
+	return `${treePrefix}${folder.slice(copiesFolder.length + 1)}.${id}`;
+}
+
+function parseTreeId(id: string): { folder: StoragePath; object: string } {
+	const [, name, object] = /^tree\.([0-9a-f]{32})\.(.+)$/.exec(id) ?? [];
+	if (name === undefined || object === undefined) throw new Failure('notFound', 'That copy is not known.');
+	return { folder: joinPath(copiesFolder, name), object };
+}
+
+async function statIfThere(storage: StorageProvider, path: StoragePath): Promise<StorageItem | undefined> {
+	try {
+		return await storage.stat(path);
+	} catch (error) {
+		ignoreMissing(error);
+		return undefined;
+	}
+}
+
+function ignoreMissing(error: unknown): void {
+	if (!isFailure(error, 'notFound')) throw error;
+}
