@@ -247,8 +247,9 @@ async function assemble(
 	const transfers = new Transfers({ notifications, tickets, onSessionEnd: sessions.subscribe });
 	const uploadSpace = createUploadSpace({
 		async spaceFor(viewer) {
-			const { storage: disk } = await storage.mountAt(treeOf(viewer));
-			return { disk, free: await availableSpace(disk, config.uploads) };
+			const at = treeOf(viewer);
+			const { storage: disk } = await storage.mountAt(at);
+			return { disk, free: await availableSpace(storage, config.uploads, at) };
 		},
 		monotonic,
 	});

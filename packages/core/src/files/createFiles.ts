@@ -31,7 +31,7 @@ import type { Log } from '../log.js';
 import type { Quotas, Reservation } from '../quotas/createQuotas.js';
 import { ensureFolder, onNewState, takeBackFolders } from '../storage/folders.js';
 import { availableSpace } from '../storage/freeSpace.js';
-import type { Mount, MountedStorage } from '../storage/MountedStorage.js';
+import type { MountedStorage } from '../storage/MountedStorage.js';
 import { createSpaceGuard, type SpaceGuard } from '../storage/spaceGuard.js';
 import { countedRow } from './countedRows.js';
 import { entryIn } from './entries.js';
@@ -59,8 +59,10 @@ export function createFiles(
 	const feeds = new FolderFeeds(storage, log);
 	const guards = new WeakMap<StorageProvider, SpaceGuard>();
 	/** Each disk keeps a part of its own free. */
-	const spaceOn = ({ storage: disk }: Pick<Mount, 'storage'>): SpaceGuard => {
-		const guard = guards.get(disk) ?? createSpaceGuard(() => availableSpace(disk, uploads));
+	const spaceFor = async (viewer: Viewer): Promise<SpaceGuard> => {
+		const at = treeOf(viewer);
+		const { storage: disk } = await storage().mountAt(at);
+		const guard = guards.get(disk) ?? createSpaceGuard(() => availableSpace(storage(), uploads, at));
 		guards.set(disk, guard);
 		return guard;
 	};
@@ -224,7 +226,7 @@ export function createFiles(
 			// Only now is it known whose tree an item without an owner lies in.
 			assertAllowed(copyToDenial(viewer, from, to));
 			const target = { ...to, path: normalTarget(item.path, to.path) };
-			const asker = spaceOn(await storage().mountAt(treeOf(viewer))).asking();
+			const asker = (await spaceFor(viewer)).asking();
 			try {
 				return await arrive(viewer, from, ownPlace(viewer, target), (path, naming, take) =>
 					storage().copy(from.at, path, {
@@ -256,16 +258,15 @@ export function createFiles(
 		},
 
 		async stage(viewer, id) {
-			const tree = treeOf(viewer);
-			const space = spaceOn(id === undefined ? await storage().mountAt(tree) : storage().mountOf(id));
+			const space = await spaceFor(viewer);
 			if (id === undefined) await space.assertSpace();
-			return space.guarded(await storage().stage(id, tree));
+			return space.guarded(await storage().stage(id, treeOf(viewer)));
 		},
 
 		async lend(viewer, staged, use) {
 			const reservation = await quotas.reserve(viewer);
 			try {
-				const space = spaceOn(storage().mountOf(staged.id));
+				const space = await spaceFor(viewer);
 				const direct = await storage().stage(staged.id);
 				const take = (bytes: number) => reservation.take({ bytes, entries: 0 });
 				return await lendStaged({ direct, guarded: staged, space, take, temporaryFolder }, use);

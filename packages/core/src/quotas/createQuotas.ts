@@ -72,6 +72,16 @@ const unlimited: Reservation = {
 	release: () => {},
 };
 
+/** Asks again where it was refused by what was counted, perhaps long ago: what is there now has the last word. */
+async function corrected(usage: HomeUsage, ask: () => void): Promise<void> {
+	try {
+		ask();
+	} catch {
+		await usage.correct();
+		ask();
+	}
+}
+
 export function createQuotas({ config, users, uploads, storage, log, monotonic }: Dependencies): Quotas {
 	const homes = new Map<string, HomeUsage>();
 	const remembered = new Map<string, { quota: Amount; at: number }>();
@@ -155,23 +165,17 @@ export function createQuotas({ config, users, uploads, storage, log, monotonic }
 			add(own, 1);
 			let isReleased = false;
 			const reservation: Reservation = {
-				async assertRoom(amount) {
-					try {
+				assertRoom: (amount) => corrected(usage, () => assertRoom(viewer, usage, quota, amount, brought)),
+				take: (amount) =>
+					corrected(usage, () => {
+						// Taken in the same moment: several files of one copy may ask at once.
 						assertRoom(viewer, usage, quota, amount, brought);
-					} catch {
-						// Refused by what was counted, perhaps long ago: what is there now has the last word, and throws again.
-						await usage.correct();
-						assertRoom(viewer, usage, quota, amount, brought);
-					}
-				},
-				async take(amount) {
-					await reservation.assertRoom(amount);
-					for (const sum of [own, brought]) {
-						sum.bytes += amount.bytes;
-						sum.entries += amount.entries;
-					}
-					add(amount, 1);
-				},
+						for (const sum of [own, brought]) {
+							sum.bytes += amount.bytes;
+							sum.entries += amount.entries;
+						}
+						add(amount, 1);
+					}),
 				cover,
 				release(fate) {
 					if (isReleased) return;

@@ -88,7 +88,7 @@ export class MountedStorage implements SurveyingStorage, WatchingStorage {
 	}
 
 	/** The root whose staged file or copy this is. Throws `notFound` for an id of none. */
-	mountOf(id: string): Mount {
+	#mountOf(id: string): Mount {
 		const [tag] = splitId(id);
 		const mount = this.#mounts.all().find((each) => each.tag === tag);
 		if (mount === undefined) throw new Failure('notFound', 'That upload is not known.');
@@ -154,7 +154,7 @@ export class MountedStorage implements SurveyingStorage, WatchingStorage {
 	}
 
 	async discardCopy(id: string): Promise<void> {
-		const { storage, tag } = this.mountOf(id);
+		const { storage, tag } = this.#mountOf(id);
 		const own = withoutTag(id, tag);
 		if (!(await discardAcross(storage, own))) await storage.discardCopy(own);
 	}
@@ -169,7 +169,7 @@ export class MountedStorage implements SurveyingStorage, WatchingStorage {
 
 	/** `at` is where a new file shall go, the default root where it is left out. */
 	async stage(id?: string, at: StoragePath = parsePath('')): Promise<StagedFile> {
-		const { storage, tag } = id === undefined ? await this.mountAt(at) : this.mountOf(id);
+		const { storage, tag } = id === undefined ? await this.mountAt(at) : this.#mountOf(id);
 		const staged = await storage.stage(id === undefined ? undefined : withoutTag(id, tag));
 		if (tag === '' && this.#mounts.all().length === 1) return staged;
 		return this.#mountedFile(staged, storage, tag);
