@@ -2,8 +2,8 @@ import test, { type ExecutionContext } from 'ava';
 import { type Job, withJob } from '../src/api/jobs.js';
 import {
 	announcement,
+	barOf,
 	detailText,
-	fractionOf,
 	overallFraction,
 	sortJobs,
 	statusText,
@@ -66,10 +66,10 @@ test(
 test('a detail of another kind is left out', says, { status: 'failed', detail: { sizeBefore: 'many' } }, 'Failed', '');
 
 test('the bar is at its end when the work is, and moves without a length while it has none', (t) => {
-	t.is(fractionOf(job({ status: 'completed' })), 1);
-	t.is(fractionOf(job()), undefined);
-	t.is(fractionOf(job({ status: 'queued' })), 0);
-	t.is(fractionOf(job({ done: 30, total: 20 })), 1);
+	t.is(barOf(job({ status: 'completed' })), 1);
+	t.is(barOf(job()), undefined);
+	t.is(barOf(job({ status: 'queued' })), 0);
+	t.is(barOf(job({ done: 30, total: 20 })), 1);
 	t.is(overallFraction([job({ done: 50, total: 100 }), job({ status: 'queued' }), job({ status: 'completed' })]), 0.25);
 });
 

@@ -38,7 +38,7 @@ export const job = z.object({
 export const transferDetail = z.object({
 	done: z.number(),
 	failed: z.number(),
-	errors: z.array(z.object({ path: z.string(), message: z.string() })).default([]),
+	errors: z.array(z.object({ path: z.string(), message: z.string(), code: z.string().optional() })).default([]),
 });
 
 /** The `detail` of a `convert`: what is known so far. The job's id is the id of the conversion. */
@@ -66,6 +66,9 @@ export const cancelJob = endpoint({ method: 'DELETE', path: '/api/jobs/{id}', au
 
 /** Runs one that failed or was cancelled again, from where it was where its kind can. */
 export const retryJob = endpoint({ method: 'POST', path: '/api/jobs/{id}/retry', audience: 'user', result: job });
+
+/** What `Prefer: respond-async` is answered with, as 202, when a call takes longer. */
+export const respondedAsync = z.object({ jobId: z.string() });
 
 /** Copies or moves items of the area `type` into the folder `directory` of `toType`, by default the same area. Answers 202. */
 export const startJob = endpoint({

@@ -1,4 +1,4 @@
-import { cancelJob, jobs, type PayloadInput, type ResultOf, retryJob, startJob } from '@stowage/contract';
+import { cancelJob, jobs, type ResultOf, retryJob } from '@stowage/contract';
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
 import { call } from './client/client.js';
 import { isStreaming } from './events/eventStream.js';
@@ -55,9 +55,4 @@ export async function cancel(id: string): Promise<void> {
 /** Queues one that failed or was cancelled again. */
 export async function retry(id: string): Promise<Job> {
 	return call(retryJob, { params: { id } });
-}
-
-/** Queues a copy or a move of several items; returns the id of the job. */
-export async function startTransfer(payload: PayloadInput<typeof startJob>): Promise<string> {
-	return (await call(startJob, { payload })).id;
 }

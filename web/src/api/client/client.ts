@@ -16,6 +16,8 @@ export interface CallOptions<E extends AnyEndpoint> {
 	/** Fills `{name}` and `{name*}` of the endpoint's path. */
 	params?: Record<string, string>;
 	signal?: AbortSignal;
+	/** Beyond those that every call has. */
+	headers?: Record<string, string>;
 }
 
 /**
@@ -23,10 +25,14 @@ export interface CallOptions<E extends AnyEndpoint> {
  * stands for, `NetworkFailure` when no response came, and an `AbortError` when the signal was aborted.
  */
 export async function call<E extends AnyEndpoint>(endpoint: E, options: CallOptions<E> = {}): Promise<ResultOf<E>> {
-	if (!endpoint.changesState) return send(endpoint, options);
+	return endpoint.changesState ? asMutation(() => send(endpoint, options)) : send(endpoint, options);
+}
+
+/** Counts as a call that changes something, for one that is made with `fetchResponse`. */
+export async function asMutation<T>(work: () => Promise<T>): Promise<T> {
 	mutations++;
 	try {
-		return await send(endpoint, options);
+		return await work();
 	} finally {
 		mutations--;
 	}
@@ -46,13 +52,17 @@ async function send<E extends AnyEndpoint>(endpoint: E, options: CallOptions<E>)
 
 /** The response to a call, its body not read yet. Throws as `call` does. */
 export async function fetchResponse<E extends AnyEndpoint>(endpoint: E, options: CallOptions<E>): Promise<Response> {
-	const { payload, signal } = options;
+	const { payload, signal, headers } = options;
 	let response: Response;
 	try {
 		response = await fetch(endpointUrl(endpoint, options), {
 			method: endpoint.method,
 			credentials: 'same-origin',
-			headers: { accept: 'application/json', ...(payload === undefined ? {} : { 'content-type': 'application/json' }) },
+			headers: {
+				accept: 'application/json',
+				...(payload === undefined ? {} : { 'content-type': 'application/json' }),
+				...headers,
+			},
 			...(payload === undefined ? {} : { body: JSON.stringify(payload) }),
 			...(signal ? { signal } : {}),
 		});

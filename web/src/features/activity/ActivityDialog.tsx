@@ -3,7 +3,7 @@ import { useEffect, useId, useRef } from 'react';
 import { isActive, type Job } from '../../api/jobs.js';
 import { dialogMilliseconds, useOpenings } from '../../ui/dialogs/dialogs.js';
 import styles from './ActivityDialog.module.css';
-import { detailText, fractionOf, statusText } from './jobText.js';
+import { barOf, detailText, statusText } from './jobText.js';
 import { activityMessages as messages } from './messages.js';
 import { useActivity, useAnnouncement } from './useActivity.js';
 
@@ -125,7 +125,7 @@ function JobRow({ job, isCancelling, cancel, retry }: JobRowProps) {
 				intent={canCancel ? 'primary' : 'none'}
 				animate={false}
 				stripes={false}
-				value={fractionOf(job)}
+				value={barOf(job)}
 			/>
 			<span className={styles.detail}>
 				{job.error !== null && <span className={styles.error}>{job.error}</span>}

@@ -1,6 +1,7 @@
 import { conversionDetail } from '@stowage/contract';
-import { formatDate, formatDuration, formatListSize, formatSpeed, formatTime } from '@stowage/rules';
+import { formatDate, formatListSize, formatTime } from '@stowage/rules';
 import { isActive, type Job } from '../../api/jobs.js';
+import { fractionOf, progressParts, unbreakable } from '../../ui/progressText.js';
 import { activityMessages as messages } from './messages.js';
 
 /** What runs comes first, then what waits, in the order of its turn, then what has ended, the last first. */
@@ -17,52 +18,34 @@ function rankOf({ status }: Job): number {
 	return status === 'processing' ? 0 : status === 'queued' ? 1 : 2;
 }
 
-/** How much is done, 0 to 1; undefined while that is not known. */
-export function fractionOf({ status, done, total }: Pick<Job, 'status' | 'done' | 'total'>): number | undefined {
-	if (status === 'completed') return 1;
-	if (total > 0) return Math.min(1, done / total);
-	return status === 'processing' ? undefined : 0;
+/** What its bar shows, 0 to 1; undefined while that is not known. */
+export function barOf(job: Job): number | undefined {
+	if (job.status === 'completed') return 1;
+	return fractionOf(job) ?? (job.status === 'processing' ? undefined : 0);
 }
 
 /** How far all active ones are together, each counting the same. */
 export function overallFraction(jobs: readonly Job[]): number {
 	const active = jobs.filter(isActive);
-	return active.reduce((sum, job) => sum + (fractionOf(job) ?? 0), 0) / Math.max(1, active.length);
+	return active.reduce((sum, job) => sum + (barOf(job) ?? 0), 0) / Math.max(1, active.length);
 }
 
 /** Beside its title: the percentage while that is known, else its state. */
 export function statusText(job: Job): string {
-	const fraction = fractionOf(job);
+	const fraction = barOf(job);
 	if (job.status === 'processing' && fraction !== undefined) return `${Math.floor(fraction * 100)}%`;
 	return messages.states[job.status];
 }
 
 /** Below its bar. An error has a line of its own. */
 export function detailText(job: Job): string {
-	const parts = isActive(job) ? progressParts(job) : resultParts(job);
-	// Lines break only between the parts.
-	return parts.map((part) => part.replaceAll(' ', '\u00A0')).join(' · ');
+	if (job.status === 'queued') return '';
+	return unbreakable(isActive(job) ? [...fpsParts(job), ...progressParts(job)] : resultParts(job));
 }
 
-function progressParts(job: Job): string[] {
-	const { status, done, total, unit, timeLeft } = job;
-	if (status === 'queued') return [];
-	const amount = (value: number) => (unit === 'bytes' ? formatListSize(value) : value.toLocaleString('en-US'));
-	const of = messages.doneOf(amount(done), amount(total));
-	return [
-		...(unit === 'percent' || total === 0 ? [] : [unit === 'items' ? messages.items(of) : of]),
-		...speedParts(job),
-		...(timeLeft === null ? [] : [messages.timeLeft(formatDuration(timeLeft))]),
-	];
-}
-
-function speedParts({ unit, speed, detail }: Job): string[] {
-	if (unit === 'percent') {
-		const { currentFps } = conversionOf(detail);
-		return typeof currentFps === 'number' ? [messages.fps(currentFps.toFixed(1))] : [];
-	}
-	if (speed === null) return [];
-	return [unit === 'bytes' ? formatSpeed(speed) : messages.itemsSpeed(Math.round(speed).toLocaleString('en-US'))];
+function fpsParts({ detail }: Job): string[] {
+	const { currentFps } = conversionOf(detail);
+	return typeof currentFps === 'number' ? [messages.fps(currentFps.toFixed(1))] : [];
 }
 
 function resultParts({ detail, endTime }: Job): string[] {

@@ -75,6 +75,9 @@ export const filesMessages = {
 	pasteFailed: 'Failed to paste items',
 	pasteError: 'Error pasting items',
 	pasted: (items: string) => `Pasted ${items}`,
+	pasteCancelled: 'Paste cancelled',
+	moveCancelled: 'Move cancelled',
+	cancelFailed: 'Error cancelling',
 
 	notPreviewable: 'File cannot be previewed',
 	notVideo: 'File is not a video',

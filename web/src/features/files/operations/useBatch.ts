@@ -6,7 +6,7 @@ import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { type Outcome, runEach } from './runEach.js';
 
 /** Work that ends sooner is done without a progress bar. */
-const noticeDelayMs = 400;
+export const noticeDelayMs = 400;
 
 const noticeKey = 'files-batch';
 

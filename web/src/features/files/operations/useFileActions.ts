@@ -53,6 +53,7 @@ export function useFileActions(context: ActionContext): FileActions {
 	});
 
 	const perform = useMemo((): Perform => {
+		let pasting: Clipboard | undefined;
 		/** The entries that the rules allow it for. A notice says which ones are skipped. */
 		const permitted = (action: GuardedAction, entries: readonly Entry[]): Entry[] => {
 			const { viewer, area } = latest.current;
@@ -71,7 +72,14 @@ export function useFileActions(context: ActionContext): FileActions {
 		const paste = () => {
 			const { clipboard: pasted, operations, directory } = latest.current;
 			if (!pasted) return void notify({ intent: 'warning', message: messages.nothingToPaste });
-			void operations.paste(pasted, directory).then(setClipboard);
+			// What was cut is on its way already.
+			if (pasted.operation === 'cut' && pasting === pasted) return;
+			pasting = pasted;
+			void operations.paste(pasted, directory).then((left) => {
+				pasting = undefined;
+				// Something else may have been cut or copied meanwhile.
+				setClipboard((current) => (current === pasted ? left : current));
+			});
 		};
 		const startDownload = (entries: readonly Entry[], asZip: boolean) => {
 			const { asksBeforeDownload, download } = latest.current;

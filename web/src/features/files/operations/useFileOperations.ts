@@ -1,4 +1,4 @@
-import { copyItem, createFolder, deleteItem, moveItem, renameItem } from '@stowage/contract';
+import { createFolder, deleteItem, moveItem, renameItem } from '@stowage/contract';
 import {
 	type Area,
 	type Clipboard,
@@ -6,9 +6,10 @@ import {
 	type Entry,
 	isFailure,
 	type MoveDirection,
-	type MoveStep,
 	moveToOtherArea,
 	type PastePlan,
+	parentPath,
+	parsePath,
 	pasteResult,
 	planPaste,
 	type StoragePath,
@@ -23,6 +24,7 @@ import type { ListingPatch } from '../folder/listingPatch.js';
 import { filesMessages as messages, nameItems } from '../messages.js';
 import { type Outcome, reasonOf } from './runEach.js';
 import { useBatch } from './useBatch.js';
+import { moveCall, type TransferPlan, useTransfer } from './useTransfer.js';
 
 export interface OperationContext {
 	viewer: Viewer;
@@ -52,6 +54,7 @@ export function useFileOperations({ viewer, area, directory, patch, show }: Oper
 	const queryClient = useQueryClient();
 	const { notify } = useNotify();
 	const runBatch = useBatch();
+	const runTransfer = useTransfer();
 
 	return useMemo(() => {
 		const fail = (message: string, reason: unknown) => notify({ intent: 'danger', message, ...detail(reason) });
@@ -75,17 +78,27 @@ export function useFileOperations({ viewer, area, directory, patch, show }: Oper
 			return entry;
 		};
 
-		const moveAll = <S extends MoveStep>(title: string, steps: readonly S[]) =>
-			runBatch(title, steps, ({ item, type, fromPath, toPath }, signal) =>
-				call(moveItem, { payload: withOwner({ type, fromPath, toPath }, item), signal }),
-			);
+		const transfer = (
+			plan: Exclude<PastePlan, { kind: 'refused' }>,
+			{ sourceArea: from }: Clipboard,
+			target: StoragePath,
+			title: string,
+		) => runTransfer(title, { ...plan, from, to: area, directory: target });
 
-		const transfer = (plan: Exclude<PastePlan, { kind: 'refused' }>, title: string) =>
-			plan.kind === 'move'
-				? moveAll(title, plan.steps)
-				: runBatch(title, plan.steps, ({ type, fromType, fromPath, toPath, owner }, signal) =>
-						call(copyItem, { payload: { type, fromType, fromPath, toPath, ...ownerPart(owner) }, signal }),
-					);
+		/** Items of several folders, such as those of a search, are moved one by one. */
+		const moveToArea = (title: string, direction: MoveDirection, entries: readonly Entry[]) => {
+			const steps = entries.map((entry) => ({ ...moveToOtherArea(direction, entry), entry }));
+			const [folder, ...others] = new Set(entries.map(({ path }) => parentPath(parsePath(path))));
+			if (folder === undefined || others.length > 0) {
+				return runBatch(title, steps, (step, signal) => call(moveItem, { payload: moveCall([step]), signal }));
+			}
+			const to = direction === 'toPublic' ? 'public' : 'private';
+			const from = direction === 'toPublic' ? 'private' : 'public';
+			const plan = { kind: 'move', from, to, directory: folder, steps } satisfies TransferPlan;
+			return runTransfer(title, plan);
+		};
+
+		const cancelled = (message: string, reason: unknown) => void notify({ message, ...detail(reason) });
 
 		return {
 			createFolder: async (folderName) => {
@@ -122,14 +135,14 @@ export function useFileOperations({ viewer, area, directory, patch, show }: Oper
 
 			moveToOtherArea: async (direction, entries) => {
 				const isPublic = direction === 'toPublic';
-				const steps = entries.map((entry) => ({ ...moveToOtherArea(direction, entry), entry }));
-				const outcome = await moveAll(messages.moving(nameItems(entries)), steps);
+				const outcome = await moveToArea(messages.moving(nameItems(entries)), direction, entries);
 				const moved = outcome.done.map(({ entry }) => entry);
 				patch({ removed: moved });
 				void refetch();
 				if (outcome.failed.length > 0) {
 					return void fail(isPublic ? messages.moveToPublicFailed : messages.moveToPrivateFailed, outcome.reason);
 				}
+				if (outcome.isCancelled) return cancelled(messages.moveCancelled, outcome.reason);
 				if (moved.length === 0) return;
 				const items = nameItems(moved);
 				succeed(isPublic ? messages.movedToPublic(items) : messages.movedToPrivate(items));
@@ -148,27 +161,30 @@ export function useFileOperations({ viewer, area, directory, patch, show }: Oper
 					fail(messages.pasteFailed, plan.refusal);
 					return clipboard;
 				}
-				const outcome = await transfer(plan, messages.pasting(nameItems(clipboard.items)));
+				const outcome = await transfer(plan, clipboard, target, messages.pasting(nameItems(clipboard.items)));
 				void refetch();
+				const left = clipboard.operation === 'copy' ? clipboard : without(clipboard, outcome);
 				const failed = outcome.failed.length + plan.skipped.length;
 				const reason = outcome.reason ?? plan.skipped[0]?.refusal;
-				if (failed === 0) succeed(messages.pasted(nameItems(clipboard.items)));
+				if (outcome.isCancelled) cancelled(messages.pasteCancelled, outcome.reason);
+				else if (failed === 0) succeed(messages.pasted(nameItems(clipboard.items)));
 				else if (outcome.done.length === 0)
 					fail(isRefusal(reason) ? messages.pasteFailed : messages.pasteError, reason);
 				else fail(pasteResult(outcome.done.length, failed), reason);
-				return clipboard.operation === 'copy' ? clipboard : without(clipboard, outcome);
+				return left;
 			},
 
 			dropInto: async (dragged, target) => {
 				const plan = planPaste(dragged, viewer, area, target);
 				if (plan.kind === 'refused') return void fail(messages.moveFailed, plan.refusal);
-				const outcome = await transfer(plan, messages.moving(nameItems(dragged.items)));
+				const outcome = await transfer(plan, dragged, target, messages.moving(nameItems(dragged.items)));
 				void refetch();
+				if (outcome.isCancelled) return cancelled(messages.moveCancelled, outcome.reason);
 				if (outcome.reason !== undefined) return void fail(messages.moveFailed, outcome.reason);
 				if (outcome.done.length > 0) succeed(messages.moved(nameItems(outcome.done.map(({ item }) => item))));
 			},
 		};
-	}, [viewer, area, directory, patch, show, queryClient, notify, runBatch]);
+	}, [viewer, area, directory, patch, show, queryClient, notify, runBatch, runTransfer]);
 }
 
 /** Whether the server refused what was asked. Anything else is an error of the server, the connection or the page. */

@@ -93,7 +93,7 @@ function AggregateProgress({ items, run, isRunning, progress, hasSucceeded }: Up
 		<div className={styles.aggregate}>
 			<div className={styles.aggregateText}>
 				<span>{messages.filesDone(completed, total)}</span>
-				<span>{messages.uploadedOf(formatQueueSize(uploadedSize), formatQueueSize(totalSize))}</span>
+				<span>{messages.doneOf(formatQueueSize(uploadedSize), formatQueueSize(totalSize))}</span>
 			</div>
 			<ProgressBar
 				aria-label={messages.uploading}

@@ -195,7 +195,7 @@ function ProgressNote({ item, progress }: { item: QueueItem; progress: UploadPro
 	return (
 		<>
 			<span className={styles.percent}>{Math.floor(fraction(progress.uploadedSize, item.size) * 100)}%</span>
-			<span>{messages.uploadedOf(formatQueueSize(progress.uploadedSize), formatQueueSize(item.size))}</span>
+			<span>{messages.doneOf(formatQueueSize(progress.uploadedSize), formatQueueSize(item.size))}</span>
 			{speed !== undefined && <span>{formatSpeed(speed)}</span>}
 			{secondsLeft !== undefined && <span>{messages.timeLeft(formatDuration(secondsLeft))}</span>}
 		</>

@@ -1,0 +1,48 @@
+import { copyItem, maxJobItems, moveItem, type PayloadInput, respondedAsync, startJob } from '@stowage/contract';
+import { asMutation, call, fetchResponse } from './client/client.js';
+
+/** Several items that are copied or moved into one folder. */
+export type Transfer = PayloadInput<typeof startJob>;
+
+/** The jobs of a transfer, each with how many of the items it has, in their order. */
+export interface StartedTransfer {
+	jobs: readonly { id: string; items: number }[];
+	/** Why the items that no job has were not queued. */
+	refusal: unknown;
+}
+
+/** Queues it, as few jobs as it takes. */
+export async function startTransfer({ items, ...rest }: Transfer): Promise<StartedTransfer> {
+	const jobs: { id: string; items: number }[] = [];
+	try {
+		for (let start = 0; start < items.length; start += maxJobItems) {
+			const part = items.slice(start, start + maxJobItems);
+			const { id } = await call(startJob, { payload: { ...rest, items: part } });
+			jobs.push({ id, items: part.length });
+		}
+		return { jobs, refusal: undefined };
+	} catch (refusal) {
+		return { jobs, refusal };
+	}
+}
+
+/** Copies one item. Returns the id of a job that goes on with it if it takes longer. */
+export function copyOne(payload: PayloadInput<typeof copyItem>, signal: AbortSignal): Promise<string | undefined> {
+	return sendAsync(copyItem, payload, signal);
+}
+
+/** The same with a move. */
+export function moveOne(payload: PayloadInput<typeof moveItem>, signal: AbortSignal): Promise<string | undefined> {
+	return sendAsync(moveItem, payload, signal);
+}
+
+async function sendAsync<E extends typeof copyItem | typeof moveItem>(
+	endpoint: E,
+	payload: PayloadInput<E>,
+	signal: AbortSignal,
+): Promise<string | undefined> {
+	return asMutation(async () => {
+		const response = await fetchResponse<E>(endpoint, { payload, signal, headers: { prefer: 'respond-async' } });
+		return response.status === 202 ? respondedAsync.parse(await response.json()).jobId : undefined;
+	});
+}

@@ -1,0 +1,50 @@
+import { transferDetail } from '@stowage/contract';
+import { Failure, failureKind } from '@stowage/rules';
+import type { Job } from '../../../api/jobs.js';
+import type { Outcome } from './runEach.js';
+
+/** What became of the items of a job that has ended, in their order. */
+export function outcomeOf<T extends { item: { path: string } }>(items: readonly T[], job: Job): Outcome<T> {
+	const parsed = transferDetail.safeParse(job.detail);
+	const isCancelled = job.status === 'cancelled';
+	if (!parsed.success) {
+		const isDone = job.status === 'completed';
+		const failed = isDone || isCancelled ? [] : items;
+		return { done: isDone ? [...items] : [], failed: [...failed], reason: reasonOf(job), isCancelled };
+	}
+	const { done: doneCount, failed: failedCount, errors } = parsed.data;
+	const reached = items.slice(0, doneCount + failedCount);
+	const refused = new Set(errors.map(({ path }) => path));
+	const done = reached.filter(({ item }) => !refused.has(item.path));
+	// Only so many errors are told: of the others it is not known which items they are about, only how many.
+	const failed = new Set([...reached.filter(({ item }) => refused.has(item.path)), ...done.splice(doneCount)]);
+	const unreached = isCancelled ? [] : items.slice(reached.length);
+	return {
+		done,
+		failed: [...reached.filter((item) => failed.has(item)), ...unreached],
+		reason: reasonOf(job, errors[0]),
+		isCancelled,
+	};
+}
+
+type ToldError = { message: string; code?: string | undefined };
+
+function reasonOf({ status, error }: Job, first?: ToldError): Failure | undefined {
+	if (status === 'completed') return first && failureOf(first.message, first.code);
+	return error === null ? undefined : failureOf(error, first?.code);
+}
+
+/** Without a code it is a fault of the server. */
+function failureOf(message: string, code: string | undefined): Failure {
+	return new Failure((code !== undefined && failureKind(code)) || 'unavailable', message);
+}
+
+/** Of the parts of a transfer, in their order. */
+export function joinOutcomes<T>(outcomes: readonly Outcome<T>[]): Outcome<T> {
+	return {
+		done: outcomes.flatMap(({ done }) => done),
+		failed: outcomes.flatMap(({ failed }) => failed),
+		reason: outcomes.find(({ reason }) => reason !== undefined)?.reason,
+		isCancelled: outcomes.some(({ isCancelled }) => isCancelled),
+	};
+}

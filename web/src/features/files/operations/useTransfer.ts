@@ -1,0 +1,140 @@
+import type { Area, CopyStep, MoveStep, StoragePath } from '@stowage/rules';
+import { isFailure } from '@stowage/rules';
+import { useQueryClient } from '@tanstack/react-query';
+import { useCallback } from 'react';
+import { followJob } from '../../../api/followJob.js';
+import { cancel, type Job } from '../../../api/jobs.js';
+import { sessionQuery } from '../../../api/session/sessionQuery.js';
+import { copyOne, moveOne, startTransfer } from '../../../api/transfers.js';
+import { useNotify } from '../../../ui/notifications/useNotify.js';
+import { fractionOf, progressParts, unbreakable } from '../../../ui/progressText.js';
+import { filesMessages as messages } from '../messages.js';
+import { type Outcome, reasonOf } from './runEach.js';
+import { joinOutcomes, outcomeOf } from './transferOutcome.js';
+import { noticeDelayMs } from './useBatch.js';
+
+/** For so long the notification bar shows how far it is. Then the button of Activity does. */
+const noticeMs = 60_000;
+
+/** Steps that bring items from one area into one folder of an area. */
+export type TransferPlan =
+	| { kind: 'copy'; from: Area; to: Area; directory: StoragePath; steps: readonly CopyStep[] }
+	| { kind: 'move'; from: Area; to: Area; directory: StoragePath; steps: readonly MoveStep[] };
+
+export type RunTransfer = <P extends TransferPlan>(title: string, plan: P) => Promise<Outcome<P['steps'][number]>>;
+
+let transfers = 0;
+
+/** Copies or moves items: one by its call, several as a job, which goes on without the page. The notification bar shows how far it is at first, with `Cancel`. */
+export function useTransfer(): RunTransfer {
+	const queryClient = useQueryClient();
+	const { notify, dismiss } = useNotify();
+
+	return useCallback(
+		async (title, plan) => {
+			const key = `transfer-${++transfers}`;
+			const controller = new AbortController();
+			const jobs = new Map<string, Job | undefined>();
+			const isCancelled = () => controller.signal.aborted;
+			const cancelAll = () => {
+				controller.abort();
+				Promise.all([...jobs.keys()].map(cancel)).catch((error: unknown) =>
+					notify({ intent: 'danger', message: messages.cancelFailed, detail: reasonOf(error) ?? '' }),
+				);
+			};
+			let state: 'early' | 'shown' | 'late' = 'early';
+			const show = () => {
+				if (state === 'shown')
+					notify({ ...progressNotice([...jobs.values()]), key, message: title, onCancel: cancelAll });
+			};
+			const early = setTimeout(() => {
+				state = 'shown';
+				show();
+			}, noticeDelayMs);
+			const late = setTimeout(() => {
+				state = 'late';
+				dismiss(key);
+			}, noticeMs);
+			const follow = (id: string) => {
+				jobs.set(id, undefined);
+				if (isCancelled()) cancelAll();
+				return followJob(queryClient, id, (job) => {
+					jobs.set(id, job);
+					show();
+				});
+			};
+			try {
+				const outcome =
+					plan.steps.length === 1 ? await sendOne(plan, controller.signal, follow) : await sendAll(plan, follow);
+				if (isFailure(outcome.reason, 'notSignedIn'))
+					void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+				return outcome;
+			} finally {
+				clearTimeout(early);
+				clearTimeout(late);
+				dismiss(key);
+			}
+		},
+		[queryClient, notify, dismiss],
+	);
+}
+
+type Follow = (id: string) => Promise<Job>;
+
+/** A quick one answers as it always did. */
+async function sendOne<P extends TransferPlan>(
+	plan: P,
+	signal: AbortSignal,
+	follow: Follow,
+): Promise<Outcome<P['steps'][number]>> {
+	const { steps } = plan;
+	try {
+		const id =
+			plan.kind === 'copy' ? await copyOne(copyCall(plan.steps), signal) : await moveOne(moveCall(plan.steps), signal);
+		if (id !== undefined) return outcomeOf(steps, await follow(id));
+		return { done: [...steps], failed: [], reason: undefined, isCancelled: false };
+	} catch (reason) {
+		if (signal.aborted) return { done: [], failed: [], reason: undefined, isCancelled: true };
+		return { done: [], failed: [...steps], reason, isCancelled: false };
+	}
+}
+
+function copyCall([step]: readonly CopyStep[]) {
+	const { type, fromType, fromPath, toPath, owner } = step as CopyStep;
+	return { type, fromType, fromPath, toPath, ...(owner === undefined ? {} : { owner }) };
+}
+
+export function moveCall([step]: readonly MoveStep[]) {
+	const { type, fromPath, toPath, item } = step as MoveStep;
+	return { type, fromPath, toPath, ...(item.owner === undefined ? {} : { owner: item.owner }) };
+}
+
+async function sendAll<P extends TransferPlan>(plan: P, follow: Follow): Promise<Outcome<P['steps'][number]>> {
+	const { kind, from, to, directory, steps } = plan;
+	const items = steps.map(({ item: { path, owner } }) => ({ path, ...(owner === undefined ? {} : { owner }) }));
+	const { jobs, refusal } = await startTransfer({ kind, type: from, toType: to, directory, items });
+	let start = 0;
+	const parts = jobs.map(({ id, items: count }) => {
+		const part = steps.slice(start, start + count);
+		start += count;
+		return follow(id).then(
+			(job) => outcomeOf(part, job),
+			(reason: unknown) => ({ done: [], failed: part, reason, isCancelled: false }),
+		);
+	});
+	const refused = { done: [], failed: steps.slice(start), reason: refusal, isCancelled: false };
+	return joinOutcomes([...(await Promise.all(parts)), refused]);
+}
+
+/** How far the jobs are together. */
+function progressNotice(jobs: readonly (Job | undefined)[]) {
+	const [first] = jobs;
+	const fractions = jobs.map((job) => (job ? fractionOf(job) : undefined));
+	const isKnown = fractions.length > 0 && fractions.every((fraction) => fraction !== undefined);
+	const sum = fractions.reduce<number>((all, fraction) => all + (fraction ?? 0), 0);
+	const parts = jobs.length === 1 && first?.status === 'processing' ? progressParts(first) : [];
+	return {
+		progress: isKnown ? sum / fractions.length : ('indeterminate' as const),
+		...(parts.length === 0 ? {} : { detail: unbreakable(parts) }),
+	};
+}
