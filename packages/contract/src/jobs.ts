@@ -43,7 +43,8 @@ export const transferDetail = z.object({
 
 /** The `detail` of a `convert`: what is known so far. The job's id is the id of the conversion. */
 export const conversionDetail = z.object({
-	currentFps: z.number().nullish(),
+	/** Frames a second, at the moment and on average. */
+	fps: z.number().nullish(),
 	averageFps: z.number().nullish(),
 	/** Such as `1h2m3s`. */
 	eta: z.string().nullish(),
