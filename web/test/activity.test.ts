@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { type Job, withJob } from '../src/api/jobs.js';
+import { type Job, withJob } from '../src/api/jobs/jobs.js';
 import {
 	announcement,
 	barOf,

@@ -1,6 +1,6 @@
 import type { Entry } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
-import type { ConversionStatus } from '../src/api/conversions.js';
+import type { ConversionStatus } from '../src/api/jobs/conversions.js';
 import {
 	conversionRequest,
 	newConversion,

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useRef, useState } from 'react';
 import { type Capabilities, capabilitiesQuery } from '../api/capabilities.js';
 import { thumbnailUrl } from '../api/downloads.js';
+import { useBackgroundConversions } from '../features/conversion/useBackgroundConversions.js';
 import { useMayConvert } from '../features/conversion/useMayConvert.js';
 import { useRefreshAfterConversion } from '../features/conversion/useRefreshAfterConversion.js';
 import { DownloadDialog } from '../features/downloads/DownloadDialog.js';
@@ -69,6 +70,7 @@ export function BrowserPageFolder({ location, viewer, isKnown, settings }: Brows
 	const download = useDownloads(area, directory);
 	const operations = useFileOperations({ ...place, patch: folder.patch, show: folder.show });
 	const refreshAfterConversion = useRefreshAfterConversion(area);
+	const followConversions = useBackgroundConversions(refreshAfterConversion);
 	const actions = useFileActions({
 		...place,
 		folder,
@@ -182,7 +184,13 @@ export function BrowserPageFolder({ location, viewer, isKnown, settings }: Brows
 						case 'convert':
 							return (
 								<Suspense>
-									<ConvertDialog {...props} area={area} videos={dialog.entries} onConverted={refreshAfterConversion} />
+									<ConvertDialog
+										{...props}
+										area={area}
+										videos={dialog.entries}
+										onConverted={refreshAfterConversion}
+										onContinue={followConversions}
+									/>
 								</Suspense>
 							);
 					}

@@ -1,6 +1,6 @@
 import { isFailure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
-import type { Job } from '../../src/api/jobs.js';
+import type { Job } from '../../src/api/jobs/jobs.js';
 import { joinOutcomes, outcomeOf } from '../../src/features/files/operations/transferOutcome.js';
 
 const job = (told: Partial<Job>): Job => ({

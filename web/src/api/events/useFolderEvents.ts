@@ -3,7 +3,7 @@ import type { Area } from '@stowage/rules';
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore } from 'react';
 import { endpointUrl, isMutating } from '../client/client.js';
-import { refetchJobs, updateJob } from '../jobs.js';
+import { refetchJobs, updateJob } from '../jobs/jobs.js';
 import { listingKey } from '../listings/listingQuery.js';
 import { sessionQuery } from '../session/sessionQuery.js';
 import { openEventStream } from './eventStream.js';

@@ -1,7 +1,7 @@
 import { Button, Spinner } from '@blueprintjs/core';
 import { useQuery } from '@tanstack/react-query';
 import { useLayoutEffect, useRef } from 'react';
-import { isActive, jobsQuery } from '../../api/jobs.js';
+import { isActive, jobsQuery } from '../../api/jobs/jobs.js';
 import { focusAccount } from '../../ui/header/AppHeader.js';
 import styles from './ActivityButton.module.css';
 import { overallFraction } from './jobText.js';

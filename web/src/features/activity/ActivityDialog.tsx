@@ -1,6 +1,6 @@
 import { Button, Dialog, DialogBody, DialogFooter, ProgressBar, Spinner } from '@blueprintjs/core';
 import { useEffect, useId, useRef } from 'react';
-import { isActive, type Job } from '../../api/jobs.js';
+import { isActive, type Job } from '../../api/jobs/jobs.js';
 import { dialogMilliseconds, useOpenings } from '../../ui/dialogs/dialogs.js';
 import styles from './ActivityDialog.module.css';
 import { barOf, detailText, statusText } from './jobText.js';

@@ -1,6 +1,6 @@
 import { conversionDetail } from '@stowage/contract';
 import { formatDate, formatListSize, formatTime } from '@stowage/rules';
-import { isActive, type Job } from '../../api/jobs.js';
+import { isActive, type Job } from '../../api/jobs/jobs.js';
 import { fractionOf, progressParts, unbreakable } from '../../ui/progressText.js';
 import { activityMessages as messages } from './messages.js';
 

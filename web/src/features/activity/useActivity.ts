@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { cancel, isActive, type Job, jobsQuery, refetchJobs, retry, updateJob } from '../../api/jobs.js';
+import { cancel, isActive, type Job, jobsQuery, refetchJobs, retry, updateJob } from '../../api/jobs/jobs.js';
 import { useNotify } from '../../ui/notifications/useNotify.js';
 import { announcement, sortJobs } from './jobText.js';
 import { activityMessages as messages } from './messages.js';

@@ -18,10 +18,13 @@ export interface ConvertDialogProps {
 	onClosed: () => void;
 	/** There are new files: told when one is there, and again when the dialog is closed. */
 	onConverted: (outputPaths: readonly string[]) => void;
+	/** The dialog is closed before these have ended. */
+	onContinue: (ids: readonly string[]) => void;
 }
 
 /** Asks how videos are converted, starts that and shows how far it is. The server goes on without the dialog. */
-export function ConvertDialog({ isOpen, area, videos, onClose, onClosed, onConverted }: ConvertDialogProps) {
+export function ConvertDialog(props: ConvertDialogProps) {
+	const { isOpen, area, videos, onClose, onClosed, onConverted, onContinue } = props;
 	const titleId = useId();
 	const conversion = useConversions(area, videos, onConverted);
 	const { state, conversions, isStarting } = conversion;
@@ -81,7 +84,13 @@ export function ConvertDialog({ isOpen, area, videos, onClose, onClosed, onConve
 						className={styles.footer}
 						actions={
 							isRunning ? (
-								<Running onCancel={() => setAsking(true)} onContinue={onClose} />
+								<Running
+									onCancel={() => setAsking(true)}
+									onContinue={() => {
+										onContinue(conversions.filter(isActive).map(({ id }) => id));
+										onClose();
+									}}
+								/>
 							) : (
 								<FirstFocus key="ended" text={messages.close} onClick={close} />
 							)

@@ -1,6 +1,6 @@
 import type { Area, ConversionFormat, Entry } from '@stowage/rules';
 import { conversionRateFactor } from '@stowage/rules';
-import type { ConversionRequest, ConversionStatus } from '../../api/conversions.js';
+import type { ConversionRequest, ConversionStatus } from '../../api/jobs/conversions.js';
 
 /** What a person chooses for all videos. */
 export interface ConversionChoice {

@@ -57,6 +57,8 @@ export const conversionMessages = {
 	notStarted: 'Error starting conversion',
 	startFailed: 'Error starting video conversions',
 	cancelFailed: 'Error cancelling conversions',
+	activity: 'Activity',
+	backgroundFailed: (title: string) => `${title}: failed`,
 	unknown: 'The server no longer knows this conversion.',
 
 	refreshFailed: 'Failed to refresh directory after 4 attempts. Please refresh manually.',

@@ -2,7 +2,7 @@ import { type Area, type Entry, isFailure } from '@stowage/rules';
 import { useQueries } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { UnexplainedFailure } from '../../api/client/client.js';
-import { canConvert, cancelConversion, fetchConversion, startConversion } from '../../api/conversions.js';
+import { canConvert, cancelConversion, fetchConversion, startConversion } from '../../api/jobs/conversions.js';
 import {
 	type Conversion,
 	type ConversionChoice,

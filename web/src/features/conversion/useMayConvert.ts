@@ -1,5 +1,5 @@
 import { useCallback } from 'react';
-import { canConvert } from '../../api/conversions.js';
+import { canConvert } from '../../api/jobs/conversions.js';
 import { useNotify } from '../../ui/notifications/useNotify.js';
 import { conversionMessages as messages } from './messages.js';
 

@@ -1,6 +1,6 @@
 import { transferDetail } from '@stowage/contract';
 import { Failure, failureKind } from '@stowage/rules';
-import type { Job } from '../../../api/jobs.js';
+import type { Job } from '../../../api/jobs/jobs.js';
 import type { Outcome } from './runEach.js';
 
 /** What became of the items of a job that has ended, in their order. */

@@ -1,5 +1,5 @@
 import { copyItem, maxJobItems, moveItem, type PayloadInput, respondedAsync, startJob } from '@stowage/contract';
-import { asMutation, call, fetchResponse } from './client/client.js';
+import { asMutation, call, fetchResponse } from '../client/client.js';
 
 /** Several items that are copied or moved into one folder. */
 export type Transfer = PayloadInput<typeof startJob>;

@@ -8,7 +8,7 @@ import {
 	type PayloadInput,
 	type ResultOf,
 } from '@stowage/contract';
-import { call } from './client/client.js';
+import { call } from '../client/client.js';
 
 export type ConversionRequest = PayloadInput<typeof handbrakeConvert>;
 

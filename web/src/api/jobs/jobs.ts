@@ -1,7 +1,7 @@
 import { cancelJob, jobs, type ResultOf, retryJob } from '@stowage/contract';
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
-import { call } from './client/client.js';
-import { isStreaming } from './events/eventStream.js';
+import { call } from '../client/client.js';
+import { isStreaming } from '../events/eventStream.js';
 
 /** Long work of the signed-in user. */
 export type Job = ResultOf<typeof jobs>[number];

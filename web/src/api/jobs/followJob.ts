@@ -1,7 +1,7 @@
 import { findJob } from '@stowage/contract';
 import { isFailure } from '@stowage/rules';
 import type { QueryClient } from '@tanstack/react-query';
-import { call } from './client/client.js';
+import { call } from '../client/client.js';
 import { isActive, type Job, updateJob } from './jobs.js';
 
 /** Short work is noticed at once; the pauses double up to the last. */

@@ -1,0 +1,47 @@
+import { conversionDetail } from '@stowage/contract';
+import { isFailure } from '@stowage/rules';
+import { useQueryClient } from '@tanstack/react-query';
+import { useCallback } from 'react';
+import { followJob } from '../../api/jobs/followJob.js';
+import type { Job } from '../../api/jobs/jobs.js';
+import { useFrame } from '../../ui/frame.js';
+import { useNotify } from '../../ui/notifications/useNotify.js';
+import { conversionMessages as messages } from './messages.js';
+
+/** Follows conversions whose dialog was closed. `onConverted` is told of each new file, and a notice says how they went when all have ended. */
+export function useBackgroundConversions(
+	onConverted: (outputPaths: readonly string[]) => void,
+): (ids: readonly string[]) => void {
+	const queryClient = useQueryClient();
+	const { notify } = useNotify();
+	const { openActivity } = useFrame();
+
+	return useCallback(
+		async (ids) => {
+			const ended: Job[] = [];
+			// In the order in which they run.
+			for (const id of ids) {
+				try {
+					const job = await followJob(queryClient, id);
+					ended.push(job);
+					const { outputPath } = conversionDetail.parse(job.detail ?? {});
+					if (job.status === 'completed' && typeof outputPath === 'string') onConverted([outputPath]);
+				} catch (error) {
+					// It is no longer known, or nobody is signed in who could be told of it.
+					if (isFailure(error, 'notFound')) continue;
+					if (isFailure(error, 'notSignedIn')) return;
+					throw error;
+				}
+			}
+			const failed = ended.find(({ status }) => status === 'failed');
+			if (failed) {
+				const detail = failed.error === null ? {} : { detail: failed.error };
+				const action = { text: messages.activity, onClick: openActivity };
+				notify({ intent: 'danger', message: messages.backgroundFailed(failed.title), ...detail, action });
+			} else if (ended.some(({ status }) => status === 'completed')) {
+				notify({ intent: 'success', message: messages.completed });
+			}
+		},
+		[queryClient, notify, openActivity, onConverted],
+	);
+}
