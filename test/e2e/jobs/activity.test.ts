@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { clean } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
 import { overlaysClosed, setUpFixture } from '../support/fileManager.js';
-import { jobOf } from '../support/handbrakeAnswers.js';
+import { jobOf } from '../support/jobAnswers.js';
 import { expectNotice } from '../support/notices.js';
 
 const fixture = setUpFixture(test);

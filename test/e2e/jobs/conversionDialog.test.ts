@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { clean } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
 import { overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
-import { answerConversions } from '../support/handbrakeAnswers.js';
+import { answerConversions } from '../support/jobAnswers.js';
 import { expectNotice } from '../support/notices.js';
 
 const fixture = setUpFixture(test);

@@ -1,0 +1,119 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import test from 'ava';
+import type { Locator, Page } from 'playwright-core';
+import { expectOnDisk, nameIn, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { expectNotice } from '../support/notices.js';
+import { timeoutMs } from '../support/timeouts.js';
+
+const fixture = setUpFixture(test);
+
+async function writeMany(folder: string, files: number): Promise<void> {
+	await writeFiles(folder, Object.fromEntries(Array.from({ length: files }, (_, index) => [`${index}.txt`, 'x'])));
+}
+
+/** Copies rows of the home by the keyboard and pastes them into its folder `Target`. */
+async function paste(page: Page, ...names: string[]): Promise<void> {
+	await page.keyboard.press('Escape');
+	for (const name of names) await rowOf(page, name).click({ modifiers: ['Control'] });
+	await page.keyboard.press('Control+c');
+	await nameIn(page, 'Target').click();
+	await rowOf(page, 'Up Directory').waitFor();
+	await page.keyboard.press('Control+v');
+}
+
+/** Waits until the bar has stood at two places that both lie within. */
+async function seeItMove(bar: Locator): Promise<void> {
+	const seen = new Set<string>();
+	for (const limit = performance.now() + timeoutMs; seen.size < 2; await wait(30)) {
+		if (performance.now() > limit) throw new Error(`The bar stood at ${[...seen].join(' and ')} only.`);
+		const value = await bar.getAttribute('aria-valuenow', { timeout: timeoutMs });
+		if (value !== null && value !== '0' && value !== '100') seen.add(value);
+	}
+}
+
+test.serial('a paste goes on without its page, and is seen, cancelled and tried again from another', async (t) => {
+	const ada = await fixture.enter(t);
+	await writeFiles(ada.home, { 'Target/': '', 'b/': '' });
+	await writeMany(path.join(ada.home, 'a'), 200);
+	const page = await ada.open('/browser?type=private');
+	await paste(page, 'a', 'b');
+	await expectNotice(page, 'Pasted 2 items');
+	// So many that the next one takes some seconds on this machine.
+	const [{ startTime, endTime }] = await page.evaluate(async () => (await fetch('/api/jobs')).json());
+	const files = Math.min(30_000, Math.max(400, Math.round((200 * 20_000) / (endTime - startTime))));
+	await writeMany(path.join(ada.home, 'many'), files);
+	await page.goto(`${ada.url}/browser?type=private`);
+	await rowOf(page, 'many').waitFor();
+	const other = await ada.open('/browser?type=public');
+	await page.bringToFront();
+	await paste(page, 'b', 'many');
+	const notice = page.getByRole('status').filter({ hasText: 'Pasting 2 items' });
+	await seeItMove(notice.getByRole('progressbar', { name: 'Pasting 2 items' }));
+	await notice.getByRole('button', { name: 'Cancel' }).waitFor();
+
+	// The other page hears of it by itself.
+	await other.getByRole('button', { name: 'Activity: 1 running' }).click();
+	const job = other.getByRole('dialog', { name: 'Activity' }).getByRole('listitem').first();
+	await job.getByText('Copy 2 items to Target').waitFor();
+	await job.getByRole('button', { name: 'Cancel' }).click();
+	await expectNotice(page, 'Paste cancelled', 'Copied 1 of 2 items.');
+	await job.getByText('Cancelled', { exact: true }).waitFor();
+	await job.getByText('Copied 1 of 2 items.').waitFor();
+	// What was done stays, and of the other one there is nothing.
+	const [copied = ''] = (await readdir(path.join(ada.home, 'Target'))).filter((name) => name.startsWith('b ('));
+	t.is(copied, 'b (1)');
+	t.false((await readdir(path.join(ada.home, 'Target'))).includes('many'));
+
+	await job.getByRole('button', { name: 'Retry' }).click();
+	await seeItMove(job.getByRole('progressbar', { name: 'Copy 2 items to Target' }));
+	await page.close();
+	await job.getByText('Completed').waitFor();
+	await other.getByRole('button', { name: 'Activity: 1 running' }).waitFor({ state: 'detached' });
+	t.is((await readdir(path.join(ada.home, 'Target/many'))).length, files);
+	t.deepEqual(ada.faults, []);
+});
+
+test.serial('many items are moved by one job, and what could not be moved stays cut', async (t) => {
+	const ada = await fixture.enter(t);
+	await writeFiles(ada.home, { 'Target/': '', 'a.txt': 'a', 'b.txt': 'b', 'c.txt': 'c' });
+	const page = await ada.open('/browser?type=private');
+	const calls: string[] = [];
+	page.on('request', (request) => {
+		if (request.method() === 'POST') calls.push(new URL(request.url()).pathname);
+	});
+	await page.keyboard.press('Control+a');
+	for (const name of ['Public', 'Target']) await rowOf(page, name).click({ modifiers: ['Control'] });
+	await page.keyboard.press('Control+x');
+	// A disk that is full, say: nothing of it was done.
+	await page.route('**/api/jobs', (route) =>
+		route.fulfill({
+			status: 507,
+			json: { statusCode: 507, code: 'STORAGE_FULL', error: '', message: 'No space left' },
+		}),
+	);
+	await nameIn(page, 'Target').click();
+	await rowOf(page, 'Up Directory').waitFor();
+	await page.keyboard.press('Control+v');
+	await expectNotice(page, 'Error pasting items', 'No space left');
+	await page.unroute('**/api/jobs');
+	calls.length = 0;
+	await page.keyboard.press('Control+v');
+	await expectNotice(page, 'Pasted 3 items');
+	t.deepEqual(calls, ['/api/jobs']);
+	await expectOnDisk(t, ada.home, ['Public/', 'Target/', 'Target/a.txt', 'Target/b.txt', 'Target/c.txt']);
+	await page.keyboard.press('Control+v');
+	await expectNotice(page, 'Nothing to paste');
+
+	for (const name of ['a.txt', 'b.txt', 'c.txt']) await rowOf(page, name).waitFor();
+	await page.keyboard.press('Control+a');
+	await rowOf(page, 'b.txt').click({ button: 'right' });
+	await page.getByRole('menuitem', { name: 'Move to Public' }).click();
+	await page.getByRole('dialog').getByRole('button', { name: 'Move', exact: true }).click();
+	await expectNotice(page, 'Moved 3 items to public');
+	t.deepEqual(calls, ['/api/jobs', '/api/jobs']);
+	const moved = ['a', 'b', 'c'].map((name) => `Public/Target/${name}.txt`);
+	await expectOnDisk(t, ada.home, ['Public/', 'Public/Target/', ...moved, 'Target/']);
+	t.deepEqual(ada.faults, []);
+});
