@@ -52,7 +52,7 @@ test(
 test(
 	'a conversion',
 	says,
-	{ unit: 'percent', done: 41.9, total: 100, timeLeft: 62, detail: { fps: 61.31, eta: '1m2s' } },
+	{ unit: 'percent', done: 41.9, total: 100, timeLeft: 62, detail: { currentFps: 61.31, eta: '1m2s' } },
 	'41%',
 	'61.3 fps · 1m 2s left',
 );

@@ -44,7 +44,7 @@ export const transferDetail = z.object({
 /** The `detail` of a `convert`: what is known so far. The job's id is the id of the conversion. */
 export const conversionDetail = z.object({
 	/** Frames a second, at the moment and on average. */
-	fps: z.number().nullish(),
+	currentFps: z.number().nullish(),
 	averageFps: z.number().nullish(),
 	/** Such as `1h2m3s`. */
 	eta: z.string().nullish(),

@@ -44,8 +44,8 @@ export function detailText(job: Job): string {
 }
 
 function fpsParts({ detail }: Job): string[] {
-	const { fps } = conversionOf(detail);
-	return typeof fps === 'number' ? [messages.fps(fps.toFixed(1))] : [];
+	const { currentFps } = conversionOf(detail);
+	return typeof currentFps === 'number' ? [messages.fps(currentFps.toFixed(1))] : [];
 }
 
 function resultParts({ detail, endTime }: Job): string[] {
