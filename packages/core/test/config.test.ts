@@ -29,6 +29,29 @@ test('config/default.yaml documents every setting with its default', async (t) =
 	t.truthy(parse(text));
 });
 
+/** What strangers could do to a server on the internet otherwise. */
+const boundsOnStrangers = [
+	['uploads', 'anonymousBytesPerHour'],
+	['uploads', 'anonymousFilesPerHour'],
+	['uploads', 'anonymousTotalBytesPerHour'],
+	['uploads', 'anonymousTotalFilesPerHour'],
+	['uploads', 'anonymousUnfinished'],
+	['uploads', 'anonymousMetadataSize'],
+	['quotas', 'anonymousBytes'],
+	['quotas', 'anonymousEntries'],
+] as const;
+
+test('what strangers may do is bounded from the start, and 0 takes each bound away', (t) => {
+	type Groups = Record<string, Record<string, unknown>>;
+	const defaults = loadConfig({}) as unknown as Groups;
+	t.is(defaults.uploads?.freeSpaceReserve, 'auto');
+	for (const [group, name] of boundsOnStrangers) {
+		t.true(Number(defaults[group]?.[name]) > 0, name);
+		const without = loadConfig({ flags: { [flagOf(`${group}.${name}`)]: '0' } }) as unknown as Groups;
+		t.is(without[group]?.[name], 0, name);
+	}
+});
+
 test('names follow from the setting: a.bC is STOWAGE_A_B_C and --a-b-c', (t) => {
 	t.is(variableOf('uploads.maxFileSize'), 'STOWAGE_UPLOADS_MAX_FILE_SIZE');
 	t.is(flagOf('uploads.maxFileSize'), '--uploads-max-file-size');

@@ -130,8 +130,14 @@ test.serial('uploads and archives pass through nginx as they are', async (t) => 
 	const answer = await nginx.upload('/api/upload', [field('type', 'private'), file('large.bin', large)]);
 	t.is(answer.statusCode, 200, answer.payload);
 	t.true((await nginx.get('/api/download/large.bin?type=private')).bytes.equals(large));
-	const url = '/api/download/?type=private';
-	t.deepEqual(essence(await nginx.get(url)), essence(await direct.get(url)));
+	const folder = { directory: '', folderName: 'docs', type: 'private' };
+	t.is((await nginx.post('/api/createFolder', folder)).statusCode, 200);
+	await nginx.upload('/api/upload', [field('directory', 'docs'), field('type', 'private'), file('a.bin', large)]);
+	const archive = '/api/download/docs?type=private';
+	const sent = await nginx.get(archive);
+	t.deepEqual([sent.statusCode, sent.headers['content-type']], [200, 'application/zip']);
+	t.true(sent.bytes.length > large.length);
+	t.deepEqual(essence(sent), essence(await direct.get(archive)));
 	const files = [{ path: 'large.bin' }];
 	const ticket = json(await nginx.post('/api/downloadTickets', { files, type: 'private', directory: '' }));
 	// Its page hears how far it is, and can end it: so it is not handed over.

@@ -147,6 +147,23 @@ test('what a visitor’s resumable upload says of itself is short', async (t) =>
 	t.is((await create(new Client(open), 3, long)).statusCode, 201);
 });
 
+test('0 takes each bound on visitors away', async (t) => {
+	const bounds = ['bytes-per-hour', 'files-per-hour', 'total-bytes-per-hour', 'total-files-per-hour'];
+	const ofUploads = [...bounds, 'unfinished', 'metadata-size'].map((name) => `--uploads-anonymous-${name}`);
+	const names = [
+		...ofUploads,
+		'--uploads-free-space-reserve',
+		'--quotas-anonymous-bytes',
+		'--quotas-anonymous-entries',
+	];
+	const app = await testApp(t, Object.fromEntries(names.map((name) => [name, '0'])));
+	const visitor = new Client(app);
+	t.is((await visitor.upload('/api/upload/public', [file('a', kb(1)), file('b', kb(1))])).statusCode, 200);
+	t.is((await create(visitor, 2 ** 50, { filename: 'c', note: 'x'.repeat(1600) })).statusCode, 507, 'the disk’s alone');
+	const location = await begin(visitor, 3, { filename: 'c', note: 'x'.repeat(1600) });
+	t.deepEqual(told(await patch(visitor, location, 0, 'abc')), [204, 3, 'c']);
+});
+
 test('a copy counts for its address as it goes, and leaves nothing when it is refused', async (t) => {
 	const app = await testApp(t, { '--uploads-address-files-per-hour': '8', '--uploads-address-bytes-per-hour': '1 MB' });
 	const ada = await new Client(app).register('ada');
