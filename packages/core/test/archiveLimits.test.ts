@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -243,4 +244,26 @@ test('a ticket is kept for each client up to so many bytes, and not where the di
 	database.freeSpace = freeSpace;
 	t.is((await ask(ada)).statusCode, 201);
 	await t.notThrowsAsync(sums.set('a', 1, 1000));
+});
+
+test('a large ticket is not kept in the space that stays free, a small one is', async (t) => {
+	const { app, ada, docs } = await withDocs(t, 0);
+	// Names that can't be told in less, so that the ticket is large.
+	const names = Array.from({ length: 1500 }, () => randomBytes(48).toString('hex'));
+	for (const name of names) writeFileSync(path.join(docs, name), '');
+	const { storage } = app.services;
+	const { freeSpace } = storage;
+	storage.freeSpace = async () => 0;
+	const ask = (files: readonly string[]) =>
+		ada.post('/api/downloadTickets', {
+			files: files.map((name) => ({ path: `docs/${name}` })),
+			type: 'private',
+			directory: 'docs',
+		});
+	const refused = await ask(names);
+	t.deepEqual([refused.statusCode, json(refused).code], [507, 'STORAGE_FULL']);
+	t.is(await app.services.database.tickets.bytes(), 0);
+	t.is((await ask(names.slice(0, 2))).statusCode, 201, 'who can’t upload any more may still download');
+	storage.freeSpace = freeSpace;
+	t.is((await ask(names)).statusCode, 201);
 });
