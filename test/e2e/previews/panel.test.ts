@@ -63,6 +63,16 @@ test.serial(
 		await page.mouse.up();
 		const far = await isOnScreen(t, viewer, size);
 		t.deepEqual([Math.round(far.x), Math.round(far.y)], [320, 160]);
+		const fingers = await page.context().newCDPSession(page);
+		const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', points: { x: number; y: number }[]) =>
+			fingers.send('Input.dispatchTouchEvent', { type, touchPoints: points.map((point) => ({ ...point, id: 1 })) });
+		const at = { x: far.x + 300, y: far.y + 20 };
+		await touch('touchStart', [at]);
+		await touch('touchMove', [{ x: at.x - 40, y: at.y - 30 }]);
+		await touch('touchMove', [{ x: at.x - 80, y: at.y - 60 }]);
+		await touch('touchEnd', []);
+		const pulled = await isOnScreen(t, viewer, size);
+		t.deepEqual([Math.round(pulled.x), Math.round(pulled.y)], [240, 100], 'by a finger too');
 		await page.setViewportSize({ width: 1000, height: 700 });
 		await page.waitForFunction(
 			() => (document.querySelector('[role=dialog]')?.getBoundingClientRect().right ?? 9999) <= 1000,
