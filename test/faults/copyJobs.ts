@@ -8,7 +8,7 @@ import { reservePort } from '../e2e/support/reservePort.js';
 import { serveArgs, startServer } from '../serverProcess.js';
 import { dataFolder, faultsIn, longAgo, plantMany } from './manyFiles.js';
 
-/** What looks on while a copy goes on: `begun` when it has begun, `killed` when the server is back, `ended` when all is done. */
+/** Looks on: `begun` before the copy is asked for, `ended` when all is done. */
 export interface Onlooker {
 	begun(url: string, cookie: string): Promise<void>;
 	ended(t: ExecutionContext): Promise<void>;
