@@ -3,12 +3,16 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { execa } from 'execa';
 import { parse } from 'yaml';
-import { dataFolder, onTerminal, stowage } from './program.js';
+import { dataFolder, onTerminal, run, stowage } from './program.js';
+
+/** What is typed needs a process of its own. */
+const typed = (args: readonly string[], input?: string | Buffer) =>
+	input === undefined ? run(args) : stowage(args, { input });
 
 test('accounts are added, listed, disabled, enabled and removed, with the password from standard input', async (t) => {
 	const data = await dataFolder(t);
 	const user = (args: string[], input?: string | Buffer) =>
-		stowage(['user', ...args, '--data-dir', data, '--log-level', 'error'], input === undefined ? {} : { input });
+		typed(['user', ...args, '--data-dir', data, '--log-level', 'error'], input);
 	t.like(await user(['add', 'ada'], 'correct horse\n'), { code: 0, stdout: 'Added ada.' });
 	t.like(await user(['add', 'ADA'], 'correct horse\n'), { code: 1, stderr: 'This user name is already taken.' });
 	t.like(await user(['add', 'bob'], 'short\n'), { code: 1, stderr: 'A password has 8 to 256 characters.' });
@@ -73,8 +77,7 @@ test('a password is asked for twice at a terminal, and never shown', async (t) =
 
 test('temporary links are added, listed, revoked and purged', async (t) => {
 	const data = await dataFolder(t);
-	const run = (args: string[], input?: string) =>
-		stowage([...args, '--data-dir', data, '--log-level', 'error'], input === undefined ? {} : { input });
+	const run = (args: string[], input?: string) => typed([...args, '--data-dir', data, '--log-level', 'error'], input);
 	await run(['user', 'add', 'ada'], 'correct horse\n');
 	await writeFile(path.join(data, 'files/users/ada/fox & friends.txt'), 'fox');
 	const link = (...args: string[]) => run(['link', ...args]);
@@ -110,10 +113,10 @@ test('the configuration in force is printed as YAML, without its secrets', async
 test('what is printed can be read again', async (t) => {
 	const file = path.join(await dataFolder(t), 'stowage.yaml');
 	const flags = ['--uploads-expire-after', '90 minutes', '--uploads-max-file-size', '2 GB'];
-	const printed = await stowage(['config', 'print', '--trusted-proxies', '10.0.0.0/8', ...flags]);
+	const printed = await run(['config', 'print', '--trusted-proxies', '10.0.0.0/8', ...flags]);
 	t.regex(printed.stdout, /expireAfter: 90 minutes/);
 	await writeFile(file, printed.stdout);
-	const again = await stowage(['config', 'print', '--config', file]);
+	const again = await run(['config', 'print', '--config', file]);
 	t.deepEqual(parse(again.stdout), parse(printed.stdout));
 });
 
@@ -127,7 +130,7 @@ test('plugins that are turned off are printed too, and what looks like a secret 
 			endpoint: 'https://me:hush-3@store.example.org/',
 		},
 	};
-	const printed = await stowage(['config', 'print', '--plugins', JSON.stringify(plugins)]);
+	const printed = await run(['config', 'print', '--plugins', JSON.stringify(plugins)]);
 	t.is(printed.code, 0, printed.stderr);
 	t.regex(printed.stdout, /"@stowage\/auth-password": false/);
 	t.regex(printed.stdout, /"@stowage\/storage-local": \{\}/);
@@ -139,7 +142,7 @@ test('plugins that are turned off are printed too, and what looks like a secret 
 const mistake = async (t: ExecutionContext, args: string[], yaml: string | undefined, ...said: RegExp[]) => {
 	const file = path.join(await dataFolder(t), 'stowage.yaml');
 	if (yaml !== undefined) await writeFile(file, yaml);
-	const result = await stowage([...args, ...(yaml === undefined ? [] : ['--config', file])]);
+	const result = await run([...args, ...(yaml === undefined ? [] : ['--config', file])]);
 	t.is(result.code, 78);
 	for (const part of said) t.regex(result.stderr, part);
 	t.notRegex(result.stderr, /\n\s+at /, 'no stack');
@@ -216,7 +219,7 @@ test('variables of a service manager are a warning, and no mistake', async (t) =
 });
 
 test('a valid configuration is said to be valid', async (t) => {
-	t.like(await stowage(['config', 'check']), { code: 0, stdout: 'The configuration is valid.' });
+	t.like(await run(['config', 'check']), { code: 0, stdout: 'The configuration is valid.' });
 });
 
 test('a database that is none stops the start in one sentence', async (t) => {
@@ -231,7 +234,7 @@ test('a database that is none stops the start in one sentence', async (t) => {
 
 const impossible = async (t: ExecutionContext, flag: string, value: string) => {
 	const args = ['user', 'list', '--data-dir', await dataFolder(t), flag, value];
-	const result = await stowage(args);
+	const result = await run(args);
 	t.is(result.code, 78, result.stderr);
 	t.is(result.stderr.trim().split('\n').length, 1, result.stderr);
 	t.regex(result.stderr, /\/proc\/nowhere|\/etc\/hostname/);
@@ -280,7 +283,7 @@ test('the built program is reachable by npx', async (t) => {
 
 test('jobs are listed and cancelled without a running server, and the help shows how', async (t) => {
 	const data = await dataFolder(t);
-	const job = (...args: string[]) => stowage(['job', ...args, '--data-dir', data, '--log-level', 'error']);
+	const job = (...args: string[]) => run(['job', ...args, '--data-dir', data, '--log-level', 'error']);
 	t.like(await job('list'), { code: 0, stdout: '' });
 	t.like(await job('list', '--json'), { code: 0, stdout: '[]' });
 	t.like(await job('list', '--user', 'nobody'), { code: 1, stderr: 'There is no user nobody.' });
