@@ -28,7 +28,10 @@ test.serial('real videos are converted in front of a person and in the backgroun
 	await dialog.getByText(sentence).waitFor({ timeout: 2 * timeoutMs });
 	const { size } = await stat(path.join(ada.home, 'films/-first ☀_converted.mp4'));
 	t.true(size < (await stat(film)).size);
-	t.regex((await dialog.getByRole('listitem').textContent()) ?? '', /Saved as -first ☀_converted\.mp4 · [\d.]+ K?B → [\d.]+ K?B/);
+	t.regex(
+		(await dialog.getByRole('listitem').textContent()) ?? '',
+		/Saved as -first ☀_converted\.mp4 · [\d.]+ K?B → [\d.]+ K?B/,
+	);
 	await dialog.getByRole('button', { name: 'Close' }).click();
 	await overlaysClosed(page);
 	await rowOf(page, '-first ☀_converted.mp4').waitFor();
