@@ -73,6 +73,8 @@ export interface JobKind<Input> {
 	readonly concurrency: number;
 	/** How many of one user may wait and run. */
 	readonly perUser: number;
+	/** How many of one user run at once, so that others need not wait for hours; as many as run at all by default. */
+	readonly runningPerUser?: number;
 	/** Does the work. A Failure's sentence is told to the owner. Resolves to the result, as small JSON, for `detail`. */
 	run(job: JobContext<Input>): Promise<Record<string, unknown> | undefined>;
 }

@@ -310,6 +310,7 @@ export interface JobRunKey {
 /** A job that some process runs, or ran when it ended. */
 export interface HeldJob extends JobRunKey {
 	readonly kind: string;
+	readonly userId: string;
 	/** Of two jobs that run, no two are in the same. */
 	readonly slot: string;
 	readonly onRestart: JobKind<unknown>['onRestart'];
@@ -368,8 +369,11 @@ export interface JobStore {
 	list(mostEnded: number, userId?: string): Promise<JobRecord[]>;
 	/** All that are held. A lease that ends later than `leaseMs` from now, and a minute, was given while the clock was wrong: it has expired too. */
 	held(leaseMs: number): Promise<HeldJob[]>;
-	/** The next job of the kind that waits, first those that wait only to drop what they had made. */
-	next(kind: string): Promise<{ id: string; userId: string; epoch: number; isCancelRequested: boolean } | undefined>;
+	/** The next job of the kind that waits and belongs to none of these users, first those that wait only to drop what they had made. */
+	next(
+		kind: string,
+		except?: readonly string[],
+	): Promise<{ id: string; userId: string; epoch: number; isCancelRequested: boolean } | undefined>;
 	/**
 	 * Takes a job that waits, of which `epoch` was seen. Nothing if somebody was first, or the slot is taken: then nothing has changed.
 	 */

@@ -42,6 +42,7 @@ export const plugin = definePlugin({
 			input: conversion,
 			onRestart: 'resume',
 			concurrency,
+			runningPerUser: Math.max(1, concurrency - 1),
 			perUser,
 			run: (job) => convert(job, means),
 		});

@@ -54,6 +54,16 @@ export function jobRules(rule: Rule): void {
 		t.is(await db.jobs.next('copy'), undefined);
 	});
 
+	rule('the next job is one of nobody who has enough, and who runs is told', async (t, db) => {
+		const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
+		await db.jobs.add(jobOf('hers', ada), most);
+		await db.jobs.add(jobOf('his', bob), most);
+		t.is((await db.jobs.next('copy', [ada]))?.id, 'his');
+		t.is(await db.jobs.next('copy', [ada, bob]), undefined);
+		await begin(t, db.jobs, 'copy#0');
+		t.like((await db.jobs.held(leaseMs))[0], { id: 'hers', userId: ada });
+	});
+
 	rule('of many who claim different jobs into one slot at once, one gets it', async (t, db) => {
 		const ada = await userOf(db, 'ada');
 		for (let n = 0; n < 8; n++) await db.jobs.add(jobOf(`job${n}`, ada), most);

@@ -197,8 +197,9 @@ export function createJobs(parts: Dependencies): JobService {
 		kind: AnyKind,
 		slot: string,
 		wanted: 'any' | 'cancelled' = 'any',
+		except: readonly string[] = [],
 	): Promise<'begun' | 'none' | 'taken'> => {
-		const next = closing.signal.aborted ? undefined : await store.next(kind.name);
+		const next = closing.signal.aborted ? undefined : await store.next(kind.name, except);
 		if (next === undefined || (wanted === 'cancelled' && !next.isCancelRequested)) return 'none';
 		// Before the claim: while the database can't tell, nobody's job fails.
 		const user = await users.get(next.userId);
@@ -223,6 +224,17 @@ export function createJobs(parts: Dependencies): JobService {
 
 	const slotsOf = ({ name, concurrency }: AnyKind) => Array.from({ length: concurrency }, (_, n) => `${name}#${n}`);
 
+	/** Users of whom so many run that they leave room for others. */
+	const usersWithEnough = (kind: AnyKind, held: readonly HeldJob[]): string[] => {
+		const most = kind.runningPerUser ?? kind.concurrency;
+		if (most >= kind.concurrency) return [];
+		const elsewhere = held.filter((job) => job.kind === kind.name && !runs.has(job.id)).map(({ userId }) => userId);
+		const here = [...runs.values()].filter(({ record }) => record.kind === kind.name).map(({ owner }) => owner.id);
+		const counts = new Map<string, number>();
+		for (const userId of [...elsewhere, ...here]) counts.set(userId, (counts.get(userId) ?? 0) + 1);
+		return [...counts].filter(([, count]) => count >= most).map(([userId]) => userId);
+	};
+
 	/** Fills the free slots of all kinds, of which those of `held` were taken a moment ago. */
 	const claimAll = async (held: readonly HeldJob[]): Promise<void> => {
 		const taken = new Set(held.map((job) => job.slot));
@@ -232,7 +244,7 @@ export function createJobs(parts: Dependencies): JobService {
 			if (!taken.has(clearing)) await claimNext(kind, clearing, 'cancelled');
 			for (const slot of slotsOf(kind)) {
 				if (taken.has(slot)) continue;
-				const outcome = await claimNext(kind, slot);
+				const outcome = await claimNext(kind, slot, 'any', usersWithEnough(kind, held));
 				if (outcome === 'none') break;
 				// Another process was first. It looks for the next one too, so there is no hurry.
 				if (outcome === 'taken') isAskedAgain = true;

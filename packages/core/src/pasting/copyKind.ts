@@ -35,6 +35,8 @@ export function copyKind({ files, uploadLimits, walkQueue, log, monotonic }: Cop
 		input: pasteInput,
 		onRestart: 'resume',
 		concurrency: 4,
+		// Others begin although one user pastes four disks.
+		runningPerUser: 3,
 		perUser: 20,
 		async run(job) {
 			const { viewer, input, signal } = job;

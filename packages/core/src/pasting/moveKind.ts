@@ -10,6 +10,8 @@ export function moveKind(files: Files): JobKind<PasteInput> {
 		input: pasteInput,
 		onRestart: 'resume',
 		concurrency: 4,
+		// Others begin although one user pastes four disks.
+		runningPerUser: 3,
 		perUser: 20,
 		async run(job) {
 			const state = stateOf(job);

@@ -179,6 +179,30 @@ test('over all processes no more run at once than the kind says, and each job on
 	t.deepEqual(ran.sort(), inputs.sort());
 });
 
+test('one user leaves room for others, over all processes', async (t) => {
+	const bench = await jobBench(t);
+	const [ada, bob] = [await bench.addUser('ada'), await bench.addUser('bob')];
+	const limits = { concurrency: 3, runningPerUser: 2 };
+	const [one, two] = [bench.process(), bench.process()];
+	const [here, there] = [heldKind(limits), heldKind(limits)];
+	const starter = one.jobs.define(here.kind);
+	two.jobs.define(there.kind);
+	for (let n = 0; n < 5; n++) await starter.start(ada, '', `ada ${n}`);
+	await one.jobs.poll();
+	await two.jobs.poll();
+	t.is(here.runs.length + there.runs.length, 2, 'a slot stays free');
+	await starter.start(bob, '', 'bob');
+	await two.jobs.poll();
+	await one.jobs.poll();
+	const running = [...here.runs, ...there.runs].map(({ context }) => context.viewer.username);
+	t.deepEqual(running.sort(), ['ada', 'ada', 'bob']);
+	here.runs[0]?.finish(undefined);
+	await until('the next one of hers begins', async () => {
+		await one.jobs.poll();
+		return here.runs.length + there.runs.length === 4;
+	});
+});
+
 test('a job whose process is gone is taken over once its lease has run out, and goes on from where it was', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');

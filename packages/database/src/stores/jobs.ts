@@ -211,15 +211,26 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 			const rows: (JobRow & { is_expired: boolean | number })[] = await jobs()
 				.where({ status: 'processing' })
 				.select(
-					...(['id', 'kind', 'holder', 'epoch', 'slot', 'on_restart', 'is_cancel_requested', 'interruptions'] as const),
+					...([
+						'id',
+						'kind',
+						'user_id',
+						'holder',
+						'epoch',
+						'slot',
+						'on_restart',
+						'is_cancel_requested',
+						'interruptions',
+					] as const),
 					knex.raw('? as ??', [expired(leaseMs), 'is_expired']),
 				);
 			return rows.map(toHeld);
 		},
 
-		async next(kind) {
+		async next(kind, except = []) {
 			const row = await jobs()
 				.where({ status: 'queued', kind })
+				.whereNotIn('user_id', except)
 				.orderBy([{ column: 'turn' }, { column: 'created_at' }, { column: 'id' }])
 				.first('id', 'user_id', 'epoch', 'is_cancel_requested');
 			if (row === undefined) return undefined;
@@ -446,6 +457,7 @@ function toHeld(row: JobRow & { is_expired: boolean | number }): HeldJob {
 	return {
 		id: row.id,
 		kind: row.kind,
+		userId: row.user_id,
 		holder: row.holder ?? '',
 		epoch: row.epoch,
 		slot: row.slot ?? '',
