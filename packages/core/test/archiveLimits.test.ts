@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { type ArchiveFormat, Failure, isFailure, Pace, type StorageProvider } from '@stowage/plugin-api';
+import { type ArchiveFormat, Failure, hasSurvey, isFailure, Pace, type StorageProvider } from '@stowage/plugin-api';
 import { parsePath, type Viewer } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { type ArchiveLimits, createArchives } from '../src/archives/createArchives.js';
@@ -99,6 +99,14 @@ function holdListings(storage: StorageProvider) {
 		await released;
 		yield* list.call(storage, folder);
 	};
+	if (hasSurvey(storage)) {
+		const { survey } = storage;
+		storage.survey = async function* (folder) {
+			waiting++;
+			await released;
+			yield* survey.call(storage, folder);
+		};
+	}
 	return { release, waiting: () => waiting };
 }
 
@@ -120,6 +128,51 @@ test('two searches of one client run at once, and others get their turn meanwhil
 	t.deepEqual(new Set(statuses), new Set([200, 429]));
 	t.is(statuses.filter((status) => status === 200).length, 2 + 64);
 });
+
+/** Holds up every opening of a file until `release`; tells how many wait. */
+function holdOpening(storage: StorageProvider) {
+	let waiting = 0;
+	let release = () => {};
+	const released = new Promise<void>((resolve) => {
+		release = resolve;
+	});
+	const { open } = storage;
+	storage.open = async (at) => {
+		waiting++;
+		await released;
+		return open.call(storage, at);
+	};
+	return { release, waiting: () => waiting };
+}
+
+const heavyReads = {
+	'archives are listed': { hold: holdListings, range: 'bytes=0-9' },
+	'archives are read for their checksums': { hold: holdOpening, range: 'bytes=-88' },
+};
+
+for (const [what, { hold, range }] of Object.entries(heavyReads)) {
+	test(`two ${what} at once for one client, and others get their turn meanwhile`, async (t) => {
+		const { app, ada, docs } = await withDocs(t, 0);
+		const bob = await new Client(app).register('bob');
+		// One file in each folder, so that each archive waits for one call at a time.
+		const folders = ['a', 'b', 'c', 'd', 'e', 'f'];
+		const bobs = path.join(app.filesDir, 'users/bob/docs');
+		for (const folder of [...folders.map((name) => path.join(docs, name)), bobs]) {
+			mkdirSync(folder);
+			writeFileSync(path.join(folder, 'file'), `content of ${folder}`);
+		}
+		const held = hold(app.services.storage);
+		const get = (client: Client, folder: string) => client.get(`/api/download/${folder}?type=private`, { range });
+		const many = folders.map((name) => get(ada, `docs/${name}`));
+		await until('two are at it', () => held.waiting() >= 2);
+		const honest = get(bob, 'docs');
+		await until('the other one is', () => held.waiting() >= 3);
+		for (let round = 0; round < 50; round++) await setImmediate();
+		t.is(held.waiting(), 3);
+		held.release();
+		for (const { statusCode } of [await honest, ...(await Promise.all(many))]) t.is(statusCode, 206);
+	});
+}
 
 test('the last bytes of a ZIP cost no second look into its small files', async (t) => {
 	const { app, ada } = await withDocs(t, 300);
