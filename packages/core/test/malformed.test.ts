@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
+import { openEvents } from './openEvents.js';
 import { addressOf, rawRequest } from './rawRequest.js';
 import { Client, json, testApp } from './testApp.js';
 import { until } from './until.js';
@@ -106,6 +107,22 @@ test('one address has so many connections and no more, and gets new ones when it
 test('a trusted proxy has as many connections as it needs', async (t) => {
 	const app = await testApp(t, { '--max-connections-per-address': '5', '--trusted-proxies': '127.0.0.0/8' });
 	t.is((await openMany(t, addressOf(app), 9)).length, 9);
+});
+
+test('of each client behind a trusted proxy so many requests are under way and no more', async (t) => {
+	const app = await testApp(t, { '--max-connections-per-address': '5', '--trusted-proxies': '127.0.0.0/8' });
+	const ask = (client: string, url = '/api/health') => new Client(app).get(url, { 'x-forwarded-for': client });
+	const streams = await Promise.all(
+		Array.from({ length: 5 }, () => openEvents(app, '', undefined, { 'x-forwarded-for': '198.51.100.7' })),
+	);
+	const refused = await ask('198.51.100.7');
+	t.is(refused.statusCode, 429, refused.payload);
+	t.is(refused.headers['retry-after'], '1');
+	t.is(json(refused).code, 'RATE_LIMITED');
+	t.is((await ask('198.51.100.8')).statusCode, 200);
+	streams[0]?.close();
+	await until('one has ended', async () => (await ask('198.51.100.7')).statusCode === 200);
+	for (const stream of streams) stream.close();
 });
 
 test.serial('a server that can’t keep up says so', async (t) => {

@@ -27,14 +27,24 @@ export interface OpenEvents {
 }
 
 /** Opens an event stream as a page does. */
-export async function openEvents(app: App, query: string, cookie?: string): Promise<OpenEvents> {
+export async function openEvents(
+	app: App,
+	query: string,
+	cookie?: string,
+	more: Record<string, string> = {},
+): Promise<OpenEvents> {
 	const { hostname, port } = new URL(app.server.info.uri);
 	const sent = request({
 		hostname,
 		port,
 		path: `/api/events${query}`,
 		agent: false,
-		headers: { accept: 'text/event-stream', 'accept-encoding': 'gzip', ...(cookie === undefined ? {} : { cookie }) },
+		headers: {
+			accept: 'text/event-stream',
+			'accept-encoding': 'gzip',
+			...(cookie === undefined ? {} : { cookie }),
+			...more,
+		},
 	});
 	sent.end();
 	const [answer] = (await once(sent, 'response')) as [IncomingMessage];

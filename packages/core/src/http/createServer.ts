@@ -72,7 +72,11 @@ export function createServer(config: Config, log: Log, mostLateMs: number): Hapi
 	const peers = createPeers(config);
 	limitConnections(listener, () => config.maxConnectionsPerAddress, peers);
 	const readClient = createClientReader(peers, config.publicUrl);
-	serializeRequests(listener, (request) => limitAddress(readClient(request).address));
+	serializeRequests(
+		listener,
+		(request) => limitAddress(readClient(request).address),
+		() => config.maxConnectionsPerAddress,
+	);
 	restorePrefix(listener, config.basePath, peers);
 	const checkHost = createHostCheck(config);
 	const logs = { log, logRefusal: createRefusalLog(log) };

@@ -17,12 +17,18 @@ const headers = {
 };
 
 /**
- * Stands between Node's parser and hapi: hapi gets the requests of a connection one at a time, those of a client (`clientOf`) in turn with everybody else's, and
- * nothing of what can't be parsed. What Node refuses before there is a request, such as a bad request line, too many headers or an unknown expectation, gets the
+ * Stands between Node's parser and hapi: hapi gets the requests of a connection one at a time, those of a client (`clientOf`) in turn with everybody else's and
+ * at most `mostAtOnce()` under way, and nothing of what can't be parsed. What Node refuses before there is a request, such as a bad request line, too many headers or an unknown expectation, gets the
  * same shape as every other refusal.
  */
-export function serializeRequests(listener: HttpServer, clientOf: (request: IncomingMessage) => string): void {
+export function serializeRequests(
+	listener: HttpServer,
+	clientOf: (request: IncomingMessage) => string,
+	mostAtOnce: () => number,
+): void {
 	const scheduler = new RequestScheduler();
+	/** By client. */
+	const underWay = new Map<string, number>();
 	listener.on('connection', () => scheduler.accepted());
 	const pipelines = new WeakMap<Socket, Pipeline>();
 	const pipelineOf = (socket: Socket) => {
@@ -41,15 +47,27 @@ export function serializeRequests(listener: HttpServer, clientOf: (request: Inco
 		};
 		// What an answer throws is thrown where it belongs to its request, and takes no other request with it.
 		const start = () => inContextOf(response, () => queueMicrotask(answer));
-		pipelineOf(request.socket).take({ request, response, answer: () => scheduler.add(clientOf(request), start) });
+		const begin = () => {
+			const client = clientOf(request);
+			const count = (underWay.get(client) ?? 0) + 1;
+			if (count > mostAtOnce()) {
+				answerRefusal(request, response, tooManyRequests());
+				return;
+			}
+			underWay.set(client, count);
+			response.once('close', () => {
+				const left = (underWay.get(client) ?? 1) - 1;
+				if (left === 0) underWay.delete(client);
+				else underWay.set(client, left);
+			});
+			scheduler.add(client, start);
+		};
+		pipelineOf(request.socket).take({ request, response, answer: begin });
 	});
 
 	listener.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
 		const answer = () => {
-			const refusal = new Failure('expectationFailed', 'The server does not know this expectation.');
-			leaveBodyUnread(request, response);
-			const body = JSON.stringify(refusalAnswer(refusal));
-			response.writeHead(refusal.status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+			answerRefusal(request, response, new Failure('expectationFailed', 'The server does not know this expectation.'));
 		};
 		pipelineOf(request.socket).take({ request, response, answer });
 	});
@@ -64,6 +82,21 @@ export function serializeRequests(listener: HttpServer, clientOf: (request: Inco
 		else if (code === 'HPE_CLOSED_CONNECTION') pipeline.dropRest();
 		else pipeline.refuse(refusalOf(error));
 	});
+}
+
+/** A proxy has one connection for many clients: of each of these the requests count. */
+function tooManyRequests(): Failure {
+	return new Failure('rateLimited', 'Too many requests are under way. Please try again in a moment.', {
+		retryAfter: 1,
+	});
+}
+
+/** Before hapi has seen the request. */
+function answerRefusal(request: IncomingMessage, response: ServerResponse, refusal: Failure): void {
+	leaveBodyUnread(request, response);
+	const body = JSON.stringify(refusalAnswer(refusal));
+	if (refusal.retryAfter !== undefined) response.setHeader('retry-after', refusal.retryAfter);
+	response.writeHead(refusal.status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
 }
 
 function refusalOf(error: NodeJS.ErrnoException): Failure {
