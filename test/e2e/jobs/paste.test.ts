@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import type { Locator, Page } from 'playwright-core';
 import { expectOnDisk, nameIn, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { jobOf } from '../support/jobAnswers.js';
 import { expectNotice } from '../support/notices.js';
 import { timeoutMs } from '../support/timeouts.js';
 
@@ -72,6 +73,36 @@ test.serial('a paste goes on without its page, and is seen, cancelled and tried 
 	await job.getByText('Completed').waitFor();
 	await other.getByRole('button', { name: 'Activity: 1 running' }).waitFor({ state: 'detached' });
 	t.is((await readdir(path.join(ada.home, 'Target/many'))).length, files);
+	t.deepEqual(ada.faults, []);
+});
+
+test.serial('a copy that is cancelled before the server answered is cancelled all the same', async (t) => {
+	const ada = await fixture.enter(t);
+	await writeFiles(ada.home, { 'Target/': '', 'a.txt': 'a' });
+	const page = await ada.open('/browser?type=private');
+	let answer = () => {};
+	const cancelled = new Promise<void>((resolve) => {
+		answer = resolve;
+	});
+	await page.route('**/api/copyItem', async (route) => {
+		await cancelled;
+		await route.fulfill({ status: 202, json: { jobId: 'a1' } });
+	});
+	const asked: string[] = [];
+	await page.route('**/api/jobs/a1', async (route) => {
+		const method = route.request().method();
+		asked.push(method);
+		const status = asked.includes('DELETE') ? 'cancelled' : 'processing';
+		await route.fulfill({
+			json: method === 'GET' ? jobOf({ id: 'a1', status, error: 'Nothing was done.' }) : { message: '' },
+		});
+	});
+	await paste(page, 'a.txt');
+	const notice = page.getByRole('status').filter({ hasText: 'Pasting a.txt' });
+	await notice.getByRole('button', { name: 'Cancel' }).click();
+	answer();
+	await expectNotice(page, 'Paste cancelled', 'Nothing was done.');
+	t.true(asked.includes('DELETE'));
 	t.deepEqual(ada.faults, []);
 });
 

@@ -27,22 +27,21 @@ export async function startTransfer({ items, ...rest }: Transfer): Promise<Start
 }
 
 /** Copies one item. Returns the id of a job that goes on with it if it takes longer. */
-export function copyOne(payload: PayloadInput<typeof copyItem>, signal: AbortSignal): Promise<string | undefined> {
-	return sendAsync(copyItem, payload, signal);
+export function copyOne(payload: PayloadInput<typeof copyItem>): Promise<string | undefined> {
+	return sendAsync(copyItem, payload);
 }
 
 /** The same with a move. */
-export function moveOne(payload: PayloadInput<typeof moveItem>, signal: AbortSignal): Promise<string | undefined> {
-	return sendAsync(moveItem, payload, signal);
+export function moveOne(payload: PayloadInput<typeof moveItem>): Promise<string | undefined> {
+	return sendAsync(moveItem, payload);
 }
 
 async function sendAsync<E extends typeof copyItem | typeof moveItem>(
 	endpoint: E,
 	payload: PayloadInput<E>,
-	signal: AbortSignal,
 ): Promise<string | undefined> {
 	return asMutation(async () => {
-		const response = await fetchResponse<E>(endpoint, { payload, signal, headers: { prefer: 'respond-async' } });
+		const response = await fetchResponse<E>(endpoint, { payload, headers: { prefer: 'respond-async' } });
 		return response.status === 202 ? respondedAsync.parse(await response.json()).jobId : undefined;
 	});
 }

@@ -33,11 +33,10 @@ export function useTransfer(): RunTransfer {
 	return useCallback(
 		async (title, plan) => {
 			const key = `transfer-${++transfers}`;
-			const controller = new AbortController();
+			let isCancelled = false;
 			const jobs = new Map<string, Job | undefined>();
-			const isCancelled = () => controller.signal.aborted;
 			const cancelAll = () => {
-				controller.abort();
+				isCancelled = true;
 				Promise.all([...jobs.keys()].map(cancel)).catch((error: unknown) =>
 					notify({ intent: 'danger', message: messages.cancelFailed, detail: reasonOf(error) ?? '' }),
 				);
@@ -57,15 +56,15 @@ export function useTransfer(): RunTransfer {
 			}, noticeMs);
 			const follow = (id: string) => {
 				jobs.set(id, undefined);
-				if (isCancelled()) cancelAll();
+				// Cancelled before it was known: the server would go on with it.
+				if (isCancelled) cancelAll();
 				return followJob(queryClient, id, (job) => {
 					jobs.set(id, job);
 					show();
 				});
 			};
 			try {
-				const outcome =
-					plan.steps.length === 1 ? await sendOne(plan, controller.signal, follow) : await sendAll(plan, follow);
+				const outcome = plan.steps.length === 1 ? await sendOne(plan, follow) : await sendAll(plan, follow);
 				if (isFailure(outcome.reason, 'notSignedIn'))
 					void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
 				return outcome;
@@ -82,19 +81,13 @@ export function useTransfer(): RunTransfer {
 type Follow = (id: string) => Promise<Job>;
 
 /** A quick one answers as it always did. */
-async function sendOne<P extends TransferPlan>(
-	plan: P,
-	signal: AbortSignal,
-	follow: Follow,
-): Promise<Outcome<P['steps'][number]>> {
+async function sendOne<P extends TransferPlan>(plan: P, follow: Follow): Promise<Outcome<P['steps'][number]>> {
 	const { steps } = plan;
 	try {
-		const id =
-			plan.kind === 'copy' ? await copyOne(copyCall(plan.steps), signal) : await moveOne(moveCall(plan.steps), signal);
+		const id = plan.kind === 'copy' ? await copyOne(copyCall(plan.steps)) : await moveOne(moveCall(plan.steps));
 		if (id !== undefined) return outcomeOf(steps, await follow(id));
 		return { done: [...steps], failed: [], reason: undefined, isCancelled: false };
 	} catch (reason) {
-		if (signal.aborted) return { done: [], failed: [], reason: undefined, isCancelled: true };
 		return { done: [], failed: [...steps], reason, isCancelled: false };
 	}
 }
