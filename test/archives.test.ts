@@ -110,20 +110,23 @@ test.serial(
 		t.true(most < before + 40 * megabyte, `${Math.round((most - before) / megabyte)} MB more`);
 		t.log(`${Math.round(most / megabyte)} MB in all, ${Math.round((most - before) / megabyte)} MB more`);
 
-		const script =
-			'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); print([i.file_size for i in z.infolist()]); sys.exit(z.testzip())';
+		const script = 'import sys, zipfile; print([i.file_size for i in zipfile.ZipFile(sys.argv[1]).infolist()])';
 		const [{ stdout }] = await Promise.all([
 			run('python3', ['-c', script, zip], { env }),
-			run('unzip', ['-tqq', zip], { env }),
 			run('7z', ['t', zip], { env }),
-			// Those that read from a pipe take minutes for it.
-			...(isLong ? ['java plugins/zip/test/readers/ReadZip.java', 'bsdtar -xOf -'] : []).map((reader) =>
-				run('sh', ['-c', `cat '${zip}' | ${reader} > /dev/null`], { env }),
-			),
+			// Each further reader takes a while for it, and those that read from a pipe take minutes.
+			...(isLong ? slowReaders : []).map((reader) => run('sh', ['-c', `cat '${zip}' | ${reader}`, 'sh', zip], { env })),
 		]);
 		t.is(stdout.trim(), `[0, ${size}, 25]`);
 	},
 );
+
+const slowReaders = [
+	'unzip -tqq "$1"',
+	`python3 -c 'import sys, zipfile; sys.exit(zipfile.ZipFile(sys.argv[1]).testzip())' "$1"`,
+	'java plugins/zip/test/readers/ReadZip.java > /dev/null',
+	'bsdtar -xOf - > /dev/null',
+];
 
 const zeros = Buffer.alloc(4096);
 
