@@ -48,8 +48,8 @@ export default {
 		compile: false,
 		rewritePaths: Object.fromEntries(folders.map((folder) => [`${folder}/`, `dist/${folder}/`])),
 	},
-	// One more than there are processors: servers and browsers are waited for much of the time.
-	concurrency: os.availableParallelism() + 1,
+	// More than there are processors: servers and browsers are waited for much of the time.
+	concurrency: os.availableParallelism() + 2,
 	sortTestFiles: (a, b) => rankOf(a) - rankOf(b),
 	require: process.env.TEST_USAGE === undefined ? [] : ['./scripts/usage.js'],
 	// Process-wide state is what many tests are about.
