@@ -9,6 +9,7 @@ import {
 	previewed,
 	withStatus,
 } from '../src/features/conversion/conversionState.js';
+import { detailOf } from '../src/features/conversion/conversionText.js';
 import { refreshAfterConversion } from '../src/features/conversion/refreshAfterConversion.js';
 
 type Status = ConversionStatus['status'];
@@ -48,19 +49,30 @@ const known = (status: Status): ConversionStatus => ({
 	outputPath: null,
 	sizeBefore: null,
 	sizeAfter: null,
+	isOriginalDeleted: null,
 });
 
 test('a conversion is queued at nothing, until the server says more', (t) => {
-	const started = newConversion('1', clip);
+	const started = newConversion('1', clip, false);
 	t.like(withStatus(started, undefined, false), { status: 'queued', progress: 0 });
 	t.like(withStatus(started, known('processing'), false), { status: 'processing', progress: 40, sizeBefore: 1000 });
 });
 
 test('one that was cancelled here is cancelled at once, but not if it was done before', (t) => {
-	const started = newConversion('1', clip);
+	const started = newConversion('1', clip, false);
 	t.is(withStatus(started, undefined, true).status, 'cancelled');
 	t.is(withStatus(started, known('processing'), true).status, 'cancelled');
 	t.is(withStatus(started, known('completed'), true).status, 'completed');
+});
+
+test('whoever wanted the original to go is told that it was kept', (t) => {
+	const detail = (deletesOriginal: boolean, isOriginalDeleted: boolean) =>
+		detailOf(
+			withStatus(newConversion('1', clip, deletesOriginal), { ...known('completed'), isOriginalDeleted }, false),
+		);
+	t.is(detail(true, false), 'The original was kept, since it was changed meanwhile');
+	t.is(detail(true, true), '');
+	t.is(detail(false, false), '');
 });
 
 test('three output names are previewed', (t) => {

@@ -12,14 +12,16 @@ import { call } from '../client/client.js';
 
 export type ConversionRequest = PayloadInput<typeof handbrakeConvert>;
 
-/** Bytes before and after a conversion, where they are known. */
-interface ConversionSizes {
+/** What came of a conversion, where it is known. */
+interface ConversionResult {
+	/** Bytes. */
 	sizeBefore: number | null;
 	sizeAfter: number | null;
+	isOriginalDeleted: boolean | null;
 }
 
-/** How a conversion is doing. Sizes are told in the end. */
-export interface ConversionStatus extends ResultOf<typeof handbrakeStatus>, ConversionSizes {}
+/** How a conversion is doing. Its result is told in the end. */
+export interface ConversionStatus extends ResultOf<typeof handbrakeStatus>, ConversionResult {}
 
 /** Whether the server can convert videos now. */
 export async function canConvert(): Promise<boolean> {
@@ -33,24 +35,25 @@ export async function startConversion(payload: ConversionRequest): Promise<strin
 
 export async function fetchConversion(conversionId: string, signal: AbortSignal): Promise<ConversionStatus> {
 	const status = await call(handbrakeStatus, { params: { conversionId }, signal });
-	const sizes = status.status === 'completed' ? await fetchSizes(conversionId, signal) : noSizes;
-	return { ...status, ...sizes };
+	const result = status.status === 'completed' ? await fetchResult(conversionId, signal) : unknownResult;
+	return { ...status, ...result };
 }
 
 export async function cancelConversion(conversionId: string): Promise<void> {
 	await call(handbrakeCancel, { params: { conversionId } });
 }
 
-const noSizes: ConversionSizes = { sizeBefore: null, sizeAfter: null };
+const unknownResult: ConversionResult = { sizeBefore: null, sizeAfter: null, isOriginalDeleted: null };
 
-async function fetchSizes(id: string, signal: AbortSignal): Promise<ConversionSizes> {
+async function fetchResult(id: string, signal: AbortSignal): Promise<ConversionResult> {
 	try {
 		const { detail } = await call(findJob, { params: { id }, signal });
-		const { sizeBefore = null, sizeAfter = null } = conversionDetail.parse(detail ?? {});
-		return { sizeBefore, sizeAfter };
+		const result = conversionDetail.parse(detail ?? {});
+		const { sizeBefore = null, sizeAfter = null, isOriginalDeleted = null } = result;
+		return { sizeBefore, sizeAfter, isOriginalDeleted };
 	} catch (error) {
 		if (signal.aborted) throw error;
 		// The file is converted, whether its size can be told or not.
-		return noSizes;
+		return unknownResult;
 	}
 }

@@ -1,7 +1,7 @@
 import { ProgressBar } from '@blueprintjs/core';
-import { baseName, formatListSize, parsePath } from '@stowage/rules';
 import styles from './ConvertDialog.module.css';
 import { type Conversion, isActive } from './conversionState.js';
+import { detailOf, percentOf } from './conversionText.js';
 import { conversionMessages as messages } from './messages.js';
 
 /** Each conversion with its progress and what became of it. */
@@ -30,33 +30,4 @@ export function ConversionList({ conversions }: { conversions: readonly Conversi
 			))}
 		</ul>
 	);
-}
-
-function percentOf({ progress }: Conversion): string {
-	return `${Math.floor(progress)}%`;
-}
-
-function detailOf(conversion: Conversion): string | null {
-	const { status, currentFps, averageFps, eta, outputPath, sizeBefore, sizeAfter } = conversion;
-	switch (status) {
-		case 'queued':
-			return messages.waiting;
-		case 'processing': {
-			const parts = [
-				...(currentFps === null ? [] : [messages.fps(currentFps.toFixed(1))]),
-				...(averageFps === null ? [] : [messages.averageFps(averageFps.toFixed(1))]),
-				...(eta === null ? [] : [messages.eta(eta)]),
-			];
-			return parts.length === 0 ? messages.preparing : parts.join(' · ');
-		}
-		case 'completed': {
-			const hasSizes = sizeBefore !== null && sizeAfter !== null;
-			return [
-				...(outputPath === null ? [] : [messages.savedAs(baseName(parsePath(outputPath)))]),
-				...(hasSizes ? [messages.sizes(formatListSize(sizeBefore), formatListSize(sizeAfter))] : []),
-			].join(' · ');
-		}
-		default:
-			return conversion.error;
-	}
 }

@@ -24,6 +24,8 @@ export interface Conversion {
 	outputPath: string | null;
 	sizeBefore: number | null;
 	sizeAfter: number | null;
+	deletesOriginal: boolean;
+	isOriginalDeleted: boolean | null;
 }
 
 export type OverallState = 'setup' | Conversion['status'];
@@ -51,7 +53,7 @@ export function conversionRequest(area: Area, video: Entry, choice: ConversionCh
 }
 
 /** One that was just started. */
-export function newConversion(id: string, video: Entry): Conversion {
+export function newConversion(id: string, video: Entry, deletesOriginal: boolean): Conversion {
 	return {
 		id,
 		video,
@@ -64,6 +66,8 @@ export function newConversion(id: string, video: Entry): Conversion {
 		outputPath: null,
 		sizeBefore: video.size,
 		sizeAfter: null,
+		deletesOriginal,
+		isOriginalDeleted: null,
 	};
 }
 

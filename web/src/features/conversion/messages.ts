@@ -44,6 +44,7 @@ export const conversionMessages = {
 	waiting: 'Waits for its turn',
 	preparing: 'Preparing',
 	savedAs: (name: string) => `Saved as ${name}`,
+	originalKept: 'The original was kept, since it was changed meanwhile',
 	sizes: (before: string, after: string) => `${before} → ${after}`,
 
 	completed: 'All conversions completed successfully! The converted files have been saved.',

@@ -118,7 +118,8 @@ async function startAll(
 	const lines: string[] = [];
 	for (const video of videos) {
 		try {
-			conversions.push(newConversion(await startConversion(conversionRequest(area, video, choice)), video));
+			const id = await startConversion(conversionRequest(area, video, choice));
+			conversions.push(newConversion(id, video, choice.deletesOriginal));
 		} catch (error) {
 			lines.push(`${video.name}: ${reasonOf(error) ?? messages.notStarted}`);
 		}
