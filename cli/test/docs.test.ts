@@ -22,8 +22,9 @@ test('the commands of the pages for administrators do what the pages say, one af
 	const app = await testApp(t);
 	const backups = await dataFolder(t);
 	const restored = await dataFolder(t);
+	const disks = await dataFolder(t);
 	const inPlace = (words: readonly string[], dataDir: string) =>
-		words.map((word) => word.replace('/var/lib/stowage', dataDir).replace('/backup', backups));
+		words.map((word) => word.replace('/var/lib/stowage', dataDir).replace('/backup', backups).replace('/mnt', disks));
 	const perform = async (words: readonly string[], dataDir: string, worst = 0) => {
 		const [program = '', ...args] = inPlace(words, dataDir);
 		if (program === 'rsync') return void (await promisify(execFile)(program, args));
@@ -34,6 +35,9 @@ test('the commands of the pages for administrators do what the pages say, one af
 		t.true((code ?? 1) <= worst, `${words.join(' ')}: ${code} ${stderr}`);
 	};
 	for (const words of await commandsIn('users.md')) await perform(words, app.dataDir);
+
+	const { dataDir } = await testApp(t);
+	for (const words of await commandsIn('roots.md')) await perform(words, dataDir);
 
 	const grace = await new Client(app).register('grace');
 	await grace.upload('/api/upload', [file('a.txt', 'A')]);
