@@ -87,7 +87,7 @@ export function jobRules(rule: Rule): void {
 		t.like(claimed?.record, { id: 'one', status: 'processing', startTime: clock.now });
 		t.deepEqual(await jobs.held(leaseMs), [
 			{
-				...{ ...run, kind: 'copy', slot: 'copy#0', onRestart: 'resume' },
+				...{ ...run, kind: 'copy', userId: ada, slot: 'copy#0', onRestart: 'resume' },
 				...{ isCancelRequested: false, isExpired: false, interruptions: 0 },
 			},
 		]);
