@@ -32,6 +32,13 @@ export function ConvertDialog(props: ConvertDialogProps) {
 	const [isAsking, setAsking] = useState(false);
 	const isRunning = conversions.some(isActive);
 	const isSetup = state === 'setup';
+	const heading = useRef<HTMLHeadingElement>(null);
+	/** What had the focus before the question may be gone by the time that it is answered. */
+	const keepFocus = () => {
+		const dialog = heading.current?.closest<HTMLElement>('[role=dialog]');
+		if (dialog?.contains(document.activeElement)) return;
+		dialog?.querySelector<HTMLElement>('[data-first-focus]')?.focus();
+	};
 	const close = () => {
 		if (isStarting) return;
 		if (isRunning) return setAsking(true);
@@ -51,7 +58,7 @@ export function ConvertDialog(props: ConvertDialogProps) {
 			onClosed={onClosed}
 		>
 			<div className="bp6-dialog-header">
-				<h2 id={titleId} className="bp6-heading">
+				<h2 ref={heading} id={titleId} className="bp6-heading">
 					{isSetup ? messages.convert(videos.length) : messages.conversion}
 				</h2>
 				<StatusChip state={isStarting ? 'starting' : state} />
@@ -100,6 +107,7 @@ export function ConvertDialog(props: ConvertDialogProps) {
 			)}
 			<CancelQuestion
 				isOpen={isAsking && isRunning}
+				onClosed={keepFocus}
 				onContinue={() => setAsking(false)}
 				onCancel={() => {
 					setAsking(false);
@@ -167,11 +175,16 @@ function Running({ onCancel, onContinue }: { onCancel: () => void; onContinue: (
 function FirstFocus({ text, onClick }: { text: string; onClick: () => void }) {
 	const button = useRef<HTMLButtonElement>(null);
 	useEffect(() => button.current?.focus(), []);
-	return <Button ref={button} intent="primary" text={text} onClick={onClick} />;
+	return <Button ref={button} data-first-focus intent="primary" text={text} onClick={onClick} />;
 }
 
-function CancelQuestion(props: { isOpen: boolean; onContinue: () => void; onCancel: () => void }) {
-	const { isOpen, onContinue, onCancel } = props;
+function CancelQuestion(props: {
+	isOpen: boolean;
+	onContinue: () => void;
+	onCancel: () => void;
+	onClosed: () => void;
+}) {
+	const { isOpen, onContinue, onCancel, onClosed } = props;
 	return (
 		<Dialog
 			isOpen={isOpen}
@@ -180,6 +193,7 @@ function CancelQuestion(props: { isOpen: boolean; onContinue: () => void; onCanc
 			isCloseButtonShown={false}
 			transitionDuration={dialogMilliseconds}
 			onClose={onContinue}
+			onClosed={onClosed}
 		>
 			<DialogBody>{messages.cancelQuestion}</DialogBody>
 			<DialogFooter
