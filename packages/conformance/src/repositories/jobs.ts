@@ -204,24 +204,29 @@ export function jobRules(rule: Rule): void {
 		},
 	);
 
-	rule('what a job has saved is known until it has ended', async (t, db) => {
-		const { jobs } = db;
-		const id = 'copy-0123456789abcdef-1z-9';
-		await jobs.add(jobOf('one', await userOf(db, 'ada')), most);
-		const run = await begin(t, jobs, 'copy#0');
-		t.false(await jobs.isSaved(id));
-		t.true(await jobs.checkpoint(run, leaseMs, JSON.stringify({ next: 3, mark: id })));
-		t.true(await jobs.isSaved(id));
-		for (const other of [id.slice(1), `${id}9`, '', '%', 'copy_0123456789abcdef-1z-9', ...hostileTexts])
-			t.false(await jobs.isSaved(other), other);
-		t.true(await jobs.requeue(run));
-		t.true(await jobs.isSaved(id));
-		await jobs.cancel('one');
-		t.true(await jobs.isSaved(id), 'it has yet to be cleared up');
-		const last = await begin(t, jobs, 'copy#0');
-		t.true(await jobs.end(last, { status: 'cancelled', error: null }));
-		t.false(await jobs.isSaved(id));
-	});
+	for (const [where, id] of [
+		['the default root', 'copy-0123456789abcdef-1z-9'],
+		['a further root', 'disk2~copy-0123456789abcdef-1z-9'],
+		['a tree on its way between two roots', 'tree.0123456789abcdef.disk2~copy-0123456789abcdef-1z-9'],
+	] as const) {
+		rule(`what a job has saved is known until it has ended: ${where}`, async (t, db) => {
+			const { jobs } = db;
+			await jobs.add(jobOf('one', await userOf(db, 'ada')), most);
+			const run = await begin(t, jobs, 'copy#0');
+			t.false(await jobs.isSaved(id));
+			t.true(await jobs.checkpoint(run, leaseMs, JSON.stringify({ next: 3, mark: id })));
+			t.true(await jobs.isSaved(id));
+			for (const other of [id.slice(1), `${id}9`, '', '%', id.replace('-', '_'), ...hostileTexts])
+				t.false(await jobs.isSaved(other), other);
+			t.true(await jobs.requeue(run));
+			t.true(await jobs.isSaved(id));
+			await jobs.cancel('one');
+			t.true(await jobs.isSaved(id), 'it has yet to be cleared up');
+			const last = await begin(t, jobs, 'copy#0');
+			t.true(await jobs.end(last, { status: 'cancelled', error: null }));
+			t.false(await jobs.isSaved(id));
+		});
+	}
 
 	rule(
 		'a job that waits is cancelled at once, one that runs is asked to end, and one that has ended stays',

@@ -189,7 +189,8 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 		},
 
 		async isSaved(text) {
-			if (!/^[A-Za-z0-9-]+$/.test(text)) return false;
+			// Without what a pattern or JSON would take for more than itself. Ids of further roots have a tilde, those of copies between roots dots.
+			if (!/^[A-Za-z0-9.~-]+$/.test(text)) return false;
 			const row = await jobs().whereIn('status', unended).where('saved', 'like', `%"${text}"%`).first('id');
 			return row !== undefined;
 		},
