@@ -77,7 +77,7 @@ const webLayers: Readonly<Record<string, readonly string[]>> = {
  */
 const coreFloors: readonly (readonly string[])[] = [
 	['log', 'secretHash', 'config'],
-	['http', 'storage', 'plugins', 'limits', 'events'],
+	['http', 'storage', 'plugins', 'limits', 'leases', 'events'],
 	['bodies', 'responses'],
 	['accounts', 'quotas', 'files', 'archives', 'jobs', 'links', 'tickets', 'thumbnails', 'uploads'],
 	['pasting'],

@@ -1,6 +1,7 @@
 import type { TestFn } from 'ava';
 import { jobRules } from './repositories/jobs.js';
 import { keyValueRules } from './repositories/keyValues.js';
+import { leaseRules } from './repositories/leases.js';
 import { limitRules } from './repositories/limits.js';
 import { linkRules } from './repositories/links.js';
 import { rootRules } from './repositories/roots.js';
@@ -42,4 +43,5 @@ export function repositoriesSuite(
 	linkRules(rule);
 	ticketRules(rule);
 	jobRules(rule);
+	leaseRules(rule);
 }

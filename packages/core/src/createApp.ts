@@ -19,7 +19,7 @@ import { treeOf } from './files/places.js';
 import { createServer } from './http/createServer.js';
 import { listen } from './http/unixSocket.js';
 import { createJobs } from './jobs/createJobs.js';
-import { identifyProcess } from './jobs/processIdentity.js';
+import { identifyProcess } from './leases/processIdentity.js';
 import { createDatabaseReserve } from './limits/databaseReserve.js';
 import { FairQueue } from './limits/FairQueue.js';
 import { createLinks } from './links/createLinks.js';

@@ -5,6 +5,7 @@ import type {
 	HomeStore,
 	JobStore,
 	KeyValueStore,
+	LeaseStore,
 	LinkStore,
 	RootStore,
 	SessionStore,
@@ -23,6 +24,7 @@ import { guarded } from './stores/guarded.js';
 import { homeStore } from './stores/homes.js';
 import { jobStore } from './stores/jobs.js';
 import { keyValueStore, sweepKeyValues } from './stores/keyValues.js';
+import { leaseStore } from './stores/leases.js';
 import { limitStore } from './stores/limits.js';
 import { linkStore } from './stores/links.js';
 import { rememberedSessions } from './stores/rememberedSessions.js';
@@ -43,6 +45,7 @@ export interface Database {
 	readonly uploads: UploadStore;
 	readonly tickets: TicketStore;
 	readonly jobs: JobStore;
+	readonly leases: LeaseStore;
 	/** The key-value store with expiry of one scope, such as a plugin's name. */
 	keyValues(scope: string): KeyValueStore;
 	/** Removes values that have expired. Resolves to how many. */
@@ -103,6 +106,7 @@ function database(knex: Knex, now: () => number, freeSpace: () => Promise<number
 		uploads: guarded(uploadStore(knex)),
 		tickets: guarded(ticketStore(knex, now)),
 		jobs: guarded(jobStore(knex, now)),
+		leases: guarded(leaseStore(knex, now)),
 		keyValues: (scope) => guarded(keyValueStore(knex, now, scope)),
 		sweepKeyValues: sweep,
 		freeSpace,

@@ -18,6 +18,7 @@ export * from './files.js';
 export * from './findProgram.js';
 export * from './jobs.js';
 export * from './json.js';
+export * from './leases.js';
 export * from './limitedProgram.js';
 export * from './localFile.js';
 export * from './makeFolders.js';

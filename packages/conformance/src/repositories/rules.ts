@@ -3,6 +3,7 @@ import type {
 	HomeStore,
 	JobStore,
 	KeyValueStore,
+	LeaseStore,
 	LinkStore,
 	RootStore,
 	SessionStore,
@@ -24,6 +25,7 @@ export interface Repositories {
 	uploads: UploadStore;
 	tickets: TicketStore;
 	jobs: JobStore;
+	leases: LeaseStore;
 	keyValues(scope: string): KeyValueStore;
 	sweepKeyValues(): Promise<number>;
 }

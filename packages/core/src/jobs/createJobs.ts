@@ -16,13 +16,13 @@ import type {
 } from '@stowage/plugin-api';
 import { Failure, isFailure, truncateToBytes } from '@stowage/rules';
 import type { HeardNotifications } from '../events/notifications.js';
+import type { ProcessIdentity } from '../leases/processIdentity.js';
 import type { DatabaseReserve } from '../limits/databaseReserve.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
 import type { Log } from '../log.js';
 import { JobRun } from './JobRun.js';
 import { JobTeller } from './JobTeller.js';
 import { jobLimits } from './jobLimits.js';
-import type { ProcessIdentity } from './processIdentity.js';
 
 export interface JobService extends Jobs {
 	/** Of one user or of all, the newest first. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { Failure, isFailure } from '@stowage/rules';
 import test from 'ava';
-import { identifyProcess } from '../../src/jobs/processIdentity.js';
+import { identifyProcess } from '../../src/leases/processIdentity.js';
 import { until } from '../until.js';
 import { heldKind, jobBench } from './testJobs.js';
 

@@ -8,6 +8,7 @@ import { addQuotas } from './0006-quotas.js';
 import { addJobs } from './0007-jobs.js';
 import { addSessionClients } from './0008-session-clients.js';
 import { addRoots } from './0009-roots.js';
+import { addLeases } from './0010-leases.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -30,6 +31,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0007-jobs', up: addJobs },
 	{ name: '0008-session-clients', up: addSessionClients },
 	{ name: '0009-roots', up: addRoots },
+	{ name: '0010-leases', up: addLeases },
 ];
 
 export const migrationNames: readonly string[] = allMigrations.map(({ name }) => name);

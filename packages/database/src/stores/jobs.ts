@@ -6,9 +6,7 @@ import { isUniqueViolation } from '../connection/errors.js';
 import { plainRow } from '../connection/plainValues.js';
 import { transact } from '../connection/transact.js';
 import { parts } from '../parts.js';
-
-/** Clocks differ by less, and leases end no later than that from when they should. */
-const clockSkewMs = 60_000;
+import { isOver, untilIn } from './leaseTimes.js';
 
 const mostChanged = 1000;
 
@@ -90,9 +88,8 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 	const jobs = () => knex<JobRow>('jobs');
 	const time = () => databaseTime(knex, now);
 	const touched = () => ({ updated_at: time() });
-	const leased = (leaseMs: number) => ({ lease_until: knex.raw('? + ?', [time(), leaseMs]) });
-	const expired = (leaseMs: number) =>
-		knex.raw('(lease_until <= ? or lease_until > ? + ?)', [time(), time(), leaseMs + clockSkewMs]);
+	const leased = (leaseMs: number) => ({ lease_until: untilIn(knex, time(), leaseMs) });
+	const expired = (leaseMs: number) => isOver(knex, 'lease_until', time(), leaseMs);
 
 	/** One statement that changes the job if it is still this run's. */
 	const change = async ({ id, holder, epoch }: JobRunKey, row: Change, takeover?: JobTakeover): Promise<boolean> => {

@@ -1,0 +1,118 @@
+import type { LeaseKey, LeaseStore } from '@stowage/plugin-api';
+import type { ExecutionContext } from 'ava';
+import { day, hostileTexts, type Rule, second } from './rules.js';
+
+const leaseMs = 10 * second;
+const hour = 60 * 60 * second;
+
+async function taken(t: ExecutionContext, leases: LeaseStore, name: string, holder: string): Promise<LeaseKey> {
+	const lease = await leases.take(name, holder, leaseMs);
+	t.like(lease, { name, holder });
+	if (lease === undefined) throw new Error('somebody has it');
+	return lease;
+}
+
+/** What one process does at a time. */
+export function leaseRules(rule: Rule): void {
+	rule('of many who take a lease at once, one gets it, new, released or expired', async (t, { leases }, clock) => {
+		let last: LeaseKey | undefined;
+		for (const before of ['new', 'released', 'expired'] as const) {
+			if (before === 'released' && last !== undefined) await leases.release(last);
+			if (before === 'expired') clock.now += leaseMs + second;
+			const takes = await Promise.all(
+				Array.from({ length: 8 }, (_, n) => leases.take('name', n < 4 ? `holder ${n}` : 'the same', leaseMs)),
+			);
+			const [lease, ...others] = takes.filter((take) => take !== undefined);
+			t.deepEqual(others, [], before);
+			if (lease === undefined) throw new Error('nobody got it');
+			t.deepEqual(await leases.find('name'), lease);
+			t.true(lease.epoch > (last?.epoch ?? 0));
+			last = lease;
+		}
+	});
+
+	rule('a lease is held under its own name only', async (t, { leases }) => {
+		await taken(t, leases, 'alice', 'one');
+		for (const name of hostileTexts.filter((text) => text !== 'alice')) {
+			t.is(await leases.find(name), undefined, name);
+			t.false(await leases.ask(name));
+		}
+		for (const name of hostileTexts.filter((text) => text !== 'alice')) await taken(t, leases, name, 'two');
+		t.is((await leases.find('alice'))?.holder, 'one');
+		await t.throwsAsync(async () => leases.take('x'.repeat(5), 'one', hour + 1));
+	});
+
+	rule('a lease that is renewed holds, and one that is not may be taken', async (t, { leases }, clock) => {
+		const lease = await taken(t, leases, 'name', 'one');
+		clock.now += 8 * second;
+		t.is(await leases.renew(lease, leaseMs), 'kept');
+		clock.now += 8 * second;
+		t.is(await leases.take('name', 'two', leaseMs), undefined);
+		t.deepEqual(await leases.find('name'), lease);
+		clock.now += 3 * second;
+		t.is(await leases.renew(lease, leaseMs), 'kept', 'nobody has taken it meanwhile');
+		clock.now += leaseMs + second;
+		t.is(await leases.find('name'), undefined);
+		t.false(await leases.ask('name'));
+		const next = await taken(t, leases, 'name', 'two');
+		t.true(next.epoch > lease.epoch);
+		t.is(await leases.renew(lease, leaseMs), 'lost');
+		await leases.release(lease);
+		t.deepEqual(await leases.find('name'), next);
+		t.is(await leases.renew(next, leaseMs), 'kept');
+	});
+
+	rule('one that was released is free at once, and is not renewed any more', async (t, { leases }) => {
+		const lease = await taken(t, leases, 'name', 'one');
+		await leases.release(lease);
+		t.is(await leases.find('name'), undefined);
+		t.is(await leases.renew(lease, leaseMs), 'lost');
+		const next = await taken(t, leases, 'name', 'one');
+		t.true(next.epoch > lease.epoch);
+		await leases.release(lease);
+		t.deepEqual(await leases.find('name'), next);
+	});
+
+	rule('a holder hears that it was asked to give up, and only the one that was', async (t, { leases }, clock) => {
+		t.false(await leases.ask('name'));
+		const lease = await taken(t, leases, 'name', 'one');
+		t.is(await leases.renew(lease, leaseMs), 'kept');
+		t.true(await leases.ask('name'));
+		t.is(await leases.renew(lease, leaseMs), 'asked');
+		t.is(await leases.renew(lease, leaseMs), 'asked', 'it stays asked');
+		clock.now += leaseMs + second;
+		const next = await taken(t, leases, 'name', 'two');
+		t.is(await leases.renew(next, leaseMs), 'kept');
+	});
+
+	rule('what a process that is gone held is taken at once, and of another holding nothing', async (t, { leases }) => {
+		const lease = await taken(t, leases, 'name', 'one');
+		for (const other of [
+			{ ...lease, epoch: lease.epoch - 1 },
+			{ ...lease, holder: 'three' },
+		])
+			t.is(await leases.take('name', 'two', leaseMs, other), undefined);
+		const takes = await Promise.all(['two', 'three'].map((holder) => leases.take('name', holder, leaseMs, lease)));
+		t.is(takes.filter((take) => take !== undefined).length, 1);
+		t.is(await leases.renew(lease, leaseMs), 'lost');
+	});
+
+	rule('a lease that was taken while the clock was wrong by years is nobody’s', async (t, { leases }, clock) => {
+		clock.now += 400 * day;
+		const wrong = await taken(t, leases, 'name', 'one');
+		clock.now -= 400 * day;
+		t.is(await leases.find('name'), undefined);
+		t.true((await taken(t, leases, 'name', 'two')).epoch > wrong.epoch);
+	});
+
+	rule('what ended is forgotten, what is held stays, and epochs go on', async (t, { leases }, clock) => {
+		const ended = await taken(t, leases, 'ended', 'one');
+		clock.now += hour;
+		const held = await taken(t, leases, 'held', 'one');
+		t.is(await leases.sweep(), 1);
+		t.is(await leases.sweep(), 0);
+		t.deepEqual(await leases.find('held'), held);
+		t.true((await taken(t, leases, 'ended', 'one')).epoch > ended.epoch);
+		t.is(await leases.renew(ended, leaseMs), 'lost');
+	});
+}

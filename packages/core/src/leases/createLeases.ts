@@ -1,0 +1,150 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { LeaseKey, LeaseStore } from '@stowage/plugin-api';
+import { Failure, isFailure } from '@stowage/rules';
+import type { ProcessIdentity } from './processIdentity.js';
+
+interface Dependencies {
+	store: LeaseStore;
+	identity: ProcessIdentity;
+	/** Milliseconds of a clock that nobody sets. */
+	monotonic(): number;
+}
+
+export interface LeaseOptions {
+	/** Whoever does not renew it for so long has lost it. @default 10,000 */
+	leaseMs?: number;
+	/** How long to wait for another holder, who is asked to give it up. @default 0 */
+	waitMs?: number;
+	/** Hears once that somebody else wants it. */
+	onAsked?: () => void;
+}
+
+/** What only one at a time does, in all processes. */
+export interface Lease {
+	/** What fences what is written under it. */
+	readonly key: LeaseKey;
+	/** Fires when it is lost: it was not renewed in time, or somebody else has it. */
+	readonly signal: AbortSignal;
+	/** Whether it is held for sure. Asked right before what can't be undone. */
+	isHeld(): boolean;
+	/** Gives it back. May be called again. */
+	release(): Promise<void>;
+}
+
+/** Leases that this process holds. */
+export interface Leases {
+	/** Takes a lease and renews it until it is released. Nothing if somebody else, also in this process, keeps it for longer than is waited. */
+	take(name: string, options?: LeaseOptions): Promise<Lease | undefined>;
+	/** Runs `work` under a lease. Throws `locked` if somebody else keeps it for longer than is waited. */
+	hold<T>(name: string, options: LeaseOptions, work: (lease: Lease) => Promise<T>): Promise<T>;
+}
+
+const defaultLeaseMs = 10_000;
+
+/** How often somebody who waits for a lease looks whether it is free. */
+const lookMs = 100;
+
+export function createLeases({ store, identity, monotonic }: Dependencies): Leases {
+	const holder = identity.name;
+
+	/** Takes it if it is free, or if the process that has it is surely gone: nobody need wait for that lease to run out. */
+	const tryTake = async (name: string, leaseMs: number): Promise<LeaseKey | undefined> => {
+		const free = await store.take(name, holder, leaseMs);
+		if (free !== undefined) return free;
+		const held = await store.find(name);
+		if (held === undefined) return store.take(name, holder, leaseMs);
+		return (await identity.isGone(held.holder)) ? store.take(name, holder, leaseMs, held) : undefined;
+	};
+
+	const leases: Leases = {
+		async take(name, { leaseMs = defaultLeaseMs, waitMs = 0, onAsked } = {}) {
+			const deadline = monotonic() + waitMs;
+			for (let hasAsked = false; ; ) {
+				const askedAt = monotonic();
+				const key = await tryTake(name, leaseMs);
+				if (key !== undefined) return heldLease(store, key, { leaseMs, askedAt, monotonic, onAsked });
+				if (monotonic() >= deadline) return undefined;
+				if (!hasAsked) hasAsked = await store.ask(name);
+				await wait(lookMs);
+			}
+		},
+
+		async hold(name, options, work) {
+			const lease = await leases.take(name, options);
+			if (lease === undefined) throw inUse();
+			try {
+				return await work(lease);
+			} finally {
+				await lease.release();
+			}
+		},
+	};
+	return leases;
+}
+
+interface Holding {
+	leaseMs: number;
+	/** When it was asked for: counted from there it never ends later than the database says. */
+	askedAt: number;
+	monotonic(): number;
+	onAsked: (() => void) | undefined;
+}
+
+function heldLease(store: LeaseStore, key: LeaseKey, { leaseMs, askedAt, monotonic, onAsked }: Holding): Lease {
+	const ending = new AbortController();
+	let endsAt = askedAt + leaseMs;
+	let isReleased = false;
+	let hasHeard = false;
+	let renewing: Promise<void> | undefined;
+	const lose = (reason: unknown = new Failure('locked', 'Somebody else has taken this over.')) => {
+		clearInterval(timer);
+		ending.abort(reason);
+	};
+	const renew = async () => {
+		const at = monotonic();
+		try {
+			const outcome = await store.renew(key, leaseMs);
+			if (outcome === 'lost') return lose();
+			endsAt = at + leaseMs;
+			if (outcome === 'kept' || hasHeard || isReleased) return;
+			hasHeard = true;
+			onAsked?.();
+		} catch (error) {
+			// A database that is away for a moment ends no work; if it stays away the lease runs out.
+			if (!isFailure(error)) lose(error);
+		}
+	};
+	const isHeld = () => !isReleased && !ending.signal.aborted && monotonic() < endsAt;
+	const timer = setInterval(() => {
+		// What was not renewed in time is not tried again: somebody else may have had it, and have given it back.
+		if (!isHeld()) return lose();
+		renewing ??= renew().finally(() => {
+			renewing = undefined;
+		});
+	}, leaseMs / 4);
+	timer.unref();
+	return {
+		key,
+		signal: ending.signal,
+		isHeld,
+		async release() {
+			if (isReleased) return;
+			isReleased = true;
+			clearInterval(timer);
+			await renewing;
+			if (ending.signal.aborted) return;
+			try {
+				await store.release(key);
+			} catch (error) {
+				// It runs out by itself, and what was done under it is done.
+				if (!isFailure(error, 'unavailable')) throw error;
+			}
+		},
+	};
+}
+
+function inUse(): Failure {
+	return new Failure('locked', 'Somebody else is working on this right now. Please try again in a moment.', {
+		retryAfter: 1,
+	});
+}

@@ -1,0 +1,15 @@
+import type { Knex } from 'knex';
+import { createTable } from './createTable.js';
+
+/** What one process does at a time, by a name of it. */
+export async function addLeases(knex: Knex): Promise<void> {
+	await createTable(knex, 'leases', (table) => {
+		table.string('name', 191).primary();
+		table.string('holder', 191).notNullable();
+		table.bigInteger('epoch').notNullable();
+		// By the clock of the database.
+		table.bigInteger('ends_at').notNullable();
+		table.boolean('is_asked').notNullable();
+		table.index(['ends_at'], 'leases_ends_at');
+	});
+}
