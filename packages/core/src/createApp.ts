@@ -19,6 +19,7 @@ import { treeOf } from './files/places.js';
 import { createServer } from './http/createServer.js';
 import { listen } from './http/unixSocket.js';
 import { createJobs } from './jobs/createJobs.js';
+import { createLeases } from './leases/createLeases.js';
 import { identifyProcess } from './leases/processIdentity.js';
 import { createDatabaseReserve } from './limits/databaseReserve.js';
 import { FairQueue } from './limits/FairQueue.js';
@@ -156,6 +157,8 @@ async function assemble(
 	server.decorate('server', 'bodies', bodies);
 	const notifications = createNotifications(monotonic);
 	server.decorate('server', 'notifications', notifications);
+	const identity = await identifyProcess();
+	const leases = createLeases({ store: database.leases, identity, monotonic });
 	const jobs = createJobs({
 		store: database.jobs,
 		users: database.users,
@@ -164,7 +167,7 @@ async function assemble(
 		log,
 		now,
 		monotonic,
-		identity: await identifyProcess(),
+		identity,
 	});
 	server.decorate('server', 'jobs', jobs);
 	// At once, while connections still may end by themselves.
@@ -292,6 +295,7 @@ async function assemble(
 		thumbnails,
 		notifications,
 		jobs,
+		leases,
 		pasting,
 		streams,
 		resumableUploads,

@@ -8,6 +8,7 @@ import type { Bodies } from './bodies/createBodies.js';
 import type { Config } from './config/schema.js';
 import type { EventStreams } from './events/EventStreams.js';
 import type { JobService } from './jobs/createJobs.js';
+import type { Leases } from './leases/createLeases.js';
 import type { DatabaseReserve } from './limits/databaseReserve.js';
 import type { FairQueue } from './limits/FairQueue.js';
 import type { Links } from './links/createLinks.js';
@@ -47,6 +48,7 @@ export interface Services {
 	thumbnails: Thumbnails;
 	notifications: Notifications;
 	jobs: JobService;
+	leases: Leases;
 	pasting: Pasting;
 	streams: EventStreams;
 	resumableUploads: ResumableUploads;

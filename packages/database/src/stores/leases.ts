@@ -71,8 +71,8 @@ export function leaseStore(knex: Knex, now: () => number): LeaseStore {
 		},
 
 		async release(lease) {
-			// Kept for a while, so that its epoch goes on; grown, so that a renewal on its way finds another one.
-			await own(lease).update({ ends_at: time(), epoch: knex.raw('epoch + 1') });
+			// Over also for a clock that goes back a little, and yet kept for a while, so that its epoch goes on; grown, so that a renewal on its way finds another one.
+			await own(lease).update({ ends_at: untilIn(knex, time(), -clockSkewMs / 2), epoch: knex.raw('epoch + 1') });
 		},
 
 		async ask(name) {
