@@ -1,8 +1,12 @@
-import { chmod, open, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
+import { loadConfig } from '../../packages/core/src/index.js';
 import { Client, testApp } from '../../packages/core/test/testApp.js';
 import { startMariadb } from '../../packages/database/test/mariadb.js';
+import { checkService } from '../src/doctor/service.js';
+import { unitText } from '../src/service/unit.js';
+import { defaultPlugins } from '../src/settings.js';
 import { dataFolder, run } from './program.js';
 
 interface Finding {
@@ -93,6 +97,51 @@ test('what is wrong with an installation is an error with its remedy', async (t)
 	const empty = await doctor('--data-dir', nowhere);
 	t.is(empty.code, 1);
 	await t.throwsAsync(stat(nowhere), { code: 'ENOENT' }, 'it makes nothing');
+});
+
+test('each storage root is looked at, and whether the service that is installed may use them', async (t) => {
+	const app = await testApp(t);
+	const disks = await dataFolder(t);
+	const flags = ['--data-dir', app.dataDir, '--log-level', 'error'];
+	for (const name of ['near', 'far', 'other']) {
+		t.like(await run(['root', 'add', name, path.join(disks, name), ...flags]), { code: 0 });
+	}
+	await rename(path.join(disks, 'far'), path.join(disks, 'unplugged'));
+	await mkdir(path.join(disks, 'far'));
+	await rm(path.join(disks, 'other/.stowage'), { recursive: true });
+	await rename(path.join(disks, 'unplugged/.stowage'), path.join(disks, 'other/.stowage'));
+	const { of, code } = await doctor(...flags);
+	t.is(code, 2);
+	t.deepEqual(
+		of('storage root').map(({ state, says }) => [state, says.split(' ')[0]]),
+		[
+			['ok', 'local:'],
+			['ok', 'near'],
+			['error', 'far'],
+			['error', 'other'],
+		],
+	);
+	t.regex(of('storage root')[2]?.mend ?? '', new RegExp(`^Mount .* ${path.join(disks, 'far')} `));
+	t.is(of('space').length, 2);
+
+	const system = await dataFolder(t);
+	const config = loadConfig({ flags: { '--data-dir': app.dataDir }, defaultPlugins });
+	t.deepEqual(await checkService(config, system), [], 'none is installed');
+	await mkdir(path.join(system, 'etc/systemd/system'), { recursive: true });
+	const roots = ['near', 'far', 'other'].map((name) => path.join(disks, name));
+	const install = (user: string, storageRoots: string[]) => {
+		const files = { node: process.execPath, program: '/usr/stowage.js', config: '/etc/stowage/config.yaml' };
+		const text = unitText({ ...files, user, dataDir: app.dataDir, storageRoots });
+		return writeFile(path.join(system, 'etc/systemd/system/stowage.service'), text);
+	};
+	await install('nobody', roots.slice(0, 2));
+	const found = await checkService(config, system);
+	t.like(found[0], { state: 'error', mend: 'sudo stowage service install' });
+	t.regex(found[0]?.says ?? '', new RegExp(`does not let the service write to ${roots[2]}$`));
+	// Not those of root, who runs the tests.
+	t.like(found[1], { state: 'error', mend: `sudo chown -R nobody: ${app.dataDir}` });
+	await install('nobody-of-this-name', roots);
+	t.regex((await checkService(config, system))[0]?.says ?? '', /names a user that does not exist/);
 });
 
 test('a database on a server is looked at too, with its clock', async (t) => {

@@ -11,8 +11,11 @@ import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { serveArgs, startServer } from '../../test/serverProcess.js';
 import { assertReadableByAll } from '../src/service/install.js';
+import { installedUnit } from '../src/service/installedUnit.js';
 import { createHeartbeat } from '../src/service/supervisor.js';
 import { type UnitOptions, unitText } from '../src/service/unit.js';
+import { unitFaultOf } from '../src/service/unitFault.js';
+import { run as runHere } from './program.js';
 
 const program = fileURLToPath(new URL('../src/main.js', import.meta.url));
 
@@ -87,6 +90,70 @@ test('the unit may write to the folders of the configuration, whatever their nam
 	t.deepEqual(await run('systemd-analyze', ['verify', unit]), { code: 0, said: '' });
 	t.regex(text, /^ExecStart=.*"\/srv\/100%% \$\$mine\/config\.yaml"$/m);
 	t.throws(() => unitText({ ...options, dataDir: '/srv/a\nExecStart=/bin/sh' }), { message: /can't name a path/ });
+});
+
+/** A file system of its own at a folder. */
+async function mountDisk(t: ExecutionContext, folder: string): Promise<void> {
+	await mkdir(folder);
+	t.like(await run('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'none', folder]), { code: 0 });
+	t.teardown(() => run('umount', ['-l', folder]));
+}
+
+test('the unit names the storage roots of the database, each by the mount point of its disk, which would else stay in the service', async (t) => {
+	const folder = await temporaryFolder(t);
+	const at = (...names: string[]) => path.join(folder, ...names);
+	await mountDisk(t, at('disk'));
+	const flags = ['--data-dir', at('data'), '--log-level', 'error'];
+	t.like(await runHere(['root', 'add', 'near', at('near'), ...flags]), { code: 0 });
+	t.like(await runHere(['root', 'add', 'far', at('disk/stowage'), ...flags]), { code: 0 });
+	await writeFile(at('config.yaml'), `dataDir: ${at('data')}\n`);
+	const unit = await runHere(['service', 'print', '--config', at('config.yaml')]);
+	t.deepEqual(
+		unit.stdout.match(/^ReadWritePaths=.*$/gm),
+		[at('data'), `-${at('disk')}`, `-${at('near')}`].map((line) => `ReadWritePaths=${line}`),
+	);
+
+	await writeFile(at('config.yaml'), `dataDir: ${at('data')}\ndatabaseUrl: sqlite:${at('config.yaml')}\n`);
+	const without = await runHere(['service', 'print', '--config', at('config.yaml')]);
+	t.is(without.code, 0);
+	t.regex(without.stderr, /^The unit lacks storage roots that were added, for the database can't be read/m);
+});
+
+test('a unit that keeps the service from a folder, or a disk in the service, is told with what mends it', async (t) => {
+	const folder = await temporaryFolder(t);
+	const disk = path.join(folder, 'disk');
+	await mountDisk(t, disk);
+	t.is(await installedUnit(folder), undefined);
+	const write = async (name: string, text: string) => {
+		await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
+		await writeFile(path.join(folder, name), text);
+	};
+	const faultOf = async (of: string) => {
+		const unit = await installedUnit(folder);
+		return unit && unitFaultOf(unit, of);
+	};
+	// As a package has it.
+	await write('lib/systemd/system/stowage.service', unitText({ ...options, storageRoots: ['/mnt/my photos'] }));
+	t.is((await installedUnit(folder))?.user, 'stowage');
+	for (const each of ['/var/lib/stowage', '/run/stowage', '/mnt/my photos', '/mnt/my photos/of ada'])
+		t.is(await faultOf(each), undefined, each);
+	t.like(await faultOf('/mnt/my'), { isWritable: false });
+	const lacking = await faultOf(`${disk}/stowage`);
+	t.regex(lacking?.mend ?? '', new RegExp(`systemctl edit stowage, with .*ReadWritePaths=-${disk},`));
+	await write('etc/systemd/system/stowage.service.d/disk.conf', `[Service]\nReadWritePaths=-${disk}/stowage\n`);
+	const kept = await faultOf(`${disk}/stowage`);
+	t.true(kept?.isWritable);
+	t.regex(kept?.says ?? '', /keeps that disk when it is unmounted/);
+	await write('etc/systemd/system/stowage.service.d/disk.conf', `[Service]\nReadWritePaths=-${disk}\n`);
+	t.is(await faultOf(`${disk}/stowage`), undefined);
+	await write('etc/systemd/system/stowage.service.d/none.conf', '[Service]\nReadWritePaths=\n');
+	t.like(await faultOf('/mnt/my photos'), { isWritable: false });
+
+	// As the command has it, which hides homes but for what it names.
+	await write('etc/systemd/system/stowage.service.d/none.conf', '');
+	await write('etc/systemd/system/stowage.service', unitText({ ...options, storageRoots: ['/home/ada/files'] }));
+	t.is(await faultOf('/home/ada/files'), undefined);
+	t.like(await faultOf('/home/ada'), { isWritable: false, mend: 'sudo stowage service install' });
 });
 
 test('the unit is not written for root, and its program refuses to run as root', async (t) => {

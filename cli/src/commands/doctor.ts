@@ -5,6 +5,7 @@ import { checkDatabaseOf } from '../doctor/database.js';
 import { checkDataFolder, checkUser } from '../doctor/dataFolder.js';
 import { type Finding, fault } from '../doctor/findings.js';
 import { checkPrograms } from '../doctor/programs.js';
+import { checkService } from '../doctor/service.js';
 import { checkStorage } from '../doctor/storage.js';
 import { documented } from '../documented.js';
 import { ExitCode } from '../explain.js';
@@ -51,6 +52,7 @@ async function examine(command: Command): Promise<Finding[]> {
 		...(await checkDataFolder(config)),
 		...database,
 		...(canStart ? await checkStorage(config) : []),
+		...(await checkService(config)),
 		...(await checkPrograms(config)),
 		...checkProxy(config),
 	];

@@ -1,9 +1,12 @@
+import path from 'node:path';
 import type { RootState } from '@stowage/core';
 import { Failure, formatListSize } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../appCommand.js';
 import { ExitCode } from '../explain.js';
 import { printJson, printRows } from '../output.js';
+import { installedUnit } from '../service/installedUnit.js';
+import { unitFaultOf } from '../service/unitFault.js';
 
 /** Managing storage roots, whether the server runs or not. */
 export function rootCommand(): Command {
@@ -17,6 +20,7 @@ export function rootCommand(): Command {
 				async act({ roots }, [name = '', location = ''], { driver }) {
 					await roots.add(name, driver, location);
 					console.log(`Added ${name}.`);
+					await tellOfUnit(location);
 				},
 			}).option('--driver <name>', 'the storage that opens it, by the name under which a plugin offers it', 'local'),
 		)
@@ -75,6 +79,13 @@ export function rootCommand(): Command {
 				},
 			}),
 		);
+}
+
+/** The service that is installed here, if one is, may have to be told of the folder. */
+async function tellOfUnit(location: string): Promise<void> {
+	const unit = path.isAbsolute(location) ? await installedUnit() : undefined;
+	const found = unit === undefined ? undefined : await unitFaultOf(unit, location);
+	if (found !== undefined) console.log(`${found.says}. To mend that: ${found.mend}`);
 }
 
 function show(roots: readonly RootState[], json: boolean): void {

@@ -2,12 +2,14 @@ import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Config, loadConfig } from '@stowage/core';
+import { loadConfig } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
+import { reasonOf } from '../doctor/findings.js';
 import { type InstallOptions, installSteps, uninstallSteps } from '../service/install.js';
 import type { Step } from '../service/steps.js';
 import { assertServiceUser, defaultDataDir, sandboxText, type UnitOptions, unitText } from '../service/unit.js';
+import { addedRoots, serviceFolders, writablePaths } from '../service/unitFolders.js';
 import { defaultPlugins } from '../settings.js';
 
 /** Stowage as a service of systemd. */
@@ -71,34 +73,34 @@ function withInstallOptions(command: Command): Command {
 async function unitOptions({ config, user }: Flags, root = '/'): Promise<UnitOptions> {
 	assertServiceUser(user);
 	const file = path.resolve(config);
-	const inRoot = path.join(root, file);
-	// As the service will read it: without the variables and the flags of this command.
-	const { dataDir, storageRoots } = existsSync(inRoot)
-		? foldersOf(loadConfig({ flags: { '--config': inRoot }, defaultPlugins }))
-		: { dataDir: defaultDataDir, storageRoots: [] };
 	return {
 		user,
 		node: process.execPath,
 		program: await realpath(fileURLToPath(new URL('../../bin/stowage.js', import.meta.url))),
 		config: file,
-		dataDir,
-		storageRoots,
+		...(await foldersOf(file, path.resolve(root))),
 	};
 }
 
-/** All folders outside of the data folder that the configuration has the server write to. */
-function foldersOf(config: Config): { dataDir: string; storageRoots: string[] } {
-	const { dataDir, databaseUrl, listen, plugins } = config;
-	const { root } = plugins.get('@stowage/storage-local') ?? {};
-	const others = [
-		...(typeof root === 'string' ? [path.resolve(dataDir, root)] : []),
-		...(listen === '' ? [] : [path.dirname(listen.slice('unix:'.length))]),
-		...(databaseUrl.startsWith('sqlite:') ? [path.dirname(databaseUrl.slice('sqlite:'.length))] : []),
-	];
-	// The unit makes the second one.
-	const own = [dataDir, '/run/stowage'];
-	const isOutside = (folder: string) => own.every((other) => folder !== other && !folder.startsWith(`${other}/`));
-	return { dataDir, storageRoots: [...new Set(others.filter(isOutside))] };
+/** As the service will have them: without the variables and the flags of this command. */
+async function foldersOf(file: string, root: string): Promise<Pick<UnitOptions, 'dataDir' | 'storageRoots'>> {
+	const inRoot = path.join(root, file);
+	const [flag, value] = existsSync(inRoot) ? ['--config', inRoot] : ['--data-dir', defaultDataDir];
+	const config = loadConfig({ flags: { [flag]: value }, defaultPlugins });
+	const { databaseUrl } = config;
+	let added: string[] = [];
+	try {
+		const database = /^sqlite:(.*)$/s.exec(databaseUrl)?.[1];
+		// A database server is this machine's, and not that of another tree.
+		if (database !== undefined) added = await addedRoots(`sqlite:${path.join(root, database)}`);
+		else if (root === '/') added = await addedRoots(databaseUrl);
+	} catch (error) {
+		console.error(
+			`The unit lacks storage roots that were added, for the database can't be read (${reasonOf(error)}). Do this again when it can.`,
+		);
+	}
+	const folders = serviceFolders(config, added);
+	return { dataDir: folders.dataDir, storageRoots: await writablePaths(folders) };
 }
 
 async function perform(steps: readonly Step[], root: string, isDryRun = false): Promise<void> {

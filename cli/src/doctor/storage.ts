@@ -1,33 +1,42 @@
-import { type Config, createApp, createLog } from '@stowage/core';
+import { type Config, createApp, createLog, type RootState } from '@stowage/core';
 import { formatListSize } from '@stowage/rules';
 import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
 
 /** Below this part of a disk an administrator wants to hear of it. */
 const littleSpace = 0.05;
 
-/** Whether the storage root is there, is the one that the database knows, can be written to, and has room. */
+/** Whether each storage root is there, is the one that the database knows, can be written to, and has room. */
 export async function checkStorage(config: Config): Promise<Finding[]> {
-	const what = 'storage root';
 	// What it would log is said here.
 	const log = createLog('error');
 	log.level = 'silent';
 	try {
 		const app = await createApp(config, { log });
-		const { storage } = app.services;
 		try {
-			await storage.check();
-			const [free, total] = [await storage.freeSpace(), await storage.totalSpace()];
-			const space = `${formatListSize(free)} of ${formatListSize(total)} free`;
-			const spaceFinding =
-				free < total * littleSpace
-					? warn('space', space, 'Make room: stowage public purge, quotas, or a larger disk.')
-					: ok('space', space);
-			return [ok(what, `there, writable, and the one that the database knows (${storage.rootId})`), spaceFinding];
+			return (await app.services.roots.list()).flatMap(findingsOf);
 		} finally {
 			await app.stop();
 		}
 	} catch (error) {
-		const mend = 'Mount its disk, and let the folder and .stowage/ in it belong to the server\u2019s user.';
-		return [fault(what, reasonOf(error), mend)];
+		return [fault('storage root', reasonOf(error), mendOf(undefined))];
 	}
+}
+
+function findingsOf({ name, rootId, location, fault: reason, freeBytes, totalBytes }: RootState): Finding[] {
+	const what = 'storage root';
+	const called = location === null ? name : `${name} (${location})`;
+	if (reason !== null || freeBytes === null || totalBytes === null)
+		return [fault(what, `${called}: ${reason ?? 'its space is not known'}`, mendOf(location))];
+	const space = `${name}: ${formatListSize(freeBytes)} of ${formatListSize(totalBytes)} free`;
+	return [
+		ok(what, `${called}: there, writable, and the one that the database knows (${rootId})`),
+		freeBytes < totalBytes * littleSpace
+			? warn('space', space, 'Make room: stowage public purge, quotas, or a larger disk.')
+			: ok('space', space),
+	];
+}
+
+function mendOf(location: string | null | undefined): string {
+	const folder = location ?? 'the folder';
+	return `Mount its disk, the one that was there, for writing; ${folder} and .stowage/ in it belong to the server\u2019s user.`;
 }

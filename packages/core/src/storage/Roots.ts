@@ -34,6 +34,7 @@ export interface RootState {
 	fault: string | null;
 	/** Bytes; null where that can't be told. */
 	freeBytes: number | null;
+	totalBytes: number | null;
 }
 
 /** The storage roots that the database knows. The first one is where the configuration has it; others were added with the place where they lie. */
@@ -297,15 +298,15 @@ async function assertNoPublicFiles(storage: StorageProvider, name: string): Prom
 	}
 }
 
-const unopened = { fault: 'It could not be opened.', freeBytes: null };
+const unopened = { fault: 'It could not be opened.', freeBytes: null, totalBytes: null };
 
-async function stateOf(storage: StorageProvider): Promise<Pick<RootState, 'fault' | 'freeBytes'>> {
+async function stateOf(storage: StorageProvider): Promise<Pick<RootState, 'fault' | 'freeBytes' | 'totalBytes'>> {
 	try {
 		await storage.check();
-		return { fault: null, freeBytes: await storage.freeSpace() };
+		return { fault: null, freeBytes: await storage.freeSpace(), totalBytes: await storage.totalSpace() };
 	} catch (error) {
 		if (!isFailure(error)) throw error;
-		return { fault: error.message, freeBytes: null };
+		return { fault: error.message, freeBytes: null, totalBytes: null };
 	}
 }
 

@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process';
+import { stat } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import type { Config } from '@stowage/core';
+import { installedUnit } from '../service/installedUnit.js';
+import { unitFaultOf } from '../service/unitFault.js';
+import { addedRoots, serviceFolders } from '../service/unitFolders.js';
+import { type Finding, fault, ok, warn } from './findings.js';
+
+/** Whether the service that is installed, if one is, may use its folders: what this command may do says nothing about that. `root` is where the units lie. */
+export async function checkService(config: Config, root = '/'): Promise<Finding[]> {
+	const what = 'service';
+	const unit = await installedUnit(root);
+	if (unit === undefined) return [];
+	// That a database can't be read is said elsewhere.
+	const { dataDir, roots, others } = serviceFolders(config, await addedRoots(config.databaseUrl).catch(() => []));
+	const findings: Finding[] = [];
+	for (const folder of [dataDir, ...others, ...roots]) {
+		const found = await unitFaultOf(unit, folder);
+		if (found?.isWritable === false) findings.push(fault(what, found.says, found.mend));
+		// The service ends with the disk of its data folder.
+		else if (found !== undefined && roots.includes(folder)) findings.push(warn(what, found.says, found.mend));
+	}
+	const uid = await uidOf(unit.user);
+	if (uid === undefined) {
+		const mend = 'sudo stowage service install, or name another user in the unit.';
+		return [...findings, fault(what, `${unit.file} names a user that does not exist: ${unit.user}`, mend)];
+	}
+	for (const folder of [dataDir, ...roots]) {
+		const found = await stat(folder).catch(() => undefined);
+		if (found === undefined || found.uid === uid || uid === 0) continue;
+		const says = `${folder} does not belong to ${unit.user}, the user of the service`;
+		findings.push(fault(what, says, `sudo chown -R ${unit.user}: ${folder}`));
+	}
+	return findings.length > 0 ? findings : [ok(what, `${unit.user} may write to all its folders`)];
+}
+
+/** Nothing for a user that this machine does not know. */
+async function uidOf(user: string): Promise<number | undefined> {
+	try {
+		return Number((await promisify(execFile)('id', ['-u', user])).stdout);
+	} catch {
+		return undefined;
+	}
+}

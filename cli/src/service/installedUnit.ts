@@ -1,0 +1,95 @@
+import { readdir, readFile, realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { unitName } from './unit.js';
+import { isWithin } from './unitFolders.js';
+
+/** The unit that systemd would start, with its drop-ins. */
+export interface InstalledUnit {
+	file: string;
+	/** The user that the service runs as. */
+	user: string;
+	/** Whether 'stowage service install' wrote it, and may write it again. */
+	isWrittenByCommand: boolean;
+	/** The folder of the unit that lets the service write to this one; nothing where it may not. */
+	letsWriteTo(folder: string): Promise<string | undefined>;
+}
+
+/** Where systemd looks for units; the first wins. */
+const folders = ['etc/systemd', 'run/systemd', 'usr/local/lib/systemd', 'usr/lib/systemd', 'lib/systemd'].map(
+	(folder) => `${folder}/system`,
+);
+
+/** The unit below `root`, which is this machine's by default; nothing where none is installed. */
+export async function installedUnit(root = '/'): Promise<InstalledUnit | undefined> {
+	const texts = await Promise.all(folders.map((folder) => read(path.join(root, folder, unitName))));
+	const at = texts.findIndex((text) => text !== undefined);
+	if (at === -1) return undefined;
+	const text = texts[at] as string;
+	const values = parseService([text, ...(await dropIns(root))]);
+	const last = (name: string) => values.get(name)?.at(-1)?.at(-1);
+	const words = (name: string) => values.get(name)?.flat() ?? [];
+	const isStrict = last('ProtectSystem') === 'strict';
+	const hidesHomes = ['yes', 'true', '1', 'on', 'tmpfs'].includes(last('ProtectHome') ?? '');
+	const bound = words('BindPaths').map((word) => word.split(':')[0] as string);
+	const named = [...words('ReadWritePaths'), ...bound].map((word) => word.replace(/^[-+]+/, ''));
+	const own = [
+		...words('StateDirectory').map((name) => `/var/lib/${name}`),
+		...words('RuntimeDirectory').map((name) => `/run/${name}`),
+	];
+	return {
+		file: path.join('/', folders[at] as string, unitName),
+		user: last('User') ?? 'root',
+		isWrittenByCommand: at === 0 && text.startsWith('# Written by Stowage.'),
+		async letsWriteTo(folder) {
+			const isHome = ['/home', '/root', '/run/user'].some((home) => isWithin(folder, home));
+			const allowed = isHome && hidesHomes ? bound.map((word) => word.replace(/^[-+]+/, '')) : [...named, ...own];
+			if (!isStrict && !(isHome && hidesHomes)) return '/';
+			const wanted = [folder, await resolved(folder)];
+			for (const each of allowed) {
+				const real = await resolved(each);
+				if (wanted.some((one) => isWithin(one, each) || isWithin(one, real))) return each;
+			}
+			return undefined;
+		},
+	};
+}
+
+/** A drop-in hides those of its name in the folders that come later. */
+async function dropIns(root: string): Promise<string[]> {
+	const files = new Map<string, string>();
+	for (const folder of folders) {
+		const at = path.join(root, folder, `${unitName}.d`);
+		const names = await readdir(at).catch(() => []);
+		for (const name of names) if (name.endsWith('.conf') && !files.has(name)) files.set(name, path.join(at, name));
+	}
+	const sorted = [...files.keys()].sort().map((name) => files.get(name) as string);
+	return (await Promise.all(sorted.map(read))).filter((text) => text !== undefined);
+}
+
+/** The lines of all `[Service]` sections: for each name its values, as words; an empty one takes back those before it. */
+function parseService(texts: readonly string[]): Map<string, string[][]> {
+	const values = new Map<string, string[][]>();
+	for (const text of texts) {
+		let section = '';
+		for (const line of text.replaceAll(/\\\n/g, ' ').split('\n')) {
+			section = /^\[(.*)\]\s*$/.exec(line)?.[1] ?? section;
+			const [, name, value = ''] = /^\s*([A-Za-z]+)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
+			if (section !== 'Service' || name === undefined) continue;
+			values.set(name, value === '' ? [] : [...(values.get(name) ?? []), wordsOf(value)]);
+		}
+	}
+	return values;
+}
+
+function wordsOf(value: string): string[] {
+	const words = [...value.matchAll(/[-+]*"[^"]*"|[-+]*'[^']*'|\S+/g)].map(([word]) => word);
+	return words.map((word) => word.replaceAll(/["']/g, '').replaceAll('%%', '%'));
+}
+
+function read(file: string): Promise<string | undefined> {
+	return readFile(file, 'utf8').catch(() => undefined);
+}
+
+function resolved(folder: string): Promise<string> {
+	return realpath(folder).catch(() => folder);
+}

@@ -1,0 +1,37 @@
+import { readFile, realpath } from 'node:fs/promises';
+
+/** Where parts of the system may lie on file systems of their own, which stay for as long as it runs. */
+const systemFolders = ['/', '/boot', '/etc', '/home', '/opt', '/root', '/tmp', '/usr', '/var', '/var/lib'];
+
+/**
+ * What a unit names so that the service may write to a folder: the mount point of its disk, where it has one of its own. systemd mounts each folder that a unit
+ * names onto itself. One below the mount point would stay in the service after the disk was unmounted: the service would keep the disk busy, and not see the disk
+ * that is mounted next.
+ */
+export async function writableUnitPath(folder: string): Promise<string> {
+	const real = await realpath(folder).catch(() => folder);
+	const above = (await mountPoints()).filter((point) => real === point || real.startsWith(`${point}/`));
+	const nearest = above.reduce((longest, point) => (point.length > longest.length ? point : longest), '/');
+	return systemFolders.includes(nearest) ? folder : nearest;
+}
+
+/** What is mounted, and what shall be: a disk may be away while the unit is written. */
+async function mountPoints(): Promise<string[]> {
+	const points: string[] = [];
+	for (const [file, column] of [
+		['/proc/self/mountinfo', 4],
+		['/etc/fstab', 1],
+	] as const) {
+		// Not every system that prints a unit has these.
+		const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n');
+		for (const line of lines) {
+			const point = line.trim().startsWith('#') ? undefined : line.trim().split(/\s+/)[column];
+			if (point?.startsWith('/')) points.push(unescapeOctal(point));
+		}
+	}
+	return points;
+}
+
+function unescapeOctal(text: string): string {
+	return text.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+}

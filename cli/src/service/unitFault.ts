@@ -1,0 +1,25 @@
+import type { InstalledUnit } from './installedUnit.js';
+import { writableUnitPath } from './mountPoints.js';
+
+/** What keeps the service from using a folder of files as it should; nothing where the unit is right. */
+export interface UnitFault {
+	isWritable: boolean;
+	says: string;
+	mend: string;
+}
+
+export async function unitFaultOf(unit: InstalledUnit, folder: string): Promise<UnitFault | undefined> {
+	const named = await unit.letsWriteTo(folder);
+	const wanted = await writableUnitPath(folder);
+	const mend = unit.isWrittenByCommand
+		? 'sudo stowage service install'
+		: `sudo systemctl edit stowage, with the lines [Service] and ReadWritePaths=-${wanted}, then sudo systemctl restart stowage`;
+	if (named === undefined)
+		return { isWritable: false, says: `${unit.file} does not let the service write to ${folder}`, mend };
+	if (wanted === folder || !named.startsWith(`${wanted}/`)) return undefined;
+	return {
+		isWritable: true,
+		says: `${unit.file} names ${named}, which is below the mount point ${wanted}: the service keeps that disk when it is unmounted, and does not see the next one`,
+		mend: unit.isWrittenByCommand ? mend : `${mend} (and without the line for ${named})`,
+	};
+}
