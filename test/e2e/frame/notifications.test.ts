@@ -1,6 +1,7 @@
+import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
-import { noticeMs } from '../support/notices.js';
+import { expectNotice, noticeMs } from '../support/notices.js';
 
 const fixture = setUpFixture(test);
 
@@ -28,3 +29,48 @@ test.serial(
 		t.deepEqual(manager.faults, []);
 	},
 );
+
+test.serial('a part of the page that can’t be loaded says so, and can be asked for again', async (t) => {
+	const manager = await fixture.enter(t);
+	await writeFiles(manager.home, { 'a.txt': 'a' });
+	const page = await manager.open('/browser?type=private');
+	const account = page.getByRole('button', { name: manager.username });
+	const missing = /\/(UserMenu|SettingsDialog|LinksTable)-[^/]*\.js$/;
+	// As after an upgrade, when the files have other names.
+	await page.route(missing, (route) => route.fulfill({ status: 404 }));
+	await account.click();
+	await expectNotice(page, 'This could not be loaded.', 'Reload the page and try again.');
+	await page.unroute(missing);
+	await account.click();
+	await page.route(missing, (route) => route.fulfill({ status: 404 }));
+	await page.getByRole('menuitem', { name: 'Settings' }).click();
+	await expectNotice(page, 'This could not be loaded.');
+	t.is(await page.getByRole('dialog').count(), 0);
+	await page.unroute(missing);
+	await account.click();
+	await page.getByRole('menuitem', { name: 'Settings' }).click();
+	await page.getByRole('dialog', { name: 'Settings' }).waitFor();
+	await page.keyboard.press('Escape');
+	await rowOf(page, 'a.txt').waitFor();
+	// The browser says of each what it could not load.
+	t.deepEqual(
+		manager.faults.filter((fault) => !fault.includes('404')),
+		[],
+	);
+});
+
+test.serial('the landing page has less than 200 kB of script', async (t) => {
+	const manager = await fixture.enter(t);
+	const page = await manager.context.newPage();
+	const scripts: Promise<number>[] = [];
+	page.on('response', (response) => {
+		if (response.request().resourceType() !== 'script') return;
+		scripts.push(response.body().then((body) => gzipSync(body).length));
+	});
+	await page.goto(manager.url);
+	await page.getByRole('button', { name: manager.username }).waitFor();
+	await page.waitForLoadState('networkidle');
+	const total = (await Promise.all(scripts)).reduce((sum, bytes) => sum + bytes, 0);
+	t.log(`${(total / 1000).toFixed(0)} kB`);
+	t.true(total > 50_000 && total < 200_000, `${total}`);
+});

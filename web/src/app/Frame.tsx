@@ -1,6 +1,6 @@
 import { logout } from '@stowage/contract';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { lazy, Suspense, useCallback, useMemo, useState } from 'react';
+import { Suspense, useCallback, useMemo, useState } from 'react';
 import { Outlet, useLocation, useNavigate } from 'react-router';
 import { capabilitiesQuery } from '../api/capabilities.js';
 import { call } from '../api/client/client.js';
@@ -12,22 +12,15 @@ import { messages } from '../messages.js';
 import { FrameContext, type Frame as FrameServices } from '../ui/frame.js';
 import { AppHeader, focusAccount } from '../ui/header/AppHeader.js';
 import { useNotify } from '../ui/notifications/useNotify.js';
+import { onDemand } from '../ui/onDemand.js';
 import styles from './Frame.module.css';
 import { PageErrorBoundary } from './PageErrorBoundary.js';
 
-const AuthDialog = lazy(async () => ({ default: (await import('../features/account/AuthDialog.js')).AuthDialog }));
-const SettingsDialog = lazy(async () => ({
-	default: (await import('../features/settings/SettingsDialog.js')).SettingsDialog,
-}));
-const ActivityButton = lazy(async () => ({
-	default: (await import('../features/activity/ActivityButton.js')).ActivityButton,
-}));
-const ActivityDialog = lazy(async () => ({
-	default: (await import('../features/activity/ActivityDialog.js')).ActivityDialog,
-}));
-const MyLinksDialog = lazy(async () => ({
-	default: (await import('../features/links/MyLinksDialog.js')).MyLinksDialog,
-}));
+const AuthDialog = onDemand(async () => (await import('../features/account/AuthDialog.js')).AuthDialog);
+const SettingsDialog = onDemand(async () => (await import('../features/settings/SettingsDialog.js')).SettingsDialog);
+const ActivityButton = onDemand(async () => (await import('../features/activity/ActivityButton.js')).ActivityButton);
+const ActivityDialog = onDemand(async () => (await import('../features/activity/ActivityDialog.js')).ActivityDialog);
+const MyLinksDialog = onDemand(async () => (await import('../features/links/MyLinksDialog.js')).MyLinksDialog);
 
 type OpenDialog =
 	| { kind: 'none' }
@@ -60,6 +53,10 @@ export function Frame() {
 		[],
 	);
 	const close = useCallback(() => setDialog({ kind: 'none' }), []);
+	const takeAway = useCallback(() => {
+		setDialog({ kind: 'none' });
+		setShown({ kind: 'none' });
+	}, []);
 
 	const logoutMutation = useMutation({
 		mutationFn: () => call(logout),
@@ -101,11 +98,7 @@ export function Frame() {
 				onActivity={frame.openActivity}
 				onLogout={() => logoutMutation.mutate()}
 			>
-				{session.status === 'signedIn' && (
-					<Suspense>
-						<ActivityButton username={session.username} onClick={frame.openActivity} />
-					</Suspense>
-				)}
+				{session.status === 'signedIn' && <ActivityButton username={session.username} onClick={frame.openActivity} />}
 			</AppHeader>
 			<main id="content" className={styles.main} tabIndex={-1}>
 				<PageErrorBoundary key={isBrowser ? 'browser' : pathname}>
@@ -114,36 +107,41 @@ export function Frame() {
 					</Suspense>
 				</PageErrorBoundary>
 			</main>
-			<Suspense>
-				{shown.kind === 'auth' && (
-					<AuthDialog
-						isOpen={dialog.kind === 'auth'}
-						mode={shown.mode}
-						isRegistrationOpen={isRegistrationOpen}
-						onMode={(mode) => setDialog({ kind: 'auth', mode })}
-						onClose={close}
-						onClosed={focusAccount}
-						onSignedIn={() => {
-							queue.signedIn();
-							close();
-						}}
-					/>
-				)}
-				{shown.kind === 'settings' && session.status === 'signedIn' && (
-					<SettingsDialog isOpen={dialog.kind === 'settings'} settings={session.settings} onClose={close} />
-				)}
-				{shown.kind === 'links' && session.status === 'signedIn' && (
-					<MyLinksDialog isOpen={dialog.kind === 'links'} onClose={close} />
-				)}
-				{shown.kind === 'activity' && session.status === 'signedIn' && (
-					<ActivityDialog
-						isOpen={dialog.kind === 'activity'}
-						username={session.username}
-						onClose={close}
-						onClosed={focusAccount}
-					/>
-				)}
-			</Suspense>
+			{shown.kind === 'auth' && (
+				<AuthDialog
+					isOpen={dialog.kind === 'auth'}
+					onLoadFailed={takeAway}
+					mode={shown.mode}
+					isRegistrationOpen={isRegistrationOpen}
+					onMode={(mode) => setDialog({ kind: 'auth', mode })}
+					onClose={close}
+					onClosed={focusAccount}
+					onSignedIn={() => {
+						queue.signedIn();
+						close();
+					}}
+				/>
+			)}
+			{shown.kind === 'settings' && session.status === 'signedIn' && (
+				<SettingsDialog
+					isOpen={dialog.kind === 'settings'}
+					onLoadFailed={takeAway}
+					settings={session.settings}
+					onClose={close}
+				/>
+			)}
+			{shown.kind === 'links' && session.status === 'signedIn' && (
+				<MyLinksDialog isOpen={dialog.kind === 'links'} onLoadFailed={takeAway} onClose={close} />
+			)}
+			{shown.kind === 'activity' && session.status === 'signedIn' && (
+				<ActivityDialog
+					isOpen={dialog.kind === 'activity'}
+					onLoadFailed={takeAway}
+					username={session.username}
+					onClose={close}
+					onClosed={focusAccount}
+				/>
+			)}
 		</FrameContext>
 	);
 }

@@ -1,6 +1,6 @@
 import { type Area, type Entry, extensionOf, hasThumbnail, type UserSettings, type Viewer } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { type Capabilities, capabilitiesQuery } from '../api/capabilities.js';
 import { thumbnailUrl } from '../api/downloads.js';
 import { useBackgroundConversions } from '../features/conversion/useBackgroundConversions.js';
@@ -32,14 +32,13 @@ import { useCopyLink } from '../features/links/useCopyLink.js';
 import { PreviewPanel } from '../features/previews/panel/PreviewPanel.js';
 import { FilePicker } from '../features/uploadQueue/choosing/FilePicker.js';
 import { UploadQueueDialog } from '../features/uploadQueue/view/UploadQueueDialog.js';
+import { onDemand } from '../ui/onDemand.js';
 import { useView } from '../ui/useView.js';
 import styles from './BrowserPage.module.css';
 import { BrowserToolbar } from './BrowserToolbar.js';
 import { useFolderUploads } from './useFolderUploads.js';
 
-const ConvertDialog = lazy(async () => ({
-	default: (await import('../features/conversion/ConvertDialog.js')).ConvertDialog,
-}));
+const ConvertDialog = onDemand(async () => (await import('../features/conversion/ConvertDialog.js')).ConvertDialog);
 
 export interface BrowserPageFolderProps {
 	location: BrowserLocation;
@@ -183,15 +182,17 @@ export function BrowserPageFolder({ location, viewer, isKnown, settings }: Brows
 							return <TemporaryLinkDialog {...props} entry={dialog.entry} />;
 						case 'convert':
 							return (
-								<Suspense>
-									<ConvertDialog
-										{...props}
-										area={area}
-										videos={dialog.entries}
-										onConverted={refreshAfterConversion}
-										onContinue={followConversions}
-									/>
-								</Suspense>
+								<ConvertDialog
+									{...props}
+									area={area}
+									videos={dialog.entries}
+									onConverted={refreshAfterConversion}
+									onContinue={followConversions}
+									onLoadFailed={() => {
+										props.onClose();
+										props.onClosed();
+									}}
+								/>
 							);
 					}
 				}}

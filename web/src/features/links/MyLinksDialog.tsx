@@ -1,11 +1,12 @@
 import { Button, Dialog, DialogBody, DialogFooter, Spinner } from '@blueprintjs/core';
-import { lazy, Suspense, useRef } from 'react';
+import { useRef } from 'react';
 import { dialogMilliseconds, useOpenings } from '../../ui/dialogs/dialogs.js';
+import { onDemand } from '../../ui/onDemand.js';
 import styles from './MyLinksDialog.module.css';
 import { linkMessages as messages } from './messages.js';
 import { useMyLinks } from './useMyLinks.js';
 
-const LinksTable = lazy(async () => ({ default: (await import('./LinksTable.js')).LinksTable }));
+const LinksTable = onDemand(async () => (await import('./LinksTable.js')).LinksTable);
 
 export interface MyLinksDialogProps {
 	isOpen: boolean;
@@ -28,14 +29,14 @@ export function MyLinksDialog({ isOpen, onClose }: MyLinksDialogProps) {
 		>
 			<DialogBody>
 				{/* Unmounted when the dialog closes, so the links are fetched anew when it opens again. */}
-				<MyLinks onEmptied={() => close.current?.focus()} />
+				<MyLinks onEmptied={() => close.current?.focus()} onLoadFailed={onClose} />
 			</DialogBody>
 			<DialogFooter actions={<Button ref={close} text={messages.close} autoFocus onClick={onClose} />} />
 		</Dialog>
 	);
 }
 
-function MyLinks({ onEmptied }: { onEmptied: () => void }) {
+function MyLinks({ onEmptied, onLoadFailed }: { onEmptied: () => void; onLoadFailed: () => void }) {
 	const { links, error, retry, revoke } = useMyLinks();
 	const loading = (
 		<div className={styles.state} role="status">
@@ -61,14 +62,14 @@ function MyLinks({ onEmptied }: { onEmptied: () => void }) {
 		);
 	}
 	return (
-		<Suspense fallback={loading}>
-			<LinksTable
-				links={links}
-				onRevoke={(link) => {
-					if (links.length === 1) onEmptied();
-					revoke(link);
-				}}
-			/>
-		</Suspense>
+		<LinksTable
+			fallback={loading}
+			onLoadFailed={onLoadFailed}
+			links={links}
+			onRevoke={(link) => {
+				if (links.length === 1) onEmptied();
+				revoke(link);
+			}}
+		/>
 	);
 }

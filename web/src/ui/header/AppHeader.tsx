@@ -1,18 +1,19 @@
 import { Button } from '@blueprintjs/core';
 import { GlobeIcon, LockIcon } from '@blueprintjs/icons';
-import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link } from 'react-router';
 import { messages } from '../../messages.js';
+import { type Part, usePart } from '../onDemand.js';
 import styles from './AppHeader.module.css';
 import { UserButton } from './UserButton.js';
 import type { UserMenuProps } from './UserMenu.js';
 
-// Popovers are a tenth of the landing page's script, and a visitor has no menu.
-const UserMenu = lazy(async () => ({ default: (await import('./UserMenu.js')).UserMenu }));
+/** Popovers are a tenth of the landing page's script, and not all open the menu. */
+const userMenu: Part<UserMenuProps> = { load: async () => (await import('./UserMenu.js')).UserMenu };
 
 const accountId = 'account';
 
-export interface AppHeaderProps extends Omit<UserMenuProps, 'username' | 'isOpenAtFirst'> {
+export interface AppHeaderProps extends Omit<UserMenuProps, 'username' | 'isOpenAtFirst' | 'onClosed'> {
 	/** The user name, `null` for a visitor, undefined until the session is known. */
 	username: string | null | undefined;
 	/** The area on screen, if any. */
@@ -64,13 +65,26 @@ export function focusAccount(): void {
 	document.getElementById(accountId)?.querySelector('button')?.focus({ preventScroll: true });
 }
 
-/** The menu is loaded after the button, and opens at once if the button was pressed before. */
-function Account(props: Omit<UserMenuProps, 'isOpenAtFirst'>) {
+/** The button that was pressed before the menu was loaded is gone when the menu closes. */
+function keepFocus(): void {
+	if (document.activeElement === document.body) focusAccount();
+}
+
+/** The menu is loaded when the button is pressed, and then opens at once. */
+function Account(props: Omit<UserMenuProps, 'isOpenAtFirst' | 'onClosed'>) {
 	const [wasPressed, setPressed] = useState(false);
+	const [UserMenu, load] = usePart(userMenu, () => setPressed(false));
+	if (UserMenu) return <UserMenu {...props} isOpenAtFirst={wasPressed} onClosed={keepFocus} />;
 	return (
-		<Suspense fallback={<UserButton username={props.username} onClick={() => setPressed(true)} />}>
-			<UserMenu {...props} isOpenAtFirst={wasPressed} />
-		</Suspense>
+		<UserButton
+			username={props.username}
+			aria-haspopup="menu"
+			aria-expanded={false}
+			onClick={() => {
+				setPressed(true);
+				load();
+			}}
+		/>
 	);
 }
 

@@ -18,10 +18,11 @@ export interface UserMenuProps {
 	onLogout: () => void;
 	/** The button was pressed before the menu was loaded. */
 	isOpenAtFirst: boolean;
+	onClosed: () => void;
 }
 
 export function UserMenu(props: UserMenuProps) {
-	const { username, isOpenAtFirst, onArea, onLinks, onActivity, onSettings, onLogout } = props;
+	const { username, isOpenAtFirst, onArea, onLinks, onActivity, onSettings, onLogout, onClosed } = props;
 	const [isOpen, setOpen] = useState(false);
 	useEffect(() => {
 		// The open menu partly covers controls of the page, which must not get the focus then.
@@ -48,6 +49,7 @@ export function UserMenu(props: UserMenuProps) {
 				setOpen(true);
 			}}
 			onClosing={() => setOpen(false)}
+			onClosed={onClosed}
 			content={
 				<>
 					<QuotaNote />

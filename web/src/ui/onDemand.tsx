@@ -1,0 +1,56 @@
+import { type ComponentType, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
+import { messages } from '../messages.js';
+import { useNotify } from './notifications/useNotify.js';
+
+/** A component whose code is fetched when it is needed. */
+export interface Part<P> {
+	load(): Promise<ComponentType<P>>;
+	/** Once it was loaded. */
+	loaded?: ComponentType<P>;
+}
+
+/**
+ * The component once it is loaded, and what loads it. It can't be when the server is away, or was updated since the page was opened: then a notice says so, `onFailed` is
+ * called, and the next request tries again.
+ */
+export function usePart<P>(part: Part<P>, onFailed?: () => void): [ComponentType<P> | undefined, () => void] {
+	const { notify } = useNotify();
+	const [loading, setLoaded] = useState<{ Part?: ComponentType<P> | undefined }>({ Part: part.loaded });
+	const latest = useRef(onFailed);
+	latest.current = onFailed;
+	const request = useCallback(async () => {
+		try {
+			part.loaded = await part.load();
+			setLoaded({ Part: part.loaded });
+		} catch {
+			// The browser has said in its console what could not be fetched; its error names a file of ours, which helps nobody.
+			notify({ intent: 'danger', message: messages.partFailed, detail: messages.partFailedReason });
+			latest.current?.();
+		}
+	}, [part, notify]);
+	return [loading.Part, request];
+}
+
+export interface OnDemandProps {
+	/** Shown until it is loaded. */
+	fallback?: ReactNode;
+	onLoadFailed?: () => void;
+}
+
+function OnDemand<P extends object>(given: OnDemandProps & { part: Part<P>; props: P }): ReactNode {
+	const { part, props, fallback, onLoadFailed } = given;
+	const [Loaded, request] = usePart(part, onLoadFailed);
+	const isLoaded = Loaded !== undefined;
+	useEffect(() => {
+		if (!isLoaded) request();
+	}, [isLoaded, request]);
+	return Loaded ? <Loaded {...props} /> : fallback;
+}
+
+/** A component that is loaded when it is first rendered. */
+export function onDemand<P extends object>(load: () => Promise<ComponentType<P>>) {
+	const part: Part<P> = { load };
+	return ({ fallback, onLoadFailed, ...props }: P & OnDemandProps) => (
+		<OnDemand part={part} props={props as unknown as P} fallback={fallback} {...(onLoadFailed && { onLoadFailed })} />
+	);
+}
