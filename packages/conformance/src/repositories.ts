@@ -1,4 +1,5 @@
 import type { TestFn } from 'ava';
+import { eventRules } from './repositories/events.js';
 import { jobRules } from './repositories/jobs.js';
 import { keyValueRules } from './repositories/keyValues.js';
 import { leaseRules } from './repositories/leases.js';
@@ -44,4 +45,5 @@ export function repositoriesSuite(
 	ticketRules(rule);
 	jobRules(rule);
 	leaseRules(rule);
+	eventRules(rule);
 }

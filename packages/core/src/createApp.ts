@@ -12,9 +12,11 @@ import { makeDataDir } from './config/dataDir.js';
 import { type Reloaded, reloadConfig } from './config/reload.js';
 import type { Config } from './config/schema.js';
 import { readOrMakeSecret } from './config/secret.js';
+import { EventRelay, relayTimes } from './events/EventRelay.js';
 import { EventStreams } from './events/EventStreams.js';
 import { createNotifications } from './events/notifications.js';
 import { createFiles } from './files/createFiles.js';
+import { FolderFeeds } from './files/FolderFeeds.js';
 import { treeOf } from './files/places.js';
 import { createServer } from './http/createServer.js';
 import { listen } from './http/unixSocket.js';
@@ -155,7 +157,19 @@ async function assemble(
 	});
 	const bodies = createBodies(bodySecondMs);
 	server.decorate('server', 'bodies', bodies);
-	const notifications = createNotifications(monotonic);
+	const secret = config.sessionKey ?? (await readOrMakeSecret(config.dataDir, log));
+	const identity = await identifyProcess();
+	const relay = new EventRelay({
+		store: database.events,
+		identity,
+		secret,
+		databaseReserve,
+		notifications: createNotifications(monotonic),
+		folders: () => feeds,
+		monotonic,
+		log,
+	});
+	const notifications = relay.notifications();
 	server.decorate('server', 'notifications', notifications);
 	const identity = await identifyProcess();
 	const leases = createLeases({ store: database.leases, identity, monotonic });
@@ -173,7 +187,6 @@ async function assemble(
 	// At once, while connections still may end by themselves.
 	server.ext('onPreStop', () => jobs.stop());
 	await server.register(inert);
-	const secret = config.sessionKey ?? (await readOrMakeSecret(config.dataDir, log));
 	const sessions = await registerSessions(server, database.sessions, config, secret, log, now);
 	const knownClients = createKnownClients(config, secret, now);
 
@@ -192,7 +205,8 @@ async function assemble(
 		log,
 		monotonic,
 	});
-	const files = createFiles(openedStorage, config, log, links.watcher, quotas, config.dataDir, database.users);
+	const feeds = new FolderFeeds(openedStorage, log, relay);
+	const files = createFiles(openedStorage, config, log, links.watcher, quotas, config.dataDir, database.users, feeds);
 	server.decorate('server', 'files', files);
 	await loadPlugins(server, config);
 	providers.auth.get(config.auth);
@@ -200,6 +214,7 @@ async function assemble(
 	parts.push(roots);
 	const storage = await openStorage(roots, log);
 	opened = storage;
+	parts.push(relay);
 	// Closed before what its runs use.
 	parts.push(jobs);
 
@@ -367,6 +382,7 @@ async function sweep({ database, jobs, links, resumableUploads, log, now }: Serv
 		await database.sessions.sweep(now());
 		await database.sweepKeyValues();
 		await database.tickets.sweep();
+		await database.events.sweep(relayTimes.keptMs);
 		await links.sweep();
 		await jobs.sweep();
 		await resumableUploads.sweep();

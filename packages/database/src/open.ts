@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type {
 	AmountStore,
+	EventStore,
 	HomeStore,
 	JobStore,
 	KeyValueStore,
@@ -20,6 +21,7 @@ import { openSqlite } from './connection/sqlite.js';
 import { type Changes, sqliteChanges } from './connection/sqliteChanges.js';
 import { parseDatabaseUrl } from './connection/target.js';
 import { allMigrations, type Migration } from './migrations/all.js';
+import { eventStore } from './stores/events.js';
 import { guarded } from './stores/guarded.js';
 import { homeStore } from './stores/homes.js';
 import { jobStore } from './stores/jobs.js';
@@ -46,6 +48,7 @@ export interface Database {
 	readonly tickets: TicketStore;
 	readonly jobs: JobStore;
 	readonly leases: LeaseStore;
+	readonly events: EventStore;
 	/** The key-value store with expiry of one scope, such as a plugin's name. */
 	keyValues(scope: string): KeyValueStore;
 	/** Removes values that have expired. Resolves to how many. */
@@ -107,6 +110,7 @@ function database(knex: Knex, now: () => number, freeSpace: () => Promise<number
 		tickets: guarded(ticketStore(knex, now)),
 		jobs: guarded(jobStore(knex, now)),
 		leases: guarded(leaseStore(knex, now)),
+		events: guarded(eventStore(knex, now)),
 		keyValues: (scope) => guarded(keyValueStore(knex, now, scope)),
 		sweepKeyValues: sweep,
 		freeSpace,

@@ -1,5 +1,6 @@
 import type {
 	AmountStore,
+	EventStore,
 	HomeStore,
 	JobStore,
 	KeyValueStore,
@@ -26,6 +27,7 @@ export interface Repositories {
 	tickets: TicketStore;
 	jobs: JobStore;
 	leases: LeaseStore;
+	events: EventStore;
 	keyValues(scope: string): KeyValueStore;
 	sweepKeyValues(): Promise<number>;
 }

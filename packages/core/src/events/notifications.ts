@@ -17,6 +17,8 @@ export interface HeardNotifications extends Notifications {
 	isHeard(audience: Audience): boolean;
 	/** Whether any user's page subscribes in this process. */
 	hasUsers(): boolean;
+	/** Whether anybody at all subscribes in this process. */
+	hasSubscribers(): boolean;
 }
 
 /** News among the parts of this process. */
@@ -39,6 +41,7 @@ export function createNotifications(now: () => number = () => performance.now())
 	return {
 		isHeard: (audience) => emitter.listenerCount(nameOf(audience)) > 0,
 		hasUsers: () => emitter.eventNames().some((name) => String(name).startsWith(userPrefix)),
+		hasSubscribers: () => emitter.eventNames().length > 0,
 		publish(audience, item) {
 			const name = nameOf(audience);
 			if ('ticket' in audience) remember(name, item);

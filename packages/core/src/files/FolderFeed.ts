@@ -21,6 +21,7 @@ export class FolderFeed {
 	#watch: Watch | undefined;
 	#timer: NodeJS.Timeout | undefined;
 	#last: string | undefined;
+	#isPolled = false;
 	#isClosed = false;
 
 	constructor(
@@ -34,6 +35,11 @@ export class FolderFeed {
 	/** Whether the storage tells of changes, so that nothing has to be looked for. */
 	get isTold(): boolean {
 		return this.#watch !== undefined;
+	}
+
+	/** Whether it is there, and its storage tells of no changes: it is looked at again and again. */
+	get isPolled(): boolean {
+		return this.#watch === undefined && this.#isPolled;
 	}
 
 	publish(): void {
@@ -52,7 +58,8 @@ export class FolderFeed {
 		let found: string;
 		try {
 			this.#watch = await this.#listen();
-			if (this.#watch === undefined) {
+			this.#isPolled = this.#watch === undefined;
+			if (this.#isPolled) {
 				found = await fingerprintOf(this.storage.list(this.path));
 				next = Math.max(pollMs, (performance.now() - started) / pollShare);
 			} else found = 'followed';

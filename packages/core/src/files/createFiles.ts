@@ -35,7 +35,7 @@ import type { MountedStorage } from '../storage/MountedStorage.js';
 import { createSpaceGuard, type SpaceGuard } from '../storage/spaceGuard.js';
 import { countedRow } from './countedRows.js';
 import { entryIn } from './entries.js';
-import { FolderFeeds } from './FolderFeeds.js';
+import type { FolderFeeds } from './FolderFeeds.js';
 import { homesOnDisk, makeHome } from './homes.js';
 import type { ItemWatcher } from './itemWatcher.js';
 import { lendStaged } from './lendStaged.js';
@@ -55,8 +55,8 @@ export function createFiles(
 	quotas: Quotas,
 	temporaryFolder: string,
 	users: Pick<UserStore, 'get'>,
+	feeds: FolderFeeds,
 ): Files {
-	const feeds = new FolderFeeds(storage, log);
 	const guards = new WeakMap<StorageProvider, SpaceGuard>();
 	/** Each disk keeps a part of its own free. */
 	const spaceFor = async (viewer: Viewer): Promise<SpaceGuard> => {

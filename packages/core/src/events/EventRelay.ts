@@ -1,0 +1,265 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Audience, EventStore, Notification } from '@stowage/plugin-api';
+import type { StoragePath } from '@stowage/rules';
+import type { DatabaseReserve } from '../limits/databaseReserve.js';
+import type { Log } from '../log.js';
+import type { HeardNotifications } from './notifications.js';
+import { createSealing, type Sealing } from './sealing.js';
+
+/** Times of what crosses from one process to another. */
+export const relayTimes = {
+	/** How often a process that has something to send or to hear looks at the database; also the least time between two events of one ticket or folder. */
+	tickMs: 1000,
+	/** How often a process with pages says that it listens, and for how long others believe that. */
+	renewMs: 10_000,
+	listeningMs: 30_000,
+	/** What is committed late is read all the same. */
+	lateMs: 10_000,
+	/** How long an event is kept. */
+	keptMs: 60_000,
+	/** For so long a process that begins to listen is told where a ticket stands. */
+	recentMs: 10 * 60_000,
+} as const;
+
+/** Tickets that somebody who begins to listen is told of. */
+const mostRecent = 1000;
+
+type Crossing =
+	| { kind: 'notification'; audience: Audience; item: Notification }
+	/** The rows of this folder are others than they were. */
+	| { kind: 'folder'; path: StoragePath };
+
+interface Dependencies {
+	store: EventStore;
+	/** Names this process, and tells of another one whether it has ended. */
+	identity: { readonly name: string; isGone(name: string): Promise<boolean> };
+	/** What all processes over this database share. */
+	secret: string;
+	databaseReserve: Pick<DatabaseReserve, 'assertRoom'>;
+	/** Those of this process alone. */
+	notifications: HeardNotifications;
+	folders(): FolderListeners;
+	monotonic(): number;
+	log: Log;
+}
+
+interface FolderListeners {
+	/** Whether somebody follows a folder here whose storage tells of no changes. */
+	hasPolled(): boolean;
+	/** Tells them of a change that another process made. */
+	changedElsewhere(folder: StoragePath): void;
+}
+
+/**
+ * Carries ticket events, and changes of folders that nobody is told of, to the pages of other processes over the same database. Nothing is written for them but
+ * while another process has pages, nothing is read but while this one has. What crosses are hints: only the latest state of a ticket, at most once a second.
+ */
+export class EventRelay {
+	readonly #parts: Dependencies;
+	readonly #sealing: Sealing;
+	/** What it does belongs to no request, whoever woke it. */
+	readonly #inOwnContext = AsyncLocalStorage.snapshot();
+	/** What is to be sent, by what it is about: the latest only. */
+	#pending = new Map<string, Crossing>();
+	/** Where tickets stood last, the oldest first. */
+	readonly #recent = new Map<string, { crossing: Crossing; at: number }>();
+	/** Who listened at the last look. */
+	#listeners = new Set<string>();
+	/** The last event of each process that was read here. */
+	readonly #read = new Map<string, { number: number; at: number }>();
+	#number = 0;
+	#readAt = Number.NEGATIVE_INFINITY;
+	#said: { at: number; pollsFolders: boolean } | undefined;
+	/** When to remove what was written here. */
+	#sweepAt: number | undefined;
+	#timer: NodeJS.Timeout | undefined;
+	#ticking: Promise<void> | undefined;
+	#isAway = false;
+	#isClosed = false;
+
+	constructor(parts: Dependencies) {
+		this.#parts = parts;
+		this.#sealing = createSealing('events', parts.secret);
+	}
+
+	/** The notifications of this process, whose ticket events reach the pages of all. What becomes of jobs is read from their rows, wherever they run. */
+	notifications(): HeardNotifications {
+		const { notifications } = this.#parts;
+		return {
+			...notifications,
+			publish: (audience, item) => {
+				notifications.publish(audience, item);
+				if (item.kind !== 'ticket') return;
+				const key = JSON.stringify([audience, item.ticket]);
+				const crossing: Crossing = { kind: 'notification', audience, item };
+				this.#recent.delete(key);
+				this.#recent.set(key, { crossing, at: this.#parts.monotonic() });
+				this.#send(key, crossing);
+			},
+			subscribe: (audience, listener) => {
+				const unsubscribe = notifications.subscribe(audience, listener);
+				this.wake();
+				return unsubscribe;
+			},
+		};
+	}
+
+	/** This process has changed the rows of a folder. */
+	changedHere(path: StoragePath): void {
+		this.#send(`folder ${path}`, { kind: 'folder', path });
+	}
+
+	/** There is something to send, or somebody who listens. */
+	wake(): void {
+		if (this.#timer === undefined && this.#ticking === undefined) void this.tick();
+	}
+
+	/** Looks once, and goes on by itself for as long as there is reason to. Resolves when it has looked. */
+	tick(): Promise<void> {
+		clearTimeout(this.#timer);
+		this.#ticking ??= this.#inOwnContext(() => this.#tick().finally(() => this.#tickLater()));
+		return this.#ticking;
+	}
+
+	/** Sends what has not been sent, and listens no more. */
+	async close(): Promise<void> {
+		this.#isClosed = true;
+		await this.#ticking;
+		clearTimeout(this.#timer);
+		try {
+			await this.#sendAll();
+			if (this.#said !== undefined) await this.#parts.store.unlisten(this.#parts.identity.name);
+		} catch (error) {
+			// What is left in the database is over in a minute.
+			this.#parts.log.debug({ err: error }, 'other processes could not be told of the last events');
+		}
+	}
+
+	#send(key: string, crossing: Crossing): void {
+		if (this.#isClosed) return;
+		this.#pending.delete(key);
+		this.#pending.set(key, crossing);
+		this.wake();
+	}
+
+	#isListening(): boolean {
+		return this.#parts.notifications.hasSubscribers() || this.#parts.folders().hasPolled();
+	}
+
+	#isBusy(): boolean {
+		return this.#pending.size > 0 || this.#recent.size > 0 || this.#sweepAt !== undefined || this.#isListening();
+	}
+
+	#tickLater(): void {
+		this.#ticking = undefined;
+		if (this.#isClosed) return;
+		this.#timer = setTimeout(() => {
+			this.#timer = undefined;
+			if (this.#isBusy()) void this.tick();
+		}, relayTimes.tickMs).unref();
+	}
+
+	async #tick(): Promise<void> {
+		try {
+			if (this.#isListening()) {
+				await this.#sayListening();
+				await this.#receive();
+			}
+			await this.#sendAll();
+			await this.#sweep();
+			this.#isAway = false;
+		} catch (error) {
+			if (!this.#isAway) this.#parts.log.warn({ err: error }, 'events of other processes can’t be exchanged right now');
+			this.#isAway = true;
+		}
+	}
+
+	async #sayListening(): Promise<void> {
+		const { store, identity, monotonic, folders } = this.#parts;
+		const pollsFolders = folders().hasPolled();
+		const said = this.#said;
+		const isKnown = said !== undefined && monotonic() - said.at < relayTimes.renewMs;
+		if (isKnown && (said.pollsFolders || !pollsFolders)) return;
+		const at = monotonic();
+		await store.listen(identity.name, pollsFolders);
+		this.#said = { at, pollsFolders };
+	}
+
+	async #receive(): Promise<void> {
+		const { store, identity, monotonic } = this.#parts;
+		const { lateMs, keptMs } = relayTimes;
+		const at = monotonic();
+		const ms = Math.ceil(Math.min(at - this.#readAt, keptMs) + lateMs);
+		const events = await store.latest(ms, identity.name);
+		this.#readAt = at;
+		for (const [process, { at: readAt }] of this.#read) if (at - readAt > 3 * keptMs) this.#read.delete(process);
+		for (const { process, number, payload } of events) {
+			// Those of a process are committed in their order.
+			if (number <= (this.#read.get(process)?.number ?? 0)) continue;
+			this.#read.set(process, { number, at });
+			this.#deliver(payload);
+		}
+	}
+
+	#deliver(payload: string): void {
+		const text = this.#sealing.open(payload);
+		if (text === undefined) return;
+		const crossing = JSON.parse(text) as Crossing;
+		if (crossing.kind === 'notification') this.#parts.notifications.publish(crossing.audience, crossing.item);
+		else if (crossing.kind === 'folder') this.#parts.folders().changedElsewhere(crossing.path);
+	}
+
+	async #sendAll(): Promise<void> {
+		this.#forgetOld();
+		if (this.#pending.size === 0 && this.#recent.size === 0) return;
+		const before = this.#listeners;
+		const listeners = await this.#findListeners();
+		this.#listeners = new Set(listeners.map(({ process }) => process));
+		const pending = this.#pending;
+		this.#pending = new Map();
+		if (listeners.length === 0) return;
+		const isNew = listeners.some(({ process }) => !before.has(process));
+		const recent = isNew ? [...this.#recent].map(([key, { crossing }]) => [key, crossing] as const) : [];
+		const events = new Map([...recent, ...pending]);
+		if (!listeners.some(({ pollsFolders }) => pollsFolders))
+			for (const [key, { kind }] of events) if (kind === 'folder') events.delete(key);
+		try {
+			await this.#write([...events.values()]);
+		} catch (error) {
+			this.#pending = new Map([...events, ...this.#pending]);
+			throw error;
+		}
+	}
+
+	/** Processes beside this one that have pages. */
+	async #findListeners() {
+		const { store, identity } = this.#parts;
+		const found = await store.listeners(relayTimes.listeningMs, identity.name);
+		const areGone = await Promise.all(found.map(({ process }) => identity.isGone(process)));
+		return found.filter((_, index) => !areGone[index]);
+	}
+
+	async #write(crossings: readonly Crossing[]): Promise<void> {
+		if (crossings.length === 0) return;
+		const { store, identity, databaseReserve, monotonic } = this.#parts;
+		const payloads = crossings.map((crossing) => this.#sealing.seal(JSON.stringify(crossing)));
+		await databaseReserve.assertRoom(payloads.reduce((bytes, { length }) => bytes + length, 0));
+		const events = payloads.map((payload) => ({ number: ++this.#number, payload }));
+		this.#sweepAt ??= monotonic() + 1.5 * relayTimes.keptMs;
+		await store.add(identity.name, events);
+	}
+
+	async #sweep(): Promise<void> {
+		if (this.#sweepAt === undefined || this.#parts.monotonic() < this.#sweepAt) return;
+		await this.#parts.store.sweep(relayTimes.keptMs);
+		this.#sweepAt = undefined;
+	}
+
+	#forgetOld(): void {
+		const now = this.#parts.monotonic();
+		for (const [key, { at }] of this.#recent) {
+			if (now - at < relayTimes.recentMs && this.#recent.size <= mostRecent) break;
+			this.#recent.delete(key);
+		}
+	}
+}

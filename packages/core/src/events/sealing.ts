@@ -1,0 +1,35 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/** Seals texts for the processes that share a secret: whoever reads the database learns nothing from them, and can't make any. */
+export interface Sealing {
+	seal(text: string): string;
+	/** Nothing for a text that was sealed with another secret, or not at all. */
+	open(sealed: string): string | undefined;
+}
+
+export function createSealing(purpose: string, secret: string): Sealing {
+	const key = createHash('sha256').update(`${purpose} ${secret}`).digest();
+	return {
+		seal(text) {
+			const nonce = randomBytes(nonceBytes);
+			const cipher = createCipheriv('aes-256-gcm', key, nonce);
+			const content = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+			return Buffer.concat([nonce, cipher.getAuthTag(), content]).toString('base64url');
+		},
+		open(sealed) {
+			const bytes = Buffer.from(sealed, 'base64url');
+			if (bytes.length < nonceBytes + tagBytes) return undefined;
+			const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes));
+			decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
+			try {
+				const content = bytes.subarray(nonceBytes + tagBytes);
+				return Buffer.concat([decipher.update(content), decipher.final()]).toString();
+			} catch {
+				return undefined;
+			}
+		},
+	};
+}
