@@ -3,37 +3,10 @@ import test from 'ava';
 import { execa } from 'execa';
 import { until } from '../packages/core/test/until.js';
 import { callerOf, jobSite, runManyJobs } from './jobServers.js';
-import type { ServerProcess } from './serverProcess.js';
+import { pageEvents } from './pageEvents.js';
 
 test('1,000 jobs over two server processes, one of which is killed in the middle, take effect once each', (t) =>
 	runManyJobs(t, 1000));
-
-/** The `job` events that a page connected to this process hears of. */
-async function jobEvents({ url }: ServerProcess, cookie: string) {
-	const ending = new AbortController();
-	const { body } = await fetch(`${url}/api/events?type=private`, { headers: { cookie }, signal: ending.signal });
-	const heard: Record<string, unknown>[] = [];
-	const reading = (async () => {
-		let rest = '';
-		for await (const text of (body as ReadableStream).pipeThrough(new TextDecoderStream()) as AsyncIterable<string>) {
-			const blocks = (rest + text).split('\n\n');
-			rest = blocks.pop() ?? '';
-			for (const block of blocks) {
-				const [, data] = /^event: job\ndata: (.*)$/.exec(block) ?? [];
-				if (data !== undefined) heard.push(JSON.parse(data).job);
-			}
-		}
-	})();
-	// Its end is no fault: the test says what it waits for.
-	reading.catch(() => {});
-	return {
-		heard,
-		async close() {
-			ending.abort();
-			await reading.catch(() => {});
-		},
-	};
-}
 
 test('a job goes on after kill -9 and after SIGTERM, is seen and cancelled in another process, and by the command line', async (t) => {
 	const site = await jobSite(t);
@@ -49,9 +22,11 @@ test('a job goes on after kill -9 and after SIGTERM, is seen and cancelled in an
 	const second = await site.start();
 	await until('it goes on', async () => (await steps()).length >= killedAt + 5);
 	const third = await site.start();
-	const page = await jobEvents(third, cookie);
+	const page = await pageEvents(third, cookie);
+	const jobsHeard = () =>
+		page.heard.filter(({ event }) => event === 'job').map(({ data }) => data.job as Record<string, unknown>);
 	await until('a page of a process that does not run it hears of it', () =>
-		page.heard.some((job) => job.id === id && job.status === 'processing' && Number(job.done) > killedAt),
+		jobsHeard().some((job) => job.id === id && job.status === 'processing' && Number(job.done) > killedAt),
 	);
 	t.is(await second.stop('SIGTERM'), 0);
 	const stoppedAt = (await steps()).length;
@@ -92,7 +67,7 @@ test('a job goes on after kill -9 and after SIGTERM, is seen and cancelled in an
 	const [waiting = ''] = listed[0] ?? [];
 	t.like(await cli('cancel', id, waiting), { exitCode: 0, stdout: `Cancelled ${id}.\nCancelled ${waiting}.` });
 	await until('it has ended', async () => (await ada.find(fourth, id)).status === 'cancelled');
-	await until('its page hears of that', () => page.heard.some((job) => job.id === id && job.status === 'cancelled'));
+	await until('its page hears of that', () => jobsHeard().some((job) => job.id === id && job.status === 'cancelled'));
 	t.is((await cli('list')).stdout, '');
 	const all = JSON.parse((await cli('list', '--all', '--json')).stdout) as Record<string, unknown>[];
 	t.deepEqual(

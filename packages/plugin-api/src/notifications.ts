@@ -10,7 +10,7 @@ export type Notification =
  */
 export type Audience = { userId: string } | { ticket: string };
 
-/** News for the event streams of pages. They are hints: a page that missed one finds out by asking. */
+/** News for the event streams of pages, those of tickets for pages at any process over this database. They are hints: a page that missed one finds out by asking. */
 export interface Notifications {
 	publish(audience: Audience, item: Notification): void;
 	/** Calls `listener` for each item sent to the audience until the returned function is called; of a ticket at first with the last one that there was, a moment later. */

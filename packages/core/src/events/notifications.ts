@@ -21,7 +21,7 @@ export interface HeardNotifications extends Notifications {
 	hasSubscribers(): boolean;
 }
 
-/** News among the parts of this process. */
+/** News among the parts of this process; `EventRelay` carries them further. */
 export function createNotifications(now: () => number = () => performance.now()): HeardNotifications {
 	const emitter = new EventEmitter();
 	// A listener a page on screen: their number is bounded by the connections, not here.

@@ -1,0 +1,66 @@
+import test, { type ExecutionContext } from 'ava';
+import { until } from '../packages/core/test/until.js';
+import { startMariadb } from '../packages/database/test/mariadb.js';
+import { jobSite } from './jobServers.js';
+import { pageEvents } from './pageEvents.js';
+import type { ServerProcess } from './serverProcess.js';
+
+/** Two server processes over one database and one data folder; a page is connected to one, all calls go to the other. */
+async function acrossProcesses(t: ExecutionContext, database?: string): Promise<void> {
+	const site = await jobSite(t, database);
+	const a = await site.start();
+	const b = await site.start();
+	const cookie = await a.register('ada');
+	const call = async (method: string, address: string, body?: string | FormData, by = cookie) => {
+		const json: Record<string, string> = typeof body === 'string' ? { 'content-type': 'application/json' } : {};
+		const init = body === undefined ? {} : { body };
+		const answer = await fetch(`${a.url}/api/${address}`, { method, headers: { cookie: by, ...json }, ...init });
+		if (!answer.ok) throw new Error(`${method} ${address}: ${await answer.text()}`);
+		return answer;
+	};
+	const upload = async (name: string) => {
+		const form = new FormData();
+		form.append('file', new Blob(['x'.repeat(100_000)]), name);
+		await call('POST', 'upload', form);
+	};
+
+	// As a page that began to listen long ago, and one that names a ticket.
+	const page = await pageEvents(b, cookie);
+	await upload('a.bin');
+	await until('the page hears of an upload', () => page.heard.some(({ event }) => event === 'changed'));
+	await upload('b.bin');
+	const selection = { files: [{ path: 'a.bin' }, { path: 'b.bin' }], type: 'private', directory: '' };
+	const made = await call('POST', 'downloadTickets', JSON.stringify(selection));
+	const { ticket, url, size } = (await made.json()) as { ticket: string; url: string; size: number };
+	t.is((await (await fetch(a.url + url)).arrayBuffer()).byteLength, size);
+	const isDone = ({ event, data }: (typeof page.heard)[0]) =>
+		event === 'ticket' && data.ticket === ticket && data.state === 'done' && data.sent === size;
+	await until('the page hears that its download has ended', () => page.heard.some(isDone));
+	const late = await pageEvents(b, cookie, `type=private&ticket=${ticket}`);
+	await until('a page that opens later hears of it too', () => late.heard.some(isDone));
+	await late.close();
+
+	const other = await signIn(a);
+	t.false(page.isEnded());
+	await call('DELETE', 'sessions', undefined, other);
+	await until('the page of a session that was ended elsewhere ends', () => page.isEnded());
+}
+
+async function signIn({ url }: ServerProcess): Promise<string> {
+	const answer = await fetch(`${url}/api/login`, {
+		method: 'POST',
+		headers: { 'content-type': 'application/json' },
+		body: JSON.stringify({ username: 'ada', password: 'correct horse' }),
+	});
+	return (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+}
+
+const title = 'a page hears of downloads, uploads and the end of its session at another process';
+
+test(title, (t) => acrossProcesses(t));
+
+test(`${title}, over MariaDB`, async (t) => {
+	const mariadb = await startMariadb();
+	t.teardown(mariadb.close);
+	await acrossProcesses(t, await mariadb.createDatabase());
+});
