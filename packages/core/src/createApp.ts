@@ -171,7 +171,6 @@ async function assemble(
 	});
 	const notifications = relay.notifications();
 	server.decorate('server', 'notifications', notifications);
-	const identity = await identifyProcess();
 	const leases = createLeases({ store: database.leases, identity, monotonic });
 	const jobs = createJobs({
 		store: database.jobs,
