@@ -1,3 +1,6 @@
+import type { Config } from './config/schema.js';
+import type { App, AppOptions } from './createApp.js';
+
 export {
 	checkDatabase,
 	fillDatabase,
@@ -19,7 +22,7 @@ export type { Reloaded } from './config/reload.js';
 export { type Config, durationText, parseByteSize, parseDuration } from './config/schema.js';
 export { withoutSecrets } from './config/secrets.js';
 export { isStartupMistake } from './config/startupError.js';
-export { type App, type AppOptions, createApp } from './createApp.js';
+export type { App, AppOptions } from './createApp.js';
 export { removeVisitorFile, type VisitorFile, visitorFiles } from './files/visitorFiles.js';
 export { endFaultyRequest } from './http/requestContext.js';
 export { type FileHash, hashFiles, type KnownLink, relink } from './links/relink.js';
@@ -27,3 +30,12 @@ export { createLog, type Log } from './log.js';
 export { checkConfig } from './plugins/checkConfig.js';
 export type { Services } from './services.js';
 export type { RootState } from './storage/Roots.js';
+
+/**
+ * Builds the server with its database, storage and plugins. What is wrong with the configuration or a plugin is thrown here, before it
+ * listens. Loaded by this call: who asks for a command's help need not wait for a server.
+ */
+export async function createApp(config: Config, options?: AppOptions): Promise<App> {
+	const server = await import('./createApp.js');
+	return server.createApp(config, options);
+}

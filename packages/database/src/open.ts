@@ -16,8 +16,6 @@ import type {
 } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
 import { translated } from './connection/errors.js';
-import { openMysql } from './connection/mysql.js';
-import { openSqlite } from './connection/sqlite.js';
 import { type Changes, sqliteChanges } from './connection/sqliteChanges.js';
 import { parseDatabaseUrl } from './connection/target.js';
 import { allMigrations, type Migration } from './migrations/all.js';
@@ -77,8 +75,12 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
 	const { now = Date.now, migrations = allMigrations } = options;
 	try {
 		const target = parseDatabaseUrl(url);
-		if (target.kind === 'mysql')
+		// Each loaded by whoever opens one: there is a program to each, and some commands need neither.
+		if (target.kind === 'mysql') {
+			const { openMysql } = await import('./connection/mysql.js');
 			return database(await openMysql(target.address, migrations, now), now, async () => Number.POSITIVE_INFINITY);
+		}
+		const { openSqlite } = await import('./connection/sqlite.js');
 		return database(
 			await openSqlite(target.path, migrations, now),
 			now,

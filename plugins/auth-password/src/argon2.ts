@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { type Algorithm, hash, type ParsedHashOptions, parseOptions, verify } from '@node-rs/argon2';
 import type { AuthProvider } from '@stowage/plugin-api';
 import { Failure, passwordLength } from '@stowage/rules';
@@ -17,7 +17,7 @@ const defaultGate: GateLimits = { running: 2, waiting: 64 };
 const argon2id: Algorithm.Argon2id = 2;
 
 /** Passwords kept as argon2id hashes. Hashing never runs on the main thread, and only a few at a time. */
-export async function argon2Provider(cost: Argon2Cost, limits: GateLimits = defaultGate): Promise<AuthProvider> {
+export function argon2Provider(cost: Argon2Cost, limits: GateLimits = defaultGate): AuthProvider {
 	const gate = createGate(limits);
 	const options = {
 		algorithm: argon2id,
@@ -27,7 +27,7 @@ export async function argon2Provider(cost: Argon2Cost, limits: GateLimits = defa
 	};
 	const protect = (password: string) => gate.run(() => hash(normalized(password), options));
 	/** What a password is compared with where there is nobody, so that the comparison takes as long. */
-	const nobody = await protect(randomUUID());
+	const nobody = secretOfNobody(cost);
 
 	return {
 		async protect(password) {
@@ -49,6 +49,12 @@ export async function argon2Provider(cost: Argon2Cost, limits: GateLimits = defa
 			return made.memoryCost < cost.memoryKiB || made.timeCost < cost.iterations || made.parallelism < cost.parallelism;
 		},
 	};
+}
+
+/** A secret that no password fits, and that takes as long to compare with as one that was made at this cost. */
+export function secretOfNobody({ memoryKiB, iterations, parallelism }: Argon2Cost): string {
+	const part = (bytes: number) => randomBytes(bytes).toString('base64').replaceAll('=', '');
+	return `$argon2id$v=19$m=${memoryKiB},t=${iterations},p=${parallelism}$${part(16)}$${part(32)}`;
 }
 
 function isTooLong(password: string): boolean {

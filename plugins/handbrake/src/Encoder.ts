@@ -1,5 +1,4 @@
 import { killGroup, limitedCommand } from '@stowage/plugin-api';
-import { execa } from 'execa';
 import { type Cage, cageArguments } from './cage.js';
 import { lineReader } from './progress.js';
 
@@ -43,6 +42,8 @@ export class Encoder {
 
 	/** Runs it to its end. When the signal fires it is killed with all that it started, and the signal's reason thrown once they are gone. */
 	async run(args: readonly string[], { files = [], fileBytes, signal, onLine }: EncoderRun): Promise<EncoderOutcome> {
+		// Only who converts needs it, and it takes its time to load.
+		const { execa } = await import('execa');
 		signal.throwIfAborted();
 		const { program, cage, memoryBytes, mayUseHardware } = this.options;
 		const whole = cage === undefined ? args : [...cageArguments(cage, program, mayUseHardware), ...args];

@@ -1,5 +1,5 @@
 import { Failure, isFailure } from '@stowage/rules';
-import knex from 'knex';
+import { KnexTimeoutError } from 'knex/lib/util/timeout.js';
 
 /**
  * The database cannot be used as it is: damaged, written by a newer program, unsafe or wrongly named. Trying again does not help, so
@@ -75,9 +75,7 @@ export function isDeadlock(error: unknown): boolean {
 function isUnavailable(error: unknown): boolean {
 	// mysql2 marks whatever ended a connection as fatal, also where it has no code for it.
 	const isFatal = error instanceof Error && 'fatal' in error && error.fatal === true;
-	return (
-		isFatal || error instanceof knex.KnexTimeoutError || isLocked(error) || isDeadlock(error) || hasCode(error, away)
-	);
+	return isFatal || error instanceof KnexTimeoutError || isLocked(error) || isDeadlock(error) || hasCode(error, away);
 }
 
 function hasCode(error: unknown, codes: ReadonlySet<string>): boolean {

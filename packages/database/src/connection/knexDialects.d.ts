@@ -1,4 +1,4 @@
-/** knex ships its dialects as classes to extend, but without types. */
+/** knex ships its dialects as classes to extend, but without types; and its error alone, which loads nothing else. */
 declare module 'knex/lib/dialects/better-sqlite3/index.js' {
 	import { Knex } from 'knex';
 
@@ -24,4 +24,8 @@ declare module 'knex/lib/dialects/mysql2/index.js' {
 		_driver(): unknown;
 		_query(connection: unknown, query: unknown): Promise<unknown>;
 	}
+}
+
+declare module 'knex/lib/util/timeout.js' {
+	export class KnexTimeoutError extends Error {}
 }

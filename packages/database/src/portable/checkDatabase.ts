@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import Libsql from 'libsql';
 import { codeOf, DatabaseError, translated } from '../connection/errors.js';
-import { connectPatiently } from '../connection/mysql.js';
 import { parseDatabaseUrl } from '../connection/target.js';
 
 export interface DatabaseFindings {
@@ -44,6 +43,7 @@ function checkSqlite(file: string): DatabaseFindings {
 async function checkMysql(url: string): Promise<DatabaseFindings> {
 	const target = parseDatabaseUrl(url);
 	if (target.kind !== 'mysql') throw new Error('Only a MySQL address is checked so.');
+	const { connectPatiently } = await import('../connection/mysql.js');
 	const knex = connectPatiently(target.address);
 	try {
 		const [tables] = (await knex.raw(

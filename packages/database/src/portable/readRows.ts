@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import type { Knex } from 'knex';
 import Libsql from 'libsql';
 import { DatabaseError, translated } from '../connection/errors.js';
-import { connectPatiently } from '../connection/mysql.js';
 import { parseDatabaseUrl } from '../connection/target.js';
 import { mysqlRows } from './mysqlRows.js';
 import type { Row, Value } from './Row.js';
@@ -32,6 +31,7 @@ export async function readSnapshot<T>(url: string, use: (snapshot: Snapshot) => 
 	try {
 		const target = parseDatabaseUrl(url);
 		if (target.kind === 'sqlite') return await readSqlite(resolve(target.path), use);
+		const { connectPatiently } = await import('../connection/mysql.js');
 		const knex = connectPatiently(target.address);
 		try {
 			return await readMysql(knex, use);

@@ -1,8 +1,6 @@
 import type { Knex } from 'knex';
 import { DatabaseError, translated } from '../connection/errors.js';
-import { openMysql } from '../connection/mysql.js';
 import { plainRow } from '../connection/plainValues.js';
-import { openSqlite } from '../connection/sqlite.js';
 import { parseDatabaseUrl } from '../connection/target.js';
 import { allMigrations } from '../migrations/all.js';
 import { isMysql } from '../migrations/createTable.js';
@@ -49,9 +47,12 @@ async function open(url: string, migrations: readonly string[]): Promise<Knex> {
 	const target = parseDatabaseUrl(url);
 	const known = allMigrations.filter(({ name }) => migrations.includes(name));
 	try {
-		return target.kind === 'sqlite'
-			? await openSqlite(target.path, known, Date.now)
-			: await openMysql(target.address, known, Date.now);
+		if (target.kind === 'sqlite') {
+			const { openSqlite } = await import('../connection/sqlite.js');
+			return await openSqlite(target.path, known, Date.now);
+		}
+		const { openMysql } = await import('../connection/mysql.js');
+		return await openMysql(target.address, known, Date.now);
 	} catch (error) {
 		if (!(error instanceof DatabaseError) || !error.message.includes('newer Stowage')) throw error;
 		throw new DatabaseError('The database to fill is not empty: it has tables already. Name an empty one.', {
