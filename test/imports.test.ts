@@ -76,8 +76,8 @@ const webLayers: Readonly<Record<string, readonly string[]>> = {
  * floor and from those below; the linter keeps out cycles.
  */
 const coreFloors: readonly (readonly string[])[] = [
-	['log', 'secretHash', 'config'],
-	['http', 'storage', 'plugins', 'limits', 'leases', 'events'],
+	['log', 'context', 'secretHash', 'config'],
+	['http', 'storage', 'plugins', 'limits', 'leases', 'events', 'audit'],
 	['bodies', 'responses'],
 	['accounts', 'quotas', 'files', 'archives', 'jobs', 'links', 'tickets', 'thumbnails', 'uploads'],
 	['pasting'],

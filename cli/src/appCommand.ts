@@ -1,3 +1,4 @@
+import os from 'node:os';
 import { createApp, type Services } from '@stowage/core';
 import { Command } from 'commander';
 import { documented } from './documented.js';
@@ -24,11 +25,21 @@ export function appCommand<Options extends object>({
 	for (const word of words) command.argument(word);
 	documented(command, examples);
 	return command.action(async () => {
-		const app = await createApp(configOf(command));
+		const app = await createApp(configOf(command), { systemUser: systemUser() });
 		try {
 			await act(app.services, command.args, command.opts<Options>());
 		} finally {
 			await app.stop();
 		}
 	});
+}
+
+/** Who runs the command, for the audit log. */
+function systemUser(): string {
+	try {
+		return os.userInfo().username;
+	} catch {
+		// In a container the number may have no name.
+		return String(process.getuid?.() ?? 'unknown');
+	}
 }

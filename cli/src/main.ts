@@ -2,6 +2,12 @@ import { dropPrivileges } from './dropPrivileges.js';
 import { explain } from './explain.js';
 import { createProgram } from './program.js';
 
+// Whoever reads the output has seen enough: `stowage audit | head`.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+	if (error.code === 'EPIPE') process.exit(0);
+	throw error;
+});
+
 try {
 	dropPrivileges(process.env);
 	await createProgram().parseAsync();

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
+import { auditCommand } from './commands/audit.js';
 import { backupCommand, restoreCommand } from './commands/backup.js';
 import { completionCommand } from './commands/completion.js';
 import { configCommand } from './commands/config.js';
@@ -28,6 +29,7 @@ export function createProgram(): Command {
 		.addCommand(linkCommand())
 		.addCommand(publicCommand())
 		.addCommand(jobCommand())
+		.addCommand(auditCommand())
 		.addCommand(backupCommand())
 		.addCommand(restoreCommand())
 		.addCommand(migrateCommand())

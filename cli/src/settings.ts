@@ -48,6 +48,7 @@ export function printableConfig(config: Config): string {
 		Object.entries(config).filter(([name, value]) => top.has(name) && value !== undefined),
 	);
 	shown.uploads = { ...config.uploads, expireAfter: durationText(config.uploads.expireAfter) };
+	shown.audit = { ...config.audit, keepFor: durationText(config.audit.keepFor) };
 	shown.plugins = Object.fromEntries([
 		...config.plugins,
 		...config.disabledPlugins.map((name) => [name, false] as const),

@@ -1,9 +1,10 @@
-import { parseDuration, removeVisitorFile, type Services, type VisitorFile, visitorFiles } from '@stowage/core';
-import { Failure, formatListSize, plural } from '@stowage/rules';
+import { removeVisitorFile, type Services, type VisitorFile, visitorFiles } from '@stowage/core';
+import { anonymousOwner, formatListSize, plural } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../appCommand.js';
 import { confirm } from '../ask.js';
 import { printJson, printRows, timeText } from '../output.js';
+import { spanOf } from '../spans.js';
 
 /** What visitors have uploaded. */
 export function publicCommand(): Command {
@@ -35,7 +36,15 @@ export function publicCommand(): Command {
 					if (files.length > 0)
 						await confirm(`Remove ${plural(files.length, 'file')} of visitors (${size})?`, yes === true);
 					let removed = 0;
-					for (const file of files) if (await removeVisitorFile(services.storage, file)) removed++;
+					for (const file of files) {
+						if (!(await removeVisitorFile(services.storage, file))) continue;
+						removed++;
+						const { path, size: bytes } = file;
+						services.audit.record(
+							{ action: 'delete', area: 'public', owner: anonymousOwner, path, bytes },
+							{ outcome: 'ok' },
+						);
+					}
 					console.log(`Removed ${removed}.`);
 				},
 			})
@@ -45,19 +54,8 @@ export function publicCommand(): Command {
 }
 
 async function found({ storage, now }: Services, olderThan: string | undefined): Promise<VisitorFile[]> {
-	const before = olderThan === undefined ? Number.POSITIVE_INFINITY : now() - spanOf(olderThan);
+	const before = olderThan === undefined ? Number.POSITIVE_INFINITY : now() - spanOf('--older-than', olderThan);
 	const files: VisitorFile[] = [];
 	for await (const file of visitorFiles(storage, before)) files.push(file);
 	return files.sort((a, b) => a.arrivedAt - b.arrivedAt);
-}
-
-const shortUnits: Record<string, string> = { m: 'minutes', h: 'hours', d: 'days', w: 'weeks' };
-
-function spanOf(text: string): number {
-	const [, count, unit = ''] = /^(\d+)([mhdw])$/.exec(text) ?? [];
-	const long = unit === 'w' ? `${Number(count) * 7} days` : `${count} ${shortUnits[unit]}`;
-	const span = parseDuration(count === undefined ? text : long);
-	if (span === undefined)
-		throw new Failure('invalid', `--older-than: must be a time of at least a minute such as 30d or 12h, not ${text}`);
-	return span;
 }

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { open, rm, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { Config } from '@stowage/core';
+import { auditFolder, type Config } from '@stowage/core';
 import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
 
 /** Clocks that differ by more make times of files and ends of links wrong. */
@@ -19,7 +20,7 @@ export function checkUser(): Finding[] {
 }
 
 /** The folder of the database and the key, and the clock of the disk that it lies on. */
-export async function checkDataFolder({ dataDir, sessionKey }: Config): Promise<Finding[]> {
+export async function checkDataFolder({ audit, dataDir, sessionKey }: Config): Promise<Finding[]> {
 	const what = 'data folder';
 	const found = await stat(dataDir).catch((error: NodeJS.ErrnoException) => error);
 	if (found instanceof Error) {
@@ -32,6 +33,7 @@ export async function checkDataFolder({ dataDir, sessionKey }: Config): Promise<
 		findings.push(
 			warn(what, `others may open ${dataDir} (mode ${(found.mode & 0o777).toString(8)})`, `chmod 700 ${dataDir}`),
 		);
+	findings.push(...(await checkAudit(auditFolder(dataDir), audit.record)));
 	if (sessionKey === undefined) findings.push(...(await checkKey(path.join(dataDir, 'session.key'))));
 	const probe = path.join(dataDir, `.doctor-${randomBytes(6).toString('hex')}`);
 	try {
@@ -46,6 +48,24 @@ export async function checkDataFolder({ dataDir, sessionKey }: Config): Promise<
 		await rm(probe, { force: true });
 	}
 	return findings;
+}
+
+async function checkAudit(folder: string, record: Config['audit']['record']): Promise<Finding[]> {
+	const what = 'audit log';
+	if (record === 'off') return [ok(what, 'turned off')];
+	const found = await stat(folder).catch((error: NodeJS.ErrnoException) => error);
+	if (found instanceof Error) {
+		if (found.code === 'ENOENT') return [ok(what, 'nothing was recorded yet')];
+		return [fault(what, `${folder} can't be looked at (${found.code})`, `chown it to the server's user.`)];
+	}
+	if ((found.mode & 0o077) !== 0) return [warn(what, `others may open ${folder}`, `chmod 700 ${folder}`)];
+	const isUsable = await access(folder, constants.W_OK | constants.X_OK).then(
+		() => true,
+		() => false,
+	);
+	if (isUsable)
+		return [ok(what, record === 'all' ? 'records what people change and look at' : 'records what people change')];
+	return [fault(what, `${folder} can't be written to, so its lines are lost`, `chown it to the server's user.`)];
 }
 
 async function checkKey(file: string): Promise<Finding[]> {

@@ -4,9 +4,11 @@ import inert from '@hapi/inert';
 import { type Database, openDatabase } from '@stowage/database';
 import type { Providers } from '@stowage/plugin-api';
 import { createAccounts } from './accounts/accounts.js';
+import { auditedAccounts, auditedSessions } from './accounts/auditedAccounts.js';
 import { createKnownClients } from './accounts/knownClients.js';
 import { registerSessions } from './accounts/sessions.js';
 import { createArchives, defaultArchiveLimits } from './archives/createArchives.js';
+import { createAudit } from './audit/createAudit.js';
 import { createBodies } from './bodies/createBodies.js';
 import { makeDataDir } from './config/dataDir.js';
 import { type Reloaded, reloadConfig } from './config/reload.js';
@@ -15,6 +17,7 @@ import { readOrMakeSecret } from './config/secret.js';
 import { EventRelay, relayTimes } from './events/EventRelay.js';
 import { EventStreams } from './events/EventStreams.js';
 import { createNotifications } from './events/notifications.js';
+import { auditedFiles } from './files/auditedFiles.js';
 import { createFiles } from './files/createFiles.js';
 import { FolderFeeds } from './files/FolderFeeds.js';
 import { treeOf } from './files/places.js';
@@ -25,12 +28,14 @@ import { createLeases } from './leases/createLeases.js';
 import { identifyProcess } from './leases/processIdentity.js';
 import { createDatabaseReserve } from './limits/databaseReserve.js';
 import { FairQueue } from './limits/FairQueue.js';
+import { auditedLinks } from './links/auditedLinks.js';
 import { createLinks } from './links/createLinks.js';
 import { createLog, type Log } from './log.js';
 import { createPasting } from './pasting/createPasting.js';
 import { loadPlugins } from './plugins/loadPlugins.js';
 import { createRegistry } from './plugins/registry.js';
 import { createQuotas } from './quotas/createQuotas.js';
+import { bytesSent } from './responses/writeBody.js';
 import { absentPluginRoutes } from './routes/absentPlugins.js';
 import { accountRoutes } from './routes/accounts.js';
 import { downloadRoutes } from './routes/downloads.js';
@@ -83,9 +88,12 @@ export interface AppOptions {
 	bodySecondMs?: number;
 	/** Milliseconds that the event loop may be late before requests are refused with 503; 0 never refuses. */
 	mostLateMs?: number;
+	/** Who uses the command line, by the name of the system: the audit log names them for what belongs to no request. */
+	systemUser?: string;
 }
 
-type AllOptions = Required<Omit<AppOptions, 'webRoot'>> & { webRoot: string | undefined };
+type AllOptions = Required<Omit<AppOptions, 'webRoot' | 'systemUser'>> &
+	Record<'webRoot' | 'systemUser', string | undefined>;
 
 /** Both src and dist lie beside package.json. */
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
@@ -102,6 +110,7 @@ export async function createApp(
 		monotonic = () => performance.now(),
 		bodySecondMs = 1000,
 		mostLateMs = 5000,
+		systemUser,
 	}: AppOptions = {},
 ): Promise<App> {
 	for (const warning of config.warnings) log.warn(warning);
@@ -109,7 +118,15 @@ export async function createApp(
 	const database = await openDatabase(config.databaseUrl, { now });
 	const parts: Closable[] = [database];
 	try {
-		return await assemble(config, database, parts, { webRoot, log, now, monotonic, bodySecondMs, mostLateMs });
+		return await assemble(config, database, parts, {
+			webRoot,
+			log,
+			now,
+			monotonic,
+			bodySecondMs,
+			mostLateMs,
+			systemUser,
+		});
 	} catch (error) {
 		await closeAll(parts, log);
 		throw error;
@@ -135,9 +152,11 @@ async function assemble(
 	config: Config,
 	database: Database,
 	parts: Closable[],
-	{ webRoot, log, now, monotonic, bodySecondMs, mostLateMs }: AllOptions,
+	{ webRoot, log, now, monotonic, bodySecondMs, mostLateMs, systemUser }: AllOptions,
 ): Promise<App> {
 	const server = createServer(config, log, mostLateMs);
+	const audit = createAudit({ config, log, now, bytesSent, systemUser });
+	parts.push(audit);
 	const providers: Providers = {
 		storage: createRegistry('storage'),
 		auth: createRegistry('auth provider'),
@@ -181,12 +200,16 @@ async function assemble(
 		now,
 		monotonic,
 		identity,
+		onEnd({ kind, title }, { status, error }) {
+			const outcome = status === 'completed' ? 'ok' : status;
+			audit.record({ action: 'jobEnd', kind, title }, { outcome, ...(error === null ? {} : { reason: error }) });
+		},
 	});
 	server.decorate('server', 'jobs', jobs);
 	// At once, while connections still may end by themselves.
 	server.ext('onPreStop', () => jobs.stop());
 	await server.register(inert);
-	const sessions = await registerSessions(server, database.sessions, config, secret, log, now);
+	const sessions = auditedSessions(await registerSessions(server, database.sessions, config, secret, log, now), audit);
 	const knownClients = createKnownClients(config, secret, now);
 
 	// Plugins may take `server.files` for later, but the storage opens only when all of them have offered what they have.
@@ -195,7 +218,10 @@ async function assemble(
 		if (opened === undefined) throw new Error('server.files can be used once the server has started.');
 		return opened;
 	};
-	const links = createLinks({ links: database.links, storage: openedStorage, log, now, monotonic });
+	const links = auditedLinks(
+		createLinks({ links: database.links, storage: openedStorage, log, now, monotonic }),
+		audit,
+	);
 	const quotas = createQuotas({
 		config,
 		users: database.users,
@@ -205,7 +231,10 @@ async function assemble(
 		monotonic,
 	});
 	const feeds = new FolderFeeds(openedStorage, log, relay);
-	const files = createFiles(openedStorage, config, log, links.watcher, quotas, config.dataDir, database.users, feeds);
+	const files = auditedFiles(
+		createFiles(openedStorage, config, log, links.watcher, quotas, config.dataDir, database.users, feeds),
+		audit,
+	);
 	server.decorate('server', 'files', files);
 	await loadPlugins(server, config);
 	providers.auth.get(config.auth);
@@ -217,7 +246,7 @@ async function assemble(
 	// Closed before what its runs use.
 	parts.push(jobs);
 
-	const accounts = createAccounts({
+	const ownAccounts = createAccounts({
 		users: database.users,
 		limits: database.limits,
 		config,
@@ -226,6 +255,7 @@ async function assemble(
 		storage,
 		renames: database.keyValues('user-renames'),
 	});
+	const accounts = auditedAccounts(ownAccounts, audit);
 	const walkQueue = new FairQueue(
 		{ running: 8, runningPerClient: 2, waiting: 400, waitingPerClient: 64 },
 		'Too many searches and ZIPs are under way. Please try again in a moment.',
@@ -292,6 +322,7 @@ async function assemble(
 		config,
 		version,
 		log,
+		audit,
 		bodies,
 		database,
 		databaseReserve,
@@ -376,8 +407,9 @@ async function assemble(
 	};
 }
 
-async function sweep({ database, jobs, links, resumableUploads, log, now }: Services): Promise<void> {
+async function sweep({ audit, database, jobs, links, resumableUploads, log, now }: Services): Promise<void> {
 	try {
+		await audit.sweep();
 		await database.sessions.sweep(now());
 		await database.sweepKeyValues();
 		await database.tickets.sweep();

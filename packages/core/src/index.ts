@@ -15,6 +15,9 @@ export {
 export { type Accounts, createAccounts } from './accounts/accounts.js';
 export type { FilesFate } from './accounts/removeUser.js';
 export type { SessionInfo } from './accounts/sessions.js';
+export { auditFolder } from './audit/auditFolder.js';
+export { type AuditRecord, auditActions } from './audit/auditLine.js';
+export { readAudit } from './audit/readAudit.js';
 export { makeDataDir } from './config/dataDir.js';
 export { flagOf, settingNames, variableOf } from './config/leaves.js';
 export { ConfigError, type ConfigSources, loadConfig } from './config/load.js';

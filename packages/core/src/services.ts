@@ -4,6 +4,7 @@ import type { Accounts } from './accounts/accounts.js';
 import type { KnownClients } from './accounts/knownClients.js';
 import type { Sessions } from './accounts/sessions.js';
 import type { Archives } from './archives/createArchives.js';
+import type { Audit } from './audit/createAudit.js';
 import type { Bodies } from './bodies/createBodies.js';
 import type { Config } from './config/schema.js';
 import type { EventStreams } from './events/EventStreams.js';
@@ -30,6 +31,7 @@ export interface Services {
 	config: Config;
 	version: string;
 	log: Log;
+	audit: Audit;
 	bodies: Bodies;
 	database: Database;
 	databaseReserve: DatabaseReserve;

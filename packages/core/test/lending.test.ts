@@ -9,7 +9,7 @@ const megabyte = 1024 ** 2;
 const home = { area: 'private', path: parsePath('') } as const;
 
 async function appWithViewer(t: ExecutionContext, flags: Record<string, string> = {}) {
-	const app = await testApp(t, flags);
+	const app = await testApp(t, { '--audit-record': 'off', ...flags });
 	await new Client(app).register('alice');
 	const { id } = (await app.services.database.users.find('alice')) ?? { id: '' };
 	const viewer: Viewer = { kind: 'user', id, username: 'alice' };

@@ -31,7 +31,7 @@ export function sessionsCommand(): Command {
 }
 
 async function revoke(
-	{ accounts, sessions, database }: Services,
+	{ accounts, audit, sessions, database }: Services,
 	name: string,
 	id: string | undefined,
 	all: boolean,
@@ -39,7 +39,14 @@ async function revoke(
 	if ((id === undefined) !== all) throw new Failure('invalid', 'Give the id of a session, or --all.');
 	const user = await accounts.find(name);
 	if (id !== undefined) await sessions.endOne(user.id, id);
-	const ended = id === undefined ? await database.sessions.removeOf(user.id) : 1;
+	const ended =
+		id === undefined
+			? await audit.recorded(
+					{ action: 'endSessions', account: user.username },
+					() => database.sessions.removeOf(user.id),
+					(entries) => ({ entries }),
+				)
+			: 1;
 	console.log(`Ended ${ended}.`);
 }
 

@@ -15,6 +15,8 @@ export interface OpenSelection {
 	name: string;
 	/** How many things were chosen, or lie in what was chosen, and are not in it. */
 	skipped: number;
+	/** How many files and folders are in it. */
+	entries: number;
 	/** What it is of: each item once, in the tree that it was found in. */
 	items: readonly ChosenItem[];
 }
@@ -100,7 +102,7 @@ export function createArchives({ files, format, walks, limits }: Dependencies): 
 			const [only] = looked;
 			if (mayBeFile && only?.type === 'file' && looked.length === 1) {
 				const { entry, file } = await files.open(viewer, { area, path: only.path, ...ownedBy(only.owner) });
-				return { kind: 'file', file, name: entry.name, skipped: 0, items };
+				return { kind: 'file', file, name: entry.name, skipped: 0, entries: 1, items };
 			}
 			const zip = format();
 			if (zip === undefined) throw new Failure('unavailable', 'ZIP archives are not available on this server.');
@@ -125,7 +127,7 @@ export function createArchives({ files, format, walks, limits }: Dependencies): 
 				isChanged: async () => false,
 				close: async () => {},
 			};
-			return { kind: 'archive', file, name, skipped, items };
+			return { kind: 'archive', file, name, skipped, entries: manifest.count, items };
 		}
 	}
 

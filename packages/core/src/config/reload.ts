@@ -12,6 +12,7 @@ export const liveSettings: readonly string[] = [
 	'downloads.maxZipEntries',
 	'externalViewers',
 	'umask',
+	'audit',
 	'log.level',
 ];
 

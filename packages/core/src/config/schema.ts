@@ -215,6 +215,16 @@ export const configSchema = z.strictObject({
 		)
 		.prefault({}),
 	externalViewers: flag.default(false),
+	audit: z
+		.strictObject(
+			{
+				record: choice('off', 'changes', 'all').default('changes'),
+				keepFor: duration.default(90 * 24 * 60 * 60 * 1000),
+				maxSize: byteSize.default(500 * 1024 ** 2),
+			},
+			noMap,
+		)
+		.prefault({}),
 	log: z.strictObject({ level: choice('debug', 'info', 'warn', 'error').default('info') }, noMap).prefault({}),
 	plugins: plugins.default({}),
 });

@@ -4,6 +4,7 @@ import { server as createHapi, type Server as HapiServer } from '@hapi/hapi';
 import { Failure } from '@stowage/rules';
 import { createHostCheck } from '../config/allowedHosts.js';
 import type { Config } from '../config/schema.js';
+import { nameRequest } from '../context.js';
 import type { Log } from '../log.js';
 import { limitConnections } from './connections.js';
 import { assertSameSite } from './crossSite.js';
@@ -84,6 +85,7 @@ export function createServer(config: Config, log: Log, mostLateMs: number): Hapi
 
 	server.ext('onRequest', (request, h) => {
 		request.client = readClient(request.raw.req);
+		nameRequest(request);
 		assertHost(request.raw.req, request.raw.res);
 		checkHost(request.client.host);
 		checkRawPath(request.raw.req.url ?? '/');

@@ -1,28 +1,20 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { contextNow, inContext } from '../context.js';
 import type { Log } from '../log.js';
 import { rawPathOf } from './rawPath.js';
 
-/** What an error is attributed to: a request, or what Node does with its connection beside one. */
-interface Owner {
-	socket: Socket;
-	response?: ServerResponse;
-}
-
-const owners = new AsyncLocalStorage<Owner>();
-
 /** Runs what belongs to a request; all that it begins, now and later, belongs to the request too. */
 export function inContextOf(response: ServerResponse, run: () => void): void {
-	owners.run({ socket: response.req.socket, response }, run);
+	inContext({ socket: response.req.socket, response }, run);
 }
 
 /** Lets the parser and the events of a connection belong to it. `accept` is what attaches the parser. */
 export function inContextOfConnection(socket: Socket, accept: () => boolean): boolean {
-	const owner = { socket };
+	const context = { socket };
 	const emit = socket.emit.bind(socket) as (...event: unknown[]) => boolean;
-	socket.emit = (...event: unknown[]) => owners.run(owner, emit, ...event);
-	return owners.run(owner, accept);
+	socket.emit = (...event: unknown[]) => inContext(context, emit, ...event);
+	return inContext(context, accept);
 }
 
 /**
@@ -30,9 +22,8 @@ export function inContextOfConnection(socket: Socket, accept: () => boolean): bo
  * to no request or says that the process has no memory left: then nobody knows the state of the process, and it should end.
  */
 export function endFaultyRequest(error: unknown, log: Log): boolean {
-	const owner = owners.getStore();
-	if (owner === undefined || isOutOfMemory(error)) return false;
-	const { socket, response } = owner;
+	const { socket, response } = contextNow() ?? {};
+	if (socket === undefined || isOutOfMemory(error)) return false;
 	// The rest of a path may hold a secret.
 	const path =
 		response &&

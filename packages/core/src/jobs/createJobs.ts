@@ -15,6 +15,7 @@ import type {
 	UserStore,
 } from '@stowage/plugin-api';
 import { Failure, isFailure, truncateToBytes } from '@stowage/rules';
+import { inContext } from '../context.js';
 import type { HeardNotifications } from '../events/notifications.js';
 import type { ProcessIdentity } from '../leases/processIdentity.js';
 import type { DatabaseReserve } from '../limits/databaseReserve.js';
@@ -52,6 +53,8 @@ interface Dependencies {
 	/** Milliseconds of a clock that nobody sets. */
 	monotonic(): number;
 	identity: ProcessIdentity;
+	/** Hears of each job that ends here. */
+	onEnd?(job: JobRecord, end: JobEnd): void;
 }
 
 type AnyKind = JobKind<unknown>;
@@ -156,7 +159,9 @@ export function createJobs(parts: Dependencies): JobService {
 	const execute = async (run: JobRun, kind: AnyKind, given: Given): Promise<void> => {
 		const { id } = run.key;
 		try {
-			await recordEnd(run.key, await outcomeOf(run, kind, given));
+			const outcome = await outcomeOf(run, kind, given);
+			await recordEnd(run.key, outcome);
+			if (outcome !== 'requeue') parts.onEnd?.(run.record, outcome);
 		} catch (error) {
 			log.error({ err: error, job: id }, 'the end of a job could not be recorded: it is run again');
 		} finally {
@@ -171,7 +176,8 @@ export function createJobs(parts: Dependencies): JobService {
 	const launch = (kind: AnyKind, run: JobRun, given: Given) => {
 		runs.set(run.key.id, run);
 		teller.tell(run.key.id, run.owner.id);
-		const ended = execute(run, kind, given).finally(() => settling.delete(ended));
+		const context = { job: { id: run.key.id, kind: kind.name, owner: run.owner } };
+		const ended = inContext(context, execute, run, kind, given).finally(() => settling.delete(ended));
 		settling.add(ended);
 	};
 

@@ -54,7 +54,7 @@ async function sendPieces(request: Request, begun: string, pieces: AsyncGenerato
 		await (isZipped ? pipeline(body, createGzip(gzipOptions), res) : pipeline(body, res));
 	} catch (error) {
 		res.destroy();
-		if (!res.closed && !isGone(error)) log.warn({ err: error, requestId: request.info.id }, 'a listing broke off');
+		if (!res.closed && !isGone(error)) log.warn({ err: error }, 'a listing broke off');
 	}
 }
 

@@ -16,12 +16,21 @@ export async function writeBody(response: ServerResponse, chunks: AsyncIterable<
 	for await (const chunk of chunks) await writeChunk(response, chunk);
 }
 
+const sent = new WeakMap<ServerResponse, number>();
+
+/** Bytes of an answer's body that have left the process. */
+export function bytesSent(response: ServerResponse): number {
+	return sent.get(response) ?? 0;
+}
+
 export function writeChunk(response: ServerResponse, chunk: Uint8Array): Promise<void> {
 	return new Promise((resolve, reject) => {
+		const { length } = chunk;
 		const settle = (error?: ClientGone) => {
 			response.off('close', onClose);
-			if (error === undefined) resolve();
-			else reject(error);
+			if (error !== undefined) return reject(error);
+			sent.set(response, bytesSent(response) + length);
+			resolve();
 		};
 		const onClose = () => settle(new ClientGone());
 		if (response.destroyed) return onClose();
@@ -34,5 +43,6 @@ export function writeChunk(response: ServerResponse, chunk: Uint8Array): Promise
 export class ClientGone extends Error {
 	constructor(options?: ErrorOptions) {
 		super('The client closed the connection.', options);
+		this.name = 'ClientGone';
 	}
 }

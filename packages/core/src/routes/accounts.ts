@@ -9,7 +9,7 @@ import type { Services } from '../services.js';
 const quotaWaitMs = 1_000;
 
 /** Who somebody is: sign up, sign in and out, and the settings that go with a person. */
-export function accountRoutes({ config, accounts, sessions, knownClients, database, quotas, log }: Services) {
+export function accountRoutes({ config, accounts, sessions, knownClients, database, quotas, audit, log }: Services) {
 	const callerOf = (request: Request) => ({ address: request.client.address, signal: clientGone(request) });
 	const answer = async (user: UserRecord) => ({
 		username: user.username,
@@ -63,7 +63,9 @@ export function accountRoutes({ config, accounts, sessions, knownClients, databa
 		}),
 
 		route(contract.changeSettings, async ({ viewer, payload }) => ({
-			settings: await database.users.changeSettings(personOf(viewer).id, payload.settings),
+			settings: await audit.recorded({ action: 'settings' }, () =>
+				database.users.changeSettings(personOf(viewer).id, payload.settings),
+			),
 		})),
 
 		route(contract.sessions, async ({ viewer, request }) => {

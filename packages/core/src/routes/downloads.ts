@@ -1,6 +1,7 @@
 import * as contract from '@stowage/contract';
 import { route } from '@stowage/plugin-api';
 import { Failure, type Owner, type StoragePath } from '@stowage/rules';
+import { type AuditEvent, chosen } from '../audit/auditLine.js';
 import { privatePlace, publicPlace } from '../files/places.js';
 import { decodePath } from '../http/rawPath.js';
 import { clientKey } from '../limits/clientKey.js';
@@ -13,38 +14,49 @@ import { sendArchive } from './sendArchive.js';
 const at = (path: StoragePath, owner: Owner | undefined) => ({ path, ...(owner === undefined ? {} : { owner }) });
 
 export function downloadRoutes(services: Services) {
-	const { config, files, log, storage } = services;
+	const { audit, config, files, log, storage } = services;
 	const handOver = createHandOver(config, storage);
 	const prefix = `${config.basePath}/api/download/`;
 	return [
-		route(contract.download, ({ viewer, query, request, h }) =>
-			retryChanged(async () => {
-				const path = decodePath(request.raw.req.url ?? '', prefix);
-				const area = query.type;
-				const wanted = at(path, query.owner);
-				const found = await files.find(viewer, { area, ...wanted });
-				// Named without an owner it was found in one tree, and that one is meant from here on.
-				const item = at(path, found.owner);
-				if (found.type === 'directory') {
-					const client = clientKey(viewer, request.client.address);
-					return sendArchive(services, request, h, viewer, client, { area, items: [item] });
-				}
-				const { entry, file } = await files.open(viewer, { area, ...item });
-				const { at: place } = area === 'private' ? privatePlace(viewer, path) : publicPlace(entry.owner ?? null, path);
-				return sendFile(request, h, file, {
-					name: entry.name,
-					isInline: query.inline === '1',
-					log,
-					handOver: await handOver(request, place),
-				});
-			}),
-		),
+		route(contract.download, ({ viewer, query, request, h }) => {
+			const path = decodePath(request.raw.req.url ?? '', prefix);
+			const area = query.type;
+			const wanted = at(path, query.owner);
+			const isInline = query.inline === '1';
+			const event: AuditEvent = { action: isInline ? 'preview' : 'download', viewer, area, ...wanted };
+			return audit.sending(event, request.raw.res, (describe) =>
+				retryChanged(async () => {
+					const found = await files.find(viewer, { area, ...wanted });
+					// Named without an owner it was found in one tree, and that one is meant from here on.
+					const item = at(path, found.owner);
+					describe(item);
+					if (found.type === 'directory') {
+						describe({ action: 'downloadArchive' });
+						const client = clientKey(viewer, request.client.address);
+						return sendArchive(services, request, h, viewer, client, { area, items: [item] }, describe);
+					}
+					const { entry, file } = await files.open(viewer, { area, ...item });
+					const { at: place } =
+						area === 'private' ? privatePlace(viewer, path) : publicPlace(entry.owner ?? null, path);
+					return sendFile(request, h, file, {
+						name: entry.name,
+						isInline,
+						log,
+						handOver: await handOver(request, place),
+					});
+				}),
+			);
+		}),
 
 		route(contract.downloadZip, ({ viewer, payload, request, h }) => {
 			if (payload.files.length === 0) throw new Failure('invalid', 'No files selected for download');
 			const items = payload.files.map(({ path, owner }) => at(path, owner));
 			const client = clientKey(viewer, request.client.address);
-			return retryChanged(() => sendArchive(services, request, h, viewer, client, { area: payload.type, items }));
+			const area = payload.type;
+			const event = { action: 'downloadArchive', viewer, area, ...chosen(items) } as const;
+			return audit.sending(event, request.raw.res, (describe) =>
+				retryChanged(() => sendArchive(services, request, h, viewer, client, { area, items }, describe)),
+			);
 		}),
 	];
 }

@@ -1,6 +1,7 @@
 import * as contract from '@stowage/contract';
 import { route } from '@stowage/plugin-api';
 import { baseName, Failure, isFailure, type Viewer } from '@stowage/rules';
+import type { AuditEvent } from '../audit/auditLine.js';
 import { clientKey } from '../limits/clientKey.js';
 import { refusalPage, wantsPage } from '../links/refusalPage.js';
 import { retryChanged } from '../responses/retryChanged.js';
@@ -10,7 +11,7 @@ import { sendArchive } from './sendArchive.js';
 
 /** Temporary links: made, listed and revoked by their owner, followed by whoever has one. */
 export function linkRoutes(services: Services) {
-	const { config, links, log } = services;
+	const { audit, config, links, log } = services;
 	return [
 		route(contract.generateTempLink, async ({ viewer, payload }) => {
 			const { token, expiresAt } = await links.make(viewer, payload.filePath, payload.expiration);
@@ -18,14 +19,15 @@ export function linkRoutes(services: Services) {
 		}),
 
 		route(contract.temporaryDownload, async ({ viewer, params, query, request, h }) => {
-			const send = async () => {
+			const send = async (describe: (details: Partial<AuditEvent>) => void) => {
 				const { id, owner, path, file } = await links.resolve(params.token ?? '');
+				describe({ link: id, area: 'private', path, ...(owner.kind === 'user' ? { owner: owner.username } : {}) });
 				// Before the first byte goes out, so that whoever has the answer finds it counted.
 				const options = { isKept: false, onFirstByte: () => links.countDownload(id) };
 				if (file === undefined) {
 					const folder = { area: 'private' as const, items: [{ path }] };
 					const client = clientKey(viewer, request.client.address);
-					return await sendArchive(services, request, h, owner, client, folder, options);
+					return await sendArchive(services, request, h, owner, client, folder, describe, options);
 				}
 				return await sendFile(request, h, file, {
 					name: baseName(path),
@@ -35,7 +37,9 @@ export function linkRoutes(services: Services) {
 				});
 			};
 			try {
-				return await retryChanged(send);
+				return await audit.sending({ action: 'followLink', viewer }, request.raw.res, (describe) =>
+					retryChanged(() => send(describe)),
+				);
 			} catch (error) {
 				if (isFailure(error) && wantsPage(request)) return refusalPage(h, error, `${config.basePath}/`);
 				throw error;

@@ -2,13 +2,14 @@ import type { ResponseToolkit } from '@hapi/hapi';
 import type { Request } from '@stowage/plugin-api';
 import type { Viewer } from '@stowage/rules';
 import type { Selection } from '../archives/makeManifest.js';
+import type { AuditEvent } from '../audit/auditLine.js';
 import { clientGone } from '../http/clientGone.js';
 import { type SendOptions, sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
 
 /**
  * Answers a GET or HEAD with the archive of a selection, as `sendFile` answers with a file: exact length, ranges, conditions. Throws before the first byte if
- * something chosen is not there for the viewer, and `conflict` if something was changed since it was looked at. `client` is whom limits count it for.
+ * something chosen is not there for the viewer, and `conflict` if something was changed since it was looked at. `client` is whom limits count it for, and `describe` hears how much it is.
  */
 export async function sendArchive(
 	{ archives, log }: Pick<Services, 'archives' | 'log'>,
@@ -17,9 +18,12 @@ export async function sendArchive(
 	viewer: Viewer,
 	client: string,
 	selection: Selection,
+	describe: (details: Partial<AuditEvent>) => void,
 	options: Pick<SendOptions, 'isKept' | 'onFirstByte'> = {},
 ) {
-	const { file, name, skipped } = await archives.open(viewer, selection, { client, signal: clientGone(request) });
+	const asker = { client, signal: clientGone(request) };
+	const { file, name, skipped, entries } = await archives.open(viewer, selection, asker);
+	describe({ entries });
 	return sendFile(request, h, file, {
 		name,
 		isInline: false,

@@ -2,6 +2,7 @@ import * as contract from '@stowage/contract';
 import { route } from '@stowage/plugin-api';
 import { Failure, type Viewer } from '@stowage/rules';
 import { ownedBy } from '../archives/makeManifest.js';
+import { type AuditEvent, chosen } from '../audit/auditLine.js';
 import { clientGone } from '../http/clientGone.js';
 import { clientKey } from '../limits/clientKey.js';
 import { retryChanged } from '../responses/retryChanged.js';
@@ -10,7 +11,7 @@ import type { Services } from '../services.js';
 import type { Ticket } from '../tickets/createTickets.js';
 
 /** A selection that is frozen under a URL which whoever has it can download, with any number of ranges, for some hours. */
-export function ticketRoutes({ config, archives, sessions, tickets, transfers, log }: Services) {
+export function ticketRoutes({ audit, config, archives, sessions, tickets, transfers, log }: Services) {
 	return [
 		route(contract.makeTicket, async ({ viewer, payload, request, h }) => {
 			if (payload.files.length === 0) throw new Failure('invalid', 'No files selected for download');
@@ -33,13 +34,16 @@ export function ticketRoutes({ config, archives, sessions, tickets, transfers, l
 			return h.response({ ticket, url, fileName: name, size, skipped }).code(201);
 		}),
 
-		route(contract.downloadByTicket, ({ params, request, h }) =>
-			retryChanged(async () => {
+		route(contract.downloadByTicket, ({ params, request, h }) => {
+			const send = async (describe: (details: Partial<AuditEvent>) => void) => {
 				const token = params.ticket ?? '';
 				const ticket = await tickets.find(token);
 				const owner = viewerOf(ticket);
+				const action = ticket.kind === 'file' ? 'download' : 'downloadArchive';
+				describe({ action, viewer: owner, area: ticket.area, ...chosen(ticket.items) });
 				const asker = { client: clientKey(owner, request.client.address), signal: clientGone(request) };
 				const opened = await archives.openFileOrArchive(owner, ticket, asker);
+				describe({ entries: opened.entries });
 				const { size, version } = opened.file.item;
 				const transfer = transfers.enter(token, ticket, opened.file, () => request.raw.res.destroy());
 				try {
@@ -60,8 +64,9 @@ export function ticketRoutes({ config, archives, sessions, tickets, transfers, l
 				} finally {
 					transfer.leave();
 				}
-			}),
-		),
+			};
+			return audit.sending({ action: 'download' }, request.raw.res, (describe) => retryChanged(() => send(describe)));
+		}),
 
 		route(contract.endTicket, async ({ params }) => {
 			const token = params.ticket ?? '';

@@ -36,6 +36,7 @@ export function uploadRoutes({
 	bodies,
 	files,
 	storage,
+	audit,
 	inFlightUploads,
 	uploadSpace,
 	uploadLimits,
@@ -105,7 +106,7 @@ export function uploadRoutes({
 			const folder = folderOf(form.fields);
 			return key === undefined
 				? await files.publish(viewer, folder, requests)
-				: await publishKeyed({ files, storage }, viewer, folder, requests, key);
+				: await publishKeyed({ files, storage, audit }, viewer, folder, requests, key);
 		} catch (error) {
 			await discardAll(form.files);
 			throw error;

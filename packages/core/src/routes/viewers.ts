@@ -27,7 +27,7 @@ const viewerRow = z.object({
 });
 
 /** Links by which an external viewer fetches one document of somebody who agreed to that. The server itself asks nobody. */
-export function viewerRoutes({ config, database, files, log, now }: Services) {
+export function viewerRoutes({ audit, config, database, files, log, now }: Services) {
 	const rows = database.keyValues('viewer-links');
 
 	const assertRoom = async (viewer: Viewer, request: Request) => {
@@ -57,6 +57,7 @@ export function viewerRoutes({ config, database, files, log, now }: Services) {
 			const found = entry.owner === undefined ? {} : { owner: entry.owner };
 			await rows.set(token, { ...user, area: type, path, ...found, itemId, expiresAt }, rememberedMs);
 			const url = `${new URL(config.publicUrl).origin}${config.basePath}/api/viewerLink/${token}/${encodeURIComponent(entry.name)}`;
+			audit.record({ action: 'openInViewer', viewer, area: type, path, ...found }, { outcome: 'ok' });
 			return h.response({ url, expiresAt }).code(201);
 		}),
 
@@ -66,12 +67,15 @@ export function viewerRoutes({ config, database, files, log, now }: Services) {
 			const { user, area, path, owner, itemId, expiresAt } = viewerRow.parse(row);
 			if (now() >= expiresAt) throw new Failure('expired', 'This link has expired.');
 			const viewer: Viewer = user === undefined ? { kind: 'anonymous' } : { kind: 'user', ...user };
-			const { entry, file } = await files.open(viewer, { area, path, ...(owner === undefined ? {} : { owner }) });
-			if (file.item.id !== itemId) {
-				await file.close();
-				throw noSuchLink();
-			}
-			return sendFile(request, h, file, { name: entry.name, isInline: false, isKept: false, log });
+			const item = { area, path, ...(owner === undefined ? {} : { owner }) };
+			return audit.sending({ action: 'openInViewer', viewer, ...item }, request.raw.res, async () => {
+				const { entry, file } = await files.open(viewer, item);
+				if (file.item.id !== itemId) {
+					await file.close();
+					throw noSuchLink();
+				}
+				return sendFile(request, h, file, { name: entry.name, isInline: false, isKept: false, log });
+			});
 		}),
 	];
 }

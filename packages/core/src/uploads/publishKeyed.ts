@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Files, ItemRef, PublishRequest } from '@stowage/plugin-api';
 import { type Entry, Failure, isFailure, type Viewer } from '@stowage/rules';
+import type { Audit } from '../audit/createAudit.js';
 import { treeOf } from '../files/places.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
 import type { MountedStorage } from '../storage/MountedStorage.js';
@@ -8,6 +9,7 @@ import type { MountedStorage } from '../storage/MountedStorage.js';
 interface Dependencies {
 	files: Files;
 	storage: MountedStorage;
+	audit: Pick<Audit, 'unrecorded'>;
 }
 
 /** Somebody else may note a try of theirs between our looks; more often than this is no accident. */
@@ -21,7 +23,7 @@ const exclusively = createKeyedMutex();
  * Before anything is published the staged file is noted under the key, so that this holds after a crash as well.
  */
 export function publishKeyed(
-	{ files, storage }: Dependencies,
+	{ files, storage, audit }: Dependencies,
 	viewer: Viewer,
 	folder: ItemRef,
 	requests: readonly PublishRequest[],
@@ -32,7 +34,8 @@ export function publishKeyed(
 		try {
 			const staged = await storage.stage(stagedId);
 			await staged.discard();
-			return await files.publishOnce(viewer, folder, { staged, name });
+			// The try that published it has said so.
+			return await audit.unrecorded(() => files.publishOnce(viewer, folder, { staged, name }));
 		} catch (error) {
 			if (!isFailure(error, 'notFound')) throw error;
 			return undefined;

@@ -1,0 +1,74 @@
+import type { UserRecord } from '@stowage/plugin-api';
+import type { AuditEvent } from '../audit/auditLine.js';
+import { type Audit, outcomeOf } from '../audit/createAudit.js';
+import type { Accounts } from './accounts.js';
+import type { Sessions } from './sessions.js';
+
+/** The same service; who comes in and what becomes of accounts is recorded. */
+export function auditedAccounts(accounts: Accounts, audit: Audit): Accounts {
+	const changing = <T>(action: AuditEvent['action'], account: string, work: () => Promise<T>) =>
+		audit.recorded({ action, account }, work);
+	return {
+		...accounts,
+
+		signUp: (username, password, client) =>
+			audit.recorded(
+				{ action: 'signUp' },
+				// An account that is made for oneself is one line.
+				() => accounts.signUp(username, password, client),
+				(user) => ({ viewer: viewerOf(user) }),
+			),
+
+		async signIn(username, password, client) {
+			// What was typed may be a password, so only the name of an account is recorded.
+			let tried: UserRecord | undefined;
+			const knownAs = (user: UserRecord | undefined) => {
+				tried = user;
+				return client.knownAs(user);
+			};
+			try {
+				const user = await accounts.signIn(username, password, { ...client, knownAs });
+				audit.record({ action: 'signIn', viewer: viewerOf(user) }, { outcome: 'ok' });
+				return user;
+			} catch (error) {
+				const account = tried === undefined ? {} : { account: tried.username };
+				audit.record({ action: 'signInFailed', ...account }, outcomeOf(error));
+				throw error;
+			}
+		},
+
+		changePassword: (username, current, password, client) =>
+			changing('password', username, () => accounts.changePassword(username, current, password, client)),
+		create: (username, password, options) =>
+			changing('createUser', username, () => accounts.create(username, password, options)),
+		setPassword: (username, password) => changing('password', username, () => accounts.setPassword(username, password)),
+		rename: (username, newName) =>
+			audit.recorded({ action: 'renameUser', account: username, to: newName }, () =>
+				accounts.rename(username, newName),
+			),
+		setDisabled: (username, isDisabled) =>
+			changing(isDisabled ? 'disableUser' : 'enableUser', username, () => accounts.setDisabled(username, isDisabled)),
+		remove: (username, fate) => changing('removeUser', username, () => accounts.remove(username, fate)),
+		setQuota: (username, quota) => changing('setQuota', username, () => accounts.setQuota(username, quota)),
+	};
+}
+
+/** The same service; that sessions are ended is recorded. */
+export function auditedSessions(sessions: Sessions, audit: Audit): Sessions {
+	return {
+		...sessions,
+		end: (request) => audit.recorded({ action: 'signOut' }, () => sessions.end(request)),
+		endOne: (userId, id) =>
+			audit.recorded({ action: 'endSessions', account: userId, entries: 1 }, () => sessions.endOne(userId, id)),
+		endOthers: (request, userId) =>
+			audit.recorded(
+				{ action: 'endSessions', account: userId },
+				() => sessions.endOthers(request, userId),
+				(entries) => ({ entries }),
+			),
+	};
+}
+
+function viewerOf({ id, username }: UserRecord) {
+	return { kind: 'user', id, username } as const;
+}

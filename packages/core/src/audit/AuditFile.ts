@@ -1,0 +1,171 @@
+import { constants } from 'node:fs';
+import { chown, type FileHandle, open, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { makeFolders } from '@stowage/plugin-api';
+import { auditFileName, auditFiles, dayOf } from './auditFolder.js';
+
+/** After so many bytes the next part of the day begins. */
+const partBytes = 32 * 1024 * 1024;
+
+/** Lines that wait for a disk that does not answer. */
+const mostWaitingBytes = 4 * 1024 * 1024;
+
+/** Parts that are tried where others can't be opened, since they are another user's. */
+const mostTries = 20;
+
+interface Line {
+	text: string;
+	time: number;
+}
+
+interface Options {
+	/** Hears of the first failure, and of the first success after it with how many lines were lost. */
+	onFault(error: unknown): void;
+	onRecovered(lost: number): void;
+	partBytes?: number;
+	open?: typeof open;
+}
+
+/**
+ * Appends lines to the files of a folder, in the order in which they come and without anybody waiting. Other processes may append to the same files: a batch of whole
+ * lines is one write at the end of the file, and a new part has a name that each of them finds by itself. What can't be written is lost, and counted.
+ */
+export class AuditFile {
+	readonly #folder: string;
+	readonly #options: Options;
+	#waiting: Line[] = [];
+	#waitingBytes = 0;
+	#writing: Promise<void> | undefined;
+	#open: { handle: FileHandle; day: string; part: number } | undefined;
+	#lost = 0;
+	/** The last write ended within a line. */
+	#isTorn = false;
+
+	constructor(folder: string, options: Options) {
+		this.#folder = folder;
+		this.#options = options;
+	}
+
+	/** Takes a line with its line feed; `time` says into which day's file it goes. */
+	append(text: string, time: number): void {
+		if (this.#waitingBytes + text.length > mostWaitingBytes) {
+			this.#lose(1, new Error('The disk takes no more lines.'));
+			return;
+		}
+		this.#waiting.push({ text, time });
+		this.#waitingBytes += text.length;
+		this.#writing ??= this.#writeAll().finally(() => {
+			this.#writing = undefined;
+		});
+	}
+
+	/** Resolves when all that was appended is in the file, or lost. */
+	async flush(): Promise<void> {
+		while (this.#writing !== undefined) await this.#writing;
+	}
+
+	async close(): Promise<void> {
+		await this.flush();
+		const { handle } = this.#open ?? {};
+		this.#open = undefined;
+		// It is a log: what a power cut takes of its last moment is worth no failed stop.
+		await handle?.datasync().catch(this.#options.onFault);
+		await handle?.close();
+	}
+
+	async #writeAll(): Promise<void> {
+		// What is appended in the same turn goes by the same write.
+		await Promise.resolve();
+		while (this.#waiting.length > 0) {
+			const batch = this.#takeBatch();
+			try {
+				await this.#write(batch);
+			} catch (error) {
+				this.#lose(batch.length, error);
+			}
+		}
+	}
+
+	/** Lines of one day. */
+	#takeBatch(): Line[] {
+		const day = dayOf(this.#waiting[0]?.time ?? 0);
+		const others = this.#waiting.findIndex(({ time }) => dayOf(time) !== day);
+		const batch = this.#waiting.splice(0, others === -1 ? this.#waiting.length : others);
+		for (const { text } of batch) this.#waitingBytes -= text.length;
+		return batch;
+	}
+
+	async #write(batch: readonly Line[]): Promise<void> {
+		const handle = await this.#handleFor(dayOf(batch[0]?.time ?? 0));
+		const texts = batch.map(({ text }) => text);
+		const bytes = Buffer.from(`${this.#isTorn ? '\n' : ''}${texts.join('')}`);
+		const { bytesWritten } = await handle.write(bytes);
+		this.#isTorn = bytesWritten < bytes.length ? bytes[bytesWritten - 1] !== 0x0a : false;
+		if (bytesWritten < bytes.length) {
+			const whole = bytes.subarray(0, bytesWritten).toString('latin1').split('\n').length - 1;
+			this.#lose(batch.length - whole, new Error('The disk took only a part of the lines.'));
+			return;
+		}
+		if (this.#lost === 0) return;
+		const lost = this.#lost;
+		this.#lost = 0;
+		this.#options.onRecovered(lost);
+	}
+
+	/** Notes the loss, and opens the file anew next time: it may be gone, or on a disk that is. */
+	#lose(count: number, error: unknown): void {
+		if (this.#lost === 0) this.#options.onFault(error);
+		this.#lost += count;
+		const { handle } = this.#open ?? {};
+		this.#open = undefined;
+		// Its descriptor is given back; what it could say is known.
+		handle?.close().catch(() => undefined);
+	}
+
+	async #handleFor(day: string): Promise<FileHandle> {
+		if (this.#open?.day === day) {
+			const { size, nlink } = await this.#open.handle.stat();
+			if (nlink > 0 && size < this.#limit) return this.#open.handle;
+		}
+		const before = this.#open;
+		this.#open = undefined;
+		await before?.handle.close();
+		const first = before?.day === day ? before.part : ((await this.#lastPart(day)) ?? 0);
+		this.#open = { day, ...(await this.#openPart(day, first)) };
+		return this.#open.handle;
+	}
+
+	get #limit(): number {
+		return this.#options.partBytes ?? partBytes;
+	}
+
+	async #lastPart(day: string): Promise<number | undefined> {
+		return (await auditFiles(this.#folder)).findLast((file) => file.day === day)?.part;
+	}
+
+	/** The first part from there on that has room and is ours to write. */
+	async #openPart(day: string, first: number): Promise<{ handle: FileHandle; part: number }> {
+		for (let part = first; ; part++) {
+			try {
+				const handle = await this.#openFile(auditFileName(day, part));
+				if ((await handle.stat()).size < this.#limit) return { handle, part };
+				await handle.close();
+			} catch (error) {
+				const { code } = error as NodeJS.ErrnoException;
+				if ((code !== 'EACCES' && code !== 'EPERM') || part - first >= mostTries) throw error;
+			}
+		}
+	}
+
+	async #openFile(name: string): Promise<FileHandle> {
+		await makeFolders(this.#folder, 0o700);
+		const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
+		const handle = await (this.#options.open ?? open)(path.join(this.#folder, name), flags, 0o600);
+		if (process.geteuid?.() !== 0) return handle;
+		// Root's own commands leave nothing that the server can't go on with.
+		const { uid, gid } = await stat(path.dirname(this.#folder));
+		await chown(this.#folder, uid, gid);
+		await handle.chown(uid, gid);
+		return handle;
+	}
+}

@@ -1,0 +1,48 @@
+import type { AuditEvent } from './auditLine.js';
+
+/** Lines of so many clients and things wait at once; beyond that the oldest is written before its minute has passed. */
+const mostKept = 5000;
+
+const minuteMs = 60_000;
+
+interface Kept {
+	event: AuditEvent;
+	write(event: AuditEvent): void;
+	timer: NodeJS.Timeout;
+}
+
+/** What comes many times in a minute and is one line: the ranges of a film, refusals by the thousand. */
+export class Repeats {
+	readonly #kept = new Map<string, Kept>();
+
+	/** Adds to the line of this key, which `write` writes once its minute has passed. Its context is that of the first one. */
+	add(key: string, event: AuditEvent, write: (event: AuditEvent) => void): void {
+		const kept = this.#kept.get(key);
+		if (kept !== undefined) {
+			const bytes = (kept.event.bytes ?? 0) + (event.bytes ?? 0);
+			const requests = (kept.event.requests ?? 1) + 1;
+			kept.event = { ...kept.event, ...(bytes > 0 ? { bytes } : {}), requests };
+			return;
+		}
+		if (this.#kept.size >= mostKept) this.#end(this.#kept.keys().next().value as string);
+		const timer = setTimeout(() => this.#end(key), minuteMs).unref();
+		this.#kept.set(key, { event, write, timer });
+	}
+
+	has(key: string): boolean {
+		return this.#kept.has(key);
+	}
+
+	/** Writes all that waits. */
+	endAll(): void {
+		for (const key of [...this.#kept.keys()]) this.#end(key);
+	}
+
+	#end(key: string): void {
+		const kept = this.#kept.get(key);
+		if (kept === undefined) return;
+		this.#kept.delete(key);
+		clearTimeout(kept.timer);
+		kept.write(kept.event);
+	}
+}

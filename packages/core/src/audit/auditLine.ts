@@ -1,0 +1,162 @@
+import { type Area, type Owner, truncateToBytes, type Viewer } from '@stowage/rules';
+import type { Context } from '../context.js';
+
+/** What is recorded when only changes are: who comes in, what changes, and what strangers get by a link. */
+export const changeActions = [
+	'signUp',
+	'signIn',
+	'signInFailed',
+	'signOut',
+	'endSessions',
+	'password',
+	'settings',
+	'upload',
+	'createFolder',
+	'rename',
+	'move',
+	'copy',
+	'delete',
+	'convert',
+	'createLink',
+	'revokeLink',
+	'followLink',
+	'openInViewer',
+	'jobEnd',
+	'createUser',
+	'renameUser',
+	'disableUser',
+	'enableUser',
+	'removeUser',
+	'setQuota',
+	'lost',
+] as const;
+
+/** What people look at. */
+export const readActions = ['preview', 'download', 'downloadArchive'] as const;
+
+export const auditActions = [...changeActions, ...readActions];
+
+export type AuditAction = (typeof auditActions)[number];
+
+/** One thing that somebody did, or tried. */
+export interface AuditEvent {
+	action: AuditAction;
+	/** Who, where that is not who the request or the job belongs to. */
+	viewer?: Viewer;
+	area?: Area;
+	/** Whose tree or home it lies in. */
+	owner?: Owner;
+	path?: string;
+	/** Where it came to lie, relative to its area. */
+	to?: string;
+	/** In which area that is, where it is another one. */
+	toArea?: Area;
+	/** What was chosen, if it is more than one. */
+	paths?: readonly string[];
+	/** The id of a temporary link, which opens nothing. */
+	link?: string;
+	/** The account that was changed. */
+	account?: string;
+	/** What kind of job, or what it was called. */
+	kind?: string;
+	title?: string;
+	entries?: number;
+	bytes?: number;
+	/** How many requests of one client within a minute the line stands for. */
+	requests?: number;
+}
+
+export interface AuditOutcome {
+	outcome: 'ok' | 'refused' | 'failed' | 'cancelled';
+	/** The kind of the refusal. */
+	reason?: string;
+}
+
+/** One thing by its place, several by the paths of some of them. */
+export function chosen(items: readonly { path: string; owner?: Owner }[]): Partial<AuditEvent> {
+	const [only] = items;
+	if (items.length === 1 && only !== undefined) return { ...only };
+	return { paths: items.slice(0, mostPaths).map(({ path }) => path), entries: items.length };
+}
+
+/** A line as readers get it. */
+export interface AuditRecord extends Omit<AuditEvent, 'viewer'>, AuditOutcome {
+	/** ISO 8601, in UTC. */
+	time: string;
+	/** Null is a visitor; nobody is named for what the server did by itself and where the command line was used. */
+	user?: string | null;
+	userId?: string;
+	address?: string;
+	request?: string;
+	job?: string;
+	/** Who used the command line, by the name that the system knows them by. */
+	systemUser?: string;
+}
+
+/** Lines of less are written by one call, and lie whole in the file whoever else writes. */
+export const longestLine = 4000;
+
+/** How much of each text stays, tried until the line is short enough. */
+const cuts = [Number.POSITIVE_INFINITY, 700, 250, 60];
+
+const mostPaths = 5;
+
+/** The line of an event, with its line feed. Control characters are escaped by JSON, so no name can begin a line. */
+export function auditLine(
+	time: number,
+	event: AuditEvent,
+	outcome: AuditOutcome,
+	origin: Partial<AuditRecord>,
+): string {
+	const { action, viewer, paths, ...details } = event;
+	const record: AuditRecord = {
+		time: new Date(time).toISOString(),
+		action,
+		...outcome,
+		...origin,
+		...(viewer === undefined ? {} : whoOf(viewer)),
+		...details,
+		...(paths === undefined ? {} : { paths: paths.slice(0, mostPaths) }),
+	};
+	for (const cut of cuts) {
+		const line = `${JSON.stringify(record, (_key, value) => (typeof value === 'string' ? shortened(value, cut) : value))}\n`;
+		if (Buffer.byteLength(line) <= longestLine) return line;
+	}
+	const { time: at, user } = record;
+	return `${JSON.stringify({ time: at, action, ...outcome, user })}\n`;
+}
+
+function shortened(text: string, bytes: number): string {
+	return Buffer.byteLength(text) <= bytes ? text : `${truncateToBytes(text, bytes)}…`;
+}
+
+function whoOf(viewer: Viewer): Pick<AuditRecord, 'user' | 'userId'> {
+	return viewer.kind === 'user' ? { user: viewer.username, userId: viewer.id } : { user: null };
+}
+
+/** From where something is done: a request, a job, or else the process itself. */
+export function originOf({ request, job }: Context = {}): Partial<AuditRecord> {
+	if (job !== undefined) return { ...whoOf(job.owner), job: job.id };
+	if (request === undefined) return {};
+	return { ...whoOf(request.asker.viewer), address: request.asker.client.address, request: request.id };
+}
+
+/** What a line says, as far as it can be read: of two lines that lie in one, since the first was torn, the second. Undefined for anything else. */
+export function parseAuditLine(line: string): AuditRecord | undefined {
+	// Within a text of JSON the quotes would be escaped.
+	const start = line.lastIndexOf('{"time":"');
+	if (start === -1) return undefined;
+	try {
+		const record: unknown = JSON.parse(line.slice(start));
+		return isAuditRecord(record) ? record : undefined;
+	} catch {
+		// Torn: nothing of it can be told.
+		return undefined;
+	}
+}
+
+function isAuditRecord(value: unknown): value is AuditRecord {
+	if (typeof value !== 'object' || value === null) return false;
+	const { time, action, outcome } = value as Record<string, unknown>;
+	return [time, action, outcome].every((text) => typeof text === 'string') && !Number.isNaN(Date.parse(time as string));
+}

@@ -1,0 +1,147 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Failure, isWithin, type StoragePath } from '@stowage/rules';
+import { type AuditFileName, auditFiles, auditFolder, dayOf } from './auditFolder.js';
+import { type AuditRecord, longestLine, parseAuditLine } from './auditLine.js';
+
+export interface AuditQuery {
+	/** By name or id; `anonymous` is visitors. */
+	user?: string | undefined;
+	actions?: readonly string[] | undefined;
+	/** That very path, or what lies below it. */
+	path?: string | undefined;
+	/** Milliseconds since the epoch: from, and before. */
+	since?: number | undefined;
+	until?: number | undefined;
+}
+
+/**
+ * The lines of the audit log that fit, in the order of time. It is read while it is written, in the memory of a few lines however large it is; what is torn or no
+ * line of ours is passed over. `signal` makes it go on with what is written from then on, until it fires; `onCaughtUp` is called
+ * each time all that there was has been given. Throws `forbidden` where this user may not read it.
+ */
+export async function* readAudit(
+	dataDir: string,
+	query: AuditQuery,
+	{ signal, onCaughtUp }: { signal?: AbortSignal; onCaughtUp?: () => void } = {},
+): AsyncGenerator<AuditRecord> {
+	const folder = auditFolder(dataDir);
+	/** How far each file was read, up to a whole line. */
+	const offsets = new Map<string, number>();
+	do {
+		for (const files of byDay(await unlessDenied(folder, auditFiles(folder)))) {
+			if (!mayHold(files[0] as AuditFileName, query)) continue;
+			for await (const record of inOrder(files.map(({ file }) => recordsOf(path.join(folder, file), offsets))))
+				if (fits(record, query)) yield record;
+		}
+		onCaughtUp?.();
+		// It rejects when the signal fires, which the loop looks at.
+		if (signal !== undefined) await wait(pollMs, undefined, { signal }).catch(() => undefined);
+	} while (signal !== undefined && !signal.aborted);
+}
+
+const pollMs = 300;
+
+function byDay(files: readonly AuditFileName[]): AuditFileName[][] {
+	const days = new Map<string, AuditFileName[]>();
+	for (const file of files) days.set(file.day, [...(days.get(file.day) ?? []), file]);
+	return [...days.values()];
+}
+
+function mayHold({ day }: AuditFileName, { since, until }: AuditQuery): boolean {
+	return !(since !== undefined && day < dayOf(since)) && !(until !== undefined && day > dayOf(until));
+}
+
+function fits({ time, ...record }: AuditRecord, { user, actions, path: at, since, until }: AuditQuery): boolean {
+	const when = Date.parse(time);
+	if ((since !== undefined && when < since) || (until !== undefined && when >= until)) return false;
+	if (actions !== undefined && !actions.includes(record.action)) return false;
+	if (user !== undefined) {
+		const names = [record.user === null ? 'anonymous' : record.user, record.userId, record.account];
+		if (!names.includes(user)) return false;
+	}
+	if (at === undefined) return true;
+	const paths = [record.path, record.to, ...(record.paths ?? [])];
+	return paths.some((each) => each !== undefined && isWithin(each as StoragePath, at as StoragePath));
+}
+
+/** Several files of one day, that several processes or parts wrote, as one. */
+async function* inOrder(sources: readonly AsyncGenerator<AuditRecord>[]): AsyncGenerator<AuditRecord> {
+	try {
+		const heads = await Promise.all(sources.map(async (source) => ({ source, next: await source.next() })));
+		for (;;) {
+			let first: (typeof heads)[number] | undefined;
+			for (const head of heads) {
+				if (head.next.done === true) continue;
+				if (first === undefined || head.next.value.time < first.next.value.time) first = head;
+			}
+			if (first === undefined) return;
+			yield first.next.value;
+			first.next = await first.source.next();
+		}
+	} finally {
+		await Promise.all(sources.map((source) => source.return(undefined)));
+	}
+}
+
+/** Longer than any line of ours, and what is longer is passed over: a disk that lost its power may leave a file of zeros. */
+const longestRead = 2 * longestLine;
+
+/** The whole lines from where the last reading of the file ended. */
+async function* recordsOf(file: string, offsets: Map<string, number>): AsyncGenerator<AuditRecord> {
+	let offset = offsets.get(file) ?? 0;
+	if (offset > 0 && (await sizeOf(file)) <= offset) return;
+	const stream = createReadStream(file, { start: offset });
+	let rest: Buffer = Buffer.alloc(0);
+	try {
+		for await (const chunk of stream as AsyncIterable<Buffer>) {
+			const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+			let begin = 0;
+			for (let end = bytes.indexOf(0x0a); end !== -1; end = bytes.indexOf(0x0a, begin)) {
+				const line = bytes.subarray(begin, end);
+				offset += line.length + 1;
+				begin = end + 1;
+				offsets.set(file, offset);
+				const record = line.length > longestRead ? undefined : parseAuditLine(line.toString());
+				if (record !== undefined) yield record;
+			}
+			rest = bytes.subarray(begin);
+			if (rest.length > longestRead) {
+				// A line that began in it is found by its beginning once it ends.
+				offset += rest.length - longestRead;
+				rest = rest.subarray(rest.length - longestRead);
+			}
+		}
+	} catch (error) {
+		// Removed since it was listed.
+		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+		await unlessDenied(file, Promise.reject(error));
+	}
+}
+
+async function sizeOf(file: string): Promise<number> {
+	try {
+		return (await stat(file)).size;
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
+		throw error;
+	}
+}
+
+async function unlessDenied<T>(what: string, reading: Promise<T>): Promise<T> {
+	try {
+		return await reading;
+	} catch (cause) {
+		const { code } = cause as NodeJS.ErrnoException;
+		if (code !== 'EACCES' && code !== 'EPERM') throw cause;
+		throw new Failure(
+			'forbidden',
+			`This user may not read ${what}: run the command as the server's user, or as root.`,
+			{
+				cause,
+			},
+		);
+	}
+}

@@ -1,0 +1,55 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Viewer } from '@stowage/rules';
+
+/** What runs belongs to a request, to a connection beside its requests, or to a job; or to none of them. */
+export interface Context {
+	socket?: Socket;
+	response?: ServerResponse;
+	request?: RequestContext;
+	job?: JobContext;
+}
+
+/** A request as the log and the audit log name it. */
+export interface RequestContext {
+	/** Random, and the same in every line of this request. */
+	readonly id: string;
+	/** Who asks, as far as is known by now. */
+	readonly asker: { readonly client: { readonly address: string }; readonly viewer: Viewer };
+}
+
+export interface JobContext {
+	readonly id: string;
+	readonly kind: string;
+	readonly owner: Viewer;
+}
+
+const contexts = new AsyncLocalStorage<Context>();
+
+export function contextNow(): Context | undefined {
+	return contexts.getStore();
+}
+
+/** All that `run` begins, now and later, belongs to the context too. */
+export function inContext<Args extends unknown[], T>(context: Context, run: (...args: Args) => T, ...args: Args): T {
+	return contexts.run(context, run, ...args);
+}
+
+/** Gives what runs now its name in the logs. */
+export function nameRequest(asker: RequestContext['asker']): void {
+	const context = contexts.getStore();
+	if (context !== undefined) context.request = { id: randomUUID(), asker };
+}
+
+/** What each line of the log says of the request or the job that it belongs to. */
+export function logFields(): Record<string, string> {
+	const { request, job } = contexts.getStore() ?? {};
+	const viewer = request?.asker.viewer ?? job?.owner;
+	return {
+		...(request === undefined ? {} : { requestId: request.id }),
+		...(job === undefined ? {} : { job: job.id }),
+		...(viewer?.kind === 'user' ? { user: viewer.username } : {}),
+	};
+}

@@ -1,0 +1,16 @@
+import type { Audit } from '../audit/createAudit.js';
+import type { Links } from './createLinks.js';
+
+/** The same service; links are named by their ids, which open nothing. */
+export function auditedLinks(links: Links, audit: Audit): Links {
+	return {
+		...links,
+		make: (viewer, path, expiration) =>
+			audit.recorded(
+				{ action: 'createLink', viewer, area: 'private', path },
+				() => links.make(viewer, path, expiration),
+				({ id }) => ({ link: id }),
+			),
+		revoke: (id, ownerId) => audit.recorded({ action: 'revokeLink', link: id }, () => links.revoke(id, ownerId)),
+	};
+}
