@@ -1,0 +1,272 @@
+import { execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { ExecutionContext } from 'ava';
+import { serveArgs, startServer } from '../serverProcess.js';
+import { type Door, newJob, Refusal, sendOn, temporaryFolder } from './uploading.js';
+
+const run = promisify(execFile);
+/** A call on a disk that is away is refused within this time, whatever else the server has to do. */
+const longestRefusalMs = 10_000;
+/** Each lane does so much in each phase. */
+const callsInPhase = 6;
+
+type Phase = 'whole' | 'leaving' | 'away' | 'read-only';
+interface Answer {
+	user: 'ada' | 'bob';
+	call: string;
+	phase: Phase;
+	status: number;
+	ms: number;
+}
+
+/**
+ * Two homes on two disks, each with uploads, listings, downloads and archives under way, again and again. One disk is taken out of the mount tree, and later made
+ * read-only: the other home notices nothing, calls on the lost one are refused, and nothing is lost that was acknowledged. Needs root.
+ */
+export async function lostRoot(t: ExecutionContext, rounds: number): Promise<void> {
+	const dataDir = await temporaryFolder(t);
+	const [store, far] = [path.join(dataDir, 'store'), path.join(dataDir, 'far')];
+	for (const folder of [store, far, path.join(dataDir, 'files')]) await mkdir(folder);
+	await mountDisk(t, path.join(dataDir, 'files'));
+	// Mounted at another place too, so that it holds its files while it is away.
+	await mountDisk(t, store);
+	const attach = () => run('mount', ['--bind', store, far]);
+	const detach = () => run('umount', ['-l', far]);
+	await attach();
+	t.teardown(async () => void (await detach().catch(() => {})));
+
+	const server = await startServer(t, {
+		args: serveArgs(dataDir, '--log-level', 'error', '--public-listing', 'everyone'),
+	});
+	await command(dataDir, ['root', 'add', 'far', path.join(far, 'stowage')]);
+	await command(dataDir, ['user', 'add', 'bob', '--root', 'far'], 'correct horse\n');
+	const cookies = { ada: await server.register('ada'), bob: await signIn(server.url, 'bob') };
+	const door = (user: 'ada' | 'bob'): Door => ({ url: server.url, cookie: cookies[user] });
+	for (const user of ['ada', 'bob'] as const)
+		await postForm(door(user), '/api/upload/public', `${user}.txt`, 'for all');
+
+	let phase: Phase = 'whole';
+	let isOver = false;
+	const answers: Answer[] = [];
+	/** SHA-256 of what was acknowledged, by user and name. */
+	const acknowledged = { ada: new Map<string, string>(), bob: new Map<string, string>() };
+	const lanes = (['ada', 'bob'] as const).flatMap((user) =>
+		Object.entries(calls(door(user), acknowledged[user], user === 'ada')).map(async ([call, once]) => {
+			for (let n = 0; !isOver; n++) {
+				const [began, before] = [performance.now(), phase];
+				const status = await once(n);
+				// Of a call during which the disk went or came nothing is known.
+				const during = before === phase ? phase : 'leaving';
+				answers.push({ user, call, phase: during, status, ms: performance.now() - began });
+				// Bounds how much lies on the disks, which are memory.
+				await wait(30);
+			}
+		}),
+	);
+	const ended = Promise.all(lanes);
+	const work = async (next: Phase) => {
+		phase = next;
+		const begin = answers.length;
+		for (;;) {
+			const counts = new Map<string, number>();
+			for (const { user, call, phase: during } of answers.slice(begin))
+				if (during === next) counts.set(`${user} ${call}`, (counts.get(`${user} ${call}`) ?? 0) + 1);
+			if (counts.size === lanes.length && Math.min(...counts.values()) >= callsInPhase) return;
+			await Promise.race([wait(50), ended]);
+		}
+	};
+	const ready = async () => {
+		const answer = await fetch(`${server.url}/api/ready`);
+		return { code: answer.status, ...((await answer.json()) as { checks: Record<string, string> }) };
+	};
+	const publicListing = async () => {
+		const answer = await fetch(`${server.url}/api/browse?type=public`, { headers: { cookie: cookies.ada } });
+		return { code: answer.status, ...((await answer.json()) as { entries: unknown[]; missing?: string[] }) };
+	};
+	const assertFaulty = async (says: string) => {
+		const found = await ready();
+		t.deepEqual([found.code, found.checks.storage, found.checks['storage far']], [503, 'ok', 'unavailable'], says);
+		const findings = JSON.parse(await command(dataDir, ['doctor', '--json'], '', 2)) as {
+			what: string;
+			state: string;
+			says: string;
+		}[];
+		const wrong = findings.filter(({ what, state }) => what === 'storage root' && state === 'error');
+		t.deepEqual(
+			wrong.map((each) => each.says.split(' ')[0]),
+			['far'],
+			says,
+		);
+	};
+	const assertWhole = async () => {
+		for (let until = performance.now() + 60_000; (await ready()).code !== 200; await wait(100)) {
+			if (performance.now() > until) throw new Error(`It did not come back: ${JSON.stringify(await ready())}`);
+		}
+		t.is((await publicListing()).missing, undefined);
+		for (const [name, hash] of [...acknowledged.bob]) {
+			const bytes = await readFile(path.join(store, 'stowage/users/bob', name)).catch(() => undefined);
+			t.true(bytes !== undefined && sha256(bytes) === hash, `${name} was acknowledged`);
+		}
+	};
+
+	for (let round = 0; round < rounds; round++) {
+		await work('whole');
+		phase = 'leaving';
+		await detach();
+		await work('away');
+		t.deepEqual(await readdir(far), [], 'nothing is written to the empty mount point');
+		const listing = await publicListing();
+		t.deepEqual([listing.code, listing.entries.length, listing.missing], [200, 1, ['bob']]);
+		await assertFaulty('away');
+		phase = 'leaving';
+		await attach();
+		await assertWhole();
+
+		await work('whole');
+		phase = 'leaving';
+		// Refused as long as somebody writes.
+		while (!(await remount(far, 'ro'))) await wait(5);
+		await work('read-only');
+		await assertFaulty('read-only');
+		phase = 'leaving';
+		await remount(far, 'rw');
+		await assertWhole();
+	}
+	isOver = true;
+	await ended;
+
+	const of = (user: string, ...phases: Phase[]) =>
+		answers.filter((each) => each.user === user && phases.includes(each.phase));
+	t.deepEqual(
+		answers.filter(({ user, status }) => user === 'ada' && status !== 200),
+		[],
+		'the other disk notices nothing',
+	);
+	t.deepEqual(
+		of('bob', 'whole').filter(({ status }) => status !== 200),
+		[],
+	);
+	t.deepEqual(
+		of('bob', 'away').filter(({ status, ms }) => status !== 503 || ms > longestRefusalMs),
+		[],
+	);
+	const written = of('bob', 'read-only').filter(({ call }) => call === 'form' || call === 'pieces');
+	t.deepEqual(
+		written.filter(({ status, ms }) => status !== 503 || ms > longestRefusalMs),
+		[],
+	);
+	const slowest = Math.max(...of('bob', 'away').map(({ ms }) => ms));
+	t.log(
+		`${of('ada', 'whole', 'leaving', 'away', 'read-only').length} calls of the one that stays, none refused; ${of('bob', 'away').length} of the other one refused, the slowest after ${Math.round(slowest)} ms; ${acknowledged.bob.size + acknowledged.ada.size} files whole`,
+	);
+}
+
+/** What one user does, each with the status of its answer. */
+function calls(
+	door: Door,
+	files: Map<string, string>,
+	isStaying: boolean,
+): Record<string, (n: number) => Promise<number>> {
+	const get = async (address: string, use: (answer: Response) => Promise<void>) => {
+		const answer = await fetch(`${door.url}${address}`, { headers: { cookie: door.cookie } });
+		if (answer.ok) await use(answer);
+		else await answer.text();
+		return answer.status;
+	};
+	const upload = async (name: string, size: number, way: 'form' | 'pieces') => {
+		const job = newJob(name, size, way);
+		const status = await sendOn(door, job).then(() => 200, statusOf);
+		if (status === 200) files.set(name, sha256(job.bytes));
+		return status;
+	};
+	return {
+		form: (n) => upload(`form ${n}`, 20_000, 'form'),
+		pieces: (n) => upload(`pieces ${n}`, 150_000, 'pieces'),
+		// Shows all users' public files; what is missing in it while the other disk is away is nobody's failure.
+		...(isStaying
+			? {
+					'public listing': () => get('/api/browse?type=public', readJson),
+					search: () => get('/api/browse?type=public&search=o', readJson),
+				}
+			: {}),
+		listing: () => get('/api/browse?type=private', readJson),
+		download: (n) => {
+			const [name = 'Public/none', hash] = [...files][n % Math.max(files.size, 1)] ?? [];
+			if (hash === undefined) return get('/api/browse?type=private', readJson);
+			return get(`/api/download/${encodeURIComponent(name)}?type=private`, async (answer) => {
+				if (sha256(new Uint8Array(await answer.arrayBuffer())) !== hash)
+					throw new Error(`${name} came as something else.`);
+			});
+		},
+		archive: async () => {
+			const answer = await fetch(`${door.url}/api/downloadZip`, {
+				method: 'POST',
+				headers: { cookie: door.cookie, 'content-type': 'application/json' },
+				body: JSON.stringify({ files: [{ path: 'Public' }], type: 'private', directory: '' }),
+			});
+			await answer.arrayBuffer();
+			return answer.status;
+		},
+	};
+}
+
+async function readJson(answer: Response): Promise<void> {
+	await answer.json();
+}
+
+function statusOf(error: unknown): number {
+	if (error instanceof Refusal) return error.status;
+	throw error;
+}
+
+async function mountDisk(t: ExecutionContext, at: string): Promise<void> {
+	await run('mount', ['-t', 'tmpfs', '-o', 'size=1g', 'stowage-test', at]);
+	t.teardown(async () => void (await run('umount', ['-l', at])));
+}
+
+async function remount(at: string, mode: 'ro' | 'rw'): Promise<boolean> {
+	return run('mount', ['-o', `remount,bind,${mode}`, at]).then(
+		() => true,
+		() => false,
+	);
+}
+
+function sha256(bytes: Uint8Array): string {
+	return createHash('sha256').update(bytes).digest('hex');
+}
+
+async function postForm({ url, cookie }: Door, address: string, name: string, content: string): Promise<void> {
+	const form = new FormData();
+	form.set('file', new Blob([content]), name);
+	const answer = await fetch(`${url}${address}`, { method: 'POST', body: form, headers: { cookie } });
+	if (!answer.ok) throw new Error(`${name} was answered ${answer.status}: ${await answer.text()}`);
+}
+
+async function signIn(url: string, username: string): Promise<string> {
+	const body = JSON.stringify({ username, password: 'correct horse' });
+	const answer = await fetch(`${url}/api/login`, {
+		method: 'POST',
+		headers: { 'content-type': 'application/json' },
+		body,
+	});
+	return (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+}
+
+/** Runs a command beside the server; resolves to what it writes. */
+async function command(dataDir: string, words: readonly string[], input = '', expected = 0): Promise<string> {
+	const args = ['cli/bin/stowage.js', ...words, '--data-dir', dataDir, '--log-level', 'error'];
+	const child = spawn(process.execPath, args, {
+		stdio: ['pipe', 'pipe', 'inherit'],
+		env: { ...process.env, NODE_OPTIONS: '' },
+	});
+	child.stdin.end(input);
+	const [said, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+	if (code !== expected) throw new Error(`${words.join(' ')} ended with ${code}: ${said}`);
+	return said;
+}
