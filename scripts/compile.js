@@ -3,6 +3,7 @@ import path from 'node:path';
 import { exclusively } from './lock.js';
 import { root } from './run.js';
 import { listSources, readSource } from './sources.js';
+import { bundleThirdParties } from './thirdParties.js';
 
 /** Where the tree lies as tests and benchmarks run it: the same files, with JavaScript in place of TypeScript. */
 const compiled = path.join(root, 'dist');
@@ -10,7 +11,7 @@ const stampFile = path.join(compiled, '.sources.json');
 
 const folders = ['packages', 'plugins', 'cli', 'web', 'test', 'bench', 'config'];
 /** Decide together with a file's own content what is made of it. */
-const recipe = ['scripts/compile.js', 'package-lock.json'];
+const recipe = ['scripts/compile.js', 'scripts/thirdParties.js', 'package-lock.json'];
 
 /** Compiles what has another content than the last time, and removes what has gone. Types are checked elsewhere. */
 export function compile() {
@@ -24,13 +25,15 @@ export function compile() {
 			changed.push({ file, content });
 		}
 		const isSame = (file) => stamp[file] === digests[file];
-		if (recipe.every(isSame)) changed = changed.filter(({ file }) => !isSame(file));
+		const isSameRecipe = recipe.every(isSame);
+		if (isSameRecipe) changed = changed.filter(({ file }) => !isSame(file));
 		const gone = Object.keys(stamp).filter((file) => digests[file] === undefined);
 		if (changed.length === 0 && gone.length === 0) return;
 
 		const { transform } = await import('esbuild');
 		await Promise.all(gone.flatMap(outputsOf).map((output) => rm(output, { force: true })));
 		await Promise.all(changed.filter(({ file }) => !recipe.includes(file)).map((source) => emit(source, transform)));
+		if (!isSameRecipe) await bundleThirdParties(path.join(compiled, 'node_modules'));
 		await replace(stampFile, JSON.stringify(digests));
 	});
 }

@@ -1,0 +1,102 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { root } from './run.js';
+
+/** What the server imports of others. Each process of a test would otherwise read and resolve some 700 files of theirs one by one. */
+const specifiers = [
+	'@hapi/boom',
+	'@hapi/cookie',
+	'@hapi/hapi',
+	'@hapi/inert',
+	'busboy',
+	'commander',
+	'execa',
+	'import-meta-resolve',
+	'knex',
+	'knex/lib/dialects/better-sqlite3/index.js',
+	'knex/lib/dialects/mysql2/index.js',
+	'knex/lib/util/timeout.js',
+	'pino',
+	'yaml',
+	'zod',
+];
+
+/** Native modules cannot be in a bundle, nor drivers that knex only names. */
+const external = [
+	'libsql',
+	'mysql',
+	'mysql2',
+	'mysql2/*',
+	'mariadb/*',
+	'better-sqlite3',
+	'sqlite3',
+	'pg',
+	'pg-*',
+	'oracledb',
+	'tedious',
+];
+
+/** Writes these packages into `folder`, a folder of packages, as few files; what they share is there once. */
+export async function bundleThirdParties(folder) {
+	const { build } = await import('esbuild');
+	const stubs = new Map();
+	for (const specifier of specifiers) stubs.set(outputOf(specifier), await reexport(specifier));
+	await build({
+		entryPoints: [...stubs.keys()].map((name) => ({ in: `stub:${name}`, out: name })),
+		outdir: folder,
+		chunkNames: '.shared/[name]-[hash]',
+		bundle: true,
+		splitting: true,
+		platform: 'node',
+		format: 'esm',
+		target: 'node20',
+		external,
+		logLevel: 'warning',
+		// Theirs is CommonJS for the most part.
+		banner: {
+			js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
+		},
+		plugins: [
+			{
+				name: 'stubs',
+				setup(own) {
+					own.onResolve({ filter: /^stub:/ }, ({ path: name }) => ({
+						path: `${name.slice(5)}.mjs`,
+						namespace: 'stub',
+					}));
+					own.onLoad({ filter: /.*/, namespace: 'stub' }, ({ path: name }) => ({
+						contents: stubs.get(name.slice(0, -'.mjs'.length)),
+						resolveDir: root,
+					}));
+				},
+			},
+		],
+	});
+	const manifest = JSON.stringify({ type: 'module', main: 'index.js' });
+	for (const name of new Set(specifiers.map(packageOf))) {
+		await mkdir(path.join(folder, name), { recursive: true });
+		await writeFile(path.join(folder, name, 'package.json'), manifest);
+	}
+}
+
+/** A module with the exports that Node gives whoever imports it: of CommonJS these are found by looking at the source. */
+async function reexport(specifier) {
+	const from = JSON.stringify(specifier);
+	const module = await import(specifier);
+	const names = Object.keys(module).filter((name) => name !== 'default' && name !== 'module.exports');
+	if (module.default === undefined) return `export * from ${from};`;
+	if (names.some((name) => module[name] !== module.default[name]))
+		return `export * from ${from}; export { default } from ${from};`;
+	return `import whole from ${from}; export default whole; export const { ${names.join(', ')} } = whole;`;
+}
+
+function packageOf(specifier) {
+	return specifier
+		.split('/')
+		.slice(0, specifier.startsWith('@') ? 2 : 1)
+		.join('/');
+}
+
+function outputOf(specifier) {
+	return specifier === packageOf(specifier) ? `${specifier}/index` : specifier.replace(/\.js$/, '');
+}
