@@ -131,20 +131,14 @@ export class MemoryStorage implements StorageProvider {
 		return new StagedMemoryFile(this.#root, id ?? this.#root.begin(), {
 			freePath: (path, options) => this.#freePath(path, options),
 			publish: (node, path) => this.#publish(node, path),
-			holds: (node, path) => this.#folder(parentPath(path)).children.get(baseName(path)) === node,
 		});
 	}
 
-	async note(key: string, value: string): Promise<string> {
+	async publishedAs(id: string, path: StoragePath): Promise<StorageItem | undefined> {
 		this.#assertHere();
-		const known = this.#root.notes.get(key);
-		if (known !== undefined) return known.value;
-		this.#root.notes.set(key, { value, madeAt: Date.now() });
-		return value;
-	}
-
-	async forgetNote(key: string): Promise<void> {
-		this.#root.notes.delete(key);
+		const staged = this.#root.staged.get(id);
+		const lying = this.#findNode(path);
+		return staged?.state === 'published' && lying === staged.node ? itemOf(baseName(path), lying) : undefined;
 	}
 
 	async sweepStaging(before: StagingAges, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
@@ -156,7 +150,6 @@ export class MemoryStorage implements StorageProvider {
 			const isOld = published === undefined && begunAt < before.copies;
 			if (isOld && !(await isNeeded(id))) this.#root.copies.delete(id);
 		}
-		for (const [key, { madeAt }] of this.#root.notes) if (madeAt < before.notes) this.#root.notes.delete(key);
 	}
 
 	async freeSpace(): Promise<number> {
@@ -179,14 +172,18 @@ export class MemoryStorage implements StorageProvider {
 		if (this.rootId !== this.#root.id) throw new Failure('unavailable', 'The storage is not available right now.');
 	}
 
+	#findNode(path: StoragePath): Node | undefined {
+		let node: Node | undefined = this.#root.tree;
+		for (const segment of pathSegments(path)) {
+			node = node?.type === 'directory' ? node.children.get(segment) : undefined;
+		}
+		return node;
+	}
+
 	#node(path: StoragePath): Node {
 		this.#assertHere();
-		let node: Node = this.#root.tree;
-		for (const segment of pathSegments(path)) {
-			const next: Node | undefined = node.type === 'directory' ? node.children.get(segment) : undefined;
-			if (next === undefined) throw noSuchEntry(path);
-			node = next;
-		}
+		const node = this.#findNode(path);
+		if (node === undefined) throw noSuchEntry(path);
 		return node;
 	}
 

@@ -1,5 +1,5 @@
 import type { CommitOptions, NamingOptions, StagedFile, StorageItem } from '@stowage/plugin-api';
-import { baseName, Failure, joinPath, parentPath, type StoragePath } from '@stowage/rules';
+import { baseName, Failure, type StoragePath } from '@stowage/rules';
 import { type FileNode, itemOf, type MemoryRoot, type StagedNode } from './memoryTree.js';
 
 /** What a staged file needs of the storage that it is published in. */
@@ -8,8 +8,6 @@ export interface PublishingTree {
 	freePath(path: StoragePath, options: NamingOptions): StoragePath;
 	/** Throws `notFound` where the folder is missing and `alreadyExists` for a taken name. */
 	publish(node: FileNode, path: StoragePath): void;
-	/** Whether this very node lies at the path. Throws `notFound` where the folder is missing. */
-	holds(node: FileNode, path: StoragePath): boolean;
 }
 
 export class StagedMemoryFile implements StagedFile {
@@ -52,18 +50,19 @@ export class StagedMemoryFile implements StagedFile {
 
 	commit(path: StoragePath, options: CommitOptions = {}): Promise<StorageItem> {
 		return this.#alone(async () => {
-			const { node } = this.#staged;
-			if (this.#staged.state === 'open') {
+			for (;;) {
+				const node = this.#open();
 				const free = this.tree.freePath(path, options);
+				if (options.beforeNaming !== undefined) {
+					await options.beforeNaming(baseName(free));
+					// Somebody else may have taken the name, or dropped the file.
+					if (this.#open() !== node || this.tree.freePath(path, options) !== free) continue;
+				}
 				this.tree.publish(node, free);
 				this.#staged.state = 'published';
 				if (options.mtime !== undefined) node.mtime = options.mtime;
 				return itemOf(baseName(free), node);
 			}
-			const paths = [path, ...[...(options.otherNames ?? [])].map((name) => joinPath(parentPath(path), name))];
-			const found = paths.find((each) => this.tree.holds(node, each));
-			if (found === undefined) throw noSuchUpload();
-			return itemOf(baseName(found), node);
 		});
 	}
 

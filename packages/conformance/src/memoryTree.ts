@@ -61,7 +61,6 @@ export class MemoryRoot {
 	readonly tree = new FolderNode();
 	/** By id. It stays here once it is published, so that a commit can be tried again. */
 	readonly staged = new Map<string, StagedNode>();
-	readonly notes = new Map<string, { value: string; madeAt: number }>();
 
 	/** Staged copies by id. They stay here once they are published, so that they are found by it. */
 	readonly copies = new Map<string, MemoryCopy>();

@@ -1,5 +1,6 @@
 import type { TestFn } from 'ava';
 import { eventRules } from './repositories/events.js';
+import { idempotencyRules } from './repositories/idempotency.js';
 import { jobRules } from './repositories/jobs.js';
 import { keyValueRules } from './repositories/keyValues.js';
 import { leaseRules } from './repositories/leases.js';
@@ -39,6 +40,7 @@ export function repositoriesSuite(
 	sessionRules(rule);
 	rootRules(rule);
 	uploadRules(rule);
+	idempotencyRules(rule);
 	limitRules(rule);
 	keyValueRules(rule);
 	linkRules(rule);

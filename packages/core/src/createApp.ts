@@ -231,8 +231,9 @@ async function assemble(
 		monotonic,
 	});
 	const feeds = new FolderFeeds(openedStorage, log, relay);
+	const { users, publishedNames } = database;
 	const files = auditedFiles(
-		createFiles(openedStorage, config, log, links.watcher, quotas, config.dataDir, database.users, feeds),
+		createFiles(openedStorage, config, log, links.watcher, quotas, config.dataDir, users, feeds, publishedNames),
 		audit,
 	);
 	server.decorate('server', 'files', files);

@@ -187,7 +187,7 @@ test('a copy to another root that nobody goes on with is discarded or swept', as
 	await storage.discardCopy(String(first.begun));
 	await storage.discardCopy(String(first.begun));
 	t.is((await namesIn(second, 'copies')).length, 1);
-	const ages: StagingAges = { staged: 0, copies: Date.now() + 60_000, notes: 0 };
+	const ages: StagingAges = { staged: 0, copies: Date.now() + 60_000 };
 	await storage.sweepStaging(ages, async (id) => id === other.begun);
 	t.is((await namesIn(second, 'copies')).length, 1, 'a job needs it');
 	await storage.sweepStaging(ages, async () => false);

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import type { StagedFile } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
-import { Client, field, file, json, testApp } from './testApp.js';
+import { Client, field, file, json, type TestApp, testApp } from './testApp.js';
 import { create, told } from './tusClient.js';
 
 const newKey = () => ({ 'stowage-upload-key': randomBytes(16).toString('hex') });
@@ -30,10 +32,7 @@ test('sent again with its key, an upload answers with what the first try publish
 	await rm(path.join(home, 'a.txt'));
 	t.is(json(await send(ada, other)).entries[0].name, 'a (1).txt');
 	t.deepEqual(await readdir(home), ['Public', 'a (1).txt', 'a (2).txt']);
-	t.deepEqual(
-		(await readdir(path.join(app.filesDir, '.stowage/staging'))).filter((name) => !name.startsWith('note-')),
-		[],
-	);
+	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
 });
 
 test('a key is its sender’s own, and a visitor’s works at the public door', async (t) => {
@@ -75,10 +74,79 @@ test('what a crash cut off between two files is made whole by the next try', asy
 	await rename(path.join(home, 'a'), path.join(home, 'moved away'));
 	t.is(json(await send()).entries.length, 2);
 	t.deepEqual(await readdir(home), ['Public', 'a', 'b', 'moved away']);
-	t.is(
-		(await readdir(path.join(app.filesDir, '.stowage/staging'))).filter((name) => !name.startsWith('note-')).length,
-		0,
-	);
+	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
+});
+
+/** Changes how the files are committed that a server stages. */
+function onCommit({ services: { storage } }: TestApp, before: (staged: StagedFile, nth: number) => Promise<void>) {
+	const { stage } = storage;
+	let commits = 0;
+	storage.stage = async (...given) => {
+		const staged = await stage.apply(storage, given);
+		const { commit } = staged;
+		staged.commit = async (...place) => {
+			await before(staged, commits++);
+			return commit.apply(staged, place);
+		};
+		return staged;
+	};
+}
+
+test('a try whose files another process takes over while it publishes them answers with the other one’s', async (t) => {
+	const { app, ada, home } = await setUp(t);
+	const other = await testApp(t, { '--data-dir': app.dataDir });
+	const atOther = new Client(other);
+	atOther.cookie = ada.cookie;
+	const key = newKey();
+	const send = (client: Client) => client.upload('/api/upload', [file('a', 'one'), file('b', 'two')], key);
+	let arrive = () => {};
+	const arrived = new Promise<void>((resolve) => {
+		arrive = resolve;
+	});
+	let goOn = () => {};
+	const held = new Promise<void>((resolve) => {
+		goOn = resolve;
+	});
+	// The first file is in its place, the second one is about to be.
+	onCommit(app, async (_, nth) => {
+		if (nth !== 1) return;
+		arrive();
+		await held;
+	});
+	const first = send(ada);
+	await arrived;
+	const second = await send(atOther);
+	t.is(second.statusCode, 200, second.payload);
+	goOn();
+	t.deepEqual(json(await first), json(second));
+	t.deepEqual(json(await send(ada)), json(second));
+	t.deepEqual(await readdir(home), ['Public', 'a', 'b']);
+	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
+});
+
+test('the files of a try that died are taken over by the next one, and what it had published is found', async (t) => {
+	const { app, ada, home } = await setUp(t);
+	const key = newKey();
+	const send = () => ada.upload('/api/upload', [file('a', 'one'), file('b', 'two')], key);
+	const { idempotency } = app.services.database;
+	const { replace } = idempotency;
+	// From the second file on it is as if the process were gone.
+	onCommit(app, async (staged, nth) => {
+		if (nth !== 1) return;
+		const dead = async () => {
+			throw new Failure('unavailable', 'Dead processes do nothing.');
+		};
+		staged.discard = dead;
+		idempotency.replace = dead;
+		await dead();
+	});
+	t.is((await send()).statusCode, 503);
+	t.deepEqual(await readdir(home), ['Public', 'a']);
+	t.is((await readdir(path.join(app.filesDir, '.stowage/staging'))).length, 1);
+	idempotency.replace = replace;
+	t.is(json(await send()).entries.length, 2);
+	t.deepEqual(await readdir(home), ['Public', 'a', 'b']);
+	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
 });
 
 test('a key that could be guessed is refused', async (t) => {

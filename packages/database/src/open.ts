@@ -4,10 +4,12 @@ import type {
 	AmountStore,
 	EventStore,
 	HomeStore,
+	IdempotencyStore,
 	JobStore,
 	KeyValueStore,
 	LeaseStore,
 	LinkStore,
+	PublishedNameStore,
 	RootStore,
 	SessionStore,
 	TicketStore,
@@ -22,11 +24,13 @@ import { allMigrations, type Migration } from './migrations/all.js';
 import { eventStore } from './stores/events.js';
 import { guarded } from './stores/guarded.js';
 import { homeStore } from './stores/homes.js';
+import { idempotencyStore } from './stores/idempotency.js';
 import { jobStore } from './stores/jobs.js';
 import { keyValueStore, sweepKeyValues } from './stores/keyValues.js';
 import { leaseStore } from './stores/leases.js';
 import { limitStore } from './stores/limits.js';
 import { linkStore } from './stores/links.js';
+import { publishedNameStore } from './stores/publishedNames.js';
 import { rememberedSessions } from './stores/rememberedSessions.js';
 import { rootStore } from './stores/roots.js';
 import { sessionStore } from './stores/sessions.js';
@@ -43,6 +47,8 @@ export interface Database {
 	readonly limits: AmountStore;
 	readonly links: LinkStore;
 	readonly uploads: UploadStore;
+	readonly idempotency: IdempotencyStore;
+	readonly publishedNames: PublishedNameStore;
 	readonly tickets: TicketStore;
 	readonly jobs: JobStore;
 	readonly leases: LeaseStore;
@@ -109,6 +115,8 @@ function database(knex: Knex, now: () => number, freeSpace: () => Promise<number
 		limits: guarded(limitStore(knex)),
 		links: guarded(linkStore(knex, now)),
 		uploads: guarded(uploadStore(knex)),
+		idempotency: guarded(idempotencyStore(knex, now)),
+		publishedNames: guarded(publishedNameStore(knex, now)),
 		tickets: guarded(ticketStore(knex, now)),
 		jobs: guarded(jobStore(knex, now)),
 		leases: guarded(leaseStore(knex, now)),

@@ -42,6 +42,12 @@ export interface PublishRequest {
 	mtime?: number;
 }
 
+/** For files whose ids others know, who may take them from staging or find what they became. */
+export interface PublishOptions {
+	/** Asked once this file could not be published: `false` leaves everything as it is, staged or published. Then `publish` throws all the same. */
+	mayUndo(refused: PublishRequest): Promise<boolean>;
+}
+
 /** A staged file that a program of its own writes, wherever in it it likes. */
 export interface LentFile extends LocalFile {
 	/** What it may grow to, as far as is known now: a limit that the system can hold the program to. */
@@ -111,10 +117,17 @@ export interface Files {
 	/** Refuses a place as `publish` would, before any byte arrives. */
 	assertUpload(viewer: Viewer, folder: ItemRef): Promise<void>;
 	/** Publishes all or none; a taken name gets ` (n)`. Discards what it could not publish. */
-	publish(viewer: Viewer, folder: ItemRef, requests: readonly PublishRequest[]): Promise<Entry[]>;
+	publish(
+		viewer: Viewer,
+		folder: ItemRef,
+		requests: readonly PublishRequest[],
+		options?: PublishOptions,
+	): Promise<Entry[]>;
 	/**
 	 * Publishes one file, however often it is asked: what an earlier call published, though it did not live to answer, is found under whichever name it got.
 	 * Discards nothing when it fails. Throws `notFound` if the folder is gone, or the file with what was published of it.
 	 */
 	publishOnce(viewer: Viewer, folder: ItemRef, request: PublishRequest): Promise<Entry>;
+	/** The entry that a staged file with this wish became in the folder; nothing if it became none, or lies there under that name no more. */
+	findPublished(viewer: Viewer, folder: ItemRef, stagedId: string, name: string): Promise<Entry | undefined>;
 }

@@ -61,10 +61,10 @@ export interface NamingOptions {
 
 export interface MoveOptions extends NamingOptions {
 	/** Awaited before the item is given a name, for whoever must note where it goes before it is there; once more for each name that turns out to be taken. */
-	beforeNaming?: (name: string) => Promise<void>;
+	beforeNaming?: ((name: string) => Promise<void>) | undefined;
 }
 
-export interface CommitOptions extends NamingOptions {
+export interface CommitOptions extends MoveOptions {
 	/** Milliseconds since the epoch. */
 	mtime?: number;
 }
@@ -114,7 +114,7 @@ export interface StagedFile {
 	sync(): Promise<void>;
 	/**
 	 * Publishes the file under `path`, durably and whole; never replaces: throws `alreadyExists` if that and all `otherNames` are taken. Throws `notFound` where
-	 * the folder is missing. Tried again after a crash it finds the file it had already published under one of them and makes no second one.
+	 * the folder is missing, and for a file that was published or discarded before: `publishedAs` tells which.
 	 */
 	commit(path: StoragePath, options?: CommitOptions): Promise<StorageItem>;
 	/** Drops the file. Nothing happens if it was committed or discarded before. */
@@ -125,7 +125,6 @@ export interface StagedFile {
 export interface StagingAges {
 	staged: number;
 	copies: number;
-	notes: number;
 }
 
 /**
@@ -156,18 +155,17 @@ export interface StorageProvider {
 	removeEmptyFolder(path: StoragePath): Promise<void>;
 	/**
 	 * Begins a file, or finds one again by the id it had. Throws `notFound` for an id that was never given. Of a file that was committed or discarded all
-	 * calls but `discard` throw that, and `commit` only after it looked for what it had published.
+	 * calls but `discard` throw that.
 	 */
 	stage(id?: string): Promise<StagedFile>;
 	/**
-	 * Notes a value, which is not empty, under a key of hexadecimal digits unless one is noted there already, and resolves to the one that is. It outlives the process, though
-	 * perhaps not a power cut.
+	 * What lies at the path, durably, if it is the staged file of this id, which was published there by a call that may not have lived to tell. Nothing for anything
+	 * else, and where nothing is.
 	 */
-	note(key: string, value: string): Promise<string>;
-	forgetNote(key: string): Promise<void>;
+	publishedAs(id: string, path: StoragePath): Promise<StorageItem | undefined>;
 	/**
-	 * Drops notes, and staged files and copies that nobody needs, which were not touched since then, milliseconds since the epoch. A clock may have been wrong when they
-	 * were: `isNeeded` is asked for each staged file and copy by its id.
+	 * Drops staged files and copies that nobody needs, which were not touched since then, milliseconds since the epoch. A clock may have been wrong when they
+	 * were: `isNeeded` is asked for each of them by its id.
 	 */
 	sweepStaging(before: StagingAges, isNeeded: (id: string) => Promise<boolean>): Promise<void>;
 	/** Bytes that may still be written. */

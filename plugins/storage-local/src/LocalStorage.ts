@@ -25,7 +25,7 @@ import { checkDisk, freeBytes, totalBytes } from './root/checkDisk.js';
 import type { Disk } from './root/Disk.js';
 import { withFailures } from './system/systemErrors.js';
 import { watchFolder } from './watching/watchFolder.js';
-import { removeNote, writeNote } from './writing/notes.js';
+import { findPublished } from './writing/commit.js';
 import { StagedLocalFile } from './writing/StagedLocalFile.js';
 import { sweepLeftovers, sweepStaging } from './writing/sweep.js';
 
@@ -111,12 +111,8 @@ export class LocalStorage implements LocalFilesStorage, SurveyingStorage, Watchi
 		return id === undefined ? StagedLocalFile.begin(this.disk) : new StagedLocalFile(this.disk, id);
 	}
 
-	note(key: string, value: string): Promise<string> {
-		return withFailures(rootPath, () => writeNote(this.disk, key, value));
-	}
-
-	forgetNote(key: string): Promise<void> {
-		return withFailures(rootPath, () => removeNote(this.disk, key));
+	publishedAs(id: string, path: StoragePath): Promise<StorageItem | undefined> {
+		return withFailures(path, () => findPublished(this.disk, id, path));
 	}
 
 	sweepStaging(before: StagingAges, isNeeded: (id: string) => Promise<boolean>): Promise<void> {

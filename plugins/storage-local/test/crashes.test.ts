@@ -6,7 +6,7 @@ import test from 'ava';
 import { loadSystemCalls } from '../src/system/loadSystemCalls.js';
 import { nodeCalls } from '../src/system/nodeCalls.js';
 import { startChild } from './children.js';
-import { body, eventually, localStorage, names, p, plant, readText } from './steps.js';
+import { body, eventually, localStorage, names, p, plant, readText, refused } from './steps.js';
 
 test('what a removal left behind is gone after the next start, links are not followed', async (t) => {
 	const { storage, driver, root, folder } = await localStorage(t);
@@ -83,15 +83,15 @@ test('a copy whose process is killed leaves nothing to see and is swept', async 
 	await again.close();
 });
 
-test('a commit whose answer was lost answers the same file after a restart', async (t) => {
+test('what a commit published whose answer was lost is found after a restart', async (t) => {
 	const { storage, driver, root } = await localStorage(t);
 	const staged = await storage.stage();
 	await staged.append(body('published'), 0);
 	// The crash came right after the rename.
 	await rename(join(root, '.stowage/staging', staged.id.slice(0, 32)), join(root, 'a'));
 	const again = await driver.open(storage.rootId);
-	const item = await (await again.stage(staged.id)).commit(p('a'));
-	t.deepEqual(item, await storage.stat(p('a')));
+	await refused(t, 'notFound', async () => (await again.stage(staged.id)).commit(p('a')));
+	t.deepEqual(await again.publishedAs(staged.id, p('a')), await storage.stat(p('a')));
 	t.deepEqual(await names(storage, ''), ['a']);
 	await again.close();
 });

@@ -6,7 +6,7 @@ import { localStorageDriver } from '../src/driver.js';
 import { loadSystemCalls } from '../src/system/loadSystemCalls.js';
 import type { SystemCalls } from '../src/system/systemCalls.js';
 import { coldCalls } from './coldCalls.js';
-import { body, isRoot, localStorage, p, put, refused, run, temporaryFolder } from './steps.js';
+import { body, isRoot, localStorage, p, put, run, temporaryFolder } from './steps.js';
 
 const best = await loadSystemCalls();
 
@@ -83,12 +83,12 @@ test('on a file system without times of birth an upload goes on by its id, and a
 	t.teardown(() => again.close());
 	const staged = await again.stage(id);
 	await staged.append(body('bytes'), 0);
-	await again.sweepStaging({ staged: Date.now() + 60_000, copies: 0, notes: 0 }, async (each) => each === id);
+	await again.sweepStaging({ staged: Date.now() + 60_000, copies: 0 }, async (each) => each === id);
 	const item = await staged.commit(p('file'));
-	t.is((await (await storage.stage(id)).commit(p('file'))).id, item.id);
+	t.is((await storage.publishedAs(id, p('file')))?.id, item.id);
 	await storage.remove(p('file'));
 	await put(storage, 'file', 'other');
-	await refused(t, 'notFound', async () => (await storage.stage(id)).commit(p('file')));
+	t.is(await storage.publishedAs(id, p('file')), undefined);
 });
 
 test('where nothing tells a new object from the old one of its number, that is said', async (t) => {

@@ -2,10 +2,12 @@ import type {
 	AmountStore,
 	EventStore,
 	HomeStore,
+	IdempotencyStore,
 	JobStore,
 	KeyValueStore,
 	LeaseStore,
 	LinkStore,
+	PublishedNameStore,
 	RootStore,
 	SessionStore,
 	TicketStore,
@@ -24,6 +26,8 @@ export interface Repositories {
 	limits: AmountStore;
 	links: LinkStore;
 	uploads: UploadStore;
+	idempotency: IdempotencyStore;
+	publishedNames: PublishedNameStore;
 	tickets: TicketStore;
 	jobs: JobStore;
 	leases: LeaseStore;

@@ -76,19 +76,6 @@ export function namingRules(rule: Rule): void {
 		t.is((await staged.commit(p('a'), { otherNames: [...otherNames, 'd'] })).name, 'd');
 	});
 
-	rule('a commit that is tried again finds its file under whichever of its names', async (t, storage, again) => {
-		const otherNames = Array.from({ length: 300 }, (_, n) => `a (${n + 1})`);
-		for (const name of ['a', ...otherNames.slice(0, 40)]) await put(storage, name);
-		const staged = await storage.stage();
-		await staged.append(body('once'), 0);
-		const item = await staged.commit(p('a'), { otherNames });
-		t.is(item.name, 'a (41)');
-		await storage.remove(p('a (7)'));
-		t.deepEqual(await staged.commit(p('a'), { otherNames }), item);
-		t.deepEqual(await (await (await again()).stage(staged.id)).commit(p('a'), { otherNames }), item);
-		await refused(t, 'notFound', () => staged.commit(p('a'), { otherNames: otherNames.slice(0, 40) }));
-	});
-
 	rule('of many who want the same names at once each gets one', async (t, storage) => {
 		const otherNames = Array.from({ length: 40 }, (_, n) => `a (${n + 1})`);
 		const files = await Promise.all(Array.from({ length: 20 }, () => storage.stage()));

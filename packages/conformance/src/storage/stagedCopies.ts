@@ -158,8 +158,8 @@ export function stagedCopyRules(rule: Rule): void {
 		const [kept, dropped] = [await cutOff(storage, 'from', 'to', 5), await cutOff(storage, 'from', 'to', 5)];
 		await storage.copy(p('from'), p('published'), noting().options);
 		const later = Date.now() + 60_000;
-		await storage.sweepStaging({ staged: later, copies: 0, notes: later }, async () => false);
-		await storage.sweepStaging({ staged: 0, copies: later, notes: 0 }, async (id) => id === kept);
+		await storage.sweepStaging({ staged: later, copies: 0 }, async () => false);
+		await storage.sweepStaging({ staged: 0, copies: later }, async (id) => id === kept);
 		const goesOn = noting(kept);
 		await storage.copy(p('from'), p('kept'), goesOn.options);
 		t.deepEqual(goesOn.noted.ids, []);

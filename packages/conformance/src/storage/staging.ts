@@ -131,15 +131,43 @@ export function stagingRules(rule: Rule): void {
 		t.is(await readText(storage, 'free'), 'theirs');
 	});
 
-	rule('commit tried again answers the same file and makes no second one', async (t, storage, again) => {
+	rule('what a staged file became is told for the path that it was published under', async (t, storage, again) => {
 		await putFolders(storage, 'folder');
 		const staged = await storage.stage();
 		await staged.append(body('once'), 0);
+		t.is(await storage.publishedAs(staged.id, p('folder/a')), undefined);
 		const item = await staged.commit(p('folder/a'));
-		t.deepEqual(await staged.commit(p('folder/a')), item);
-		const found = await (await again()).stage(staged.id);
-		t.deepEqual(await found.commit(p('folder/a')), item);
-		t.deepEqual(await names(storage, 'folder'), ['a']);
+		await refused(t, 'notFound', () => staged.commit(p('folder/a')));
+		t.deepEqual(await storage.publishedAs(staged.id, p('folder/a')), item);
+		t.deepEqual(await (await again()).publishedAs(staged.id, p('folder/a')), item);
+		await put(storage, 'folder/b', 'other');
+		for (const other of ['folder/b', 'folder/c', 'folder', 'nowhere/a', 'folder/b/a', '']) {
+			t.is(await storage.publishedAs(staged.id, p(other)), undefined, other);
+		}
+		for (const id of ['', 'nobody', '../../etc/passwd']) {
+			t.is(await storage.publishedAs(id, p('folder/a')), undefined, id);
+		}
+		await storage.remove(p('folder/a'));
+		t.is(await storage.publishedAs(staged.id, p('folder/a')), undefined);
+		await put(storage, 'folder/a', 'theirs');
+		t.is(await storage.publishedAs(staged.id, p('folder/a')), undefined);
+	});
+
+	rule('the name that a staged file gets is told before it has it', async (t, storage) => {
+		for (const name of ['a', 'a 1']) await put(storage, name);
+		const staged = await storage.stage();
+		const told: string[] = [];
+		const beforeNaming = async (name: string) => {
+			told.push(name);
+			t.is(await storage.publishedAs(staged.id, p(name)), undefined);
+		};
+		t.is((await staged.commit(p('a'), { otherNames: ['a 1', 'a 2'], beforeNaming })).name, 'a 2');
+		t.is(told.at(-1), 'a 2');
+		const other = await storage.stage();
+		const broken = new Error('it could not be noted');
+		t.is(await t.throwsAsync(other.commit(p('b'), { beforeNaming: () => Promise.reject(broken) })), broken);
+		t.deepEqual(await names(storage, ''), ['a', 'a 1', 'a 2']);
+		t.is((await other.commit(p('b'))).name, 'b');
 	});
 
 	rule('a committed file cannot be committed elsewhere, appended to or taken back', async (t, storage) => {
@@ -176,41 +204,17 @@ export function stagingRules(rule: Rule): void {
 		t.deepEqual(await names(storage, ''), []);
 	});
 
-	rule('a note is what was noted first, until it is forgotten', async (t, storage, again) => {
-		const [one, other] = ['a'.repeat(64), 'b'.repeat(64)];
-		t.is(await storage.note(one, 'first'), 'first');
-		t.is(await storage.note(one, 'second'), 'first');
-		t.is(await (await again()).note(one, 'third'), 'first');
-		t.is(await storage.note(other, 'x'.repeat(200)), 'x'.repeat(200));
-		await storage.forgetNote(one);
-		await storage.forgetNote(one);
-		t.is(await storage.note(one, 'fourth'), 'fourth');
-		t.is(await storage.note(other, 'more'), 'x'.repeat(200));
-		t.deepEqual(await names(storage, ''), []);
-	});
-
-	rule('of many who note something under one key at once, all are told the same', async (t, storage) => {
-		const told = await Promise.all(Array.from({ length: 8 }, (_, n) => storage.note('c'.repeat(64), `${n}`)));
-		t.is(new Set(told).size, 1);
-	});
-
-	rule('staged files and notes that nobody touches any more are swept', async (t, storage) => {
-		const key = 'd'.repeat(64);
+	rule('staged files that nobody touches any more are swept', async (t, storage) => {
 		const staged = await storage.stage();
 		await staged.append(body('kept'), 0);
-		await storage.note(key, 'old');
 		await put(storage, 'published', 'text');
 		const later = Date.now() + 60_000;
 		const nobody = async () => false;
-		await storage.sweepStaging({ staged: 0, copies: 0, notes: 0 }, nobody);
-		t.is(await storage.note(key, 'new'), 'old');
-		await storage.sweepStaging({ staged: 0, copies: 0, notes: later }, nobody);
-		t.is(await storage.note(key, 'new'), 'new');
+		await storage.sweepStaging({ staged: 0, copies: 0 }, nobody);
 		t.is(await staged.size(), 4);
-		await storage.sweepStaging({ staged: later, copies: 0, notes: 0 }, async (id) => id === staged.id);
+		await storage.sweepStaging({ staged: later, copies: 0 }, async (id) => id === staged.id);
 		t.is(await staged.size(), 4);
-		await storage.sweepStaging({ staged: later, copies: 0, notes: 0 }, nobody);
-		t.is(await storage.note(key, 'newer'), 'new');
+		await storage.sweepStaging({ staged: later, copies: 0 }, nobody);
 		await refused(t, 'notFound', () => staged.size());
 		t.is(await readText(storage, 'published'), 'text');
 	});

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
 import { isFailure } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
@@ -24,8 +23,6 @@ export interface Audit {
 		send: (describe: (details: Partial<AuditEvent>) => void) => Promise<T>,
 	): Promise<T>;
 	record(event: AuditEvent, outcome: AuditOutcome): void;
-	/** Runs what does again what was recorded before. */
-	unrecorded<T>(work: () => T): T;
 	/** Removes what is kept for longer than the settings say. */
 	sweep(): Promise<void>;
 	/** Writes all that waits. */
@@ -43,8 +40,6 @@ interface Dependencies {
 	systemUser?: string | undefined;
 }
 
-const silence = new AsyncLocalStorage<true>();
-
 export function createAudit({ config, log, now, bytesSent, systemUser }: Dependencies): Audit {
 	const folder = auditFolder(config.dataDir);
 	const repeats = new Repeats();
@@ -57,7 +52,7 @@ export function createAudit({ config, log, now, bytesSent, systemUser }: Depende
 	});
 
 	const isRecorded = ({ action }: AuditEvent): boolean => {
-		if (config.audit.record === 'off' || silence.getStore()) return false;
+		if (config.audit.record === 'off') return false;
 		return config.audit.record === 'all' || !readActions.some((each) => each === action);
 	};
 
@@ -130,8 +125,6 @@ export function createAudit({ config, log, now, bytesSent, systemUser }: Depende
 				throw error;
 			}
 		},
-
-		unrecorded: (work) => silence.run(true, work),
 
 		sweep: () => removeOldAudit(folder, now(), config.audit),
 

@@ -49,10 +49,10 @@ export function auditedFiles(files: Files, audit: Audit): Files {
 			}
 		},
 
-		async publish(viewer, folder, requests) {
-			if (requests.length === 0) return files.publish(viewer, folder, requests);
+		async publish(viewer, folder, requests, options) {
+			if (requests.length === 0) return files.publish(viewer, folder, requests, options);
 			try {
-				const entries = await files.publish(viewer, folder, requests);
+				const entries = await files.publish(viewer, folder, requests, options);
 				for (const { path, size } of entries)
 					audit.record({ ...event(published(), viewer, folder), path, bytes: size }, { outcome: 'ok' });
 				return entries;

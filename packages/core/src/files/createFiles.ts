@@ -41,7 +41,7 @@ import type { ItemWatcher } from './itemWatcher.js';
 import { lendStaged } from './lendStaged.js';
 import { listMerged, listPlace } from './listFolder.js';
 import { notThere, ownPlace, type Place, privatePlace, publicPlace, readPlace, treeOf } from './places.js';
-import { publishAll, publishOnce, underFreeName } from './publish.js';
+import { findPublished, type NamesNoted, publishAll, publishOnce, underFreeName } from './publish.js';
 import { searchPlaces } from './searchFolder.js';
 import { surveyPlace, walkedItem } from './surveyPlace.js';
 import { watchPlaces } from './watchPlaces.js';
@@ -56,6 +56,7 @@ export function createFiles(
 	temporaryFolder: string,
 	users: Pick<UserStore, 'get'>,
 	feeds: FolderFeeds,
+	names: NamesNoted,
 ): Files {
 	const guards = new WeakMap<StorageProvider, SpaceGuard>();
 	/** Each disk keeps a part of its own free. */
@@ -281,12 +282,13 @@ export function createFiles(
 			await inTree(viewer, () => assertFolder(ownPlace(viewer, folder)));
 		},
 
-		async publish(viewer, folder, requests) {
+		async publish(viewer, folder, requests, options) {
 			await assertStillThere(viewer);
 			await files.assertUpload(viewer, folder);
 			const parent = ownPlace(viewer, folder);
 			const staged = requests.map((request) => request.staged);
-			const items = await quotas.publishing(viewer, staged, () => publishAll(storage(), parent.at, requests, log));
+			const all = () => publishAll(storage(), parent.at, requests, log, options && { ...options, names });
+			const items = await quotas.publishing(viewer, staged, all);
 			for (const { name } of items) feeds.publish(joinPath(parent.at, name));
 			return items.map((item) => entryIn(parent, item));
 		},
@@ -295,10 +297,16 @@ export function createFiles(
 			await assertStillThere(viewer);
 			await files.assertUpload(viewer, folder);
 			const parent = ownPlace(viewer, folder);
-			const publish = async () => [await publishOnce(parent.at, arrival)];
+			const publish = async () => [await publishOnce(storage(), names, parent.at, arrival)];
 			const [item] = (await quotas.publishing(viewer, [arrival.staged], publish)) as [StorageItem];
 			feeds.publish(joinPath(parent.at, item.name));
 			return entryIn(parent, item);
+		},
+
+		async findPublished(viewer, folder, stagedId, name) {
+			const parent = ownPlace(viewer, folder);
+			const item = await findPublished(storage(), names, parent.at, stagedId, name);
+			return item && entryIn(parent, item);
 		},
 	};
 

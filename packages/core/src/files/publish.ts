@@ -1,4 +1,11 @@
-import type { NamingOptions, PublishRequest, StorageItem, StorageProvider } from '@stowage/plugin-api';
+import type {
+	NamingOptions,
+	PublishedNameStore,
+	PublishOptions,
+	PublishRequest,
+	StorageItem,
+	StorageProvider,
+} from '@stowage/plugin-api';
 import { candidateNames, Failure, isFailure, joinPath, type StoragePath } from '@stowage/rules';
 import type { Log } from '../log.js';
 
@@ -25,20 +32,48 @@ export async function underFreeName(
 	}
 }
 
-/**
- * Publishes a file that an earlier call may have published already without living to answer: that one is found under the name it got, and there is no second.
- * Discards nothing.
- */
-export async function publishOnce(folder: StoragePath, request: PublishRequest): Promise<StorageItem> {
-	return publishAs(folder, request, 0);
+/** Where it is noted which other name a file is about to get than the one it wished. */
+export type NamesNoted = Pick<PublishedNameStore, 'note' | 'find'>;
+
+/** Publishes a file that an earlier call may have published already without living to answer: that one is found, and there is no second. Discards nothing. */
+export async function publishOnce(
+	storage: StorageProvider,
+	names: NamesNoted,
+	folder: StoragePath,
+	request: PublishRequest,
+): Promise<StorageItem> {
+	try {
+		return await publishAs(folder, request, { names });
+	} catch (error) {
+		const found = isFailure(error, 'notFound')
+			? await findPublished(storage, names, folder, request.staged.id, request.name)
+			: undefined;
+		if (found === undefined) throw error;
+		return found;
+	}
+}
+
+/** What a staged file that wished this name was published as, whoever did it. */
+export async function findPublished(
+	storage: StorageProvider,
+	names: NamesNoted,
+	folder: StoragePath,
+	stagedId: string,
+	wished: string,
+): Promise<StorageItem | undefined> {
+	const noted = await names.find(stagedId);
+	const found = noted === undefined ? undefined : await storage.publishedAs(stagedId, joinPath(folder, noted));
+	// A later try may have found the wished name free again.
+	return found ?? storage.publishedAs(stagedId, joinPath(folder, wished));
 }
 
 function publishAs(
 	folder: StoragePath,
 	{ staged, name, mtime }: PublishRequest,
-	skipped: number,
+	{ names, skipped }: { names?: NamesNoted | undefined; skipped?: number },
 ): Promise<StorageItem> {
-	const options = mtime === undefined ? {} : { mtime };
+	const beforeNaming = names && (async (next: string) => void (next !== name && (await names.note(staged.id, next))));
+	const options = { beforeNaming, ...(mtime === undefined ? {} : { mtime }) };
 	return underFreeName(
 		folder,
 		name,
@@ -67,23 +102,27 @@ class TriedNames {
 	}
 }
 
-/** Publishes all or none: if one is refused, those before it are taken back and all that is left is discarded. */
+/** Publishes all or none: if one is refused, those before it are taken back and all that is left is discarded, unless that may not be undone. */
 export async function publishAll(
 	storage: StorageProvider,
 	folder: StoragePath,
 	requests: readonly PublishRequest[],
 	log: Log,
+	options?: PublishOptions & { names: NamesNoted },
 ): Promise<StorageItem[]> {
 	const published: StorageItem[] = [];
 	const tried = new TriedNames();
+	let refused: PublishRequest | undefined;
 	try {
 		for (const request of requests) {
-			const item = await publishAs(folder, request, tried.count(request.name));
+			refused = request;
+			const item = await publishAs(folder, request, { names: options?.names, skipped: tried.count(request.name) });
 			tried.got(request.name, item.name);
 			published.push(item);
 		}
 		return published;
 	} catch (error) {
+		if (refused !== undefined && (await options?.mayUndo(refused)) === false) throw error;
 		const undone = await Promise.allSettled([
 			...published.map((item) => takeBack(storage, joinPath(folder, item.name), item.id)),
 			...requests.map(({ staged }) => staged.discard()),

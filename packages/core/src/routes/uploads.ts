@@ -1,6 +1,7 @@
 import * as contract from '@stowage/contract';
 import { type Call, type ItemRef, parseInput, route, type StagedFile, z } from '@stowage/plugin-api';
 import { type Area, Failure, normalizeName } from '@stowage/rules';
+import { createKeyedMutex } from '../limits/keyedMutex.js';
 import { metered } from '../limits/metered.js';
 import { meterOf } from '../quotas/createQuotas.js';
 import type { Services } from '../services.js';
@@ -34,14 +35,14 @@ const mostFormBytes = 1024 * 1024;
 export function uploadRoutes({
 	config,
 	bodies,
+	database,
 	files,
-	storage,
-	audit,
 	inFlightUploads,
 	uploadSpace,
 	uploadLimits,
 	quotas,
 }: Services) {
+	const keyed = { files, idempotency: database.idempotency, exclusively: createKeyedMutex() };
 	type UploadCall = Call<typeof contract.upload> | Call<typeof contract.uploadPublic>;
 	type AreaOf = (fields: z.output<typeof fieldsSchema>) => Area;
 
@@ -106,7 +107,7 @@ export function uploadRoutes({
 			const folder = folderOf(form.fields);
 			return key === undefined
 				? await files.publish(viewer, folder, requests)
-				: await publishKeyed({ files, storage, audit }, viewer, folder, requests, key);
+				: await publishKeyed(keyed, viewer, folder, requests, key);
 		} catch (error) {
 			await discardAll(form.files);
 			throw error;

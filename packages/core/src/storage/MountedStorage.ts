@@ -175,12 +175,11 @@ export class MountedStorage implements SurveyingStorage, WatchingStorage {
 		return this.#mountedFile(staged, storage, tag);
 	}
 
-	async note(key: string, value: string, at: StoragePath = parsePath('')): Promise<string> {
-		return (await this.mountAt(at)).storage.note(key, value);
-	}
-
-	async forgetNote(key: string, at: StoragePath = parsePath('')): Promise<void> {
-		await (await this.mountAt(at)).storage.forgetNote(key);
+	async publishedAs(id: string, path: StoragePath): Promise<StorageItem | undefined> {
+		const { storage, tag } = await this.mountAt(path);
+		if (splitId(id)[0] !== tag) return undefined;
+		const item = await storage.publishedAs(withoutTag(id, tag), path);
+		return item && tagged(item, tag);
 	}
 
 	/** Sweeps each root, also if another one is away. */

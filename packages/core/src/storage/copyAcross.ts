@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { CopyOptions, StagedFile, StagingAges, StorageItem, StorageProvider } from '@stowage/plugin-api';
+import type { CopyOptions, StagingAges, StorageItem, StorageProvider } from '@stowage/plugin-api';
 import { Failure, isFailure, joinPath, parentPath, parsePath, type StoragePath } from '@stowage/rules';
 import { ensureFolder } from './folders.js';
 import { itemsIn } from './itemsIn.js';
@@ -63,7 +63,7 @@ async function copyFile(
 ): Promise<StorageItem> {
 	const earlier = staging?.id?.startsWith(filePrefix) ? staging.id.slice(filePrefix.length) : undefined;
 	if (earlier !== undefined) {
-		const published = await findPublished(await target.stage(earlier), to, otherNames);
+		const published = await findPublished(target, earlier, to, otherNames);
 		if (published !== undefined) return published;
 	}
 	const staged = await target.stage();
@@ -86,17 +86,21 @@ async function copyFile(
 
 /** What an earlier run published, though it did not live to tell; what it had not is dropped. */
 async function findPublished(
-	staged: StagedFile,
+	target: StorageProvider,
+	id: string,
 	to: StoragePath,
 	otherNames: Iterable<string>,
 ): Promise<StorageItem | undefined> {
 	try {
-		await staged.discard();
-		return await staged.commit(to, { otherNames });
+		await (await target.stage(id)).discard();
 	} catch (error) {
 		ignoreMissing(error);
-		return undefined;
 	}
+	for (const path of pathsOf(to, otherNames)) {
+		const item = await target.publishedAs(id, path);
+		if (item !== undefined) return item;
+	}
+	return undefined;
 }
 
 async function copyTree(

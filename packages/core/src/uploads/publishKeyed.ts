@@ -1,75 +1,135 @@
-import { createHash } from 'node:crypto';
-import type { Files, ItemRef, PublishRequest } from '@stowage/plugin-api';
+import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Files, IdempotencyRecord, IdempotencyStore, ItemRef, PublishRequest } from '@stowage/plugin-api';
 import { type Entry, Failure, isFailure, type Viewer } from '@stowage/rules';
-import type { Audit } from '../audit/createAudit.js';
-import { treeOf } from '../files/places.js';
-import { createKeyedMutex } from '../limits/keyedMutex.js';
-import type { MountedStorage } from '../storage/MountedStorage.js';
+import type { createKeyedMutex } from '../limits/keyedMutex.js';
+import { discardAll } from './discardAll.js';
 
 interface Dependencies {
 	files: Files;
-	storage: MountedStorage;
-	audit: Pick<Audit, 'unrecorded'>;
+	idempotency: IdempotencyStore;
+	/** Tries with the same key that come to this process at once need not look for each other. */
+	exclusively: ReturnType<typeof createKeyedMutex>;
 }
 
-/** Somebody else may note a try of theirs between our looks; more often than this is no accident. */
-const mostTries = 3;
+/** Each process may change the record once between our looks; more often than this is no accident. */
+const mostRounds = 20;
 
-/** Tries with the same key that come to this process at once need not look for each other. */
-const exclusively = createKeyedMutex();
+/** For so long a try whose files another one has taken over waits for the entries of that one. */
+const waitMs = 10_000;
+const lookMs = 50;
 
 /**
- * Publishes files that may have been sent before under the same key, by a try whose answer was lost: what that one published is found, and there is no second.
- * Before anything is published the staged file is noted under the key, so that this holds after a crash as well.
+ * Publishes files that may have been sent before, or are being sent to another process, under the same key. The record of the key says which staged files are
+ * published. A try that finds the record of another one takes from staging what has not been published of it: from then on nobody can, and the files of the newer
+ * try take its place in the record. So it makes no difference whether the other one has ended, has died or is at work: then it finds its files taken, and answers with
+ * the newer one's entries. Whatever ends a process, bytes that no answer has vouched for are never published by another.
  */
 export function publishKeyed(
-	{ files, storage, audit }: Dependencies,
+	{ files, idempotency, exclusively }: Dependencies,
 	viewer: Viewer,
 	folder: ItemRef,
 	requests: readonly PublishRequest[],
 	key: string,
 ): Promise<Entry[]> {
-	/** What an earlier try published. If it has not yet, it never will. */
-	const findEarlier = async (stagedId: string, { name }: PublishRequest): Promise<Entry | undefined> => {
+	const keyHash = hashOf(viewer, key);
+	const own = new Map(requests.map((request) => [request.staged.id, request]));
+
+	const look = (ids: readonly string[]): Promise<(Entry | undefined)[]> =>
+		Promise.all(
+			requests.map(async ({ name }, index) => {
+				const id = ids[index];
+				return id === undefined || id === '' ? undefined : files.findPublished(viewer, folder, id, name);
+			}),
+		);
+
+	/** Takes from staging what another try has not published. */
+	const takeOver = async (ids: readonly string[]): Promise<void> => {
+		for (const id of ids) if (id !== '' && !own.has(id)) await discardStaged(files, viewer, id);
+	};
+
+	/** Publishes what this try has in the record. Answers nothing where another one has taken it over. */
+	const publish = async (record: IdempotencyRecord, mine: readonly PublishRequest[]): Promise<Entry[] | undefined> => {
+		let isTaken = false;
+		const mayUndo = async ({ staged }: PublishRequest): Promise<boolean> => {
+			isTaken = !(await isStaged(staged));
+			const undone = newRecord(record.stagedIds.map((id) => (own.has(id) ? '' : id)));
+			// Whoever has replaced the record meanwhile may answer with what was published of it.
+			return idempotency.replace(keyHash, record.revision, undone);
+		};
 		try {
-			const staged = await storage.stage(stagedId);
-			await staged.discard();
-			// The try that published it has said so.
-			return await audit.unrecorded(() => files.publishOnce(viewer, folder, { staged, name }));
+			return await files.publish(viewer, folder, mine, { mayUndo });
 		} catch (error) {
-			if (!isFailure(error, 'notFound')) throw error;
+			if (!isTaken) throw error;
 			return undefined;
 		}
 	};
 
-	const earlierTry = async (request: PublishRequest, note: string): Promise<Entry | undefined> => {
-		for (let tries = 0; tries < mostTries; tries++) {
-			const noted = await storage.note(note, request.staged.id, treeOf(viewer));
-			if (noted === request.staged.id) return undefined;
-			const found = await findEarlier(noted, request);
-			if (found !== undefined) return found;
-			await storage.forgetNote(note, treeOf(viewer));
+	/** The entries of the try that took this one's files over. */
+	const follow = async (): Promise<Entry[]> => {
+		for (let waited = 0; waited < waitMs; waited += lookMs) {
+			const { stagedIds } = await idempotency.claim(keyHash, newRecord([...own.keys()]));
+			const found = await look(stagedIds);
+			if (!found.includes(undefined)) return found as Entry[];
+			await wait(lookMs);
 		}
-		throw new Failure('locked', 'The same upload is being sent by somebody else right now.', { retryAfter: 1 });
+		throw beingSent();
 	};
 
-	return exclusively(`${whoOf(viewer)} ${key}`, async () => {
-		const earlier = await Promise.all(
-			requests.map((request, index) => earlierTry(request, noteKey(viewer, key, index))),
-		);
-		const isNew = (_: unknown, index: number) => earlier[index] === undefined;
-		await Promise.all(requests.filter((_, index) => !isNew(_, index)).map(({ staged }) => staged.discard()));
-		const published = await files.publish(viewer, folder, requests.filter(isNew));
-		return earlier.map((entry) => entry ?? (published.shift() as Entry));
+	return exclusively(keyHash, async () => {
+		for (let round = 0; round < mostRounds; round++) {
+			let record = await idempotency.claim(keyHash, newRecord([...own.keys()]));
+			await takeOver(record.stagedIds);
+			const found = await look(record.stagedIds.map((id) => (own.has(id) ? '' : id)));
+			const isMissing = ({ staged }: PublishRequest, index: number) =>
+				found[index] === undefined && record.stagedIds[index] !== staged.id;
+			if (requests.some(isMissing)) {
+				const next = newRecord(
+					requests.map((request, index) =>
+						isMissing(request, index) ? request.staged.id : (record.stagedIds[index] as string),
+					),
+				);
+				if (!(await idempotency.replace(keyHash, record.revision, next))) continue;
+				record = next;
+			}
+			const mine = requests.filter((_, index) => found[index] === undefined);
+			await discardAll(requests.filter((_, index) => found[index] !== undefined));
+			const published = mine.length === 0 ? [] : await publish(record, mine);
+			if (published === undefined) return follow();
+			return found.map((entry) => entry ?? (published.shift() as Entry));
+		}
+		throw beingSent();
 	});
 }
 
-function noteKey(viewer: Viewer, key: string, index: number): string {
-	return createHash('sha256')
-		.update(`${whoOf(viewer)} ${index} ${key}`)
-		.digest('hex');
+function newRecord(stagedIds: readonly string[]): IdempotencyRecord {
+	return { stagedIds, revision: randomUUID() };
 }
 
-function whoOf(viewer: Viewer): string {
-	return viewer.kind === 'user' ? viewer.id : '';
+async function discardStaged(files: Files, viewer: Viewer, id: string): Promise<void> {
+	try {
+		await (await files.stage(viewer, id)).discard();
+	} catch (error) {
+		// One of a root that is no more.
+		if (!isFailure(error, 'notFound')) throw error;
+	}
+}
+
+async function isStaged(staged: PublishRequest['staged']): Promise<boolean> {
+	try {
+		await staged.size();
+		return true;
+	} catch (error) {
+		if (!isFailure(error, 'notFound')) throw error;
+		return false;
+	}
+}
+
+function beingSent(): Failure {
+	return new Failure('locked', 'The same upload is being sent by somebody else right now.', { retryAfter: 1 });
+}
+
+function hashOf(viewer: Viewer, key: string): string {
+	const who = viewer.kind === 'user' ? viewer.id : '';
+	return createHash('sha256').update(`form ${who} ${key}`).digest('hex');
 }

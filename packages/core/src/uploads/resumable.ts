@@ -61,6 +61,9 @@ type NewUpload = Pick<UploadRecord, 'name' | 'directory' | 'area' | 'mtime' | 'm
 const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
 
+/** A job that publishes a file may wait for as long as its server is off. */
+const namesKeptMs = 30 * dayMs;
+
 /** Rows dropped in one go. */
 const sweptAtOnce = 100;
 
@@ -293,10 +296,17 @@ export function createResumableUploads({
 			if (key !== undefined && (await uploads.find(idHash)) !== undefined)
 				return resumable.inspect(viewer, id, request);
 			return writers.alone(idHash, req, async (writer) => {
+				const begun = async () => ({ ...(await held(viewer, idHash, await find(viewer, idHash))), id });
 				// Another try with this key may have been faster.
-				if (key !== undefined && (await uploads.find(idHash)) !== undefined)
-					return { ...(await held(viewer, idHash, await find(viewer, idHash))), id };
-				const record = await begin(viewer, idHash, request);
+				if (key !== undefined && (await uploads.find(idHash)) !== undefined) return begun();
+				let record: UploadRecord;
+				try {
+					record = await begin(viewer, idHash, request);
+				} catch (error) {
+					// In another process.
+					if (key !== undefined && isFailure(error, 'alreadyExists')) return begun();
+					throw error;
+				}
 				if (!bringsBytes && record.length > 0) return { ...record, id };
 				try {
 					inviteBody(request);
@@ -363,8 +373,9 @@ export function createResumableUploads({
 				staged: now() - config.uploads.expireAfter - dayMs,
 				// A job knows of its copy from the beginning.
 				copies: now() - hourMs,
-				notes: now() - dayMs,
 			};
+			await database.idempotency.sweep(now() - dayMs);
+			await database.publishedNames.sweep(now() - config.uploads.expireAfter - namesKeptMs);
 			const isNeeded = async (id: string) => (await uploads.isStaged(id)) || (await database.jobs.isSaved(id));
 			await storage.sweepStaging(ages, isNeeded);
 		},

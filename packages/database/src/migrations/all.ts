@@ -9,6 +9,7 @@ import { addJobs } from './0007-jobs.js';
 import { addSessionClients } from './0008-session-clients.js';
 import { addRoots } from './0009-roots.js';
 import { addLeases } from './0010-leases.js';
+import { addPublishing } from './0011-publishing.js';
 import { addEvents } from './0012-events.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
@@ -33,6 +34,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0008-session-clients', up: addSessionClients },
 	{ name: '0009-roots', up: addRoots },
 	{ name: '0010-leases', up: addLeases },
+	{ name: '0011-publishing', up: addPublishing },
 	{ name: '0012-events', up: addEvents },
 ];
 

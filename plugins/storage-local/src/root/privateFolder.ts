@@ -12,9 +12,6 @@ export const scratchPrefix = 'scratch-';
 /** Begins the names of copies that can be gone on with, until they are discarded. */
 export const copyPrefix = 'copy-';
 
-/** Begins the names of notes, which lie in staging as well. */
-export const notePrefix = 'note-';
-
 /** Whether a name at the root could reach the private folder, also on a disk that ignores case, width or trailing dots. */
 export function isPrivateName(segment: string): boolean {
 	return (

@@ -16,8 +16,6 @@ export const lstat = promisify(fs.lstat);
 export const mkdir = promisify(fs.mkdir);
 export const rename = promisify(fs.rename);
 export const link = promisify(fs.link);
-export const symlink = promisify(fs.symlink);
-export const readlink = promisify(fs.readlink) as (path: string) => Promise<string>;
 export const unlink = promisify(fs.unlink);
 export const rmdir = promisify(fs.rmdir);
 export const readdir = promisify(fs.readdir);

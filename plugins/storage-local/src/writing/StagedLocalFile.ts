@@ -79,13 +79,14 @@ export class StagedLocalFile implements StagedFile {
 		return this.#alone(() =>
 			withFailures(path, async () => {
 				const fd = await this.#open();
+				if (fd === undefined) throw noSuchUpload();
 				try {
-					if (fd !== undefined) this.#assertLock(fd);
+					this.#assertLock(fd);
 					const item = await commitStaged(this.disk, this.#staged, fd, path, options);
 					this.disk.durablyNamed.delete(this.#staged.name);
 					return item;
 				} finally {
-					if (fd !== undefined) closeSync(fd);
+					closeSync(fd);
 				}
 			}),
 		);

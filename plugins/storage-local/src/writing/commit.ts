@@ -1,39 +1,39 @@
 import type { CommitOptions, StorageItem } from '@stowage/plugin-api';
-import { rootPath, type StoragePath } from '@stowage/rules';
+import { baseName, isFailure, rootPath, type StoragePath } from '@stowage/rules';
 import type { Disk } from '../root/Disk.js';
 import { stagingFolder } from '../root/privateFolder.js';
 import { renameOwn } from '../root/renaming.js';
 import { fsync, setModified, unlink } from '../system/descriptors.js';
-import type { Folder } from '../system/Folder.js';
 import { type FileStat, objectId, toItem } from '../system/fileStat.js';
-import { nameTaken } from '../system/systemErrors.js';
-import { namesFrom, statNames, takeFreeName } from './freeNames.js';
-import { noSuchUpload, type StagedId } from './stagedIds.js';
+import { isSystemError, nameTaken } from '../system/systemErrors.js';
+import { namesFrom, takeFreeName } from './freeNames.js';
+import { parseStagedId, type StagedId } from './stagedIds.js';
 import { syncOrDrop } from './syncOrDrop.js';
 
 /**
- * Publishes a staged file, which is open as `fd` unless it left staging. In this order, so that no power cut can show the
+ * Publishes a staged file, which is open as `fd`. In this order, so that no power cut can show the
  * name without the bytes or take back an answer: the bytes, the name, the folder, the answer.
  */
 export async function commitStaged(
 	disk: Disk,
 	staged: StagedId,
-	fd: number | undefined,
+	fd: number,
 	path: StoragePath,
-	{ mtime, otherNames = [] }: CommitOptions,
+	{ mtime, otherNames = [], beforeNaming }: CommitOptions,
 ): Promise<StorageItem> {
 	if (path === rootPath) throw nameTaken(path);
 	using folder = await disk.parentOf(path, 'read');
-	const names = namesFrom(path, otherNames);
-	if (fd === undefined) return await findPublished(disk, staged, folder, names);
 	using staging = await disk.privateFolder(stagingFolder, 'pass');
 	if (mtime !== undefined) await setModified(fd, mtime / 1000);
 	await syncOrDrop(disk, staged, () => fsync(fd));
 	const taken = await takeFreeName(
 		disk,
 		folder,
-		names,
-		(toName) => renameOwn(disk, { from: staging, fromName: staged.name, to: folder, toName }),
+		namesFrom(path, otherNames),
+		async (toName) => {
+			await beforeNaming?.(toName);
+			await renameOwn(disk, { from: staging, fromName: staged.name, to: folder, toName });
+		},
 		(stat) => isOwn(staged, stat),
 	);
 	if (taken === undefined) throw nameTaken(path);
@@ -43,19 +43,19 @@ export async function commitStaged(
 	return toItem(taken.name, { ...(await disk.statOf(fd)), type: 'file' });
 }
 
-/** The same file may have been published by a call that did not live to answer. */
-async function findPublished(
-	disk: Disk,
-	staged: StagedId,
-	folder: Folder,
-	names: Iterable<string>,
-): Promise<StorageItem> {
-	for await (const { name, stat } of statNames(disk, folder, names)) {
-		if (stat === undefined || !isOwn(staged, stat)) continue;
+/** What lies at the path if it is this staged file. It may have been published by a call that did not live to make the name durable. */
+export async function findPublished(disk: Disk, id: string, path: StoragePath): Promise<StorageItem | undefined> {
+	try {
+		const staged = parseStagedId(id);
+		using folder = await disk.parentOf(path, 'read');
+		const stat = await disk.statAt(folder, baseName(path));
+		if (!isOwn(staged, stat)) return undefined;
 		await disk.syncs.sync(folder);
-		return toItem(name, { ...stat, type: 'file' });
+		return toItem(baseName(path), { ...stat, type: 'file' });
+	} catch (error) {
+		if (isSystemError(error, 'ENOENT', 'ENOTDIR') || isFailure(error, 'notFound')) return undefined;
+		throw error;
 	}
-	throw noSuchUpload();
 }
 
 function isOwn(staged: StagedId, stat: FileStat): boolean {

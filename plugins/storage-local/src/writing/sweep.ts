@@ -2,7 +2,7 @@ import type { StagingAges } from '@stowage/plugin-api';
 import { discardObject } from '../changing/CopyObject.js';
 import { removeTree } from '../changing/removeTree.js';
 import type { Disk } from '../root/Disk.js';
-import { copyPrefix, notePrefix, scratchPrefix, stagingFolder, trashFolder } from '../root/privateFolder.js';
+import { copyPrefix, scratchPrefix, stagingFolder, trashFolder } from '../root/privateFolder.js';
 import { closeSync, lstat, open } from '../system/descriptors.js';
 import type { Folder } from '../system/Folder.js';
 import { toFileStat } from '../system/fileStat.js';
@@ -21,7 +21,7 @@ export async function sweepLeftovers(disk: Disk): Promise<void> {
 	await sweep(disk, staging, (name) => removeIfAbandoned(disk, staging, name));
 }
 
-/** Drops notes, and staged files and copies that nobody needs, which were not touched since. */
+/** Drops staged files and copies that nobody needs, which were not touched since. */
 export async function sweepStaging(
 	disk: Disk,
 	before: StagingAges,
@@ -36,10 +36,6 @@ export async function sweepStaging(
 			name,
 		);
 		const touchedAt = Number(stat.ctimeNs / 1_000_000n);
-		if (name.startsWith(notePrefix)) {
-			if (touchedAt < before.notes) await removeTree(disk, staging, name);
-			return;
-		}
 		const isCopy = name.startsWith(copyPrefix);
 		if (touchedAt >= (isCopy ? before.copies : before.staged)) return;
 		if (await isNeeded(formatStagedId(name, stat))) return;

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import type { IdempotencyRecord } from '@stowage/plugin-api';
+import { day, type Rule } from './rules.js';
+
+const key = 'a'.repeat(64);
+
+function recordOf(...stagedIds: string[]): IdempotencyRecord {
+	return { stagedIds, revision: randomUUID() };
+}
+
+/** What tries with one idempotency key agree on. */
+export function idempotencyRules(rule: Rule): void {
+	rule('an idempotency key stays with the record that claimed it first', async (t, { idempotency }) => {
+		const first = recordOf('s1', 's2');
+		t.deepEqual(await idempotency.claim(key, first), first);
+		t.deepEqual(await idempotency.claim(key, recordOf('s3')), first);
+		const large = recordOf(...Array.from({ length: 1000 }, (_, n) => `${n}`.padStart(100, 's')));
+		t.deepEqual(await idempotency.claim('b'.repeat(64), large), large);
+		t.deepEqual(await idempotency.claim(key, large), first);
+	});
+
+	rule('of many who claim one idempotency key at once, all are told the same', async (t, { idempotency }) => {
+		const told = await Promise.all(Array.from({ length: 8 }, (_, n) => idempotency.claim(key, recordOf(`${n}`))));
+		t.is(new Set(told.map(({ revision }) => revision)).size, 1);
+		for (const record of told) t.deepEqual(record, told[0]);
+	});
+
+	rule('of many who replace one record of an idempotency key, one does', async (t, { idempotency }) => {
+		const seen = await idempotency.claim(key, recordOf('s1'));
+		const other = await idempotency.claim('b'.repeat(64), recordOf('s1'));
+		const next = Array.from({ length: 8 }, (_, n) => recordOf(`new ${n}`));
+		const done = await Promise.all(next.map((record) => idempotency.replace(key, seen.revision, record)));
+		t.is(done.filter(Boolean).length, 1);
+		t.deepEqual(await idempotency.claim(key, seen), next[done.indexOf(true)]);
+		t.false(await idempotency.replace(key, seen.revision, recordOf('late')));
+		t.false(await idempotency.replace('c'.repeat(64), seen.revision, recordOf('unknown')));
+		t.deepEqual(await idempotency.claim('b'.repeat(64), seen), other);
+	});
+
+	rule('an idempotency key is free again once its record is old', async (t, { idempotency }, clock) => {
+		await idempotency.claim(key, recordOf('s1'));
+		const renewed = recordOf('s2');
+		const { revision } = await idempotency.claim('b'.repeat(64), recordOf('s3'));
+		clock.now += day;
+		await idempotency.replace('b'.repeat(64), revision, renewed);
+		t.is(await idempotency.sweep(clock.now - day), 0);
+		t.is(await idempotency.sweep(clock.now - day + 1), 1);
+		const next = recordOf('s4');
+		t.deepEqual(await idempotency.claim(key, next), next);
+		t.deepEqual(await idempotency.claim('b'.repeat(64), next), renewed);
+	});
+
+	rule('the name that a staged file is to get is known until it is old', async (t, { publishedNames }, clock) => {
+		const name = '😀'.repeat(63);
+		await publishedNames.note('s1', 'a (1)');
+		await publishedNames.note('s1', name);
+		await publishedNames.note('S1', 'other');
+		t.is(await publishedNames.find('s1'), name);
+		t.is(await publishedNames.find('s2'), undefined);
+		clock.now += day;
+		await publishedNames.note('S1', 'other still');
+		t.is(await publishedNames.sweep(clock.now), 1);
+		t.is(await publishedNames.find('s1'), undefined);
+		t.is(await publishedNames.find('S1'), 'other still');
+	});
+}

@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { ExecutionContext } from 'ava';
+import { jobSite } from '../jobServers.js';
+import type { ServerProcess } from '../serverProcess.js';
+
+/** Sends each upload, a form or the beginning of a resumable one, to two processes at once under one key: both answer with the same one. */
+export async function oneKeyAtBoth(t: ExecutionContext, rounds: number, database?: string): Promise<void> {
+	const site = await jobSite(t, database);
+	const servers = [await site.start(), await site.start()];
+	const cookie = await (servers[0] as ServerProcess).register('ada');
+	const home = path.join(site.dataDir, 'files/users/ada');
+	const atBoth = (send: (url: string) => Promise<Response>) => Promise.all(servers.map(({ url }) => send(url)));
+
+	const names: string[] = [];
+	for (let round = 0; round < rounds; round++) {
+		const key = randomBytes(16).toString('hex');
+		// Of every second one the wished name is taken.
+		const wished = `file ${round - (round % 2)}.txt`;
+		const answers = await atBoth((url) => {
+			const form = new FormData();
+			form.append('directory', '');
+			form.append('file', new Blob([`round ${round}`]), wished);
+			return fetch(`${url}/api/upload`, { method: 'POST', headers: { cookie, 'stowage-upload-key': key }, body: form });
+		});
+		for (const answer of answers) t.is(answer.status, 200, `${round}: ${await answer.clone().text()}`);
+		const [one, two] = await Promise.all(answers.map((answer) => answer.json()));
+		t.deepEqual(one, two, `${round}`);
+		const { name } = one.entries[0];
+		t.is(await readFile(path.join(home, name), 'utf8'), `round ${round}`);
+		names.push(name);
+	}
+	t.is(new Set(names).size, rounds);
+	t.deepEqual((await readdir(home)).filter((name) => name !== 'Public').sort(), names.sort());
+	t.deepEqual(await readdir(path.join(site.dataDir, 'files/.stowage/staging')), []);
+
+	for (let round = 0; round < rounds; round++) {
+		const key = randomBytes(16).toString('hex');
+		const metadata = `filename ${Buffer.from(`tus ${round}`).toString('base64')},type ${Buffer.from('private').toString('base64')}`;
+		const headers = { cookie, 'tus-resumable': '1.0.0', 'upload-length': '4', 'upload-metadata': metadata };
+		const answers = await atBoth((url) =>
+			fetch(`${url}/api/uploads`, { method: 'POST', headers: { ...headers, 'stowage-upload-key': key } }),
+		);
+		for (const answer of answers) t.is(answer.status, 201, `${round}: ${await answer.text()}`);
+		const [one, two] = answers.map((answer) => answer.headers.get('location'));
+		t.is(one, two);
+	}
+	t.is((await readdir(path.join(site.dataDir, 'files/.stowage/staging'))).length, rounds);
+	t.log(`${rounds} forms and ${rounds} creations at both: the same answer each time`);
+	for (const server of servers) t.is(await server.stop(), 0);
+}
