@@ -27,6 +27,24 @@ test('a sign-in that a password change overtakes begins no session', async (t) =
 	t.is(answer.headers['set-cookie'], undefined);
 });
 
+test('a sign-in that the end of all sessions overtakes begins one, and one that a disabled account overtakes does not', async (t) => {
+	const app = await testApp(t);
+	await new Client(app).register('ada');
+	const { accounts, database } = app.services;
+	const { id } = await accounts.find('ada');
+	afterProof(app, async () => void (await database.sessions.removeOf(id)));
+	const ada = new Client(app);
+	const answer = await ada.post('/api/login', credentials);
+	t.is(answer.statusCode, 200, answer.payload);
+	t.is(json(await ada.get('/api/checkLoginStatus')).username, 'ada');
+	await database.sessions.removeOf(id);
+	t.is(json(await ada.get('/api/checkLoginStatus')).username, null);
+	afterProof(app, async () => {
+		await accounts.setDisabled('ada', true);
+	});
+	t.is((await new Client(app).post('/api/login', credentials)).statusCode, 401);
+});
+
 test('a secret that is made anew at sign-in never takes the place of a new password', async (t) => {
 	const app = await testApp(t);
 	await new Client(app).register('ada');

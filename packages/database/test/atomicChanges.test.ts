@@ -17,6 +17,8 @@ interface Bench {
 	db: Database;
 	/** Lets no session be deleted any more. */
 	breakSessions(): Promise<void>;
+	/** Runs a statement beside the database's own. */
+	run(sql: string): Promise<void>;
 }
 
 const dialects: Record<string, (t: ExecutionContext) => Promise<Bench>> = {
@@ -28,29 +30,26 @@ const dialects: Record<string, (t: ExecutionContext) => Promise<Bench>> = {
 			await db.close();
 			await folder.remove();
 		});
-		return {
-			db,
-			async breakSessions() {
-				const connection = new Libsql(path);
-				connection.exec("create trigger broken before delete on sessions begin select raise(abort, 'broken'); end");
-				connection.close();
-			},
+		const run = async (sql: string) => {
+			const connection = new Libsql(path);
+			connection.exec(sql);
+			connection.close();
 		};
+		const trigger = "create trigger broken before delete on sessions begin select raise(abort, 'broken'); end";
+		return { db, run, breakSessions: () => run(trigger) };
 	},
 	async MariaDB(t) {
 		const url = await mariadb.createDatabase();
 		const db = await openDatabase(url);
 		t.teardown(() => db.close());
-		return {
-			db,
-			async breakSessions() {
-				const connection = await mysql.createConnection(url);
-				await connection.query(
-					"create trigger broken before delete on sessions for each row signal sqlstate '45000' set message_text = 'broken'",
-				);
-				await connection.end();
-			},
+		const run = async (sql: string) => {
+			const connection = await mysql.createConnection(url);
+			await connection.query(sql);
+			await connection.end();
 		};
+		const trigger =
+			"create trigger broken before delete on sessions for each row signal sqlstate '45000' set message_text = 'broken'";
+		return { db, run, breakSessions: () => run(trigger) };
 	},
 };
 
@@ -58,11 +57,39 @@ for (const [name, open] of Object.entries(dialects)) {
 	test(`${name}: an account is changed and its sessions ended in one commit, or neither`, async (t) => {
 		const { db, breakSessions } = await open(t);
 		const alice = await db.users.add({ username: 'alice', secret: 'old' });
-		await db.sessions.add('hash', alice.id, 'old');
+		await db.sessions.add('hash', alice);
 		await breakSessions();
 		await t.throwsAsync(() => db.users.setSecret(alice.id, 'new'), { any: true });
 		await t.throwsAsync(() => db.users.setDisabled(alice.id, true), { any: true });
+		await t.throwsAsync(() => db.sessions.removeOf(alice.id), { any: true });
 		t.deepEqual(await db.users.get(alice.id), alice);
 		t.truthy(await db.sessions.find('hash', Date.now()));
+	});
+
+	test(`${name}: a session of a former generation is none, also where no lock kept it from beginning`, async (t) => {
+		const { db, run } = await open(t);
+		const ends: Record<string, (id: string) => Promise<unknown>> = {
+			password: (id) => db.users.setSecret(id, 'new'),
+			disabled: async (id) => {
+				await db.users.setDisabled(id, true);
+				await db.users.setDisabled(id, false);
+			},
+			renamed: (id) => db.users.rename(id, 'another', false),
+			revoked: (id) => db.sessions.removeOf(id),
+			others: (id) => db.sessions.removeOf(id, 'unknown'),
+		};
+		for (const [how, end] of Object.entries(ends)) {
+			const alice = await db.users.add({ username: how, secret: 'old' });
+			await end(alice.id);
+			const now = Date.now();
+			// As another node of a cluster adds it, which has not heard of the change.
+			await run(
+				`insert into sessions (id_hash, user_id, created_at, last_seen_at, generation) values ('${how}', '${alice.id}', ${now}, ${now}, ${alice.generation})`,
+			);
+			t.is(await db.sessions.find(how, now), undefined, how);
+			t.deepEqual(await db.sessions.findAlive([how], now), new Set());
+			t.deepEqual(await db.sessions.list(alice.id, now), []);
+		}
+		t.is(await db.sessions.sweep(Date.now()), 5);
 	});
 }

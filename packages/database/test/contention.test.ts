@@ -62,7 +62,7 @@ test('nobody who reads waits for those who wait to write', async (t) => {
 	const db = await openDatabase(`sqlite:${path}`);
 	t.teardown(db.close);
 	const alice = await db.users.add({ username: 'alice', secret: 's' });
-	await db.sessions.add('hash', alice.id);
+	await db.sessions.add('hash', alice);
 	const holder = startProgram('holdLock', path);
 	t.teardown(holder.release);
 	await holder.spoke;

@@ -67,7 +67,7 @@ async function database(t: ExecutionContext): Promise<{ url: string; path: strin
 	const db = await openDatabase(`sqlite:${path}`);
 	for (let number = 0; number < 20; number++) {
 		const user = await db.users.add({ username: `user${number}`, secret: `${secret}${number}` });
-		await db.sessions.add(`session${number}`, user.id);
+		await db.sessions.add(`session${number}`, user);
 	}
 	await db.close();
 	return { url: `sqlite:${path}`, path };

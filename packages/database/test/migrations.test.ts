@@ -41,6 +41,47 @@ test('before an older file is brought up to date it is copied, whole and for its
 	t.deepEqual(tables(`${path}/stowage.db`).includes('boats'), true);
 });
 
+test('accounts of before there were credentials keep their passwords and sessions, and so does the copy that was made before', async (t) => {
+	const folder = await temporaryFolder();
+	t.teardown(folder.remove);
+	const file = `${folder.path}/stowage.db`;
+	const url = `sqlite:${file}`;
+	const former = allMigrations.slice(
+		0,
+		allMigrations.findIndex(({ name }) => name === '0013-credentials'),
+	);
+	await reopen(url, former);
+	const now = Date.now();
+	const connection = new Libsql(file);
+	for (const name of ['ada', 'bob']) {
+		connection
+			.prepare(
+				'insert into users (id, username, username_folded, secret, is_disabled, created_at) values (?, ?, ?, ?, 0, ?)',
+			)
+			.run([name, name, name, `secret of ${name}`, now]);
+		connection
+			.prepare('insert into sessions (id_hash, user_id, created_at, last_seen_at) values (?, ?, ?, ?)')
+			.run([`of ${name}`, name, now, now]);
+	}
+	connection.close();
+	const db = await openDatabase(url);
+	t.teardown(db.close);
+	const secrets = async () => (await db.users.list()).map(({ username, secret }) => `${username}: ${secret}`);
+	t.deepEqual(await secrets(), ['ada: secret of ada', 'bob: secret of bob']);
+	t.deepEqual(await db.sessions.findAlive(['of ada', 'of bob'], now), new Set(['of ada', 'of bob']));
+	await db.users.setSecret('ada', 'new');
+	t.deepEqual(await secrets(), ['ada: new', 'bob: secret of bob']);
+	t.deepEqual(await db.sessions.findAlive(['of ada', 'of bob'], now), new Set(['of bob']));
+	const [copy] = (await readdir(folder.path)).filter((name) => name.endsWith('before-0013-credentials'));
+	const before = new Libsql(`${folder.path}/${copy}`);
+	t.deepEqual(before.prepare('select username, secret from users order by username').raw().all() as unknown, [
+		['ada', 'secret of ada'],
+		['bob', 'secret of bob'],
+	]);
+	before.close();
+	await reopen(`sqlite:${folder.path}/${copy}`, former);
+});
+
 test('the last three copies stay', async (t) => {
 	const { url, snapshots } = await database(t);
 	const steps: Migration[] = [];

@@ -83,10 +83,10 @@ test('a first start that is cut off at any statement is made up for by the next'
 	const db = await openDatabase(url);
 	t.teardown(db.close);
 	const alice = await db.users.add({ username: 'alice', secret: 's' });
-	await db.sessions.add('hash', alice.id);
+	await db.sessions.add('hash', alice);
 	await db.users.remove(alice.id);
 	t.is(await db.sessions.find('hash', Date.now()), undefined);
-	await t.throwsAsync(() => db.sessions.add('hash', alice.id), { message: /no longer there/ });
+	await t.throwsAsync(() => db.sessions.add('hash', alice), { message: /no longer there/ });
 	const whole = await mariadb.createDatabase();
 	await (await openDatabase(whole)).close();
 	const columns = (schema: string) =>
@@ -101,6 +101,39 @@ test('a first start that is cut off at any statement is made up for by the next'
 		);
 	t.deepEqual(await columns(url), await columns(whole));
 	t.deepEqual(await indexes(url), await indexes(whole));
+});
+
+test('accounts of before there were credentials keep their passwords and sessions, also if that step is cut off at any statement', async (t) => {
+	const url = await mariadb.createDatabase();
+	const step = allMigrations.findIndex(({ name }) => name === '0013-credentials');
+	await (await openDatabase(url, { migrations: allMigrations.slice(0, step) })).close();
+	const now = Date.now();
+	for (const name of ['ada', 'bob']) {
+		await asked(
+			url,
+			`insert into users (id, username, username_folded, secret, is_disabled, created_at) values ('${name}', '${name}', '${name}', 'secret of ${name}', 0, ${now})`,
+		);
+		await asked(
+			url,
+			`insert into sessions (id_hash, user_id, created_at, last_seen_at) values ('of ${name}', '${name}', ${now}, ${now})`,
+		);
+	}
+	let cuts = 0;
+	while (await isCutAt(url, allMigrations.slice(0, step + 1), cuts + 1)) cuts++;
+	t.true(cuts >= 4, `${cuts} cuts`);
+	const db = await openDatabase(url);
+	t.teardown(db.close);
+	t.deepEqual(
+		(await db.users.list()).map(({ username, secret }) => [username, secret]),
+		[
+			['ada', 'secret of ada'],
+			['bob', 'secret of bob'],
+		],
+	);
+	t.deepEqual(await db.sessions.findAlive(['of ada', 'of bob'], now), new Set(['of ada', 'of bob']));
+	t.deepEqual(await asked(url, "show columns from users like 'secret'"), []);
+	await db.users.setSecret('ada', 'new');
+	t.deepEqual(await db.sessions.findAlive(['of ada', 'of bob'], now), new Set(['of bob']));
 });
 
 test('a wrong password, user or name is told without the password', async (t) => {

@@ -23,7 +23,7 @@ async function setUp(t: ExecutionContext) {
 	const changes = sqliteChanges(`${folder.path}/stowage.db`);
 	t.teardown(() => changes.close());
 	const user = await ours.users.add({ username: 'ada', secret: 'x' });
-	await ours.sessions.add('hash', user.id);
+	await ours.sessions.add('hash', user);
 	return { ours, theirs, changes, user };
 }
 
@@ -54,7 +54,7 @@ test('what anybody changes is known at once', async (t) => {
 	await theirs.users.setDisabled(user.id, true);
 	t.is(await ours.sessions.find('hash', start), undefined, 'another process disabled the account');
 	await ours.users.setDisabled(user.id, false);
-	await ours.sessions.add('hash', user.id);
+	await ours.sessions.add('hash', user);
 	t.is((await theirs.sessions.find('hash', start))?.user.username, 'ada');
 	t.is((await ours.sessions.find('hash', start))?.user.username, 'ada');
 	await ours.sessions.remove('hash');

@@ -5,9 +5,12 @@ import type { Job, JobKind, JobStatus } from './jobs.js';
 export interface UserRecord {
 	id: string;
 	username: string;
+	/** What their password is proved with. */
 	secret: string;
 	isDisabled: boolean;
 	createdAt: number;
+	/** Raised by whatever ends the user's sessions: one that began in another generation is none. */
+	generation: number;
 }
 
 /** How much a user may keep: 0 is no limit, null what the configuration says. */
@@ -24,8 +27,11 @@ export interface UserStore {
 	get(id: string): Promise<UserRecord | undefined>;
 	/** Sorted by name. */
 	list(): Promise<UserRecord[]>;
-	/** Sets a new secret and ends all sessions of the user, both or neither. Given the secret that the caller has seen, throws `conflict` if it is another by now. */
-	setSecret(id: string, secret: string, seen?: string): Promise<void>;
+	/**
+	 * Sets a new secret and ends all sessions of the user, both or neither; resolves to the generation in which they may begin others. Given the generation that the
+	 * caller has seen, throws `conflict` if it is another by now.
+	 */
+	setSecret(id: string, secret: string, seen?: number): Promise<number>;
 	/** Sets the same password under new parameters; sessions go on. Throws `conflict` if the secret is no longer the one that the caller has seen. */
 	renewSecret(id: string, secret: string, seen: string): Promise<void>;
 	/** Disabling ends all sessions of the user and asks for the end of their jobs, all or nothing. */
@@ -42,6 +48,9 @@ export interface UserStore {
 	/** Changes what is named, leaves the rest; resolves to the whole. */
 	changeSettings(id: string, change: Partial<UserSettings>): Promise<UserSettings>;
 }
+
+/** Whoever is signed in: nothing that they proved it with. */
+export type SessionUser = Omit<UserRecord, 'secret'>;
 
 export interface SessionRecord {
 	userId: string;
@@ -62,19 +71,19 @@ export interface ListedSession extends SessionRecord, SessionClient {
 /** Sessions by the hash of their id: the id itself is never stored. */
 export interface SessionStore {
 	/**
-	 * Given the secret by which the user proved to be who they are, throws `conflict` if it is no longer theirs or they were disabled since. A user has at most
-	 * 100 sessions: one more ends the one that was unused for longest.
+	 * For the user as they were when they proved to be who they are: throws `conflict` if their generation is another by now, or they were disabled. A user has at
+	 * most 100 sessions: one more ends the one that was unused for longest.
 	 */
-	add(idHash: string, userId: string, secret?: string, client?: SessionClient): Promise<void>;
-	/** The session with its user in one look-up; nothing for an unknown, ended or disabled one. */
-	find(idHash: string, now: number): Promise<{ session: SessionRecord; user: UserRecord } | undefined>;
+	add(idHash: string, user: Pick<UserRecord, 'id' | 'generation'>, client?: SessionClient): Promise<void>;
+	/** The session with its user in one look-up; nothing for an unknown or ended one, one of another generation, or a disabled user's. */
+	find(idHash: string, now: number): Promise<{ session: SessionRecord; user: SessionUser } | undefined>;
 	/** Those of these sessions that `find` would find, in one look-up for some hundred of them. */
 	findAlive(idHashes: readonly string[], now: number): Promise<Set<string>>;
 	/** Those of a user that go on, the one used last first. */
 	list(userId: string, now: number): Promise<ListedSession[]>;
 	touch(idHash: string, now: number): Promise<void>;
 	remove(idHash: string): Promise<void>;
-	/** Ends all sessions of a user but one, where one is named. Resolves to how many. */
+	/** Ends all sessions of a user but one, where one is named that goes on, and those that begin meanwhile, all or nothing. Resolves to how many. */
 	removeOf(userId: string, except?: string): Promise<number>;
 	/** Forgets what is past its time. Resolves to how many. */
 	sweep(now: number): Promise<number>;

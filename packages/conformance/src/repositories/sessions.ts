@@ -1,14 +1,15 @@
 import { isFailure } from '@stowage/rules';
-import { day, type Rule, second } from './rules.js';
+import { day, type Rule, refuses, second } from './rules.js';
 
 /** Who is signed in, and until when. */
 export function sessionRules(rule: Rule): void {
 	rule('a session is found with its user', async (t, { users, sessions }, clock) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
-		await sessions.add('hash', alice.id);
+		await sessions.add('hash', alice);
+		const { secret: _, ...user } = alice;
 		t.deepEqual(await sessions.find('hash', clock.now), {
 			session: { userId: alice.id, createdAt: clock.now, lastSeenAt: clock.now },
-			user: alice,
+			user,
 		});
 		t.is(await sessions.find('HASH', clock.now), undefined);
 		t.is(await sessions.find('hash ', clock.now), undefined);
@@ -24,7 +25,7 @@ export function sessionRules(rule: Rule): void {
 			['b', bob],
 			['c', alice],
 		] as const)
-			await sessions.add(idHash, user.id);
+			await sessions.add(idHash, user);
 		asked.splice(300, 0, 'a', 'b', 'c');
 		t.deepEqual(await sessions.findAlive(asked, clock.now), new Set(['a', 'b', 'c']));
 		await sessions.remove('c');
@@ -36,7 +37,7 @@ export function sessionRules(rule: Rule): void {
 
 	rule('a session ends after 7 days without use', async (t, { users, sessions }, clock) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
-		await sessions.add('hash', alice.id);
+		await sessions.add('hash', alice);
 		t.truthy(await sessions.find('hash', clock.now + 7 * day - second));
 		t.is(await sessions.find('hash', clock.now + 7 * day), undefined);
 		await sessions.touch('hash', clock.now + 6 * day);
@@ -46,7 +47,7 @@ export function sessionRules(rule: Rule): void {
 
 	rule('a session ends after 30 days however busy it is', async (t, { users, sessions }, clock) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
-		await sessions.add('hash', alice.id);
+		await sessions.add('hash', alice);
 		for (let days = 1; days < 30; days++) await sessions.touch('hash', clock.now + days * day);
 		t.truthy(await sessions.find('hash', clock.now + 30 * day - second));
 		t.is(await sessions.find('hash', clock.now + 30 * day), undefined);
@@ -56,7 +57,7 @@ export function sessionRules(rule: Rule): void {
 		'a session that was begun while the clock was years ahead does not go on for years',
 		async (t, { users, sessions }, clock) => {
 			const alice = await users.add({ username: 'alice', secret: 's' });
-			await sessions.add('hash', alice.id);
+			await sessions.add('hash', alice);
 			t.truthy(await sessions.find('hash', clock.now - 600 * second));
 			t.is(await sessions.find('hash', clock.now - 365 * day), undefined);
 			t.truthy(await sessions.find('hash', clock.now));
@@ -65,7 +66,7 @@ export function sessionRules(rule: Rule): void {
 
 	rule('a session is never seen earlier than it was', async (t, { users, sessions }, clock) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
-		await sessions.add('hash', alice.id);
+		await sessions.add('hash', alice);
 		await sessions.touch('hash', clock.now + 2 * second);
 		await sessions.touch('hash', clock.now + second);
 		t.is((await sessions.find('hash', clock.now))?.session.lastSeenAt, clock.now + 2 * second);
@@ -73,12 +74,11 @@ export function sessionRules(rule: Rule): void {
 
 	rule('a disabled user has no session, and none comes back', async (t, { users, sessions }, clock) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
-		await sessions.add('before', alice.id);
+		await sessions.add('before', alice);
 		await users.setDisabled(alice.id, true);
 		t.true((await users.find('alice'))?.isDisabled);
 		t.is(await sessions.find('before', clock.now), undefined);
-		await sessions.add('while', alice.id);
-		t.is(await sessions.find('while', clock.now), undefined);
+		await refuses(t, 'conflict', async () => sessions.add('while', (await users.get(alice.id)) ?? alice));
 		await users.setDisabled(alice.id, true);
 		await users.setDisabled(alice.id, false);
 		t.false((await users.find('alice'))?.isDisabled);
@@ -88,8 +88,8 @@ export function sessionRules(rule: Rule): void {
 	rule('sessions are ended one by one, or all by a new secret', async (t, { users, sessions }, clock) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const bob = await users.add({ username: 'bob', secret: 's' });
-		for (const hash of ['a1', 'a2', 'a3', 'a4']) await sessions.add(hash, alice.id);
-		await sessions.add('b1', bob.id);
+		for (const hash of ['a1', 'a2', 'a3', 'a4']) await sessions.add(hash, alice);
+		await sessions.add('b1', bob);
 		const living = async () => {
 			const found = await Promise.all(
 				['a1', 'a2', 'a3', 'a4', 'b1'].map(async (hash) => ((await sessions.find(hash, clock.now)) ? hash : '')),
@@ -106,31 +106,55 @@ export function sessionRules(rule: Rule): void {
 	});
 
 	rule(
-		'no session that begins while the secret changes outlives the old one',
+		'no session that begins with the former generation while the secret changes outlives that',
 		async (t, { users, sessions }, clock) => {
 			const alice = await users.add({ username: 'alice', secret: 'old' });
-			const begin = (hash: string) => sessions.add(hash, alice.id, 'old').catch((error) => error);
+			const begin = (hash: string) => sessions.add(hash, alice).catch((error) => error);
 			const before = Array.from({ length: 20 }, (_, n) => `before ${n}`);
 			const after = Array.from({ length: 20 }, (_, n) => `after ${n}`);
-			const refusals = await Promise.all([...before.map(begin), users.setSecret(alice.id, 'new'), ...after.map(begin)]);
-			for (const refusal of refusals) t.true(refusal === undefined || isFailure(refusal, 'conflict'), String(refusal));
+			const [early, generation, late] = await Promise.all([
+				Promise.all(before.map(begin)),
+				users.setSecret(alice.id, 'new'),
+				Promise.all(after.map(begin)),
+			]);
+			for (const refusal of [...early, ...late])
+				t.true(refusal === undefined || isFailure(refusal, 'conflict'), String(refusal));
 			for (const hash of [...before, ...after]) t.is(await sessions.find(hash, clock.now), undefined, hash);
-			await sessions.add('new', alice.id, 'new');
+			await sessions.add('new', { ...alice, generation });
 			t.truthy(await sessions.find('new', clock.now));
+		},
+	);
+
+	rule(
+		'all sessions but the own one end, which is found before, meanwhile and afterwards',
+		async (t, { users, sessions }, clock) => {
+			const alice = await users.add({ username: 'alice', secret: 's' });
+			for (const hash of ['own', 'other', 'third']) await sessions.add(hash, alice);
+			const begin = (hash: string) => sessions.add(hash, alice).catch((error) => error);
+			const late = Array.from({ length: 10 }, (_, n) => `late ${n}`);
+			const [ended, ...refusals] = await Promise.all([sessions.removeOf(alice.id, 'own'), ...late.map(begin)]);
+			t.true(ended >= 2);
+			for (const refusal of refusals) t.true(refusal === undefined || isFailure(refusal, 'conflict'), String(refusal));
+			for (const hash of ['other', 'third', ...late]) t.is(await sessions.find(hash, clock.now), undefined, hash);
+			t.truthy(await sessions.find('own', clock.now));
+			t.is((await users.get(alice.id))?.generation, alice.generation + 1);
+			t.is(await sessions.removeOf(alice.id, 'other'), 1, 'one that has ended is not kept');
+			t.is(await sessions.find('own', clock.now), undefined);
+			await refuses(t, 'notFound', () => sessions.removeOf('nobody'));
 		},
 	);
 
 	rule('a user has 100 sessions: one more ends the one unused for longest', async (t, { users, sessions }, clock) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const bob = await users.add({ username: 'bob', secret: 's' });
-		await sessions.add('bob', bob.id, 's');
+		await sessions.add('bob', bob);
 		const isAlive = async (hash: string) => (await sessions.find(hash, clock.now)) !== undefined;
 		for (let n = 0; n < 100; n++) {
-			await sessions.add(`session ${n}`, alice.id, 's');
+			await sessions.add(`session ${n}`, alice);
 			clock.now += second;
 		}
 		await sessions.touch('session 0', clock.now);
-		await Promise.all([1, 2, 3].map((n) => sessions.add(`more ${n}`, alice.id, 's')));
+		await Promise.all([1, 2, 3].map((n) => sessions.add(`more ${n}`, alice)));
 		const living = await Promise.all(Array.from({ length: 100 }, (_, n) => isAlive(`session ${n}`)));
 		t.deepEqual(living, [true, false, false, false, ...Array(96).fill(true)]);
 		for (const n of [1, 2, 3]) t.true(await isAlive(`more ${n}`));
@@ -141,10 +165,10 @@ export function sessionRules(rule: Rule): void {
 		const [alice, bob] = await Promise.all(['alice', 'bob'].map((username) => users.add({ username, secret: 's' })));
 		if (alice === undefined || bob === undefined) return t.fail();
 		const start = clock.now;
-		await sessions.add('first', alice.id, 's', { userAgent: 'u'.repeat(1000), address: '2001:db8::1' });
+		await sessions.add('first', alice, { userAgent: 'u'.repeat(1000), address: '2001:db8::1' });
 		clock.now += second;
-		await sessions.add('second', alice.id);
-		await sessions.add('of bob', bob.id);
+		await sessions.add('second', alice);
+		await sessions.add('of bob', bob);
 		await sessions.touch('first', start + 10 * second);
 		t.deepEqual(await sessions.list(alice.id, clock.now), [
 			{
@@ -170,8 +194,8 @@ export function sessionRules(rule: Rule): void {
 	rule('all sessions of a user end, or all but one', async (t, { users, sessions }, clock) => {
 		const [alice, bob] = await Promise.all(['alice', 'bob'].map((username) => users.add({ username, secret: 's' })));
 		if (alice === undefined || bob === undefined) return t.fail();
-		for (const idHash of ['a', 'b', 'c']) await sessions.add(idHash, alice.id);
-		await sessions.add('of bob', bob.id);
+		for (const idHash of ['a', 'b', 'c']) await sessions.add(idHash, alice);
+		await sessions.add('of bob', bob);
 		t.is(await sessions.removeOf(alice.id, 'b'), 2);
 		t.deepEqual(await sessions.findAlive(['a', 'b', 'c', 'of bob'], clock.now), new Set(['b', 'of bob']));
 		t.is(await sessions.removeOf(alice.id), 1);
@@ -181,11 +205,11 @@ export function sessionRules(rule: Rule): void {
 	rule('sweeping forgets what is past its time and nothing else', async (t, { users, sessions }, clock) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const start = clock.now;
-		await sessions.add('idle', alice.id);
-		await sessions.add('old', alice.id);
+		await sessions.add('idle', alice);
+		await sessions.add('old', alice);
 		await sessions.touch('old', start + 30 * day);
 		clock.now = start + 29 * day;
-		await sessions.add('young', alice.id);
+		await sessions.add('young', alice);
 		t.is(await sessions.sweep(start + 30 * day), 2);
 		t.is(await sessions.sweep(start + 30 * day), 0);
 		t.truthy(await sessions.find('young', start + 30 * day));

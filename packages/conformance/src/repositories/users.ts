@@ -12,6 +12,7 @@ export function userRules(rule: Rule): void {
 			secret: '$argon2id$secret',
 			isDisabled: false,
 			createdAt: clock.now,
+			generation: 0,
 		});
 		t.deepEqual(await users.find('Alice'), added);
 		t.deepEqual(await users.get(added.id), added);
@@ -63,7 +64,7 @@ export function userRules(rule: Rule): void {
 	for (const [kind, value] of foreignValues) {
 		rule(`${kind} in place of a text is refused and changes nothing`, async (t, { users, sessions, homes }) => {
 			const alice = await users.add({ username: 'alice', secret: 's' });
-			await sessions.add('hash', alice.id);
+			await sessions.add('hash', alice);
 			const text = value as string;
 			await t.throwsAsync(async () => users.add({ username: text, secret: 's' }));
 			await t.throwsAsync(async () => users.add({ username: 'bob', secret: text }));
@@ -96,56 +97,64 @@ export function userRules(rule: Rule): void {
 		t.is((await users.get(alice.id))?.secret, 'new');
 	});
 
-	rule('a session begins only with a secret that is still the user’s', async (t, { users, sessions }, clock) => {
+	rule('a session begins only for the user as they are', async (t, { users, sessions }, clock) => {
 		const alice = await users.add({ username: 'alice', secret: 'old' });
-		await sessions.add('first', alice.id, 'old');
+		await sessions.add('first', alice);
 		t.is((await sessions.find('first', clock.now))?.user.id, alice.id);
-		await users.setSecret(alice.id, 'new');
-		await refuses(t, 'conflict', () => sessions.add('late', alice.id, 'old'));
+		const generation = await users.setSecret(alice.id, 'new');
+		t.is((await users.get(alice.id))?.generation, generation);
+		await refuses(t, 'conflict', () => sessions.add('late', alice));
+		await sessions.add('second', { ...alice, generation });
+		t.is((await sessions.find('second', clock.now))?.user.generation, generation);
 		await users.setDisabled(alice.id, true);
-		await refuses(t, 'conflict', () => sessions.add('disabled', alice.id, 'new'));
+		const disabled = (await users.get(alice.id)) ?? alice;
+		await refuses(t, 'conflict', () => sessions.add('disabled', disabled));
 		await users.setDisabled(alice.id, false);
+		t.is(await sessions.find('second', clock.now), undefined);
 		t.is(await sessions.find('late', clock.now), undefined);
 		t.is(await sessions.find('disabled', clock.now), undefined);
 	});
 
-	rule('a new secret given for one that was seen takes the place of that one only', async (t, { users, sessions }) => {
+	rule('a new secret given for a generation that was seen takes the place of that one only', async (t, { users }) => {
 		const alice = await users.add({ username: 'alice', secret: 'old' });
-		await sessions.add('hash', alice.id);
-		await users.setSecret(alice.id, 'new', 'old');
-		const late = await t.throwsAsync(() => users.setSecret(alice.id, 'other', 'old'));
-		t.true(isFailure(late, 'conflict'));
-		t.is((await users.get(alice.id))?.secret, 'new');
+		await users.renewSecret(alice.id, 'same password', 'old');
+		const tries = await Promise.allSettled(
+			['one', 'two', 'three'].map((secret) => users.setSecret(alice.id, secret, alice.generation)),
+		);
+		t.is(tries.filter(({ status }) => status === 'fulfilled').length, 1);
+		for (const each of tries)
+			if (each.status === 'rejected') t.true(isFailure(each.reason, 'conflict'), String(each.reason));
+		t.regex((await users.get(alice.id))?.secret ?? '', /^(one|two|three)$/);
 	});
 
 	rule('a renamed user keeps all but the name and the sessions', async (t, { users, sessions }, clock) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		await users.add({ username: 'bob', secret: 's' });
-		await sessions.add('hash', alice.id);
+		await sessions.add('hash', alice);
 		const taken = await t.throwsAsync(() => users.rename(alice.id, 'BOB', true));
 		t.true(isFailure(taken, 'alreadyExists'));
 		t.deepEqual(await users.get(alice.id), alice);
 		t.truthy(await sessions.find('hash', clock.now));
 		await users.rename(alice.id, 'Alicia', true);
-		t.deepEqual(await users.find('ALICIA'), { ...alice, username: 'Alicia', isDisabled: true });
+		t.deepEqual(await users.find('ALICIA'), { ...alice, username: 'Alicia', isDisabled: true, generation: 1 });
 		t.is(await users.find('alice'), undefined);
 		t.deepEqual(await sessions.list(alice.id, clock.now), []);
 		await users.rename(alice.id, 'alicia', false);
-		t.deepEqual(await users.get(alice.id), { ...alice, username: 'alicia' });
+		t.deepEqual(await users.get(alice.id), { ...alice, username: 'alicia', generation: 2 });
 	});
 
 	rule('changing a user who is not there is refused', async (t, { users, sessions }) => {
 		await refuses(t, 'notFound', () => users.setSecret('nobody', 's'));
 		await refuses(t, 'notFound', () => users.setDisabled('nobody', true));
 		await refuses(t, 'notFound', () => users.changeSettings('nobody', { enablePreview: false }));
-		await refuses(t, 'notFound', () => sessions.add('hash', 'nobody'));
+		await refuses(t, 'notFound', () => sessions.add('hash', { id: 'nobody', generation: 0 }));
 	});
 
 	rule('removing a user takes the sessions and settings along and frees the name', async (t, db, clock) => {
 		const alice = await db.users.add({ username: 'alice', secret: 's' });
 		const bob = await db.users.add({ username: 'bob', secret: 's' });
-		await db.sessions.add('alice-1', alice.id);
-		await db.sessions.add('bob-1', bob.id);
+		await db.sessions.add('alice-1', alice);
+		await db.sessions.add('bob-1', bob);
 		await db.users.changeSettings(alice.id, { enablePreview: false });
 		await db.users.remove(alice.id);
 		await db.users.remove(alice.id);

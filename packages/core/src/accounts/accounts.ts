@@ -152,8 +152,7 @@ export function createAccounts(parts: Dependencies): Accounts {
 				const user = await limitTries(limits, guesser, now(), () => proven(found, current));
 				if (user === undefined) throw new Failure('badCredentials', 'The current password is wrong.');
 				const secret = await auth().protect(password);
-				await users.setSecret(user.id, secret, user.secret);
-				return { ...user, secret };
+				return { ...user, secret, generation: await users.setSecret(user.id, secret, user.generation) };
 			}),
 
 		async rename(username, newName) {

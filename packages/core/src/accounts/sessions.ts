@@ -36,7 +36,7 @@ export interface SessionInfo extends SessionClient {
 }
 
 export interface Sessions {
-	/** Begins a session with a new id, whatever the client had before; that one ends. Throws `conflict` if the user's secret is no longer the one that is given. */
+	/** Begins a session with a new id, whatever the client had before; that one ends. Throws `conflict` if the user's sessions were ended since that was known of them. */
 	begin(request: Request, user: UserRecord): Promise<void>;
 	/** The user's sessions that go on, the one used last first. Ids name them and give nobody a way in. */
 	list(userId: string): Promise<SessionInfo[]>;
@@ -185,7 +185,7 @@ export async function registerSessions(
 			await endCurrent(request);
 			const id = randomBytes(32).toString('base64url');
 			const userAgent = request.raw.req.headers['user-agent'] ?? null;
-			await store.add(secretHash(id), user.id, user.secret, { userAgent, address: request.client.address });
+			await store.add(secretHash(id), user, { userAgent, address: request.client.address });
 			cookieOf(request).set({ id });
 		},
 		async end(request) {

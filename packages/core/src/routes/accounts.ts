@@ -11,6 +11,18 @@ const quotaWaitMs = 1_000;
 /** Who somebody is: sign up, sign in and out, and the settings that go with a person. */
 export function accountRoutes({ config, accounts, sessions, knownClients, database, quotas, audit, log }: Services) {
 	const callerOf = (request: Request) => ({ address: request.client.address, signal: clientGone(request) });
+	/** For whoever has just proved to be who they are. */
+	const beginSession = async (request: Request, user: UserRecord): Promise<void> => {
+		try {
+			await sessions.begin(request, user);
+		} catch (error) {
+			if (!isFailure(error, 'conflict')) throw error;
+			// Their sessions were ended meanwhile, which is nothing to a new one unless it was by a new password.
+			const now = await database.users.get(user.id);
+			if (now?.secret !== user.secret || now.isDisabled) throw error;
+			await sessions.begin(request, now);
+		}
+	};
 	const answer = async (user: UserRecord) => ({
 		username: user.username,
 		settings: await database.users.settings(user.id),
@@ -32,7 +44,7 @@ export function accountRoutes({ config, accounts, sessions, knownClients, databa
 			if (config.registration === 'closed') throw new Failure('forbidden', 'Registration is closed.');
 			if (payload.password !== payload.passwordConfirm) throw new Failure('invalid', 'Passwords do not match');
 			const user = await accounts.signUp(payload.username, payload.password, callerOf(request));
-			await sessions.begin(request, user);
+			await beginSession(request, user);
 			knownClients.remember(request, h, user);
 			return answer(user);
 		}),
@@ -49,7 +61,7 @@ export function accountRoutes({ config, accounts, sessions, knownClients, databa
 						log.warn({ event: 'signInFailed', address: request.client.address }, 'sign-in failed');
 					throw error;
 				});
-			await sessions.begin(request, user).catch((error: unknown) => {
+			await beginSession(request, user).catch((error: unknown) => {
 				// The password was changed since it was proved.
 				throw isFailure(error, 'conflict') ? new Failure('badCredentials', 'Invalid username or password') : error;
 			});
@@ -91,7 +103,7 @@ export function accountRoutes({ config, accounts, sessions, knownClients, databa
 				...callerOf(request),
 				knownAs: (user) => knownClients.idOf(request, user),
 			});
-			await sessions.begin(request, user);
+			await beginSession(request, user);
 			knownClients.remember(request, h, user);
 			return { message: 'Your password was changed.' };
 		}),

@@ -11,6 +11,7 @@ import { addRoots } from './0009-roots.js';
 import { addLeases } from './0010-leases.js';
 import { addPublishing } from './0011-publishing.js';
 import { addEvents } from './0012-events.js';
+import { addCredentials } from './0013-credentials.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -36,6 +37,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0010-leases', up: addLeases },
 	{ name: '0011-publishing', up: addPublishing },
 	{ name: '0012-events', up: addEvents },
+	{ name: '0013-credentials', up: addCredentials },
 ];
 
 export const migrationNames: readonly string[] = allMigrations.map(({ name }) => name);

@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 import { plainRow } from '../connection/plainValues.js';
 import { transact } from '../connection/transact.js';
 import { parts } from '../parts.js';
-import { toUser, type UserRow } from './users.js';
+import { raiseGeneration, toSessionUser, type UserRow } from './users.js';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -33,27 +33,29 @@ interface SessionRow {
 	last_seen_at: number;
 	user_agent: string | null;
 	address: string | null;
+	/** Its user's when they signed in. */
+	generation: number;
 }
 
 export function sessionStore(knex: Knex, now: () => number): SessionStore {
 	const sessions = () => knex<SessionRow>('sessions');
-	/** Those that have not ended, of users who are not disabled. */
+	/** Those that have not ended, of users who are not disabled and ended no such sessions since. */
 	const alive = (time: number) =>
 		knex('sessions')
-			.join('users', 'users.id', 'sessions.user_id')
+			.join('users', (on) => on.on('users.id', 'sessions.user_id').andOn('users.generation', 'sessions.generation'))
 			.where('sessions.last_seen_at', '>', time - sessionIdleMs)
 			.where('sessions.created_at', '>', time - sessionAbsoluteMs)
 			.where('sessions.created_at', '<=', time + mostClockErrorMs)
 			.where('users.is_disabled', false);
 	return {
-		async add(idHash, userId, secret, client = { userAgent: null, address: null }) {
+		async add(idHash, { id: userId, generation }, client = { userAgent: null, address: null }) {
 			const time = now();
 			await transact(knex, async (transaction) => {
-				// Locked, so that whoever changes the secret comes before this session, or after it and ends it; and sign-ins of one user come one by one.
+				// Locked, so that sign-ins of one user come one by one.
 				const user = await transaction<UserRow>('users').where({ id: userId }).forUpdate().first();
-				if (secret !== undefined && (user?.secret !== secret || Boolean(user.is_disabled))) {
+				if (user === undefined) throw new Failure('notFound', 'It is no longer there.');
+				if (user.generation !== generation || user.is_disabled)
 					throw new Failure('conflict', 'The account was changed meanwhile.');
-				}
 				await transaction<SessionRow>('sessions').insert(
 					plainRow({
 						id_hash: idHash,
@@ -62,6 +64,8 @@ export function sessionStore(knex: Knex, now: () => number): SessionStore {
 						last_seen_at: time,
 						user_agent: client.userAgent?.slice(0, 255) ?? null,
 						address: client.address,
+						// Never the one of now: what ends all sessions may do so this very moment, at another node of a cluster.
+						generation,
 					}),
 				);
 				await endBeyondMost(transaction, userId, idHash);
@@ -73,7 +77,7 @@ export function sessionStore(knex: Knex, now: () => number): SessionStore {
 				.first('users.*', 'sessions.last_seen_at', { session_created_at: 'sessions.created_at' });
 			if (row === undefined) return undefined;
 			const session = { userId: row.id, createdAt: row.session_created_at, lastSeenAt: row.last_seen_at };
-			return { session, user: toUser(row) };
+			return { session, user: toSessionUser(row) };
 		},
 		async findAlive(idHashes, time) {
 			const found = new Set<string>();
@@ -111,13 +115,25 @@ export function sessionStore(knex: Knex, now: () => number): SessionStore {
 			await sessions().where({ id_hash: idHash }).delete();
 		},
 		removeOf(userId, except) {
-			const all = sessions().where({ user_id: userId });
-			return (except === undefined ? all : all.whereNot({ id_hash: except })).delete();
+			return transact(knex, async (transaction) => {
+				const all = () => transaction<SessionRow>('sessions').where({ user_id: userId });
+				const generation = await raiseGeneration(transaction, userId);
+				if (except === undefined) return all().delete();
+				await all()
+					.where({ id_hash: except, generation: generation - 1 })
+					.update(plainRow({ generation }));
+				return all().whereNot({ generation }).delete();
+			});
 		},
 		sweep(time) {
 			return sessions()
 				.where('last_seen_at', '<=', time - sessionIdleMs)
 				.orWhere('created_at', '<=', time - sessionAbsoluteMs)
+				.orWhereNotExists(
+					knex('users')
+						.select('users.id')
+						.whereRaw('users.id = sessions.user_id and users.generation = sessions.generation'),
+				)
 				.delete();
 		},
 	};

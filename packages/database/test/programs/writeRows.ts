@@ -8,7 +8,7 @@ const user = await db.users.add({ username: 'alice', secret: 's' });
 // Seen by whoever traces the calls.
 closeSync(openSync(`${url.replace('sqlite:', '')}.writing begins`, 'w'));
 for (let n = 0; n < 10; n++) {
-	await db.sessions.add(`session ${n}`, user.id);
+	await db.sessions.add(`session ${n}`, user);
 	await db.users.changeSettings(user.id, { enablePreview: n % 2 === 0 });
 	await db.limits.hit('key', 60_000, 1000);
 }
