@@ -54,7 +54,12 @@ test('what anybody changes is known at once', async (t) => {
 	await theirs.users.setDisabled(user.id, true);
 	t.is(await ours.sessions.find('hash', start), undefined, 'another process disabled the account');
 	await ours.users.setDisabled(user.id, false);
-	await ours.sessions.add('hash', user);
+	const { generation } = (await theirs.users.get(user.id)) ?? user;
+	await ours.sessions.add('hash', { ...user, generation });
+	t.is((await theirs.sessions.find('hash', start))?.user.username, 'ada');
+	await theirs.users.setSecret(user.id, 'y', generation);
+	t.is(await ours.sessions.find('hash', start), undefined, 'another process changed the password');
+	await ours.sessions.add('hash', { ...user, generation: generation + 1 });
 	t.is((await theirs.sessions.find('hash', start))?.user.username, 'ada');
 	t.is((await ours.sessions.find('hash', start))?.user.username, 'ada');
 	await ours.sessions.remove('hash');

@@ -1,4 +1,4 @@
-/** Proves that somebody is who they say. What is proved with lies in `secret`, a text that only the provider reads. */
+/** Proves that somebody is who they say. What is proved with lies in `secret`, a text that only the provider reads; it is kept among the user's credentials. */
 export interface AuthProvider {
 	/** The text to keep for a new password, such as a salted hash with its parameters. */
 	protect(password: string): Promise<string>;
