@@ -1,4 +1,4 @@
-import type { CommitOptions, NamingOptions, StagedFile, StorageItem } from '@stowage/plugin-api';
+import type { CommitOptions, NamingOptions, StagedFile, StagedLock, StorageItem } from '@stowage/plugin-api';
 import { baseName, Failure, type StoragePath } from '@stowage/rules';
 import { type FileNode, itemOf, type MemoryRoot, type StagedNode } from './memoryTree.js';
 
@@ -15,7 +15,7 @@ export class StagedMemoryFile implements StagedFile {
 
 	/** Throws `notFound` for an id that was never given. */
 	constructor(
-		root: MemoryRoot,
+		readonly root: MemoryRoot,
 		readonly id: string,
 		readonly tree: PublishingTree,
 	) {
@@ -42,6 +42,27 @@ export class StagedMemoryFile implements StagedFile {
 			}
 			return node.bytes.length;
 		});
+	}
+
+	async lock(): Promise<StagedLock> {
+		const staged = this.#staged;
+		this.#open();
+		if (staged.isBusy || staged.isLocked) throw inUse();
+		staged.isLocked = true;
+		let isReleased = false;
+		return {
+			release() {
+				if (!isReleased) staged.isLocked = false;
+				isReleased = true;
+			},
+		};
+	}
+
+	async fork(size: number): Promise<StagedFile> {
+		const bytes = this.#open().bytes.slice(0, size);
+		const fork = new StagedMemoryFile(this.root, this.root.begin(), this.tree);
+		fork.#staged.node.setBytes(bytes);
+		return fork;
 	}
 
 	async sync(): Promise<void> {
@@ -76,7 +97,7 @@ export class StagedMemoryFile implements StagedFile {
 	}
 
 	async #alone<T>(work: () => Promise<T>): Promise<T> {
-		if (this.#staged.isBusy) throw new Failure('locked', 'Somebody else is writing to this upload.');
+		if (this.#staged.isBusy) throw inUse();
 		this.#staged.isBusy = true;
 		try {
 			return await work();
@@ -84,6 +105,10 @@ export class StagedMemoryFile implements StagedFile {
 			this.#staged.isBusy = false;
 		}
 	}
+}
+
+function inUse(): Failure {
+	return new Failure('locked', 'Somebody else is writing to this upload.');
 }
 
 function noSuchUpload(): Failure {

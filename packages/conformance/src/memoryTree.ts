@@ -80,7 +80,7 @@ export class MemoryRoot {
 	/** Begins a staged file and answers its id. */
 	begin(): string {
 		const id = crypto.randomUUID();
-		this.staged.set(id, { node: new FileNode(), state: 'open', isBusy: false });
+		this.staged.set(id, { node: new FileNode(), state: 'open', isBusy: false, isLocked: false });
 		return id;
 	}
 }
@@ -98,6 +98,8 @@ export interface StagedNode {
 	readonly node: FileNode;
 	state: 'open' | 'published' | 'discarded';
 	isBusy: boolean;
+	/** For more than one call. */
+	isLocked: boolean;
 }
 
 export function entryOf(name: string, node: Node): StorageEntry {

@@ -312,6 +312,7 @@ async function assemble(
 		space: uploadSpace,
 		limits: uploadLimits,
 		quotas,
+		leases,
 		now,
 		monotonic,
 	});

@@ -14,8 +14,8 @@ test('uploads that the end of the server cuts off leave nothing behind, or all t
 	const { advance } = uploads;
 	let isNoted = false;
 	uploads.advance = async (...progress) => {
-		await advance(...progress);
-		isNoted = true;
+		isNoted = await advance(...progress);
+		return isNoted;
 	};
 	const staging = path.join(app.filesDir, '.stowage/staging');
 	const ada = await new Client(app).register('ada');

@@ -94,6 +94,12 @@ export interface CopyOptions extends NamingOptions {
 	afterBytes?: (bytes: number) => void;
 }
 
+/** A staged file is ours alone. */
+export interface StagedLock {
+	/** Once all calls on the file have settled. May be called again. */
+	release(): void;
+}
+
 /** A file in the making, invisible to readers. It survives a restart by its id until it is committed or discarded. */
 export interface StagedFile {
 	readonly id: string;
@@ -110,6 +116,16 @@ export interface StagedFile {
 	 * `locked` as `append` does, and keeps others away meanwhile. Not every storage has such.
 	 */
 	withLocalFile?<T>(use: (file: LocalFile) => Promise<T>): Promise<T>;
+	/**
+	 * Keeps all others away, in this process and elsewhere, also between the calls that are made meanwhile. Throws `locked` while somebody else works on it, and `notFound` for
+	 * one that left staging. It ends with the process. Not every storage has such.
+	 */
+	lock?(): Promise<StagedLock>;
+	/**
+	 * A new staged file with the first `size` bytes of this one, durable, whoever holds this one: those bytes must be ones that nobody changes any more.
+	 * Not every storage has such.
+	 */
+	fork?(size: number): Promise<StagedFile>;
 	/** Resolves when every byte held would survive a power cut. When it fails, the file is dropped: a later one might vouch for bytes that are lost. */
 	sync(): Promise<void>;
 	/**

@@ -279,10 +279,16 @@ export interface UploadStore {
 	find(idHash: string): Promise<UploadRecord | undefined>;
 	/** The uploads of a user that are not finished, the one that got bytes last first. */
 	unfinishedOf(userId: string): Promise<UploadRecord[]>;
-	/** Notes how many bytes are durable. */
-	advance(idHash: string, progress: Pick<UploadRecord, 'offset' | 'touchedAt' | 'expiresAt'>): Promise<void>;
-	/** Notes that the file is in its place, whole. */
-	finish(idHash: string, entryPath: string): Promise<void>;
+	/** Notes how many bytes are durable. Resolves to whether it still has this staged file; if not, nothing has changed: somebody else went on with another one, or has ended it. */
+	advance(
+		idHash: string,
+		stagedId: string,
+		progress: Pick<UploadRecord, 'offset' | 'touchedAt' | 'expiresAt'>,
+	): Promise<boolean>;
+	/** Notes that the file is in its place, whole. Resolves as `advance` does. */
+	finish(idHash: string, stagedId: string, entryPath: string): Promise<boolean>;
+	/** Goes on with another staged file. Resolves as `advance` does. */
+	restage(idHash: string, stagedId: string, otherStagedId: string): Promise<boolean>;
 	remove(idHash: string): Promise<void>;
 	/** How many uploads visitors of an address have begun and not finished. */
 	countOfVisitors(address: string, now: number): Promise<number>;

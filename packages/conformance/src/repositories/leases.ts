@@ -1,11 +1,11 @@
-import type { LeaseKey, LeaseStore } from '@stowage/plugin-api';
+import type { LeaseKey, LeaseStore, TakenLease } from '@stowage/plugin-api';
 import type { ExecutionContext } from 'ava';
 import { day, hostileTexts, type Rule, second } from './rules.js';
 
 const leaseMs = 10 * second;
 const hour = 60 * 60 * second;
 
-async function taken(t: ExecutionContext, leases: LeaseStore, name: string, holder: string): Promise<LeaseKey> {
+async function taken(t: ExecutionContext, leases: LeaseStore, name: string, holder: string): Promise<TakenLease> {
 	const lease = await leases.take(name, holder, leaseMs);
 	t.like(lease, { name, holder });
 	if (lease === undefined) throw new Error('somebody has it');
@@ -25,7 +25,8 @@ export function leaseRules(rule: Rule): void {
 			const [lease, ...others] = takes.filter((take) => take !== undefined);
 			t.deepEqual(others, [], before);
 			if (lease === undefined) throw new Error('nobody got it');
-			t.deepEqual(await leases.find('name'), lease);
+			t.like(lease, (await leases.find('name')) as LeaseKey);
+			t.is(lease.hasLapsed, before === 'expired');
 			t.true(lease.epoch > (last?.epoch ?? 0));
 			last = lease;
 		}
@@ -48,7 +49,7 @@ export function leaseRules(rule: Rule): void {
 		t.is(await leases.renew(lease, leaseMs), 'kept');
 		clock.now += 8 * second;
 		t.is(await leases.take('name', 'two', leaseMs), undefined);
-		t.deepEqual(await leases.find('name'), lease);
+		t.like(lease, (await leases.find('name')) as LeaseKey);
 		clock.now += 3 * second;
 		t.is(await leases.renew(lease, leaseMs), 'kept', 'nobody has taken it meanwhile');
 		clock.now += leaseMs + second;
@@ -58,7 +59,7 @@ export function leaseRules(rule: Rule): void {
 		t.true(next.epoch > lease.epoch);
 		t.is(await leases.renew(lease, leaseMs), 'lost');
 		await leases.release(lease);
-		t.deepEqual(await leases.find('name'), next);
+		t.like(next, (await leases.find('name')) as LeaseKey);
 		t.is(await leases.renew(next, leaseMs), 'kept');
 	});
 
@@ -70,7 +71,17 @@ export function leaseRules(rule: Rule): void {
 		const next = await taken(t, leases, 'name', 'one');
 		t.true(next.epoch > lease.epoch);
 		await leases.release(lease);
-		t.deepEqual(await leases.find('name'), next);
+		t.like(next, (await leases.find('name')) as LeaseKey);
+	});
+
+	rule('a lease that is taken away is lost to its holder and free for others', async (t, { leases }) => {
+		await leases.revoke('name');
+		const lease = await taken(t, leases, 'name', 'one');
+		await leases.revoke('another');
+		t.is(await leases.renew(lease, leaseMs), 'kept');
+		await leases.revoke('name');
+		t.is(await leases.renew(lease, leaseMs), 'lost');
+		t.false((await taken(t, leases, 'name', 'two')).hasLapsed);
 	});
 
 	rule('a holder hears that it was asked to give up, and only the one that was', async (t, { leases }, clock) => {
@@ -93,7 +104,7 @@ export function leaseRules(rule: Rule): void {
 		])
 			t.is(await leases.take('name', 'two', leaseMs, other), undefined);
 		const takes = await Promise.all(['two', 'three'].map((holder) => leases.take('name', holder, leaseMs, lease)));
-		t.is(takes.filter((take) => take !== undefined).length, 1);
+		t.is(takes.filter((take) => take?.hasLapsed).length, 1);
 		t.is(await leases.renew(lease, leaseMs), 'lost');
 	});
 
@@ -111,7 +122,7 @@ export function leaseRules(rule: Rule): void {
 		const held = await taken(t, leases, 'held', 'one');
 		t.is(await leases.sweep(), 1);
 		t.is(await leases.sweep(), 0);
-		t.deepEqual(await leases.find('held'), held);
+		t.like(held, (await leases.find('held')) as LeaseKey);
 		t.true((await taken(t, leases, 'ended', 'one')).epoch > ended.epoch);
 		t.is(await leases.renew(ended, leaseMs), 'lost');
 	});

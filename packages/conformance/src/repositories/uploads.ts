@@ -55,9 +55,9 @@ export function uploadRules(rule: Rule): void {
 	rule('an upload comes further and is finished', async (t, { uploads }) => {
 		await uploads.add('one', upload);
 		await uploads.add('two', upload);
-		await uploads.advance('one', { offset: 70, touchedAt: 2000, expiresAt: 6000 });
+		t.true(await uploads.advance('one', 'staged', { offset: 70, touchedAt: 2000, expiresAt: 6000 }));
 		t.deepEqual(await uploads.find('one'), { ...upload, offset: 70, touchedAt: 2000, expiresAt: 6000 });
-		await uploads.finish('one', 'docs/a (1).txt');
+		t.true(await uploads.finish('one', 'staged', 'docs/a (1).txt'));
 		t.like(await uploads.find('one'), { offset: 100, stagedId: null, entryPath: 'docs/a (1).txt' });
 		t.deepEqual(await uploads.find('two'), upload);
 		await uploads.remove('one');
@@ -65,11 +65,24 @@ export function uploadRules(rule: Rule): void {
 		t.deepEqual(await uploads.find('two'), upload);
 	});
 
+	rule('an upload that goes on with another staged file is out of reach of the one before', async (t, { uploads }) => {
+		await uploads.add('one', upload);
+		t.false(await uploads.restage('one', 'other', 'third'));
+		t.false(await uploads.restage('two', 'staged', 'third'));
+		t.true(await uploads.restage('one', 'staged', 'other'));
+		t.false(await uploads.advance('one', 'staged', { offset: 70, touchedAt: 2000, expiresAt: 6000 }));
+		t.false(await uploads.finish('one', 'staged', 'a.txt'));
+		t.deepEqual(await uploads.find('one'), { ...upload, stagedId: 'other' });
+		t.true(await uploads.finish('one', 'other', 'a.txt'));
+		t.false(await uploads.finish('one', 'other', 'b.txt'));
+		t.false(await uploads.restage('one', 'other', 'staged'));
+	});
+
 	rule('unfinished uploads of visitors are counted by address', async (t, { uploads }) => {
 		await uploads.add('one', upload);
 		await uploads.add('two', upload);
 		await uploads.add('done', upload);
-		await uploads.finish('done', 'a.txt');
+		await uploads.finish('done', 'staged', 'a.txt');
 		await uploads.add('late', { ...upload, expiresAt: 10 });
 		await uploads.add('elsewhere', { ...upload, address: '192.0.2.2' });
 		await uploads.add('of a user', { ...upload, userId: 'ada' });
@@ -83,7 +96,7 @@ export function uploadRules(rule: Rule): void {
 		await uploads.add('two', { ...upload, offset: 0, stagedId: 's2' });
 		await uploads.add('hers', { ...upload, userId: 'ada', offset: 2 ** 45, stagedId: 's3' });
 		await uploads.add('done', { ...upload, offset: 40, stagedId: 's4' });
-		await uploads.finish('done', 'a.txt');
+		await uploads.finish('done', 's4', 'a.txt');
 		t.deepEqual(await uploads.held(null, []), { bytes: 40, entries: 2 });
 		t.deepEqual(await uploads.held(null, ['s1', 's3']), { bytes: 0, entries: 1 });
 		t.deepEqual(await uploads.held('ada', ['s1']), { bytes: 2 ** 45, entries: 1 });
@@ -95,7 +108,7 @@ export function uploadRules(rule: Rule): void {
 		await uploads.add('one', { ...own, stagedId: '1', touchedAt: 1 });
 		await uploads.add('two', { ...own, stagedId: '2', touchedAt: 2 });
 		await uploads.add('done', { ...own, stagedId: '3' });
-		await uploads.finish('done', 'a.txt');
+		await uploads.finish('done', '3', 'a.txt');
 		await uploads.add('other', { ...upload, userId: 'bob' });
 		const listed = await uploads.unfinishedOf('alice');
 		t.deepEqual(
@@ -108,7 +121,7 @@ export function uploadRules(rule: Rule): void {
 		await uploads.add('one', { ...upload, expiresAt: 3000 });
 		await uploads.add('two', { ...upload, stagedId: 'other', expiresAt: 2000 });
 		await uploads.add('done', { ...upload, expiresAt: 1000 });
-		await uploads.finish('done', 'a.txt');
+		await uploads.finish('done', 'staged', 'a.txt');
 		await uploads.add('young', upload);
 		t.deepEqual(await uploads.expired(3000, 10), [
 			{ idHash: 'two', stagedId: 'other' },

@@ -245,6 +245,50 @@ export function stagingRules(rule: Rule): void {
 		t.is(await readText(storage, 'a'), 'slow');
 	});
 
+	rule('a staged file that is locked is left alone by others, also between the calls', async (t, storage, again) => {
+		const staged = await storage.stage();
+		if (staged.lock === undefined) {
+			t.pass('Not every storage has such.');
+			return;
+		}
+		const lock = await staged.lock();
+		await refused(t, 'locked', async () => staged.lock?.());
+		const elsewhere = await (await again()).stage(staged.id);
+		await staged.append(body('mine'), 0);
+		await refused(t, 'locked', async () => elsewhere.lock?.());
+		await staged.sync();
+		t.is(await elsewhere.size(), 4);
+		await staged.append(body(' alone'), 4);
+		lock.release();
+		const next = await elsewhere.lock?.();
+		lock.release();
+		await refused(t, 'locked', async () => staged.lock?.());
+		await elsewhere.commit(p('a'));
+		next?.release();
+		t.is(await readText(storage, 'a'), 'mine alone');
+		await refused(t, 'notFound', async () => staged.lock?.());
+	});
+
+	rule('the first bytes of a staged file go on without whoever holds it', async (t, storage) => {
+		const staged = await storage.stage();
+		if (staged.lock === undefined || staged.fork === undefined) {
+			t.pass('Not every storage has such.');
+			return;
+		}
+		await staged.append(body('kept, and more'), 0);
+		const lock = await staged.lock();
+		const fork = await staged.fork(4);
+		t.not(fork.id, staged.id);
+		await staged.discard();
+		await refused(t, 'notFound', () => staged.append(body('too late'), 4));
+		await refused(t, 'notFound', () => staged.commit(p('a')));
+		lock.release();
+		t.is(await fork.append(body(', and gone on'), 4), 17);
+		await fork.commit(p('a'));
+		t.is(await readText(storage, 'a'), 'kept, and gone on');
+		await refused(t, 'notFound', async () => staged.fork?.(4));
+	});
+
 	rule('a program may write a staged file itself, wherever in it it likes', async (t, storage, again) => {
 		const staged = await storage.stage();
 		if (staged.withLocalFile === undefined) {

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { LeaseKey, LeaseStore } from '@stowage/plugin-api';
+import type { LeaseStore, TakenLease } from '@stowage/plugin-api';
 import { Failure, isFailure } from '@stowage/rules';
 import type { ProcessIdentity } from './processIdentity.js';
 
@@ -15,18 +15,20 @@ export interface LeaseOptions {
 	leaseMs?: number;
 	/** How long to wait for another holder, who is asked to give it up. @default 0 */
 	waitMs?: number;
-	/** Hears once that somebody else wants it. */
+	/** Hears with each renewal that somebody else wants it, as soon as they have asked. */
 	onAsked?: () => void;
 }
 
 /** What only one at a time does, in all processes. */
 export interface Lease {
 	/** What fences what is written under it. */
-	readonly key: LeaseKey;
-	/** Fires when it is lost: it was not renewed in time, or somebody else has it. */
+	readonly key: TakenLease;
+	/** Fires when it is lost: somebody else has it, or it could not be renewed in time. A process that was stopped for a while hears of it some time after it goes on. */
 	readonly signal: AbortSignal;
 	/** Whether it is held for sure. Asked right before what can't be undone. */
 	isHeld(): boolean;
+	/** Whether somebody else wants it. */
+	isAsked(): boolean;
 	/** Gives it back. May be called again. */
 	release(): Promise<void>;
 }
@@ -37,6 +39,10 @@ export interface Leases {
 	take(name: string, options?: LeaseOptions): Promise<Lease | undefined>;
 	/** Runs `work` under a lease. Throws `locked` if somebody else keeps it for longer than is waited. */
 	hold<T>(name: string, options: LeaseOptions, work: (lease: Lease) => Promise<T>): Promise<T>;
+	/** Asks whoever holds it to give it up. */
+	ask(name: string): Promise<void>;
+	/** Takes it from whoever holds it. */
+	revoke(name: string): Promise<void>;
 }
 
 const defaultLeaseMs = 10_000;
@@ -48,7 +54,7 @@ export function createLeases({ store, identity, monotonic }: Dependencies): Leas
 	const holder = identity.name;
 
 	/** Takes it if it is free, or if the process that has it is surely gone: nobody need wait for that lease to run out. */
-	const tryTake = async (name: string, leaseMs: number): Promise<LeaseKey | undefined> => {
+	const tryTake = async (name: string, leaseMs: number): Promise<TakenLease | undefined> => {
 		const free = await store.take(name, holder, leaseMs);
 		if (free !== undefined) return free;
 		const held = await store.find(name);
@@ -78,6 +84,12 @@ export function createLeases({ store, identity, monotonic }: Dependencies): Leas
 				await lease.release();
 			}
 		},
+
+		async ask(name) {
+			await store.ask(name);
+		},
+
+		revoke: (name) => store.revoke(name),
 	};
 	return leases;
 }
@@ -90,13 +102,14 @@ interface Holding {
 	onAsked: (() => void) | undefined;
 }
 
-function heldLease(store: LeaseStore, key: LeaseKey, { leaseMs, askedAt, monotonic, onAsked }: Holding): Lease {
+function heldLease(store: LeaseStore, key: TakenLease, { leaseMs, askedAt, monotonic, onAsked }: Holding): Lease {
 	const ending = new AbortController();
 	let endsAt = askedAt + leaseMs;
 	let isReleased = false;
-	let hasHeard = false;
+	let isAsked = false;
 	let renewing: Promise<void> | undefined;
-	const lose = (reason: unknown = new Failure('locked', 'Somebody else has taken this over.')) => {
+	const isInTime = () => monotonic() < endsAt;
+	const lose = (reason: unknown) => {
 		clearInterval(timer);
 		ending.abort(reason);
 	};
@@ -104,20 +117,18 @@ function heldLease(store: LeaseStore, key: LeaseKey, { leaseMs, askedAt, monoton
 		const at = monotonic();
 		try {
 			const outcome = await store.renew(key, leaseMs);
-			if (outcome === 'lost') return lose();
+			if (outcome === 'lost') return lose(lost());
 			endsAt = at + leaseMs;
-			if (outcome === 'kept' || hasHeard || isReleased) return;
-			hasHeard = true;
-			onAsked?.();
+			isAsked = outcome === 'asked';
+			if (isAsked && !isReleased) onAsked?.();
 		} catch (error) {
-			// A database that is away for a moment ends no work; if it stays away the lease runs out.
-			if (!isFailure(error)) lose(error);
+			// A database that is away for a moment ends no work.
+			if (!isFailure(error) || !isInTime()) lose(error);
 		}
 	};
-	const isHeld = () => !isReleased && !ending.signal.aborted && monotonic() < endsAt;
 	const timer = setInterval(() => {
-		// What was not renewed in time is not tried again: somebody else may have had it, and have given it back.
-		if (!isHeld()) return lose();
+		if (renewing !== undefined && !isInTime()) return lose(lost());
+		// Also late, after this process was stopped: the database says whether somebody has taken it meanwhile.
 		renewing ??= renew().finally(() => {
 			renewing = undefined;
 		});
@@ -126,7 +137,8 @@ function heldLease(store: LeaseStore, key: LeaseKey, { leaseMs, askedAt, monoton
 	return {
 		key,
 		signal: ending.signal,
-		isHeld,
+		isHeld: () => !isReleased && !ending.signal.aborted && isInTime(),
+		isAsked: () => isAsked,
 		async release() {
 			if (isReleased) return;
 			isReleased = true;
@@ -141,6 +153,10 @@ function heldLease(store: LeaseStore, key: LeaseKey, { leaseMs, askedAt, monoton
 			}
 		},
 	};
+}
+
+function lost(): Failure {
+	return new Failure('locked', 'Somebody else has taken this over.', { retryAfter: 1 });
 }
 
 function inUse(): Failure {

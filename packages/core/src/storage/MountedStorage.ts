@@ -256,6 +256,9 @@ export class MountedStorage implements SurveyingStorage, WatchingStorage {
 			},
 			discard: () => staged.discard(),
 		};
+		if (staged.lock !== undefined) file.lock = () => staged.lock?.() as never;
+		if (staged.fork !== undefined)
+			file.fork = async (size) => this.#mountedFile((await staged.fork?.(size)) as StagedFile, storage, tag);
 		if (staged.withLocalFile !== undefined) file.withLocalFile = (use) => staged.withLocalFile?.(use) as never;
 		return file;
 	}

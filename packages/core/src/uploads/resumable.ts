@@ -6,6 +6,7 @@ import { bringsSession } from '../accounts/sessions.js';
 import type { Bodies } from '../bodies/createBodies.js';
 import type { Config } from '../config/schema.js';
 import { limitAddress } from '../http/proxy.js';
+import type { Leases } from '../leases/createLeases.js';
 import { metered } from '../limits/metered.js';
 import type { Log } from '../log.js';
 import { meterOf, type Quotas } from '../quotas/createQuotas.js';
@@ -13,12 +14,13 @@ import { secretHash } from '../secretHash.js';
 import type { MountedStorage } from '../storage/MountedStorage.js';
 import { Checkpoints } from './Checkpoints.js';
 import { type Checksum, parseChecksum } from './checksum.js';
+import { withLockedUpload } from './lockStaged.js';
 import { readChunk } from './readChunk.js';
 import { announcedBytes, assertChunkType, byteCount, hasBody, textHeader, uploadKeyOf } from './uploadHeaders.js';
 import type { UploadLimits } from './uploadLimits.js';
 import { parseUploadMetadata } from './uploadMetadata.js';
 import type { UploadSpace } from './uploadSpace.js';
-import { type Writer, Writers } from './Writers.js';
+import { inUse, type Writer, Writers } from './Writers.js';
 
 /** An upload as its client may know it. */
 export interface Upload extends UploadRecord {
@@ -50,6 +52,7 @@ interface Dependencies {
 	space: UploadSpace;
 	limits: UploadLimits;
 	quotas: Quotas;
+	leases: Leases;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
 	/** Milliseconds of a clock that nobody sets. */
@@ -79,11 +82,12 @@ export function createResumableUploads({
 	space,
 	limits,
 	quotas,
+	leases,
 	now,
 	monotonic,
 }: Dependencies): ResumableUploads {
 	const { uploads } = database;
-	const writers = new Writers(monotonic);
+	const writers = new Writers({ leases, uploads, log, monotonic });
 
 	const touched = () => ({ touchedAt: now(), expiresAt: now() + config.uploads.expireAfter });
 
@@ -114,31 +118,53 @@ export function createResumableUploads({
 		try {
 			const arrival = { staged, name, ...(mtime === null ? {} : { mtime }) };
 			const entry = await files.publishOnce(owner, { area, path: directory }, arrival);
-			await uploads.finish(idHash, entry.path);
+			// Also if somebody noted it meanwhile, or ended the upload: a file that is in its place stays there.
+			await uploads.finish(idHash, staged.id, entry.path);
 			return { ...record, offset: length, stagedId: null, entryPath: entry.path };
 		} finally {
 			reserved.release();
 		}
 	}
 
-	/** What is held for sure. A file that left staging was published by a call that did not live to note it. */
-	async function held(viewer: Viewer, idHash: string, record: UploadRecord): Promise<UploadRecord> {
+	/** What is held for sure; nothing for a file that is whole, or has left staging by a call that did not live to note it: it is to be published. */
+	async function heldSoFar(viewer: Viewer, record: UploadRecord): Promise<UploadRecord | undefined> {
 		if (record.entryPath !== null) return record;
-		if (record.offset === record.length) return publish(viewer, idHash, record);
+		if (record.offset === record.length) return undefined;
 		try {
 			const size = await (await stagedOf(viewer, record)).size();
 			return { ...record, offset: Math.min(record.offset, size) };
 		} catch (error) {
 			if (!isFailure(error, 'notFound')) throw error;
-			return publish(viewer, idHash, record);
+			return undefined;
 		}
+	}
+
+	/** The same, published where it is whole. */
+	async function held(viewer: Viewer, idHash: string, record: UploadRecord): Promise<UploadRecord> {
+		return (await heldSoFar(viewer, record)) ?? (await publish(viewer, idHash, record));
+	}
+
+	/** Runs `work` while nobody else, here or in another process, works on what is staged. */
+	function locked<T>(
+		viewer: Viewer,
+		idHash: string,
+		writer: Writer,
+		work: (record: UploadRecord) => Promise<T>,
+	): Promise<T> {
+		const parts = {
+			find: () => find(viewer, idHash),
+			stage: (id: string) => storage.stage(id),
+			assertSpace: (bytes: number) => space.assertChunk(viewer, bytes),
+			...{ uploads, writer, log, monotonic },
+		};
+		return withLockedUpload(idHash, parts, work);
 	}
 
 	/** Notes so many bytes once they would survive a power cut. */
 	async function keep(idHash: string, record: UploadRecord, staged: StagedFile, size: number): Promise<UploadRecord> {
 		await staged.sync();
 		const progress = { offset: size, ...touched() };
-		await uploads.advance(idHash, progress);
+		if (!(await uploads.advance(idHash, record.stagedId ?? '', progress))) throw inUse();
 		return { ...record, ...progress };
 	}
 
@@ -296,7 +322,10 @@ export function createResumableUploads({
 			if (key !== undefined && (await uploads.find(idHash)) !== undefined)
 				return resumable.inspect(viewer, id, request);
 			return writers.alone(idHash, req, async (writer) => {
-				const begun = async () => ({ ...(await held(viewer, idHash, await find(viewer, idHash))), id });
+				const begun = async () => {
+					const record = await locked(viewer, idHash, writer, (found) => held(viewer, idHash, found));
+					return { ...record, id };
+				};
 				// Another try with this key may have been faster.
 				if (key !== undefined && (await uploads.find(idHash)) !== undefined) return begun();
 				let record: UploadRecord;
@@ -310,7 +339,8 @@ export function createResumableUploads({
 				if (!bringsBytes && record.length > 0) return { ...record, id };
 				try {
 					inviteBody(request);
-					return { ...(await receive(viewer, idHash, record, request, writer, checksum)), id };
+					const receiveAll = (own: UploadRecord) => receive(viewer, idHash, own, request, writer, checksum);
+					return { ...(await locked(viewer, idHash, writer, receiveAll)), id };
 				} catch (error) {
 					// Without a key nobody can ever find it again.
 					if (key === undefined) await abandon(viewer, idHash, record);
@@ -324,9 +354,13 @@ export function createResumableUploads({
 			await find(viewer, idHash);
 			await writers.awaitTakeover(idHash);
 			if (writers.isBusy(idHash)) return { ...(await find(viewer, idHash)), id };
-			const record = await writers.alone(idHash, request.raw.req, async () =>
-				held(viewer, idHash, await find(viewer, idHash)),
-			);
+			const record = await writers.alone(idHash, request.raw.req, async (writer) => {
+				const seen = await find(viewer, idHash);
+				const known = await heldSoFar(viewer, seen);
+				if (known === undefined) return locked(viewer, idHash, writer, (whole) => held(viewer, idHash, whole));
+				if (known.entryPath === null) await writers.askElsewhere(idHash);
+				return known;
+			});
 			return { ...record, id };
 		},
 
@@ -338,17 +372,19 @@ export function createResumableUploads({
 			const idHash = secretHash(id);
 			// Asked before the older writer is: a stranger must not make it give way.
 			await find(viewer, idHash);
-			return writers.alone(idHash, req, async (writer) => {
-				const record = await held(viewer, idHash, await find(viewer, idHash));
-				if (offset !== record.offset) {
-					throw new Failure('conflict', `The upload holds ${record.offset} bytes so far.`);
-				}
-				if (announcedBytes(req) > record.length - offset) throw moreThanSaid();
-				if (record.entryPath !== null) return { ...record, id };
-				await space.assertChunk(viewer, announcedBytes(req));
-				inviteBody(request);
-				return { ...(await receive(viewer, idHash, record, request, writer, checksum)), id };
-			});
+			return writers.alone(idHash, req, (writer) =>
+				locked(viewer, idHash, writer, async (found) => {
+					const record = await held(viewer, idHash, found);
+					if (offset !== record.offset) {
+						throw new Failure('conflict', `The upload holds ${record.offset} bytes so far.`);
+					}
+					if (announcedBytes(req) > record.length - offset) throw moreThanSaid();
+					if (record.entryPath !== null) return { ...record, id };
+					await space.assertChunk(viewer, announcedBytes(req));
+					inviteBody(request);
+					return { ...(await receive(viewer, idHash, record, request, writer, checksum)), id };
+				}),
+			);
 		},
 
 		async remove(viewer, id) {

@@ -10,6 +10,7 @@ const longestMs = 60 * 60_000;
 
 interface LeaseRow {
 	name: string;
+	/** Empty once it was given back. */
 	holder: string;
 	epoch: number;
 	/** By the clock of the database. */
@@ -32,6 +33,7 @@ export function leaseStore(knex: Knex, now: () => number): LeaseStore {
 			try {
 				return await transact(knex, async (transaction) => {
 					const named = () => transaction<LeaseRow>('leases').where({ name });
+					const before = await named().forUpdate().first('holder');
 					const changed = await named()
 						.where((free) => {
 							free.whereRaw(isOver(knex, 'ends_at', time(), ms));
@@ -49,7 +51,7 @@ export function leaseStore(knex: Knex, now: () => number): LeaseStore {
 					}
 					const row = await named().first('epoch');
 					if (row === undefined) throw new Error('A lease vanished while it was locked.');
-					return { name, holder, epoch: row.epoch };
+					return { name, holder, epoch: row.epoch, hasLapsed: before !== undefined && before.holder !== '' };
 				});
 			} catch (error) {
 				if (isUniqueViolation(error)) return undefined;
@@ -71,11 +73,16 @@ export function leaseStore(knex: Knex, now: () => number): LeaseStore {
 		},
 
 		async release(lease) {
-			// Over also for a clock that goes back a little, and yet kept for a while, so that its epoch goes on; grown, so that a renewal on its way finds another one.
-			await own(lease).update({ ends_at: untilIn(knex, time(), -clockSkewMs / 2), epoch: knex.raw('epoch + 1') });
+			await own(lease).update(givenBack());
+		},
+
+		async revoke(name) {
+			if ((await leases().where({ name }).whereNot(isHeldNoMore()).first('name')) === undefined) return;
+			await leases().where({ name }).whereNot(isHeldNoMore()).update(givenBack());
 		},
 
 		async ask(name) {
+			if ((await leases().where({ name }).whereNot(isHeldNoMore()).first('name')) === undefined) return false;
 			const asked = await leases().where({ name }).whereNot(isHeldNoMore()).update({ is_asked: true });
 			return asked > 0;
 		},
@@ -87,6 +94,11 @@ export function leaseStore(knex: Knex, now: () => number): LeaseStore {
 				.delete();
 		},
 	};
+
+	/** Over also for a clock that goes back a little, and yet kept for a while, so that its epoch goes on; grown, so that a renewal on its way finds another one. */
+	function givenBack() {
+		return { holder: '', ends_at: untilIn(knex, time(), -clockSkewMs / 2), epoch: knex.raw('epoch + 1') };
+	}
 
 	function isHeldNoMore(): Knex.Raw {
 		return isOver(knex, 'ends_at', time(), longestMs);

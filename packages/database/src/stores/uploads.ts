@@ -41,14 +41,19 @@ export function uploadStore(knex: Knex): UploadStore {
 			const rows = await unfinished().where({ user_id: userId }).orderBy('touched_at', 'desc').select('*');
 			return rows.map(toUpload);
 		},
-		async advance(idHash, { offset, touchedAt, expiresAt }) {
+		async advance(idHash, stagedId, { offset, touchedAt, expiresAt }) {
 			const row = plainRow({ offset, touched_at: touchedAt, expires_at: expiresAt });
-			await uploads().where({ id_hash: idHash }).update(row);
+			return (await uploads().where({ id_hash: idHash, staged_id: stagedId }).update(row)) > 0;
 		},
-		async finish(idHash, entryPath) {
-			await uploads()
-				.where({ id_hash: idHash })
+		async finish(idHash, stagedId, entryPath) {
+			const changed = await uploads()
+				.where({ id_hash: idHash, staged_id: stagedId })
 				.update({ ...plainRow({ entry_path: entryPath, staged_id: null }), offset: knex.raw('??', ['length']) });
+			return changed > 0;
+		},
+		async restage(idHash, stagedId, otherStagedId) {
+			const row = plainRow({ staged_id: otherStagedId });
+			return (await uploads().where({ id_hash: idHash, staged_id: stagedId }).update(row)) > 0;
 		},
 		async remove(idHash) {
 			await uploads().where({ id_hash: idHash }).delete();

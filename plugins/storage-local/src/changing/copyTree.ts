@@ -240,8 +240,8 @@ async function setOtherTime(target: number, { mtimeNs }: Pick<Look, 'mtimeNs'>):
  * Shares the blocks where the file system can. Else a large file goes in pieces, so that it can be given up between them,
  * and as far as possible without coming through this process: on a network file system it then stays on the other side.
  */
-async function copyBytes(
-	{ disk, options: { signal, beforeBytes, afterBytes } }: CopyMeans,
+export async function copyBytes(
+	{ disk, options: { signal, beforeBytes, afterBytes } }: Pick<CopyMeans, 'disk' | 'options'>,
 	source: number,
 	target: number,
 	stats: fs.BigIntStats,

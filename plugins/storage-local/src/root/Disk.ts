@@ -20,6 +20,8 @@ export class Disk {
 	readonly renameFlag: RenameFlag;
 	/** Names of the staged files that somebody in this process works on. */
 	readonly busyUploads = new Set<string>();
+	/** Names of the staged files that this process has locked for more than one call. */
+	readonly lockedUploads = new Set<string>();
 	/** Names of the staged files that could not be made durable, and may never be committed. */
 	readonly lostUploads = new Set<string>();
 	/** Names of the staged files whose names are known to be durable, so that a sync of their bytes is enough. */

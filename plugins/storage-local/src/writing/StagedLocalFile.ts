@@ -1,9 +1,10 @@
 import * as fs from 'node:fs';
-import type { CommitOptions, LocalFile, StagedFile, StorageItem } from '@stowage/plugin-api';
+import type { CommitOptions, LocalFile, StagedFile, StagedLock, StorageItem } from '@stowage/plugin-api';
 import { Failure, rootPath, type StoragePath } from '@stowage/rules';
+import { copyBytes } from '../changing/copyTree.js';
 import type { Disk } from '../root/Disk.js';
 import { randomName, stagingFolder } from '../root/privateFolder.js';
-import { close, closeSync, fdatasync, open, unlink } from '../system/descriptors.js';
+import { close, closeSync, fdatasync, fstat, ftruncate, open, unlink } from '../system/descriptors.js';
 import { objectId } from '../system/fileStat.js';
 import { isSystemError, withFailures } from '../system/systemErrors.js';
 import { appendTo } from './append.js';
@@ -58,6 +59,48 @@ export class StagedLocalFile implements StagedFile {
 				// A child that outlives this process has the lock as well: nobody publishes what it still writes.
 				this.#assertLock(fd);
 				return use({ descriptor: fd });
+			}),
+		);
+	}
+
+	async lock(): Promise<StagedLock> {
+		const { name } = this.#staged;
+		const { lockedUploads } = this.disk;
+		if (lockedUploads.has(name)) throw uploadInUse();
+		return this.#alone(async () => {
+			const fd = await withFailures(rootPath, () => this.#open());
+			if (fd === undefined) throw noSuchUpload();
+			try {
+				this.#assertLock(fd);
+			} catch (error) {
+				closeSync(fd);
+				throw error;
+			}
+			lockedUploads.add(name);
+			return {
+				release() {
+					// Closed once: the number is soon another file's.
+					if (lockedUploads.delete(name)) closeSync(fd);
+				},
+			};
+		});
+	}
+
+	fork(size: number): Promise<StagedFile> {
+		return this.#withFile((source) =>
+			withFailures(rootPath, async () => {
+				const fork = await StagedLocalFile.begin(this.disk);
+				try {
+					await fork.#withFile(async (target) => {
+						await copyBytes({ disk: this.disk, options: {} }, source, target, await fstat(source));
+						await ftruncate(target, size);
+					});
+					await fork.sync();
+				} catch (error) {
+					await fork.discard();
+					throw error;
+				}
+				return fork;
 			}),
 		);
 	}
@@ -145,6 +188,8 @@ export class StagedLocalFile implements StagedFile {
 	}
 
 	#assertLock(fd: number): void {
+		// Held by another descriptor of ours.
+		if (this.disk.lockedUploads.has(this.#staged.name)) return;
 		if (this.disk.calls.tryLock(fd) === false) throw uploadInUse();
 	}
 }
