@@ -8,6 +8,12 @@ export interface LeaseKey {
 	readonly epoch: number;
 }
 
+/** A lease that somebody holds. */
+export interface HeldLease extends LeaseKey {
+	/** Whether somebody has asked for it since it was taken. */
+	readonly isAsked: boolean;
+}
+
 /** A lease that was taken right now. */
 export interface TakenLease extends LeaseKey {
 	/** Whoever had it before has neither renewed it nor given it back: they may be stopped in the middle of what they do. */
@@ -25,8 +31,8 @@ export interface LeaseStore {
 	 */
 	take(name: string, holder: string, ms: number, gone?: LeaseKey): Promise<TakenLease | undefined>;
 	/** Who holds it. Nothing for one that has expired or was released. */
-	find(name: string): Promise<LeaseKey | undefined>;
-	/** From now on for so long; one that has expired too if nobody has taken it meanwhile. `asked` says that somebody has asked for it since it was taken. */
+	find(name: string): Promise<HeldLease | undefined>;
+	/** From now on for so long; one that has expired too if nobody has taken it meanwhile. `asked` says that somebody has asked for it. */
 	renew(lease: LeaseKey, ms: number): Promise<'kept' | 'asked' | 'lost'>;
 	/** Nothing happens if it is somebody else's by now. */
 	release(lease: LeaseKey): Promise<void>;

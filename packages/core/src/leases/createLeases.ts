@@ -15,7 +15,7 @@ export interface LeaseOptions {
 	leaseMs?: number;
 	/** How long to wait for another holder, who is asked to give it up. @default 0 */
 	waitMs?: number;
-	/** Hears with each renewal that somebody else wants it, as soon as they have asked. */
+	/** Hears, again and again, that somebody else wants it, once they have asked. */
 	onAsked?: () => void;
 }
 
@@ -46,6 +46,12 @@ export interface Leases {
 }
 
 const defaultLeaseMs = 10_000;
+
+/** So many fit into the span of a lease. */
+const renewals = 3;
+
+/** How often a holder looks whether somebody wants it, for each renewal. */
+const looksPerRenewal = 3;
 
 /** How often somebody who waits for a lease looks whether it is free. */
 const lookMs = 100;
@@ -115,10 +121,21 @@ function heldLease(store: LeaseStore, key: TakenLease, { leaseMs, askedAt, monot
 	};
 	const renew = async () => {
 		const at = monotonic();
+		const outcome = await store.renew(key, leaseMs);
+		if (outcome !== 'lost') endsAt = at + leaseMs;
+		return outcome;
+	};
+	/** The same by a read, which costs less than a renewal. */
+	const look = async () => {
+		const held = await store.find(key.name);
+		if (held?.holder !== key.holder || held.epoch !== key.epoch) return renew();
+		return held.isAsked ? 'asked' : 'kept';
+	};
+	let looks = 0;
+	const keep = async () => {
 		try {
-			const outcome = await store.renew(key, leaseMs);
+			const outcome = await (++looks % looksPerRenewal === 0 || !isInTime() ? renew() : look());
 			if (outcome === 'lost') return lose(lost());
-			endsAt = at + leaseMs;
 			isAsked = outcome === 'asked';
 			if (isAsked && !isReleased) onAsked?.();
 		} catch (error) {
@@ -126,13 +143,16 @@ function heldLease(store: LeaseStore, key: TakenLease, { leaseMs, askedAt, monot
 			if (!isFailure(error) || !isInTime()) lose(error);
 		}
 	};
-	const timer = setInterval(() => {
-		if (renewing !== undefined && !isInTime()) return lose(lost());
-		// Also late, after this process was stopped: the database says whether somebody has taken it meanwhile.
-		renewing ??= renew().finally(() => {
-			renewing = undefined;
-		});
-	}, leaseMs / 4);
+	const timer = setInterval(
+		() => {
+			if (renewing !== undefined && !isInTime()) return lose(lost());
+			// Also late, after this process was stopped: the database says whether somebody has taken it meanwhile.
+			renewing ??= keep().finally(() => {
+				renewing = undefined;
+			});
+		},
+		leaseMs / renewals / looksPerRenewal,
+	);
 	timer.unref();
 	return {
 		key,

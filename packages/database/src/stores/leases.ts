@@ -60,8 +60,8 @@ export function leaseStore(knex: Knex, now: () => number): LeaseStore {
 		},
 
 		async find(name) {
-			const row = await leases().where({ name }).whereNot(isHeldNoMore()).first('holder', 'epoch');
-			return row && { name, ...row };
+			const row = await leases().where({ name }).whereNot(isHeldNoMore()).first('holder', 'epoch', 'is_asked');
+			return row && { name, holder: row.holder, epoch: row.epoch, isAsked: Boolean(row.is_asked) };
 		},
 
 		async renew(lease, ms) {

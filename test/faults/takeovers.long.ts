@@ -1,0 +1,31 @@
+import test, { type ExecutionContext } from 'ava';
+import { startMariadb } from '../../packages/database/test/mariadb.js';
+import { type Pair, serverPair, takeOverKilled, takeOverSilent, takeOverStopped } from '../uploadTakeovers.js';
+
+const rounds = 3;
+const mostMs = 5000;
+
+/** How long it takes from the first request at the other process until that writes, on a machine that has nothing else to do. */
+async function measure(t: ExecutionContext, database?: string): Promise<void> {
+	const pair = await serverPair(t, database);
+	const times = { silent: [] as number[], stopped: [] as number[], killed: [] as number[] };
+	for (let n = 0; n < rounds; n++) {
+		times.silent.push(await takeOverSilent(t, pair, `silent${n}.bin`));
+		times.stopped.push(await takeOverStopped(t, pair, `stopped${n}.bin`));
+		times.killed.push(await takeOverKilled(t, pair, `killed${n}.bin`));
+		const next: Pair = { ...pair, one: await pair.start() };
+		Object.assign(pair, next);
+	}
+	for (const [kind, each] of Object.entries(times)) {
+		t.log(`${kind}: ${each.map((ms) => Math.round(ms)).join(' ')} ms`);
+		t.true(Math.max(...each) < mostMs, kind);
+	}
+}
+
+test.serial('an upload is taken over within five seconds: SQLite', (t) => measure(t));
+
+test.serial('an upload is taken over within five seconds: MariaDB', async (t) => {
+	const mariadb = await startMariadb();
+	t.teardown(mariadb.close);
+	await measure(t, await mariadb.createDatabase());
+});
