@@ -160,6 +160,14 @@ export function createResumableUploads({
 		return withLockedUpload(idHash, parts, work);
 	}
 
+	/** What is held, also while another process writes, which gives way if its connection is dead. */
+	async function look(viewer: Viewer, idHash: string, writer: Writer): Promise<UploadRecord> {
+		const known = await heldSoFar(viewer, await find(viewer, idHash));
+		if (known === undefined) return locked(viewer, idHash, writer, (whole) => held(viewer, idHash, whole));
+		if (known.entryPath === null) await writers.askElsewhere(idHash);
+		return known;
+	}
+
 	/** Notes so many bytes once they would survive a power cut. */
 	async function keep(idHash: string, record: UploadRecord, staged: StagedFile, size: number): Promise<UploadRecord> {
 		await staged.sync();
@@ -322,10 +330,7 @@ export function createResumableUploads({
 			if (key !== undefined && (await uploads.find(idHash)) !== undefined)
 				return resumable.inspect(viewer, id, request);
 			return writers.alone(idHash, req, async (writer) => {
-				const begun = async () => {
-					const record = await locked(viewer, idHash, writer, (found) => held(viewer, idHash, found));
-					return { ...record, id };
-				};
+				const begun = async () => ({ ...(await look(viewer, idHash, writer)), id });
 				// Another try with this key may have been faster.
 				if (key !== undefined && (await uploads.find(idHash)) !== undefined) return begun();
 				let record: UploadRecord;
@@ -354,13 +359,7 @@ export function createResumableUploads({
 			await find(viewer, idHash);
 			await writers.awaitTakeover(idHash);
 			if (writers.isBusy(idHash)) return { ...(await find(viewer, idHash)), id };
-			const record = await writers.alone(idHash, request.raw.req, async (writer) => {
-				const seen = await find(viewer, idHash);
-				const known = await heldSoFar(viewer, seen);
-				if (known === undefined) return locked(viewer, idHash, writer, (whole) => held(viewer, idHash, whole));
-				if (known.entryPath === null) await writers.askElsewhere(idHash);
-				return known;
-			});
+			const record = await writers.alone(idHash, request.raw.req, (writer) => look(viewer, idHash, writer));
 			return { ...record, id };
 		},
 
