@@ -99,6 +99,36 @@ test('what is wrong with an installation is an error with its remedy', async (t)
 	await t.throwsAsync(stat(nowhere), { code: 'ENOENT' }, 'it makes nothing');
 });
 
+test('what is no folder, no database and no storage root is said in a sentence by every command', async (t) => {
+	const folder = await dataFolder(t);
+	const at = (name: string) => path.join(folder, name);
+	await writeFile(at('file'), 'x'.repeat(5000));
+	const noFolder = ['--data-dir', at('file')];
+	const noDatabase = ['--data-dir', at('data'), '--database-url', `sqlite:${at('file')}`];
+	const folderAsDatabase = ['--data-dir', at('data'), '--database-url', `sqlite:${folder}`];
+	const root = JSON.stringify({ '@stowage/storage-local': { root: at('file') } });
+	const noRoot = ['--data-dir', at('data'), '--plugins', root];
+	for (const [words, flags, code, says] of [
+		[['user', 'list'], noFolder, 78, /^The data folder \S+ can't be used/],
+		[['audit'], noFolder, 0, /^$/],
+		[['migrate'], noFolder, 78, /^There is no database/],
+		[['user', 'list'], noDatabase, 78, /^The database is damaged, or is no database/],
+		[['migrate'], noDatabase, 78, /^The database is damaged, or is no database/],
+		[['database', 'copy', '--to', `sqlite:${at('to')}`], noDatabase, 78, /^The database is damaged, or is no database/],
+		[['migrate'], folderAsDatabase, 78, /^The database is no file/],
+		[['user', 'list'], noRoot, 1, /file can't become a storage root, for it is no folder/],
+	] as const) {
+		const ended = await run([...words, ...flags]);
+		t.is(ended.code, code, words.join(' '));
+		t.regex(ended.stderr, says);
+		t.notRegex(ended.stderr, /\n\s+at /);
+	}
+	t.regex((await doctor(...noFolder)).of('data folder')[0]?.says ?? '', /is no folder$/);
+	const damaged = (await doctor(...noDatabase)).of('database')[0];
+	t.like(damaged, { state: 'error', mend: 'Stop the server and restore a backup: docs/restore.md.' });
+	t.regex((await doctor(...noRoot)).of('storage root')[0]?.says ?? '', /it is no folder/);
+});
+
 test('each storage root is looked at, and whether the service that is installed may use them', async (t) => {
 	const app = await testApp(t);
 	const disks = await dataFolder(t);

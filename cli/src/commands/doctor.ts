@@ -41,7 +41,9 @@ async function examine(command: Command): Promise<Finding[]> {
 		config = configOf(command);
 	} catch (error) {
 		if (!isStartupMistake(error)) throw error;
-		return [fault('configuration', error.message, 'Correct the setting: docs/operations.md, config/default.yaml.')];
+		// What follows shows the place in the file.
+		const [says = ''] = error.message.split(':\n');
+		return [fault('configuration', says, 'Correct the setting: docs/operations.md, config/default.yaml.')];
 	}
 	const configuration = await checkConfiguration(config);
 	const { findings: database, isUsable } = await checkDatabaseOf(config);

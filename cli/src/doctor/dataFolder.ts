@@ -27,11 +27,20 @@ export async function checkDataFolder({ audit, dataDir, sessionKey }: Config): P
 		if (found.code === 'ENOENT') return [warn(what, `${dataDir} is not there yet`, 'The first start makes it.')];
 		return [fault(what, `${dataDir} can't be looked at (${found.code})`, `Give the server's user the right to it.`)];
 	}
+	if (!found.isDirectory()) return [fault(what, `${dataDir} is no folder`, 'Set dataDir to a folder.')];
+	const mayPass = await access(dataDir, constants.X_OK).then(
+		() => true,
+		() => false,
+	);
+	if (!mayPass) {
+		const mend = `Run this as the server's user; if that is this one, chown ${dataDir} to it.`;
+		return [fault(what, `this user may not look into ${dataDir}`, mend)];
+	}
 	const findings: Finding[] = [];
-	const others = found.mode & 0o077;
-	if (others !== 0)
+	// Its group may be let through, such as a proxy on its way to files and to a socket.
+	if ((found.mode & 0o027) !== 0)
 		findings.push(
-			warn(what, `others may open ${dataDir} (mode ${(found.mode & 0o777).toString(8)})`, `chmod 700 ${dataDir}`),
+			warn(what, `others may open ${dataDir} (mode ${(found.mode & 0o777).toString(8)})`, `chmod 750 ${dataDir}`),
 		);
 	findings.push(...(await checkAudit(auditFolder(dataDir), audit.record)));
 	if (sessionKey === undefined) findings.push(...(await checkKey(path.join(dataDir, 'session.key'))));
@@ -39,15 +48,20 @@ export async function checkDataFolder({ audit, dataDir, sessionKey }: Config): P
 	try {
 		const handle = await open(probe, 'wx', 0o600);
 		const { mtimeMs } = await handle.stat().finally(() => handle.close());
+		await rm(probe);
 		findings.push(ok(what, `${dataDir} can be written to`), clockFinding('the disk of the data folder', mtimeMs));
 	} catch (error) {
-		findings.push(
-			fault(what, `${dataDir} can't be written to: ${reasonOf(error)}`, `chown it to the server's user, or make room.`),
-		);
-	} finally {
-		await rm(probe, { force: true });
+		findings.push(fault(what, `${dataDir} can't be written to: ${reasonOf(error)}`, mendOf(error, dataDir)));
 	}
 	return findings;
+}
+
+function mendOf(error: unknown, dataDir: string): string {
+	const { code } = error as NodeJS.ErrnoException;
+	if (code === 'ENOSPC' || code === 'EDQUOT') return 'Make room on its disk.';
+	if (code === 'EROFS')
+		return 'Mount its disk for writing; a disk that has become read-only by itself is faulty: see dmesg.';
+	return `Run this as the server's user; if that is this one, chown ${dataDir} to it.`;
 }
 
 async function checkAudit(folder: string, record: Config['audit']['record']): Promise<Finding[]> {

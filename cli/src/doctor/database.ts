@@ -26,11 +26,14 @@ export async function checkDatabaseOf({ databaseUrl }: Config): Promise<{ findin
 		const says = reasonOf(error);
 		const finding = says.startsWith('There is no database')
 			? warn(what, says, 'The first start makes it.')
-			: fault(
-					what,
-					says,
-					'See to it that the database runs, and that databaseUrl names it with its user and password.',
-				);
+			: fault(what, says, mendOf(says));
 		return { findings: [finding], isUsable: false };
 	}
+}
+
+function mendOf(says: string): string {
+	if (says.startsWith('The database is damaged')) return 'Stop the server and restore a backup: docs/restore.md.';
+	if (says.startsWith('This user may not'))
+		return "Run this as the server's user; if that is this one, chown the file to it.";
+	return 'See to it that the database runs, and that databaseUrl names it with its user and password.';
 }

@@ -6,6 +6,7 @@ import { claimRoot } from './root/marker.js';
 import { Root } from './root/Root.js';
 import { loadSystemCalls } from './system/loadSystemCalls.js';
 import type { SystemCalls } from './system/systemCalls.js';
+import { systemErrorCode } from './system/systemErrors.js';
 
 export interface LocalStorageOptions {
 	/** The operating system's calls to use; by default the best that work here. */
@@ -19,10 +20,21 @@ export function localStorageDriver(path: string, options: LocalStorageOptions = 
 			if (!isAbsolute(location))
 				throw new Failure('invalid', `A storage root lies in an absolute path, not in ${location}.`);
 			const calls = options.calls ?? (await loadSystemCalls());
-			const rootId = knownId ?? (await claimRoot(location, calls));
+			const rootId = knownId ?? (await claimRoot(location, calls).catch((error) => throwUnusable(error, location)));
 			const storage = new LocalStorage(new Disk(new Root(location, rootId, calls), calls));
 			await storage.prepare();
 			return storage;
 		},
 	};
+}
+
+function throwUnusable(cause: unknown, location: string): never {
+	const code = systemErrorCode(cause);
+	if (code === undefined) throw cause;
+	const reason = code === 'EEXIST' || code === 'ENOTDIR' ? 'it is no folder' : `the system says ${code}`;
+	throw new Failure(
+		'unavailable',
+		`${location} can't become a storage root, for ${reason}: name a folder that the server's user may make and write to.`,
+		{ cause },
+	);
 }

@@ -25,7 +25,7 @@ export function dayOf(time: number): string {
 /** The files there are, the oldest first; none where there is no folder. */
 export async function auditFiles(folder: string): Promise<AuditFileName[]> {
 	const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-		if (error.code === 'ENOENT') return [];
+		if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
 		throw error;
 	});
 	return names

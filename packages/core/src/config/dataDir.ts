@@ -10,11 +10,10 @@ export async function makeDataDir(dataDir: string): Promise<void> {
 		await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
 	} catch (cause) {
 		const { code = 'unknown' } = cause as NodeJS.ErrnoException;
+		const other = code === 'EACCES' || code === 'EPERM' ? 'run this as the user to whom it belongs, or ' : '';
 		throw new ConfigError(
-			`The data folder ${dataDir} can't be used (${code}): set dataDir to a folder of this program.`,
-			{
-				cause,
-			},
+			`The data folder ${dataDir} can't be used (${code}): ${other}set dataDir to a folder of this program.`,
+			{ cause },
 		);
 	}
 }

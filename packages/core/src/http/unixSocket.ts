@@ -10,12 +10,15 @@ export function socketPathOf({ listen }: { listen: string }): string | undefined
 	return listen === '' ? undefined : listen.slice('unix:'.length);
 }
 
-/** Begins to listen where the configuration says. Resolves to the address. */
-export async function listen(server: HapiServer, config: Pick<Config, 'listen' | 'socketMode'>): Promise<string> {
+/** Begins to listen where the configuration says. Resolves to the address, with the base path where it has one. */
+export async function listen(
+	server: HapiServer,
+	config: Pick<Config, 'listen' | 'socketMode' | 'basePath'>,
+): Promise<string> {
 	const path = socketPathOf(config);
 	if (path === undefined) {
 		await server.start();
-		return server.info.uri;
+		return `${server.info.uri}${config.basePath}`;
 	}
 	await removeStaleSocket(path);
 	await server.start();

@@ -3,10 +3,10 @@ import knex, { type Knex } from 'knex';
 import type { Migration } from '../migrations/all.js';
 import { applyMigrations, migrationState } from '../migrations/migrate.js';
 import { makeSnapshot } from '../migrations/snapshot.js';
-import { codeOf, DatabaseError, isLocked } from './errors.js';
+import { DatabaseError, isLocked } from './errors.js';
 import { silentLog } from './log.js';
 import { SqliteClient } from './sqliteClient.js';
-import { prepareFile } from './sqliteFile.js';
+import { namedFile, prepareFile } from './sqliteFile.js';
 import { SqliteReader } from './sqliteReader.js';
 
 /** How long a starting process waits for another one that is migrating. */
@@ -23,7 +23,8 @@ export async function openSqlite(path: string, migrations: readonly Migration[],
 		return database;
 	} catch (error) {
 		await database.destroy();
-		throw named(error, file);
+		const says = namedFile(error, file);
+		throw error instanceof DatabaseError ? new DatabaseError(`${error.message} (${file})`, { cause: error }) : says;
 	}
 }
 
@@ -79,13 +80,4 @@ async function migrate(
 		if (orphans.length > 0) throw new Error(`The migration left ${orphans.length} rows that refer to nothing.`);
 	});
 	await database.raw('PRAGMA foreign_keys = ON');
-}
-
-/** The error with the file's name where the administrator has to do something about the file. */
-function named(error: unknown, file: string): unknown {
-	const code = codeOf(error);
-	if (code === 'SQLITE_NOTADB' || code?.startsWith('SQLITE_CORRUPT')) {
-		return new DatabaseError(`The database is damaged, or is no database: ${file}`, { cause: error });
-	}
-	return error instanceof DatabaseError ? new DatabaseError(`${error.message} (${file})`, { cause: error }) : error;
 }

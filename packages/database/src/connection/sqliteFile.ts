@@ -1,6 +1,6 @@
 import { accessSync, chmodSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseError } from './errors.js';
+import { codeOf, DatabaseError } from './errors.js';
 
 /** Makes the file and its folder where they are missing, and sees to it that nobody else may read the secrets inside. */
 export function prepareFile(path: string): void {
@@ -12,6 +12,29 @@ export function prepareFile(path: string): void {
 	} catch (cause) {
 		throw new DatabaseError(`The database file cannot be used: ${(cause as Error).message}`, { cause });
 	}
+}
+
+/** Throws DatabaseError where there is no such file, or nothing that this user may use. Makes none. */
+export function assertUsable(path: string): void {
+	try {
+		if (!statSync(path).isFile()) throw new DatabaseError(`The database is no file: ${path}`);
+		accessSync(path, constants.R_OK | constants.W_OK);
+	} catch (cause) {
+		const code = codeOf(cause);
+		if (code === 'ENOENT' || code === 'ENOTDIR') throw new DatabaseError(`There is no database: ${path}`, { cause });
+		// What lies on a disk that is read-only can be read.
+		if (code === 'EROFS') return;
+		if (code !== 'EACCES' && code !== 'EPERM') throw cause;
+		const says = `This user may not use the database ${path}: run the command as the server's user, or as root.`;
+		throw new DatabaseError(says, { cause });
+	}
+}
+
+/** The error with the file's name where the administrator has to do something about the file. */
+export function namedFile(error: unknown, path: string): unknown {
+	const code = codeOf(error);
+	const isDamaged = code === 'SQLITE_NOTADB' || code?.startsWith('SQLITE_CORRUPT');
+	return isDamaged ? new DatabaseError(`The database is damaged, or is no database: ${path}`, { cause: error }) : error;
 }
 
 /** One that is there is never opened and closed: the system would drop all locks that this process has on it, also those of other connections. */

@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import Libsql from 'libsql';
-import { codeOf, DatabaseError, translated } from '../connection/errors.js';
+import { codeOf, translated } from '../connection/errors.js';
+import { assertUsable } from '../connection/sqliteFile.js';
 import { parseDatabaseUrl } from '../connection/target.js';
 
 export interface DatabaseFindings {
@@ -24,7 +24,7 @@ export async function checkDatabase(url: string): Promise<DatabaseFindings> {
 }
 
 function checkSqlite(file: string): DatabaseFindings {
-	if (!existsSync(file)) throw new DatabaseError(`There is no database: ${file}`);
+	assertUsable(file);
 	const connection = new Libsql(file, { timeout: 5000 });
 	try {
 		connection.exec('PRAGMA query_only = ON');

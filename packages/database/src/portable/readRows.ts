@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Knex } from 'knex';
 import Libsql from 'libsql';
-import { DatabaseError, translated } from '../connection/errors.js';
+import { translated } from '../connection/errors.js';
+import { assertUsable, namedFile } from '../connection/sqliteFile.js';
 import { parseDatabaseUrl } from '../connection/target.js';
 import { mysqlRows } from './mysqlRows.js';
 import type { Row, Value } from './Row.js';
@@ -44,7 +44,7 @@ export async function readSnapshot<T>(url: string, use: (snapshot: Snapshot) => 
 }
 
 async function readSqlite<T>(file: string, use: (snapshot: Snapshot) => Promise<T>): Promise<T> {
-	if (!existsSync(file)) throw new DatabaseError(`There is no database: ${file}`);
+	assertUsable(file);
 	const connection = new Libsql(file, { timeout: busyMs });
 	try {
 		connection.exec('PRAGMA query_only = ON');
@@ -73,6 +73,8 @@ async function readSqlite<T>(file: string, use: (snapshot: Snapshot) => Promise<
 				}
 			},
 		});
+	} catch (error) {
+		throw namedFile(error, file);
 	} finally {
 		connection.close();
 	}
