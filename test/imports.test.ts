@@ -81,7 +81,7 @@ const coreFloors: readonly (readonly string[])[] = [
 	['bodies', 'responses'],
 	['accounts', 'quotas', 'files', 'archives', 'jobs', 'links', 'tickets', 'thumbnails', 'uploads'],
 	['pasting'],
-	['services', 'routes'],
+	['services', 'routes', 'metrics'],
 	['createApp', 'index'],
 ];
 

@@ -31,6 +31,7 @@ import { FairQueue } from './limits/FairQueue.js';
 import { auditedLinks } from './links/auditedLinks.js';
 import { createLinks } from './links/createLinks.js';
 import { createLog, type Log } from './log.js';
+import { createMetrics } from './metrics/createMetrics.js';
 import { createPasting } from './pasting/createPasting.js';
 import { loadPlugins } from './plugins/loadPlugins.js';
 import { createRegistry } from './plugins/registry.js';
@@ -383,12 +384,15 @@ async function assemble(
 		});
 	}
 
+	const metrics = config.metrics.listen === '' ? undefined : createMetrics(server, services);
+	if (metrics !== undefined) parts.push(metrics);
 	const sweeping = setInterval(() => void sweep(services), 60 * 60_000);
 	sweeping.unref();
 	return {
 		server,
 		services,
 		async start() {
+			if (metrics !== undefined) log.info({ address: await metrics.listen() }, 'metrics are told');
 			const address = await listen(server, config);
 			jobs.begin();
 			return address;

@@ -409,6 +409,8 @@ export interface JobStore {
 	isSaved(text: string): Promise<boolean>;
 	/** Those that have not ended and the latest `mostEnded` that have, of one user or of all, the newest first. */
 	list(mostEnded: number, userId?: string): Promise<JobRecord[]>;
+	/** How many there are of each kind and status. */
+	counts(): Promise<{ kind: string; status: JobRecord['status']; count: number }[]>;
 	/** All that are held. A lease that ends later than `leaseMs` from now, and a minute, was given while the clock was wrong: it has expired too. */
 	held(leaseMs: number): Promise<HeldJob[]>;
 	/** The next job of the kind that waits and belongs to none of these users, first those that wait only to drop what they had made. */

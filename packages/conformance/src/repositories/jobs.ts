@@ -416,6 +416,13 @@ export function jobRules(rule: Rule): void {
 			await jobs.end(await begin(t, jobs, 'copy#0'), { status: 'failed', error: null });
 			await jobs.add(jobOf('waits', ada), most);
 			t.is(await jobs.sweep(clock.now - 5 * second, 3), 3);
+			const counts = await jobs.counts();
+			t.true(counts.every(({ kind }) => kind === 'copy'));
+			t.is(counts.find(({ status }) => status === 'queued')?.count, 1);
+			t.is(
+				counts.reduce((sum, { count }) => sum + count, 0),
+				5,
+			);
 			t.deepEqual((await jobs.list(10)).map(({ id }) => id).sort(), ['his', 'job3', 'job4', 'job5', 'waits']);
 			t.is(await jobs.sweep(clock.now + day, 3), 4);
 			t.deepEqual(

@@ -33,6 +33,8 @@ export interface Accounts {
 	/** What was said for this user. */
 	quota(username: string): Promise<{ user: UserRecord; quota: UserQuota }>;
 	setQuota(username: string, quota: UserQuota): Promise<void>;
+	/** Where hashes wait for their turn. */
+	queue: FairQueue;
 }
 
 /** Whom password hashes are computed for. */
@@ -101,6 +103,8 @@ export function createAccounts(parts: Dependencies): Accounts {
 	};
 
 	const accounts: Accounts = {
+		queue: hashes,
+
 		signUp: (username, password, client) =>
 			inTurn(client, async () => {
 				await countRegistration(limits, client.address, config.registrationsPerHour, now());

@@ -37,6 +37,10 @@ export interface Archives {
 	open(viewer: Viewer, selection: Selection, asker: Asker): Promise<OpenSelection>;
 	/** The same, but a single file is opened as itself. */
 	openFileOrArchive(viewer: Viewer, selection: Selection, asker: Asker): Promise<OpenSelection>;
+	/** How many are made or sent right now. */
+	underWay(): number;
+	/** Where reading for checksums waits for its turn. */
+	queue: FairQueue;
 }
 
 export interface ArchiveLimits {
@@ -134,6 +138,8 @@ export function createArchives({ files, format, walks, limits }: Dependencies): 
 	return {
 		open: (viewer, selection, asker) => open(viewer, selection, asker, false),
 		openFileOrArchive: (viewer, selection, asker) => open(viewer, selection, asker, true),
+		underWay: () => atOnce.taken,
+		queue: checksums,
 	};
 }
 

@@ -13,6 +13,12 @@ const mostWaitingBytes = 4 * 1024 * 1024;
 /** Parts that are tried where others can't be opened, since they are another user's. */
 const mostTries = 20;
 
+/** What comes within this time is one write. */
+const gatherMs = 50;
+
+/** How often it is looked at whether the file is still there, and how large others have made it. */
+const lookMs = 1000;
+
 interface Line {
 	text: string;
 	time: number;
@@ -23,6 +29,7 @@ interface Options {
 	onFault(error: unknown): void;
 	onRecovered(lost: number): void;
 	partBytes?: number;
+	lookMs?: number;
 	open?: typeof open;
 }
 
@@ -35,8 +42,9 @@ export class AuditFile {
 	readonly #options: Options;
 	#waiting: Line[] = [];
 	#waitingBytes = 0;
+	#gathering: NodeJS.Timeout | undefined;
 	#writing: Promise<void> | undefined;
-	#open: { handle: FileHandle; day: string; part: number } | undefined;
+	#open: { handle: FileHandle; day: string; part: number; size: number; lookedAt: number } | undefined;
 	#lost = 0;
 	/** The last write ended within a line. */
 	#isTorn = false;
@@ -54,6 +62,12 @@ export class AuditFile {
 		}
 		this.#waiting.push({ text, time });
 		this.#waitingBytes += text.length;
+		this.#gathering ??= setTimeout(() => this.#begin(), gatherMs).unref();
+	}
+
+	#begin(): void {
+		clearTimeout(this.#gathering);
+		this.#gathering = undefined;
 		this.#writing ??= this.#writeAll().finally(() => {
 			this.#writing = undefined;
 		});
@@ -61,7 +75,10 @@ export class AuditFile {
 
 	/** Resolves when all that was appended is in the file, or lost. */
 	async flush(): Promise<void> {
-		while (this.#writing !== undefined) await this.#writing;
+		while (this.#waiting.length > 0 || this.#writing !== undefined) {
+			this.#begin();
+			await this.#writing;
+		}
 	}
 
 	async close(): Promise<void> {
@@ -74,8 +91,6 @@ export class AuditFile {
 	}
 
 	async #writeAll(): Promise<void> {
-		// What is appended in the same turn goes by the same write.
-		await Promise.resolve();
 		while (this.#waiting.length > 0) {
 			const batch = this.#takeBatch();
 			try {
@@ -100,6 +115,7 @@ export class AuditFile {
 		const texts = batch.map(({ text }) => text);
 		const bytes = Buffer.from(`${this.#isTorn ? '\n' : ''}${texts.join('')}`);
 		const { bytesWritten } = await handle.write(bytes);
+		if (this.#open !== undefined) this.#open.size += bytesWritten;
 		this.#isTorn = bytesWritten < bytes.length ? bytes[bytesWritten - 1] !== 0x0a : false;
 		if (bytesWritten < bytes.length) {
 			const whole = bytes.subarray(0, bytesWritten).toString('latin1').split('\n').length - 1;
@@ -123,16 +139,21 @@ export class AuditFile {
 	}
 
 	async #handleFor(day: string): Promise<FileHandle> {
-		if (this.#open?.day === day) {
-			const { size, nlink } = await this.#open.handle.stat();
-			if (nlink > 0 && size < this.#limit) return this.#open.handle;
-		}
+		if (this.#open?.day === day && (await this.#isUsable(this.#open))) return this.#open.handle;
 		const before = this.#open;
 		this.#open = undefined;
 		await before?.handle.close();
 		const first = before?.day === day ? before.part : ((await this.#lastPart(day)) ?? 0);
-		this.#open = { day, ...(await this.#openPart(day, first)) };
+		this.#open = { day, ...(await this.#openPart(day, first)), lookedAt: performance.now() };
 		return this.#open.handle;
+	}
+
+	async #isUsable(open: { handle: FileHandle; size: number; lookedAt: number }): Promise<boolean> {
+		if (performance.now() - open.lookedAt < (this.#options.lookMs ?? lookMs)) return open.size < this.#limit;
+		const { size, nlink } = await open.handle.stat();
+		open.size = size;
+		open.lookedAt = performance.now();
+		return nlink > 0 && size < this.#limit;
 	}
 
 	get #limit(): number {
@@ -144,11 +165,12 @@ export class AuditFile {
 	}
 
 	/** The first part from there on that has room and is ours to write. */
-	async #openPart(day: string, first: number): Promise<{ handle: FileHandle; part: number }> {
+	async #openPart(day: string, first: number): Promise<{ handle: FileHandle; part: number; size: number }> {
 		for (let part = first; ; part++) {
 			try {
 				const handle = await this.#openFile(auditFileName(day, part));
-				if ((await handle.stat()).size < this.#limit) return { handle, part };
+				const { size } = await handle.stat();
+				if (size < this.#limit) return { handle, part, size };
 				await handle.close();
 			} catch (error) {
 				const { code } = error as NodeJS.ErrnoException;

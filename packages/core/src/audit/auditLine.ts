@@ -97,7 +97,7 @@ export interface AuditRecord extends Omit<AuditEvent, 'viewer'>, AuditOutcome {
 export const longestLine = 4000;
 
 /** How much of each text stays, tried until the line is short enough. */
-const cuts = [Number.POSITIVE_INFINITY, 700, 250, 60];
+const cuts = [700, 250, 60];
 
 const mostPaths = 5;
 
@@ -118,6 +118,8 @@ export function auditLine(
 		...details,
 		...(paths === undefined ? {} : { paths: paths.slice(0, mostPaths) }),
 	};
+	const whole = `${JSON.stringify(record)}\n`;
+	if (Buffer.byteLength(whole) <= longestLine) return whole;
 	for (const cut of cuts) {
 		const line = `${JSON.stringify(record, (_key, value) => (typeof value === 'string' ? shortened(value, cut) : value))}\n`;
 		if (Buffer.byteLength(line) <= longestLine) return line;

@@ -59,7 +59,16 @@ export function loadConfig({
 	const fileDir = filePath === undefined ? cwd : path.dirname(filePath);
 	const baseOf = (name: string) => (origins.has(name) ? cwd : fileDir);
 	const bases = { site: fileDir, dataDir: baseOf('dataDir'), databaseUrl: baseOf('databaseUrl') };
+	assertOwnPort(result.data);
 	return completeConfig(result.data, bases, defaultPlugins, warnings);
+}
+
+/** What the server counts is for its administrator: it is not told where people come. */
+function assertOwnPort({ listen, port, metrics }: { listen: string; port: number; metrics: { listen: string } }): void {
+	if (listen !== '' || port === 0 || !metrics.listen.endsWith(`:${port}`)) return;
+	throw new ConfigError(
+		`The setting metrics.listen must have another port than ${port}, at which the files are served.`,
+	);
 }
 
 /** Service managers tell programs of each other by variables: for a service `stowage` Kubernetes sets STOWAGE_PORT to this, beside STOWAGE_SERVICE_HOST and more. */

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import path from 'node:path';
 import { z } from 'zod';
 import { isHostPattern } from './allowedHosts.js';
@@ -108,6 +109,13 @@ const publicUrl = z
 function isWebOrigin(text: string): boolean {
 	const url = URL.canParse(text) ? new URL(text) : undefined;
 	return url !== undefined && ['http:', 'https:'].includes(url.protocol) && url.search === '' && url.hash === '';
+}
+
+/** Empty is allowed. */
+function isListenAddress(text: string): boolean {
+	const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? [];
+	if (port === undefined) return text === '';
+	return Number(port) <= 65535 && (bracketed === undefined ? isIP(plain ?? '') === 4 : isIP(bracketed) === 6);
 }
 
 /** A map of plugins: the package's name and its options; `false` leaves one out that is on by default. */
@@ -221,6 +229,17 @@ export const configSchema = z.strictObject({
 				record: choice('off', 'changes', 'all').default('changes'),
 				keepFor: duration.default(90 * 24 * 60 * 60 * 1000),
 				maxSize: byteSize.default(500 * 1024 ** 2),
+			},
+			noMap,
+		)
+		.prefault({}),
+	metrics: z
+		.strictObject(
+			{
+				listen: z
+					.string()
+					.refine(isListenAddress, 'must be empty or an address with a port, such as 127.0.0.1:9464 or [::1]:9464')
+					.default(''),
 			},
 			noMap,
 		)

@@ -18,6 +18,11 @@ export class Budget {
 		readonly exhausted: string,
 	) {}
 
+	/** What is taken right now. */
+	get taken(): number {
+		return this.#taken;
+	}
+
 	/**
 	 * Takes an amount; resolves nothing, waits for nothing. Throws `rateLimited` if this client would have too much and `unavailable` if all would. The result
 	 * gives it back and may be called more than once.

@@ -32,6 +32,16 @@ export class FairQueue {
 		readonly busy: string,
 	) {}
 
+	/** How much runs right now. */
+	get running(): number {
+		return this.#running;
+	}
+
+	/** How much waits. */
+	get waiting(): number {
+		return this.#waitingCount;
+	}
+
 	/**
 	 * Runs the work when its turn comes and resolves as it does. Throws `unavailable` at once if too many wait, `rateLimited` if too many of this client do, and
 	 * the signal's reason if it fires before the work has begun.

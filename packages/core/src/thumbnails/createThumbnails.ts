@@ -46,6 +46,10 @@ export interface Thumbnails {
 		asker: Required<Asker>,
 		isKnown?: (etag: string) => boolean,
 	): Promise<Thumbnail>;
+	/** Where making them waits for its turn. */
+	queue: FairQueue;
+	/** How many were made, and were there already, since the start. */
+	counts: Readonly<Record<'rendered' | 'cached', number>>;
 }
 
 interface Means {
@@ -86,6 +90,7 @@ export function createThumbnails({
 		busy,
 	);
 	const shared = new SharedWork<Known>();
+	const counts = { rendered: 0, cached: 0 };
 
 	/** The digits that stand for one content, and for one way of making pictures. */
 	const keyOf = (viewer: Viewer, { area, path, owner }: ItemRef, item: StorageItem, size: PictureSize): string => {
@@ -110,6 +115,7 @@ export function createThumbnails({
 			const known = await render(entry.name, file, size, signal);
 			if (await file.isChanged()) throw new Changed();
 			await cache.put(key, known);
+			if (known !== 'none') counts.rendered++;
 			return known;
 		} finally {
 			// A renderer that does not end although it was told to must not hold up the next one.
@@ -174,8 +180,10 @@ export function createThumbnails({
 		const key = keyOf(viewer, found, item, size);
 		const etag = `"${key}"`;
 		if (isKnown(etag)) return { etag, bytes: undefined };
+		const cached = await cache.get(key);
+		if (cached !== undefined) counts.cached++;
 		const known =
-			(await cache.get(key)) ??
+			cached ??
 			(await shared.join(key, asker.signal, (signal) =>
 				queue.run(asker.client, () => make(viewer, found, size, key, signal), signal),
 			));
@@ -184,6 +192,9 @@ export function createThumbnails({
 	}
 
 	return {
+		queue,
+		counts,
+
 		async get(viewer, ref, size, asker, isKnown = () => false) {
 			for (let left = attempts; left > 0; left--) {
 				try {

@@ -205,6 +205,14 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 			return [...running, ...ended].map(toRecord).sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
 		},
 
+		async counts() {
+			const rows: { kind: string; status: JobRecord['status']; count: number | string }[] = await jobs()
+				.groupBy('kind', 'status')
+				.orderBy(['kind', 'status'])
+				.select('kind', 'status', knex.raw('count(*) as count'));
+			return rows.map(({ kind, status, count }) => ({ kind, status, count: Number(count) }));
+		},
+
 		async held(leaseMs) {
 			const rows: (JobRow & { is_expired: boolean | number })[] = await jobs()
 				.where({ status: 'processing' })

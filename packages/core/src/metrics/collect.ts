@@ -1,0 +1,152 @@
+import { readdir } from 'node:fs/promises';
+import { type IntervalHistogram, performance } from 'node:perf_hooks';
+import { Failure, isFailure } from '@stowage/rules';
+import type { FairQueue } from '../limits/FairQueue.js';
+import type { Services } from '../services.js';
+import type { Transfers } from './countRequests.js';
+import type { Collected, Sample } from './exposition.js';
+
+/** A disk or a database that does not answer must not keep the others from being told. */
+const patienceMs = 2000;
+
+interface Sources {
+	underWay: Transfers;
+	bytes(): { received: number; sent: number; connections: number };
+	eventLoop: IntervalHistogram;
+}
+
+const gauge = (name: string, help: string, ...samples: Sample[]): Collected => ({ name, type: 'gauge', help, samples });
+const counter = (name: string, help: string, ...samples: Sample[]): Collected => ({
+	...gauge(name, help, ...samples),
+	type: 'counter',
+});
+
+/** All that is asked for when somebody reads. What can't be told in time is left out. */
+export async function collect(services: Services, sources: Sources): Promise<Collected[]> {
+	const parts = await Promise.all([
+		ofServer(services, sources),
+		inTime(ofDatabase(services)),
+		inTime(ofJobs(services)),
+		inTime(ofRoots(services)),
+		ofProcess(sources.eventLoop),
+	]);
+	return parts.flat();
+}
+
+/** Nothing where it takes too long, or where what is asked is away. */
+async function inTime(asked: Promise<Collected[]>): Promise<Collected[]> {
+	let timer: NodeJS.Timeout | undefined;
+	const late = new Promise<never>((_resolve, reject) => {
+		timer = setTimeout(() => reject(new Failure('unavailable', 'Too late.')), patienceMs);
+	});
+	try {
+		return await Promise.race([asked, late]);
+	} catch (error) {
+		if (!isFailure(error)) throw error;
+		return [];
+	} finally {
+		clearTimeout(timer);
+		// Nobody waits for it any more.
+		asked.catch(() => undefined);
+	}
+}
+
+function ofServer({ accounts, archives, thumbnails, walkQueue, version }: Services, sources: Sources): Collected[] {
+	const { received, sent, connections } = sources.bytes();
+	const queues: [string, FairQueue][] = [
+		['walks', walkQueue],
+		['passwords', accounts.queue],
+		['checksums', archives.queue],
+		['thumbnails', thumbnails.queue],
+	];
+	const ofQueues = (read: (queue: FairQueue) => number) =>
+		queues.map(([queue, each]): Sample => [{ queue }, read(each)]);
+	const { rendered, cached } = thumbnails.counts;
+	return [
+		gauge('stowage_info', 'The version that runs.', [{ version }, 1]),
+		counter('stowage_received_bytes_total', 'Bytes received by all connections.', [{}, received]),
+		counter('stowage_sent_bytes_total', 'Bytes sent by all connections.', [{}, sent]),
+		gauge('stowage_connections', 'Open connections.', [{}, connections]),
+		gauge(
+			'stowage_transfers',
+			'Uploads, downloads and archives under way.',
+			[{ kind: 'upload' }, sources.underWay.upload],
+			[{ kind: 'download' }, sources.underWay.download],
+			[{ kind: 'archive' }, archives.underWay()],
+		),
+		gauge(
+			'stowage_queue_running',
+			'Work that runs, by the queue it came through.',
+			...ofQueues((queue) => queue.running),
+		),
+		gauge('stowage_queue_waiting', 'Work that waits for its turn.', ...ofQueues((queue) => queue.waiting)),
+		counter(
+			'stowage_thumbnails_total',
+			'Thumbnails that were made, and that were there already.',
+			[{ result: 'rendered' }, rendered],
+			[{ result: 'cached' }, cached],
+		),
+	];
+}
+
+async function ofDatabase({ database }: Services): Promise<Collected[]> {
+	const startedAt = performance.now();
+	await database.ping();
+	const seconds = (performance.now() - startedAt) / 1000;
+	return [gauge('stowage_database_ping_seconds', 'How long the database took to answer just now.', [{}, seconds])];
+}
+
+async function ofJobs({ database }: Services): Promise<Collected[]> {
+	const counts = await database.jobs.counts();
+	return [
+		gauge(
+			'stowage_jobs',
+			'Jobs that are remembered, of all servers on this database.',
+			...counts.map(({ kind, status, count }): Sample => [{ kind, status }, count]),
+		),
+	];
+}
+
+async function ofRoots({ roots }: Services): Promise<Collected[]> {
+	const all = await roots.list();
+	const ofAll = (read: (root: (typeof all)[number]) => number | null) =>
+		all.flatMap((root): Sample[] => {
+			const value = read(root);
+			return value === null ? [] : [[{ root: root.name }, value]];
+		});
+	return [
+		gauge(
+			'stowage_root_up',
+			'Whether the storage root can be used.',
+			...ofAll(({ fault }) => (fault === null ? 1 : 0)),
+		),
+		gauge('stowage_root_free_bytes', 'Free space of its disk.', ...ofAll(({ freeBytes }) => freeBytes)),
+		gauge('stowage_root_size_bytes', 'Size of its disk.', ...ofAll(({ totalBytes }) => totalBytes)),
+	];
+}
+
+async function ofProcess(eventLoop: IntervalHistogram): Promise<Collected[]> {
+	const { rss, heapUsed } = process.memoryUsage();
+	const { user, system } = process.cpuUsage();
+	const seconds = (nanoseconds: number) => (Number.isNaN(nanoseconds) ? 0 : nanoseconds / 1e9);
+	const delays: Sample[] = [
+		[{ quantile: '0.5' }, seconds(eventLoop.percentile(50))],
+		[{ quantile: '0.99' }, seconds(eventLoop.percentile(99))],
+		[{ quantile: '1' }, seconds(eventLoop.max)],
+	];
+	eventLoop.reset();
+	const startTime = (performance.timeOrigin ?? 0) / 1000;
+	// Only Linux has it.
+	const descriptors = await readdir('/proc/self/fd').then(
+		({ length }) => [gauge('process_open_fds', 'Open descriptors.', [{}, length])],
+		() => [],
+	);
+	return [
+		gauge('stowage_event_loop_delay_seconds', 'How late the event loop was since the last reading.', ...delays),
+		gauge('process_resident_memory_bytes', 'Memory of the process.', [{}, rss]),
+		gauge('nodejs_heap_size_used_bytes', 'Memory of its JavaScript.', [{}, heapUsed]),
+		counter('process_cpu_seconds_total', 'Time of the processor.', [{}, (user + system) / 1e6]),
+		gauge('process_start_time_seconds', 'When it was started, since the epoch.', [{}, startTime]),
+		...descriptors,
+	];
+}
