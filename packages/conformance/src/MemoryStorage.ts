@@ -1,6 +1,7 @@
 import type {
 	ByteRange,
 	CopyOptions,
+	FolderTimesStorage,
 	MoveOptions,
 	NamingOptions,
 	OpenFile,
@@ -9,7 +10,6 @@ import type {
 	StorageDriver,
 	StorageEntry,
 	StorageItem,
-	StorageProvider,
 } from '@stowage/plugin-api';
 import {
 	baseName,
@@ -36,7 +36,7 @@ export function memoryStorageDriver(): StorageDriver {
 }
 
 /** A storage that keeps everything in memory, for tests: quick, and gone with the last reference to it. */
-export class MemoryStorage implements StorageProvider {
+export class MemoryStorage implements FolderTimesStorage {
 	readonly rootId: string;
 	readonly #root: MemoryRoot;
 
@@ -68,6 +68,10 @@ export class MemoryStorage implements StorageProvider {
 		const node = new FolderNode();
 		this.#publish(node, path);
 		return itemOf(baseName(path), node);
+	}
+
+	async setFolderTime(folder: StoragePath, mtime: number): Promise<void> {
+		this.#folder(folder).mtime = mtime;
 	}
 
 	async move(from: StoragePath, to: StoragePath, options: MoveOptions = {}): Promise<StorageItem> {

@@ -120,8 +120,14 @@ async function tree(storage: MountedStorage) {
 }
 
 test('a copy to a home on another root is whole, keeps times and gets a free name', async (t) => {
-	const { storage, second } = await homes(t);
+	const { storage, first, second } = await homes(t);
 	await tree(storage);
+	const times = [
+		['docs', 1_600_000_000_000],
+		['docs/deep', 1_500_000_000_000],
+		['docs/empty', 1_400_000_000_000],
+	] as const;
+	for (const [folder, mtime] of times) await first.setFolderTime(p(`users/near-1/${folder}`), mtime);
 	const to = p('users/far-1/docs');
 	t.is((await storage.copy(p('users/near-1/docs'), to)).name, 'docs');
 	t.is((await storage.copy(p('users/near-1/docs'), to, { otherNames: ['docs (1)'] })).name, 'docs (1)');
@@ -130,6 +136,7 @@ test('a copy to a home on another root is whole, keeps times and gets a free nam
 		t.is(await textOf(storage, `users/far-1/${name}/deep/3.txt`), 'file 3');
 	}
 	t.is((await storage.stat(p('users/far-1/docs/a.txt'))).mtime, 1_700_000_000_000);
+	for (const [folder, mtime] of times) t.is((await storage.stat(p(`users/far-1/${folder}`))).mtime, mtime, folder);
 	t.is((await storage.copy(p('users/near-1/docs/a.txt'), p('users/far-1/b.txt'))).size, 1);
 	t.true(isFailure(await t.throwsAsync(storage.copy(p('users/near-1/docs'), to)), 'alreadyExists'));
 	t.deepEqual(await namesIn(second, 'copies'), [], 'nothing is left of one that failed');

@@ -211,6 +211,17 @@ export function hasSurvey(storage: StorageProvider): storage is SurveyingStorage
 	return 'survey' in storage;
 }
 
+/** A further ability of a storage: to set the modified time of a folder, which each new name in it changes. */
+export interface FolderTimesStorage extends StorageProvider {
+	/** `mtime` is milliseconds since the epoch. Throws `notFound` for a file. */
+	setFolderTime(folder: StoragePath, mtime: number): Promise<void>;
+}
+
+/** Whether a storage has this ability. */
+export function hasFolderTimes(storage: StorageProvider): storage is FolderTimesStorage {
+	return 'setFolderTime' in storage;
+}
+
 /** A further ability of a storage: its files are plain files below one folder, and another program of this machine may read them there. */
 export interface LocalFilesStorage extends StorageProvider {
 	/** Where something lies, relative to that folder. */

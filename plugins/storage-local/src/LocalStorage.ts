@@ -1,6 +1,7 @@
 import type {
 	CopyOptions,
 	FolderListener,
+	FolderTimesStorage,
 	LocalFilesStorage,
 	MoveOptions,
 	OpenFile,
@@ -23,6 +24,7 @@ import { countFolder, listFolder } from './reading/listFolder.js';
 import { surveyFolder } from './reading/surveyFolder.js';
 import { checkDisk, freeBytes, totalBytes } from './root/checkDisk.js';
 import type { Disk } from './root/Disk.js';
+import { setModified } from './system/descriptors.js';
 import { withFailures } from './system/systemErrors.js';
 import { watchFolder } from './watching/watchFolder.js';
 import { findPublished } from './writing/commit.js';
@@ -30,7 +32,7 @@ import { StagedLocalFile } from './writing/StagedLocalFile.js';
 import { sweepLeftovers, sweepStaging } from './writing/sweep.js';
 
 /** Files as plain files below one folder. Each call looks first whether the folder is still the one that is ours. */
-export class LocalStorage implements LocalFilesStorage, SurveyingStorage, WatchingStorage {
+export class LocalStorage implements FolderTimesStorage, LocalFilesStorage, SurveyingStorage, WatchingStorage {
 	readonly #background = new Set<Promise<void>>();
 
 	constructor(readonly disk: Disk) {
@@ -83,6 +85,13 @@ export class LocalStorage implements LocalFilesStorage, SurveyingStorage, Watchi
 
 	makeDirectory(path: StoragePath): Promise<StorageItem> {
 		return withFailures(path, () => makeFolder(this.disk, path));
+	}
+
+	setFolderTime(folder: StoragePath, mtime: number): Promise<void> {
+		return withFailures(folder, async () => {
+			using opened = await this.disk.folder(folder, 'read');
+			await setModified(opened.fd, mtime / 1000);
+		});
 	}
 
 	move(from: StoragePath, to: StoragePath, options: MoveOptions = {}): Promise<StorageItem> {

@@ -1,3 +1,4 @@
+import { hasFolderTimes } from '@stowage/plugin-api';
 import { names, outcomes, p, put, putFolders, type Rule, readText, refused } from './steps.js';
 
 /** Making folders, moving and removing. */
@@ -35,6 +36,16 @@ export function changingRules(rule: Rule): void {
 		await refused(t, 'notFound', () => storage.removeEmptyFolder(p('file')));
 		await refused(t, 'invalid', () => storage.removeEmptyFolder(p('')));
 		t.is(await readText(storage, 'file'), 'mine');
+	});
+
+	rule('the time of a folder is set, where the storage can', async (t, storage) => {
+		if (!hasFolderTimes(storage)) return t.pass();
+		await putFolders(storage, 'folder');
+		await put(storage, 'folder/file');
+		await storage.setFolderTime(p('folder'), 1_234_567_890_123);
+		t.is((await storage.stat(p('folder'))).mtime, 1_234_567_890_123);
+		await refused(t, 'notFound', () => storage.setFolderTime(p('folder/file'), 0));
+		await refused(t, 'notFound', () => storage.setFolderTime(p('nothing'), 0));
 	});
 
 	rule('a file is renamed and moved with its time', async (t, storage) => {

@@ -1,5 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { CopyOptions, StagingAges, StorageItem, StorageProvider } from '@stowage/plugin-api';
+import {
+	type CopyOptions,
+	hasFolderTimes,
+	type StagingAges,
+	type StorageItem,
+	type StorageProvider,
+} from '@stowage/plugin-api';
 import { Failure, isFailure, joinPath, parentPath, parsePath, type StoragePath } from '@stowage/rules';
 import { ensureFolder } from './folders.js';
 import { itemsIn } from './itemsIn.js';
@@ -12,8 +18,8 @@ const treePrefix = 'tree.';
 const filePrefix = 'file.';
 
 /**
- * Copies a file or a whole folder to another root, where it appears whole or not at all. The modified times of files are kept, of folders not: no storage lets them
- * be set. Goes on with a staged copy as `StorageProvider.copy` does, but begins the file anew in which it was cut off.
+ * Copies a file or a whole folder to another root, where it appears whole or not at all. The modified times are kept, those of folders where the target can set
+ * them. Goes on with a staged copy as `StorageProvider.copy` does, but begins the file anew in which it was cut off.
  */
 export async function copyAcross(
 	source: StorageProvider,
@@ -120,7 +126,11 @@ async function copyTree(
 			await staged?.onBegin(treeId(folder, made));
 		}
 		await copyContents(source, from, target, folder, options);
-		return await target.move(folder, to, { otherNames });
+		const made = await target.move(folder, to, { otherNames });
+		// Not before: a copy that looks old is swept.
+		const at = joinPath(parentPath(to), made.name);
+		await keepFolderTime(source, from, target, at);
+		return await target.stat(at);
 	} catch (error) {
 		if (staged === undefined) await target.remove(folder).catch(ignoreMissing);
 		throw error;
@@ -173,6 +183,7 @@ async function copyContents(
 				await options.beforeItem?.(item);
 				if (!isThere) await target.makeDirectory(copy);
 				await copyContents(source, path, target, copy, options);
+				await keepFolderTime(source, path, target, copy);
 			} else if (isThere) {
 				await options.beforeItem?.(item);
 				options.afterBytes?.(item.size);
@@ -180,6 +191,16 @@ async function copyContents(
 		}
 	}
 	for (const name of there.keys()) await target.remove(joinPath(folder, name));
+}
+
+/** Called once all is in the folder, since each new name in it sets its time. */
+async function keepFolderTime(
+	source: StorageProvider,
+	from: StoragePath,
+	target: StorageProvider,
+	folder: StoragePath,
+): Promise<void> {
+	if (hasFolderTimes(target)) await target.setFolderTime(folder, (await source.stat(from)).mtime);
 }
 
 function isSame(one: StorageItem, other: StorageItem): boolean {
