@@ -80,7 +80,7 @@ const coreFloors: readonly (readonly string[])[] = [
 	['http', 'storage', 'plugins', 'limits', 'leases', 'events', 'audit'],
 	['bodies', 'responses'],
 	['accounts', 'quotas', 'files', 'archives', 'jobs', 'links', 'tickets', 'thumbnails', 'uploads'],
-	['pasting'],
+	['pasting', 'moving'],
 	['services', 'routes', 'metrics'],
 	['createApp', 'index'],
 ];

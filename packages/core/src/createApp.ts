@@ -32,6 +32,7 @@ import { auditedLinks } from './links/auditedLinks.js';
 import { createLinks } from './links/createLinks.js';
 import { createLog, type Log } from './log.js';
 import { createMetrics } from './metrics/createMetrics.js';
+import { createHomeMoves } from './moving/createHomeMoves.js';
 import { createPasting } from './pasting/createPasting.js';
 import { loadPlugins } from './plugins/loadPlugins.js';
 import { createRegistry } from './plugins/registry.js';
@@ -240,7 +241,7 @@ async function assemble(
 	server.decorate('server', 'files', files);
 	await loadPlugins(server, config);
 	providers.auth.get(config.auth);
-	const roots = await Roots.open({ drivers: providers.storage, config, database, log, monotonic });
+	const roots = await Roots.open({ drivers: providers.storage, config, database, log, identity, monotonic });
 	parts.push(roots);
 	const storage = await openStorage(roots, log);
 	opened = storage;
@@ -318,6 +319,7 @@ async function assemble(
 		monotonic,
 	});
 	const pasting = createPasting(jobs, { files, uploadLimits, walkQueue, log, monotonic });
+	const homeMoves = createHomeMoves({ jobs, users: database.users, roots, database, config, log, monotonic });
 	const inFlightUploads = new InFlightUploads();
 	parts.push(inFlightUploads);
 	speakTus(server, config.basePath);
@@ -345,6 +347,7 @@ async function assemble(
 		jobs,
 		leases,
 		pasting,
+		homeMoves,
 		streams,
 		resumableUploads,
 		quotas,

@@ -30,6 +30,7 @@ export { removeVisitorFile, type VisitorFile, visitorFiles } from './files/visit
 export { endFaultyRequest } from './http/requestContext.js';
 export { type FileHash, hashFiles, type KnownLink, relink } from './links/relink.js';
 export { createLog, type Log } from './log.js';
+export { homeMoveName } from './moving/homeMoveKind.js';
 export { checkConfig } from './plugins/checkConfig.js';
 export type { Services } from './services.js';
 export type { RootState } from './storage/Roots.js';

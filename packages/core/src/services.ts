@@ -14,6 +14,7 @@ import type { DatabaseReserve } from './limits/databaseReserve.js';
 import type { FairQueue } from './limits/FairQueue.js';
 import type { Links } from './links/createLinks.js';
 import type { Log } from './log.js';
+import type { HomeMoves } from './moving/createHomeMoves.js';
 import type { Pasting } from './pasting/createPasting.js';
 import type { Quotas } from './quotas/createQuotas.js';
 import type { MountedStorage } from './storage/MountedStorage.js';
@@ -52,6 +53,7 @@ export interface Services {
 	jobs: JobService;
 	leases: Leases;
 	pasting: Pasting;
+	homeMoves: HomeMoves;
 	streams: EventStreams;
 	resumableUploads: ResumableUploads;
 	inFlightUploads: InFlightUploads;

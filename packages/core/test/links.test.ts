@@ -654,6 +654,7 @@ test('a link is found whose file was away for just the moment in which it was lo
 		},
 		storage: () => ({
 			...storage,
+			changing: (path, work) => storage.changing(path, work),
 			open: (path) => storage.open(path),
 			async stat(path) {
 				try {

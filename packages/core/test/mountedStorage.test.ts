@@ -24,6 +24,9 @@ function mounted(first = new MemoryStorage(), second = new MemoryStorage(), isSe
 		ofHome: (username) => (username.startsWith('far') ? far : near),
 		placeHome: async () => {},
 		placeHomeWith: async () => {},
+		changing: (_, work) => work(),
+		assertThawed: () => {},
+		assertAtRest: async () => {},
 		homesOn: async (mount) => (mount === far ? ['far-1', 'far-2'] : []),
 	});
 	return { storage, first, second };

@@ -111,7 +111,7 @@ function database(knex: Knex, now: () => number, freeSpace: () => Promise<number
 		users: guarded(userStore(knex, now)),
 		sessions: guarded(changes === undefined ? sessions : rememberedSessions(sessions, changes)),
 		roots: guarded(rootStore(knex, now)),
-		homes: guarded(homeStore(knex)),
+		homes: guarded(homeStore(knex, now)),
 		limits: guarded(limitStore(knex)),
 		links: guarded(linkStore(knex, now)),
 		uploads: guarded(uploadStore(knex)),

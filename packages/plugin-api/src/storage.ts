@@ -198,6 +198,8 @@ export interface SurveyBatch {
 	items: StorageItem[];
 	/** How many things there are besides that nobody can be given: special files, names that no path can hold, what may not be read. */
 	leftOut: number;
+	/** Their names, where a storage tells; what is no text in them is replaced. */
+	leftOutNames?: readonly string[];
 }
 
 /** A further ability of a storage: to tell of a folder all that `stat` knows, for less than a `stat` each, and how much it keeps back. */

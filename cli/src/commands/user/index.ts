@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { appCommand } from '../../appCommand.js';
 import { printJson, printRows, timeText } from '../../output.js';
 import { readPassword } from '../../readPassword.js';
+import { type MoveRootOptions, moveRoot } from './moveRoot.js';
 import { type QuotaOptions, setQuota } from './quota.js';
 import { type RemoveOptions, removeUser } from './remove.js';
 import { sessionsCommand } from './sessions.js';
@@ -128,6 +129,17 @@ export function userCommand(): Command {
 				.option('--entries <count>', 'files and folders; 0 is no limit')
 				.option('--none', 'no limit of either, whatever the configuration says')
 				.option('--default', 'what the configuration says'),
+		)
+		.addCommand(
+			appCommand<MoveRootOptions>({
+				usage: 'move-root <name> <root>',
+				description:
+					'move the home of an account to another storage root, while it is used. Cut off, it goes on in the server, or when run again',
+				examples: ['user move-root ada big', 'user move-root ada big --no-wait', 'user move-root ada big --json'],
+				act: moveRoot,
+			})
+				.option('--no-wait', 'let the server do it, and end at once')
+				.option('--json', 'as JSON'),
 		)
 		.addCommand(sessionsCommand());
 }

@@ -1,4 +1,4 @@
-import { type Rule, refuses, second } from './rules.js';
+import { type Repositories, type Rule, refuses, second } from './rules.js';
 
 /** Which storage roots belong to the database, and which homes lie on which. */
 export function rootRules(rule: Rule): void {
@@ -69,4 +69,80 @@ export function rootRules(rule: Rule): void {
 		t.deepEqual(await homes.list('moved'), ['ada', 'bob']);
 		t.deepEqual(await homes.list('one'), []);
 	});
+
+	rule('a home on its way is known as long as its job has not ended', async (t, { homes, jobs, users }) => {
+		const job = await moveJob({ jobs, users }, 'one');
+		const move = { name: 'ada', jobId: job, runId: 'run' };
+		await homes.set('ada', 'old');
+		t.deepEqual(await homes.look('ada'), { rootId: 'old', move: undefined });
+		await homes.beginMove(move);
+		t.deepEqual(await homes.look('ada'), { rootId: 'old', move: { ...move, isFrozen: false } });
+		t.true(await homes.freeze('run', true));
+		t.deepEqual(await homes.moves(), [{ ...move, isFrozen: true }]);
+		await refuses(t, 'conflict', async () => homes.beginMove({ name: 'ada', jobId: 'other', runId: 'other' }));
+		await jobs.cancel(job);
+		t.deepEqual(await homes.moves(), []);
+		t.is((await homes.look('ada')).move, undefined);
+		await homes.beginMove({ name: 'ada', jobId: 'other', runId: 'other' });
+	});
+
+	rule('a home is switched by the run that has frozen it, with its links, and by no earlier one', async (t, db) => {
+		const { homes, links, users } = db;
+		const jobId = await moveJob(db, 'one');
+		const [ada] = await users.list();
+		const link = { ownerId: String(ada?.id), path: 'a' as never, expiresAt: Date.UTC(2031, 0, 1) };
+		const [first, second] = [
+			await links.add({ ...link, tokenHash: '1', itemId: 'old 1' }),
+			await links.add({ ...link, tokenHash: '2', itemId: 'old 2' }),
+		];
+		await homes.beginMove({ name: 'ada', jobId, runId: 'earlier' });
+		await homes.freeze('earlier', true);
+		await homes.beginMove({ name: 'ada', jobId, runId: 'run' });
+		const rebound = [
+			{ id: first.id, seenItemId: 'old 1', itemId: 'new 1' },
+			{ id: second.id, seenItemId: 'another', itemId: 'new 2' },
+		];
+		t.false(await homes.freeze('earlier', true));
+		t.false(await homes.switchRoot('earlier', 'new', rebound));
+		t.false(await homes.switchRoot('run', 'new', rebound), 'it is not frozen');
+		t.is(await homes.find('ada'), undefined);
+		await homes.freeze('run', true);
+		t.true(await homes.switchRoot('run', 'new', rebound));
+		t.deepEqual(await homes.look('ada'), {
+			rootId: 'new',
+			move: { name: 'ada', jobId, runId: 'run', isFrozen: false },
+		});
+		t.deepEqual((await links.list()).map(({ itemId }) => itemId).sort(), ['new 1', 'old 2']);
+		await homes.endMove('earlier');
+		t.is((await homes.moves()).length, 1);
+		await homes.endMove('run');
+		t.deepEqual(await homes.moves(), []);
+	});
+
+	rule('processes tell of a move, and are known to be silent', async (t, { homes }, clock) => {
+		await homes.acknowledge('run', 'one', false);
+		await homes.acknowledge('run', 'two', true);
+		await homes.acknowledge('other', 'one', true);
+		await homes.acknowledge('run', 'one', false);
+		const told = async () =>
+			(await homes.acknowledgements('run', 10 * second)).sort((a, b) => (a.holder < b.holder ? -1 : 1));
+		t.deepEqual(await told(), [
+			{ holder: 'one', hasStopped: false, isSilent: false },
+			{ holder: 'two', hasStopped: true, isSilent: false },
+		]);
+		clock.now += 11 * second;
+		await homes.acknowledge('run', 'one', true);
+		t.deepEqual(await told(), [
+			{ holder: 'one', hasStopped: true, isSilent: false },
+			{ holder: 'two', hasStopped: true, isSilent: true },
+		]);
+	});
+}
+
+/** A job of ada's, who is made for it. */
+async function moveJob({ jobs, users }: Pick<Repositories, 'jobs' | 'users'>, id: string): Promise<string> {
+	const { id: userId } = await users.add({ username: 'ada', secret: 's' });
+	const job = { id, kind: 'move-root', userId, title: 'Move', input: '{}', onRestart: 'resume' as const };
+	await jobs.add(job, { jobs: 10, bytes: 1000 });
+	return id;
 }

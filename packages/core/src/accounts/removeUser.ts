@@ -18,6 +18,7 @@ export async function removeUser(
 ): Promise<string | undefined> {
 	if (fate.kind === 'move' && fate.to.id === user.id)
 		throw new Failure('invalid', 'The files of a user who goes can only be moved to another one.');
+	await storage.assertAtRest(user.username);
 	if (fate.kind !== 'keep') await users.setDisabled(user.id, true);
 	const folder = await settleFiles(user, fate, storage);
 	await users.remove(user.id);

@@ -30,8 +30,8 @@ export interface JobService extends Jobs {
 	listOf(userId?: string): Promise<JobRecord[]>;
 	/** Asks for the end of anybody's job. Throws `notFound` for an unknown one. */
 	cancelAny(id: string): Promise<void>;
-	/** Begins to run jobs. A process that only looks at them never calls it. */
-	begin(): void;
+	/** Begins to run jobs, of one kind only where it is named. A process that only looks at them never calls it. */
+	begin(only?: string): void;
 	/** Begins no further run and asks those under way to end; they go on after the restart, or fail, as their kinds say. */
 	stop(): void;
 	/** Stops, and waits for a while for the runs to end. */
@@ -83,6 +83,7 @@ export function createJobs(parts: Dependencies): JobService {
 	/** What a run does belongs to no request, whoever started it. */
 	const inOwnContext = AsyncLocalStorage.snapshot();
 	let hasBegun = false;
+	let onlyKind: string | undefined;
 	let timers: NodeJS.Timeout[] = [];
 	let polling: Promise<void> | undefined;
 	let isAskedAgain = false;
@@ -245,6 +246,7 @@ export function createJobs(parts: Dependencies): JobService {
 	const claimAll = async (held: readonly HeldJob[]): Promise<void> => {
 		const taken = new Set(held.map((job) => job.slot));
 		for (const kind of kinds.values()) {
+			if (onlyKind !== undefined && kind.name !== onlyKind) continue;
 			// Beside the others: it only drops what it had made, and its owner waits for that.
 			const clearing = `${kind.name}#cancelled`;
 			if (!taken.has(clearing)) await claimNext(kind, clearing, 'cancelled');
@@ -419,9 +421,10 @@ export function createJobs(parts: Dependencies): JobService {
 			wakeWaiting(id);
 		},
 
-		begin() {
+		begin(only) {
 			if (hasBegun) return;
 			hasBegun = true;
+			onlyKind = only;
 			timers = [setInterval(wake, jobLimits.pollMs).unref(), setInterval(beat, jobLimits.spacingMs).unref()];
 			wake();
 		},

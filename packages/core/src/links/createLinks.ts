@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { LinkRecord, LinkStore, OpenFile, StorageProvider } from '@stowage/plugin-api';
+import type { LinkRecord, LinkStore, OpenFile } from '@stowage/plugin-api';
 import {
 	assertAllowed,
 	Failure,
@@ -14,6 +14,7 @@ import {
 import type { ItemWatcher } from '../files/itemWatcher.js';
 import type { Log } from '../log.js';
 import { secretHash } from '../secretHash.js';
+import type { MountedStorage } from '../storage/MountedStorage.js';
 import { Lifetimes } from './Lifetimes.js';
 import { identityOf, type LocatedLink, locateLink, openLink } from './locateLink.js';
 import { recordIfPossible } from './noteIfPossible.js';
@@ -56,7 +57,7 @@ export interface Links {
 interface Dependencies {
 	links: LinkStore;
 	/** Looked up at each call. */
-	storage: () => Pick<StorageProvider, 'open' | 'stat'>;
+	storage: () => Pick<MountedStorage, 'open' | 'stat' | 'changing'>;
 	log: Log;
 	/** The time of day, milliseconds since the epoch. */
 	now?: () => number;
@@ -113,19 +114,23 @@ export function createLinks({
 		async make(viewer, path, expiration) {
 			assertAllowed(temporaryLinkDenial(viewer, { area: 'private', path }));
 			if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in first.');
-			const itemId = identityOf(await storage().stat(joinPath(homeRoot(viewer.username), path)));
-			if ((await links.list(viewer.id)).length >= maxLinks)
-				throw new Failure('conflict', 'You have too many temporary links: revoke some of them first.');
-			const token = randomBytes(32).toString('base64url');
-			const expiresAt = now() + linkExpirationMilliseconds[expiration];
-			const link = await links.add({ tokenHash: secretHash(token), ownerId: viewer.id, path, itemId, expiresAt });
-			lifetimes.stateOf(link);
-			if ((await locateLink(storage(), link)) === undefined) {
-				// It was moved while nobody knew of the link yet.
-				await links.remove([link.id]);
-				throw new Failure('notFound', 'There is no such file or folder.');
-			}
-			return { id: link.id, token, expiresAt };
+			const home = homeRoot(viewer.username);
+			// The item has another id on another root.
+			return storage().changing(home, async () => {
+				const itemId = identityOf(await storage().stat(joinPath(home, path)));
+				if ((await links.list(viewer.id)).length >= maxLinks)
+					throw new Failure('conflict', 'You have too many temporary links: revoke some of them first.');
+				const token = randomBytes(32).toString('base64url');
+				const expiresAt = now() + linkExpirationMilliseconds[expiration];
+				const link = await links.add({ tokenHash: secretHash(token), ownerId: viewer.id, path, itemId, expiresAt });
+				lifetimes.stateOf(link);
+				if ((await locateLink(storage(), link)) === undefined) {
+					// It was moved while nobody knew of the link yet.
+					await links.remove([link.id]);
+					throw new Failure('notFound', 'There is no such file or folder.');
+				}
+				return { id: link.id, token, expiresAt };
+			});
 		},
 
 		async resolve(token) {

@@ -1,8 +1,9 @@
-import type { LinkRecord, LinkStore, StorageProvider } from '@stowage/plugin-api';
+import type { LinkRecord, LinkStore } from '@stowage/plugin-api';
 import { homeRoot, isWithin, joinPath, relativePath, type StoragePath } from '@stowage/rules';
 import type { ItemWatcher } from '../files/itemWatcher.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
 import type { Log } from '../log.js';
+import type { MountedStorage } from '../storage/MountedStorage.js';
 import { isPublicPath, locateLink } from './locateLink.js';
 import { recordIfPossible } from './noteIfPossible.js';
 
@@ -13,7 +14,7 @@ export interface LinkTracker extends ItemWatcher {
 
 interface Dependencies {
 	links: LinkStore;
-	storage: () => Pick<StorageProvider, 'open' | 'stat'>;
+	storage: () => Pick<MountedStorage, 'open' | 'stat' | 'changing'>;
 	log: Log;
 }
 
@@ -72,10 +73,12 @@ export function trackItems({ links, storage, log }: Dependencies): LinkTracker {
 
 		async removing(viewer, at, remove) {
 			if (viewer.kind === 'anonymous' || !(await hasLinks(viewer.id))) return remove();
-			const within = await linkedWithin(viewer.id, relativePath(at, homeRoot(viewer.username)));
+			const home = homeRoot(viewer.username);
+			const within = await linkedWithin(viewer.id, relativePath(at, home));
 			await remove();
-			// In turn, or one that moves just then would be taken for gone.
-			if (within.size > 0) await note(exclusively(viewer.id, () => removeGone(viewer.id, within)));
+			// In turn, or one that moves just then would be taken for gone, and so would all whose home changes its root.
+			const tidy = () => exclusively(viewer.id, () => removeGone(viewer.id, within));
+			if (within.size > 0) await note(storage().changing(home, tidy));
 		},
 
 		atRest: exclusively,

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { CopyStaging, FileCopyOptions, Files, JobContext, JobKind } from '@stowage/plugin-api';
 import { type Entry, isFailure } from '@stowage/rules';
 import { clientKey } from '../limits/clientKey.js';
@@ -8,16 +7,13 @@ import type { UploadLimits } from '../uploads/uploadLimits.js';
 import { countBytes } from './countBytes.js';
 import { type PasteInput, type PasteStep, pasteInput } from './pasteInput.js';
 import { detailOf, pasteItems, stateOf } from './pasteItems.js';
+import { unlessLocked } from './unlessLocked.js';
 
 /** How often a page may hear how far a copy is. */
 const tellMs = 100;
 
 /** How often what is known of a copy is saved: one that comes further is not given up, however often it is cut off. */
 const checkpointMs = 5000;
-
-/** A process that has lost its lease may work on the copy for a moment longer. */
-const lockedTries = 60;
-const lockedMs = 500;
 
 export interface CopyDependencies {
 	files: Files;
@@ -101,7 +97,7 @@ export function copyKind({ files, uploadLimits, walkQueue, log, monotonic }: Cop
 					{ operation: 'copy', done: 'Copied' },
 					{
 						async bring(step) {
-							const entry = await unlessLocked(() => bring(step), staged.id !== undefined, signal);
+							const entry = await unlessLocked(() => bring(step), signal);
 							state.bytes += itemBytes;
 							itemBytes = 0;
 							staged.id = undefined;
@@ -128,16 +124,4 @@ export function copyKind({ files, uploadLimits, walkQueue, log, monotonic }: Cop
 			}
 		},
 	};
-}
-
-/** Waits for whoever works on a copy that is gone on with. */
-async function unlessLocked<T>(work: () => Promise<T>, mayBeLocked: boolean, signal: AbortSignal): Promise<T> {
-	for (let tries = 1; ; tries++) {
-		try {
-			return await work();
-		} catch (error) {
-			if (!mayBeLocked || !isFailure(error, 'locked') || tries === lockedTries) throw error;
-			await wait(lockedMs, undefined, { signal });
-		}
-	}
 }

@@ -2,6 +2,7 @@ import type { Files, JobKind, WalkedItem } from '@stowage/plugin-api';
 import { baseName, type Entry, isFailure, joinPath, parentPath, type Viewer } from '@stowage/rules';
 import { type PasteInput, type PasteStep, pasteInput, withinOneArea } from './pasteInput.js';
 import { detailOf, pasteItems, stateOf } from './pasteItems.js';
+import { unlessLocked } from './unlessLocked.js';
 
 /** Moves of many items. Each is one rename, so what is half done is never more than one of them. */
 export function moveKind(files: Files): JobKind<PasteInput> {
@@ -34,7 +35,7 @@ export function moveKind(files: Files): JobKind<PasteInput> {
 						for await (const { id } of files.stat(viewer, step.from.area, [step.from])) state.mark = id;
 						// With its id, since a run that is cut off after the move must know that it is done.
 						await job.checkpoint(state);
-						return files.move(viewer, step.from, step.to.path);
+						return unlessLocked(() => files.move(viewer, step.from, step.to.path), job.signal);
 					},
 					giveUp: async () => {},
 					tell,

@@ -26,6 +26,7 @@ import {
 	pathSegments,
 	type StoragePath,
 } from '@stowage/rules';
+import { commitAcross } from './commitAcross.js';
 import { copyAcross, discardAcross, sweepAcross } from './copyAcross.js';
 import { itemsIn } from './itemsIn.js';
 
@@ -48,6 +49,12 @@ export interface Mounts {
 	placeHome(username: string): Promise<void>;
 	/** Notes that a home lies where another one does, whose name it will get. Nothing happens where that one is no more. */
 	placeHomeWith(username: string, newName: string): Promise<void>;
+	/** Runs `work`, which changes a home. Throws `locked` while the home is frozen, as it moves to another root; a move waits for what has begun before. */
+	changing<T>(username: string, work: () => Promise<T>): Promise<T>;
+	/** Throws `locked` as soon as this process knows that a home is frozen: for long work that has begun before. */
+	assertThawed(username: string): void;
+	/** Throws `conflict` while a home is on its way to another root. */
+	assertAtRest(username: string): Promise<void>;
 	/** Names of the homes on a root, also while it is away. */
 	homesOn(mount: Mount): Promise<readonly string[]>;
 }
@@ -72,9 +79,19 @@ export class MountedStorage implements SurveyingStorage, WatchingStorage {
 
 	/** The root that holds the path. */
 	mountAt(path: StoragePath): Mount | Promise<Mount> {
-		const [first, home] = pathSegments(path);
-		const isHome = first === homesFolder && home !== undefined && home !== anonymousOwner;
-		return isHome ? this.#mounts.ofHome(home) : this.#mounts.default;
+		const home = homeAt(path);
+		return home === undefined ? this.#mounts.default : this.#mounts.ofHome(home);
+	}
+
+	/** Runs work that depends on where a home lies and on the ids of what lies there: it does not move meanwhile. Throws `locked` while it does. */
+	changing<T>(path: StoragePath, work: () => Promise<T>): Promise<T> {
+		const home = homeAt(path);
+		return home === undefined ? work() : this.#mounts.changing(home, work);
+	}
+
+	/** Called before an account is renamed or removed. Throws `conflict` while its home is on its way to another root. */
+	assertAtRest(username: string): Promise<void> {
+		return this.#mounts.assertAtRest(username);
 	}
 
 	/** Called before a home is made. */
@@ -125,24 +142,51 @@ export class MountedStorage implements SurveyingStorage, WatchingStorage {
 		return taggedFile(await storage.open(path), tag);
 	}
 
-	async makeDirectory(path: StoragePath): Promise<StorageItem> {
-		const { storage, tag } = await this.mountAt(path);
-		return tagged(await storage.makeDirectory(path), tag);
+	makeDirectory(path: StoragePath): Promise<StorageItem> {
+		return this.changing(path, async () => {
+			const { storage, tag } = await this.mountAt(path);
+			return tagged(await storage.makeDirectory(path), tag);
+		});
 	}
 
-	async move(from: StoragePath, to: StoragePath, options?: MoveOptions): Promise<StorageItem> {
-		const [source, target] = await Promise.all([this.mountAt(from), this.mountAt(to)]);
-		if (source !== target) throw new Failure('invalid', 'Items can’t be moved to a home on another disk.');
-		return tagged(await source.storage.move(from, to, options), source.tag);
+	move(from: StoragePath, to: StoragePath, options?: MoveOptions): Promise<StorageItem> {
+		const move = async () => {
+			const [source, target] = await Promise.all([this.mountAt(from), this.mountAt(to)]);
+			if (source !== target) throw new Failure('invalid', 'Items can’t be moved to a home on another disk.');
+			return tagged(await source.storage.move(from, to, options), source.tag);
+		};
+		return this.changing(from, () => (homeAt(to) === homeAt(from) ? move() : this.changing(to, move)));
 	}
 
-	async copy(from: StoragePath, to: StoragePath, options: CopyOptions = {}): Promise<StorageItem> {
+	copy(from: StoragePath, to: StoragePath, options: CopyOptions = {}): Promise<StorageItem> {
+		return this.changing(to, () => this.#copy(from, to, options));
+	}
+
+	async #copy(from: StoragePath, to: StoragePath, options: CopyOptions): Promise<StorageItem> {
 		const [source, target] = await Promise.all([this.mountAt(from), this.mountAt(to)]);
 		const { staged, ...rest } = options;
-		const targetOptions: CopyOptions = rest;
+		const home = homeAt(to);
+		// A copy may take hours, for which no home stays frozen: it is cut off, and one that is staged goes on afterwards.
+		const assertThawed = () => {
+			if (home !== undefined) this.#mounts.assertThawed(home);
+		};
+		const targetOptions: CopyOptions = {
+			...rest,
+			async beforeItem(item) {
+				assertThawed();
+				await rest.beforeItem?.(item);
+			},
+			async beforeBytes(bytes) {
+				assertThawed();
+				await rest.beforeBytes?.(bytes);
+			},
+		};
 		if (staged !== undefined) {
+			const isElsewhere = staged.id !== undefined && splitId(staged.id)[0] !== target.tag;
+			// Begun on the root that the home lay on before.
+			if (isElsewhere && staged.id !== undefined) await this.discardCopy(staged.id).catch(ignoreMissing);
 			targetOptions.staged = {
-				id: staged.id === undefined ? undefined : withoutTag(staged.id, target.tag),
+				id: staged.id === undefined || isElsewhere ? undefined : withoutTag(staged.id, target.tag),
 				onBegin: (id) => staged.onBegin(withTag(id, target.tag)),
 			};
 		}
@@ -159,19 +203,18 @@ export class MountedStorage implements SurveyingStorage, WatchingStorage {
 		if (!(await discardAcross(storage, own))) await storage.discardCopy(own);
 	}
 
-	async remove(path: StoragePath): Promise<void> {
-		await (await this.mountAt(path)).storage.remove(path);
+	remove(path: StoragePath): Promise<void> {
+		return this.changing(path, async () => (await this.mountAt(path)).storage.remove(path));
 	}
 
-	async removeEmptyFolder(path: StoragePath): Promise<void> {
-		await (await this.mountAt(path)).storage.removeEmptyFolder(path);
+	removeEmptyFolder(path: StoragePath): Promise<void> {
+		return this.changing(path, async () => (await this.mountAt(path)).storage.removeEmptyFolder(path));
 	}
 
 	/** `at` is where a new file shall go, the default root where it is left out. */
 	async stage(id?: string, at: StoragePath = parsePath('')): Promise<StagedFile> {
 		const { storage, tag } = id === undefined ? await this.mountAt(at) : this.#mountOf(id);
 		const staged = await storage.stage(id === undefined ? undefined : withoutTag(id, tag));
-		if (tag === '' && this.#mounts.all().length === 1) return staged;
 		return this.#mountedFile(staged, storage, tag);
 	}
 
@@ -248,12 +291,15 @@ export class MountedStorage implements SurveyingStorage, WatchingStorage {
 			size: () => staged.size(),
 			append: (body, at) => staged.append(body, at),
 			sync: () => staged.sync(),
-			commit: async (path: StoragePath, options?: CommitOptions) => {
-				if ((await this.mountAt(path)).storage !== storage) {
-					throw new Failure('conflict', 'The files are on another disk by now. Please upload this one again.');
-				}
-				return tagged(await staged.commit(path, options), tag);
-			},
+			commit: (path: StoragePath, options?: CommitOptions) =>
+				this.changing(path, async () => {
+					const target = await this.mountAt(path);
+					const isHere = target.storage === storage;
+					const item = isHere
+						? await staged.commit(path, options)
+						: await commitAcross(staged, storage, target.storage, path, options);
+					return tagged(item, target.tag);
+				}),
 			discard: () => staged.discard(),
 		};
 		if (staged.lock !== undefined) file.lock = () => staged.lock?.() as never;
@@ -264,10 +310,21 @@ export class MountedStorage implements SurveyingStorage, WatchingStorage {
 	}
 }
 
+/** Whose home a path lies in, or is. */
+function homeAt(path: StoragePath): string | undefined {
+	const [first, home] = pathSegments(path);
+	return first === homesFolder && home !== anonymousOwner ? home : undefined;
+}
+
+function ignoreMissing(error: unknown): void {
+	if (!isFailure(error, 'notFound')) throw error;
+}
+
 /** No id of a storage may hold it. */
 const separator = '~';
 
-function withTag(id: string, tag: string): string {
+/** The id of something on a root as it is known outside. */
+export function withTag(id: string, tag: string): string {
 	return tag === '' ? id : `${tag}${separator}${id}`;
 }
 
@@ -281,7 +338,7 @@ function splitId(id: string): [tag: string, id: string] {
 	return at === -1 ? ['', id] : [id.slice(0, at), id.slice(at + separator.length)];
 }
 
-function tagged(item: StorageItem, tag: string): StorageItem {
+export function tagged(item: StorageItem, tag: string): StorageItem {
 	return tag === '' ? item : { ...item, id: withTag(item.id, tag) };
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '@stowage/database';
-import type { Registry, RootRecord, StorageDriver, StorageProvider } from '@stowage/plugin-api';
+import type { HomeMove, Registry, RootRecord, StorageDriver, StorageProvider } from '@stowage/plugin-api';
 import { Failure, homeRoot, isFailure, joinPath, parsePath, type StoragePath } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
@@ -12,13 +12,21 @@ interface Dependencies {
 	config: Pick<Config, 'storage'>;
 	database: Pick<Database, 'roots' | 'homes'>;
 	log: Log;
+	/** This process among others, and whether another one has ended for certain. */
+	identity: { readonly name: string; isGone(name: string): Promise<boolean> };
 	/** Milliseconds of a clock that nobody sets. */
 	monotonic(): number;
 	reloadMs?: number;
 }
 
-/** For so long a process may take a home for where it was: whoever moves one waits longer before it is used elsewhere. */
-export const homeCacheMs = 1000;
+/** For so long a process may take a home for where it was, unless it knows that it is on its way to another root. */
+const homeCacheMs = 1000;
+
+/** How often a process looks after homes that are on their way. */
+const moveLookMs = 200;
+
+/** A process that has not told of itself for so long is taken for dead. */
+const silentMs = 10_000;
 
 /** How often a process asks which roots there are. */
 const defaultReloadMs = 2000;
@@ -43,6 +51,13 @@ export class Roots implements Mounts {
 	#mounts: Mount[] = [];
 	#records: RootRecord[] = [];
 	readonly #homes = new Map<string, { mount: Mount; until: number }>();
+	/** Homes on their way, as far as is known here. */
+	#moves: ReadonlyMap<string, HomeMove> = new Map();
+	/** How many changes of a home are under way in this process. */
+	readonly #changes = new Map<string, number>();
+	/** Grows when moves were asked for: a look at a home that began before may be told something older. */
+	#moveLooks = 0;
+	#moveTimer: NodeJS.Timeout | undefined;
 	#reloading: Promise<void> | undefined;
 	#timer: NodeJS.Timeout | undefined;
 	#isClosed = false;
@@ -83,6 +98,75 @@ export class Roots implements Mounts {
 		const known = this.#homes.get(username);
 		if (known !== undefined && known.until > this.#dependencies.monotonic()) return known.mount;
 		return this.#findHome(username);
+	}
+
+	async changing<T>(username: string, work: () => Promise<T>): Promise<T> {
+		// Counted before it is asked whether the home is frozen: what is not counted yet sees that it is.
+		this.#changes.set(username, (this.#changes.get(username) ?? 0) + 1);
+		try {
+			await this.ofHome(username);
+			this.assertThawed(username);
+			return await work();
+		} finally {
+			const left = (this.#changes.get(username) ?? 1) - 1;
+			if (left === 0) this.#changes.delete(username);
+			else this.#changes.set(username, left);
+		}
+	}
+
+	assertThawed(username: string): void {
+		if (!this.#moves.get(username)?.isFrozen) return;
+		throw new Failure('locked', 'These files are being moved to another disk. Please try again in a moment.', {
+			retryAfter: 2,
+		});
+	}
+
+	async assertAtRest(username: string): Promise<void> {
+		const { move } = await this.#dependencies.database.homes.look(username);
+		if (move === undefined) return;
+		throw new Failure(
+			'conflict',
+			`The home of ${username} is on its way to another root. Wait until it is there, or end that: stowage job cancel ${move.jobId}`,
+		);
+	}
+
+	/**
+	 * Lets nobody change a home any more, which this run of a job moves, and resolves once all changes of it have ended, in every process. `begunAt` is when the move was noted, by
+	 * the monotonic clock: processes hear of it a little later. Throws `conflict` where another run moves it by now.
+	 */
+	async freezeHome(runId: string, begunAt: number, signal: AbortSignal): Promise<void> {
+		const { monotonic, identity, database } = this.#dependencies;
+		const { homes } = database;
+		await wait(Math.max(0, begunAt + this.#reloadMs + moveLookMs - monotonic()), undefined, { signal });
+		if (!(await homes.freeze(runId, true))) throw new Failure('conflict', 'Another process moves this home now.');
+		const frozenAt = monotonic();
+		for (;;) {
+			signal.throwIfAborted();
+			await this.#followMoves();
+			const processes = await homes.acknowledgements(runId, silentMs);
+			const alive = await Promise.all(
+				processes.map(async ({ holder, hasStopped, isSilent }) => {
+					if (hasStopped || isSilent) return false;
+					return holder === identity.name || !(await identity.isGone(holder));
+				}),
+			);
+			// What no process has told of may rest on what it knew a moment ago.
+			if (!alive.includes(true) && monotonic() - frozenAt > homeCacheMs) return;
+			await wait(moveLookMs, undefined, { signal });
+		}
+	}
+
+	/** The root of that name. Throws `notFound`. */
+	async named(name: string): Promise<Mount> {
+		await this.reload();
+		return this.withId(this.#record(name).rootId);
+	}
+
+	/** The root that carries this id. Throws `notFound`. */
+	withId(rootId: string): Mount {
+		const mount = this.#mountOf(rootId);
+		if (mount === undefined) throw new Failure('notFound', 'There is no such storage root any more.');
+		return mount;
 	}
 
 	async homesOn(mount: Mount): Promise<readonly string[]> {
@@ -195,6 +279,7 @@ export class Roots implements Mounts {
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		clearInterval(this.#timer);
+		clearTimeout(this.#moveTimer);
 		await this.#reloading?.catch(() => {});
 		await Promise.all(this.#mounts.map(({ storage }) => storage.close()));
 	}
@@ -251,10 +336,38 @@ export class Roots implements Mounts {
 		this.#records = records;
 		if (gone.length > 0) this.#homes.clear();
 		await Promise.all(gone.map(({ storage }) => storage.close()));
+		if (mounts.length > 1) await this.#followMoves();
+	}
+
+	/** Learns which homes are on their way, and says so, and whether their changes have ended where they are frozen. */
+	async #followMoves(): Promise<void> {
+		const { database, identity } = this.#dependencies;
+		const moves = await database.homes.moves();
+		if (this.#isClosed) return;
+		this.#moveLooks++;
+		this.#moves = new Map(moves.map((move) => [move.name, move]));
+		const told = moves.map(({ name, runId, isFrozen }) => {
+			this.#homes.delete(name);
+			return database.homes.acknowledge(runId, identity.name, isFrozen && !this.#changes.has(name));
+		});
+		await Promise.all(told);
+		clearTimeout(this.#moveTimer);
+		if (moves.length > 0) this.#moveTimer = setTimeout(() => void this.#followLater(), moveLookMs).unref();
+	}
+
+	async #followLater(): Promise<void> {
+		try {
+			await this.#followMoves();
+		} catch (error) {
+			// The next reload looks again.
+			this.#dependencies.log.warn({ err: error }, 'homes that are on their way could not be looked after');
+		}
 	}
 
 	async #findHome(username: string): Promise<Mount> {
-		const rootId = await this.#dependencies.database.homes.find(username);
+		const looks = this.#moveLooks;
+		const { rootId, move } = await this.#dependencies.database.homes.look(username);
+		if (looks === this.#moveLooks) this.#noteMove(username, move);
 		let mount = rootId === undefined ? this.first : this.#mountOf(rootId);
 		if (mount === undefined) {
 			await this.reload();
@@ -262,9 +375,19 @@ export class Roots implements Mounts {
 		}
 		if (mount === undefined) throw new Failure('unavailable', 'The disk of these files is not known to this server.');
 		this.#homes.delete(username);
+		// While it is on its way each call asks.
+		if (move !== undefined || looks !== this.#moveLooks) return mount;
 		this.#homes.set(username, { mount, until: this.#dependencies.monotonic() + homeCacheMs });
 		if (this.#homes.size > mostHomesCached) this.#homes.delete(this.#homes.keys().next().value as string);
 		return mount;
+	}
+
+	#noteMove(username: string, move: HomeMove | undefined): void {
+		if (move === undefined && !this.#moves.has(username)) return;
+		const moves = new Map(this.#moves);
+		if (move === undefined) moves.delete(username);
+		else moves.set(username, move);
+		this.#moves = moves;
 	}
 
 	#mountOf(rootId: string | undefined): Mount | undefined {

@@ -11,7 +11,7 @@ import { ensureFolder } from './folders.js';
 import { itemsIn } from './itemsIn.js';
 
 /** Where copied folders grow until they are whole: beside the trees that people see, on the disk that they go to. */
-const copiesFolder = parsePath('copies');
+export const copiesFolder = parsePath('copies');
 
 /** How the ids of copies between roots begin: of a folder its name in `copies` and, after it, the object that it is; of a file its staged file's. */
 const treePrefix = 'tree.';
@@ -45,14 +45,17 @@ export async function discardAcross(target: StorageProvider, id: string): Promis
 /** Drops folders that were left behind by copies that nobody goes on with. */
 export async function sweepAcross(
 	target: StorageProvider,
-	{ copies }: StagingAges,
+	{ staged, copies }: StagingAges,
 	isNeeded: (id: string) => Promise<boolean>,
 ): Promise<void> {
 	try {
 		for await (const { items } of itemsIn(target, copiesFolder)) {
 			for (const item of items) {
 				const folder = joinPath(copiesFolder, item.name);
-				if (item.mtime < copies && !(await isNeeded(treeId(folder, item)))) await target.remove(folder);
+				// A file is an upload on its way to another root, and waits for its client.
+				const isOld =
+					item.type === 'file' ? item.mtime < staged : item.mtime < copies && !(await isNeeded(treeId(folder, item)));
+				if (isOld) await target.remove(folder);
 			}
 		}
 	} catch (error) {
@@ -118,13 +121,9 @@ async function copyTree(
 ): Promise<StorageItem> {
 	const published = staged?.id?.startsWith(treePrefix) ? await findTree(target, staged.id, to, otherNames) : undefined;
 	if (published?.isDone) return published.item;
-	const folder = published?.folder ?? joinPath(copiesFolder, randomBytes(16).toString('hex'));
+	const folder = published?.folder ?? newTree();
 	try {
-		if (published === undefined) {
-			await ensureFolder(target, copiesFolder);
-			const made = await target.makeDirectory(folder);
-			await staged?.onBegin(treeId(folder, made));
-		}
+		if (published === undefined) await beginTree(target, folder, staged?.onBegin);
 		await copyContents(source, from, target, folder, options);
 		const made = await target.move(folder, to, { otherNames });
 		// Not before: a copy that looks old is swept.
@@ -137,10 +136,26 @@ async function copyTree(
 	}
 }
 
+/** Where a further folder may grow. */
+export function newTree(): StoragePath {
+	return joinPath(copiesFolder, randomBytes(16).toString('hex'));
+}
+
+/** Makes it. Its id is what a sweep asks for. */
+export async function beginTree(
+	target: StorageProvider,
+	folder: StoragePath,
+	onBegin?: (id: string) => Promise<void>,
+): Promise<void> {
+	await ensureFolder(target, copiesFolder);
+	const made = await target.makeDirectory(folder);
+	await onBegin?.(treeId(folder, made));
+}
+
 type FoundTree = { isDone: true; item: StorageItem } | { isDone: false; folder: StoragePath };
 
 /** The folder of a copy that was begun: where it grows, or under the name that it got. */
-async function findTree(
+export async function findTree(
 	target: StorageProvider,
 	id: string,
 	to: StoragePath,
@@ -161,8 +176,10 @@ function* pathsOf(to: StoragePath, otherNames: Iterable<string>): Generator<Stor
 	for (const name of otherNames) yield joinPath(parentPath(to), name);
 }
 
-/** Makes `folder` hold what the source holds; files that are there with the same size and time are whole, since each got its name when it was. */
-async function copyContents(
+/**
+ * Makes `folder` hold what the source holds; files that are there with the same size and time are whole, since each got its name when it was. What vanishes meanwhile is left out.
+ */
+export async function copyContents(
 	source: StorageProvider,
 	from: StoragePath,
 	target: StorageProvider,
@@ -182,19 +199,21 @@ async function copyContents(
 			if (item.type === 'directory') {
 				await options.beforeItem?.(item);
 				if (!isThere) await target.makeDirectory(copy);
-				await copyContents(source, path, target, copy, options);
-				await keepFolderTime(source, path, target, copy);
+				await unlessGone(source, path, target, copy, async () => {
+					await copyContents(source, path, target, copy, options);
+					await keepFolderTime(source, path, target, copy);
+				});
 			} else if (isThere) {
 				await options.beforeItem?.(item);
 				options.afterBytes?.(item.size);
-			} else await copyFile(source, path, target, copy, options);
+			} else await unlessGone(source, path, target, copy, () => copyFile(source, path, target, copy, options));
 		}
 	}
 	for (const name of there.keys()) await target.remove(joinPath(folder, name));
 }
 
 /** Called once all is in the folder, since each new name in it sets its time. */
-async function keepFolderTime(
+export async function keepFolderTime(
 	source: StorageProvider,
 	from: StoragePath,
 	target: StorageProvider,
@@ -203,7 +222,23 @@ async function keepFolderTime(
 	if (hasFolderTimes(target)) await target.setFolderTime(folder, (await source.stat(from)).mtime);
 }
 
-function isSame(one: StorageItem, other: StorageItem): boolean {
+/** Takes back what `work` has made so far of something that is no longer there. */
+async function unlessGone(
+	source: StorageProvider,
+	from: StoragePath,
+	target: StorageProvider,
+	copy: StoragePath,
+	work: () => Promise<unknown>,
+): Promise<void> {
+	try {
+		await work();
+	} catch (error) {
+		if (!isFailure(error, 'notFound') || (await statIfThere(source, from)) !== undefined) throw error;
+		await target.remove(copy).catch(ignoreMissing);
+	}
+}
+
+export function isSame(one: StorageItem, other: StorageItem): boolean {
 	if (one.type !== other.type) return false;
 	return one.type === 'directory' || (one.size === other.size && one.mtime === other.mtime);
 }

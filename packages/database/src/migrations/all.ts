@@ -12,6 +12,7 @@ import { addLeases } from './0010-leases.js';
 import { addPublishing } from './0011-publishing.js';
 import { addEvents } from './0012-events.js';
 import { addCredentials } from './0013-credentials.js';
+import { addHomeMoves } from './0014-home-moves.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -38,6 +39,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0011-publishing', up: addPublishing },
 	{ name: '0012-events', up: addEvents },
 	{ name: '0013-credentials', up: addCredentials },
+	{ name: '0014-home-moves', up: addHomeMoves },
 ];
 
 export const migrationNames: readonly string[] = allMigrations.map(({ name }) => name);

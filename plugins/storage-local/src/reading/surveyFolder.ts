@@ -29,15 +29,15 @@ async function survey(
 	stats: AdaptiveBatch,
 ): Promise<SurveyBatch> {
 	const items: StorageItem[] = [];
-	let leftOut = 0;
-	const add = (item: StorageItem | 'unreadable' | 'gone') => {
-		if (item === 'unreadable') leftOut++;
+	const leftOutNames: string[] = [];
+	const add = (name: string, item: StorageItem | 'unreadable' | 'gone') => {
+		if (item === 'unreadable') leftOutNames.push(name);
 		else if (item !== 'gone') items.push(item);
 	};
 	const names: string[] = [];
 	for (const entry of batch) {
 		const name = entry.type === 'other' ? undefined : addressableName(entry.name);
-		if (name === undefined) leftOut++;
+		if (name === undefined) leftOutNames.push(Buffer.from(entry.name, 'latin1').toString());
 		else if (!(isStorageRoot && isPrivateName(name))) names.push(name);
 	}
 	const { statNow } = disk;
@@ -45,12 +45,16 @@ async function survey(
 	const looks = {
 		now:
 			statNow !== undefined && mayReadNow !== undefined
-				? (name: string) => add(judge(name, statNow(folder, name), (type) => mayReadNow(folder.fd, name, type)))
+				? (name: string) =>
+						add(
+							name,
+							judge(name, statNow(folder, name), (type) => mayReadNow(folder.fd, name, type)),
+						)
 				: undefined,
-		inBackground: async (name: string) => add(await look(disk, folder, name)),
+		inBackground: async (name: string) => add(name, await look(disk, folder, name)),
 	};
 	await statMany(names, looks, stats);
-	return { items, leftOut };
+	return leftOutNames.length === 0 ? { items, leftOut: 0 } : { items, leftOut: leftOutNames.length, leftOutNames };
 }
 
 function judge(

@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test, { type ExecutionContext } from 'ava';
+import { execa } from 'execa';
+import { until } from '../../packages/core/test/until.js';
+import { dataFolder, run, stowage } from './program.js';
+
+const program = fileURLToPath(new URL('../src/main.js', import.meta.url));
+
+/** A data folder with a second root and ada, whose home has so many files. No server runs. */
+async function scene(t: ExecutionContext, count: number) {
+	const dataDir = await dataFolder(t);
+	const big = path.join(await dataFolder(t), 'root');
+	const flags = ['--data-dir', dataDir, '--log-level', 'error'];
+	const call = (...words: string[]) => run([...words, ...flags]);
+	t.is((await stowage(['user', 'add', 'ada', ...flags], { input: 'correct horse\n' })).code, 0);
+	t.is((await call('root', 'add', 'big', big)).code, 0);
+	const home = path.join(dataDir, 'files/users/ada');
+	for (let n = 0; n < count; n++) {
+		const folder = path.join(home, `folder ${n % 7}`);
+		await mkdir(folder, { recursive: true });
+		await writeFile(path.join(folder, `${n}.txt`), `${n} `.repeat(n));
+	}
+	return { dataDir, home, big, there: path.join(big, 'users/ada'), flags, call };
+}
+
+/** A hash of each file in a folder and below. */
+async function hashesOf(folder: string): Promise<string[]> {
+	const all = await readdir(folder, { recursive: true, withFileTypes: true });
+	const files = all.filter((entry) => entry.isFile()).map(({ parentPath, name }) => path.join(parentPath, name));
+	const hashes = files.map(async (file) => {
+		const hash = createHash('sha256').update(await readFile(file));
+		return `${path.relative(folder, file)} ${hash.digest('hex')}`;
+	});
+	return (await Promise.all(hashes)).sort();
+}
+
+const names = async (folder: string) => (await readdir(folder).catch(() => [])).sort();
+
+test('user move-root moves a home without a server, there and back', async (t) => {
+	const { home, there, call } = await scene(t, 20);
+	const before = await hashesOf(home);
+	const moved = await call('user', 'move-root', 'ada', 'big', '--json');
+	t.is(moved.code, 0, moved.stderr);
+	t.like(JSON.parse(moved.stdout), { status: 'completed', error: null, root: 'big' });
+	t.deepEqual(await hashesOf(there), before);
+	t.deepEqual(await names(home), []);
+	t.regex((await call('user', 'move-root', 'ada', 'big')).stderr, /The home of ada lies on big already/);
+	t.regex((await call('root', 'remove', 'big')).stderr, /There are homes on big/);
+
+	t.regex((await call('user', 'move-root', 'ada', 'local', '--no-wait')).stdout, /moved by the server: [0-9a-f]{32}/);
+	t.deepEqual(await hashesOf(there), before, 'nobody runs it yet');
+	const other = await call('user', 'move-root', 'ada', 'big');
+	t.is(other.code, 1);
+	t.regex(other.stderr, /on its way to local already \(waiting for its turn\).*stowage job cancel/);
+	const followed = await call('user', 'move-root', 'ada', 'local');
+	t.is(followed.stdout, 'The home of ada lies on local now.', followed.stderr);
+	t.deepEqual(await hashesOf(home), before);
+	t.deepEqual(await names(there), []);
+	t.is((await call('root', 'remove', 'big')).code, 0);
+});
+
+test('a move that is killed goes on when the command is run again', async (t) => {
+	const { home, there, big, flags, call } = await scene(t, 300);
+	const before = await hashesOf(home);
+	const first = execa(process.execPath, [program, 'user', 'move-root', 'ada', 'big', ...flags], {
+		reject: false,
+		env: { NODE_OPTIONS: '' },
+	});
+	const copied = async () => (await readdir(path.join(big, 'copies'), { recursive: true }).catch(() => [])).length;
+	await until('a part is copied', async () => (await copied()) > 20);
+	first.kill('SIGKILL');
+	t.is((await first).signal, 'SIGKILL');
+	t.deepEqual(await hashesOf(home), before);
+	t.deepEqual(await names(there), []);
+	const again = await call('user', 'move-root', 'ada', 'big');
+	t.is(again.code, 0, again.stderr);
+	t.deepEqual(await hashesOf(there), before);
+	t.deepEqual(await names(home), []);
+	t.deepEqual(await names(path.join(big, 'copies')), []);
+});

@@ -1,0 +1,352 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Database } from '@stowage/database';
+import type { JobContext, JobKind, ReboundLink, StorageItem } from '@stowage/plugin-api';
+import { Failure, homeRoot, isFailure, joinPath, type StoragePath } from '@stowage/rules';
+import { z } from 'zod';
+import type { Config } from '../config/schema.js';
+import { identityOf, locateLink } from '../links/locateLink.js';
+import type { Log } from '../log.js';
+import { beginTree, copyContents, discardAcross, findTree, keepFolderTime, newTree } from '../storage/copyAcross.js';
+import { availableSpace } from '../storage/freeSpace.js';
+import { type Mount, tagged, withTag } from '../storage/MountedStorage.js';
+import type { Roots } from '../storage/Roots.js';
+import { createSpaceGuard } from '../storage/spaceGuard.js';
+import { HomeComparison } from './compareHomes.js';
+import { digestOf, measureHome } from './walkHome.js';
+
+export const homeMoveName = 'move-root';
+
+/** What one passes over a home again for, while its user goes on working: once a pass is so quick, the home may as well be frozen for the next. */
+const quickMs = 5_000;
+const mostPasses = 4;
+
+/** How often it is told how far a move is. */
+const tellMs = 100;
+
+/** How often a database is asked again that is away when it must be known whether the home has moved. */
+const retryMs = 500;
+
+export interface HomeMoveDependencies {
+	roots: Roots;
+	database: Pick<Database, 'homes' | 'links'>;
+	config: Pick<Config, 'uploads'>;
+	log: Log;
+	/** Milliseconds of a clock that nobody sets. */
+	monotonic(): number;
+}
+
+export const homeMoveInput = z.object({ rootId: z.string() });
+type Input = z.infer<typeof homeMoveInput>;
+
+const savedMove = z.object({
+	/** `leaving` from when the home may lie on its new root. */
+	step: z.enum(['copying', 'leaving']),
+	name: z.string(),
+	sourceId: z.string(),
+	runId: z.string(),
+	/** The copy, as a sweep asks for it. */
+	mark: z.string().optional(),
+	/** What the home held when it was left. */
+	digest: z.string().optional(),
+});
+type SavedMove = z.infer<typeof savedMove>;
+
+/** One run of a move. */
+interface Move {
+	job: JobContext<Input>;
+	source: Mount;
+	target: Mount;
+	home: StoragePath;
+	state: SavedMove;
+	/** When the move was noted, by the monotonic clock. */
+	begunAt: number;
+}
+
+/**
+ * Moves a home to another storage root. It is copied and compared while its user goes on working; then it is frozen for as long as it takes to copy and compare what was changed
+ * meanwhile, and from one transaction on it lies on the other root, with its links. Only then is the old tree removed. Cut off anywhere, the next run goes on.
+ */
+export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input> {
+	const { roots, database, config, log, monotonic } = dependencies;
+	const { homes, links } = database;
+
+	/** The names of roots may change meanwhile, their ids do not. */
+	const begin = async (job: JobContext<Input>): Promise<Move> => {
+		const name = job.viewer.username;
+		await roots.reload();
+		const earlier = job.saved === undefined ? undefined : savedMove.parse(job.saved);
+		const source = earlier === undefined ? await roots.ofHome(name) : roots.withId(earlier.sourceId);
+		const state: SavedMove = earlier ?? {
+			step: 'copying',
+			name,
+			sourceId: source.storage.rootId,
+			runId: randomBytes(16).toString('hex'),
+		};
+		const target = roots.withId(job.input.rootId);
+		return { job, source, target, home: homeRoot(state.name), state, begunAt: monotonic() };
+	};
+
+	/** Whether the home lies on its new root; asked until the database answers. */
+	const hasMoved = async ({ job, state, target }: Move): Promise<boolean> => {
+		for (;;) {
+			try {
+				return (await homes.look(state.name)).rootId === target.storage.rootId;
+			} catch (error) {
+				if (!isFailure(error, 'unavailable') || job.signal.aborted) throw error;
+				await wait(retryMs);
+			}
+		}
+	};
+
+	/** Nothing stays at the target, wherever an earlier run had come to. */
+	const dropCopy = async ({ target, home, state }: Move): Promise<void> => {
+		if (state.mark === undefined) return;
+		const found = await findTree(target.storage, ownId(state.mark, target), home, []);
+		if (found?.isDone) await target.storage.remove(home);
+		else await discardAcross(target.storage, ownId(state.mark, target));
+	};
+
+	const giveUp = async (move: Move): Promise<void> => {
+		const { job, state } = move;
+		// Another run does it now, and all of this is its own.
+		if (!(await homes.freeze(state.runId, false))) return;
+		if (job.signal.aborted && !job.isCancelled) return;
+		try {
+			await dropCopy(move);
+		} catch (error) {
+			log.warn({ err: error, root: move.target.name }, 'the copy of a home was not discarded and is swept later');
+		}
+		await homes.endMove(state.runId);
+	};
+
+	/** Removes the old tree, unless something came into it after all. */
+	const leave = async ({ source, target, home, state }: Move): Promise<void> => {
+		const { storage, name } = source;
+		const where = `The home of ${state.name} lies on ${target.name} now.`;
+		try {
+			// It is too late to be cancelled.
+			const { signal } = new AbortController();
+			// Where there was no home, nothing was left.
+			if (state.digest !== undefined) {
+				if ((await digestOf(storage, home, signal)) !== state.digest) {
+					throw new Failure(
+						'conflict',
+						`${where} Another program changed something in its old place, ${home} on ${name}, at the last moment, so that was kept: look at it and remove it.`,
+					);
+				}
+				await storage.remove(home);
+			}
+		} catch (error) {
+			if (isFailure(error, 'unavailable'))
+				throw new Failure('unavailable', `${where} Its old files are still in ${home} on ${name}: ${error.message}`);
+			if (!isFailure(error, 'notFound')) throw error;
+		}
+		await homes.endMove(state.runId);
+	};
+
+	return {
+		name: homeMoveName,
+		input: homeMoveInput,
+		onRestart: 'resume',
+		concurrency: 2,
+		perUser: 1,
+		async run(job) {
+			const move = await begin(job);
+			const result = { root: move.target.name };
+			if (move.state.step === 'leaving' && (await hasMoved(move))) {
+				await leave(move);
+				return result;
+			}
+			try {
+				move.state = { ...move.state, step: 'copying', runId: randomBytes(16).toString('hex') };
+				await homes.beginMove({ name: move.state.name, jobId: job.id, runId: move.state.runId });
+				move.begunAt = monotonic();
+				job.signal.throwIfAborted();
+				await bringOver(move, dependencies);
+			} catch (error) {
+				// The answer to the last statement may be all that was lost.
+				if (move.state.step !== 'leaving' || !(await hasMoved(move))) {
+					await giveUp(move);
+					throw error;
+				}
+			}
+			await leave(move);
+			return result;
+		},
+	};
+
+	async function bringOver(move: Move, { roots }: HomeMoveDependencies): Promise<void> {
+		const { job, source, target, home, state } = move;
+		const { signal } = job;
+		const isMade = (await measuredHome(move)) !== undefined;
+		const folder = isMade ? await copyFolder(move) : undefined;
+		const progress = tellProgress(move, isMade ? await measureHome(source.storage, home, signal) : { bytes: 0 });
+		const pass = folder === undefined ? undefined : passOver(move, folder, progress);
+		if (pass !== undefined) {
+			for (let count = 1; ; count++) {
+				const startedAt = monotonic();
+				await pass.run('live');
+				if (count === mostPasses || monotonic() - startedAt < quickMs) break;
+			}
+		}
+		progress.step('finishing');
+		await roots.freezeHome(state.runId, move.begunAt, signal);
+		const digest = await pass?.run('frozen');
+		// Made by its user in the last moment.
+		if (pass === undefined && (await measuredHome(move)) !== undefined)
+			throw new Failure('conflict', 'The home was made just now. Please try again.');
+		move.state = { ...move.state, step: 'leaving', digest };
+		await job.checkpoint(move.state);
+		if (folder !== undefined) {
+			await target.storage.move(folder, home);
+			await keepFolderTime(source.storage, home, target.storage, home);
+		}
+		const rebound = await reboundLinks(move);
+		signal.throwIfAborted();
+		if (!(await homes.switchRoot(move.state.runId, target.storage.rootId, rebound)))
+			throw new Failure('conflict', 'Another process moves this home now.');
+	}
+
+	/** The home where it lies now; nothing if it was never made. */
+	async function measuredHome({ source, home }: Move): Promise<StorageItem | undefined> {
+		try {
+			return await source.storage.stat(home);
+		} catch (error) {
+			if (isFailure(error, 'notFound')) return undefined;
+			throw error;
+		}
+	}
+
+	/** Where the copy grows: the one that an earlier run had begun, if it is there. */
+	async function copyFolder(move: Move): Promise<StoragePath> {
+		const { job, target, home, state } = move;
+		if (state.mark !== undefined) {
+			const found = await findTree(target.storage, ownId(state.mark, target), home, []);
+			if (found?.isDone === false) return found.folder;
+			if (found?.isDone) {
+				// It had its name already, and the run was cut off before the home was switched.
+				const folder = newTree();
+				await target.storage.move(home, folder);
+				const item = await target.storage.stat(folder);
+				await mark(folder, item);
+				return folder;
+			}
+		}
+		const folder = newTree();
+		await beginTree(target.storage, folder, async (id) => saveMark(id));
+		return folder;
+
+		async function mark(at: StoragePath, { id }: StorageItem): Promise<void> {
+			await saveMark(`tree.${at.slice(at.indexOf('/') + 1)}.${id}`);
+		}
+		async function saveMark(id: string): Promise<void> {
+			move.state = { ...move.state, mark: withTag(id, target.tag) };
+			await job.checkpoint(move.state);
+		}
+	}
+
+	/** Copies what the copy lacks, and compares. */
+	function passOver(move: Move, folder: StoragePath, progress: Progress) {
+		const { job, source, target, home } = move;
+		const { signal } = job;
+		const space = {
+			freeSpace: () => target.storage.freeSpace(),
+			totalSpace: () => target.storage.totalSpace(),
+		};
+		const guard = createSpaceGuard(() => availableSpace(space, config.uploads));
+		const comparison = new HomeComparison(
+			{ storage: source.storage, root: home },
+			{ storage: target.storage, root: folder },
+			signal,
+			progress.add,
+		);
+		const copy = async () => {
+			const asker = guard.asking();
+			try {
+				const options = { signal, beforeBytes: asker.ask, afterBytes: progress.add };
+				await copyContents(source.storage, home, target.storage, folder, options);
+				await keepFolderTime(source.storage, home, target.storage, folder);
+			} finally {
+				asker.end();
+			}
+		};
+		return {
+			/** Resolves to the digest of the home. Of a frozen one nothing may differ. */
+			async run(mode: 'live' | 'frozen'): Promise<string> {
+				progress.begin(mode === 'frozen' ? 'finishing' : 'copying');
+				try {
+					await copy();
+				} catch (error) {
+					// A file was written to while it was read: the next pass has it.
+					if (mode === 'frozen' || !isFailure(error, 'conflict')) throw error;
+				}
+				if (mode === 'live') progress.step('comparing');
+				const { isSame, digest } = await comparison.compare();
+				if (mode === 'frozen' && !isSame)
+					throw new Failure('conflict', 'Another program keeps changing files in the home. It stays where it was.');
+				return digest;
+			},
+		};
+	}
+
+	/** The links of the user, bound to the copies of their items. */
+	async function reboundLinks({ job, source, target, home }: Move): Promise<ReboundLink[]> {
+		const rebound: ReboundLink[] = [];
+		const before = {
+			stat: async (path: StoragePath) => tagged(await source.storage.stat(path), source.tag),
+			open: (path: StoragePath) => source.storage.open(path),
+		};
+		for (const link of await links.list(job.viewer.id)) {
+			const located = await locateLink(before, link);
+			if (located === undefined) continue;
+			const item = tagged(await target.storage.stat(joinPath(home, located.path)), target.tag);
+			rebound.push({ id: link.id, seenItemId: link.itemId, itemId: identityOf(item) });
+		}
+		return rebound;
+	}
+
+	function tellProgress({ job, target }: Move, { bytes }: { bytes: number }): Progress {
+		let done = 0;
+		let step = 'copying';
+		let toldAt = Number.NEGATIVE_INFINITY;
+		const tell = () => {
+			toldAt = monotonic();
+			// Each byte is copied and compared; what comes meanwhile is told as done, and the bar never goes back.
+			const total = Math.max(2 * bytes, done);
+			job.progress({ done, total, unit: 'bytes', detail: { step, root: target.name } });
+		};
+		let passed = 0;
+		let most = 0;
+		tell();
+		return {
+			begin(next) {
+				most = Math.max(most, passed);
+				passed = 0;
+				this.step(next);
+			},
+			step(next) {
+				step = next;
+				tell();
+			},
+			add(count) {
+				passed += count;
+				// A further pass over what is done is no progress.
+				done = Math.max(most, passed);
+				if (monotonic() - toldAt >= tellMs) tell();
+			},
+		};
+	}
+}
+
+interface Progress {
+	/** A further pass begins. */
+	begin(step: string): void;
+	step(step: string): void;
+	add: (bytes: number) => void;
+}
+
+/** As the root itself knows it. */
+function ownId(mark: string, { tag }: Mount): string {
+	return tag === '' ? mark : mark.slice(withTag('', tag).length);
+}

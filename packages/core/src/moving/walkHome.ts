@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { hasSurvey, type StorageItem, type StorageProvider } from '@stowage/plugin-api';
+import { Failure, isFailure, joinPath, plural, type StoragePath } from '@stowage/rules';
+import { itemsIn } from '../storage/itemsIn.js';
+
+export interface WalkedItem {
+	/** Relative to where the walk began. */
+	path: StoragePath;
+	item: StorageItem;
+}
+
+/** So many names are told of what can't be moved. */
+const mostNames = 5;
+
+/** All that lies in a folder and below. Throws `conflict` for what can't be read as a file or folder, since a home is moved whole or not at all. */
+export async function* walkHome(
+	storage: StorageProvider,
+	root: StoragePath,
+	signal: AbortSignal,
+	path: StoragePath = '' as StoragePath,
+): AsyncGenerator<WalkedItem> {
+	for (const item of await itemsOf(storage, joinPath(root, path), path)) {
+		signal.throwIfAborted();
+		const inner = joinPath(path, item.name);
+		yield { path: inner, item };
+		if (item.type !== 'directory') continue;
+		try {
+			yield* walkHome(storage, root, signal, inner);
+		} catch (error) {
+			// Removed since it was listed.
+			if (!isFailure(error, 'notFound')) throw error;
+		}
+	}
+}
+
+/** All items of one folder. `name` is what it is called to people. */
+export async function itemsOf(
+	storage: StorageProvider,
+	folder: StoragePath,
+	name: StoragePath,
+): Promise<StorageItem[]> {
+	const found: StorageItem[] = [];
+	const batches = hasSurvey(storage) ? storage.survey(folder) : itemsIn(storage, folder);
+	for await (const { items, leftOut, leftOutNames = [] } of batches) {
+		if (leftOut > 0) throw cannotMove(name, leftOut, leftOutNames);
+		for (const item of items) found.push(item);
+	}
+	return found;
+}
+
+function cannotMove(folder: StoragePath, count: number, names: readonly string[]): Failure {
+	const told = names.slice(0, mostNames).map((name) => JSON.stringify(name));
+	const which = told.length === 0 ? '' : `: ${told.join(', ')}${count > told.length ? ', …' : ''}`;
+	const where = folder === '' ? 'the home itself' : JSON.stringify(folder);
+	return new Failure(
+		'conflict',
+		`In ${where} there ${count === 1 ? 'is' : 'are'} ${plural(count, 'thing')} that can’t be moved (a link, a special file, a name that is no text, or something that the server may not read)${which}. Nothing was moved: remove or rename that first.`,
+	);
+}
+
+/** What a home holds. */
+export async function measureHome(
+	storage: StorageProvider,
+	home: StoragePath,
+	signal: AbortSignal,
+): Promise<{ files: number; bytes: number }> {
+	let files = 0;
+	let bytes = 0;
+	try {
+		for await (const { item } of walkHome(storage, home, signal)) {
+			if (item.type === 'file') files++;
+			bytes += item.size;
+		}
+	} catch (error) {
+		// It was never made.
+		if (!isFailure(error, 'notFound')) throw error;
+	}
+	return { files, bytes };
+}
+
+/** Stands for all files and folders of a tree and for what is in them, whatever their order. */
+export class TreeDigest {
+	readonly #sum = Buffer.alloc(32);
+
+	add(path: StoragePath, { type, version }: StorageItem): void {
+		const own = type === 'file' ? version : '';
+		const digest = createHash('sha256').update(`${type}\0${path}\0${own}`).digest();
+		for (let n = 0; n < digest.length; n++) this.#sum[n] = (this.#sum[n] ?? 0) ^ (digest[n] ?? 0);
+	}
+
+	toString(): string {
+		return this.#sum.toString('hex');
+	}
+}
+
+/** The digest of a tree as it is now. Throws `notFound` where there is none. */
+export async function digestOf(storage: StorageProvider, root: StoragePath, signal: AbortSignal): Promise<string> {
+	const digest = new TreeDigest();
+	for await (const { path, item } of walkHome(storage, root, signal)) digest.add(path, item);
+	return digest.toString();
+}
