@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
 	type CommitOptions,
 	type CopyOptions,
@@ -26,7 +27,7 @@ import {
 	pathSegments,
 	type StoragePath,
 } from '@stowage/rules';
-import { commitAcross } from './commitAcross.js';
+import { type Crossing, commitAcross, publishedAcross } from './commitAcross.js';
 import { copyAcross, discardAcross, sweepAcross } from './copyAcross.js';
 import { itemsIn } from './itemsIn.js';
 
@@ -219,10 +220,19 @@ export class MountedStorage implements SurveyingStorage, WatchingStorage {
 	}
 
 	async publishedAs(id: string, path: StoragePath): Promise<StorageItem | undefined> {
-		const { storage, tag } = await this.mountAt(path);
-		if (splitId(id)[0] !== tag) return undefined;
-		const item = await storage.publishedAs(withoutTag(id, tag), path);
-		return item && tagged(item, tag);
+		const target = await this.mountAt(path);
+		const [tag] = splitId(id);
+		if (tag === target.tag) {
+			const item = await target.storage.publishedAs(withoutTag(id, tag), path);
+			return item && tagged(item, tag);
+		}
+		const source = this.#mounts.all().find((mount) => mount.tag === tag);
+		const item = source && (await publishedAcross(this.#crossing(id, source.storage, target), path));
+		return item && tagged(item, target.tag);
+	}
+
+	#crossing(id: string, source: StorageProvider, { storage }: Mount): Crossing {
+		return { key: createHash('sha256').update(id).digest('hex'), source, target: storage };
 	}
 
 	/** Sweeps each root, also if another one is away. */
@@ -297,7 +307,7 @@ export class MountedStorage implements SurveyingStorage, WatchingStorage {
 					const isHere = target.storage === storage;
 					const item = isHere
 						? await staged.commit(path, options)
-						: await commitAcross(staged, storage, target.storage, path, options);
+						: await commitAcross(staged, this.#crossing(file.id, storage, target), path, options);
 					return tagged(item, target.tag);
 				}),
 			discard: () => staged.discard(),

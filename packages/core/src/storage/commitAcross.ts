@@ -1,83 +1,101 @@
-import { createHash } from 'node:crypto';
 import type { CommitOptions, StagedFile, StorageItem, StorageProvider } from '@stowage/plugin-api';
 import { Failure, isFailure, joinPath, type StoragePath } from '@stowage/rules';
 import { copiesFolder } from './copyAcross.js';
 import { ensureFolder } from './folders.js';
 
+/** A staged file whose home lies on another root by now than the one that it was staged on. */
+export interface Crossing {
+	/** 64 hexadecimal digits that stand for the staged file, also after a restart. */
+	key: string;
+	source: StorageProvider;
+	target: StorageProvider;
+}
+
+/** What follows a name once its bytes have arrived. */
+const doneSuffix = '.done';
+
 /**
- * Publishes a staged file on another root than the one it was staged on, as its home was moved meanwhile: whole or not at all, and once, also when it is tried again after a crash.
- * Until it is there the bytes lie in `copies` on the old root.
+ * Publishes a staged file on another root, whole or not at all. It leaves staging for a folder in `copies` of its old root, in one step under a name that tells which staged file on the
+ * target its bytes go to: so a call that was cut off anywhere goes on, and there is never a second file. Throws `notFound` as `StagedFile.commit` does.
  */
 export async function commitAcross(
 	staged: StagedFile,
-	source: StorageProvider,
-	target: StorageProvider,
+	{ key, source, target }: Crossing,
 	path: StoragePath,
 	options: CommitOptions = {},
 ): Promise<StorageItem> {
-	const key = createHash('sha256').update(`across ${staged.id}`).digest('hex');
-	const copy = await stagedCopy(key, target);
-	const between = joinPath(copiesFolder, key);
-	const isThere = await leaveStaging(staged, source, between);
-	// Published by a call that did not live to answer.
-	if (!isThere) return copy.commit(path, options);
+	const folder = joinPath(copiesFolder, key);
+	const known = await findCopy(source, folder);
+	if (known?.isDone) throw noSuchUpload();
+	const copy = known === undefined ? await leaveStaging(staged, source, target, folder) : await target.stage(known.id);
+	const between = joinPath(folder, nameOf(copy.id));
 	const file = await source.open(between);
+	let item: StorageItem;
 	try {
-		const published = await ifPublished(copy, path, options);
-		if (published !== undefined) return published;
 		await copy.append(ownMemory(file.read()), 0);
-		return await copy.commit(path, { ...options, mtime: options.mtime ?? file.item.mtime });
+		item = await copy.commit(path, { ...options, mtime: options.mtime ?? file.item.mtime });
 	} finally {
 		await file.close();
-		if (await hasLeft(copy)) await source.remove(between);
 	}
+	await source.makeDirectory(joinPath(folder, `${nameOf(copy.id)}${doneSuffix}`));
+	await source.remove(between);
+	return item;
 }
 
-/** The staged file on the target that stands for the one of this key, the same at each try. */
-async function stagedCopy(key: string, target: StorageProvider): Promise<StagedFile> {
-	const fresh = await target.stage();
-	const noted = await target.note(key, fresh.id);
-	if (noted === fresh.id) return fresh;
-	await fresh.discard();
-	return target.stage(noted);
-}
-
-/** False where there is nothing any more that could be published. */
-async function leaveStaging(staged: StagedFile, source: StorageProvider, path: StoragePath): Promise<boolean> {
-	try {
-		await ensureFolder(source, copiesFolder);
-		await staged.commit(path);
-		return true;
-	} catch (error) {
-		if (!isFailure(error, 'notFound')) throw error;
-		return false;
-	}
-}
-
-/** What an earlier try published; it had not lived to take the bytes away. */
-async function ifPublished(
-	copy: StagedFile,
+/** What lies at the path, if it is what the staged file was published as. */
+export async function publishedAcross(
+	{ key, source, target }: Crossing,
 	path: StoragePath,
-	options: CommitOptions,
 ): Promise<StorageItem | undefined> {
-	if (!(await hasLeft(copy))) return undefined;
+	const copy = await findCopy(source, joinPath(copiesFolder, key));
+	return copy && target.publishedAs(copy.id, path);
+}
+
+/** The staged file on the target that was begun before. */
+async function findCopy(
+	source: StorageProvider,
+	folder: StoragePath,
+): Promise<{ id: string; isDone: boolean } | undefined> {
 	try {
-		return await copy.commit(path, options);
+		for await (const batch of source.list(folder)) {
+			for (const { name } of batch) {
+				const isDone = name.endsWith(doneSuffix);
+				return { id: idOf(isDone ? name.slice(0, -doneSuffix.length) : name), isDone };
+			}
+		}
 	} catch (error) {
 		if (!isFailure(error, 'notFound')) throw error;
-		throw new Failure('conflict', 'The file was moved or removed as soon as it was there.', { cause: error });
+	}
+	return undefined;
+}
+
+async function leaveStaging(
+	staged: StagedFile,
+	source: StorageProvider,
+	target: StorageProvider,
+	folder: StoragePath,
+): Promise<StagedFile> {
+	const copy = await target.stage();
+	try {
+		await ensureFolder(source, folder);
+		await staged.commit(joinPath(folder, nameOf(copy.id)));
+		return copy;
+	} catch (error) {
+		await copy.discard();
+		throw error;
 	}
 }
 
-/** Whether a staged file was published, or discarded. */
-async function hasLeft(staged: StagedFile): Promise<boolean> {
-	try {
-		await staged.size();
-		return false;
-	} catch (error) {
-		if (!isFailure(error, 'notFound')) throw error;
-		return true;
-	}
+function nameOf(id: string): string {
+	return `to-${Buffer.from(id).toString('base64url')}`;
+}
+
+function idOf(name: string): string {
+	return Buffer.from(name.slice('to-'.length), 'base64url').toString();
+}
+
+function noSuchUpload(): Failure {
+	return new Failure('notFound', 'That upload is not known.');
 }
 
 /** The reader uses its memory again, and the writer may still need it. */

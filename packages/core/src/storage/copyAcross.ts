@@ -52,9 +52,10 @@ export async function sweepAcross(
 		for await (const { items } of itemsIn(target, copiesFolder)) {
 			for (const item of items) {
 				const folder = joinPath(copiesFolder, item.name);
-				// A file is an upload on its way to another root, and waits for its client.
-				const isOld =
-					item.type === 'file' ? item.mtime < staged : item.mtime < copies && !(await isNeeded(treeId(folder, item)));
+				// An upload on its way to another root waits for its client.
+				const isOld = /^[0-9a-f]{64}$/.test(item.name)
+					? item.mtime < staged
+					: item.mtime < copies && !(await isNeeded(treeId(folder, item)));
 				if (isOld) await target.remove(folder);
 			}
 		}
