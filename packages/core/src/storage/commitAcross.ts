@@ -81,7 +81,8 @@ async function leaveStaging(
 		await staged.commit(joinPath(folder, nameOf(copy.id)));
 		return copy;
 	} catch (error) {
-		await copy.discard();
+		// After any other fault nobody knows whether it has left, and its bytes may already be meant for this copy.
+		if (isFailure(error, 'notFound')) await copy.discard();
 		throw error;
 	}
 }
