@@ -38,6 +38,33 @@ test('a storage that tells of nothing is looked at every five seconds, and told 
 	second.close();
 });
 
+test('what this server changes is told to the others, and what they change to whoever follows a storage that tells of nothing', async (t) => {
+	const storage = new MemoryStorage();
+	await storage.makeDirectory(p('docs'));
+	const changed: string[] = [];
+	let woken = 0;
+	const relay = { changedHere: (folder: string) => changed.push(folder), wake: () => woken++ };
+	const feeds = new FolderFeeds(() => storage, pino({ level: 'silent' }), relay);
+	feeds.publish(p('docs/deep/new'));
+	t.deepEqual(changed, ['docs/deep', 'docs'], 'also where nobody here follows it');
+	feeds.publish(p('new'));
+	t.deepEqual(changed, ['docs/deep', 'docs', ''], 'the root once');
+	t.false(feeds.hasPolled());
+	let told = 0;
+	const watch = await feeds.subscribe(p('docs'), () => told++);
+	t.true(feeds.hasPolled());
+	t.is(woken, 1);
+	feeds.changedElsewhere(p('docs'));
+	feeds.changedElsewhere(p('other'));
+	t.is(told, 1);
+	t.is(changed.length, 3, 'what came from elsewhere is not sent back');
+	watch.close();
+	t.false(feeds.hasPolled());
+	const away = await feeds.subscribe(p('nothing'), () => {});
+	t.false(feeds.hasPolled(), 'a folder that is not there is looked for each second anyway');
+	away.close();
+});
+
 test('a fingerprint changes with any row and not with their order', async (t) => {
 	const rows = [1, 2, 3, 4].map((n) => ({ name: `file ${n}`, type: 'file' as const, size: n, mtime: n }));
 	const [first, second, ...rest] = rows as [(typeof rows)[0], (typeof rows)[0]];

@@ -66,6 +66,7 @@ export class FolderFeed {
 		} catch (error) {
 			if (!isFailure(error)) this.log.warn({ err: error }, 'a folder could not be followed');
 			found = 'away';
+			this.#isPolled = false;
 		}
 		if (this.#isClosed) return this.#watch?.close();
 		if (found !== 'followed') this.#lookIn(next);
