@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import type { BrowserContext, Page, Request } from 'playwright-core';
 import { type ServerProcess, serveArgs, startServer } from '../../serverProcess.js';
-import { openBrowser, openPage, plainName } from '../support/browser.js';
+import { basePath, openBrowser, openPage, plainName } from '../support/browser.js';
 import { reservePort } from '../support/reservePort.js';
 import { timeoutMs } from '../support/timeouts.js';
 
@@ -94,10 +94,10 @@ function takePulse(page: Page): () => Promise<number> {
 	const asking = (async () => {
 		do {
 			const asked = performance.now();
-			await page.evaluate(async () => {
-				await fetch('/api/health');
+			await page.evaluate(async (base) => {
+				await fetch(`${base}/api/health`);
 				await new Promise(requestAnimationFrame);
-			});
+			}, basePath);
 			lost += Math.max(0, performance.now() - asked - answerMs);
 			await wait(50);
 		} while (!isOver);
@@ -189,14 +189,14 @@ test.serial('a folder on screen shows changes by a program on disk, another tab 
 	await rowOf(tab, 'inner').waitFor();
 	await tab.getByRole('grid', { name: 'Files' }).press('Control+a');
 	const create = async () => {
-		const answer = await tab.evaluate(async () => {
-			const sent = await fetch('/api/createFolder', {
+		const answer = await tab.evaluate(async (base) => {
+			const sent = await fetch(`${base}/api/createFolder`, {
 				method: 'POST',
 				headers: { 'content-type': 'application/json' },
 				body: JSON.stringify({ directory: 'docs', folderName: 'from a tab', type: 'private' }),
 			});
 			return sent.status;
-		});
+		}, basePath);
 		t.is(answer, 200);
 	};
 	await shows(t, page, 'another tab', create, () => rowOf(page, 'from a tab').waitFor());

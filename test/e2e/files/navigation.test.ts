@@ -1,7 +1,7 @@
 import { rename } from 'node:fs/promises';
 import test from 'ava';
 import type { Locator, Page } from 'playwright-core';
-import { phone } from '../support/browser.js';
+import { basePath, phone } from '../support/browser.js';
 import {
 	expectOnDisk,
 	nameIn,
@@ -147,7 +147,7 @@ test.serial(
 		await rowOf(page, 'one').waitFor();
 		await page.getByRole('button', { name: 'Home' }).click();
 		await page.getByText('Drop files or click to upload').waitFor();
-		t.is(new URL(page.url()).pathname, '/');
+		t.is(new URL(page.url()).pathname, `${basePath}/`);
 		t.deepEqual(app.faults, []);
 	},
 );
@@ -291,7 +291,7 @@ test.serial('on a phone taps open, icons select, a long press and the row’s bu
 	await dialog.getByRole('button', { name: 'Rename' }).tap();
 	await rowOf(page, 'first.txt').waitFor();
 	await overlaysClosed(page);
-	t.is(new URL(page.url()).pathname, '/browser', 'the finger that left opened nothing');
+	t.is(new URL(page.url()).pathname, `${basePath}/browser`, 'the finger that left opened nothing');
 
 	await rowOf(page, 'b.txt').getByRole('button', { name: 'Actions for b.txt' }).tap();
 	await isWithin(t, page, page.getByRole('menu'));

@@ -2,7 +2,7 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { clean } from '../support/axe.js';
-import { desktop, phone } from '../support/browser.js';
+import { basePath, desktop, phone } from '../support/browser.js';
 import { overlaysClosed, setUpFixture } from '../support/fileManager.js';
 import { jobOf } from '../support/jobAnswers.js';
 import { expectNotice } from '../support/notices.js';
@@ -58,7 +58,7 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await page.route('**/api/jobs', (route) => route.fulfill({ json: answer }));
 	await page.route('**/api/jobs/**', async (route) => {
 		const request = route.request();
-		asked.push(`${request.method()} ${new URL(request.url()).pathname}`);
+		asked.push(`${request.method()} ${new URL(request.url()).pathname.slice(basePath.length)}`);
 		if (request.method() === 'POST') {
 			const queued = { ...jobs[2], status: 'queued', error: null };
 			answer = jobs.with(2, queued);

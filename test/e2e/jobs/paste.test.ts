@@ -3,6 +3,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import test from 'ava';
 import type { Locator, Page } from 'playwright-core';
+import { basePath } from '../support/browser.js';
 import { expectOnDisk, nameIn, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { jobOf } from '../support/jobAnswers.js';
 import { expectNotice } from '../support/notices.js';
@@ -23,7 +24,7 @@ async function paste(page: Page, ...names: string[]): Promise<void> {
 /** Changes whether the server holds copies. */
 async function holdCopies(page: Page, change: 'hold' | 'step' | 'release'): Promise<void> {
 	const call = async (address: string) => (await fetch(address, { method: 'POST' })).status;
-	const status = await page.evaluate(call, `/api/heldCopies/${change}`);
+	const status = await page.evaluate(call, `${basePath}/api/heldCopies/${change}`);
 	if (status !== 200) throw new Error(`The server answered with ${status}.`);
 }
 
@@ -112,7 +113,7 @@ test.serial('many items are moved by one job, and what could not be moved stays 
 	const page = await ada.open('/browser?type=private');
 	const calls: string[] = [];
 	page.on('request', (request) => {
-		if (request.method() === 'POST') calls.push(new URL(request.url()).pathname);
+		if (request.method() === 'POST') calls.push(new URL(request.url()).pathname.slice(basePath.length));
 	});
 	await page.keyboard.press('Control+a');
 	for (const name of ['Public', 'Target']) await rowOf(page, name).click({ modifiers: ['Control'] });

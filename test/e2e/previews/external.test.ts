@@ -1,11 +1,12 @@
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { clean } from '../support/axe.js';
-import { desktop, phone } from '../support/browser.js';
+import { basePath, desktop, phone } from '../support/browser.js';
 import { rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { leave, show, watchRequests } from '../support/previews.js';
 
-const fixture = setUpFixture(test, ['--external-viewers', 'true', '--public-url', 'https://files.example.org']);
+const publicUrl = `https://files.example.org${basePath}`;
+const fixture = setUpFixture(test, ['--external-viewers', 'true', '--public-url', publicUrl]);
 
 const viewers = {
 	'Office Online': 'https://view.officeapps.live.com/op/embed.aspx?src=',
@@ -63,9 +64,9 @@ const consents = async (t: ExecutionContext, viewport: typeof desktop) => {
 	t.deepEqual(made, [{ path: 'budget 2026.xlsx', type: 'private' }]);
 	t.is(handed.length, 1);
 	const given = addressIn(t, handed[0], 'Office Online');
-	t.regex(given, /^https:\/\/files\.example\.org\/api\/viewerLink\/[\w-]{43}\/budget%202026\.xlsx$/);
+	t.regex(given, /^https:\/\/files\.example\.org(\/files)?\/api\/viewerLink\/[\w-]{43}\/budget%202026\.xlsx$/);
 	// It is the very file, without a session.
-	const answer = await fetch(`${app.url.replace('localhost', '127.0.0.1')}${new URL(given).pathname}`);
+	const answer = await fetch(`${new URL(app.url.replace('localhost', '127.0.0.1')).origin}${new URL(given).pathname}`);
 	t.is(await answer.text(), 'PK\x03\x04 a spreadsheet');
 	t.deepEqual((await app.context.request.get(`${app.url}/api/links`).then((links) => links.json())).links ?? [], []);
 

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import type { Locator } from 'playwright-core';
 import { clean } from '../support/axe.js';
-import { phone } from '../support/browser.js';
+import { basePath, phone } from '../support/browser.js';
 import { menuItems, nameIn, overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
 import { leave, picture, show } from '../support/previews.js';
@@ -131,12 +131,14 @@ test.serial('with previews turned off a file is downloaded when opened, and show
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, { 'a.txt': 'some text' });
 	const page = await app.open('/browser?type=private');
-	await page.evaluate(() =>
-		fetch('/api/settings', {
-			method: 'PUT',
-			headers: { 'content-type': 'application/json' },
-			body: JSON.stringify({ settings: { enablePreview: false } }),
-		}),
+	await page.evaluate(
+		(base) =>
+			fetch(`${base}/api/settings`, {
+				method: 'PUT',
+				headers: { 'content-type': 'application/json' },
+				body: JSON.stringify({ settings: { enablePreview: false } }),
+			}),
+		basePath,
 	);
 	await page.reload();
 	const [download] = await Promise.all([page.waitForEvent('download'), nameIn(page, 'a.txt').click()]);

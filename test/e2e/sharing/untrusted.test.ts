@@ -4,7 +4,7 @@ import path from 'node:path';
 import test from 'ava';
 import { until } from '../../../packages/core/test/until.js';
 import { serveArgs, startServer } from '../../serverProcess.js';
-import { openBrowser, plainName } from '../support/browser.js';
+import { basePath, openBrowser, plainName } from '../support/browser.js';
 
 const script = 'document.title = "it ran"; fetch("/api/createFolder?it-ran"); parent.postMessage("it ran", "*");';
 
@@ -50,26 +50,29 @@ test.serial('uploaded files never run, however they are opened', async (t) => {
 		app.on('download', (download) => ended.add(new URL(download.url()).href));
 		await app.exposeFunction('hasEnded', (address: string) => ended.add(new URL(address, base).href));
 		await app.goto(base);
-		await app.evaluate((names) => {
-			const { hasEnded } = window as unknown as { hasEnded(address: string): void };
-			for (const name of names) {
-				for (const [tag, attribute] of [
-					['script', 'src'],
-					['iframe', 'src'],
-					['embed', 'src'],
-					['object', 'data'],
-				] as const) {
-					const element = document.createElement(tag);
-					const address = `/api/download/${name}?inline=1&as=${tag}`;
-					element.setAttribute(attribute, address);
-					for (const end of ['load', 'error']) element.addEventListener(end, () => hasEnded(address));
-					document.addEventListener('securitypolicyviolation', ({ blockedURI }) => {
-						if (blockedURI.endsWith(address)) hasEnded(address);
-					});
-					document.body.append(element);
+		await app.evaluate(
+			([below, ...names]) => {
+				const { hasEnded } = window as unknown as { hasEnded(address: string): void };
+				for (const name of names) {
+					for (const [tag, attribute] of [
+						['script', 'src'],
+						['iframe', 'src'],
+						['embed', 'src'],
+						['object', 'data'],
+					] as const) {
+						const element = document.createElement(tag);
+						const address = `${below}/api/download/${name}?inline=1&as=${tag}`;
+						element.setAttribute(attribute, address);
+						for (const end of ['load', 'error']) element.addEventListener(end, () => hasEnded(address));
+						document.addEventListener('securitypolicyviolation', ({ blockedURI }) => {
+							if (blockedURI.endsWith(address)) hasEnded(address);
+						});
+						document.body.append(element);
+					}
 				}
-			}
-		}, Object.keys(bodies));
+			},
+			[basePath, ...Object.keys(bodies)],
+		);
 		await until('each element has ended', async () => ended.size === 4 * Object.keys(bodies).length);
 		t.not(await app.title(), 'it ran');
 		await app.close();

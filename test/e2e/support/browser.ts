@@ -18,6 +18,9 @@ export const flags = [
 	'--host-resolver-rules=MAP nas 127.0.0.1',
 ];
 
+/** Where the page lies on its server: the setting `basePath`, which the whole run may have by its variable. */
+export const basePath = process.env.STOWAGE_BASE_PATH ?? '';
+
 export const desktop = { width: 1280, height: 800 };
 export const phone = { width: 390, height: 844 };
 
@@ -67,5 +70,5 @@ export async function openPage(
 }
 
 function blockedScript(origin: string): string {
-	return `Blocked script execution in '${origin}/viewer-frame' because the document's frame is sandboxed and the 'allow-scripts' permission is not set.`;
+	return `Blocked script execution in '${origin}${basePath}/viewer-frame' because the document's frame is sandboxed and the 'allow-scripts' permission is not set.`;
 }

@@ -5,7 +5,7 @@ type Teardown = { teardown(end: () => Promise<void>): void };
 
 /** A proxy that throttles the responses of a server to so many bytes a second; returns its URL. It ends with the test. */
 export async function slowConnection(t: Teardown, url: string, bytesPerSecond: number): Promise<string> {
-	const { hostname, port } = new URL(url);
+	const { hostname, port, pathname } = new URL(url);
 	const sockets = new Set<net.Socket>();
 	const proxy = net.createServer((client) => {
 		const upstream = net.connect(Number(port), '127.0.0.1');
@@ -34,5 +34,5 @@ export async function slowConnection(t: Teardown, url: string, bytesPerSecond: n
 		proxy.close();
 		for (const socket of sockets) socket.destroy();
 	});
-	return `http://${hostname}:${(proxy.address() as net.AddressInfo).port}`;
+	return `http://${hostname}:${(proxy.address() as net.AddressInfo).port}${pathname === '/' ? '' : pathname}`;
 }
