@@ -221,7 +221,7 @@ async function assemble(
 		return opened;
 	};
 	const links = auditedLinks(
-		createLinks({ links: database.links, storage: openedStorage, log, now, monotonic }),
+		createLinks({ links: database.links, storage: openedStorage, leases, log, now, monotonic }),
 		audit,
 	);
 	const quotas = createQuotas({

@@ -5,6 +5,7 @@ import type { LinkStore } from '@stowage/plugin-api';
 import { Failure, isFailure, parsePath, type StoragePath, type Viewer } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
+import type { Lease, Leases } from '../src/leases/createLeases.js';
 import { createLinks, type Links } from '../src/links/createLinks.js';
 import { assertReadable, listZip } from './readZip.js';
 import { type Answer, Client, json, type TestApp, testApp } from './testApp.js';
@@ -342,10 +343,16 @@ test('other people’s moves and deletions leave a link alone', async (t) => {
 });
 
 /** The same database and disk with a clock of its own, and what goes wrong in it. */
-function linksAt({ app }: Scene, clock: { now: number }, faults: Partial<LinkStore> = {}) {
+function linksAt(
+	{ app }: Scene,
+	clock: { now: number },
+	faults: Partial<LinkStore> = {},
+	leases: Pick<Leases, 'take'> = app.services.leases,
+) {
 	return createLinks({
 		links: { ...app.services.database.links, ...faults },
 		storage: () => app.services.storage,
+		leases,
 		log: silent,
 		now: () => clock.now,
 	});
@@ -432,6 +439,7 @@ test('a new link is good for its hour whatever the clocks of the machine have be
 		const afterRestart = createLinks({
 			links: database.links,
 			storage: () => storage,
+			leases: app.services.leases,
 			log: silent,
 			now: () => clock.now,
 			monotonic: () => 0,
@@ -525,11 +533,21 @@ const moveTo = <T>(links: Links, viewer: Viewer, from: StoragePath, to: StorageP
 		return move();
 	});
 
+const endedLease: Lease = {
+	key: { name: 'links', holder: 'dead', epoch: 1, hasLapsed: false },
+	signal: new AbortController().signal,
+	isHeld: () => true,
+	isAsked: () => false,
+	release: async () => {},
+};
+
 /** What the disk has and the database was not told, since the server died in between. */
 const cutOff = async (t: ExecutionContext, from: string, to: string, filePath: string, arrived: string) => {
 	const s = await scene(t);
 	const { token } = await linksAt(s, { now: Date.now() }).make(s.viewer, parsePath(filePath), '1h');
-	const dead = linksAt(s, { now: Date.now() }, { settle: () => new Promise(() => {}) });
+	const endless = { settle: () => new Promise<never>(() => {}) };
+	// Its lease ended with it.
+	const dead = linksAt(s, { now: Date.now() }, endless, { take: async () => endedLease });
 	const at = (name: string) => `users/ada/${name}` as StoragePath;
 	await new Promise<void>((resolve) => {
 		void moveTo(dead, s.viewer, at(from), at(to), async () => {
@@ -664,6 +682,7 @@ test('a link is found whose file was away for just the moment in which it was lo
 				}
 			},
 		}),
+		leases: s.app.services.leases,
 		log: silent,
 	});
 	const { path, file } = await links.resolve(token);

@@ -12,6 +12,7 @@ import {
 	type Viewer,
 } from '@stowage/rules';
 import type { ItemWatcher } from '../files/itemWatcher.js';
+import type { Leases } from '../leases/createLeases.js';
 import type { Log } from '../log.js';
 import { secretHash } from '../secretHash.js';
 import type { MountedStorage } from '../storage/MountedStorage.js';
@@ -58,6 +59,7 @@ interface Dependencies {
 	links: LinkStore;
 	/** Looked up at each call. */
 	storage: () => Pick<MountedStorage, 'open' | 'stat' | 'changing'>;
+	leases: Pick<Leases, 'take'>;
 	log: Log;
 	/** The time of day, milliseconds since the epoch. */
 	now?: () => number;
@@ -70,12 +72,16 @@ const minuteMs = 60_000;
 /** For so long somebody who comes too late is told that the link has expired. */
 const rememberedMs = 7 * 24 * 60 * minuteMs;
 
+/** Looks at one link that is moved on between any two of them. */
+const mostLooks = 10;
+
 /** More than anyone makes; without a bound one person could fill the database. */
 const maxLinks = 10_000;
 
 export function createLinks({
 	links,
 	storage,
+	leases,
 	log,
 	now = Date.now,
 	monotonic = () => performance.now(),
@@ -93,7 +99,7 @@ export function createLinks({
 		return found;
 	};
 
-	const follower = trackItems({ links, storage, log });
+	const follower = trackItems({ links, storage, leases, log });
 	/** The link as it is now, and its item if that is where the link says. Throws `expired`, and `notFound` for an unknown one. */
 	const look = async (token: string) => {
 		const link = await links.find(secretHash(token));
@@ -136,8 +142,9 @@ export function createLinks({
 		async resolve(token) {
 			if (!/^[\w-]{43}$/.test(token)) throw noSuchLink();
 			const first = await look(token);
-			// What was moved after its link was read is found once nothing moves.
-			const { link, opened } = first.opened ? first : await follower.atRest(first.link.owner.id, () => look(token));
+			// What was moved after its link was read is found once nothing moves here, and what another process moves once it has stopped to.
+			const again = () => lookWhileMoving(first, () => look(token));
+			const { link, opened } = first.opened ? first : await follower.atRest(first.link.owner.id, again);
 			if (opened === undefined) throw noSuchLink();
 			return { ...opened, id: link.id, owner: { kind: 'user', ...link.owner } };
 		},
@@ -166,6 +173,22 @@ export function createLinks({
 
 		watcher: follower,
 	};
+}
+
+interface Look {
+	link: LinkRecord;
+	opened: Awaited<ReturnType<typeof openLink>>;
+}
+
+/** Looks again, and as long as the link was changed since the last look. */
+async function lookWhileMoving(first: Look, look: () => Promise<Look>): Promise<Look> {
+	let seen = first;
+	for (let looks = 0; looks < mostLooks; looks++) {
+		const { path, nextPath } = seen.link;
+		seen = await look();
+		if (seen.opened !== undefined || (seen.link.path === path && seen.link.nextPath === nextPath)) break;
+	}
+	return seen;
 }
 
 /** In the same words for every reason, so that a guess or an old link tells nothing. */

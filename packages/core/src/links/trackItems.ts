@@ -1,6 +1,8 @@
 import type { LinkRecord, LinkStore } from '@stowage/plugin-api';
-import { homeRoot, isWithin, joinPath, relativePath, type StoragePath } from '@stowage/rules';
+import { Failure, homeRoot, isFailure, isWithin, joinPath, relativePath, type StoragePath } from '@stowage/rules';
+
 import type { ItemWatcher } from '../files/itemWatcher.js';
+import type { Lease, Leases } from '../leases/createLeases.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
 import type { Log } from '../log.js';
 import type { MountedStorage } from '../storage/MountedStorage.js';
@@ -8,23 +10,47 @@ import { isPublicPath, locateLink } from './locateLink.js';
 import { recordIfPossible } from './noteIfPossible.js';
 
 export interface LinkTracker extends ItemWatcher {
-	/** Runs `work` while none of that person's linked items is on its way. */
+	/** Runs `work` while none of that person's linked items is on its way by this process. */
 	atRest<T>(ownerId: string, work: () => Promise<T>): Promise<T>;
 }
 
 interface Dependencies {
 	links: LinkStore;
 	storage: () => Pick<MountedStorage, 'open' | 'stat' | 'changing'>;
+	leases: Pick<Leases, 'take'>;
 	log: Log;
 }
+
+/** For so long a move waits for one of the same person's in another process. */
+const waitMs = 20_000;
 
 /**
  * Lets links follow their items through moves, and end with them. Where each is about to go is written down before the disk changes and settled after it, so
  * that a server that dies in between has lost none: `locateLink` looks at both places.
  */
-export function trackItems({ links, storage, log }: Dependencies): LinkTracker {
-	// Moves of one person who has links take turns, or each would plan for paths that another is changing.
+export function trackItems({ links, storage, leases, log }: Dependencies): LinkTracker {
+	// Moves of one person who has links take turns, or each would plan for paths that another is changing: in this process by the mutex, in all by a lease.
 	const exclusively = createKeyedMutex();
+	const inTurn = <T>(ownerId: string, work: (lease?: Lease) => Promise<T>): Promise<T> =>
+		exclusively(ownerId, async () => {
+			const lease = await takeLease(ownerId);
+			try {
+				return await work(lease);
+			} finally {
+				await lease?.release();
+			}
+		});
+	const takeLease = async (ownerId: string): Promise<Lease | undefined> => {
+		try {
+			const lease = await leases.take(`links ${ownerId}`, { waitMs });
+			if (lease === undefined) throw beingMoved();
+			return lease;
+		} catch (error) {
+			// Nobody can plan anything either: a move of what has a link is refused, and others need no turn.
+			if (isFailure(error, 'storageFull')) return undefined;
+			throw error;
+		}
+	};
 	const hasLinks = async (ownerId: string) => (await links.list(ownerId)).length > 0;
 
 	/** The paths, as the home has them, of linked items at `source` or below. */
@@ -54,18 +80,26 @@ export function trackItems({ links, storage, log }: Dependencies): LinkTracker {
 	return {
 		async moving(viewer, from, move) {
 			if (viewer.kind === 'anonymous' || !(await hasLinks(viewer.id))) return move(async () => {});
-			return exclusively(viewer.id, async () => {
+			return inTurn(viewer.id, async (lease) => {
 				const home = homeRoot(viewer.username);
 				const source = relativePath(from, home);
 				const linked = await linkedWithin(viewer.id, source);
 				if (linked.size === 0) return move(async () => {});
 				let target = source;
 				let places = new Map<string, StoragePath>();
+				// Somebody else may have had a turn while this process stood still.
+				const assertTurn = () => {
+					if (lease?.isHeld() === false) throw beingMoved();
+				};
 				const moved = await move(async (to) => {
 					target = relativePath(to, home);
 					places = new Map([...linked].map(([id, path]) => [id, joinPath(target, relativePath(path, source))]));
+					assertTurn();
 					await links.plan(new Map([...linked].map(([id, path]) => [id, { path, nextPath: places.get(id) ?? path }])));
+					assertTurn();
 				});
+				// What was planned holds as well, and is settled by whoever has the turn.
+				if (lease?.isHeld() === false) return moved;
 				await note(isPublicPath(target) ? links.remove([...linked.keys()]) : links.settle(places));
 				return moved;
 			});
@@ -77,10 +111,16 @@ export function trackItems({ links, storage, log }: Dependencies): LinkTracker {
 			const within = await linkedWithin(viewer.id, relativePath(at, home));
 			await remove();
 			// In turn, or one that moves just then would be taken for gone, and so would all whose home changes its root.
-			const tidy = () => exclusively(viewer.id, () => removeGone(viewer.id, within));
+			const tidy = () => inTurn(viewer.id, () => removeGone(viewer.id, within));
 			if (within.size > 0) await note(storage().changing(home, tidy));
 		},
 
 		atRest: exclusively,
 	};
+}
+
+function beingMoved(): Failure {
+	return new Failure('locked', 'Something of yours is being moved right now. Please try again in a moment.', {
+		retryAfter: 1,
+	});
 }
