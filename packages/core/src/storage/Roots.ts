@@ -1,15 +1,17 @@
+import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '@stowage/database';
 import type { HomeMove, Registry, RootRecord, StorageDriver, StorageProvider } from '@stowage/plugin-api';
 import { Failure, homeRoot, isFailure, joinPath, parsePath, type StoragePath } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
+import { assertApart } from './assertApart.js';
 import { ensureFolder } from './folders.js';
 import type { Mount, Mounts } from './MountedStorage.js';
 
 interface Dependencies {
 	drivers: Registry<StorageDriver>;
-	config: Pick<Config, 'storage'>;
+	config: Pick<Config, 'storage' | 'dataDir'>;
 	database: Pick<Database, 'roots' | 'homes'>;
 	log: Log;
 	/** This process among others, and whether another one has ended for certain. */
@@ -227,6 +229,13 @@ export class Roots implements Mounts {
 		await this.reload();
 		if (this.#records.some((record) => record.name === name))
 			throw new Failure('alreadyExists', `There is a storage root ${name} already.`);
+		const others = this.#records.flatMap((record) =>
+			record.location === null ? [] : [{ name: record.name, location: record.location }],
+		);
+		const { dataDir } = this.#dependencies.config;
+		// Where the first root lies only its plugin knows; by default it is in here.
+		const first = { name: this.first.name, location: path.join(dataDir, 'files') };
+		await assertApart(location, [...others, first]);
 		const storage = await this.#driver(driver).open(undefined, location);
 		try {
 			const known = this.#records.find(({ rootId }) => rootId === storage.rootId);
