@@ -81,7 +81,7 @@ const coreFloors: readonly (readonly string[])[] = [
 	['bodies', 'responses'],
 	['accounts', 'quotas', 'files', 'archives', 'jobs', 'links', 'tickets', 'thumbnails', 'uploads'],
 	['pasting', 'moving'],
-	['services', 'routes', 'metrics'],
+	['services', 'routes', 'metrics', 'sweep'],
 	['createApp', 'index'],
 ];
 

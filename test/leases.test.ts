@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import { until } from '../packages/core/test/until.js';
 import {
+	beginTooMany,
 	fileBytes,
 	serverPair,
 	staged,
@@ -11,8 +12,9 @@ import {
 	takeOverStopped,
 } from './uploadTakeovers.js';
 
-test('an upload goes on through another process when its connection is silent, its process is stopped or was killed', async (t) => {
-	const pair = await serverPair(t);
+test('two processes let visitors begin as many uploads as one does, and an upload goes on through the other when its connection is silent, its process is stopped or was killed', async (t) => {
+	const pair = await serverPair(t, { more: ['--uploads-anonymous-unfinished', '2'] });
+	await beginTooMany(t, pair, 2);
 	await takeOverSilent(t, pair, 'silent.bin');
 	await takeOverStopped(t, pair, 'stopped.bin');
 	await takeOverKilled(t, pair, 'killed.bin');

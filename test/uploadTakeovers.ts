@@ -23,10 +23,13 @@ export interface Pair {
 }
 
 /** Two server processes over one database and one data folder, with somebody signed in to both. */
-export async function serverPair(t: ExecutionContext, database?: string): Promise<Pair> {
+export async function serverPair(
+	t: ExecutionContext,
+	{ database, more = [] }: { database?: string | undefined; more?: readonly string[] } = {},
+): Promise<Pair> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-pair-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
-	const rest = database === undefined ? [] : ['--database-url', database];
+	const rest = [...more, ...(database === undefined ? [] : ['--database-url', database])];
 	const start = () => startServer(t, { args: serveArgs(folder, '--log-level', 'error', ...rest) });
 	const one = await start();
 	const two = await start();
@@ -185,4 +188,25 @@ export async function takeOverKilled(t: ExecutionContext, pair: Pair, name: stri
 	await upload.assertWhole(t);
 	t.deepEqual(await staged(pair), []);
 	return ms;
+}
+
+/** Visitors begin more uploads than they may, through both processes at once. */
+export async function beginTooMany(t: ExecutionContext, { one, two }: Pair, most: number): Promise<void> {
+	const begin = async ({ url }: ServerProcess, n: number) => {
+		const headers = {
+			...tus,
+			'upload-length': '10',
+			'upload-metadata': `filename ${Buffer.from(`visitor ${n}`).toString('base64')}`,
+		};
+		return fetch(`${url}/api/uploads`, { method: 'POST', headers });
+	};
+	const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => begin(n % 2 === 0 ? one : two, n)));
+	t.deepEqual(
+		answers.map(({ status }) => status).toSorted((a, b) => a - b),
+		Array.from({ length: 12 }, (_, n) => (n < most ? 201 : 429)),
+	);
+	for (const { headers } of answers) {
+		const location = headers.get('location');
+		if (location !== null) await fetch(`${one.url}${location}`, { method: 'DELETE', headers: tus });
+	}
 }

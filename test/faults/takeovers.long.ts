@@ -1,13 +1,21 @@
 import test, { type ExecutionContext } from 'ava';
 import { startMariadb } from '../../packages/database/test/mariadb.js';
-import { type Pair, serverPair, takeOverKilled, takeOverSilent, takeOverStopped } from '../uploadTakeovers.js';
+import {
+	beginTooMany,
+	type Pair,
+	serverPair,
+	takeOverKilled,
+	takeOverSilent,
+	takeOverStopped,
+} from '../uploadTakeovers.js';
 
 const rounds = 3;
 const mostMs = 5000;
 
 /** How long it takes from the first request at the other process until that writes, on a machine that has nothing else to do. */
 async function measure(t: ExecutionContext, database?: string): Promise<void> {
-	const pair = await serverPair(t, database);
+	const pair = await serverPair(t, { database, more: ['--uploads-anonymous-unfinished', '2'] });
+	await beginTooMany(t, pair, 2);
 	const times = { silent: [] as number[], stopped: [] as number[], killed: [] as number[] };
 	for (let n = 0; n < rounds; n++) {
 		times.silent.push(await takeOverSilent(t, pair, `silent${n}.bin`));

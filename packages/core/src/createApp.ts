@@ -14,7 +14,7 @@ import { makeDataDir } from './config/dataDir.js';
 import { type Reloaded, reloadConfig } from './config/reload.js';
 import type { Config } from './config/schema.js';
 import { readOrMakeSecret } from './config/secret.js';
-import { EventRelay, relayTimes } from './events/EventRelay.js';
+import { EventRelay } from './events/EventRelay.js';
 import { EventStreams } from './events/EventStreams.js';
 import { createNotifications } from './events/notifications.js';
 import { auditedFiles } from './files/auditedFiles.js';
@@ -57,6 +57,7 @@ import { availableSpace } from './storage/freeSpace.js';
 import type { MountedStorage } from './storage/MountedStorage.js';
 import { openStorage } from './storage/openStorage.js';
 import { Roots } from './storage/Roots.js';
+import { sweep } from './sweep.js';
 import { createThumbnails } from './thumbnails/createThumbnails.js';
 import { openThumbnailCache } from './thumbnails/DiskThumbnailCache.js';
 import { createTickets } from './tickets/createTickets.js';
@@ -414,19 +415,4 @@ async function assemble(
 			}
 		},
 	};
-}
-
-async function sweep({ audit, database, jobs, links, resumableUploads, log, now }: Services): Promise<void> {
-	try {
-		await audit.sweep();
-		await database.sessions.sweep(now());
-		await database.sweepKeyValues();
-		await database.tickets.sweep();
-		await database.events.sweep(relayTimes.keptMs);
-		await links.sweep();
-		await jobs.sweep();
-		await resumableUploads.sweep();
-	} catch (error) {
-		log.warn({ err: error }, 'expired rows could not be swept');
-	}
 }

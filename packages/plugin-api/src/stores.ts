@@ -313,8 +313,11 @@ export interface UploadRecord {
 
 /** Uploads by the hash of their id: the id itself is never stored. */
 export interface UploadStore {
-	/** Throws `alreadyExists` for a known id, also when two ask at once. */
-	add(idHash: string, upload: UploadRecord): Promise<void>;
+	/**
+	 * Throws `alreadyExists` for a known id, also when two ask at once. A visitor's with a number `mostOfAddress` is refused (`rateLimited`) if visitors of its address have that many that
+	 * are not finished, also when many begin at once in several processes.
+	 */
+	add(idHash: string, upload: UploadRecord, mostOfAddress?: number): Promise<void>;
 	find(idHash: string): Promise<UploadRecord | undefined>;
 	/** The uploads of a user that are not finished, the one that got bytes last first. */
 	unfinishedOf(userId: string): Promise<UploadRecord[]>;

@@ -90,6 +90,21 @@ export function uploadRules(rule: Rule): void {
 		t.is(await uploads.countOfVisitors('192.0.2.3', 10), 0);
 	});
 
+	rule('of many that visitors of an address begin at once so many are begun as may be', async (t, { uploads }) => {
+		await uploads.add('finished', upload, 2);
+		await uploads.finish('finished', 'staged', 'a.txt');
+		await uploads.add('late', { ...upload, expiresAt: 10 }, 2);
+		const results = await Promise.allSettled(
+			Array.from({ length: 8 }, (_, n) => uploads.add(`upload ${n}`, { ...upload, stagedId: `staged ${n}` }, 2)),
+		);
+		t.is(results.filter((result) => result.status === 'fulfilled').length, 2);
+		for (const result of results) {
+			if (result.status === 'rejected') t.true(isFailure(result.reason, 'rateLimited'), String(result.reason));
+		}
+		t.is(await uploads.countOfVisitors('192.0.2.1', 1000), 2);
+		await uploads.add('elsewhere', { ...upload, stagedId: 'elsewhere', address: '192.0.2.2' }, 2);
+	});
+
 	rule('what unfinished uploads hold is known, of each user and of visitors', async (t, { uploads }) => {
 		t.deepEqual(await uploads.held(null, []), { bytes: 0, entries: 0 });
 		await uploads.add('one', { ...upload, offset: 40, stagedId: 's1' });

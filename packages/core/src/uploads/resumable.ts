@@ -257,10 +257,10 @@ export function createResumableUploads({
 		try {
 			await reserved.assertRoom({ bytes: length, entries: 1 });
 			await reserved.take({ bytes: 0, entries: 1 });
-			const record = await limits.beginUnfinished(viewer, address, () =>
+			const record = await limits.beginUnfinished(viewer, address, (mostRows) =>
 				limits.counted(viewer, address, { files: 1, bytes: length }, async (counting) => {
 					await counting.files(1);
-					return add(viewer, idHash, wish);
+					return add(viewer, idHash, wish, mostRows);
 				}),
 			);
 			reserved.release('held');
@@ -270,7 +270,7 @@ export function createResumableUploads({
 		}
 	}
 
-	async function add(viewer: Viewer, idHash: string, wish: NewUpload): Promise<UploadRecord> {
+	async function add(viewer: Viewer, idHash: string, wish: NewUpload, mostRows?: number): Promise<UploadRecord> {
 		const staged = await files.stage(viewer);
 		const record: UploadRecord = {
 			stagedId: staged.id,
@@ -282,7 +282,7 @@ export function createResumableUploads({
 			...touched(),
 		};
 		try {
-			await uploads.add(idHash, record);
+			await uploads.add(idHash, record, mostRows);
 		} catch (error) {
 			await staged.discard();
 			throw error;

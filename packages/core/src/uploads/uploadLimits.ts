@@ -52,8 +52,11 @@ export interface UploadLimits {
 	counted<T>(viewer: Viewer, address: string, announced: Amount, work: (counting: Counting) => Promise<T>): Promise<T>;
 	/** Counts bytes as they arrive. They stay counted, whatever becomes of them. */
 	arriving(viewer: Viewer, address: string): ByteMeter;
-	/** Runs `begin`, after which an upload is known as unfinished. Throws `rateLimited` if a visitor has begun as many as may be, also when many begin at once. */
-	beginUnfinished<T>(viewer: Viewer, address: string, begin: () => Promise<T>): Promise<T>;
+	/**
+	 * Runs `begin`, after which an upload is known as unfinished. Throws `rateLimited` if a visitor has begun as many as may be, also when many begin at once. Other processes are
+	 * not seen here: `begin` is told how many rows there may be, if that is bounded.
+	 */
+	beginUnfinished<T>(viewer: Viewer, address: string, begin: (mostRows?: number) => Promise<T>): Promise<T>;
 	/** The same for a form, which is unfinished until `work` has ended. */
 	whileUnfinished<T>(viewer: Viewer, address: string, work: () => Promise<T>): Promise<T>;
 }
@@ -172,15 +175,13 @@ export function createUploadLimits({ config: { uploads }, database, log, now }: 
 			if (!isBounded(viewer)) return begin();
 			const from = limitAddress(address);
 			return exclusively(from, async () => {
-				if (
-					(forms.get(from) ?? 0) + (await database.uploads.countOfVisitors(from, now())) >=
-					uploads.anonymousUnfinished
-				) {
+				const mostRows = uploads.anonymousUnfinished - (forms.get(from) ?? 0);
+				if ((await database.uploads.countOfVisitors(from, now())) >= mostRows) {
 					throw new Failure('rateLimited', 'Too many uploads were begun from here and not finished.', {
 						retryAfter: 60,
 					});
 				}
-				return begin();
+				return begin(mostRows);
 			});
 		},
 

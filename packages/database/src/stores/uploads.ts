@@ -3,6 +3,8 @@ import { type Area, Failure, type StoragePath } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { isUniqueViolation } from '../connection/errors.js';
 import { plainRow } from '../connection/plainValues.js';
+import { transact } from '../connection/transact.js';
+import { keyHash } from './keyHash.js';
 
 interface UploadRow {
 	id_hash: string;
@@ -25,9 +27,15 @@ export function uploadStore(knex: Knex): UploadStore {
 	const uploads = () => knex<UploadRow>('uploads');
 	const unfinished = () => uploads().whereNotNull('staged_id').whereNull('entry_path');
 	return {
-		async add(idHash, upload) {
+		async add(idHash, upload, mostOfAddress) {
+			const row = plainRow(toRow(idHash, upload));
 			try {
-				await uploads().insert(plainRow(toRow(idHash, upload)));
+				if (mostOfAddress === undefined) await uploads().insert(row);
+				else
+					await transact(knex, async (transaction) => {
+						await assertRoom(transaction, upload, mostOfAddress);
+						await transaction<UploadRow>('uploads').insert(row);
+					});
 			} catch (cause) {
 				if (!isUniqueViolation(cause)) throw cause;
 				throw new Failure('alreadyExists', 'There is already such an upload.', { cause });
@@ -58,14 +66,7 @@ export function uploadStore(knex: Knex): UploadStore {
 		async remove(idHash) {
 			await uploads().where({ id_hash: idHash }).delete();
 		},
-		async countOfVisitors(address, now) {
-			const [row] = await unfinished()
-				.whereNull('user_id')
-				.where({ address })
-				.where('expires_at', '>', now)
-				.count<{ count: number }[]>({ count: '*' });
-			return Number(row?.count ?? 0);
-		},
+		countOfVisitors: (address, now) => countOfVisitors(knex, address, now),
 		async held(userId, except) {
 			const ofOwner = userId === null ? unfinished().whereNull('user_id') : unfinished().where({ user_id: userId });
 			const [row] = await ofOwner
@@ -95,6 +96,29 @@ export function uploadStore(knex: Knex): UploadStore {
 			return uploads().where('expires_at', '<=', before).delete();
 		},
 	};
+}
+
+async function countOfVisitors(knex: Knex, address: string, now: number): Promise<number> {
+	const [row] = await knex<UploadRow>('uploads')
+		.whereNotNull('staged_id')
+		.whereNull('entry_path')
+		.whereNull('user_id')
+		.where({ address })
+		.where('expires_at', '>', now)
+		.count<{ count: number }[]>({ count: '*' });
+	return Number(row?.count ?? 0);
+}
+
+/** The address has no row of its own. One in `limits` is locked for it, so that those who begin from there are counted one after the other. */
+async function assertRoom(
+	transaction: Knex.Transaction,
+	{ address, touchedAt, expiresAt }: UploadRecord,
+	most: number,
+): Promise<void> {
+	const lock = { key_hash: keyHash(`unfinished uploads ${address}`), count: 0, ends_at: expiresAt };
+	await transaction('limits').insert(plainRow(lock)).onConflict('key_hash').merge(['ends_at']);
+	if ((await countOfVisitors(transaction, address, touchedAt)) < most) return;
+	throw new Failure('rateLimited', 'Too many uploads were begun from here and not finished.', { retryAfter: 60 });
 }
 
 function toRow(idHash: string, upload: UploadRecord): UploadRow {

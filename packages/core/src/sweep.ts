@@ -1,0 +1,35 @@
+import { relayTimes } from './events/EventRelay.js';
+import type { Services } from './services.js';
+
+/** Removes what has expired, in one process at a time: one that finds another at it leaves it to that. */
+export async function sweep({
+	audit,
+	database,
+	jobs,
+	leases,
+	links,
+	resumableUploads,
+	log,
+	now,
+}: Services): Promise<void> {
+	try {
+		// Its folder may be this process's own.
+		await audit.sweep();
+		const lease = await leases.take('sweep');
+		if (lease === undefined) return;
+		try {
+			await database.sessions.sweep(now());
+			await database.sweepKeyValues();
+			await database.tickets.sweep();
+			await database.events.sweep(relayTimes.keptMs);
+			await database.leases.sweep();
+			await links.sweep();
+			await jobs.sweep();
+			await resumableUploads.sweep();
+		} finally {
+			await lease.release();
+		}
+	} catch (error) {
+		log.warn({ err: error }, 'expired rows could not be swept');
+	}
+}
