@@ -16,7 +16,9 @@ export async function ask(question: string): Promise<string> {
 	try {
 		return (await Promise.race([terminal.question(question), cancelled])).trim();
 	} finally {
-		cancelled.catch(() => {});
+		cancelled.catch(() => {
+			// Closing it below is no cancelling: there is an answer, or another error.
+		});
 		terminal.close();
 	}
 }

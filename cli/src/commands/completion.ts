@@ -44,13 +44,7 @@ function bash(words: Words): string {
 _stowage() {
 	local current=\${COMP_WORDS[COMP_CWORD]} at= choices= word
 	for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-		case "$at/$word" in
-			${paths(words).join('|')}) at="$at/$word" ;;
-		esac
-	done
-	case "$at" in
-${cases(words)}
-	esac
+${choicesAt(words)}
 	mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$current")
 }
 complete -o default -F _stowage stowage
@@ -63,13 +57,7 @@ function zsh(words: Words): string {
 _stowage() {
 	local at= choices= word
 	for word in \${words[2,CURRENT-1]}; do
-		case "$at/$word" in
-			${paths(words).join('|')}) at="$at/$word" ;;
-		esac
-	done
-	case "$at" in
-${cases(words)}
-	esac
+${choicesAt(words)}
 	compadd -- \${=choices} || _files
 }
 if [ "$funcstack[1]" = _stowage ]; then _stowage "$@"; else compdef _stowage stowage; fi
@@ -97,6 +85,17 @@ function __stowage_at
 end
 ${lines.join('\n')}
 `;
+}
+
+/** What bash and zsh do alike: from each `$word` to the command that it makes, `$at`, and to what may follow that, `$choices`. */
+function choicesAt(words: Words): string {
+	return `		case "$at/$word" in
+			${paths(words).join('|')}) at="$at/$word" ;;
+		esac
+	done
+	case "$at" in
+${cases(words)}
+	esac`;
 }
 
 function paths(words: Words): string[] {

@@ -83,8 +83,11 @@ async function checkAudit(folder: string, record: Config['audit']['record']): Pr
 }
 
 async function checkKey(file: string): Promise<Finding[]> {
-	const found = await stat(file).catch(() => undefined);
-	if (found === undefined) return [warn('key', `${file} is not there yet`, 'The first start makes it.')];
+	const found = await stat(file).catch((error: NodeJS.ErrnoException) => error);
+	if (found instanceof Error) {
+		if (found.code === 'ENOENT') return [warn('key', `${file} is not there yet`, 'The first start makes it.')];
+		return [fault('key', `${file} can't be looked at (${found.code})`, `Give the server's user the right to it.`)];
+	}
 	if ((found.mode & 0o077) === 0) return [ok('key', 'for its owner only')];
 	return [fault('key', `others may read ${file}`, `chmod 600 ${file}`)];
 }

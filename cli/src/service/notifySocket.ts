@@ -37,8 +37,9 @@ export async function openNotifySocket(address: string): Promise<Notify> {
 	let last: Promise<void> = Promise.resolve();
 	return (state) => {
 		const sent = last.then(() => send(state));
-		// Whoever sent it hears of the failure; the next one is sent all the same.
-		last = sent.catch(() => {});
+		last = sent.catch(() => {
+			// Whoever sent it hears of the failure; the next one is sent all the same.
+		});
 		return sent;
 	};
 }

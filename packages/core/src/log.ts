@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { logFields } from './context.js';
 
@@ -9,5 +10,26 @@ export function createLog(level: string, destination: DestinationStream = standa
 }
 
 function standardError(): DestinationStream {
-	return pino.destination({ dest: 2, sync: true });
+	const stream = pino.destination({ dest: 2, sync: true });
+	return isJournal(process.env.JOURNAL_STREAM) ? withPriorities(stream) : stream;
+}
+
+/** Whether standard error is what systemd connected to the journal: it may have been redirected since. */
+function isJournal(stream: string | undefined): boolean {
+	if (stream === undefined) return false;
+	const { dev, ino } = fstatSync(2);
+	return stream === `${dev}:${ino}`;
+}
+
+/** Priorities of syslog by pino's levels. */
+const priorities: Readonly<Record<string, number>> = { 10: 7, 20: 7, 30: 6, 40: 4, 50: 3, 60: 2 };
+
+/** Begins each line with its priority, as in sd-daemon(3), so that `journalctl -p warning` finds it. The journal takes it off. */
+export function withPriorities(stream: DestinationStream): DestinationStream {
+	return {
+		write(line) {
+			const [, level = ''] = /^\{"level":(\d+)/.exec(line) ?? [];
+			stream.write(`<${priorities[level] ?? 6}>${line}`);
+		},
+	};
 }

@@ -289,7 +289,9 @@ export class Roots implements Mounts {
 		this.#isClosed = true;
 		clearInterval(this.#timer);
 		clearTimeout(this.#moveTimer);
-		await this.#reloading?.catch(() => {});
+		await this.#reloading?.catch(() => {
+			// Whoever asked for it has heard, and now it does not matter any more.
+		});
 		await Promise.all(this.#mounts.map(({ storage }) => storage.close()));
 	}
 

@@ -101,8 +101,9 @@ export class DiskThumbnailCache implements ThumbnailCache {
 			this.#hasFailed = false;
 		} catch (error) {
 			this.#tell(error, 'pictures of files can not be kept');
-			// What is left of it is removed by the next sweep.
-			await rm(temporary, { force: true }).catch(() => {});
+			await rm(temporary, { force: true }).catch(() => {
+				// What is left of it is removed by the next sweep, and the fault was told.
+			});
 			return;
 		}
 		this.#written += taken;
@@ -160,14 +161,14 @@ export class DiskThumbnailCache implements ThumbnailCache {
 			const inner = path.join(folder, name);
 			if (name.endsWith('.tmp')) {
 				// Another process may have finished or removed it.
-				const found = await stat(inner).catch(() => undefined);
+				const found = await unlessGone(stat(inner));
 				if (found !== undefined && now() - found.mtimeMs > abandonedMs) await rm(inner, { force: true });
 				continue;
 			}
 			for (const each of await readdir(inner)) {
 				const file = path.join(inner, each);
 				// Another process may have removed it.
-				const found = await stat(file).catch(() => undefined);
+				const found = await unlessGone(stat(file));
 				if (found !== undefined) yield { file, at: found.mtimeMs, bytes: spaceOf(found.size) };
 			}
 		}
@@ -192,4 +193,13 @@ async function setTimes(file: string, ms: number): Promise<void> {
 
 function spaceOf(bytes: number): number {
 	return Math.ceil(bytes / blockBytes) * blockBytes;
+}
+
+async function unlessGone<T>(looking: Promise<T>): Promise<T | undefined> {
+	try {
+		return await looking;
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+		throw error;
+	}
 }
