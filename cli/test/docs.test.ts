@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { Client, file, json, testApp } from '../../packages/core/test/testApp.js';
-import { dataFolder, run, stowage } from './program.js';
+import { dataFolder, run } from './program.js';
 
 /** `dist` holds the same folders as the tree. */
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url.replace('/dist/', '/')));
@@ -31,7 +31,7 @@ test('the commands of the pages for administrators do what the pages say, one af
 		const hasSettings = args[0] !== 'completion';
 		const all = hasSettings ? [...args, '--data-dir', dataDir, '--log-level', 'error'] : args;
 		const asksPassword = /^user (add|passwd)/.test(args.join(' '));
-		const { code, stderr } = await (asksPassword ? stowage(all, { input: 'correct horse\n' }) : run(all));
+		const { code, stderr } = await run(all, asksPassword ? 'correct horse\n' : '');
 		t.true((code ?? 1) <= worst, `${words.join(' ')}: ${code} ${stderr}`);
 	};
 	for (const words of await commandsIn('users.md')) await perform(words, app.dataDir);

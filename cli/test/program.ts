@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
 import { CommanderError } from 'commander';
@@ -49,10 +50,12 @@ interface Said {
 	stderr: string;
 }
 
-const saying = new AsyncLocalStorage<Said>();
+const saying = new AsyncLocalStorage<Said & { input: Readable }>();
 
-/** What is written while a command runs in this process goes to that command's test. */
+/** What is written while a command runs in this process goes to that command's test, and what it reads comes from there. */
 function listen(): void {
+	const { stdin } = process;
+	Object.defineProperty(process, 'stdin', { get: () => saying.getStore()?.input ?? stdin });
 	for (const name of ['stdout', 'stderr'] as const) {
 		const stream = process[name];
 		const write = stream.write.bind(stream) as (...words: unknown[]) => boolean;
@@ -68,12 +71,12 @@ function listen(): void {
 }
 let isListening = false;
 
-/** Runs the command in this process, which costs a fraction of a new one. Nothing can be typed into it. */
-export async function run(args: readonly string[]): Promise<Said & { code: number }> {
+/** Runs the command in this process, which costs a fraction of a new one, with this as its standard input. */
+export async function run(args: readonly string[], input: string | Buffer = ''): Promise<Said & { code: number }> {
 	if (!isListening) listen();
 	isListening = true;
 	const said: Said = { stdout: '', stderr: '' };
-	const code = await saying.run(said, async () => {
+	const code = await saying.run(Object.assign(said, { input: Readable.from([Buffer.from(input)]) }), async () => {
 		const program = createProgram();
 		endByThrowing(program);
 		try {

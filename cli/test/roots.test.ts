@@ -4,7 +4,7 @@ import path from 'node:path';
 import test from 'ava';
 import { Client, field, file, json, testApp } from '../../packages/core/test/testApp.js';
 import { until } from '../../packages/core/test/until.js';
-import { run, stowage } from './program.js';
+import { run } from './program.js';
 
 const password = 'correct horse';
 
@@ -27,7 +27,7 @@ test('homes lie on several storage roots, one of which goes away and comes back'
 	t.like(listed[1], { name: 'big', driver: 'local', isDefault: false, fault: null });
 
 	// A server that runs already knows the new root, and a home on it.
-	const added = await stowage(['user', 'add', 'far', '--root', 'big', ...flags], { input: `${password}\n` });
+	const added = await run(['user', 'add', 'far', '--root', 'big', ...flags], `${password}\n`);
 	t.is(added.code, 0, added.stderr);
 	t.regex((await run(['user', 'add', 'near', '--root', 'big', ...flags])).stderr, /on another root/);
 	const far = new Client(app);

@@ -6,7 +6,6 @@ import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { serveArgs, startServer } from '../../test/serverProcess.js';
@@ -16,8 +15,6 @@ import { createHeartbeat } from '../src/service/supervisor.js';
 import { type UnitOptions, unitText } from '../src/service/unit.js';
 import { unitFaultOf } from '../src/service/unitFault.js';
 import { run as runHere } from './program.js';
-
-const program = fileURLToPath(new URL('../src/main.js', import.meta.url));
 
 async function temporaryFolder(t: ExecutionContext): Promise<string> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-service-'));
@@ -36,7 +33,11 @@ async function run(command: string, args: readonly string[]): Promise<{ code: nu
 	}
 }
 
-const stowage = (...args: string[]) => run(process.execPath, [program, ...args]);
+async function stowage(...args: string[]): Promise<{ code: number; said: string }> {
+	const { code, stdout, stderr } = await runHere(args);
+	const said = [stdout, stderr].filter(Boolean).map((text) => `${text}\n`);
+	return { code, said: said.join('') };
+}
 
 /** What `systemd-analyze security` gives a unit, from 0 to 10. Lower is better. */
 async function exposureOf(unit: string): Promise<number> {

@@ -5,14 +5,10 @@ import { execa } from 'execa';
 import { parse } from 'yaml';
 import { dataFolder, onTerminal, run, stowage } from './program.js';
 
-/** What is typed needs a process of its own. */
-const typed = (args: readonly string[], input?: string | Buffer) =>
-	input === undefined ? run(args) : stowage(args, { input });
-
 test('accounts are added, listed, disabled, enabled and removed, with the password from standard input', async (t) => {
 	const data = await dataFolder(t);
 	const user = (args: string[], input?: string | Buffer) =>
-		typed(['user', ...args, '--data-dir', data, '--log-level', 'error'], input);
+		run(['user', ...args, '--data-dir', data, '--log-level', 'error'], input);
 	t.like(await user(['add', 'ada'], 'correct horse\n'), { code: 0, stdout: 'Added ada.' });
 	t.like(await user(['add', 'ADA'], 'correct horse\n'), { code: 1, stderr: 'This user name is already taken.' });
 	t.like(await user(['add', 'bob'], 'short\n'), { code: 1, stderr: 'A password has 8 to 256 characters.' });
@@ -77,10 +73,11 @@ test('a password is asked for twice at a terminal, and never shown', async (t) =
 
 test('temporary links are added, listed, revoked and purged', async (t) => {
 	const data = await dataFolder(t);
-	const run = (args: string[], input?: string) => typed([...args, '--data-dir', data, '--log-level', 'error'], input);
-	await run(['user', 'add', 'ada'], 'correct horse\n');
+	const flags = ['--data-dir', data, '--log-level', 'error'];
+	// Through a pipe, as scripts do it.
+	await stowage(['user', 'add', 'ada', ...flags], { input: 'correct horse\n' });
 	await writeFile(path.join(data, 'files/users/ada/fox & friends.txt'), 'fox');
-	const link = (...args: string[]) => run(['link', ...args]);
+	const link = (...args: string[]) => run(['link', ...args, ...flags]);
 	t.regex((await link('add', 'Ada', 'fox & friends.txt')).stdout, /^\/api\/temp\/[\w-]{43}$/);
 	const week = ['add', 'ada', 'fox & friends.txt', '--expires', '1w', '--public-url', 'https://files.example'];
 	t.regex((await link(...week)).stdout, /^https:\/\/files\.example\/api\/temp\/[\w-]{43}$/);
