@@ -71,8 +71,12 @@ test.serial(
 	'signing in moves the focus to the account, whose menu also opens if it was pressed before it was loaded',
 	async (t) => {
 		const { page, faults } = await openLanding(t);
+		let load = () => {};
+		const pressed = new Promise<void>((resolve) => {
+			load = resolve;
+		});
 		await page.route('**/UserMenu*.js', async (route) => {
-			await new Promise((resolve) => setTimeout(resolve, 800));
+			await pressed;
 			await route.continue();
 		});
 		await page.getByRole('button', { name: 'Sign In' }).click();
@@ -81,6 +85,7 @@ test.serial(
 		await focused(page.getByLabel('Password'));
 		await signIn(page, 'correct horse');
 		await page.getByRole('button', { name: 'ada' }).click();
+		load();
 		await focused(page.getByRole('menuitem', { name: 'My Files' }));
 		await page.getByRole('menuitem', { name: 'Logout' }).click();
 		await focused(page.getByRole('button', { name: 'Sign In' }));

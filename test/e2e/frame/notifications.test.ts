@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { holdTimers, noHeldTimers, releaseTimers } from '../support/heldTimers.js';
 import { expectNotice, noticeMs } from '../support/notices.js';
 
 const fixture = setUpFixture(test);
@@ -10,6 +11,7 @@ test.serial(
 	async (t) => {
 		const manager = await fixture.enter(t);
 		await writeFiles(manager.home, { 'a.txt': 'a' });
+		await holdTimers(manager.context, noticeMs);
 		const page = await manager.open('/browser?type=private');
 		const notice = page.getByRole('status').filter({ hasText: 'Copied a.txt' });
 		await rowOf(page, 'a.txt').click({ modifiers: ['Control'] });
@@ -17,14 +19,16 @@ test.serial(
 		await page.mouse.move(640, 760);
 		await page.keyboard.press('Control+c');
 		await notice.waitFor();
+		await releaseTimers(page);
 		await notice.waitFor({ state: 'detached' });
 
 		await page.keyboard.press('Control+c');
 		await notice.waitFor();
 		await page.mouse.move(650, 762);
-		await page.waitForTimeout(noticeMs + 1000);
+		await noHeldTimers(page);
 		t.true(await notice.isVisible());
 		await page.mouse.move(640, 300);
+		await releaseTimers(page);
 		await notice.waitFor({ state: 'detached' });
 		t.deepEqual(manager.faults, []);
 	},

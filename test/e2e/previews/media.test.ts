@@ -63,7 +63,9 @@ test.serial(
 		const position = viewer.getByRole('slider', { name: 'Position' });
 		await position.press('Home');
 		await position.press('ArrowRight');
-		t.is(await position.getAttribute('aria-valuetext'), '0:05 of 0:30');
+		await position.and(page.locator('[aria-valuetext="0:05 of 0:30"]')).waitFor();
+		// It must not be over before it is paused.
+		await viewer.getByRole('combobox', { name: 'Speed' }).selectOption('0.5×');
 		await viewer.getByRole('button', { name: 'Play', exact: true }).click();
 		await viewer.getByRole('button', { name: 'Pause', exact: true }).click();
 		await viewer.getByRole('button', { name: 'Play', exact: true }).waitFor();

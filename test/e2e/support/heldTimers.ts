@@ -32,3 +32,10 @@ export async function releaseTimers(page: Page): Promise<void> {
 		return due.length > 0;
 	});
 }
+
+/** Waits until none of a page's timers is held. */
+export async function noHeldTimers(page: Page): Promise<void> {
+	await page.waitForFunction(
+		() => (window as unknown as { heldTimers: Map<number, () => void> }).heldTimers.size === 0,
+	);
+}
