@@ -1,9 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import type { ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
-import { releaseTimers } from './heldTimers.js';
+import type { Fixture } from './fileManager.js';
+import { holdTimers, releaseTimers } from './heldTimers.js';
+import { uploadTimeoutMs } from './timeouts.js';
 
 const megabyte = 1024 * 1024;
 
@@ -69,4 +74,57 @@ export async function dropFromDisk(page: Page, at: { x: number; y: number }, fil
 		await session.send('Input.dispatchDragEvent', { type, ...at, data });
 	}
 	await session.detach();
+}
+
+/** A folder for what is uploaded; it goes with the test. */
+export async function sourceFolder(t: ExecutionContext): Promise<string> {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-sources-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	return folder;
+}
+
+export const uploadAll = (page: Page) => page.getByRole('button', { name: 'Upload All' }).click();
+export const queueGone = (page: Page) => page.getByText('Upload Queue (').waitFor({ state: 'detached' });
+
+/** Uploads so many small files through one queue; all arrive complete, and at most one row is ever shown as uploading. */
+export async function uploadMany(t: ExecutionContext, fixture: Fixture, count: number): Promise<void> {
+	const manager = await fixture.enter(t);
+	const sources = await sourceFolder(t);
+	const digests = new Map<string, string>();
+	for (let index = 0; index < count; index++) {
+		const bytes = randomBytes(500 + index);
+		digests.set(`${index}.dat`, createHash('sha256').update(bytes).digest('hex'));
+		await writeFile(path.join(sources, `${index}.dat`), bytes);
+	}
+	await holdTimers(manager.context, successMs);
+	const page = await manager.open('/browser?type=private');
+	page.setDefaultTimeout(uploadTimeoutMs);
+	await page.setInputFiles(
+		'input[type=file]',
+		[...digests.keys()].map((name) => path.join(sources, name)),
+	);
+	await page.getByRole('dialog', { name: `Upload Queue (${count} files)` }).waitFor();
+	await page.evaluate(() => {
+		const seen = { most: 0 };
+		Object.assign(window, { seen });
+		new MutationObserver(() => {
+			seen.most = Math.max(seen.most, document.querySelectorAll('[data-status=uploading]').length);
+		}).observe(document.body, { subtree: true, attributes: true, childList: true });
+	});
+	const begun = performance.now();
+	await uploadAll(page);
+	await page.getByText(`${count} of ${count} done`).waitFor();
+	t.log(`${Math.round((count / (performance.now() - begun)) * 1000)} files a second`);
+	t.is(await page.evaluate(() => (window as unknown as { seen: { most: number } }).seen.most), 1);
+	await releaseTimers(page);
+	await queueGone(page);
+	const names = (await readdir(manager.home)).filter((name) => name !== 'Public');
+	t.is(names.length, count);
+	for (const name of names) {
+		const digest = createHash('sha256')
+			.update(await readFile(path.join(manager.home, name)))
+			.digest('hex');
+		t.is(digest, digests.get(name) ?? '', name);
+	}
+	t.deepEqual(manager.faults, []);
 }
