@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +12,10 @@ const folders = ['packages', 'plugins', 'cli', 'web', 'test'];
 const needProgram = ['cli', 'test'];
 /** Begun first, or a processor would be left alone with one of them at the end. */
 const longest = [
+	'test/e2e/files',
+	'test/e2e/previews',
+	'test/e2e/uploads',
+	'test/e2e/',
 	'test/archives',
 	'cli/',
 	'test/crash',
@@ -24,11 +29,20 @@ const longest = [
 // Whoever runs a single test file runs what they have just written, too.
 await ensureInstalled();
 await compile();
-const chosen = process.argv
-	.slice(2)
-	.map((word) => path.relative(here, path.resolve(word)).split(path.sep)[0])
-	.filter((folder) => folders.includes(folder));
+const given = process.argv.slice(2).map((word) => path.relative(here, path.resolve(word)));
+const chosen = given.map((word) => word.split(path.sep)[0]).filter((folder) => folders.includes(folder));
 if (chosen.length === 0 || chosen.some((folder) => needProgram.includes(folder))) await build();
+
+/** Test files that another one imports, so that they share its process. Each runs alone if it or its folder was asked for. */
+const imported = await Promise.all(
+	['files', 'frame', 'jobs', 'previews', 'sharing', 'uploads'].map(async (name) => {
+		const text = await readFile(path.join(here, 'test/e2e', `${name}.test.ts`), 'utf8');
+		const files = Array.from(text.matchAll(/^import '(.+)\.js';$/gm), ([, file]) =>
+			path.join('test/e2e', `${file}.ts`),
+		);
+		return given.some((word) => path.join(word, '/').startsWith(path.join('test/e2e', name, '/'))) ? [] : files;
+	}),
+);
 
 function rankOf(file) {
 	const at = longest.findIndex((beginning) => path.relative(here, file).startsWith(beginning));
@@ -42,6 +56,7 @@ export default {
 		'cli/test/**/*.test.ts',
 		'web/test/**/*.test.{ts,tsx}',
 		'test/**/*.test.ts',
+		...imported.flat().map((file) => `!${file}`),
 	],
 	typescript: {
 		extensions: ['ts', 'tsx'],

@@ -4,8 +4,9 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import type { BrowserContext, Page, Request } from 'playwright-core';
-import { type ServerProcess, serveArgs, startServer } from '../../serverProcess.js';
+import { serveArgs, startServer } from '../../serverProcess.js';
 import { basePath, openBrowser, openPage, plainName } from '../support/browser.js';
+import { setUpFixture } from '../support/fileManager.js';
 import { reservePort } from '../support/reservePort.js';
 import { timeoutMs } from '../support/timeouts.js';
 
@@ -22,29 +23,22 @@ const restMs = 1000;
 /** How long a stopping server waits for open connections. */
 const drainMs = 10_000;
 
+const fixture = setUpFixture(test);
+
 interface Scene {
-	server: ServerProcess;
 	/** The host name with which the page is opened. */
 	url: string;
+	/** Where the server is called from here. */
+	serverUrl: string;
 	home: string;
 	context: BrowserContext;
 	cookie: string;
 }
 
 async function scene(t: ExecutionContext): Promise<Scene> {
-	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-live-'));
-	t.teardown(() => rm(folder, { recursive: true, force: true }));
-	const server = await startServer(t, { args: serveArgs(folder) });
-	const cookie = await server.register('ada');
-	const url = plainName(server.url);
-	const context = await openBrowser(t);
-	await signIn(context, url, cookie);
-	return { server, url, home: path.join(folder, 'files/users/ada'), context, cookie };
-}
-
-async function signIn(context: BrowserContext, url: string, cookie: string): Promise<void> {
-	const [name = '', ...value] = cookie.split('=');
-	await context.addCookies([{ name, value: value.join('='), url, httpOnly: true, sameSite: 'Lax' }]);
+	const { url, home, context } = await fixture.enter(t);
+	const [cookie] = await context.cookies();
+	return { url, serverUrl: url.replace('nas', '127.0.0.1'), home, context, cookie: `${cookie?.name}=${cookie?.value}` };
 }
 
 const rowOf = (page: Page, name: string) =>
@@ -121,7 +115,7 @@ async function follow(page: Page, address: string): Promise<void> {
 }
 
 test.serial('a folder on screen shows changes by a program on disk, another tab and another user', async (t) => {
-	const { server, url, home, context } = await scene(t);
+	const { serverUrl, url, home, context } = await scene(t);
 	const docs = path.join(home, 'docs');
 	await mkdir(path.join(docs, 'inner'), { recursive: true });
 	for (let n = 0; n < 100; n++) await writeFile(path.join(docs, `file ${n}.txt`), 'x');
@@ -207,7 +201,7 @@ test.serial('a folder on screen shows changes by a program on disk, another tab 
 	const upload = async () => {
 		const form = new FormData();
 		form.set('file', new File(['hello'], 'from a visitor.txt'));
-		const { status } = await fetch(`${server.url}/api/upload/public`, { method: 'POST', body: form });
+		const { status } = await fetch(`${serverUrl}/api/upload/public`, { method: 'POST', body: form });
 		t.is(status, 200);
 	};
 	await shows(t, page, 'another user', upload, () => rowOf(page, 'from a visitor.txt').waitFor());
@@ -305,12 +299,12 @@ test.serial('a hidden tab has no event stream, and shows what it missed when it 
 });
 
 test.serial('signing out in one tab ends the event stream of another, which then shows the public files', async (t) => {
-	const { server, url, home, context, cookie } = await scene(t);
+	const { serverUrl, url, home, context, cookie } = await scene(t);
 	await writeFile(path.join(home, 'secret.txt'), '');
 	const page = await context.newPage();
 	await follow(page, `${url}/browser?type=private`);
 	await rowOf(page, 'secret.txt').waitFor();
-	t.is((await fetch(`${server.url}/api/logout`, { headers: { cookie } })).status, 200);
+	t.is((await fetch(`${serverUrl}/api/logout`, { headers: { cookie } })).status, 200);
 	await page.waitForURL(/type=public/);
 	await rowOf(page, 'secret.txt').waitFor({ state: 'detached' });
 });

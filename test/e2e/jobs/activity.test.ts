@@ -113,4 +113,4 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	t.deepEqual(ada.faults, []);
 };
 test.serial('jobs are listed, tried again and cancelled, on a desktop', journey, desktop);
-test.serial('and on a phone', journey, phone);
+test.serial('jobs are listed, tried again and cancelled, on a phone', journey, phone);

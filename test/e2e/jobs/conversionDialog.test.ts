@@ -119,7 +119,7 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	t.deepEqual(ada.faults, []);
 };
 test.serial('videos are chosen, converted, cancelled and reported, with the keyboard, on a desktop', journey, desktop);
-test.serial('and on a phone', journey, phone);
+test.serial('videos are chosen, converted, cancelled and reported, with the keyboard, on a phone', journey, phone);
 
 test.serial('how it went is said in one sentence', async (t) => {
 	const ada = await fixture.enter(t);

@@ -84,7 +84,7 @@ async function until(isSo: () => Promise<unknown>): Promise<void> {
 	}
 }
 
-test('a document in its frame asks for no script, so that the browser has none to refuse', async (t) => {
+test.serial('a document in its frame asks for no script, so that the browser has none to refuse', async (t) => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-frame-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const server = await startServer(t, { args: serveArgs(folder) });

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
+import { clean } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
 import { type FileManager, overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
@@ -36,14 +36,6 @@ async function clipboardText(page: Page): Promise<string> {
 		field.remove();
 		return (field as HTMLTextAreaElement).value;
 	});
-}
-
-async function clean(t: ExecutionContext, page: Page, state: string): Promise<void> {
-	const { violations } = await new AxeBuilder({ page }).analyze();
-	t.deepEqual(
-		violations.map(({ id, nodes }) => `${state}: ${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`),
-		[],
-	);
 }
 
 /** A visitor who was sent a link. */
@@ -123,7 +115,7 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	t.deepEqual(ada.faults, []);
 };
 test.serial('a link is created, copied, opened by a visitor, counted and revoked, on a desktop', journey, desktop);
-test.serial('and on a phone', journey, phone);
+test.serial('a link is created, copied, opened by a visitor, counted and revoked, on a phone', journey, phone);
 
 test.serial('the permanent link of a public file is copied and works for anyone', async (t) => {
 	const ada = await fixture.enter(t);

@@ -31,7 +31,7 @@ export function plainName(url: string): string {
 
 let launched: Promise<Browser> | undefined;
 
-/** A real Chromium, one for all tests of a file; it closes after the last. */
+/** A real Chromium, one for all tests of a process; it closes after the last. */
 export function launchBrowser(): Promise<Browser> {
 	launched ??= chromium.launch({ executablePath: '/usr/bin/chromium', args: flags, timeout: timeoutMs });
 	return launched;

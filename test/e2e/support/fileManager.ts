@@ -3,15 +3,15 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ExecutionContext, TestFn } from 'ava';
-import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
-import { type ServerProcess, serveArgs, startServer } from '../../serverProcess.js';
+import type { BrowserContext, Locator, Page } from 'playwright-core';
+import { serveArgs, startServer } from '../../serverProcess.js';
 import { desktop, launchBrowser, openPage, plainName } from './browser.js';
 import { timeoutMs } from './timeouts.js';
 
 /** The contents of files by their paths. A path that ends in a slash is a folder. */
 export type Files = Readonly<Record<string, string | Uint8Array>>;
 
-/** The server and the browser of all tests of a file. */
+/** A server and a browser that tests share. */
 export interface Fixture {
 	/** A new user, signed in in a browser context of their own, with empty public areas. */
 	enter(t: ExecutionContext, options?: EnterOptions): Promise<FileManager>;
@@ -40,28 +40,37 @@ export interface FileManager {
 	faults: string[];
 }
 
-/** Starts a server, with settings as flags, and a browser before the first test of the file and ends them after the last. */
+const fixtures = new Map<string, Fixture>();
+
+/** A server with these settings as flags, and a browser. They start when they are first needed, are the same for all files of a process, and end after its last test. */
 export function setUpFixture(test: TestFn, settings: readonly string[] = []): Fixture {
+	const key = JSON.stringify(settings);
+	const fixture = fixtures.get(key) ?? makeFixture(test, settings);
+	fixtures.set(key, fixture);
+	return fixture;
+}
+
+function makeFixture(test: TestFn, settings: readonly string[]): Fixture {
 	const endings: (() => Promise<void>)[] = [];
 	const suite = { teardown: (end: () => Promise<void>) => void endings.unshift(end) };
-	let server: ServerProcess;
-	let browser: Browser;
-	let files: string;
-	let users = 0;
-	test.before(async () => {
+	const start = async () => {
 		const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-e2e-'));
 		suite.teardown(() => rm(folder, { recursive: true, force: true }));
-		files = path.join(folder, 'files');
-		[server, browser] = await Promise.all([
+		const [server, browser] = await Promise.all([
 			startServer(suite, { args: serveArgs(folder, ...settings) }),
 			launchBrowser(),
 		]);
-	});
+		return { server, browser, files: path.join(folder, 'files') };
+	};
+	let started: ReturnType<typeof start> | undefined;
+	let users = 0;
 	test.after.always(async () => {
 		for (const end of endings) await end();
 	});
 	return {
 		async enter(t, { viewport = desktop, hasTouch = false, isVisitor = false } = {}) {
+			started ??= start();
+			const { server, browser, files } = await started;
 			const username = `ada${++users}`;
 			const cookie = await server.register(username);
 			for (const tree of ['Public', 'users/anonymous/Public']) {

@@ -25,7 +25,7 @@ function sites(target: string, address: string, strictAddress: string): string {
 	return site(address, '') + site(strictAddress, 'client_max_body_size 300k;');
 }
 
-test('files of any size pass an nginx that accepts one megabyte, below a base path', async (t) => {
+test.serial('files of any size pass an nginx that accepts one megabyte, below a base path', async (t) => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-nginx-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const [server, browser] = await Promise.all([

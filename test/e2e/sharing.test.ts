@@ -1,0 +1,4 @@
+// One process with one browser and one server for all: these cost more to start than most tests.
+import './sharing/downloads.test.js';
+import './sharing/links.test.js';
+import './sharing/untrusted.test.js';
