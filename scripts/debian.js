@@ -5,6 +5,7 @@ import { run } from './run.js';
 /** Programs that the tests use as they are, and the Debian package of each. */
 const programs = {
 	chromium: 'chromium',
+	'chromium-headless-shell': 'chromium-headless-shell',
 	mariadbd: 'mariadb-server',
 	ffmpeg: 'ffmpeg',
 	'heif-enc': 'libheif-examples',
