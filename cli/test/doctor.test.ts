@@ -2,6 +2,7 @@ import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:
 import path from 'node:path';
 import test from 'ava';
 import { loadConfig } from '../../packages/core/src/index.js';
+import { memoryStorageFlags } from '../../packages/core/test/memoryPlugin.js';
 import { Client, testApp } from '../../packages/core/test/testApp.js';
 import { startMariadb } from '../../packages/database/test/mariadb.js';
 import { checkService } from '../src/doctor/service.js';
@@ -127,6 +128,23 @@ test('what is no folder, no database and no storage root is said in a sentence b
 	const damaged = (await doctor(...noDatabase)).of('database')[0];
 	t.like(damaged, { state: 'error', mend: 'Stop the server and restore a backup: docs/restore.md.' });
 	t.regex((await doctor(...noRoot)).of('storage root')[0]?.says ?? '', /it is no folder/);
+});
+
+test('a storage root that can’t tell its free space is sound', async (t) => {
+	const storage = await memoryStorageFlags(t);
+	const app = await testApp(t, storage);
+	const flags = ['--data-dir', app.dataDir, '--log-level', 'error', ...Object.entries(storage).flat()];
+	const { of } = await doctor(...flags);
+	t.deepEqual(
+		of('storage root').map(({ state }) => state),
+		['ok'],
+	);
+	t.like(of('space')[0], { state: 'ok', says: 'memory: free space unknown, its storage can’t tell' });
+	for (const word of ['list', 'check']) {
+		const { code, stdout } = await run(['root', word, ...flags]);
+		t.is(code, 0, word);
+		t.regex(stdout, /\tdefault\tok\tfree space unknown\tmemory/, word);
+	}
 });
 
 test('each storage root is looked at, and whether the service that is installed may use them', async (t) => {

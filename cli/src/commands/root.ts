@@ -96,11 +96,15 @@ function show(roots: readonly RootState[], json: boolean): void {
 				name,
 				isDefault ? 'default' : '',
 				fault === null ? 'ok' : 'unavailable',
-				freeBytes === null ? '' : `${formatListSize(freeBytes)} free`,
+				fault === null ? freeSpaceOf(freeBytes) : '',
 				driver,
 				location ?? '',
 				fault ?? '',
 			]),
 		);
 	}
+}
+
+function freeSpaceOf(freeBytes: number | null): string {
+	return freeBytes === null ? 'free space unknown' : `${formatListSize(freeBytes)} free`;
 }

@@ -25,15 +25,20 @@ export async function checkStorage(config: Config): Promise<Finding[]> {
 function findingsOf({ name, rootId, location, fault: reason, freeBytes, totalBytes }: RootState): Finding[] {
 	const what = 'storage root';
 	const called = location === null ? name : `${name} (${location})`;
-	if (reason !== null || freeBytes === null || totalBytes === null)
-		return [fault(what, `${called}: ${reason ?? 'its space is not known'}`, mendOf(location))];
-	const space = `${name}: ${formatListSize(freeBytes)} of ${formatListSize(totalBytes)} free`;
+	if (reason !== null) return [fault(what, `${called}: ${reason}`, mendOf(location))];
 	return [
 		ok(what, `${called}: there, writable, and the one that the database knows (${rootId})`),
-		freeBytes < totalBytes * littleSpace
-			? warn('space', space, 'Make room: stowage public purge, quotas, or a larger disk.')
-			: ok('space', space),
+		spaceFinding(name, freeBytes, totalBytes),
 	];
+}
+
+function spaceFinding(name: string, freeBytes: number | null, totalBytes: number | null): Finding {
+	if (freeBytes === null) return ok('space', `${name}: free space unknown, its storage can’t tell`);
+	if (totalBytes === null) return ok('space', `${name}: ${formatListSize(freeBytes)} free`);
+	const space = `${name}: ${formatListSize(freeBytes)} of ${formatListSize(totalBytes)} free`;
+	return freeBytes < totalBytes * littleSpace
+		? warn('space', space, 'Make room: stowage public purge, quotas, or a larger disk.')
+		: ok('space', space);
 }
 
 function mendOf(location: string | null | undefined): string {

@@ -29,20 +29,30 @@ const batchSize = 100;
 const chunkBytes = 64 * 1024;
 const capacity = 2 ** 40;
 
+export interface MemoryOptions {
+	/**
+	 * Whether the storage can tell its free and total space, as not every storage can.
+	 * @default 'known'
+	 */
+	space?: 'known' | 'unknown';
+}
+
 /** A driver for one root that lives as long as the driver. */
-export function memoryStorageDriver(): StorageDriver {
+export function memoryStorageDriver(options?: MemoryOptions): StorageDriver {
 	const root = new MemoryRoot();
-	return { open: async (rootId) => new MemoryStorage(root, rootId) };
+	return { open: async (rootId) => new MemoryStorage(root, rootId, options) };
 }
 
 /** A storage that keeps everything in memory, for tests: quick, and gone with the last reference to it. */
 export class MemoryStorage implements FolderTimesStorage {
 	readonly rootId: string;
 	readonly #root: MemoryRoot;
+	readonly #space: number | undefined;
 
-	constructor(root = new MemoryRoot(), rootId = root.id) {
+	constructor(root = new MemoryRoot(), rootId = root.id, { space = 'known' }: MemoryOptions = {}) {
 		this.#root = root;
 		this.rootId = rootId;
+		this.#space = space === 'known' ? capacity : undefined;
 	}
 
 	async *list(path: StoragePath): AsyncGenerator<StorageEntry[]> {
@@ -156,14 +166,14 @@ export class MemoryStorage implements FolderTimesStorage {
 		}
 	}
 
-	async freeSpace(): Promise<number> {
+	async freeSpace(): Promise<number | undefined> {
 		this.#assertHere();
-		return capacity;
+		return this.#space;
 	}
 
-	async totalSpace(): Promise<number> {
+	async totalSpace(): Promise<number | undefined> {
 		this.#assertHere();
-		return capacity;
+		return this.#space;
 	}
 
 	async check(): Promise<void> {

@@ -5,9 +5,11 @@ import { type IncomingMessage, request } from 'node:http';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { parsePath, type Viewer } from '@stowage/plugin-api';
 import test from 'ava';
+import { memoryStorageFlags } from './memoryPlugin.js';
 import { addressOf } from './rawRequest.js';
-import { Client, file, type TestApp, testApp } from './testApp.js';
+import { Client, field, file, type TestApp, testApp } from './testApp.js';
 import { until } from './until.js';
 
 const megabyte = 1024 ** 2;
@@ -146,4 +148,40 @@ test('a body that falls silent after its first bytes holds next to nothing back'
 	await until('all have begun', async () => (await readdir(staging)).length === 4);
 	t.is(await uploadChunked(app, 'whole.bin', 30), 200);
 	for (const sent of silent) sent.destroy();
+});
+
+test('a storage that can’t tell its free space takes what comes, and keeps no reserve', async (t) => {
+	const app = await testApp(t, {
+		...(await memoryStorageFlags(t)),
+		'--uploads-free-space-reserve': '8000 TB',
+	});
+	const { files, database, roots } = app.services;
+	t.like((await roots.list())[0], { fault: null, freeBytes: null, totalBytes: null });
+	const ada = await new Client(app).register('ada');
+	t.is((await ada.get('/api/ready')).statusCode, 200);
+	const large = [field('directory', ''), file('large', Buffer.alloc(2 * megabyte))];
+	t.is((await ada.upload('/api/upload', large)).statusCode, 200);
+	t.is(await uploadChunked(app, 'of unknown size', 3), 200);
+	const copy = { fromPath: 'large', toPath: 'copy', type: 'private' };
+	t.is((await ada.post('/api/copyItem', copy)).statusCode, 200);
+	t.is((await ada.get('/api/download/copy?type=private')).bytes.length, 2 * megabyte);
+
+	const { id } = (await database.users.find('ada')) ?? { id: '' };
+	const viewer: Viewer = { kind: 'user', id, username: 'ada' };
+	const folder = { area: 'private', path: parsePath('') } as const;
+	const staged = await files.stage(viewer);
+	await staged.append(Readable.from([Buffer.alloc(megabyte)]), 0);
+	t.is((await files.publishOnce(viewer, folder, { staged, name: 'published' })).size, megabyte);
+});
+
+test('of a storage that can’t tell how large it is, 1 GB stays free unless another reserve is said', async (t) => {
+	const gb = 1024 ** 3;
+	const app = await testApp(t);
+	const { storage } = app.services;
+	storage.totalSpace = async () => undefined;
+	storage.freeSpace = async () => gb + 2 * megabyte;
+	const ada = await new Client(app).register('ada');
+	const post = (size: number) => ada.upload('/api/upload', [file('a', Buffer.alloc(size))]);
+	t.is((await post(3 * megabyte)).statusCode, 507);
+	t.is((await post(megabyte)).statusCode, 200);
 });

@@ -1,7 +1,9 @@
 import { writeSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type LentFile, parsePath, type StagedFile, type Viewer } from '@stowage/plugin-api';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { type LentFile, parsePath, type StagedFile, spawnLimited, type Viewer } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { Client, testApp } from './testApp.js';
 
@@ -56,6 +58,17 @@ test('a storage without such files is given what the program wrote elsewhere', p
 	commit: (to, options) => staged.commit(to, options),
 	discard: () => staged.discard(),
 }));
+
+test('a program may write without an end where the storage can’t tell what is free', async (t) => {
+	const { viewer, files, storage } = await appWithViewer(t);
+	storage.freeSpace = async () => undefined;
+	const staged = await files.stage(viewer);
+	const mostBytes = await files.lend(viewer, staged, async (lent) => lent.mostBytes);
+	t.is(mostBytes, Number.POSITIVE_INFINITY);
+	const child = spawnLimited('sh', ['-c', 'ulimit -f'], { memoryBytes: 64 * megabyte, fileBytes: mostBytes });
+	t.is((await text(child.stdout ?? Readable.from([]))).trim(), 'unlimited');
+	await staged.discard();
+});
 
 test('a program is told to end before it takes from what stays free', async (t) => {
 	const reserve = 30 * megabyte;

@@ -6,6 +6,7 @@ import test from 'ava';
 import { ConfigError, loadConfig } from '../src/index.js';
 import { Exposition } from '../src/metrics/exposition.js';
 import { logLines } from './logLines.js';
+import { memoryStorageFlags } from './memoryPlugin.js';
 import { Client, file, json, testApp } from './testApp.js';
 
 interface Family {
@@ -132,6 +133,14 @@ test('Prometheus reads what the server does, by routes and kinds and never by na
 	])
 		t.true(families.has(name), name);
 	for (const secret of ['ada', 'very-private', token, '127.0.0.1', '/what']) t.false(body.includes(secret), secret);
+});
+
+test('what a storage can’t tell is left out', async (t) => {
+	const { metrics } = await metricsApp(t, await memoryStorageFlags(t));
+	const { value } = await metrics();
+	t.is(value('stowage_root_up'), 1);
+	t.is(value('stowage_root_free_bytes'), undefined);
+	t.is(value('stowage_root_size_bytes'), undefined);
 });
 
 test('transfers under way are told, and gone once they end, however they do', async (t) => {

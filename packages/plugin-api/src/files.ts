@@ -50,7 +50,7 @@ export interface PublishOptions {
 
 /** A staged file that a program of its own writes, wherever in it it likes. */
 export interface LentFile extends LocalFile {
-	/** What it may grow to, as far as is known now: a limit that the system can hold the program to. */
+	/** What it may grow to, as far as is known now: a limit that the system can hold the program to. Infinity where the storage can't tell. */
 	readonly mostBytes: number;
 	/** Fires once it may not grow any more; its reason is a Failure. The program has to end then. */
 	readonly full: AbortSignal;

@@ -6,7 +6,7 @@ export interface ProgramLimits {
 	memoryBytes: number;
 	/** Of processor time, over its whole life. */
 	cpuSeconds?: number;
-	/** The length of any file that it writes. */
+	/** The length of any file that it writes. Infinity is no bound either. */
 	fileBytes?: number;
 	/**
 	 * How many files it may have open.
@@ -64,7 +64,8 @@ export function limitedCommand(program: string, args: readonly string[], options
 	const { memoryBytes, cpuSeconds = 0, fileBytes = 0, openFiles = 64, files = [], env } = options;
 	const script =
 		limits + (options.priority === 'idle' ? idle : low) + (options.endsWithInput === true ? watched : exec);
-	const values = [openFiles, Math.floor(memoryBytes / 1024), cpuSeconds, Math.ceil(fileBytes / 512)].map(String);
+	const fileBlocks = Number.isFinite(fileBytes) ? Math.ceil(fileBytes / 512) : 0;
+	const values = [openFiles, Math.floor(memoryBytes / 1024), cpuSeconds, fileBlocks].map(String);
 	return {
 		file: '/bin/sh',
 		args: ['-c', script, 'sh', ...values, program, ...args],

@@ -184,10 +184,10 @@ export interface StorageProvider {
 	 * were: `isNeeded` is asked for each of them by its id.
 	 */
 	sweepStaging(before: StagingAges, isNeeded: (id: string) => Promise<boolean>): Promise<void>;
-	/** Bytes that may still be written. */
-	freeSpace(): Promise<number>;
-	/** Bytes that the disk holds in all, written or not. */
-	totalSpace(): Promise<number>;
+	/** Bytes that may still be written; undefined where the storage can't tell. Then nothing is refused beforehand: it says `storageFull` itself. */
+	freeSpace(): Promise<number | undefined>;
+	/** Bytes that the disk holds in all, written or not; undefined where the storage can't tell. */
+	totalSpace(): Promise<number | undefined>;
 	/** Whether the root is really there: mounted, writable and ours. Throws `unavailable` with the reason. */
 	check(): Promise<void>;
 	close(): Promise<void>;

@@ -22,7 +22,7 @@ test('a full disk refuses what does not fit and loses nothing', async (t) => {
 	await put(storage, 'kept', 'small');
 	const staged = await storage.stage();
 	await refused(t, 'storageFull', () => staged.append(megabytes(20), 0));
-	t.true((await storage.freeSpace()) < megabyte);
+	t.true(((await storage.freeSpace()) ?? megabyte) < megabyte);
 	t.deepEqual(await names(storage, ''), ['kept']);
 	await storage.check();
 
@@ -31,13 +31,13 @@ test('a full disk refuses what does not fit and loses nothing', async (t) => {
 	t.true(held > 6 * megabyte && held <= 8 * megabyte);
 	await staged.append(body('the end'), 2 * megabyte);
 	await staged.commit(p('two megabytes'));
-	t.true((await storage.freeSpace()) > 4 * megabyte);
+	t.true(((await storage.freeSpace()) ?? 0) > 4 * megabyte);
 
 	const large = await storage.stage();
 	await large.append(megabytes(4), 0);
 	await large.commit(p('large'));
 	await refused(t, 'storageFull', () => storage.copy(p('large'), p('copy')));
-	t.true((await storage.freeSpace()) > megabyte);
+	t.true(((await storage.freeSpace()) ?? 0) > megabyte);
 	t.deepEqual(await names(storage, ''), ['kept', 'large', 'two megabytes']);
 
 	let made = 0;

@@ -242,8 +242,10 @@ export function readingRules(rule: Rule): void {
 
 	rule('there is a place to write to and the root is there', async (t, storage) => {
 		await storage.check();
-		t.true((await storage.freeSpace()) > 0);
-		t.true((await storage.totalSpace()) >= (await storage.freeSpace()));
+		const free = await storage.freeSpace();
+		const total = await storage.totalSpace();
+		if (free !== undefined) t.true(free > 0);
+		if (free !== undefined && total !== undefined) t.true(total >= free);
 		t.is(await storage.count(p('')), 0);
 	});
 }

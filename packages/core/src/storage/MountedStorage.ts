@@ -246,11 +246,11 @@ export class MountedStorage implements SurveyingStorage, WatchingStorage {
 		for (const outcome of swept) if (outcome.status === 'rejected') throw outcome.reason;
 	}
 
-	async freeSpace(at: StoragePath = parsePath('')): Promise<number> {
+	async freeSpace(at: StoragePath = parsePath('')): Promise<number | undefined> {
 		return (await this.mountAt(at)).storage.freeSpace();
 	}
 
-	async totalSpace(at: StoragePath = parsePath('')): Promise<number> {
+	async totalSpace(at: StoragePath = parsePath('')): Promise<number | undefined> {
 		return (await this.mountAt(at)).storage.totalSpace();
 	}
 

@@ -437,7 +437,8 @@ const unopened = { fault: 'It could not be opened.', freeBytes: null, totalBytes
 async function stateOf(storage: StorageProvider): Promise<Pick<RootState, 'fault' | 'freeBytes' | 'totalBytes'>> {
 	try {
 		await storage.check();
-		return { fault: null, freeBytes: await storage.freeSpace(), totalBytes: await storage.totalSpace() };
+		const [freeBytes = null, totalBytes = null] = [await storage.freeSpace(), await storage.totalSpace()];
+		return { fault: null, freeBytes, totalBytes };
 	} catch (error) {
 		if (!isFailure(error)) throw error;
 		return { fault: error.message, freeBytes: null, totalBytes: null };
