@@ -10,7 +10,11 @@ import { Progress } from './Progress.js';
 import { assertFree, writeDurably } from './writeDurably.js';
 
 /** Tables whose rows would be wrong or a danger after a restore: who was signed in then, what was under way, counts of tries. */
-const leftOutTables = new Set(['sessions', 'tickets', 'limits', 'uploads', 'jobs', 'events', 'event_listeners']);
+const leftOutTables = new Set([
+	...['sessions', 'tickets', 'limits', 'jobs', 'home_moves', 'home_move_processes'],
+	...['uploads', 'idempotency_keys', 'published_names'],
+	...['leases', 'events', 'event_listeners'],
+]);
 
 /** Of the small rows only these are more than a cache. */
 const keptScopes = new Set<unknown>(['user-renames']);
