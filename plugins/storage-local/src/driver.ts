@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path';
-import { Failure, type StorageDriver } from '@stowage/plugin-api';
+import { Failure, isFailure, type StorageDriver } from '@stowage/plugin-api';
 import { LocalStorage } from './LocalStorage.js';
 import { Disk } from './root/Disk.js';
 import { claimRoot } from './root/marker.js';
@@ -29,7 +29,8 @@ export function localStorageDriver(path: string, options: LocalStorageOptions = 
 }
 
 function throwUnusable(cause: unknown, location: string): never {
-	const code = systemErrorCode(cause);
+	// A marker that can't be read has its own sentence.
+	const code = isFailure(cause) ? undefined : systemErrorCode(cause);
 	if (code === undefined) throw cause;
 	const reason = code === 'EEXIST' || code === 'ENOTDIR' ? 'it is no folder' : `the system says ${code}`;
 	throw new Failure(

@@ -62,7 +62,7 @@ export class CopyObject implements Disposable {
 		}
 		if (opened === undefined) return undefined;
 		if (objectId(await disk.statOf(opened.fd)) === object) {
-			if (disk.calls.tryLock(opened.fd) === false) {
+			if (disk.calls.tryLock?.(opened.fd) === false) {
 				closeSync(opened.fd);
 				throw copyInUse();
 			}
@@ -82,7 +82,7 @@ export class CopyObject implements Disposable {
 		const opened = await openObject(staging, type, name, O_CREAT | O_EXCL);
 		if (opened === undefined || opened === 'other type') return undefined;
 		try {
-			if (disk.calls.tryLock(opened.fd) !== false && (await isThere(staging, name))) {
+			if (disk.calls.tryLock?.(opened.fd) !== false && (await isThere(staging, name))) {
 				disk.busyUploads.add(name);
 				return new CopyObject(disk, staging, name, type, opened, true);
 			}

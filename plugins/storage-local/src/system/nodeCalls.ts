@@ -14,7 +14,6 @@ export const nodeCalls: SystemCalls = {
 	async renameNoReplace() {
 		throw systemError('renameat2', constants.errno.ENOSYS);
 	},
-	tryLock: () => undefined,
 	syncFileSystem: async () => false,
 	// A sync would do it, but one that fails in the background takes its error along: the sync that somebody waits for would then succeed over lost bytes.
 	async startWriteback() {},

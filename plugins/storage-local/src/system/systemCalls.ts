@@ -9,8 +9,8 @@ export interface SystemCalls {
 	readonly namesByDescriptor: boolean;
 	/** Renames unless the new name is taken (EEXIST). Rejects with ENOSYS or EINVAL where there is no such call. */
 	renameNoReplace(from: Folder, fromName: string, to: Folder, toName: string): Promise<void>;
-	/** Locks an open file against other processes until it is closed. False if it is locked; nothing where no lock can be had. */
-	tryLock(fd: number): boolean | undefined;
+	/** Locks an open file against other processes until it is closed. False if it is locked; nothing where its file system has no locks. */
+	readonly tryLock?: (fd: number) => boolean | undefined;
 	/** Makes everything on the file system durable. False where that can't be asked for. */
 	syncFileSystem(fd: number): Promise<boolean>;
 	/** Begins to bring written bytes to the disk, so that less is left for the sync that somebody waits for. */

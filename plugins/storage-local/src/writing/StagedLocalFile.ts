@@ -17,6 +17,8 @@ const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = fs.constants;
 /** A file in the private folder. Nothing of it is kept open between calls, so it costs nothing to hold one for days. */
 export class StagedLocalFile implements StagedFile {
 	readonly #staged: StagedId;
+	/** Where the system can keep other processes away. */
+	readonly lock?: () => Promise<StagedLock>;
 
 	/** Throws `notFound` for an id that was never given. */
 	constructor(
@@ -24,6 +26,7 @@ export class StagedLocalFile implements StagedFile {
 		readonly id: string,
 	) {
 		this.#staged = parseStagedId(id);
+		if (disk.calls.tryLock !== undefined) this.lock = () => this.#lock();
 	}
 
 	/** Begins a new one. It has its final mode from the start: the folder that it lies in keeps others away from it. */
@@ -63,7 +66,7 @@ export class StagedLocalFile implements StagedFile {
 		);
 	}
 
-	async lock(): Promise<StagedLock> {
+	async #lock(): Promise<StagedLock> {
 		const { name } = this.#staged;
 		const { lockedUploads } = this.disk;
 		if (lockedUploads.has(name)) throw uploadInUse();
@@ -190,7 +193,7 @@ export class StagedLocalFile implements StagedFile {
 	#assertLock(fd: number): void {
 		// Held by another descriptor of ours.
 		if (this.disk.lockedUploads.has(this.#staged.name)) return;
-		if (this.disk.calls.tryLock(fd) === false) throw uploadInUse();
+		if (this.disk.calls.tryLock?.(fd) === false) throw uploadInUse();
 	}
 }
 

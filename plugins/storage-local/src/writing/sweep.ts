@@ -61,7 +61,7 @@ async function removeIfAbandoned(disk: Disk, staging: Folder, name: RawName): Pr
 	const fd = await open(staging.at(pathPart(name)), readFileFlags);
 	try {
 		// The lock is held until all is gone: whoever has just made the folder and comes to lock it then sees that it is lost.
-		const mayGo = disk.calls.tryLock(fd) ?? (await isOld(staging, name));
+		const mayGo = disk.calls.tryLock?.(fd) ?? (await isOld(staging, name));
 		if (mayGo) await removeTree(disk, staging, name);
 	} finally {
 		closeSync(fd);
