@@ -40,7 +40,7 @@ async function hashesOf(folder: string): Promise<string[]> {
 const names = async (folder: string) => (await readdir(folder).catch(() => [])).sort();
 
 test('user move-root moves a home without a server, there and back', async (t) => {
-	const { home, there, call } = await scene(t, 20);
+	const { home, there, flags, call } = await scene(t, 20);
 	const before = await hashesOf(home);
 	const moved = await call('user', 'move-root', 'ada', 'big', '--json');
 	t.is(moved.code, 0, moved.stderr);
@@ -55,8 +55,9 @@ test('user move-root moves a home without a server, there and back', async (t) =
 	const other = await call('user', 'move-root', 'ada', 'big');
 	t.is(other.code, 1);
 	t.regex(other.stderr, /on its way to local already \(waiting for its turn\).*stowage job cancel/);
-	const followed = await call('user', 'move-root', 'ada', 'local');
+	const followed = await run(['user', 'move-root', 'ada', 'local', ...flags], '', { isTerminal: true });
 	t.is(followed.stdout, 'The home of ada lies on local now.', followed.stderr);
+	t.regex(followed.stderr, /^\r(Waiting for its turn|Copying|Comparing|Finishing).*\r\u001B\[K$/s);
 	t.deepEqual(await hashesOf(home), before);
 	t.deepEqual(await names(there), []);
 	t.is((await call('root', 'remove', 'big')).code, 0);

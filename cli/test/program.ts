@@ -50,12 +50,14 @@ interface Said {
 	stderr: string;
 }
 
-const saying = new AsyncLocalStorage<Said & { input: Readable }>();
+const saying = new AsyncLocalStorage<Said & { input: Readable; isTerminal: boolean }>();
 
 /** What is written while a command runs in this process goes to that command's test, and what it reads comes from there. */
 function listen(): void {
 	const { stdin } = process;
+	const { isTTY } = process.stderr;
 	Object.defineProperty(process, 'stdin', { get: () => saying.getStore()?.input ?? stdin });
+	Object.defineProperty(process.stderr, 'isTTY', { get: () => saying.getStore()?.isTerminal ?? isTTY });
 	for (const name of ['stdout', 'stderr'] as const) {
 		const stream = process[name];
 		const write = stream.write.bind(stream) as (...words: unknown[]) => boolean;
@@ -71,12 +73,17 @@ function listen(): void {
 }
 let isListening = false;
 
-/** Runs the command in this process, which costs a fraction of a new one, with this as its standard input. */
-export async function run(args: readonly string[], input: string | Buffer = ''): Promise<Said & { code: number }> {
+/** Runs the command in this process, which costs a fraction of a new one, with this as its standard input. Standard error is no terminal unless asked for. */
+export async function run(
+	args: readonly string[],
+	input: string | Buffer = '',
+	{ isTerminal = false }: { isTerminal?: boolean } = {},
+): Promise<Said & { code: number }> {
 	if (!isListening) listen();
 	isListening = true;
 	const said: Said = { stdout: '', stderr: '' };
-	const code = await saying.run(Object.assign(said, { input: Readable.from([Buffer.from(input)]) }), async () => {
+	const asked = { input: Readable.from([Buffer.from(input)]), isTerminal };
+	const code = await saying.run(Object.assign(said, asked), async () => {
 		const program = createProgram();
 		endByThrowing(program);
 		try {

@@ -5,6 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { Failure, isFailure } from '@stowage/rules';
 import { type Entry, open, type ZipFile } from 'yauzl';
+import type { Progress } from '../Progress.js';
 import { entryNames, type Manifest, parseManifest } from './format.js';
 
 /** A backup that is open; each entry is as the manifest says, or what reads it fails. */
@@ -15,7 +16,7 @@ export interface Backup {
 	/** The values of an entry that has one as JSON in each line. */
 	lines(name: string): AsyncIterable<unknown>;
 	/** Reads all of it once. Throws for what is damaged. */
-	verify(): Promise<void>;
+	verify(progress: Progress): Promise<void>;
 	close(): void;
 }
 
@@ -40,13 +41,15 @@ export async function openBackup(file: string): Promise<Backup> {
 			return promisify(zip.openReadStream.bind(zip) as (entry: Entry, done: Done<Readable>) => void)(entry);
 		};
 		const manifest = parseManifest((await buffer(await streamOf(entryNames.manifest))).toString());
-		const verify = async (name: string) => {
+		const verify = async (name: string, progress: Progress) => {
 			const { size, sha256 } = manifest.entries[name] ?? {};
 			const hash = createHash('sha256');
 			let read = 0;
 			for await (const chunk of await streamOf(name)) {
 				hash.update(chunk);
-				read += (chunk as Buffer).length;
+				const { length } = chunk as Buffer;
+				read += length;
+				progress.advance({ bytes: length });
 			}
 			if (read !== size || hash.digest('hex') !== sha256)
 				throw new Failure('invalid', `The backup is damaged: ${name} is not what was written.`);
@@ -63,9 +66,11 @@ export async function openBackup(file: string): Promise<Backup> {
 				for await (const line of createInterface({ input: await streamOf(name), crlfDelay: Number.POSITIVE_INFINITY }))
 					yield JSON.parse(line);
 			},
-			async verify() {
+			async verify(progress) {
 				try {
-					for (const name of Object.keys(manifest.entries)) await verify(name);
+					const bytes = Object.values(manifest.entries).reduce((sum, { size }) => sum + size, 0);
+					progress.begin({ what: 'Checking the backup', total: { bytes } });
+					for (const name of Object.keys(manifest.entries)) await verify(name, progress);
 				} catch (error) {
 					throw isFailure(error) ? error : damaged(file, error);
 				}

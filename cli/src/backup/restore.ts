@@ -15,8 +15,8 @@ import {
 	type Written,
 } from '@stowage/core';
 import { Failure, homeRoot, isWithin, joinPath, parsePath, type StoragePath } from '@stowage/rules';
+import { type Progress, withRowProgress } from '../Progress.js';
 import { entryNames } from './format.js';
-import { Progress } from './Progress.js';
 import type { Backup } from './readBackup.js';
 import { assertFree, writeDurably } from './writeDurably.js';
 
@@ -31,8 +31,9 @@ export async function restore(
 	backup: Backup,
 	config: Pick<Config, 'dataDir' | 'databaseUrl' | 'sessionKey'>,
 	configurationFile: string | undefined,
+	progress: Progress,
 ): Promise<Written> {
-	await backup.verify();
+	await backup.verify(progress);
 	if (configurationFile !== undefined) {
 		if (!backup.has(entryNames.configuration))
 			throw new Failure('notFound', 'The backup holds no configuration file: the server was run without one.');
@@ -42,9 +43,11 @@ export async function restore(
 	if (config.sessionKey === undefined && backup.has(entryNames.key))
 		await bringKey(path.join(config.dataDir, entryNames.key), await backup.content(entryNames.key));
 	const { migrations, tables } = backup.manifest.database;
-	const written = await fillDatabase(config.databaseUrl, { migrations, tables: Object.keys(tables) }, batches(backup));
-	for (const [table, count] of Object.entries(tables)) {
-		if (written.get(table)?.count !== count)
+	const count = Object.values(tables).reduce((sum, each) => sum + each, 0);
+	const rows = withRowProgress(batches(backup), { what: 'Writing the database', total: { count } }, progress);
+	const written = await fillDatabase(config.databaseUrl, { migrations, tables: Object.keys(tables) }, rows);
+	for (const [table, rowCount] of Object.entries(tables)) {
+		if (written.get(table)?.count !== rowCount)
 			throw new Failure('invalid', `The backup is damaged: it has not all rows of ${table}.`);
 	}
 	// The migrations that came since.
@@ -91,8 +94,12 @@ export interface RelinkCounts {
 }
 
 /** Binds temporary links to files that were copied back, where path and bytes are those of the backup. */
-export async function relinkAll(backup: Backup, { database, storage, links }: Services): Promise<RelinkCounts> {
-	await backup.verify();
+export async function relinkAll(
+	backup: Backup,
+	{ database, storage, links }: Services,
+	progress: Progress,
+): Promise<RelinkCounts> {
+	await backup.verify(progress);
 	const known = new Map<string, KnownLink>();
 	for await (const line of backup.lines(entryNames.database)) {
 		const { table, row } = line as { table: string; row: Row };
@@ -102,18 +109,18 @@ export async function relinkAll(backup: Backup, { database, storage, links }: Se
 	const all = await links.list();
 	const wanted = all.map(({ owner, path: at }) => joinPath(homeRoot(owner.username), at));
 	const hashes = new Map<StoragePath, string>();
-	const progress = new Progress('Comparing');
 	for await (const line of backup.lines(entryNames.hashes)) {
 		const { path: at, sha256 } = line as FileHash;
 		if (wanted.some((each) => isWithin(at, each))) hashes.set(at, sha256);
 	}
 	const counts: RelinkCounts = { bound: 0, held: 0, differs: [], unknown: 0 };
-	for (const link of await database.links.list()) {
+	const bindable = await database.links.list();
+	progress.begin({ what: 'Comparing', unit: 'link', total: { count: bindable.length } });
+	for (const link of bindable) {
 		const result = await relink(link, { link: known.get(link.id), hashes }, { links: database.links, storage });
-		progress.add(0);
+		progress.advance({ count: 1 });
 		if (result === 'differs') counts.differs.push(`${link.owner.username}: ${link.path}`);
 		else counts[result]++;
 	}
-	progress.end();
 	return counts;
 }

@@ -5,8 +5,8 @@ import { Readable } from 'node:stream';
 import { type FileHash, hashFiles, readSnapshot, type Services, type Snapshot } from '@stowage/core';
 import { homeRoot, joinPath, parsePath } from '@stowage/rules';
 import { ZipFile } from 'yazl';
+import type { Progress } from '../Progress.js';
 import { backupFormat, entryNames, type Manifest } from './format.js';
-import { Progress } from './Progress.js';
 import { assertFree, writeDurably } from './writeDurably.js';
 
 /** Tables whose rows would be wrong or a danger after a restore: who was signed in then, what was under way, counts of tries. */
@@ -29,7 +29,12 @@ interface BackupOptions {
 }
 
 /** Writes one ZIP of all that the server remembers, as it is at one moment. Resolves to its manifest. */
-export async function writeBackup(services: Services, file: string, options: BackupOptions): Promise<Manifest> {
+export async function writeBackup(
+	services: Services,
+	file: string,
+	options: BackupOptions,
+	progress: Progress,
+): Promise<Manifest> {
 	await assertFree(file);
 	const { config, version } = services;
 	return readSnapshot(config.databaseUrl, async (snapshot) => {
@@ -43,7 +48,7 @@ export async function writeBackup(services: Services, file: string, options: Bac
 			entries: {},
 		};
 		const written = writeDurably(file, zip.outputStream);
-		const filled = fillZip(zip, manifest, snapshot, services, options).catch((error: unknown) => {
+		const filled = fillZip(zip, manifest, snapshot, services, options, progress).catch((error: unknown) => {
 			(zip.outputStream as Readable).destroy(error as Error);
 			throw error;
 		});
@@ -59,6 +64,7 @@ async function fillZip(
 	snapshot: Snapshot,
 	services: Services,
 	{ hashesAll, configuration, settings }: BackupOptions,
+	progress: Progress,
 ): Promise<void> {
 	const add = async (name: string, chunks: AsyncIterable<Buffer>) => {
 		const hash = createHash('sha256');
@@ -79,8 +85,8 @@ async function fillZip(
 		await read;
 		manifest.entries[name] = { size, sha256: hash.digest('hex') };
 	};
-	await add(entryNames.database, databaseLines(snapshot, manifest));
-	await add(entryNames.hashes, hashLines(services, hashesAll));
+	await add(entryNames.database, databaseLines(snapshot, manifest, progress));
+	await add(entryNames.hashes, hashLines(services, hashesAll, progress));
 	await add(entryNames.settings, once(Buffer.from(settings)));
 	if (configuration !== undefined) await add(entryNames.configuration, once(configuration));
 	const key = await keyOf(services);
@@ -89,27 +95,29 @@ async function fillZip(
 	zip.end();
 }
 
-async function* databaseLines(snapshot: Snapshot, { database }: Manifest): AsyncGenerator<Buffer> {
+async function* databaseLines(snapshot: Snapshot, { database }: Manifest, progress: Progress): AsyncGenerator<Buffer> {
+	progress.begin({ what: 'Reading the database', unit: 'row' });
 	for (const table of snapshot.tables) {
 		if (leftOutTables.has(table)) continue;
 		database.tables[table] = 0;
 		for await (const batch of snapshot.rows(table)) {
 			const rows = table === 'small_rows' ? batch.filter(({ scope }) => keptScopes.has(scope)) : batch;
 			database.tables[table] += rows.length;
+			progress.advance({ count: batch.length });
 			if (rows.length > 0) yield Buffer.from(rows.map((row) => `${JSON.stringify({ table, row })}\n`).join(''));
 		}
 	}
 }
 
-async function* hashLines({ storage, links }: Services, hashesAll: boolean): AsyncGenerator<Buffer> {
-	const progress = new Progress('Hashing');
-	try {
-		for await (const hash of hashesAll ? allHashes(storage) : linkedHashes({ storage, links })) {
-			progress.add(hash.size);
-			yield Buffer.from(`${JSON.stringify(hash)}\n`);
-		}
-	} finally {
-		progress.end();
+async function* hashLines(
+	{ storage, links }: Services,
+	hashesAll: boolean,
+	progress: Progress,
+): AsyncGenerator<Buffer> {
+	progress.begin({ what: 'Hashing', unit: 'file' });
+	for await (const hash of hashesAll ? allHashes(storage) : linkedHashes({ storage, links })) {
+		progress.advance({ count: 1, bytes: hash.size });
+		yield Buffer.from(`${JSON.stringify(hash)}\n`);
 	}
 }
 

@@ -8,6 +8,7 @@ import { relinkAll, restore } from '../backup/restore.js';
 import { writeBackup } from '../backup/writeBackup.js';
 import { documented } from '../documented.js';
 import { printJson } from '../output.js';
+import { withProgress } from '../Progress.js';
 import { configOf, printableConfig, withSettings } from '../settings.js';
 
 /** One file of all that the server remembers, made while it runs. */
@@ -17,13 +18,16 @@ export function backupCommand(): Command {
 		description:
 			'write one ZIP of the database, the key and the configuration while the server runs; the files themselves are copied by other means',
 		examples: ['backup /backup/stowage-2031-02-03.zip', 'backup /backup/today.zip --hashes'],
-		async act(services, [file = ''], { hashes, json, config }) {
+		async act(services, [file = ''], { hashes, json = false, config }) {
 			const from = config ?? process.env.STOWAGE_CONFIG;
-			const manifest = await writeBackup(services, path.resolve(file), {
+			const options = {
 				hashesAll: hashes === true,
 				configuration: from === undefined || from === '' ? undefined : await readFile(from),
 				settings: printableConfig(services.config),
-			});
+			};
+			const manifest = await withProgress({ json }, (progress) =>
+				writeBackup(services, path.resolve(file), options, progress),
+			);
 			if (json) printJson(manifest);
 			else console.log(`Wrote ${file}. It holds secrets: keep it where only you can read it.`);
 		},
@@ -52,7 +56,8 @@ export function restoreCommand(): Command {
 		try {
 			if (relink) return await relinkFrom(backup, command);
 			const target = writeConfig === undefined ? undefined : path.resolve(writeConfig);
-			const written = await restore(backup, configOf(command), target);
+			const config = configOf(command);
+			const written = await withProgress({}, (progress) => restore(backup, config, target, progress));
 			console.log(
 				`Restored ${written.get('users')?.count ?? 0} users and ${written.get('temp_links')?.count ?? 0} temporary links of ${backup.manifest.createdAt}.`,
 			);
@@ -66,7 +71,9 @@ export function restoreCommand(): Command {
 async function relinkFrom(backup: Backup, command: Command): Promise<void> {
 	const app = await createApp(configOf(command));
 	try {
-		const { bound, held, differs, unknown } = await relinkAll(backup, app.services);
+		const { bound, held, differs, unknown } = await withProgress({}, (progress) =>
+			relinkAll(backup, app.services, progress),
+		);
 		console.log(`Bound ${bound} temporary links again; ${held} held already, ${unknown} are not those of the backup.`);
 		for (const each of differs) console.error(`Not bound, since the file is missing or has other bytes: ${each}`);
 	} finally {

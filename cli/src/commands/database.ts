@@ -12,6 +12,7 @@ import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { documented } from '../documented.js';
 import { printJson, printRows } from '../output.js';
+import { withProgress, withRowProgress } from '../Progress.js';
 import { configOf, withSettings } from '../settings.js';
 
 /** Brings the tables up to date, or says what is missing. */
@@ -60,10 +61,14 @@ function copyCommand(): Command {
 		'database copy --to mysql://stowage:secret@127.0.0.1/stowage',
 		'database copy --database-url mysql://stowage:secret@127.0.0.1/stowage --to sqlite:/var/lib/stowage/stowage.db',
 	]);
-	return command.action(async ({ to, json }: { to: string; json?: boolean }) => {
+	return command.action(async ({ to, json = false }: { to: string; json?: boolean }) => {
 		const { databaseUrl } = configOf(command);
 		if (absolute(to) === absolute(databaseUrl)) throw new Failure('invalid', 'This is the database itself.');
-		const written = await readSnapshot(databaseUrl, (snapshot) => fillDatabase(to, snapshot, rowsOf(snapshot)));
+		const written = await withProgress({ json }, (progress) =>
+			readSnapshot(databaseUrl, (snapshot) =>
+				fillDatabase(to, snapshot, withRowProgress(rowsOf(snapshot), { what: 'Copying' }, progress)),
+			),
+		);
 		await (await openDatabase(to)).close();
 		const rows = [...written].map(([table, { count, digest }]) => ({ table, rows: count, digest }));
 		if (json) return printJson(rows);

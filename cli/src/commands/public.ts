@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { appCommand } from '../appCommand.js';
 import { confirm } from '../ask.js';
 import { printJson, printRows, timeText } from '../output.js';
+import { type Progress, withProgress } from '../Progress.js';
 import { spanOf } from '../spans.js';
 
 /** What visitors have uploaded. */
@@ -15,8 +16,8 @@ export function publicCommand(): Command {
 				usage: 'list',
 				description: 'list the files of visitors, the oldest first',
 				examples: ['public list', 'public list --older-than 30d --json'],
-				async act(services, _words, { olderThan, json }) {
-					const files = await found(services, olderThan);
+				async act(services, _words, { olderThan, json = false }) {
+					const files = await withProgress({ json }, (progress) => found(services, olderThan, progress));
 					if (json)
 						printJson(files.map(({ path, size, arrivedAt }) => ({ path, size, arrivedAt: timeText(arrivedAt) })));
 					else printRows(files.map(({ path, size, arrivedAt }) => [timeText(arrivedAt), size, path]));
@@ -31,20 +32,11 @@ export function publicCommand(): Command {
 				description: 'remove the files of visitors that came before a time, and the folders that this leaves empty',
 				examples: ['public purge --older-than 30d', 'public purge --older-than 12h --yes'],
 				async act(services, _words, { olderThan, yes }) {
-					const files = await found(services, olderThan);
+					const files = await withProgress({}, (progress) => found(services, olderThan, progress));
 					const size = formatListSize(files.reduce((sum, file) => sum + file.size, 0));
 					if (files.length > 0)
 						await confirm(`Remove ${plural(files.length, 'file')} of visitors (${size})?`, yes === true);
-					let removed = 0;
-					for (const file of files) {
-						if (!(await removeVisitorFile(services.storage, file))) continue;
-						removed++;
-						const { path, size: bytes } = file;
-						services.audit.record(
-							{ action: 'delete', area: 'public', owner: anonymousOwner, path, bytes },
-							{ outcome: 'ok' },
-						);
-					}
+					const removed = await withProgress({}, (progress) => removeAll(services, files, progress));
 					console.log(`Removed ${removed}.`);
 				},
 			})
@@ -53,9 +45,36 @@ export function publicCommand(): Command {
 		);
 }
 
-async function found({ storage, now }: Services, olderThan: string | undefined): Promise<VisitorFile[]> {
+/** Resolves to how many were removed; the others are gone, or another file has come in their place. */
+async function removeAll(
+	{ storage, audit }: Services,
+	files: readonly VisitorFile[],
+	progress: Progress,
+): Promise<number> {
+	progress.begin({ what: 'Removing', unit: 'file', total: { count: files.length } });
+	let removed = 0;
+	for (const file of files) {
+		const isRemoved = await removeVisitorFile(storage, file);
+		progress.advance({ count: 1 });
+		if (!isRemoved) continue;
+		removed++;
+		const { path, size: bytes } = file;
+		audit.record({ action: 'delete', area: 'public', owner: anonymousOwner, path, bytes }, { outcome: 'ok' });
+	}
+	return removed;
+}
+
+async function found(
+	{ storage, now }: Services,
+	olderThan: string | undefined,
+	progress: Progress,
+): Promise<VisitorFile[]> {
 	const before = olderThan === undefined ? Number.POSITIVE_INFINITY : now() - spanOf('--older-than', olderThan);
 	const files: VisitorFile[] = [];
-	for await (const file of visitorFiles(storage, before)) files.push(file);
+	progress.begin({ what: 'Looking for files', unit: 'file' });
+	for await (const file of visitorFiles(storage, before)) {
+		files.push(file);
+		progress.advance({ count: 1 });
+	}
 	return files.sort((a, b) => a.arrivedAt - b.arrivedAt);
 }

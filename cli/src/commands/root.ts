@@ -5,6 +5,7 @@ import { Command } from 'commander';
 import { appCommand } from '../appCommand.js';
 import { ExitCode } from '../explain.js';
 import { printJson, printRows } from '../output.js';
+import { withProgress } from '../Progress.js';
 import { installedUnit } from '../service/installedUnit.js';
 import { unitFaultOf } from '../service/unitFault.js';
 
@@ -37,11 +38,14 @@ export function rootCommand(): Command {
 				usage: 'check [name]',
 				description: 'look whether each storage root, or one, is there and can be written to',
 				examples: ['root check', 'root check big'],
-				async act({ roots }, [name], { json }) {
-					const all = await roots.list();
+				async act({ roots }, [name], { json = false }) {
+					const all = await withProgress({ json }, (progress) => {
+						progress.begin({ what: 'Checking the storage roots' });
+						return roots.list();
+					});
 					const chosen = name === undefined ? all : all.filter((root) => root.name === name);
 					if (chosen.length === 0) throw new Failure('notFound', `There is no storage root ${name}.`);
-					show(chosen, json === true);
+					show(chosen, json);
 					if (chosen.some(({ fault }) => fault !== null)) throw new ExitCode(1);
 				},
 			}).option('--json', 'as JSON'),

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { homeMoveName, type Services } from '@stowage/core';
 import { Failure, formatListSize } from '@stowage/rules';
 import { printJson } from '../../output.js';
+import { type Progress, withProgress } from '../../Progress.js';
 
 export interface MoveRootOptions {
 	json?: boolean;
@@ -35,30 +36,38 @@ export async function moveRoot(
 		return;
 	}
 	jobs.begin(homeMoveName);
-	const ended = await followed(services, user.id, id);
+	const ended = await withProgress({ json }, (progress) => followed(services, user.id, id, progress));
 	if (json) printJson({ job: id, status: ended.status, error: ended.error, root: rootName });
 	else if (ended.status === 'completed') console.log(`The home of ${user.username} lies on ${rootName} now.`);
 	if (ended.status === 'completed') return;
 	throw new Failure('conflict', ended.error ?? 'The move was cancelled. The home stays where it was.');
 }
 
-async function followed({ jobs }: Services, userId: string, id: string): Promise<FollowedJob> {
-	try {
-		for (;;) {
-			const job = (await jobs.listOf(userId)).find((each) => each.id === id);
-			if (job === undefined) throw new Failure('notFound', 'The job is no longer known.');
-			if (job.endTime !== null) return job;
-			if (process.stderr.isTTY) process.stderr.write(`\r${shareOf(job)}\u001B[K`);
-			await wait(lookMs);
-		}
-	} finally {
-		if (process.stderr.isTTY) process.stderr.write('\r\u001B[K');
+async function followed({ jobs }: Services, userId: string, id: string, progress: Progress): Promise<FollowedJob> {
+	let shown: string | undefined;
+	for (;;) {
+		const job = (await jobs.listOf(userId)).find((each) => each.id === id);
+		if (job === undefined) throw new Failure('notFound', 'The job is no longer known.');
+		if (job.endTime !== null) return job;
+		// Each byte counts twice, since it is copied and compared.
+		const done = { bytes: Math.floor(job.done / 2) };
+		const total = job.total > 0 ? { bytes: Math.floor(job.total / 2) } : {};
+		const step = stepOf(job);
+		if (step === shown) progress.reach(done, total);
+		else progress.begin({ what: `${step.charAt(0).toUpperCase()}${step.slice(1)}`, total }, done);
+		shown = step;
+		await wait(lookMs);
 	}
 }
 
-function shareOf({ status, done, total, detail }: FollowedJob): string {
+function stepOf({ status, detail }: FollowedJob): string {
 	if (status === 'queued') return 'waiting for its turn';
 	const { step = 'copying' } = (detail === null ? {} : JSON.parse(detail)) as { step?: string };
-	const share = total > 0 ? `${Math.floor((100 * done) / total)} %` : '0 %';
-	return `${step}: ${share} of ${formatListSize(total / 2)}, copied and compared`;
+	return step;
+}
+
+function shareOf(job: FollowedJob): string {
+	if (job.status === 'queued') return stepOf(job);
+	const share = job.total > 0 ? `${Math.floor((100 * job.done) / job.total)} %` : '0 %';
+	return `${stepOf(job)}: ${share} of ${formatListSize(job.total / 2)}, copied and compared`;
 }

@@ -1,0 +1,196 @@
+import type { TableRows } from '@stowage/core';
+import {
+	bytesPerSecond,
+	formatDuration,
+	formatListSize,
+	formatSpeed,
+	measureSpeed,
+	plural,
+	remainingSeconds,
+	type SpeedMeter,
+} from '@stowage/rules';
+
+/** Between two drawings, so that there are never more than ten in a second. */
+const redrawMs = 100;
+
+/** A speed that was measured for less than this is a guess, and so is the time left. */
+const measureMs = 1000;
+
+/** Of a terminal that does not tell. */
+const usualColumns = 80;
+
+export interface Amount {
+	/** Of what the step's unit names. */
+	count?: number;
+	bytes?: number;
+}
+
+export interface Step {
+	/** Such as 'Hashing'. */
+	what: string;
+	/** One of what is counted, such as 'file'. Without it only bytes are told. */
+	unit?: string;
+	/** As far as it is known. */
+	total?: Amount;
+}
+
+interface Terminal {
+	readonly isTTY?: boolean;
+	readonly columns?: number;
+	write(text: string): unknown;
+}
+
+/** Where progress is shown, and by which clock; the real ones unless a test says otherwise. */
+interface Surroundings {
+	terminal?: Terminal;
+	/** Milliseconds of a clock that nobody sets. */
+	monotonic?: () => number;
+}
+
+/** How far long work is, as one line of the terminal that is drawn again as it goes on. Where there is no terminal nothing is written. */
+export class Progress {
+	readonly #terminal: Terminal | undefined;
+	readonly #monotonic: () => number;
+	#step: Step | undefined;
+	#done: Required<Amount> = { count: 0, bytes: 0 };
+	#begunAt = 0;
+	#meters: { count: SpeedMeter | undefined; bytes: SpeedMeter | undefined } = { count: undefined, bytes: undefined };
+	#drawnAt = Number.NEGATIVE_INFINITY;
+	#timer: NodeJS.Timeout | undefined;
+
+	constructor(isShown: boolean, { terminal = process.stderr, monotonic = () => performance.now() }: Surroundings = {}) {
+		this.#terminal = isShown && terminal.isTTY === true ? terminal : undefined;
+		this.#monotonic = monotonic;
+	}
+
+	/** Begins a step of the work, which ends the one before it. Of work that is met under way so much is `done` already. */
+	begin(step: Step, { count = 0, bytes = 0 }: Amount = {}): void {
+		this.#step = step;
+		this.#done = { count, bytes };
+		this.#begunAt = this.#monotonic();
+		this.#measure(this.#begunAt, { count: undefined, bytes: undefined });
+		this.#drawSoon();
+	}
+
+	/** So much more of the step is done. */
+	advance({ count = 0, bytes = 0 }: Amount): void {
+		this.reach({ count: this.#done.count + count, bytes: this.#done.bytes + bytes });
+	}
+
+	/** So much of the step is done in all, of a total that may have become another. */
+	reach({ count = 0, bytes = 0 }: Amount, total?: Amount): void {
+		if (this.#step === undefined) return;
+		this.#done = { count, bytes };
+		if (total !== undefined) this.#step = { ...this.#step, total };
+		this.#drawSoon();
+	}
+
+	/** Takes the line away, until another step begins. */
+	end(): void {
+		this.#step = undefined;
+		clearTimeout(this.#timer);
+		this.#timer = undefined;
+		if (this.#drawnAt !== Number.NEGATIVE_INFINITY) this.#terminal?.write('\r\u001B[K');
+		this.#drawnAt = Number.NEGATIVE_INFINITY;
+	}
+
+	#drawSoon(): void {
+		if (this.#terminal === undefined || this.#step === undefined) return;
+		const now = this.#monotonic();
+		const rest = this.#drawnAt + redrawMs - now;
+		if (rest <= 0) this.#draw(this.#terminal, this.#step, now);
+		else {
+			// What comes last may stay for long.
+			this.#timer ??= setTimeout(() => {
+				this.#timer = undefined;
+				this.#drawSoon();
+			}, rest).unref();
+		}
+	}
+
+	#draw(terminal: Terminal, step: Step, now: number): void {
+		clearTimeout(this.#timer);
+		this.#timer = undefined;
+		this.#drawnAt = now;
+		this.#measure(now, this.#meters);
+		terminal.write(`\r${lineOf(step.what, this.#parts(step, now), terminal.columns || usualColumns)}\u001B[K`);
+	}
+
+	#measure(now: number, { count, bytes }: { count: SpeedMeter | undefined; bytes: SpeedMeter | undefined }): void {
+		this.#meters = {
+			count: measureSpeed(count, now, this.#done.count),
+			bytes: measureSpeed(bytes, now, this.#done.bytes),
+		};
+	}
+
+	#parts({ unit, total = {} }: Step, now: number): Parts {
+		const done = this.#done;
+		const parts: Parts = {};
+		if (unit !== undefined)
+			parts.count = `${total.count === undefined ? '' : `${done.count} of `}${plural(total.count ?? done.count, unit)}`;
+		if (done.bytes > 0 || total.bytes !== undefined)
+			parts.bytes = `${formatListSize(done.bytes)}${total.bytes === undefined ? '' : ` of ${formatListSize(total.bytes)}`}`;
+		// Files differ in size: where bytes are counted, they say how far it is.
+		const measured = parts.bytes === undefined ? 'count' : 'bytes';
+		const all = total[measured];
+		if (all !== undefined) parts.share = `${all > 0 ? Math.min(100, Math.floor((100 * done[measured]) / all)) : 100} %`;
+		const speed = now - this.#begunAt < measureMs ? undefined : bytesPerSecond(this.#meters[measured]);
+		if (speed === undefined || parts[measured] === undefined) return parts;
+		parts.speed = measured === 'bytes' ? formatSpeed(speed) : `${formatCount(speed)} ${unit}s/s`;
+		const left = all === undefined ? undefined : remainingSeconds(all - done[measured], speed);
+		if (left !== undefined && left > 0) parts.left = `${formatDuration(left)} left`;
+		return parts;
+	}
+}
+
+/** Shows the progress of `work` on the terminal, unless `json` is asked for; the line is gone when the work has ended. */
+export async function withProgress<T>(
+	{ json = false }: { json?: boolean },
+	work: (progress: Progress) => Promise<T>,
+): Promise<T> {
+	const progress = new Progress(!json);
+	try {
+		return await work(progress);
+	} finally {
+		progress.end();
+	}
+}
+
+/** The same rows, which count as done once the next ones are asked for. After the last of them all are read back. */
+export async function* withRowProgress(
+	batches: AsyncIterable<TableRows>,
+	step: Step,
+	progress: Progress,
+): AsyncGenerator<TableRows> {
+	progress.begin({ unit: 'row', ...step });
+	for await (const batch of batches) {
+		yield batch;
+		progress.advance({ count: batch.rows.length });
+	}
+	progress.begin({ what: 'Reading the rows back' });
+}
+
+type Parts = { [Name in 'share' | 'count' | 'bytes' | 'speed' | 'left']?: string };
+
+const inOrder = ['share', 'count', 'bytes', 'speed', 'left'] as const;
+
+/** What a narrow terminal has no room for: the first of them goes first. */
+const dispensable = ['speed', 'bytes', 'count', 'left', 'share'] as const;
+
+/** Leaves the last column free: a line that fills its row could not be drawn over. */
+function lineOf(what: string, parts: Parts, columns: number): string {
+	const shown = { ...parts };
+	const text = () => {
+		const known = inOrder.map((name) => shown[name]).filter((part) => part !== undefined);
+		return known.length === 0 ? what : `${what}: ${known.join(', ')}`;
+	};
+	for (const name of dispensable) {
+		if (text().length < columns) break;
+		delete shown[name];
+	}
+	return text().slice(0, columns - 1);
+}
+
+function formatCount(count: number): string {
+	return count < 10 ? count.toFixed(1) : String(Math.round(count));
+}
