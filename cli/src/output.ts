@@ -1,5 +1,20 @@
+type Row = readonly (string | number)[];
+
+interface Listed<T> {
+	json: boolean | undefined;
+	/** What JSON has of an item; all of it by default. */
+	facts?: (item: T) => unknown;
+	row: (item: T) => Row;
+}
+
+/** Prints the facts of each item with `--json`, and a row for each without. */
+export function printList<T>(items: readonly T[], { json, facts = (item) => item, row }: Listed<T>): void {
+	if (json) printJson(items.map((item) => facts(item)));
+	else printRows(items.map((item) => row(item)));
+}
+
 /** One line for each row, with tabs between the columns. */
-export function printRows(rows: readonly (readonly (string | number)[])[]): void {
+export function printRows(rows: readonly Row[]): void {
 	for (const row of rows) console.log(row.map(shown).join('\t'));
 }
 

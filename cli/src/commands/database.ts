@@ -11,7 +11,7 @@ import {
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { documented } from '../documented.js';
-import { printJson, printRows } from '../output.js';
+import { printList } from '../output.js';
 import { withProgress, withRowProgress } from '../Progress.js';
 import { configOf, withSettings } from '../settings.js';
 
@@ -35,8 +35,7 @@ export function migrateCommand(): Command {
 			name,
 			state: stateOf(name, before, now),
 		}));
-		if (json) printJson(rows);
-		else printRows(rows.map(({ name, state }) => [name, state]));
+		printList(rows, { json, row: ({ name, state }) => [name, state] });
 	});
 }
 
@@ -61,7 +60,7 @@ function copyCommand(): Command {
 		'database copy --to mysql://stowage:secret@127.0.0.1/stowage',
 		'database copy --database-url mysql://stowage:secret@127.0.0.1/stowage --to sqlite:/var/lib/stowage/stowage.db',
 	]);
-	return command.action(async ({ to, json = false }: { to: string; json?: boolean }) => {
+	return command.action(async ({ to, json }: { to: string; json?: boolean }) => {
 		const { databaseUrl } = configOf(command);
 		if (absolute(to) === absolute(databaseUrl)) throw new Failure('invalid', 'This is the database itself.');
 		const written = await withProgress({ json }, (progress) =>
@@ -71,8 +70,8 @@ function copyCommand(): Command {
 		);
 		await (await openDatabase(to)).close();
 		const rows = [...written].map(([table, { count, digest }]) => ({ table, rows: count, digest }));
-		if (json) return printJson(rows);
-		printRows(rows.map((row) => [row.table, row.rows]));
+		printList(rows, { json, row: (each) => [each.table, each.rows] });
+		if (json) return;
 		console.log(
 			'Copied, and the same when read back. Stop the server before you switch: what it wrote since is missing.',
 		);

@@ -9,7 +9,7 @@ import { checkService } from '../doctor/service.js';
 import { checkStorage } from '../doctor/storage.js';
 import { documented } from '../documented.js';
 import { ExitCode } from '../explain.js';
-import { printJson, printRows } from '../output.js';
+import { printList } from '../output.js';
 import { configOf, withSettings } from '../settings.js';
 
 /** Looks at all that an installation needs. */
@@ -28,8 +28,7 @@ export function doctorCommand(): Command {
 	);
 	return command.action(async ({ json }: { json?: boolean }) => {
 		const findings = await examine(command);
-		if (json) printJson(findings);
-		else printRows(findings.map(({ state, what, says, mend }) => [state, what, says, ...(mend ? [mend] : [])]));
+		printList(findings, { json, row: ({ state, what, says, mend }) => [state, what, says, ...(mend ? [mend] : [])] });
 		const worst = Math.max(...findings.map(({ state }) => ['ok', 'warn', 'error'].indexOf(state)));
 		if (worst > 0) throw new ExitCode(worst);
 	});

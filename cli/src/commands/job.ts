@@ -1,7 +1,7 @@
 import type { Services } from '@stowage/core';
 import { Command } from 'commander';
 import { appCommand } from '../appCommand.js';
-import { printJson, printRows, timeText } from '../output.js';
+import { printList, timeText } from '../output.js';
 
 interface ListOptions {
 	user?: string;
@@ -44,21 +44,17 @@ async function listJobs({ accounts, jobs }: Services, { user, all = false, json 
 	const owner = user === undefined ? undefined : await accounts.find(user);
 	const found = (await jobs.listOf(owner?.id)).filter(({ endTime }) => all || endTime === null);
 	const names = new Map((await accounts.list()).map(({ id, username }) => [id, username]));
-	if (json) {
-		printJson(
-			found.map(({ userId, hasInput: _, createdAt, startTime, endTime, detail, ...job }) => ({
-				...job,
-				user: names.get(userId) ?? null,
-				detail: detail === null ? null : JSON.parse(detail),
-				createdAt: timeText(createdAt),
-				startTime: startTime === null ? null : timeText(startTime),
-				endTime: endTime === null ? null : timeText(endTime),
-			})),
-		);
-		return;
-	}
-	printRows(
-		found.map(({ id, userId, kind, status, done, total, createdAt, title, error }) => [
+	printList(found, {
+		json,
+		facts: ({ userId, hasInput: _, createdAt, startTime, endTime, detail, ...job }) => ({
+			...job,
+			user: names.get(userId) ?? null,
+			detail: detail === null ? null : JSON.parse(detail),
+			createdAt: timeText(createdAt),
+			startTime: startTime === null ? null : timeText(startTime),
+			endTime: endTime === null ? null : timeText(endTime),
+		}),
+		row: ({ id, userId, kind, status, done, total, createdAt, title, error }) => [
 			id,
 			names.get(userId) ?? '(removed)',
 			kind,
@@ -67,6 +63,6 @@ async function listJobs({ accounts, jobs }: Services, { user, all = false, json 
 			timeText(createdAt),
 			title,
 			error ?? '',
-		]),
-	);
+		],
+	});
 }

@@ -2,7 +2,7 @@ import type { Services } from '@stowage/core';
 import { defaultLinkExpiration, type LinkExpiration, linkExpirations, parsePath } from '@stowage/rules';
 import { Command, Option } from 'commander';
 import { appCommand } from '../appCommand.js';
-import { printJson, printRows, timeText } from '../output.js';
+import { printList, timeText } from '../output.js';
 
 /** Managing temporary links, whether the server runs or not. */
 export function linkCommand(): Command {
@@ -59,28 +59,20 @@ async function addLink(services: Services, name: string, path: string, expires: 
 
 async function listLinks({ accounts, links }: Services, name: string | undefined, json: boolean): Promise<void> {
 	const found = await links.list(name === undefined ? undefined : (await accounts.find(name)).id);
-	if (json) {
-		printJson(
-			found.map(({ id, owner, state, createdAt, expiresAt, downloads, path }) => ({
-				id,
-				user: owner.username,
-				state,
-				createdAt: timeText(createdAt),
-				expiresAt: timeText(expiresAt),
-				downloads,
-				path,
-			})),
-		);
-		return;
-	}
-	printRows(
-		found.map(({ id, owner, state, expiresAt, downloads, path }) => [
-			id,
-			owner.username,
-			state,
-			timeText(expiresAt),
-			downloads,
-			path,
-		]),
-	);
+	printList(found, {
+		json,
+		facts: (link) => ({ id: link.id, user: link.owner.username, ...linkFacts(link) }),
+		row: (link) => [link.id, link.owner.username, ...linkRow(link)],
+	});
+}
+
+type OwnLink = Awaited<ReturnType<Services['links']['list']>>[number];
+
+/** Without its id and its user, and so is its row. */
+export function linkFacts({ path, state, createdAt, expiresAt, downloads }: OwnLink) {
+	return { path, state, createdAt: timeText(createdAt), expiresAt: timeText(expiresAt), downloads };
+}
+
+export function linkRow({ state, expiresAt, downloads, path }: OwnLink): (string | number)[] {
+	return [state, timeText(expiresAt), downloads, path];
 }

@@ -3,7 +3,7 @@ import { anonymousOwner, formatListSize, plural } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../appCommand.js';
 import { confirm } from '../ask.js';
-import { printJson, printRows, timeText } from '../output.js';
+import { printList, timeText } from '../output.js';
 import { type Progress, withProgress } from '../Progress.js';
 import { spanOf } from '../spans.js';
 
@@ -16,11 +16,13 @@ export function publicCommand(): Command {
 				usage: 'list',
 				description: 'list the files of visitors, the oldest first',
 				examples: ['public list', 'public list --older-than 30d --json'],
-				async act(services, _words, { olderThan, json = false }) {
+				async act(services, _words, { olderThan, json }) {
 					const files = await withProgress({ json }, (progress) => found(services, olderThan, progress));
-					if (json)
-						printJson(files.map(({ path, size, arrivedAt }) => ({ path, size, arrivedAt: timeText(arrivedAt) })));
-					else printRows(files.map(({ path, size, arrivedAt }) => [timeText(arrivedAt), size, path]));
+					printList(files, {
+						json,
+						facts: ({ path, size, arrivedAt }) => ({ path, size, arrivedAt: timeText(arrivedAt) }),
+						row: ({ path, size, arrivedAt }) => [timeText(arrivedAt), size, path],
+					});
 				},
 			})
 				.option('--older-than <time>', 'only those that came before, such as 30d or 12h')

@@ -4,7 +4,7 @@ import { Failure, formatListSize } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../appCommand.js';
 import { ExitCode } from '../explain.js';
-import { printJson, printRows } from '../output.js';
+import { printList } from '../output.js';
 import { withProgress } from '../Progress.js';
 import { installedUnit } from '../service/installedUnit.js';
 import { unitFaultOf } from '../service/unitFault.js';
@@ -30,7 +30,7 @@ export function rootCommand(): Command {
 				usage: 'list',
 				description: 'list the storage roots',
 				examples: ['root list', 'root list --json'],
-				act: async ({ roots }, _words, { json }) => show(await roots.list(), json === true),
+				act: async ({ roots }, _words, { json }) => show(await roots.list(), json),
 			}).option('--json', 'as JSON'),
 		)
 		.addCommand(
@@ -38,7 +38,7 @@ export function rootCommand(): Command {
 				usage: 'check [name]',
 				description: 'look whether each storage root, or one, is there and can be written to',
 				examples: ['root check', 'root check big'],
-				async act({ roots }, [name], { json = false }) {
+				async act({ roots }, [name], { json }) {
 					const all = await withProgress({ json }, (progress) => {
 						progress.begin({ what: 'Checking the storage roots' });
 						return roots.list();
@@ -92,21 +92,19 @@ async function tellOfUnit(location: string): Promise<void> {
 	if (found !== undefined) console.log(`${found.says}. To mend that: ${found.mend}`);
 }
 
-function show(roots: readonly RootState[], json: boolean): void {
-	if (json) printJson(roots);
-	else {
-		printRows(
-			roots.map(({ name, isDefault, driver, location, freeBytes, fault }) => [
-				name,
-				isDefault ? 'default' : '',
-				fault === null ? 'ok' : 'unavailable',
-				fault === null ? freeSpaceOf(freeBytes) : '',
-				driver,
-				location ?? '',
-				fault ?? '',
-			]),
-		);
-	}
+function show(roots: readonly RootState[], json: boolean | undefined): void {
+	printList(roots, {
+		json,
+		row: ({ name, isDefault, driver, location, freeBytes, fault }) => [
+			name,
+			isDefault ? 'default' : '',
+			fault === null ? 'ok' : 'unavailable',
+			fault === null ? freeSpaceOf(freeBytes) : '',
+			driver,
+			location ?? '',
+			fault ?? '',
+		],
+	});
 }
 
 function freeSpaceOf(freeBytes: number | null): string {

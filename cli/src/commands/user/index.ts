@@ -1,12 +1,12 @@
 import { Command } from 'commander';
 import { appCommand } from '../../appCommand.js';
-import { printJson, printRows, timeText } from '../../output.js';
+import { printList, timeText } from '../../output.js';
 import { readPassword } from '../../readPassword.js';
 import { type MoveRootOptions, moveRoot } from './moveRoot.js';
 import { type QuotaOptions, setQuota } from './quota.js';
 import { type RemoveOptions, removeUser } from './remove.js';
 import { sessionsCommand } from './sessions.js';
-import { showUser } from './show.js';
+import { showUser, stateText } from './show.js';
 
 /** Managing accounts works on the database and the disk, whether the server runs or not. */
 export function userCommand(): Command {
@@ -34,24 +34,16 @@ export function userCommand(): Command {
 				description: 'list the accounts',
 				examples: ['user list', 'user list --json'],
 				async act({ accounts }, _words, { json }) {
-					const users = await accounts.list();
-					if (json)
-						printJson(
-							users.map(({ username, id, isDisabled, createdAt }) => ({
-								username,
-								id,
-								isDisabled,
-								createdAt: timeText(createdAt),
-							})),
-						);
-					else
-						printRows(
-							users.map(({ username, isDisabled, createdAt }) => [
-								username,
-								isDisabled ? 'disabled' : 'enabled',
-								timeText(createdAt),
-							]),
-						);
+					printList(await accounts.list(), {
+						json,
+						facts: ({ username, id, isDisabled, createdAt }) => ({
+							username,
+							id,
+							isDisabled,
+							createdAt: timeText(createdAt),
+						}),
+						row: ({ username, isDisabled, createdAt }) => [username, stateText(isDisabled), timeText(createdAt)],
+					});
 				},
 			}).option('--json', 'as JSON'),
 		)

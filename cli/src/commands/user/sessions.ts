@@ -2,7 +2,7 @@ import type { Services, SessionInfo } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../../appCommand.js';
-import { printJson, printRows, timeText } from '../../output.js';
+import { printList, timeText } from '../../output.js';
 
 /** Who is signed in as a user, and ending that. */
 export function sessionsCommand(): Command {
@@ -15,8 +15,7 @@ export function sessionsCommand(): Command {
 				examples: ['user sessions list ada', 'user sessions list ada --json'],
 				async act({ accounts, sessions }, [name = ''], { json }) {
 					const found = await sessions.list((await accounts.find(name)).id);
-					if (json) printJson(found.map(sessionFacts));
-					else printRows(found.map(sessionRow));
+					printList(found, { json, facts: sessionFacts, row: sessionRow });
 				},
 			}).option('--json', 'as JSON'),
 		)

@@ -1,6 +1,7 @@
 import type { Services } from '@stowage/core';
 import { formatListSize } from '@stowage/rules';
 import { printJson, printRows, timeText } from '../../output.js';
+import { linkFacts, linkRow } from '../link.js';
 import { quotaInForce, quotaRows } from './quota.js';
 import { sessionFacts, sessionRow } from './sessions.js';
 
@@ -23,14 +24,7 @@ export async function showUser(services: Services, name: string, { json }: { jso
 			quota: { bytes: quota.most.bytes, entries: quota.most.entries, isDefault: quota.isDefault },
 			used: { bytes: quota.used.bytes, entries: quota.used.entries },
 			sessions: found.map(sessionFacts),
-			links: ownLinks.map(({ id, path, state, createdAt, expiresAt, downloads }) => ({
-				id,
-				path,
-				state,
-				createdAt: timeText(createdAt),
-				expiresAt: timeText(expiresAt),
-				downloads,
-			})),
+			links: ownLinks.map((link) => ({ id: link.id, ...linkFacts(link) })),
 			uploads: uploads.map(({ area, directory, name: fileName, offset, length, touchedAt }) => ({
 				area,
 				directory,
@@ -45,20 +39,13 @@ export async function showUser(services: Services, name: string, { json }: { jso
 	printRows([
 		['name', user.username],
 		['id', user.id],
-		['state', user.isDisabled ? 'disabled' : 'enabled'],
+		['state', stateText(user.isDisabled)],
 		['created', timeText(user.createdAt)],
 		['prompt before download', settings.promptBeforeDownload ? 'yes' : 'no'],
 		['preview', settings.enablePreview ? 'yes' : 'no'],
 		...quotaRows(quota),
 		...found.map((session) => ['session', ...sessionRow(session)]),
-		...ownLinks.map(({ id, state, expiresAt, downloads, path }) => [
-			'link',
-			id,
-			state,
-			timeText(expiresAt),
-			downloads,
-			path,
-		]),
+		...ownLinks.map((link) => ['link', link.id, ...linkRow(link)]),
 		...uploads.map(({ area, directory, name: fileName, offset, length }) => [
 			'upload',
 			area,
@@ -66,4 +53,8 @@ export async function showUser(services: Services, name: string, { json }: { jso
 			`${formatListSize(offset)} of ${formatListSize(length)}`,
 		]),
 	]);
+}
+
+export function stateText(isDisabled: boolean): string {
+	return isDisabled ? 'disabled' : 'enabled';
 }
