@@ -158,7 +158,7 @@ async function assemble(
 	{ webRoot, log, now, monotonic, bodySecondMs, mostLateMs, systemUser }: AllOptions,
 ): Promise<App> {
 	const server = createServer(config, log, mostLateMs);
-	const audit = createAudit({ config, log, now, bytesSent, systemUser });
+	const audit = createAudit({ config, log, now, monotonic, bytesSent, systemUser });
 	parts.push(audit);
 	const providers: Providers = {
 		storage: createRegistry('storage'),

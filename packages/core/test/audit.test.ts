@@ -2,14 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { appendFile, mkdir, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { AuditFile } from '../src/audit/AuditFile.js';
 import { auditFiles, removeOldAudit } from '../src/audit/auditFolder.js';
-import { type AuditRecord, auditLine, longestLine, parseAuditLine } from '../src/audit/auditLine.js';
+import { type AuditEvent, type AuditRecord, auditLine, longestLine, parseAuditLine } from '../src/audit/auditLine.js';
 import { Repeats } from '../src/audit/Repeats.js';
 import { readAudit } from '../src/audit/readAudit.js';
 import { Client, file, json, type TestApp, testApp } from './testApp.js';
 import { create, patch } from './tusClient.js';
+import { until } from './until.js';
 
 async function folderOf(t: ExecutionContext): Promise<string> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-audit-'));
@@ -116,7 +118,8 @@ test('a resumable upload and one that is sent again under its key are one line e
 });
 
 test('the ranges of one file are one line, and so are refusals after the first', async (t) => {
-	const app = await testApp(t, { '--audit-record': 'all' });
+	// Their minute does not pass, however long the requests take.
+	const app = await testApp(t, { '--audit-record': 'all' }, { monotonic: () => 1000 });
 	const ada = await new Client(app).register('ada');
 	await ada.upload('/api/upload', [file('a.txt', 'twelve bytes')]);
 	for (let at = 0; at < 12; at += 3)
@@ -134,13 +137,37 @@ test('the ranges of one file are one line, and so are refusals after the first',
 });
 
 test('no more than some thousand lines wait for their minute', (t) => {
-	const repeats = new Repeats();
+	const repeats = new Repeats(() => 0);
 	let written = 0;
 	const write = () => void written++;
 	for (let n = 0; n < 5010; n++) repeats.add(String(n), { action: 'download' }, write);
 	t.is(written, 10);
 	repeats.endAll();
 	t.is(written, 5010);
+});
+
+test('what repeats is one line until its time has passed, and then another one', async (t) => {
+	let now = 0;
+	const repeats = new Repeats(() => now, 20);
+	const written: AuditEvent[] = [];
+	const add = () => repeats.add('key', { action: 'download', bytes: 5 }, (event) => written.push(event));
+	add();
+	// Timers that are early by the clock end nothing, however many of them fire.
+	await wait(50);
+	add();
+	t.deepEqual(written, []);
+	now = 19;
+	await wait(50);
+	t.true(repeats.has('key'));
+	now = 20;
+	await until('its time has passed', () => written.length > 0);
+	t.false(repeats.has('key'));
+	add();
+	repeats.endAll();
+	t.deepEqual(written, [
+		{ action: 'download', bytes: 10, requests: 2 },
+		{ action: 'download', bytes: 5 },
+	]);
 });
 
 test('what a job does names the job and its user, and its end is a line', async (t) => {

@@ -8,12 +8,20 @@ const minuteMs = 60_000;
 interface Kept {
 	event: AuditEvent;
 	write(event: AuditEvent): void;
+	/** When its minute has passed. */
+	endsAt: number;
 	timer: NodeJS.Timeout;
 }
 
 /** What comes many times in a minute and is one line: the ranges of a film, refusals by the thousand. */
 export class Repeats {
 	readonly #kept = new Map<string, Kept>();
+
+	/** Minutes pass by `monotonic`, the milliseconds of a clock that nobody sets. */
+	constructor(
+		readonly monotonic: () => number,
+		readonly spanMs = minuteMs,
+	) {}
 
 	/** Adds to the line of this key, which `write` writes once its minute has passed. Its context is that of the first one. */
 	add(key: string, event: AuditEvent, write: (event: AuditEvent) => void): void {
@@ -25,8 +33,8 @@ export class Repeats {
 			return;
 		}
 		if (this.#kept.size >= mostKept) this.#end(this.#kept.keys().next().value as string);
-		const timer = setTimeout(() => this.#end(key), minuteMs).unref();
-		this.#kept.set(key, { event, write, timer });
+		const endsAt = this.monotonic() + this.spanMs;
+		this.#kept.set(key, { event, write, endsAt, timer: this.#timer(key, this.spanMs) });
 	}
 
 	has(key: string): boolean {
@@ -36,6 +44,18 @@ export class Repeats {
 	/** Writes all that waits. */
 	endAll(): void {
 		for (const key of [...this.#kept.keys()]) this.#end(key);
+	}
+
+	#timer(key: string, ms: number): NodeJS.Timeout {
+		return setTimeout(() => this.#endIfDue(key), ms).unref();
+	}
+
+	#endIfDue(key: string): void {
+		const kept = this.#kept.get(key);
+		if (kept === undefined) return;
+		const rest = kept.endsAt - this.monotonic();
+		if (rest <= 0) this.#end(key);
+		else kept.timer = this.#timer(key, rest);
 	}
 
 	#end(key: string): void {

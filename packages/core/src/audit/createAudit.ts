@@ -34,15 +34,17 @@ interface Dependencies {
 	log: Log;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
+	/** Milliseconds of a clock that nobody sets. */
+	monotonic(): number;
 	/** Bytes that the body of an answer has had so far. */
 	bytesSent(response: ServerResponse): number;
 	/** Who uses the command line, for what belongs to no request and no job. */
 	systemUser?: string | undefined;
 }
 
-export function createAudit({ config, log, now, bytesSent, systemUser }: Dependencies): Audit {
+export function createAudit({ config, log, now, monotonic, bytesSent, systemUser }: Dependencies): Audit {
 	const folder = auditFolder(config.dataDir);
-	const repeats = new Repeats();
+	const repeats = new Repeats(monotonic);
 	const file = new AuditFile(folder, {
 		onFault: (error) => log.error({ err: error }, 'the audit log can’t be written: its lines are lost and counted'),
 		onRecovered(lost) {
