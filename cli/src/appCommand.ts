@@ -9,6 +9,8 @@ interface Description<Options> {
 	usage: string;
 	description: string;
 	examples: readonly string[];
+	/** What its exit codes mean, where that is not what they mean elsewhere. */
+	codes?: string;
 	/** With the words of the command line and its options. */
 	act(services: Services, words: readonly string[], options: Options): Promise<void>;
 }
@@ -18,12 +20,13 @@ export function appCommand<Options extends object>({
 	usage,
 	description,
 	examples,
+	codes,
 	act,
 }: Description<Options>): Command {
 	const [name = '', ...words] = usage.split(' ');
 	const command = withSettings(new Command(name).description(description));
 	for (const word of words) command.argument(word);
-	documented(command, examples);
+	documented(command, examples, codes);
 	return command.action(async () => {
 		const app = await createApp(configOf(command), { systemUser: systemUser() });
 		try {

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 
-const exitCodes = 'Exit codes: 0 done, 1 refused or failed, 78 a mistake in the configuration or the database.';
+export const startupCode = '78 a mistake in the configuration or the database';
+
+const exitCodes = `Exit codes: 0 done, 1 refused or failed, ${startupCode}.`;
 
 /** Ends the help of a command with examples, as they are typed, and with what its exit code says. */
 export function documented(command: Command, examples: readonly string[], codes = exitCodes): Command {

@@ -4,7 +4,9 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
+import type { Command } from 'commander';
 import { Client, file, json, testApp } from '../../packages/core/test/testApp.js';
+import { createProgram } from '../src/program.js';
 import { dataFolder, run } from './program.js';
 
 /** `dist` holds the same folders as the tree. */
@@ -48,4 +50,36 @@ test('the commands of the pages for administrators do what the pages say, one af
 	t.is((await new Client(again).get(`/api/temp/${token}`)).payload, 'A');
 	// Warnings are this machine's.
 	for (const words of await commandsIn('trouble.md')) await perform(words, restored, 1);
+});
+
+/** The words of each command that does something. */
+function leavesOf(command: Command, words: readonly string[] = []): string[][] {
+	if (command.commands.length === 0) return [[...words]];
+	return command.commands.flatMap((each) => leavesOf(each, [...words, each.name()]));
+}
+
+test('the help of each command says what its exit codes mean, and one table has all of them', async (t) => {
+	const text = await readFile(path.join(docs, 'operations.md'), 'utf8');
+	const [, section = ''] = text.split('## Exit codes\n');
+	const rows = [...section.slice(0, section.indexOf('\n## ')).matchAll(/^\| (\d+) \| (.+?) \|/gm)];
+	const documented = new Map(rows.map(([, code, of = '']) => [Number(code), of]));
+	const known = new Set<number>();
+	for (const words of leavesOf(createProgram())) {
+		const { stdout } = await run([...words, '--help']);
+		const [, codes] = /\n\nExit codes: (.+)$/.exec(stdout) ?? [];
+		if (codes === undefined) {
+			t.fail(`${words.join(' ')} says nothing of its exit codes`);
+			continue;
+		}
+		const own = new Set(Array.from(codes.matchAll(/(?:^|, )(\d+) /g), ([, code]) => Number(code)));
+		for (const [code, of] of documented) {
+			const isNamed = of.includes(`\`${words.join(' ')}\``);
+			t.is(own.has(code), of.startsWith('all') ? !isNamed : isNamed, `${words.join(' ')}: ${code}`);
+		}
+		for (const code of own) known.add(code);
+	}
+	t.deepEqual(
+		[...documented.keys()],
+		[...known].sort((a, b) => a - b),
+	);
 });

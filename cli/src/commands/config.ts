@@ -8,10 +8,12 @@ import { commentedConfig, configOf, givenBy, printableConfig, withSettings } fro
 
 export function configCommand(): Command {
 	const print = withSettings(new Command('print').description('print the configuration in force as YAML'));
+	documented(print, ['config print', 'config print --config /etc/stowage/stowage.yaml']);
 	print.action(() => {
 		process.stdout.write(printableConfig(configOf(print)));
 	});
 	const check = withSettings(new Command('check').description('check the configuration and say what is wrong with it'));
+	documented(check, ['config check --config /etc/stowage/stowage.yaml']);
 	check.action(async () => {
 		const config = configOf(check);
 		await checkConfig(config);

@@ -3,6 +3,7 @@ import type { RootState } from '@stowage/core';
 import { Failure, formatListSize } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../appCommand.js';
+import { startupCode } from '../documented.js';
 import { ExitCode } from '../explain.js';
 import { printList } from '../output.js';
 import { withProgress } from '../Progress.js';
@@ -38,6 +39,7 @@ export function rootCommand(): Command {
 				usage: 'check [name]',
 				description: 'look whether each storage root, or one, is there and can be written to',
 				examples: ['root check', 'root check big'],
+				codes: `Exit codes: 0 all are there, 1 one is not, or refused or failed, ${startupCode}.`,
 				async act({ roots }, [name], { json }) {
 					const all = await withProgress({ json }, (progress) => {
 						progress.begin({ what: 'Checking the storage roots' });

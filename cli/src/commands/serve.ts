@@ -1,5 +1,6 @@
 import { type App, ConfigError, createApp, endFaultyRequest } from '@stowage/core';
 import { Command } from 'commander';
+import { documented, startupCode } from '../documented.js';
 import { findSupervisor, type Supervisor } from '../service/supervisor.js';
 import { configOf, withSettings } from '../settings.js';
 import { webRoot } from '../webRoot.js';
@@ -7,6 +8,11 @@ import { webRoot } from '../webRoot.js';
 export function serveCommand(): Command {
 	const command = withSettings(new Command('serve').description('serve the page and the API until stopped'));
 	command.option('--refuse-root', 'stop instead of running as root');
+	documented(
+		command,
+		['serve', 'serve --config /etc/stowage/stowage.yaml'],
+		`Exit codes: 0 stopped as asked, 1 it could not start or stop, 70 stopped after an unexpected error, ${startupCode}.`,
+	);
 	return command.action(async () => {
 		if (command.getOptionValue('refuseRoot') === true && process.geteuid?.() === 0)
 			throw new ConfigError(

@@ -6,6 +6,7 @@ import { loadConfig } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { reasonOf } from '../doctor/findings.js';
+import { documented } from '../documented.js';
 import { type InstallOptions, installSteps, uninstallSteps } from '../service/install.js';
 import type { Step } from '../service/steps.js';
 import { assertServiceUser, defaultDataDir, sandboxText, type UnitOptions, unitText } from '../service/unit.js';
@@ -14,38 +15,35 @@ import { defaultPlugins } from '../settings.js';
 
 /** Stowage as a service of systemd. */
 export function serviceCommand(): Command {
+	const print = withUnitOptions(new Command('print').description('print the unit that install would write'))
+		.option('--drop-in', 'print the drop-in for conversions in a sandbox instead')
+		.action(async ({ dropIn, ...options }: Flags & { dropIn?: true }) => {
+			process.stdout.write(dropIn ? sandboxText() : unitText(await unitOptions(options)));
+		});
+	const install = withInstallOptions(
+		withUnitOptions(new Command('install').description('make the user, write the unit, enable and start it')),
+	)
+		.option('--sandbox', 'lets the service run conversions in a bubblewrap sandbox')
+		.action(async ({ root, dryRun, sandbox, ...options }: Flags & InstallFlags & { sandbox?: true }) => {
+			const all: InstallOptions = {
+				...(await unitOptions(options, root)),
+				root: path.resolve(root),
+				isSandboxed: sandbox === true,
+			};
+			await perform(await installSteps(all), root, dryRun);
+			if (!dryRun) console.log('Installed. The log: journalctl -u stowage');
+		});
+	const uninstall = withInstallOptions(
+		new Command('uninstall').description('stop the service and remove its unit; data and configuration stay'),
+	).action(async ({ root, dryRun }: InstallFlags) => {
+		await perform(await uninstallSteps(path.resolve(root)), root, dryRun);
+		if (!dryRun) console.log('Uninstalled. The data, the configuration and the user are still there.');
+	});
 	return new Command('service')
 		.description('run Stowage as a systemd service')
-		.addCommand(
-			withUnitOptions(new Command('print').description('print the unit that install would write'))
-				.option('--drop-in', 'print the drop-in for conversions in a sandbox instead')
-				.action(async ({ dropIn, ...options }: Flags & { dropIn?: true }) => {
-					process.stdout.write(dropIn ? sandboxText() : unitText(await unitOptions(options)));
-				}),
-		)
-		.addCommand(
-			withInstallOptions(
-				withUnitOptions(new Command('install').description('make the user, write the unit, enable and start it')),
-			)
-				.option('--sandbox', 'lets the service run conversions in a bubblewrap sandbox')
-				.action(async ({ root, dryRun, sandbox, ...options }: Flags & InstallFlags & { sandbox?: true }) => {
-					const all: InstallOptions = {
-						...(await unitOptions(options, root)),
-						root: path.resolve(root),
-						isSandboxed: sandbox === true,
-					};
-					await perform(await installSteps(all), root, dryRun);
-					if (!dryRun) console.log('Installed. The log: journalctl -u stowage');
-				}),
-		)
-		.addCommand(
-			withInstallOptions(
-				new Command('uninstall').description('stop the service and remove its unit; data and configuration stay'),
-			).action(async ({ root, dryRun }: InstallFlags) => {
-				await perform(await uninstallSteps(path.resolve(root)), root, dryRun);
-				if (!dryRun) console.log('Uninstalled. The data, the configuration and the user are still there.');
-			}),
-		);
+		.addCommand(documented(print, ['service print', 'service print --config /etc/stowage/stowage.yaml --drop-in']))
+		.addCommand(documented(install, ['service install', 'service install --dry-run']))
+		.addCommand(documented(uninstall, ['service uninstall', 'service uninstall --dry-run']));
 }
 
 interface Flags {
