@@ -19,7 +19,7 @@ const measureMs = 1000;
 /** Of a terminal that does not tell. */
 const usualColumns = 80;
 
-export interface Amount {
+interface Amount {
 	/** Of what the step's unit names. */
 	count?: number;
 	bytes?: number;

@@ -10,7 +10,7 @@ import {
 	utimesSync,
 	writeFileSync,
 } from 'node:fs';
-import { type IncomingMessage, request } from 'node:http';
+import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import path from 'node:path';
 import type { StorageProvider } from '@stowage/plugin-api';
 import { rootPath } from '@stowage/rules';
@@ -367,10 +367,18 @@ for (const [what, call] of Object.entries(calls)) {
 		const { app, ada, home } = await withAda(t);
 		mkdirSync(path.join(home, 'docs'));
 		writeFileSync(path.join(home, 'docs/a'), 'once');
-		changeOnOpen(app, 1000, () => appendFileSync(path.join(home, 'docs/a'), 'more')).before();
+		const answering: ServerResponse[] = [];
+		app.server.listener.on('request', (_request, response: ServerResponse) => void answering.push(response));
+		const listeners: number[] = [];
+		changeOnOpen(app, 1000, () => {
+			appendFileSync(path.join(home, 'docs/a'), 'more');
+			listeners.push(answering.at(-1)?.listenerCount('close') ?? 0);
+		}).before();
 		const answer = await call(ada);
 		t.is(answer.statusCode, 503);
 		t.is(answer.headers['retry-after'], '5');
+		t.true(listeners.length >= 3);
+		t.is(new Set(listeners).size, 1, `each look adds to those who listen to the answer: ${listeners}`);
 	});
 }
 

@@ -1,9 +1,16 @@
+import type { ServerResponse } from 'node:http';
 import type { Request } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 
-/** Fires when the client leaves before it has its answer, for work that is done for nobody else. */
+/** What is tried again asks again: an answer is listened to once. */
+const signals = new WeakMap<ServerResponse, AbortSignal>();
+
+/** Fires when the client leaves before it has its answer, for work that is done for nobody else. The same for each call of a request. */
 export function clientGone({ raw: { res } }: Request): AbortSignal {
+	const known = signals.get(res);
+	if (known !== undefined) return known;
 	const controller = new AbortController();
+	signals.set(res, controller.signal);
 	const onClose = () => {
 		if (!res.writableFinished) controller.abort(new Failure('invalid', 'The client has left.'));
 	};
