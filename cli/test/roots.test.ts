@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import test from 'ava';
@@ -82,4 +82,53 @@ test('homes lie on several storage roots, one of which goes away and comes back'
 	t.is((await far.get('/api/download/a.txt?type=private')).payload, 'far away');
 	t.like(await run(['user', 'rename', 'far', 'away', ...flags]), { code: 0 });
 	t.deepEqual((await readdir(path.join(disk, 'root/users'))).sort(), ['anonymous', 'away', 'later']);
+});
+
+test('a storage root whose disk is mounted elsewhere now is found there by a server that runs', async (t) => {
+	const app = await testApp(t);
+	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
+	t.teardown(() => rm(disk, { recursive: true, force: true }));
+	const at = (...names: string[]) => path.join(disk, ...names);
+	const flags = ['--data-dir', app.dataDir, '--log-level', 'error'];
+	const root = (...args: string[]) => run(['root', ...args, ...flags]);
+	t.is((await root('add', 'big', at('old/root'))).code, 0);
+	t.is((await run(['user', 'add', 'far', '--root', 'big', ...flags], `${password}\n`)).code, 0);
+	const far = new Client(app);
+	await far.post('/api/login', { username: 'far', password });
+	await far.upload('/api/upload', [field('directory', ''), file('a.txt', 'far away')]);
+	const link = json(await far.post('/api/generateTempLink', { filePath: 'a.txt', expiration: '1h' }));
+
+	await rename(at('old'), at('new'));
+	t.is((await far.get('/api/browse?type=private')).statusCode, 503);
+	await mkdir(at('empty'));
+	await mkdir(at('other/.stowage'), { recursive: true });
+	await writeFile(at('other/.stowage/root.json'), JSON.stringify({ id: 'f'.repeat(32) }));
+	await writeFile(at('file'), 'no folder');
+	const id = '[0-9a-f]{32}';
+	for (const [name, location, says] of [
+		['local', at('new/root'), /the setting plugins .* or by dataDir/],
+		['small', at('new/root'), /There is no storage root small/],
+		['big', 'new/root', /absolute path/],
+		['big', at('empty'), new RegExp(`There is no storage root in ${at('empty')}.* it carries ${id}`)],
+		['big', at('nowhere'), /There is no storage root in /],
+		['big', at('file'), /can't be read, for it is no folder/],
+		['big', at('other'), new RegExp(`lies another storage root \\(f{32}\\), and not big \\(${id}\\)`)],
+		['big', app.filesDir, new RegExp(`lies local \\(${id}\\), and not big`)],
+		['big', path.join(app.filesDir, 'users'), /lies inside local, in /],
+	] as const) {
+		const { code, stderr } = await root('relocate', name, location);
+		t.is(code, 1, location);
+		t.regex(stderr, says);
+	}
+	t.deepEqual(await readdir(at('empty')), [], 'nothing is made where nothing is');
+
+	const moved = await root('relocate', 'big', at('new/root'));
+	t.like(moved, { code: 0, stdout: `big lies in ${at('new/root')} now.` }, moved.stderr);
+	await until('it is there', async () => (await far.get('/api/download/a.txt?type=private')).statusCode === 200);
+	t.is((await new Client(app).get(`/api/temp/${link.token}`)).payload, 'far away');
+	t.is((await far.upload('/api/upload', [file('b.txt', 'b')])).statusCode, 200);
+	t.deepEqual((await readdir(at('new/root/users/far'))).sort(), ['Public', 'a.txt', 'b.txt']);
+	const listed = JSON.parse((await root('list', '--json')).stdout);
+	t.like(listed[1], { name: 'big', location: at('new/root'), fault: null });
+	t.deepEqual((await readdir(disk)).sort(), ['empty', 'file', 'new', 'other'], 'nor in the old place');
 });

@@ -27,6 +27,18 @@ export function rootCommand(): Command {
 			}).option('--driver <name>', 'the storage that opens it, by the name under which a plugin offers it', 'local'),
 		)
 		.addCommand(
+			appCommand({
+				usage: 'relocate <name> <location>',
+				description: 'say where the disk of a storage root is mounted now; the root must be there already',
+				examples: ['root relocate big /media/big/stowage'],
+				async act({ roots }, [name = '', location = '']) {
+					await roots.relocate(name, location);
+					console.log(`${name} lies in ${location} now.`);
+					await tellOfUnit(location);
+				},
+			}),
+		)
+		.addCommand(
 			appCommand<{ json?: boolean }>({
 				usage: 'list',
 				description: 'list the storage roots',

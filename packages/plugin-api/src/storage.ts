@@ -243,4 +243,9 @@ export interface StorageDriver {
 	 * can't be. Resolves also when a known root is away right now: then its calls throw `unavailable` until it is back.
 	 */
 	open(rootId: string | undefined, location?: string): Promise<StorageProvider>;
+	/**
+	 * The id of the root that lies at a location, which stays as it is; nothing where none does. Throws `invalid` for a location that can't be, and `unavailable` for one that can't be
+	 * read right now. A storage that can't tell lacks this.
+	 */
+	identify?(location: string): Promise<string | undefined>;
 }

@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path';
 import { Failure, isFailure, type StorageDriver } from '@stowage/plugin-api';
 import { LocalStorage } from './LocalStorage.js';
 import { Disk } from './root/Disk.js';
-import { claimRoot } from './root/marker.js';
+import { claimRoot, findRootId } from './root/marker.js';
 import { Root } from './root/Root.js';
 import { loadSystemCalls } from './system/loadSystemCalls.js';
 import type { SystemCalls } from './system/systemCalls.js';
@@ -15,27 +15,48 @@ export interface LocalStorageOptions {
 
 /** A storage in the folder `path` of this machine, which must be absolute. */
 export function localStorageDriver(path: string, options: LocalStorageOptions = {}): StorageDriver {
+	const systemCalls = async () => options.calls ?? (await loadSystemCalls());
 	return {
 		async open(knownId, location = path) {
-			if (!isAbsolute(location))
-				throw new Failure('invalid', `A storage root lies in an absolute path, not in ${location}.`);
-			const calls = options.calls ?? (await loadSystemCalls());
+			assertAbsolute(location);
+			const calls = await systemCalls();
 			const rootId = knownId ?? (await claimRoot(location, calls).catch((error) => throwUnusable(error, location)));
 			const storage = new LocalStorage(new Disk(new Root(location, rootId, calls), calls));
 			await storage.prepare();
 			return storage;
 		},
+		async identify(location) {
+			assertAbsolute(location);
+			return findRootId(location, await systemCalls()).catch((error) => throwUnreadable(error, location));
+		},
 	};
+}
+
+function assertAbsolute(location: string): void {
+	if (!isAbsolute(location))
+		throw new Failure('invalid', `A storage root lies in an absolute path, not in ${location}.`);
 }
 
 function throwUnusable(cause: unknown, location: string): never {
 	// A marker that can't be read has its own sentence.
 	const code = isFailure(cause) ? undefined : systemErrorCode(cause);
 	if (code === undefined) throw cause;
-	const reason = code === 'EEXIST' || code === 'ENOTDIR' ? 'it is no folder' : `the system says ${code}`;
 	throw new Failure(
 		'unavailable',
-		`${location} can't become a storage root, for ${reason}: name a folder that the server's user may make and write to.`,
+		`${location} can't become a storage root, for ${reasonOf(code)}: name a folder that the server's user may make and write to.`,
 		{ cause },
 	);
+}
+
+function throwUnreadable(cause: unknown, location: string): never {
+	const code = systemErrorCode(cause);
+	if (code === undefined) throw cause;
+	throw new Failure('unavailable', `${location} can't be read, for ${reasonOf(code)}.`, { cause });
+}
+
+/** What the system says of a file in the place of a folder. */
+const noFolder = ['EEXIST', 'ENOTDIR'];
+
+function reasonOf(code: string): string {
+	return noFolder.includes(code) ? 'it is no folder' : `the system says ${code}`;
 }

@@ -49,6 +49,24 @@ test('a root that has an id keeps it when a new database meets it', async (t) =>
 	await again.close();
 });
 
+test('which root lies where is told, and nothing is changed there', async (t) => {
+	const { driver, storage, root, folder } = await localStorage(t);
+	const at = (name: string) => join(folder, name);
+	t.is(await driver.identify?.(root), storage.rootId);
+	await symlink(root, at('link'));
+	t.is(await driver.identify?.(at('link')), storage.rootId);
+	await mkdir(at('empty'));
+	t.is(await driver.identify?.(at('empty')), undefined);
+	t.is(await driver.identify?.(at('nowhere')), undefined);
+	await writeFile(at('file'), 'a file');
+	await refused(t, 'unavailable', async () => driver.identify?.(at('file')));
+	await refused(t, 'invalid', async () => driver.identify?.('not/absolute'));
+	await plant(folder, { 'damaged/.stowage/root.json': 'nonsense' });
+	await refused(t, 'unavailable', async () => driver.identify?.(at('damaged')));
+	t.deepEqual(await readdir(at('empty')), []);
+	t.deepEqual((await readdir(folder)).sort(), ['damaged', 'empty', 'file', 'files', 'link']);
+});
+
 test('two who make the same root at once agree on its id', async (t) => {
 	const { root } = await localDriver(t);
 	for (const calls of [undefined, nodeCalls]) {

@@ -45,6 +45,19 @@ export function rootRules(rule: Rule): void {
 		t.deepEqual(await homes.list('id of disk'), ['ada']);
 	});
 
+	rule('a storage root lies elsewhere from now on, unless it is where it is configured', async (t, { roots }) => {
+		await roots.add({ ...root('local'), location: null });
+		for (const name of ['disk', 'other']) await roots.add(root(name));
+		for (const location of ['/media/disk', '/media/disk', '/mnt/other']) await roots.relocate('id of disk', location);
+		await refuses(t, 'notFound', () => roots.relocate('id of nothing', '/media/disk'));
+		await refuses(t, 'notFound', () => roots.relocate('id of local', '/media/disk'));
+		t.deepEqual((await roots.list()).map(({ name, location }) => `${name} ${location}`).sort(), [
+			'disk /mnt/other',
+			'local null',
+			'other /mnt/other',
+		]);
+	});
+
 	rule('a storage root goes only once no home lies on it', async (t, { roots, homes }) => {
 		await roots.add(root('disk'));
 		await homes.set('ada', 'id of disk');

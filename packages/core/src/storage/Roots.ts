@@ -47,10 +47,18 @@ export interface RootState {
 	totalBytes: number | null;
 }
 
+/** A mount with the place where it was opened; null for the one that is configured. */
+interface OpenMount extends Mount {
+	readonly location: string | null;
+}
+
+/** Where it is said where the first root lies. */
+const firstSettings = 'the setting plugins (the options of the storage), or by dataDir where they name no place';
+
 /** The storage roots that the database knows. The first one is where the configuration has it; others were added with the place where they lie. */
 export class Roots implements Mounts {
 	readonly #dependencies: Dependencies;
-	#mounts: Mount[] = [];
+	#mounts: OpenMount[] = [];
 	#records: RootRecord[] = [];
 	readonly #homes = new Map<string, { mount: Mount; until: number }>();
 	/** Homes on their way, as far as is known here. */
@@ -229,13 +237,7 @@ export class Roots implements Mounts {
 		await this.reload();
 		if (this.#records.some((record) => record.name === name))
 			throw new Failure('alreadyExists', `There is a storage root ${name} already.`);
-		const others = this.#records.flatMap((record) =>
-			record.location === null ? [] : [{ name: record.name, location: record.location }],
-		);
-		const { dataDir } = this.#dependencies.config;
-		// Where the first root lies only its plugin knows; by default it is in here.
-		const first = { name: this.first.name, location: path.join(dataDir, 'files') };
-		await assertApart(location, [...others, first]);
+		await this.#assertApart(location);
 		const storage = await this.#driver(driver).open(undefined, location);
 		try {
 			const known = this.#records.find(({ rootId }) => rootId === storage.rootId);
@@ -252,6 +254,20 @@ export class Roots implements Mounts {
 	async rename(name: string, newName: string): Promise<void> {
 		await this.#dependencies.database.roots.rename(name, newName);
 		await this.reload();
+	}
+
+	/**
+	 * Notes that a root lies in another place from now on, where it must be already. Resolves when every process opens it there. Throws `invalid` for the root of the configuration, and `conflict`
+	 * for a place where this root is not.
+	 */
+	async relocate(name: string, location: string): Promise<void> {
+		await this.reload();
+		const record = this.#record(name);
+		if (record.location === null) throw new Failure('invalid', `Where ${name} lies is said by ${firstSettings}.`);
+		await this.#assertApart(location, record.rootId);
+		await this.#assertLiesAt(location, record);
+		await this.#dependencies.database.roots.relocate(record.rootId, location);
+		await this.#untilAllKnow();
 	}
 
 	/** New homes are made there from now on. Throws `conflict` while files that belong to no user lie on the root that was it. */
@@ -295,6 +311,35 @@ export class Roots implements Mounts {
 		await Promise.all(this.#mounts.map(({ storage }) => storage.close()));
 	}
 
+	/** Throws `invalid` where a location lies inside another root than this, or the other way round. */
+	async #assertApart(location: string, rootId?: string): Promise<void> {
+		const others = this.#records.flatMap((record) =>
+			record.location === null || record.rootId === rootId ? [] : [{ name: record.name, location: record.location }],
+		);
+		const { dataDir } = this.#dependencies.config;
+		// Where the first root lies only its plugin knows; by default it is in here.
+		const first = { name: this.first.name, location: path.join(dataDir, 'files') };
+		await assertApart(location, [...others, first]);
+	}
+
+	/** Throws `conflict` where something else lies than this root, and changes nothing there. */
+	async #assertLiesAt(location: string, { name, rootId, driver }: RootRecord): Promise<void> {
+		const opener = this.#driver(driver);
+		if (opener.identify === undefined) {
+			const storage = await opener.open(rootId, location);
+			return storage.check().finally(() => storage.close());
+		}
+		const found = await opener.identify(location);
+		if (found === rootId) return;
+		const known = this.#records.find((record) => record.rootId === found);
+		throw new Failure(
+			'conflict',
+			found === undefined
+				? `There is no storage root in ${location}. Mount the disk of ${name} there first: it carries ${rootId}.`
+				: `In ${location} lies ${known?.name ?? 'another storage root'} (${found}), and not ${name} (${rootId}).`,
+		);
+	}
+
 	get #reloadMs(): number {
 		return this.#dependencies.reloadMs ?? defaultReloadMs;
 	}
@@ -317,7 +362,7 @@ export class Roots implements Mounts {
 		const records = await database.roots.list();
 		const known = records.find(({ driver, location }) => driver === config.storage && location === null);
 		const storage = await this.#driver(config.storage).open(known?.rootId);
-		this.#mounts = [{ name: known?.name ?? config.storage, tag: '', storage }];
+		this.#mounts = [{ name: known?.name ?? config.storage, tag: '', storage, location: null }];
 		if (known !== undefined) return;
 		const { rootId } = storage;
 		await database.roots.add({ name: config.storage, rootId, driver: config.storage, location: null });
@@ -325,24 +370,25 @@ export class Roots implements Mounts {
 	}
 
 	async #reload(): Promise<void> {
-		const { database, config } = this.#dependencies;
+		const { database, config, log } = this.#dependencies;
 		const records = (await database.roots.list()).filter(
 			({ driver, location }) => location !== null || driver === config.storage,
 		);
-		const mounts: Mount[] = [];
+		const mounts: OpenMount[] = [];
 		for (const { name, rootId, driver, location } of records) {
 			const open = this.#mountOf(rootId);
-			if (open !== undefined) mounts.push(open.name === name ? open : { ...open, name });
+			if (open?.location === location) mounts.push(open.name === name ? open : { ...open, name });
 			else if (location !== null) {
-				mounts.push({ name, tag: rootId.slice(0, 8), storage: await this.#driver(driver).open(rootId, location) });
+				if (open !== undefined) log.info({ root: name, location }, 'the storage root lies elsewhere from now on');
+				const storage = await this.#driver(driver).open(rootId, location);
+				mounts.push({ name, tag: rootId.slice(0, 8), storage, location });
 			}
 		}
 		if (this.#isClosed) {
-			const opened = mounts.filter(({ storage }) => this.#mountOf(storage.rootId) === undefined);
-			await Promise.all(opened.map(({ storage }) => storage.close()));
+			await Promise.all(lacking(mounts, this.#mounts).map(({ storage }) => storage.close()));
 			return;
 		}
-		const gone = this.#mounts.filter(({ storage }) => !mounts.some((mount) => mount.storage === storage));
+		const gone = lacking(this.#mounts, mounts);
 		this.#mounts = mounts;
 		this.#records = records;
 		if (gone.length > 0) this.#homes.clear();
@@ -401,7 +447,7 @@ export class Roots implements Mounts {
 		this.#moves = moves;
 	}
 
-	#mountOf(rootId: string | undefined): Mount | undefined {
+	#mountOf(rootId: string | undefined): OpenMount | undefined {
 		return this.#mounts.find(({ storage }) => storage.rootId === rootId);
 	}
 
@@ -414,6 +460,11 @@ export class Roots implements Mounts {
 	#driver(name: string): StorageDriver {
 		return this.#dependencies.drivers.get(name);
 	}
+}
+
+/** Those of `mounts` whose storage none of `others` has. */
+function lacking(mounts: readonly Mount[], others: readonly Mount[]): Mount[] {
+	return mounts.filter(({ storage }) => !others.some((other) => other.storage === storage));
 }
 
 const mostHomesCached = 10_000;

@@ -36,6 +36,13 @@ export function rootStore(knex: Knex, now: () => number): RootStore {
 			}
 		},
 		rename: (name, newName) => change(name, { name: newName }),
+		async relocate(rootId, location) {
+			const added = roots()
+				.where(plainRow({ root_id: rootId }))
+				.whereNotNull('location');
+			if ((await added.update(plainRow({ location }))) === 0)
+				throw new Failure('notFound', 'There is no such storage root any more.');
+		},
 		async setDefault(name) {
 			// In one statement, so that there is never more than one.
 			const known = await roots().where({ name }).first('name');

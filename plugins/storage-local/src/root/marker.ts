@@ -44,6 +44,17 @@ export async function readMarker(root: Folder): Promise<string | undefined> {
 	}
 }
 
+/** The id of the root at `path`, of which nothing is changed; nothing if there is none. */
+export async function findRootId(path: string, calls: SystemCalls): Promise<string | undefined> {
+	try {
+		using root = await openRootFolder(path, calls);
+		return await readMarker(root);
+	} catch (error) {
+		if (isSystemError(error, 'ENOENT')) return undefined;
+		throw error;
+	}
+}
+
 /** Takes over the id of the root at `path`; gives it one, and makes the folder, where there is none. */
 export async function claimRoot(path: string, calls: SystemCalls): Promise<string> {
 	await makeFolders(path);
