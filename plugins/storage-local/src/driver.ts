@@ -41,8 +41,10 @@ function throwUnusable(cause: unknown, location: string): never {
 	// A marker that can't be read has its own sentence.
 	const code = isFailure(cause) ? undefined : systemErrorCode(cause);
 	if (code === undefined) throw cause;
+	const isNoFolder = noFolder.includes(code);
 	throw new Failure(
-		'unavailable',
+		// What is there is no disk that may come: somebody has to change something.
+		isNoFolder ? 'invalid' : 'unavailable',
 		`${location} can't become a storage root, for ${reasonOf(code)}: name a folder that the server's user may make and write to.`,
 		{ cause },
 	);

@@ -67,6 +67,14 @@ test('which root lies where is told, and nothing is changed there', async (t) =>
 	t.deepEqual((await readdir(folder)).sort(), ['damaged', 'empty', 'file', 'files', 'link']);
 });
 
+test('a file in the place of a new root is a mistake, and not a disk that is away', async (t) => {
+	const { root, driver } = await localDriver(t);
+	await writeFile(root, 'a file');
+	await refused(t, 'invalid', () => driver.open(undefined));
+	await refused(t, 'invalid', () => driver.open(undefined, join(root, 'below')));
+	t.is(await readFile(root, 'utf8'), 'a file');
+});
+
 test('two who make the same root at once agree on its id', async (t) => {
 	const { root } = await localDriver(t);
 	for (const calls of [undefined, nodeCalls]) {

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '@stowage/database';
 import type { HomeMove, Registry, RootRecord, StorageDriver, StorageProvider } from '@stowage/plugin-api';
 import { Failure, homeRoot, isFailure, joinPath, parsePath, type StoragePath } from '@stowage/rules';
+import { ConfigError } from '../config/load.js';
 import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
 import { assertApart } from './assertApart.js';
@@ -361,12 +362,22 @@ export class Roots implements Mounts {
 		const { config, database, log } = this.#dependencies;
 		const records = await database.roots.list();
 		const known = records.find(({ driver, location }) => driver === config.storage && location === null);
-		const storage = await this.#driver(config.storage).open(known?.rootId);
+		const storage = await this.#openConfigured(known?.rootId);
 		this.#mounts = [{ name: known?.name ?? config.storage, tag: '', storage, location: null }];
 		if (known !== undefined) return;
 		const { rootId } = storage;
 		await database.roots.add({ name: config.storage, rootId, driver: config.storage, location: null });
 		log.info({ storage: config.storage, rootId }, 'this storage root belongs to this database from now on');
+	}
+
+	/** Opens the first root. What only the administrator can mend is a mistake in the configuration. */
+	async #openConfigured(rootId: string | undefined): Promise<StorageProvider> {
+		try {
+			return await this.#driver(this.#dependencies.config.storage).open(rootId);
+		} catch (error) {
+			if (!isFailure(error, 'invalid')) throw error;
+			throw new ConfigError(`${error.message} Where it lies is said by ${firstSettings}.`, { cause: error });
+		}
 	}
 
 	async #reload(): Promise<void> {
