@@ -82,3 +82,30 @@ test('a move that is killed goes on when the command is run again', async (t) =>
 	t.deepEqual(await names(home), []);
 	t.deepEqual(await names(path.join(big, 'copies')), []);
 });
+
+test('doctor names a home on its way, and what a move has left behind', async (t) => {
+	const { there, call } = await scene(t, 1);
+	const findings = async () => {
+		const { stdout } = await call('doctor', '--json');
+		const all = JSON.parse(stdout) as { state: string; what: string; says: string; mend: string }[];
+		return all.filter(({ what }) => what === 'home move' || what === 'old home');
+	};
+	t.deepEqual(await findings(), []);
+	const { job } = JSON.parse((await call('user', 'move-root', 'ada', 'big', '--no-wait', '--json')).stdout);
+	await mkdir(there);
+	const moving = await findings();
+	t.like(moving, [
+		{
+			state: 'warn',
+			says: 'the home of ada is on its way to big, and waits or was cut off',
+			mend: `Start the server, or: stowage user move-root ada big. To end it: stowage job cancel ${job}`,
+		},
+	]);
+	t.is(moving.length, 1, 'its copy is no old home');
+	t.is((await call('job', 'cancel', job)).code, 0);
+	const left = await findings();
+	t.is(left.length, 1);
+	t.like(left[0], { state: 'warn', what: 'old home' });
+	t.true(left[0]?.says.endsWith(`there is still a folder users/ada on big (${there})`), left[0]?.says);
+	t.regex(left[0]?.mend ?? '', /bring over what is missing in the home, then remove the folder/);
+});

@@ -1,11 +1,12 @@
 import { type Config, createApp, createLog, type RootState } from '@stowage/core';
 import { formatListSize } from '@stowage/rules';
 import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
+import { checkHomes } from './homes.js';
 
 /** Below this part of a disk an administrator wants to hear of it. */
 const littleSpace = 0.05;
 
-/** Whether each storage root is there, is the one that the database knows, can be written to, and has room. */
+/** Whether each storage root is there, is the one that the database knows, can be written to, and has room; and homes that are not where they shall be. */
 export async function checkStorage(config: Config): Promise<Finding[]> {
 	// What it would log is said here.
 	const log = createLog('error');
@@ -13,7 +14,8 @@ export async function checkStorage(config: Config): Promise<Finding[]> {
 	try {
 		const app = await createApp(config, { log });
 		try {
-			return (await app.services.roots.list()).flatMap(findingsOf);
+			const roots = await app.services.roots.list();
+			return [...roots.flatMap(findingsOf), ...(await checkHomes(app.services, roots))];
 		} finally {
 			await app.stop();
 		}

@@ -320,7 +320,16 @@ async function assemble(
 		monotonic,
 	});
 	const pasting = createPasting(jobs, { files, uploadLimits, walkQueue, log, monotonic });
-	const homeMoves = createHomeMoves({ jobs, users: database.users, roots, database, config, log, monotonic });
+	const homeMoves = createHomeMoves({
+		jobs,
+		jobStore: database.jobs,
+		users: database.users,
+		roots,
+		database,
+		config,
+		log,
+		monotonic,
+	});
 	const inFlightUploads = new InFlightUploads();
 	parts.push(inFlightUploads);
 	speakTus(server, config.basePath);

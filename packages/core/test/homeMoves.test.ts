@@ -112,6 +112,7 @@ test('a home moves to another root while its user works, with links, uploads and
 	t.is(job.title, 'Move the home to big');
 	await t.throwsAsync(start(), { message: /too many|already|wait/i });
 	await freezing.arrived;
+	t.like(await app.services.homeMoves.list(), [{ job: { id: job.id }, username: 'ada', root: 'big', isRunning: true }]);
 	t.is((await ada.upload('/api/upload', [file('meanwhile.txt', 'm')])).statusCode, 200, 'its user goes on working');
 	await writeFile(path.join(home, 'docs/a.txt'), 'ALPHA');
 	await writeFile(path.join(home, 'docs/a.txt'), 'alpha');
@@ -122,6 +123,8 @@ test('a home moves to another root while its user works, with links, uploads and
 	freezing.letGo();
 
 	await switching.arrived;
+	t.deepEqual(await names(path.dirname(there)), ['ada']);
+	t.deepEqual(await app.services.homeMoves.oldHomes(), [], 'the copy is no old home');
 	await linkWorks('during');
 	t.is((await ada.get('/api/download/docs/a.txt?type=private')).payload, 'alpha');
 	const refused = await ada.upload('/api/upload', [file('no.txt', 'n')]);
@@ -226,6 +229,8 @@ test('what came into the old tree at the last moment is kept', async (t) => {
 		/lies on big now\. Another program changed something in its old place, users\/ada on local/,
 	);
 	t.is(await readFile(path.join(s.home, 'late.txt'), 'utf8'), 'late');
+	t.deepEqual(await s.app.services.homeMoves.list(), []);
+	t.like(await s.app.services.homeMoves.oldHomes(), [{ username: 'ada', root: 'local', path: 'users/ada' }]);
 	await assertWhole(t, s.there);
 	t.is((await s.ada.get('/api/download/docs/a.txt?type=private')).payload, 'alpha');
 });

@@ -1,26 +1,49 @@
-import type { Job, JobRecord, UserStore } from '@stowage/plugin-api';
+import type { Job, JobRecord, JobStore, UserStore } from '@stowage/plugin-api';
 import { Failure, formatListSize, homeRoot, isFailure } from '@stowage/rules';
 import type { JobService } from '../jobs/createJobs.js';
+import { jobLimits } from '../jobs/jobLimits.js';
 import { availableSpace } from '../storage/freeSpace.js';
 import type { Mount } from '../storage/MountedStorage.js';
+import { findOldHomes, type OldHome } from './findOldHomes.js';
 import { type HomeMoveDependencies, homeMoveKind, homeMoveName } from './homeMoveKind.js';
 import { measureHome } from './walkHome.js';
 
 export interface HomeMoves {
 	/** Starts moving the home of a user to another root, as a job. Throws what speaks against it, before anything is done. */
 	start(username: string, rootName: string): Promise<Job>;
+	/** All homes that are on their way. */
+	list(): Promise<HomeOnItsWay[]>;
+	/** What was kept of homes on roots that they have left, those on their way left out. */
+	oldHomes(): Promise<OldHome[]>;
 	/** The job that moves the home of a user right now, and the name of the root that it goes to. */
 	underWay(userId: string): Promise<{ job: JobRecord; root: string | undefined } | undefined>;
 }
 
+interface HomeOnItsWay {
+	job: JobRecord;
+	username: string;
+	/** Where to; nothing where that root is no more. */
+	root: string | undefined;
+	/** Whether a process moves it right now. One that was killed counts for as long as its lease. */
+	isRunning: boolean;
+}
+
 interface Dependencies extends HomeMoveDependencies {
 	jobs: JobService;
-	users: Pick<UserStore, 'find'>;
+	jobStore: Pick<JobStore, 'held'>;
+	users: Pick<UserStore, 'find' | 'list'>;
 }
 
 export function createHomeMoves(parts: Dependencies): HomeMoves {
-	const { jobs, users, roots, config } = parts;
+	const { jobs, jobStore, users, roots, config } = parts;
+	const { homes } = parts.database;
 	const starter = jobs.define(homeMoveKind(parts));
+
+	const isUnderWay = ({ kind, endTime }: JobRecord) => kind === homeMoveName && endTime === null;
+	const targetOf = async ({ id, userId }: JobRecord): Promise<string | undefined> => {
+		const { input } = await starter.find({ kind: 'user', id: userId, username: '' }, id);
+		return (await roots.list()).find(({ rootId }) => rootId === input.rootId)?.name;
+	};
 
 	const moves: HomeMoves = {
 		async start(username, rootName) {
@@ -54,12 +77,33 @@ export function createHomeMoves(parts: Dependencies): HomeMoves {
 			return starter.start(owner, { rootId: target.storage.rootId }, `Move the home to ${rootName}`);
 		},
 
+		async list() {
+			const usernames = new Map((await users.list()).map(({ id, username }) => [id, username]));
+			const held = (await jobStore.held(jobLimits.leaseMs)).filter(({ isExpired }) => !isExpired);
+			const found: HomeOnItsWay[] = [];
+			for (const job of (await jobs.listOf()).filter(isUnderWay)) {
+				const username = usernames.get(job.userId) ?? '(removed)';
+				try {
+					found.push({ job, username, root: await targetOf(job), isRunning: held.some(({ id }) => id === job.id) });
+				} catch (error) {
+					// It has ended meanwhile and is forgotten.
+					if (!isFailure(error, 'notFound')) throw error;
+				}
+			}
+			return found;
+		},
+
+		async oldHomes() {
+			// Asked before and after: one that has come there meanwhile, or just set out, is no old one.
+			const before = await moves.list();
+			const found = await findOldHomes({ roots, homes, users });
+			const moving = new Set([...before, ...(await moves.list())].map(({ username }) => username));
+			return found.filter(({ username }) => !moving.has(username));
+		},
+
 		async underWay(userId) {
-			const job = (await jobs.listOf(userId)).find(({ kind, endTime }) => kind === homeMoveName && endTime === null);
-			if (job === undefined) return undefined;
-			const { input } = await starter.find({ kind: 'user', id: userId, username: '' }, job.id);
-			const states = await roots.list();
-			return { job, root: states.find(({ rootId }) => rootId === input.rootId)?.name };
+			const job = (await jobs.listOf(userId)).find(isUnderWay);
+			return job && { job, root: await targetOf(job) };
 		},
 	};
 	return moves;

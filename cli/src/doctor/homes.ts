@@ -1,0 +1,24 @@
+import path from 'node:path';
+import type { RootState, Services } from '@stowage/core';
+import { type Finding, ok, warn } from './findings.js';
+
+/** Homes that are on their way to another storage root, and what was left of those that have moved. */
+export async function checkHomes({ homeMoves }: Services, roots: readonly RootState[]): Promise<Finding[]> {
+	const what = 'home move';
+	const moves = (await homeMoves.list()).map(({ job, username, root, isRunning }): Finding => {
+		const says = `the home of ${username} is on its way to ${root ?? 'a root that is gone'}`;
+		if (isRunning) return ok(what, says);
+		const begin = root === undefined ? '' : `Start the server, or: stowage user move-root ${username} ${root}. `;
+		return warn(what, `${says}, and waits or was cut off`, `${begin}To end it: stowage job cancel ${job.id}`);
+	});
+	const left = (await homeMoves.oldHomes()).map(({ username, root, path: folder }): Finding => {
+		const location = roots.find(({ name }) => name === root)?.location;
+		const place = location ? ` (${path.join(location, folder)})` : '';
+		return warn(
+			'old home',
+			`the home of ${username} lies on another root, and there is still a folder ${folder} on ${root}${place}`,
+			'A move keeps it when another program changes something in it at the last moment: bring over what is missing in the home, then remove the folder.',
+		);
+	});
+	return [...moves, ...left];
+}
