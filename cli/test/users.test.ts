@@ -84,6 +84,8 @@ test('shells complete commands, their options and choices', async (t) => {
 	t.is(await complete('user', 'sess'), 'sessions');
 	t.is(await complete('user', 'sessions', ''), 'list revoke --help');
 	t.is(await complete('--data-dir', '/x', 'user', 'remove', '--k'), '--keep-files');
+	t.is(await complete('user', 'mo'), 'move-root');
+	t.is(await complete('root', 're'), 'relocate rename remove');
 	t.is(await complete('completion', 'f'), 'fish');
 	t.is((await run(['completion', 'csh'])).code, 1);
 });
