@@ -51,7 +51,7 @@ function throwUnusable(cause: unknown, location: string): never {
 }
 
 function throwUnreadable(cause: unknown, location: string): never {
-	const code = systemErrorCode(cause);
+	const code = isFailure(cause) ? undefined : systemErrorCode(cause);
 	if (code === undefined) throw cause;
 	throw new Failure('unavailable', `${location} can't be read, for ${reasonOf(code)}.`, { cause });
 }

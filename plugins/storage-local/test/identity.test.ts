@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:f
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { StorageProvider } from '@stowage/plugin-api';
+import { isFailure } from '@stowage/rules';
 import { localStorageDriver } from '@stowage/storage-local';
 import test, { type ExecutionContext } from 'ava';
 import { nodeCalls } from '../src/system/nodeCalls.js';
@@ -59,8 +60,11 @@ test('which root lies where is told, and nothing is changed there', async (t) =>
 	t.is(await driver.identify?.(at('empty')), undefined);
 	t.is(await driver.identify?.(at('nowhere')), undefined);
 	await writeFile(at('file'), 'a file');
-	await refused(t, 'unavailable', async () => driver.identify?.(at('file')));
-	await refused(t, 'invalid', async () => driver.identify?.('not/absolute'));
+	// Only the administrator, who has named it, is told of the place.
+	await t.throwsAsync(async () => driver.identify?.(at('file')), {
+		message: `${at('file')} can't be read, for it is no folder.`,
+	});
+	await t.throwsAsync(async () => driver.identify?.('not/absolute'), { message: /absolute path/ });
 	await plant(folder, { 'damaged/.stowage/root.json': 'nonsense' });
 	await refused(t, 'unavailable', async () => driver.identify?.(at('damaged')));
 	t.deepEqual(await readdir(at('empty')), []);
@@ -70,8 +74,10 @@ test('which root lies where is told, and nothing is changed there', async (t) =>
 test('a file in the place of a new root is a mistake, and not a disk that is away', async (t) => {
 	const { root, driver } = await localDriver(t);
 	await writeFile(root, 'a file');
-	await refused(t, 'invalid', () => driver.open(undefined));
-	await refused(t, 'invalid', () => driver.open(undefined, join(root, 'below')));
+	for (const location of [root, join(root, 'below')]) {
+		const error = await t.throwsAsync(driver.open(undefined, location));
+		t.true(isFailure(error, 'invalid'), `${error}`);
+	}
 	t.is(await readFile(root, 'utf8'), 'a file');
 });
 
