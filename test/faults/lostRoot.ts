@@ -259,7 +259,7 @@ async function signIn(url: string, username: string): Promise<string> {
 }
 
 /** Runs a command beside the server; resolves to what it writes. */
-async function command(dataDir: string, words: readonly string[], input = '', expected = 0): Promise<string> {
+export async function command(dataDir: string, words: readonly string[], input = '', expected = 0): Promise<string> {
 	const args = ['cli/bin/stowage.js', ...words, '--data-dir', dataDir, '--log-level', 'error'];
 	const child = spawn(process.execPath, args, {
 		stdio: ['pipe', 'pipe', 'inherit'],
