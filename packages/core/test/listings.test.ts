@@ -1,6 +1,6 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { mkdir, readdir, readlink, writeFile } from 'node:fs/promises';
-import { type IncomingMessage, request } from 'node:http';
+import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -27,6 +27,12 @@ test('a large folder is sent in pieces, whole and packed for those who are far a
 	const ada = await new Client(app).register('ada');
 	const names = await largeFolder(app, 'ada');
 	const url = '/api/browse?type=private&directory=many';
+	let listeners = 0;
+	app.server.listener.on('request', (_request, response: ServerResponse) => {
+		response.on('newListener', (event: string) => {
+			if (event === 'close') listeners = Math.max(listeners, response.listenerCount('close') + 1);
+		});
+	});
 	const answer = await ada.get(url, { 'accept-encoding': 'gzip' });
 	t.is(answer.headers['content-type'], 'application/json; charset=utf-8');
 	t.is(answer.headers['cache-control'], 'private, no-store');
@@ -42,6 +48,8 @@ test('a large folder is sent in pieces, whole and packed for those who are far a
 	t.is(packed.headers['content-encoding'], 'gzip');
 	t.true(packed.bytes.length < answer.bytes.length / 5);
 	t.deepEqual(JSON.parse(gunzipSync(packed.bytes).toString()).entries.length, names.length);
+
+	t.true(listeners > 0 && listeners <= EventEmitter.defaultMaxListeners, `${listeners} listen to an answer`);
 
 	const head = await ada.call('HEAD', url);
 	t.is(head.statusCode, 200);

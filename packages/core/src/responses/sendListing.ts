@@ -5,7 +5,7 @@ import type { ResponseToolkit } from '@hapi/hapi';
 import type { Request } from '@stowage/plugin-api';
 import { hasUnreadBody, leaveBodyUnread } from '../http/unreadBody.js';
 import type { Log } from '../log.js';
-import { endWhenStalled } from './writeBody.js';
+import { ClientGone, endWhenStalled, writeBody } from './writeBody.js';
 
 /** A text up to this long is sent whole, with its length. */
 const wholeLength = 32 * 1024;
@@ -51,7 +51,10 @@ async function sendPieces(request: Request, begun: string, pieces: AsyncGenerato
 	}
 	const body = Readable.from(continued(begun, pieces), { objectMode: false });
 	try {
-		await (isZipped ? pipeline(body, createGzip(gzipOptions), res) : pipeline(body, res));
+		// A pipeline into the answer itself would add seven listeners to it, and with ours pass Node's bound for a leak.
+		if (isZipped) await pipeline(body, createGzip(gzipOptions), (zipped) => writeBody(res, zipped));
+		else await writeBody(res, body);
+		res.end();
 	} catch (error) {
 		res.destroy();
 		if (!res.closed && !isGone(error)) log.warn({ err: error }, 'a listing broke off');
@@ -71,5 +74,6 @@ function mayZip({ client, info, raw }: Request): boolean {
 
 /** The other end closed the connection. */
 function isGone(error: unknown): boolean {
+	if (error instanceof ClientGone) return true;
 	return error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
 }
