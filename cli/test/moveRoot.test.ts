@@ -4,8 +4,11 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { execa } from 'execa';
+import { loadConfig } from '../../packages/core/src/index.js';
 import { until } from '../../packages/core/test/until.js';
-import { dataFolder, run, stowage } from './program.js';
+import { checkStorage } from '../src/doctor/storage.js';
+import { defaultPlugins } from '../src/settings.js';
+import { dataFolder, run } from './program.js';
 
 const program = fileURLToPath(new URL('../src/main.js', import.meta.url));
 
@@ -15,7 +18,7 @@ async function scene(t: ExecutionContext, count: number) {
 	const big = path.join(await dataFolder(t), 'root');
 	const flags = ['--data-dir', dataDir, '--log-level', 'error'];
 	const call = (...words: string[]) => run([...words, ...flags]);
-	t.is((await stowage(['user', 'add', 'ada', ...flags], { input: 'correct horse\n' })).code, 0);
+	t.is((await run(['user', 'add', 'ada', ...flags], 'correct horse\n')).code, 0);
 	t.is((await call('root', 'add', 'big', big)).code, 0);
 	const home = path.join(dataDir, 'files/users/ada');
 	for (let n = 0; n < count; n++) {
@@ -84,12 +87,10 @@ test('a move that is killed goes on when the command is run again', async (t) =>
 });
 
 test('doctor names a home on its way, and what a move has left behind', async (t) => {
-	const { there, call } = await scene(t, 1);
-	const findings = async () => {
-		const { stdout } = await call('doctor', '--json');
-		const all = JSON.parse(stdout) as { state: string; what: string; says: string; mend: string }[];
-		return all.filter(({ what }) => what === 'home move' || what === 'old home');
-	};
+	const { dataDir, there, call } = await scene(t, 1);
+	const config = loadConfig({ flags: { '--data-dir': dataDir }, defaultPlugins });
+	const findings = async () =>
+		(await checkStorage(config)).filter(({ what }) => what === 'home move' || what === 'old home');
 	t.deepEqual(await findings(), []);
 	const { job } = JSON.parse((await call('user', 'move-root', 'ada', 'big', '--no-wait', '--json')).stdout);
 	await mkdir(there);
