@@ -92,6 +92,15 @@ function onCommit({ services: { storage } }: TestApp, before: (staged: StagedFil
 	};
 }
 
+/** Whoever waits for `opened` goes on once it was opened. */
+function gate() {
+	let open = () => {};
+	const opened = new Promise<void>((resolve) => {
+		open = resolve;
+	});
+	return { open, opened };
+}
+
 test('a try whose files another process takes over while it publishes them answers with the other one’s', async (t) => {
 	const { app, ada, home } = await setUp(t);
 	const other = await testApp(t, { '--data-dir': app.dataDir });
@@ -99,28 +108,55 @@ test('a try whose files another process takes over while it publishes them answe
 	atOther.cookie = ada.cookie;
 	const key = newKey();
 	const send = (client: Client) => client.upload('/api/upload', [file('a', 'one'), file('b', 'two')], key);
-	let arrive = () => {};
-	const arrived = new Promise<void>((resolve) => {
-		arrive = resolve;
-	});
-	let goOn = () => {};
-	const held = new Promise<void>((resolve) => {
-		goOn = resolve;
-	});
+	const arrived = gate();
+	const held = gate();
 	// The first file is in its place, the second one is about to be.
 	onCommit(app, async (_, nth) => {
 		if (nth !== 1) return;
-		arrive();
-		await held;
+		arrived.open();
+		await held.opened;
 	});
 	const first = send(ada);
-	await arrived;
+	await arrived.opened;
 	const second = await send(atOther);
 	t.is(second.statusCode, 200, second.payload);
-	goOn();
+	held.open();
 	t.deepEqual(json(await first), json(second));
 	t.deepEqual(json(await send(ada)), json(second));
 	t.deepEqual(await readdir(home), ['Public', 'a', 'b']);
+	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
+});
+
+test('a try whose files were taken over before it could look takes nothing from the other one', async (t) => {
+	const { app, ada, home } = await setUp(t);
+	const other = await testApp(t, { '--data-dir': app.dataDir });
+	const atOther = new Client(other);
+	atOther.cookie = ada.cookie;
+	const key = newKey();
+	const send = (client: Client) => client.upload('/api/upload', [file('a', 'one')], key);
+	const arrived = gate();
+	const held = gate();
+	onCommit(other, async () => {
+		arrived.open();
+		await held.opened;
+	});
+	const { idempotency } = app.services.database;
+	const { claim } = idempotency;
+	let second: ReturnType<typeof send> | undefined;
+	idempotency.claim = async (keyHash, record) => {
+		if (second !== undefined) held.open();
+		else {
+			await claim(keyHash, record);
+			// It has been in the record, and is so no more when it is read.
+			second = send(atOther);
+			await arrived.opened;
+		}
+		return claim(keyHash, record);
+	};
+	const first = await send(ada);
+	t.is(first.statusCode, 200, first.payload);
+	t.deepEqual(json(first), json(await (second as ReturnType<typeof send>)));
+	t.deepEqual(await readdir(home), ['Public', 'a']);
 	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
 });
 

@@ -79,6 +79,9 @@ export function publishKeyed(
 	return exclusively(keyHash, async () => {
 		for (let round = 0; round < mostRounds; round++) {
 			let record = await idempotency.claim(keyHash, newRecord([...own.keys()]));
+			// Whoever replaces a record has taken its files before: those of this try, if it was the first to have one.
+			const isOwn = record.stagedIds.some((id) => own.has(id));
+			if (!isOwn && !(await areStaged(requests))) return follow();
 			await takeOver(record.stagedIds);
 			const found = await look(record.stagedIds.map((id) => (own.has(id) ? '' : id)));
 			const isMissing = ({ staged }: PublishRequest, index: number) =>
@@ -113,6 +116,11 @@ async function discardStaged(files: Files, viewer: Viewer, id: string): Promise<
 		// One of a root that is no more.
 		if (!isFailure(error, 'notFound')) throw error;
 	}
+}
+
+async function areStaged(requests: readonly PublishRequest[]): Promise<boolean> {
+	const found = await Promise.all(requests.map(({ staged }) => isStaged(staged)));
+	return !found.includes(false);
 }
 
 async function isStaged(staged: PublishRequest['staged']): Promise<boolean> {
