@@ -27,6 +27,7 @@ export async function checkService(config: Config, root = '/'): Promise<Finding[
 		return [...findings, fault(what, `${unit.file} names a user that does not exist: ${unit.user}`, mend)];
 	}
 	for (const folder of [dataDir, ...roots]) {
+		// One that is not there, or can't be looked at, is told of by the checks of the data folder and the roots.
 		const found = await stat(folder).catch(() => undefined);
 		if (found === undefined || found.uid === uid || uid === 0) continue;
 		const says = `${folder} does not belong to ${unit.user}, the user of the service`;

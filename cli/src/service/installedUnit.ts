@@ -86,6 +86,7 @@ function wordsOf(value: string): string[] {
 	return words.map((word) => word.replaceAll(/["']/g, '').replaceAll('%%', '%'));
 }
 
+/** Nothing for a file that is not there or can't be read: units are looked for in several places, and what is said of them is advice only. */
 function read(file: string): Promise<string | undefined> {
 	return readFile(file, 'utf8').catch(() => undefined);
 }

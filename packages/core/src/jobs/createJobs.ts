@@ -132,11 +132,11 @@ export function createJobs(parts: Dependencies): JobService {
 			const detail = result === undefined ? null : JSON.stringify(result);
 			const isTooLarge = detail !== null && Buffer.byteLength(detail) > jobLimits.detailBytes;
 			if (isTooLarge) log.warn({ job: run.key.id, kind: kind.name }, 'the result of a job is too large to be kept');
-			// What was told last is all of it.
+			// What was told last is all of it. Where the database is away, the end is written for as long as that takes, and the progress is not worth a failure.
 			await run.renew().catch(() => {});
 			return { status: 'completed', error: null, detail: isTooLarge ? null : detail };
 		} catch (error) {
-			// How far it came stays with why it came no further.
+			// How far it came stays with why it came no further, unless the database is away: the reason that is settled below is what counts.
 			await run.renew().catch(() => {});
 			return settled(error, run, kind);
 		}

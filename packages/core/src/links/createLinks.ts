@@ -18,7 +18,7 @@ import { secretHash } from '../secretHash.js';
 import type { MountedStorage } from '../storage/MountedStorage.js';
 import { Lifetimes } from './Lifetimes.js';
 import { identityOf, type LocatedLink, locateLink, openLink } from './locateLink.js';
-import { recordIfPossible } from './noteIfPossible.js';
+import { recordIfPossible } from './recordIfPossible.js';
 import { trackItems } from './trackItems.js';
 
 export interface ResolvedLink extends LocatedLink {

@@ -1,13 +1,12 @@
 import type { LinkRecord, LinkStore } from '@stowage/plugin-api';
 import { Failure, homeRoot, isFailure, isWithin, joinPath, relativePath, type StoragePath } from '@stowage/rules';
-
 import type { ItemWatcher } from '../files/itemWatcher.js';
 import type { Lease, Leases } from '../leases/createLeases.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
 import type { Log } from '../log.js';
 import type { MountedStorage } from '../storage/MountedStorage.js';
 import { isPublicPath, locateLink } from './locateLink.js';
-import { recordIfPossible } from './noteIfPossible.js';
+import { recordIfPossible } from './recordIfPossible.js';
 
 export interface LinkTracker extends ItemWatcher {
 	/** Runs `work` while none of that person's linked items is on its way by this process. */

@@ -46,7 +46,7 @@ async function inTime(asked: Promise<Collected[]>): Promise<Collected[]> {
 		return [];
 	} finally {
 		clearTimeout(timer);
-		// Nobody waits for it any more.
+		// Nobody waits for it any more: who was in time has thrown its failure above.
 		asked.catch(() => undefined);
 	}
 }
