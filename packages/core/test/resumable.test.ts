@@ -5,6 +5,12 @@ import test from 'ava';
 import { Client, json, testApp } from './testApp.js';
 import { begin, checksum, create, head, metadata, patch, remove, told } from './tusClient.js';
 
+/** Time that passes, by all clocks. */
+const clocksAhead = (ahead: () => number) => ({
+	now: () => Date.now() + ahead(),
+	monotonic: () => performance.now() + ahead(),
+});
+
 const staged = (filesDir: string) => readdir(path.join(filesDir, '.stowage/staging'));
 
 test('a file comes in pieces, and is seen only when the last one is in', async (t) => {
@@ -246,7 +252,11 @@ test('sent again with its key, a creation goes on where the first came to', asyn
 
 test('an upload that nobody went on with expires with its staged file', async (t) => {
 	let ahead = 0;
-	const app = await testApp(t, { '--uploads-expire-after': '2 hours' }, { now: () => Date.now() + ahead });
+	const app = await testApp(
+		t,
+		{ '--uploads-expire-after': '2 hours' },
+		clocksAhead(() => ahead),
+	);
 	const ada = await new Client(app).register('ada');
 	const begun = await create(ada, 3, { filename: 'a' });
 	const location = String(begun.headers.location);
@@ -266,6 +276,25 @@ test('an upload that nobody went on with expires with its staged file', async (t
 	t.is((await head(ada, location)).statusCode, 404);
 });
 
+test('a clock that is set ahead by years ends no upload that is in use', async (t) => {
+	let ahead = 0;
+	const app = await testApp(t, {}, { now: () => Date.now() + ahead });
+	const visitor = new Client(app);
+	const location = await begin(visitor, 3, { filename: 'a' });
+	t.deepEqual(told(await patch(visitor, location, 0, 'a')), [204, 1, undefined]);
+	const finished = await begin(visitor, 1, { filename: 'b' });
+	await patch(visitor, finished, 0, 'b');
+	ahead = 50 * 365 * 24 * 3_600_000;
+	t.is((await head(visitor, location)).statusCode, 200);
+	t.deepEqual(told(await head(visitor, finished)), [200, 1, 'b']);
+	await app.services.resumableUploads.sweep();
+	t.is((await head(visitor, finished)).statusCode, 404);
+	t.deepEqual(told(await patch(visitor, location, 1, 'b')), [204, 2, undefined]);
+	ahead = 0;
+	await app.services.resumableUploads.sweep();
+	t.deepEqual(told(await patch(visitor, location, 2, 'c')), [204, 3, 'a']);
+});
+
 test('behind a base path the address of an upload carries it', async (t) => {
 	const app = await testApp(t, { '--base-path': '/files' });
 	const visitor = new Client(app);
@@ -280,7 +309,11 @@ test('behind a base path the address of an upload carries it', async (t) => {
 
 test('an expired upload that can’t be dropped keeps no other one', async (t) => {
 	let ahead = 0;
-	const app = await testApp(t, { '--uploads-expire-after': '2 hours' }, { now: () => Date.now() + ahead });
+	const app = await testApp(
+		t,
+		{ '--uploads-expire-after': '2 hours' },
+		clocksAhead(() => ahead),
+	);
 	const ada = await new Client(app).register('ada');
 	const stuck = await begin(ada, 3, { filename: 'a' });
 	const [stuckName = ''] = await staged(app.filesDir);

@@ -340,6 +340,8 @@ export interface UploadStore {
 	held(userId: string | null, except: readonly string[]): Promise<{ bytes: number; entries: number }>;
 	/** Uploads past their time whose staged file is still there, the oldest first. */
 	expired(now: number, most: number): Promise<{ idHash: string; stagedId: string }[]>;
+	/** Lets an upload expire no sooner than that. */
+	prolong(idHash: string, expiresAt: number): Promise<void>;
 	/** Notes that the staged file is gone. The upload is still known as one that has expired. */
 	drop(idHash: string): Promise<void>;
 	/** Whether an upload has this staged file. */

@@ -132,6 +132,15 @@ export function uploadRules(rule: Rule): void {
 		);
 	});
 
+	rule('an upload can be made to expire later, and not sooner', async (t, { uploads }) => {
+		await uploads.add('one', { ...upload, expiresAt: 1000 });
+		await uploads.prolong('one', 5000);
+		t.deepEqual(await uploads.expired(4000, 10), []);
+		await uploads.prolong('one', 3000);
+		t.deepEqual(await uploads.find('one'), { ...upload, expiresAt: 5000 });
+		await uploads.prolong('unknown', 5000);
+	});
+
 	rule('what has expired is told until it was dropped, and known until it is forgotten', async (t, { uploads }) => {
 		await uploads.add('one', { ...upload, expiresAt: 3000 });
 		await uploads.add('two', { ...upload, stagedId: 'other', expiresAt: 2000 });

@@ -16,6 +16,7 @@ import { Checkpoints } from './Checkpoints.js';
 import { type Checksum, parseChecksum } from './checksum.js';
 import { withLockedUpload } from './lockStaged.js';
 import { readChunk } from './readChunk.js';
+import { UploadExpiry } from './UploadExpiry.js';
 import { announcedBytes, assertChunkType, byteCount, hasBody, textHeader, uploadKeyOf } from './uploadHeaders.js';
 import type { UploadLimits } from './uploadLimits.js';
 import { parseUploadMetadata } from './uploadMetadata.js';
@@ -89,7 +90,7 @@ export function createResumableUploads({
 	const { uploads } = database;
 	const writers = new Writers({ leases, uploads, log, monotonic });
 
-	const touched = () => ({ touchedAt: now(), expiresAt: now() + config.uploads.expireAfter });
+	const expiry = new UploadExpiry({ expireAfter: config.uploads.expireAfter, now, monotonic });
 
 	/** The record, for whoever it belongs to. */
 	async function find(viewer: Viewer, idHash: string): Promise<UploadRecord> {
@@ -99,7 +100,7 @@ export function createResumableUploads({
 			if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in to continue this upload.');
 			if (viewer.id !== record.userId) throw unknown();
 		}
-		if (record.expiresAt <= now()) throw new Failure('expired', 'This upload has expired.');
+		if (expiry.hasExpired(idHash, record)) throw new Failure('expired', 'This upload has expired.');
 		return record;
 	}
 
@@ -171,7 +172,7 @@ export function createResumableUploads({
 	/** Notes so many bytes once they would survive a power cut. */
 	async function keep(idHash: string, record: UploadRecord, staged: StagedFile, size: number): Promise<UploadRecord> {
 		await staged.sync();
-		const progress = { offset: size, ...touched() };
+		const progress = { offset: size, ...expiry.touch(idHash) };
 		if (!(await uploads.advance(idHash, record.stagedId ?? '', progress))) throw inUse();
 		return { ...record, ...progress };
 	}
@@ -220,7 +221,7 @@ export function createResumableUploads({
 		await checkpoints?.stop();
 		if (size < record.length) return keep(idHash, record, staged, size);
 		try {
-			return await publish(viewer, idHash, { ...record, offset: size, ...touched() });
+			return await publish(viewer, idHash, { ...record, offset: size, ...expiry.touch(idHash) });
 		} catch (error) {
 			await keep(idHash, record, staged, size).catch((cause) =>
 				log.warn({ err: cause }, 'a whole upload could not be noted'),
@@ -279,7 +280,7 @@ export function createResumableUploads({
 			address: limitAddress(wish.address),
 			offset: 0,
 			entryPath: null,
-			...touched(),
+			...expiry.touch(idHash),
 		};
 		try {
 			await uploads.add(idHash, record, mostRows);
@@ -288,6 +289,13 @@ export function createResumableUploads({
 			throw error;
 		}
 		return record;
+	}
+
+	/** Drops one whose time is over by what is stored; resolves to whether it did. One that is in use here was stored before the clock was set ahead. */
+	async function expire(idHash: string, stagedId: string): Promise<boolean> {
+		if (!expiry.isInUse(idHash)) return dropStaged(idHash, stagedId);
+		await uploads.prolong(idHash, now() + config.uploads.expireAfter);
+		return true;
 	}
 
 	/** One that can't be dropped now must not keep the others, and is tried again by the next sweep. */
@@ -307,6 +315,7 @@ export function createResumableUploads({
 	async function discard(viewer: Viewer, idHash: string, record: UploadRecord): Promise<void> {
 		if (record.stagedId !== null) await (await storage.stage(record.stagedId)).discard();
 		await uploads.remove(idHash);
+		expiry.forget(idHash);
 		quotas.dropped(ownerOf(viewer, record));
 	}
 
@@ -394,13 +403,13 @@ export function createResumableUploads({
 		},
 
 		async sweep() {
-			let dropped: number;
+			let settled: number;
 			do {
-				dropped = 0;
+				settled = 0;
 				for (const { idHash, stagedId } of await uploads.expired(now(), sweptAtOnce)) {
-					if (await dropStaged(idHash, stagedId)) dropped++;
+					if (await expire(idHash, stagedId)) settled++;
 				}
-			} while (dropped === sweptAtOnce);
+			} while (settled === sweptAtOnce);
 			// Until then its client is told that it has expired, after that it is unknown.
 			await uploads.forget(now() - config.uploads.expireAfter);
 			// Forms that a crash cut off leave staged files that no row knows of.

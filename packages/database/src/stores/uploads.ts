@@ -86,6 +86,12 @@ export function uploadStore(knex: Knex): UploadStore {
 				.select('id_hash', 'staged_id');
 			return rows.map(({ id_hash, staged_id }) => ({ idHash: id_hash, stagedId: staged_id ?? '' }));
 		},
+		async prolong(idHash, expiresAt) {
+			await uploads()
+				.where({ id_hash: idHash })
+				.where('expires_at', '<', expiresAt)
+				.update(plainRow({ expires_at: expiresAt }));
+		},
 		async drop(idHash) {
 			await uploads().where({ id_hash: idHash }).update({ staged_id: null });
 		},
