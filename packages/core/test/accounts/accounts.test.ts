@@ -1,0 +1,235 @@
+import { mkdir, readdir } from 'node:fs/promises';
+import path from 'node:path';
+import test from 'ava';
+import { Client, json, testApp } from '../testApp.js';
+
+test('signing up opens a session and makes a home with its public tree', async (t) => {
+	const app = await testApp(t);
+	const visitor = new Client(app);
+	t.deepEqual(json(await visitor.get('/api/checkLoginStatus')), {
+		isLoggedIn: false,
+		username: null,
+		settings: null,
+		quota: null,
+	});
+	const answer = await visitor.post('/api/register', {
+		username: 'Ada',
+		password: 'correct horse',
+		passwordConfirm: 'correct horse',
+	});
+	t.is(answer.statusCode, 200);
+	t.deepEqual(json(answer), { username: 'Ada', settings: { promptBeforeDownload: false, enablePreview: true } });
+	t.deepEqual(json(await visitor.get('/api/checkLoginStatus')), {
+		isLoggedIn: true,
+		quota: null,
+		username: 'Ada',
+		settings: { promptBeforeDownload: false, enablePreview: true },
+	});
+	t.deepEqual(await readdir(path.join(app.filesDir, 'users', 'Ada')), ['Public']);
+});
+
+test('the cookie is opaque, HttpOnly and SameSite=Lax, and only its hash is stored', async (t) => {
+	const app = await testApp(t);
+	const answer = await new Client(app).post('/api/register', {
+		username: 'ada',
+		password: 'correct horse',
+		passwordConfirm: 'correct horse',
+	});
+	const [cookie = ''] = [answer.headers['set-cookie'] ?? []].flat();
+	t.regex(cookie, /^sid=Fe26\.2\*/);
+	t.regex(cookie, /HttpOnly/);
+	t.regex(cookie, /SameSite=Lax/);
+	t.regex(cookie, /Path=\//);
+	t.notRegex(cookie, /Secure/);
+});
+
+test('over https the cookie is Secure and bound to the host, or to the base path where there is one', async (t) => {
+	const body = { username: 'ada', password: 'correct horse', passwordConfirm: 'correct horse' };
+	const plain = await testApp(t, { '--public-url': 'https://files.example.org' });
+	const [atRoot = ''] = [(await new Client(plain).post('/api/register', body)).headers['set-cookie'] ?? []].flat();
+	t.regex(atRoot, /^__Host-sid=/);
+	t.regex(atRoot, /Secure/);
+	t.regex(atRoot, /Path=\/(;|$)/);
+	const below = await testApp(t, { '--public-url': 'https://example.org/files', '--base-path': '/files' });
+	const [atBase = ''] = [
+		(await new Client(below).post('/files/api/register', body)).headers['set-cookie'] ?? [],
+	].flat();
+	t.regex(atBase, /^__Secure-sid=/);
+	t.regex(atBase, /Path=\/files(;|$)/);
+});
+
+test('signing in ignores the case of the name and renews the session’s id', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('Ada');
+	const before = ada.cookie;
+	const answer = await ada.post('/api/login', { username: 'aDA', password: 'correct horse' });
+	t.is(json(answer).username, 'Ada');
+	t.not(ada.cookie, before);
+	const replay = new Client(app);
+	replay.cookie = before;
+	t.false(json(await replay.get('/api/checkLoginStatus')).isLoggedIn);
+});
+
+test('after signing out the old cookie opens nothing', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const other = new Client(app);
+	await other.post('/api/login', { username: 'ada', password: 'correct horse' });
+	const stolen = new Client(app);
+	stolen.cookie = ada.cookie;
+	t.is((await ada.get('/api/logout')).statusCode, 200);
+	t.is((await stolen.get('/api/browse?type=private')).statusCode, 401);
+	t.is((await other.get('/api/browse?type=private')).statusCode, 200, 'the session on another device goes on');
+});
+
+test('a new password ends every session, and a disabled or removed user has none', async (t) => {
+	const app = await testApp(t);
+	const { accounts } = app.services;
+	for (const end of [
+		() => accounts.setPassword('ada', 'another horse'),
+		() => accounts.setDisabled('ada', true),
+		() => accounts.remove('ada', { kind: 'keep' }),
+	]) {
+		if ((await accounts.list()).length === 0) await accounts.create('ada', 'correct horse');
+		await accounts.setDisabled('ada', false);
+		await accounts.setPassword('ada', 'correct horse');
+		const ada = new Client(app);
+		t.is((await ada.post('/api/login', { username: 'ada', password: 'correct horse' })).statusCode, 200);
+		await end();
+		t.is((await ada.get('/api/browse?type=private')).statusCode, 401);
+	}
+});
+
+test('an unknown name, one that nobody can have and a wrong password get the same words', async (t) => {
+	const app = await testApp(t);
+	await new Client(app).register('ada');
+	const wrong = await new Client(app).post('/api/login', { username: 'ada', password: 'not the one' });
+	const unknown = await new Client(app).post('/api/login', { username: 'nobody', password: 'not the one' });
+	t.is(wrong.statusCode, 401);
+	t.is(json(wrong).error, 'Invalid username or password');
+	t.is(wrong.payload, unknown.payload);
+	for (const username of ['anonymous', '../ada', 'ada\0', '\ud800', ' ', 'x'.repeat(256)]) {
+		const answer = await new Client(app).post('/api/login', { username, password: 'not the one' });
+		t.is(answer.payload, unknown.payload, JSON.stringify(username));
+	}
+});
+
+test('guesses at one account are refused after ten a minute, whatever the case of the name, and an honest person elsewhere is not', async (t) => {
+	// It stands: the guesses of a minute may take longer.
+	const now = Date.now();
+	const app = await testApp(t, { '--trusted-proxies': '127.0.0.1' }, { now: () => now });
+	await new Client(app).register('ada');
+	const guess = (username: string, from: string) =>
+		new Client(app).post('/api/login', { username, password: 'wrong guess' }, { 'x-forwarded-for': from });
+	const answers = await Promise.all(
+		Array.from({ length: 30 }, (_, n) => guess(n % 2 === 0 ? 'ada' : 'ADA', '203.0.113.5')),
+	);
+	t.is(answers.filter(({ statusCode }) => statusCode === 401).length, 10);
+	const refused = answers.find(({ statusCode }) => statusCode === 429);
+	t.is(json(refused as never).code, 'RATE_LIMITED');
+	t.true(Number(refused?.headers['retry-after']) >= 1);
+	const honest = await new Client(app).post(
+		'/api/login',
+		{ username: 'ada', password: 'correct horse' },
+		{ 'x-forwarded-for': '203.0.113.9' },
+	);
+	t.is(honest.statusCode, 200);
+});
+
+test('only failures count', async (t) => {
+	const app = await testApp(t);
+	await new Client(app).register('ada');
+	for (let n = 0; n < 15; n++) {
+		t.is((await new Client(app).post('/api/login', { username: 'ada', password: 'correct horse' })).statusCode, 200);
+	}
+});
+
+const refused = async (
+	t: import('ava').ExecutionContext,
+	body: Record<string, unknown>,
+	status: number,
+	message: RegExp,
+) => {
+	const app = await testApp(t);
+	await new Client(app).register('ada');
+	await mkdir(path.join(app.filesDir, 'users', 'Grace'), { recursive: true });
+	const answer = await new Client(app).post('/api/register', body);
+	t.is(answer.statusCode, status);
+	t.regex(json(answer).error, message);
+	t.is(json(answer).error, json(answer).message);
+	t.is((await app.services.accounts.list()).length, 1);
+};
+const both = (password: string) => ({ password, passwordConfirm: password });
+test(
+	'passwords that differ are refused',
+	refused,
+	{ username: 'bob', password: 'correct horse', passwordConfirm: 'correct house' },
+	400,
+	/^Passwords do not match$/,
+);
+test('a short password is refused', refused, { username: 'bob', ...both('short') }, 400, /8 to 256/);
+test('an endless password is refused', refused, { username: 'bob', ...both('x'.repeat(257)) }, 400, /8 to 256/);
+test('a name with a slash is refused', refused, { username: '../bob', ...both('correct horse') }, 400, /user name/);
+test('the name anonymous is refused', refused, { username: 'Anonymous', ...both('correct horse') }, 400, /user name/);
+test('a name that differs only in case is taken', refused, { username: 'ADA', ...both('correct horse') }, 409, /taken/);
+test(
+	'a name whose home lies on disk without a user is taken',
+	refused,
+	{ username: 'grace', ...both('correct horse') },
+	409,
+	/taken/,
+);
+test(
+	'an unknown field is refused by name',
+	refused,
+	{ username: 'bob', ...both('correct horse'), isAdmin: true },
+	400,
+	/isAdmin/,
+);
+test(
+	'a field of the wrong type is refused by name',
+	refused,
+	{ username: { a: 1 }, ...both('correct horse') },
+	400,
+	/username/,
+);
+test(
+	'a prototype is no field',
+	refused,
+	JSON.parse('{"username":"bob","password":"correct horse","passwordConfirm":"correct horse","__proto__":{"a":1}}'),
+	400,
+	/__proto__/,
+);
+
+test('one address registers so many people in an hour, and others go on', async (t) => {
+	const app = await testApp(t, { '--registrations-per-hour': '2', '--trusted-proxies': '127.0.0.1' });
+	const register = (username: string, from: string) =>
+		new Client(app).post('/api/register', { username, ...both('correct horse') }, { 'x-forwarded-for': from });
+	t.is((await register('ada', '203.0.113.5')).statusCode, 200);
+	t.is((await register('ada', '203.0.113.5')).statusCode, 409, 'a try that fails counts as well');
+	const refused = await register('bob', '203.0.113.5');
+	t.is(refused.statusCode, 429);
+	t.is(json(refused).code, 'RATE_LIMITED');
+	t.true(Number(refused.headers['retry-after']) > 3000);
+	t.is((await register('bob', '203.0.113.6')).statusCode, 200);
+	await app.services.accounts.create('carol', 'correct horse');
+});
+
+test('registration can be closed', async (t) => {
+	const app = await testApp(t, { '--registration': 'closed' });
+	const answer = await new Client(app).post('/api/register', { username: 'ada', ...both('correct horse') });
+	t.is(answer.statusCode, 403);
+	t.is(json(await new Client(app).get('/api/capabilities')).registration, 'closed');
+	await app.services.accounts.create('ada', 'correct horse');
+	t.is((await new Client(app).post('/api/login', { username: 'ada', password: 'correct horse' })).statusCode, 200);
+});
+
+test('settings change by what is named and are kept', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const answer = await ada.call('PUT', '/api/settings', { settings: { promptBeforeDownload: true } });
+	t.deepEqual(json(answer), { settings: { promptBeforeDownload: true, enablePreview: true } });
+	t.true(json(await ada.get('/api/checkLoginStatus')).settings.promptBeforeDownload);
+	t.is((await new Client(app).call('PUT', '/api/settings', { settings: {} })).statusCode, 401);
+	t.is((await ada.call('PUT', '/api/settings', { settings: { theme: 'light' } })).statusCode, 400);
+});

@@ -1,0 +1,38 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import test from 'ava';
+import { pino } from 'pino';
+import { Client, testApp } from '../testApp.js';
+
+/** `dist` holds the same folders as the tree. */
+const filter = fileURLToPath(
+	new URL('../../../../config/fail2ban/filter.d/stowage.conf', import.meta.url.replace('/dist/', '/')),
+);
+
+test('failed sign-ins are lines that fail2ban counts by address, and nobody can forge one', async (t) => {
+	const lines: string[] = [];
+	const log = pino(
+		{ level: 'info', base: undefined, timestamp: pino.stdTimeFunctions.isoTime },
+		{ write: (line) => void lines.push(line) },
+	);
+	const app = await testApp(t, { '--trusted-proxies': '127.0.0.1' }, { log });
+	await new Client(app).register('ada');
+	const signIn = (username: string, password: string, address: string) =>
+		new Client(app).post('/api/login', { username, password }, { 'x-forwarded-for': address });
+	const forged = '"event":"signInFailed","address":"198.51.100.1","msg":"sign-in failed"}';
+	t.is((await signIn('ada', 'wrong horse', '203.0.113.7')).statusCode, 401);
+	t.is((await signIn('nobody', 'wrong horse', '2001:db8::7')).statusCode, 401);
+	t.is((await signIn(`${forged}\n{"level":40,${forged}`, forged, '203.0.113.8')).statusCode, 401);
+	t.is((await signIn('ada', 'correct horse', '203.0.113.9')).statusCode, 200);
+	await new Client(app).get(`/api/browse?directory=${encodeURIComponent(forged)}`);
+	app.services.log.warn({ reason: forged }, forged);
+
+	t.notRegex(lines.join(''), /wrong horse/, 'no password');
+	const file = path.join(app.dataDir, 'log');
+	await writeFile(file, lines.join(''));
+	const { stdout } = await promisify(execFile)('fail2ban-regex', ['--out', 'ip', file, filter]);
+	t.deepEqual(stdout.trim().split('\n').sort(), ['2001:db8::7', '203.0.113.7', '203.0.113.8']);
+});

@@ -1,0 +1,69 @@
+import test from 'ava';
+import { Client, json, type TestApp, testApp } from '../testApp.js';
+
+const credentials = { username: 'ada', password: 'correct horse' };
+
+/** Runs `meanwhile` once, between the proof of a password and what follows from it. */
+function afterProof(app: TestApp, meanwhile: () => Promise<void>): void {
+	const provider = app.server.providers.auth.get('password');
+	const { verify } = provider;
+	let isDone = false;
+	provider.verify = async (secret, password) => {
+		const fits = await verify(secret, password);
+		if (!isDone) {
+			isDone = true;
+			await meanwhile();
+		}
+		return fits;
+	};
+}
+
+test('a sign-in that a password change overtakes begins no session', async (t) => {
+	const app = await testApp(t);
+	await new Client(app).register('ada');
+	afterProof(app, () => app.services.accounts.setPassword('ada', 'another horse'));
+	const answer = await new Client(app).post('/api/login', credentials);
+	t.is(answer.statusCode, 401);
+	t.is(answer.headers['set-cookie'], undefined);
+});
+
+test('a sign-in that the end of all sessions overtakes begins one, and one that a disabled account overtakes does not', async (t) => {
+	const app = await testApp(t);
+	await new Client(app).register('ada');
+	const { accounts, database } = app.services;
+	const { id } = await accounts.find('ada');
+	afterProof(app, async () => void (await database.sessions.removeOf(id)));
+	const ada = new Client(app);
+	const answer = await ada.post('/api/login', credentials);
+	t.is(answer.statusCode, 200, answer.payload);
+	t.is(json(await ada.get('/api/checkLoginStatus')).username, 'ada');
+	await database.sessions.removeOf(id);
+	t.is(json(await ada.get('/api/checkLoginStatus')).username, null);
+	afterProof(app, async () => {
+		await accounts.setDisabled('ada', true);
+	});
+	t.is((await new Client(app).post('/api/login', credentials)).statusCode, 401);
+});
+
+test('a secret that is made anew at sign-in never takes the place of a new password', async (t) => {
+	const app = await testApp(t);
+	await new Client(app).register('ada');
+	const provider = app.server.providers.auth.get('password');
+	provider.isOutdated = () => true;
+	afterProof(app, () => app.services.accounts.setPassword('ada', 'another horse'));
+	t.is((await new Client(app).post('/api/login', credentials)).statusCode, 401);
+	const now = await new Client(app).post('/api/login', { username: 'ada', password: 'another horse' });
+	t.is(now.statusCode, 200, now.payload);
+});
+
+test('two who sign in at once from different places both get in while their secret is made anew', async (t) => {
+	const app = await testApp(t, { '--trusted-proxies': '127.0.0.1' });
+	await new Client(app).register('ada');
+	app.server.providers.auth.get('password').isOutdated = () => true;
+	const answers = await Promise.all(
+		['203.0.113.1', '203.0.113.2', '203.0.113.3'].map((from) =>
+			new Client(app).post('/api/login', credentials, { 'x-forwarded-for': from }),
+		),
+	);
+	for (const answer of answers) t.is(answer.statusCode, 200, json(answer).message);
+});

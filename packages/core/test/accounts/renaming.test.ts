@@ -1,0 +1,139 @@
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import test from 'ava';
+import { renameUser } from '../../src/accounts/renameUser.js';
+import { homesOnDisk } from '../../src/files/homes.js';
+import { Client, file, form, json, type TestApp, testApp } from '../testApp.js';
+import { until } from '../until.js';
+
+const users = (app: TestApp) => readdir(path.join(app.filesDir, 'users')).then((names) => names.sort());
+
+/** Every method of `target` throws once `after` calls of all have been answered. */
+function dying<T extends object>(target: T, calls: { left: number }, names: readonly (keyof T)[]): T {
+	return new Proxy(target, {
+		get(from, name) {
+			const value: unknown = Reflect.get(from, name);
+			if (typeof value !== 'function') return value;
+			if (!names.includes(name as keyof T)) return value.bind(from);
+			return (...words: unknown[]) => {
+				if (calls.left-- <= 0) throw new Error('The process died.');
+				return value.apply(from, words);
+			};
+		},
+	});
+}
+
+test('a rename that was cut off anywhere goes on when it is run again, and nobody signs in meanwhile', async (t) => {
+	const app = await testApp(t);
+	const { database, storage, accounts, links } = app.services;
+	const renames = database.keyValues('user-renames');
+	for (let survived = 0; ; survived++) {
+		const from = `ada${survived}`;
+		const to = `Lovelace${survived}`;
+		const ada = await new Client(app).register(from);
+		await ada.upload('/api/upload', [file('a.txt', 'A')]);
+		const { token } = json(await ada.post('/api/generateTempLink', { filePath: 'a.txt', expiration: '1d' }));
+		const calls = { left: survived };
+		const parts = {
+			users: dying(database.users, calls, ['rename', 'setDisabled']),
+			renames: dying(renames, calls, ['set', 'remove']),
+			storage: dying(storage, calls, ['move']),
+			homes: () => homesOnDisk(storage),
+		};
+		const first = await renameUser(from, to, parts).then(
+			() => undefined,
+			(error: Error) => error,
+		);
+		if (first !== undefined) {
+			t.is(first.message, 'The process died.');
+			const [name = from] = [from, to].filter((each) => each === to && survived > 1);
+			const answer = await new Client(app).post('/api/login', { username: name, password: 'correct horse' });
+			// Before the name has changed nothing has happened; once the home has moved all has.
+			if (survived > 1 && survived < 4) t.is(answer.statusCode, 401, `after ${survived} steps`);
+			await accounts.rename(from, to);
+		}
+		t.is(await database.users.find(from), undefined);
+		t.like(await database.users.find(to), { username: to, isDisabled: false });
+		t.is(await readFile(path.join(app.filesDir, 'users', to, 'a.txt'), 'utf8'), 'A');
+		t.false((await users(app)).includes(from));
+		t.is((await new Client(app).get(`/api/temp/${token}`)).payload, 'A', 'links go on');
+		t.is((await links.list()).filter(({ state }) => state !== 'good').length, 0);
+		await t.throwsAsync(() => accounts.rename(from, to), { message: `There is no user ${from}.` }, 'all is done');
+		if (first === undefined) break;
+		t.true(survived < 10);
+	}
+});
+
+test('a rename takes no name that is somebody’s, and no home', async (t) => {
+	const app = await testApp(t);
+	const { accounts, database } = app.services;
+	const ada = await new Client(app).register('ada');
+	await new Client(app).register('bob');
+	await new Client(app).register('gone');
+	await accounts.remove('gone', { kind: 'keep' });
+	for (const name of ['bob', 'BOB', 'gone', 'Gone']) {
+		const error = await t.throwsAsync(() => accounts.rename('ada', name));
+		t.is(error?.message, `This user name is already taken: ${name}`);
+	}
+	await t.throwsAsync(() => accounts.rename('ada', '../x'), { message: /^A user name has/ });
+	await t.throwsAsync(() => accounts.rename('ada', 'ada'), { message: /already/ });
+	t.true(json(await ada.get('/api/checkLoginStatus')).isLoggedIn, 'what is refused changes nothing');
+	await accounts.rename('ada', 'Ada');
+	t.like(await database.users.find('ada'), { username: 'Ada', isDisabled: false });
+	t.deepEqual(await users(app), ['Ada', 'anonymous', 'bob', 'gone']);
+	await accounts.setDisabled('bob', true);
+	await accounts.rename('bob', 'Robert');
+	t.like(await database.users.find('robert'), { isDisabled: true }, 'who was disabled stays so');
+});
+
+test('what arrives for a user who was renamed meanwhile is refused, and makes no home of the old name', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const { body, type } = form([file('late.txt', 'late')]);
+	const { hostname, port } = new URL(app.server.info.uri);
+	const socket = connect(Number(port), hostname);
+	const head = [
+		'POST /api/upload HTTP/1.1',
+		`Host: ${hostname}`,
+		`Cookie: ${ada.cookie}`,
+		`Content-Type: ${type}`,
+		`Content-Length: ${body.length}`,
+		'Connection: close',
+	];
+	socket.write(`${head.join('\r\n')}\r\n\r\n`);
+	socket.write(body.subarray(0, -10));
+	const staging = path.join(app.filesDir, '.stowage/staging');
+	await until('bytes have arrived', async () => (await readdir(staging)).length > 0);
+	await app.services.accounts.rename('ada', 'lovelace');
+	socket.write(body.subarray(-10));
+	t.regex(await text(socket), /^HTTP\/1\.1 409 [\s\S]*The account was changed meanwhile/);
+	t.deepEqual(await users(app), ['anonymous', 'lovelace']);
+	t.deepEqual(await readdir(path.join(app.filesDir, 'users/lovelace')), ['Public']);
+});
+
+test('the files of a removed user stay, go, or move to another one', async (t) => {
+	const app = await testApp(t);
+	const { accounts, database } = app.services;
+	for (const name of ['keep', 'delete', 'move', 'bob']) {
+		const client = await new Client(app).register(name);
+		await client.upload('/api/upload', [file(`${name}.txt`, name)]);
+	}
+	await writeFile(path.join(app.filesDir, 'users/bob/Files of move'), 'in the way');
+	const bob = await accounts.find('bob');
+	t.is(await accounts.remove('keep', { kind: 'keep' }), undefined);
+	await accounts.remove('delete', { kind: 'delete' });
+	await t.throwsAsync(() => accounts.remove('bob', { kind: 'move', to: bob }), { message: /only be moved to another/ });
+	t.is(await accounts.remove('move', { kind: 'move', to: bob }), 'Files of move (1)');
+	t.deepEqual(await users(app), ['anonymous', 'bob', 'keep']);
+	t.is(await readFile(path.join(app.filesDir, 'users/bob/Files of move (1)/move.txt'), 'utf8'), 'move');
+	t.deepEqual(
+		(await database.users.list()).map(({ username }) => username),
+		['bob'],
+	);
+	await new Client(app).register('later');
+	await rm(path.join(app.filesDir, 'users/later'), { recursive: true });
+	await accounts.remove('later', { kind: 'delete' });
+	t.is(await database.users.find('later'), undefined, 'a home that is gone is no hindrance');
+});

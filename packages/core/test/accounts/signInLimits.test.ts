@@ -1,0 +1,244 @@
+import test from 'ava';
+import { type Answer, Client, json, type TestApp, testApp } from '../testApp.js';
+import { until } from '../until.js';
+
+const proxied = { '--trusted-proxies': '127.0.0.1' };
+const password = 'correct horse';
+
+/** Hashes that cost more than all else in a sign-in, as they do in a server as it is shipped: who comes later finds them waiting. */
+const costly = {
+	...proxied,
+	'--plugins': JSON.stringify({ '@stowage/auth-password': { memoryKiB: 65_536, iterations: 3, parallelism: 1 } }),
+};
+
+function signIn(client: Client, username: string, from: string, given = password): Promise<Answer> {
+	return client.post('/api/login', { username, password: given }, { 'x-forwarded-for': from });
+}
+
+const guess = (app: TestApp, username: string, from: string) => signIn(new Client(app), username, from, 'wrong guess');
+
+/** Hashes that cost nothing, for tests of what is counted rather than of what it costs. */
+function withoutCost(app: TestApp): void {
+	app.server.providers.auth.get('password').verify = async (secret, given) =>
+		secret !== undefined && given === password;
+}
+
+/** The time of day stands until it is moved: the guesses of a minute may take longer. */
+function frozenClock() {
+	let time = Date.now();
+	return {
+		now: () => time,
+		advance: (seconds: number) => {
+			time += seconds * 1000;
+		},
+	};
+}
+
+/** Whose turn it is: how many hashes of others end between the moment when somebody's sign-in arrives and the end of their own. */
+function watchHashes(app: TestApp, name: string): { arrived(): number; overtaken(): number } {
+	const provider = app.server.providers.auth.get('password');
+	const { accounts } = app.services;
+	const { signIn, signUp } = accounts;
+	const { verify, protect } = provider;
+	let arrived = 0;
+	let ended = 0;
+	let endedBefore = 0;
+	let overtaken = Number.NaN;
+	accounts.signIn = (username, ...given) => {
+		arrived++;
+		if (username === name) endedBefore = ended;
+		return signIn(username, ...given);
+	};
+	accounts.signUp = (...given) => {
+		arrived++;
+		return signUp(...given);
+	};
+	provider.verify = async (secret, given) => {
+		const fits = await verify(secret, given);
+		if (given === `${password} of ${name}`) overtaken = ended - endedBefore;
+		ended++;
+		return fits;
+	};
+	provider.protect = async (given) => {
+		const secret = await protect(given);
+		ended++;
+		return secret;
+	};
+	return { arrived: () => arrived, overtaken: () => overtaken };
+}
+
+test('many who sign in at once from one address all get in, and keep nobody elsewhere waiting', async (t) => {
+	const app = await testApp(t, costly);
+	await new Client(app).register('bob', `${password} of bob`);
+	const secret = await app.server.providers.auth.get('password').protect(password);
+	for (let n = 0; n < 40; n++) await app.services.database.users.add({ username: `user${n}`, secret });
+	const hashes = watchHashes(app, 'bob');
+	const many = Array.from({ length: 40 }, (_, n) => signIn(new Client(app), `user${n}`, '203.0.113.5'));
+	await until('all are at it', () => hashes.arrived() === 40);
+	const bob = await signIn(new Client(app), 'bob', '203.0.113.6', `${password} of bob`);
+	const statuses = (await Promise.all(many)).map(({ statusCode }) => statusCode);
+	t.is(bob.statusCode, 200);
+	t.true(hashes.overtaken() < 12, `${hashes.overtaken()} others came first`);
+	t.deepEqual(statuses, Array(40).fill(200));
+});
+
+test('accounts that are made by the dozen from one address keep nobody elsewhere waiting', async (t) => {
+	const app = await testApp(t, costly);
+	await new Client(app).register('bob', `${password} of bob`);
+	const hashes = watchHashes(app, 'bob');
+	const many = Array.from({ length: 40 }, (_, n) => {
+		const body = { username: `user${n}`, password, passwordConfirm: password };
+		return new Client(app).post('/api/register', body, { 'x-forwarded-for': '203.0.113.5' });
+	});
+	await until('all are at it', () => hashes.arrived() === 40);
+	const bob = await signIn(new Client(app), 'bob', '203.0.113.6', `${password} of bob`);
+	await Promise.all(many);
+	t.is(bob.statusCode, 200);
+	t.true(hashes.overtaken() < 12, `${hashes.overtaken()} others came first`);
+});
+
+test('one address has 30 wrong guesses a minute and 300 a day over all names, with waits that grow', async (t) => {
+	const clock = frozenClock();
+	const app = await testApp(t, proxied, clock);
+	await new Client(app).register('ada');
+	withoutCost(app);
+	const waits: number[] = [];
+	let guesses = 0;
+	let seconds = 0;
+	for (let n = 0; seconds < 24 * 60 * 60; n++) {
+		const answer = await guess(app, `name${n}`, '203.0.113.5');
+		if (answer.statusCode === 401) {
+			guesses++;
+			continue;
+		}
+		t.is(answer.statusCode, 429);
+		const wait = Number(answer.headers['retry-after']);
+		waits.push(wait);
+		if (waits.length === 1) {
+			t.is(guesses, 30);
+			t.is((await signIn(new Client(app), 'ada', '203.0.113.6')).statusCode, 200, 'others go on');
+			t.is((await signIn(new Client(app), 'ada', '203.0.113.5')).statusCode, 429, 'a right one tells them nothing');
+		}
+		seconds += wait;
+		clock.advance(wait);
+	}
+	t.is(guesses, 300);
+	t.deepEqual(waits.slice(0, -1), [60, 120, 240, 480, 960, 1920, 3840, 7680, 15_360]);
+	t.true((waits.at(-1) ?? 0) > 15_360);
+	t.is((await signIn(new Client(app), 'ada', '203.0.113.5')).statusCode, 200, 'a new day');
+});
+
+let places = 0;
+
+/** Guesses from many places, none of which was there before, until no stranger may try any more. */
+async function attackFromEverywhere(app: TestApp, username: string): Promise<{ guesses: number; wait: number }> {
+	for (let guesses = 0; guesses < 1000; guesses++) {
+		if (guesses % 8 === 0) places++;
+		const answer = await guess(app, username, `198.51.${places >> 8}.${places & 255}`);
+		if (answer.statusCode === 429) return { guesses, wait: Number(answer.headers['retry-after']) };
+	}
+	throw new Error('Strangers may go on guessing.');
+}
+
+test('guesses from everywhere at one account are bounded, and whoever signed in to it before still gets in', async (t) => {
+	const clock = frozenClock();
+	const app = await testApp(t, proxied, clock);
+	const laptop = await new Client(app).register('ada');
+	const bob = await new Client(app).register('bob');
+	withoutCost(app);
+	t.is((await attackFromEverywhere(app, 'ada')).guesses, 100);
+	t.is((await attackFromEverywhere(app, 'nobody')).guesses, 100, 'a name that nobody has is no different');
+	t.is((await signIn(new Client(app), 'ada', '203.0.113.5')).statusCode, 429);
+	t.is((await signIn(bob, 'ada', '203.0.113.5')).statusCode, 429, 'to be known elsewhere is worth nothing here');
+	await laptop.get('/api/logout');
+	t.is((await signIn(laptop, 'ada', '203.0.113.5')).statusCode, 200);
+	t.is((await signIn(laptop, 'bob', '203.0.113.5')).statusCode, 200);
+	t.is((await signIn(laptop, 'ada', '203.0.113.5')).statusCode, 200, 'it is known to both');
+
+	let wrong = 0;
+	while ((await signIn(laptop, 'ada', `203.0.113.${10 + Math.floor(wrong / 8)}`, 'wrong guess')).statusCode === 401)
+		wrong++;
+	t.is(wrong, 30, 'it is known, not trusted');
+	t.is((await signIn(laptop, 'ada', '203.0.113.5')).statusCode, 429);
+});
+
+test('guesses from everywhere at one account wait longer and longer, but its owner never more than two hours', async (t) => {
+	const clock = frozenClock();
+	const app = await testApp(t, proxied, clock);
+	await new Client(app).register('ada');
+	withoutCost(app);
+	const waits: number[] = [];
+	let guesses = 0;
+	for (let seconds = 0; seconds < 24 * 60 * 60; seconds += waits.at(-1) ?? 0) {
+		const { guesses: more, wait } = await attackFromEverywhere(app, 'ada');
+		guesses += more;
+		waits.push(wait);
+		clock.advance(wait);
+	}
+	t.deepEqual(waits.slice(0, 9), [60, 120, 240, 480, 960, 1920, 3840, 7200, 7200]);
+	t.is(Math.max(...waits), 7200);
+	t.is(guesses, waits.length * 100);
+	t.is((await signIn(new Client(app), 'ada', '203.0.113.5')).statusCode, 200, 'once the last wait is over');
+});
+
+test('a client is known until the password changes, and half a year at most', async (t) => {
+	const clock = frozenClock();
+	const app = await testApp(t, proxied, clock);
+	const laptop = await new Client(app).register('ada');
+	withoutCost(app);
+	await attackFromEverywhere(app, 'ada');
+	const thief = new Client(app);
+	thief.device = laptop.device;
+	t.is((await signIn(laptop, 'ada', '203.0.113.5')).statusCode, 200);
+	await app.services.accounts.setPassword('ada', 'another horse');
+	t.is((await signIn(laptop, 'ada', '203.0.113.5')).statusCode, 429);
+	t.is((await signIn(thief, 'ada', '203.0.113.5')).statusCode, 429);
+
+	clock.advance(60 * 60);
+	t.is((await signIn(laptop, 'ada', '203.0.113.5')).statusCode, 200);
+	clock.advance(180 * 24 * 60 * 60);
+	await attackFromEverywhere(app, 'ada');
+	t.is((await signIn(laptop, 'ada', '203.0.113.5')).statusCode, 429);
+});
+
+test('the cookie of a known client grants nothing, and is as well protected as that of a session', async (t) => {
+	const app = await testApp(t);
+	const username = 'ada';
+	const answer = await new Client(app).post('/api/register', { username, password, passwordConfirm: password });
+	const [, cookie = ''] = answer.headers['set-cookie'] ?? [];
+	t.regex(cookie, /^device=[\w.-]+; Max-Age=15552000; Expires=[^;]+; HttpOnly; SameSite=Lax; Path=\/$/);
+	const [pair = ''] = cookie.split(';');
+	t.false(json(await new Client(app).get('/api/checkLoginStatus', { cookie: pair })).isLoggedIn);
+	const refused = await new Client(app).post('/api/login', { username, password: 'wrong guess' });
+	t.is(refused.headers['set-cookie'], undefined);
+
+	const secure = await testApp(t, { '--public-url': 'https://files.example.org' });
+	const overHttps = await new Client(secure).post('/api/register', { username, password, passwordConfirm: password });
+	t.regex(overHttps.headers['set-cookie']?.[1] ?? '', /^__Host-device=.*; Secure; HttpOnly; SameSite=Lax; Path=\/$/);
+});
+
+test('a cookie of that name that is not ours changes nothing', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	for (const value of [
+		'x',
+		`${'a'.repeat(22)}.0.${'a'.repeat(43)}`,
+		'~~~',
+		'"',
+		`${ada.device?.slice('device='.length)}~x`,
+	]) {
+		const client = new Client(app);
+		client.device = `device=${value}`;
+		t.is((await client.post('/api/login', { username: 'ada', password })).statusCode, 200, value);
+	}
+});
+
+test('what was counted is known to other processes and after a restart', async (t) => {
+	const clock = frozenClock();
+	const app = await testApp(t, proxied, clock);
+	await new Client(app).register('ada');
+	for (let n = 0; n < 10; n++) t.is((await guess(app, 'ada', '203.0.113.5')).statusCode, 401);
+	const other = await testApp(t, { ...proxied, '--data-dir': app.dataDir }, clock);
+	t.is((await guess(other, 'ada', '203.0.113.5')).statusCode, 429);
+	t.is((await guess(other, 'ada', '203.0.113.6')).statusCode, 401);
+});

@@ -1,0 +1,322 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { type ArchiveFormat, Failure, hasSurvey, isFailure, Pace, type StorageProvider } from '@stowage/plugin-api';
+import { parsePath, type Viewer } from '@stowage/rules';
+import test, { type ExecutionContext } from 'ava';
+import { type ArchiveLimits, createArchives } from '../../src/archives/createArchives.js';
+import { Manifest } from '../../src/archives/Manifest.js';
+import { FairQueue } from '../../src/limits/FairQueue.js';
+import { Client, json, type TestApp, testApp } from '../testApp.js';
+import { until } from '../until.js';
+
+const megabyte = 1024 * 1024;
+
+/** A server with a user who has a folder of some files, written long ago. */
+async function withDocs(t: ExecutionContext, files = 20) {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const docs = path.join(app.filesDir, 'users/ada/docs');
+	mkdirSync(docs);
+	for (let n = 0; n < files; n++) {
+		const name = path.join(docs, `${n}`);
+		writeFileSync(name, `content ${n}`);
+		utimesSync(name, 1_600_000_000, 1_600_000_000);
+	}
+	const user = await app.services.database.users.find('ada');
+	const viewer: Viewer = { kind: 'user', id: user?.id ?? '', username: 'ada' };
+	return { app, ada, docs, viewer };
+}
+
+function archivesOf(app: TestApp, limits: Partial<ArchiveLimits>) {
+	return createArchives({
+		files: app.services.files,
+		format: () => app.server.providers.archive.find('zip') as ArchiveFormat,
+		walks: new FairQueue({ running: 2, runningPerClient: 2, waiting: 10, waitingPerClient: 10 }, 'Busy.'),
+		limits: {
+			maxEntries: 1000,
+			atOnce: { total: 100, perClient: 100 },
+			memory: { total: 100 * megabyte, perClient: 100 * megabyte },
+			...limits,
+		},
+	});
+}
+
+const docsSelection = { area: 'private' as const, items: [{ path: parsePath('docs') }] };
+
+test('one client has so many archives at once, and another still has room', async (t) => {
+	const { app, viewer } = await withDocs(t);
+	const archives = archivesOf(app, { atOnce: { total: 3, perClient: 2 } });
+	const open = (client: string) => archives.open(viewer, docsSelection, { client });
+	const [first] = [await open('a'), await open('a')];
+	const refused = await t.throwsAsync(open('a'), { instanceOf: Failure });
+	t.true(isFailure(refused, 'rateLimited'));
+	const other = await open('b');
+	t.true(isFailure(await t.throwsAsync(open('c')), 'unavailable'));
+	await first?.file.close();
+	await other.file.close();
+	await t.notThrowsAsync(open('a'));
+});
+
+test('the lists of archives under way have so much memory, of one client and of all', async (t) => {
+	const { app, viewer } = await withDocs(t);
+	// One list of a few entries takes some 30 kB.
+	const memory = { perClient: 100_000, total: 130_000 };
+	const archives = archivesOf(app, { memory });
+	const open = (client: string) => archives.open(viewer, docsSelection, { client });
+	const opened = [await open('a'), await open('a'), await open('a')];
+	t.true(isFailure(await t.throwsAsync(open('a')), 'rateLimited'));
+	opened.push(await open('b'));
+	t.true(isFailure(await t.throwsAsync(open('c')), 'unavailable'));
+	for (const { file } of opened) await file.close();
+	await t.notThrowsAsync(open('c'));
+	const tooLong = archivesOf(app, { memory: { perClient: 10_000, total: 100_000 } });
+	const refused = await t.throwsAsync(tooLong.open(viewer, docsSelection, { client: 'a' }));
+	t.true(isFailure(refused, 'tooLarge'), 'waiting would not help');
+});
+
+test('an archive that could not be opened leaves nothing behind', async (t) => {
+	const { app, viewer } = await withDocs(t);
+	const archives = archivesOf(app, { atOnce: { total: 1, perClient: 1 }, maxEntries: 5 });
+	const gone = { area: 'private' as const, items: [{ path: parsePath('gone') }] };
+	for (let n = 0; n < 5; n++) {
+		t.true(isFailure(await t.throwsAsync(archives.open(viewer, gone, { client: 'a' })), 'notFound'));
+		t.true(isFailure(await t.throwsAsync(archives.open(viewer, docsSelection, { client: 'a' })), 'tooLarge'));
+	}
+});
+
+/** Holds up every listing of a folder until `release`; tells how many wait. */
+function holdListings(storage: StorageProvider) {
+	let waiting = 0;
+	let release = () => {};
+	const released = new Promise<void>((resolve) => {
+		release = resolve;
+	});
+	const { list } = storage;
+	storage.list = async function* (folder) {
+		waiting++;
+		await released;
+		yield* list.call(storage, folder);
+	};
+	if (hasSurvey(storage)) {
+		const { survey } = storage;
+		storage.survey = async function* (folder) {
+			waiting++;
+			await released;
+			yield* survey.call(storage, folder);
+		};
+	}
+	return { release, waiting: () => waiting };
+}
+
+test('two searches of one client run at once, and others get their turn meanwhile', async (t) => {
+	const { app, ada } = await withDocs(t);
+	const bob = await new Client(app).register('bob');
+	await bob.get('/api/browse?type=private');
+	const held = holdListings(app.services.storage);
+	const search = (client: Client) => client.get('/api/browse?type=private&search=1');
+	const flood = Array.from({ length: 100 }, () => search(ada));
+	await until('two run', () => held.waiting() === 2);
+	const honest = search(bob);
+	await until('the other one runs', () => held.waiting() === 3);
+	for (let round = 0; round < 50; round++) await setImmediate();
+	t.is(held.waiting(), 3);
+	held.release();
+	t.is((await honest).statusCode, 200);
+	const statuses = (await Promise.all(flood)).map(({ statusCode }) => statusCode);
+	t.deepEqual(new Set(statuses), new Set([200, 429]));
+	t.is(statuses.filter((status) => status === 200).length, 2 + 64);
+});
+
+/** Holds up every opening of a file until `release`; tells how many wait. */
+function holdOpening(storage: StorageProvider) {
+	let waiting = 0;
+	let release = () => {};
+	const released = new Promise<void>((resolve) => {
+		release = resolve;
+	});
+	const { open } = storage;
+	storage.open = async (at) => {
+		waiting++;
+		await released;
+		return open.call(storage, at);
+	};
+	return { release, waiting: () => waiting };
+}
+
+const heavyReads = {
+	'archives are listed': { hold: holdListings, range: 'bytes=0-9' },
+	'archives are read for their checksums': { hold: holdOpening, range: 'bytes=-88' },
+};
+
+for (const [what, { hold, range }] of Object.entries(heavyReads)) {
+	test(`two ${what} at once for one client, and others get their turn meanwhile`, async (t) => {
+		const { app, ada, docs } = await withDocs(t, 0);
+		const bob = await new Client(app).register('bob');
+		// One file in each folder, so that each archive waits for one call at a time.
+		const folders = ['a', 'b', 'c', 'd', 'e', 'f'];
+		const bobs = path.join(app.filesDir, 'users/bob/docs');
+		for (const folder of [...folders.map((name) => path.join(docs, name)), bobs]) {
+			mkdirSync(folder);
+			writeFileSync(path.join(folder, 'file'), `content of ${folder}`);
+		}
+		const held = hold(app.services.storage);
+		const get = (client: Client, folder: string) => client.get(`/api/download/${folder}?type=private`, { range });
+		const many = folders.map((name) => get(ada, `docs/${name}`));
+		await until('two are at it', () => held.waiting() >= 2);
+		const honest = get(bob, 'docs');
+		await until('the other one is', () => held.waiting() >= 3);
+		for (let round = 0; round < 50; round++) await setImmediate();
+		t.is(held.waiting(), 3);
+		held.release();
+		for (const { statusCode } of [await honest, ...(await Promise.all(many))]) t.is(statusCode, 206);
+	});
+}
+
+test('the last bytes of a ZIP cost no second look into its small files', async (t) => {
+	const { app, ada } = await withDocs(t, 300);
+	let opened = 0;
+	const { storage } = app.services;
+	const open = storage.open.bind(storage);
+	storage.open = (at) => {
+		opened++;
+		return open(at);
+	};
+	const tail = () => ada.get('/api/download/docs?type=private', { range: 'bytes=-88' });
+	const first = await tail();
+	t.is(first.statusCode, 206);
+	t.is(opened, 300);
+	for (let n = 0; n < 3; n++) t.true((await tail()).bytes.equals(first.bytes));
+	t.is(opened, 300);
+});
+
+// Its clock is the process's.
+test.serial('a long list is sorted, named and laid out in turns with everybody else', async (t) => {
+	const { app, viewer } = await withDocs(t, 500);
+	const archives = archivesOf(app, {});
+	let turns = 0;
+	let isDone = false;
+	const others = (async () => {
+		while (!isDone) {
+			await setImmediate();
+			turns++;
+		}
+	})();
+	const now = performance.now.bind(performance);
+	let clock = now();
+	// A machine so slow that each look at the clock finds the time for a turn over.
+	performance.now = () => {
+		clock += 6;
+		return clock;
+	};
+	t.teardown(() => {
+		performance.now = now;
+	});
+	const items = Array.from({ length: 500 }, (_, n) => ({ path: parsePath(`docs/${n}`) }));
+	await archives.open(viewer, { area: 'private', items }, { client: 'a' });
+	performance.now = now;
+	isDone = true;
+	await others;
+	// Each item is looked at, added, named, hashed and laid out.
+	t.true(turns >= 4 * 500, `${turns}`);
+});
+
+test('of much work that goes on in turns, one piece goes on in each round of the event loop', async (t) => {
+	const order: string[] = [];
+	const work = async (name: string) => {
+		const pace = new Pace();
+		for (let n = 0; n < 3; n++) {
+			await pace.rest();
+			order.push(name);
+		}
+	};
+	const all = Promise.all(['a', 'b', 'c'].map(work));
+	let most = 0;
+	for (let round = 0; round < 12; round++) {
+		const before = order.length;
+		await setImmediate();
+		most = Math.max(most, order.length - before);
+	}
+	await all;
+	t.deepEqual(order, ['a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c']);
+	t.is(most, 1);
+	const gone = AbortSignal.abort(new Error('Nobody waits.'));
+	await t.throwsAsync(new Pace().rest(gone), { message: 'Nobody waits.' });
+});
+
+test('a manifest holds what was added, each folder by name', async (t) => {
+	let reserved = 0;
+	const manifest = new Manifest((bytes) => {
+		reserved += bytes;
+	});
+	const count = 10_000;
+	const add = (n: number) => {
+		const name = `${'x'.repeat(n % 240)} 📁 ${(n * 7919) % count}`;
+		const type = n % 10 === 0 ? ('directory' as const) : ('file' as const);
+		const owner = n % 2 === 0 ? 'ada' : null;
+		const item = { name, path: parsePath(`docs/${name}`), type, size: n * 2 ** 20, mtime: n, id: `${n}`, version: 'v' };
+		manifest.add({ ...item, owner }, 0);
+		return { path: item.path, type, size: item.size, mtime: n, owner };
+	};
+	const added = Array.from({ length: count }, (_, n) => add(n));
+	await manifest.sortFrom(1, new Pace());
+	const [first, ...others] = added;
+	const byName = [first, ...others.sort((a, b) => (a.path < b.path ? -1 : 1))];
+	const listed = Array.from({ length: manifest.count }, (_, index) => {
+		const { path: at, type, size, mtime, owner } = manifest.entry(index);
+		t.is(manifest.isFolder(index), type === 'directory');
+		return { path: at, type, size, mtime, owner };
+	});
+	t.deepEqual(listed, byName as typeof listed);
+	t.true(reserved > count * 100 && reserved < count * 400, `${reserved}`);
+	manifest.drop([0, 2]);
+	t.is(manifest.count, count - 2);
+	t.is(String(manifest.entry(0).path), String(byName[1]?.path));
+});
+
+test('a ticket is kept for each client up to so many bytes, and not where the disk of the database is full', async (t) => {
+	const { app, ada } = await withDocs(t, 1);
+	const { database } = app.services;
+	const ask = (client: Client) =>
+		client.post('/api/downloadTickets', { files: [{ path: 'docs' }], type: 'private', directory: '' });
+	const made = json(await ask(ada));
+	const bytes = await database.tickets.bytes();
+	t.true(bytes > 1024 && bytes < 2048, `${bytes}`);
+
+	const { freeSpace } = database;
+	database.freeSpace = async () => 60 * megabyte;
+	const refused = await ask(ada);
+	t.is(refused.statusCode, 507);
+	t.is(json(refused).message, 'There is not enough free space on the disk of the database.');
+	t.is((await new Client(app).post('/api/login', { username: 'ada', password: 'correct horse' })).statusCode, 200);
+	t.is((await ada.get(made.url)).statusCode, 200);
+	const sums = app.server.keyValues('zip-crc');
+	t.true(isFailure(await t.throwsAsync(sums.set('a', 1, 1000)), 'storageFull'));
+	t.true(isFailure(await t.throwsAsync(sums.setMany(new Map([['a', 1]]), 1000)), 'storageFull'));
+	database.freeSpace = freeSpace;
+	t.is((await ask(ada)).statusCode, 201);
+	await t.notThrowsAsync(sums.set('a', 1, 1000));
+});
+
+test('a large ticket is not kept in the space that stays free, a small one is', async (t) => {
+	const { app, ada, docs } = await withDocs(t, 0);
+	// Names that can't be told in less, so that the ticket is large.
+	const names = Array.from({ length: 1500 }, () => randomBytes(48).toString('hex'));
+	for (const name of names) writeFileSync(path.join(docs, name), '');
+	const { storage } = app.services;
+	const { freeSpace } = storage;
+	storage.freeSpace = async () => 0;
+	const ask = (files: readonly string[]) =>
+		ada.post('/api/downloadTickets', {
+			files: files.map((name) => ({ path: `docs/${name}` })),
+			type: 'private',
+			directory: 'docs',
+		});
+	const refused = await ask(names);
+	t.deepEqual([refused.statusCode, json(refused).code], [507, 'STORAGE_FULL']);
+	t.is(await app.services.database.tickets.bytes(), 0);
+	t.is((await ask(names.slice(0, 2))).statusCode, 201, 'who can’t upload any more may still download');
+	storage.freeSpace = freeSpace;
+	t.is((await ask(names)).statusCode, 201);
+});

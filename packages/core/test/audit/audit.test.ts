@@ -1,0 +1,336 @@
+import { randomBytes } from 'node:crypto';
+import { appendFile, mkdir, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { AuditFile } from '../../src/audit/AuditFile.js';
+import { auditFiles, removeOldAudit } from '../../src/audit/auditFolder.js';
+import {
+	type AuditEvent,
+	type AuditRecord,
+	auditLine,
+	longestLine,
+	parseAuditLine,
+} from '../../src/audit/auditLine.js';
+import { Repeats } from '../../src/audit/Repeats.js';
+import { readAudit } from '../../src/audit/readAudit.js';
+import { Client, file, json, type TestApp, testApp } from '../testApp.js';
+import { create, patch } from '../tusClient.js';
+import { until } from '../until.js';
+
+async function folderOf(t: ExecutionContext): Promise<string> {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-audit-'));
+	t.teardown(() => rm(folder, { recursive: true }));
+	return folder;
+}
+
+async function collect(records: AsyncIterable<AuditRecord>): Promise<AuditRecord[]> {
+	const found: AuditRecord[] = [];
+	for await (const record of records) found.push(record);
+	return found;
+}
+
+/** What was recorded until the server has stopped. */
+async function recorded(app: TestApp): Promise<AuditRecord[]> {
+	await app.services.audit.close();
+	return collect(readAudit(app.dataDir, {}));
+}
+
+const brief = ({ action, outcome, user, path: at }: AuditRecord) => [action, outcome, user, at].join(' ').trimEnd();
+
+test('each action is one line that says who did what to which file, from where and with what outcome', async (t) => {
+	const app = await testApp(t, { '--audit-record': 'all' });
+	const ada = await new Client(app).register('ada');
+	const { id: userId } = await app.services.accounts.find('ada');
+	await new Client(app).post('/api/login', { username: 'ada', password: 'wrong horse' });
+	await ada.upload('/api/upload', [file('a.txt', 'twelve bytes')]);
+	await ada.post('/api/createFolder', { type: 'private', directory: '', folderName: 'new' });
+	await ada.post('/api/createFolder', { type: 'private', directory: '', folderName: 'new' });
+	await ada.post('/api/copyItem', { type: 'private', fromPath: 'a.txt', toPath: 'new/b.txt' });
+	await ada.post('/api/renameItem', { type: 'private', oldPath: 'a.txt', newName: 'c.txt' });
+	await ada.post('/api/moveItem', { type: 'private', fromPath: 'c.txt', toPath: 'new/c.txt' });
+	await ada.get('/api/download/new/c.txt?type=private');
+	await ada.get('/api/download/new/c.txt?type=private&inline=1');
+	await ada.get('/api/download/new?type=private');
+	await new Client(app).get('/api/download/new/c.txt?type=private');
+	const made = json(await ada.post('/api/generateTempLink', { filePath: 'new/c.txt', expiration: '1d' }));
+	await new Client(app).get(`/api/temp/${made.token}`);
+	const [link] = json(await ada.get('/api/links'));
+	await ada.call('DELETE', `/api/links/${link.id}`);
+	await ada.call('DELETE', '/api/deleteItem', { type: 'private', filePath: 'new/c.txt' });
+	await ada.call('PUT', '/api/settings', { settings: {} });
+	await ada.get('/api/logout');
+
+	const records = await recorded(app);
+	t.deepEqual(records.map(brief), [
+		'signUp ok ada',
+		'signInFailed refused',
+		'upload ok ada a.txt',
+		'createFolder ok ada new',
+		'createFolder refused ada new',
+		'copy ok ada a.txt',
+		'rename ok ada a.txt',
+		'move ok ada c.txt',
+		'download ok ada new/c.txt',
+		'preview ok ada new/c.txt',
+		'downloadArchive ok ada new',
+		'download refused  new/c.txt',
+		'createLink ok ada new/c.txt',
+		'followLink ok  new/c.txt',
+		'revokeLink ok ada',
+		'delete ok ada new/c.txt',
+		'settings ok ada',
+		'signOut ok ada',
+	]);
+	const of = (action: string) => records.find((record) => record.action === action);
+	t.like(of('upload'), { userId, address: '127.0.0.1', area: 'private', bytes: 12 });
+	t.like(of('signInFailed'), { user: null, account: 'ada', reason: 'badCredentials' });
+	t.like(of('copy'), { to: 'new/b.txt' });
+	t.like(of('download'), { bytes: 12 });
+	t.is(of('downloadArchive')?.entries, 3);
+	t.like(of('followLink'), { user: null, owner: 'ada', link: link.id, bytes: 12 });
+	t.is(new Set(records.map(({ request }) => request)).size, records.length, 'each request has an id of its own');
+	const folder = path.join(app.dataDir, 'audit');
+	t.is((await stat(folder)).mode & 0o777, 0o700);
+	const [name = ''] = await readdir(folder);
+	t.is((await stat(path.join(folder, name))).mode & 0o777, 0o600);
+	const text = await readFile(path.join(folder, name), 'utf8');
+	t.false(text.includes(made.token));
+	t.notRegex(text, /horse/, 'no password');
+});
+
+test('as installed what people look at is not recorded, and nothing at all once it is off', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	await ada.upload('/api/upload', [file('a.txt', 'A')]);
+	await ada.get('/api/download/a.txt?type=private');
+	app.services.config.audit.record = 'off';
+	await ada.upload('/api/upload', [file('b.txt', 'B')]);
+	t.deepEqual((await recorded(app)).map(brief), ['signUp ok ada', 'upload ok ada a.txt']);
+});
+
+test('a resumable upload and one that is sent again under its key are one line each', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const created = await create(ada, 12, { filename: 'a.txt' });
+	const url = created.headers.location ?? '';
+	await patch(ada, url, 0, 'twelve');
+	await patch(ada, url, 6, ' bytes');
+	await ada.call('HEAD', url, undefined, { 'tus-resumable': '1.0.0' });
+	const key = { 'stowage-upload-key': randomBytes(32).toString('base64url') };
+	for (let n = 0; n < 3; n++) t.is((await ada.upload('/api/upload', [file('b.txt', 'B')], key)).statusCode, 200);
+	t.deepEqual((await recorded(app)).map(brief), ['signUp ok ada', 'upload ok ada a.txt', 'upload ok ada b.txt']);
+});
+
+test('the ranges of one file are one line, and so are refusals after the first', async (t) => {
+	// Their minute does not pass, however long the requests take.
+	const app = await testApp(t, { '--audit-record': 'all' }, { monotonic: () => 1000 });
+	const ada = await new Client(app).register('ada');
+	await ada.upload('/api/upload', [file('a.txt', 'twelve bytes')]);
+	for (let at = 0; at < 12; at += 3)
+		await ada.get('/api/download/a.txt?type=private', { range: `bytes=${at}-${at + 2}` });
+	for (let n = 0; n < 5; n++) await ada.get(`/api/download/${n}?type=private`);
+	const [, , ...records] = await recorded(app);
+	t.deepEqual(
+		records.map(({ outcome, reason, path: at, bytes, requests }) => ({ outcome, reason, at, bytes, requests })),
+		[
+			{ outcome: 'refused', reason: 'notFound', at: '0', bytes: undefined, requests: undefined },
+			{ outcome: 'ok', reason: undefined, at: 'a.txt', bytes: 12, requests: 4 },
+			{ outcome: 'refused', reason: 'notFound', at: '0', bytes: undefined, requests: 4 },
+		],
+	);
+});
+
+test('no more than some thousand lines wait for their minute', (t) => {
+	const repeats = new Repeats(() => 0);
+	let written = 0;
+	const write = () => void written++;
+	for (let n = 0; n < 5010; n++) repeats.add(String(n), { action: 'download' }, write);
+	t.is(written, 10);
+	repeats.endAll();
+	t.is(written, 5010);
+});
+
+test('what repeats is one line until its time has passed, and then another one', async (t) => {
+	let now = 0;
+	const repeats = new Repeats(() => now, 20);
+	const written: AuditEvent[] = [];
+	const add = () => repeats.add('key', { action: 'download', bytes: 5 }, (event) => written.push(event));
+	add();
+	// Timers that are early by the clock end nothing, however many of them fire.
+	await wait(50);
+	add();
+	t.deepEqual(written, []);
+	now = 19;
+	await wait(50);
+	t.true(repeats.has('key'));
+	now = 20;
+	await until('its time has passed', () => written.length > 0);
+	t.false(repeats.has('key'));
+	add();
+	repeats.endAll();
+	t.deepEqual(written, [
+		{ action: 'download', bytes: 10, requests: 2 },
+		{ action: 'download', bytes: 5 },
+	]);
+});
+
+test('what a job does names the job and its user, and its end is a line', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	await ada.upload('/api/upload', [file('a.txt', 'A')]);
+	const job = { kind: 'copy', type: 'private', directory: 'to', items: [{ path: 'a.txt' }] };
+	await ada.post('/api/createFolder', { type: 'private', directory: '', folderName: 'to' });
+	const { id } = json(await ada.post('/api/jobs', job));
+	const owner = { kind: 'user', ...(await app.services.accounts.find('ada')) } as const;
+	while ((await app.services.jobs.waitForEnd(owner, id, 1000)) === undefined);
+	await app.services.jobs.close();
+	const records = (await recorded(app)).filter((record) => record.job !== undefined);
+	t.deepEqual(records.map(brief), ['copy ok ada a.txt', 'jobEnd ok ada']);
+	t.like(records[0], { job: id, to: 'to/a.txt', user: 'ada' });
+});
+
+test('no name forges a line, and the longest path leaves it shorter than what is written at once', (t) => {
+	const forged = '\n{"time":"2031-02-03T04:05:06.000Z","action":"delete","outcome":"ok","user":"bob"}\n';
+	const line = auditLine(0, { action: 'upload', path: forged }, { outcome: 'ok' }, {});
+	t.is(line.indexOf('\n'), line.length - 1);
+	t.like(parseAuditLine(line), { action: 'upload', path: forged });
+	for (const character of ['a', 'ä', '😀', '\u0001', '"', '\ud800']) {
+		const at = character.repeat(65_536);
+		const long = auditLine(
+			0,
+			{ action: 'move', path: at, to: at, paths: [at, at, at] },
+			{ outcome: 'ok' },
+			{ user: 'ada' },
+		);
+		t.true(Buffer.byteLength(long) <= longestLine, character);
+		t.like(parseAuditLine(long), { action: 'move', user: 'ada' });
+	}
+});
+
+/** Lines of their own time. */
+const lineAt = (time: string, n = 0) =>
+	auditLine(Date.parse(time), { action: 'upload', path: String(n) }, { outcome: 'ok' }, {});
+
+const pathsOf = (records: readonly AuditRecord[]) => records.map((record) => record.path);
+
+test('two writers fill the same parts, and each line is whole and there once', async (t) => {
+	const dataDir = await folderOf(t);
+	const fail = (error: unknown) => t.fail(String(error));
+	const options = { onFault: fail, onRecovered: fail, partBytes: 4096 };
+	const writers = [1, 2].map(() => new AuditFile(path.join(dataDir, 'audit'), options));
+	const time = '2031-02-03T04:05:06.000Z';
+	for (let n = 0; n < 400; n++) {
+		writers[n % 2]?.append(lineAt(time, n), Date.parse(time));
+		if (n % 20 === 0) await writers[0]?.flush();
+	}
+	for (const writer of writers) await writer.close();
+	t.true((await auditFiles(path.join(dataDir, 'audit'))).length > 3);
+	const found = pathsOf(await collect(readAudit(dataDir, {})));
+	t.deepEqual(
+		found.map(Number).sort((a, b) => a - b),
+		Array.from({ length: 400 }, (_, n) => n),
+	);
+});
+
+test('a disk that is full loses lines, which are counted and said once it has room', async (t) => {
+	const dataDir = await folderOf(t);
+	const faults: unknown[] = [];
+	let lost = 0;
+	let isFull = true;
+	const audit = new AuditFile(path.join(dataDir, 'audit'), {
+		onFault: (error) => faults.push(error),
+		onRecovered: (count) => {
+			lost = count;
+		},
+		open: (name, flags, mode) => open(isFull ? '/dev/full' : name, flags, mode),
+	});
+	const time = '2031-02-03T04:05:06.000Z';
+	for (let n = 0; n < 3; n++) {
+		audit.append(lineAt(time, n), Date.parse(time));
+		await audit.flush();
+	}
+	t.is(faults.length, 1, 'said once');
+	t.regex(String(faults[0]), /ENOSPC/);
+	isFull = false;
+	audit.append(lineAt(time, 3), Date.parse(time));
+	await audit.close();
+	t.is(lost, 3);
+	t.deepEqual(pathsOf(await collect(readAudit(dataDir, {}))), ['3']);
+});
+
+test('a server whose audit log can’t be written serves, and writes how many lines were lost', async (t) => {
+	const app = await testApp(t);
+	const folder = path.join(app.dataDir, 'audit');
+	await writeFile(folder, 'in the way');
+	const ada = await new Client(app).register('ada');
+	t.is((await ada.upload('/api/upload', [file('a.txt', 'A')])).statusCode, 200);
+	await app.services.audit.close();
+	await rm(folder);
+	t.is((await ada.upload('/api/upload', [file('b.txt', 'B')])).statusCode, 200);
+	const records = await recorded(app);
+	t.deepEqual(records.map(brief), ['upload ok ada b.txt', 'lost failed']);
+	t.is(records[1]?.entries, 2);
+});
+
+test('a file that was removed under the writer is made again', async (t) => {
+	const dataDir = await folderOf(t);
+	const fail = (error: unknown) => t.fail(String(error));
+	const audit = new AuditFile(path.join(dataDir, 'audit'), { onFault: fail, onRecovered: fail, lookMs: 0 });
+	const time = '2031-02-03T04:05:06.000Z';
+	audit.append(lineAt(time, 1), Date.parse(time));
+	await audit.flush();
+	await rm(path.join(dataDir, 'audit'), { recursive: true });
+	audit.append(lineAt(time, 2), Date.parse(time));
+	await audit.close();
+	t.deepEqual(pathsOf(await collect(readAudit(dataDir, {}))), ['2']);
+});
+
+test('it is read in the order of time over days and parts, past what is torn or no line', async (t) => {
+	const dataDir = await folderOf(t);
+	const folder = path.join(dataDir, 'audit');
+	await mkdir(folder);
+	const at = (name: string, text: string | Buffer) => appendFile(path.join(folder, name), text);
+	const [day, next] = ['2031-02-03', '2031-02-04'];
+	await at(`${next}.jsonl`, lineAt(`${next}T00:00:00Z`, 5));
+	await at(`${day}.jsonl`, lineAt(`${day}T01:00:00Z`, 1) + lineAt(`${day}T03:00:00Z`, 3));
+	await at(`${day}.10.jsonl`, lineAt(`${day}T04:00:00Z`, 4));
+	await at(`${day}.2.jsonl`, lineAt(`${day}T02:00:00Z`, 2));
+	await at(`${next}.jsonl`, Buffer.alloc(200_000));
+	await at(
+		`${next}.jsonl`,
+		`\nno line\n{}\n${lineAt(`${next}T01:00:00Z`, 0).slice(0, 40)}${lineAt(`${next}T02:00:00Z`, 6)}`,
+	);
+	await at(`${next}.jsonl`, lineAt(`${next}T03:00:00Z`, 7).slice(0, -9));
+	await at('notes.txt', 'not ours');
+	t.deepEqual(pathsOf(await collect(readAudit(dataDir, {}))), ['1', '2', '3', '4', '5', '6']);
+	const since = Date.parse(`${day}T02:00:00Z`);
+	const until = Date.parse(`${next}T00:00:00Z`);
+	t.deepEqual(pathsOf(await collect(readAudit(dataDir, { since, until }))), ['2', '3', '4']);
+
+	const following = new AbortController();
+	const seen: (string | undefined)[] = [];
+	let passes = 0;
+	const onCaughtUp = () => void (passes++ === 0 ? at(`${next}.1.jsonl`, lineAt(`${next}T04:00:00Z`, 8)) : undefined);
+	for await (const { path: found } of readAudit(dataDir, { since: until }, { signal: following.signal, onCaughtUp })) {
+		seen.push(found);
+		if (found === '8') following.abort();
+	}
+	t.deepEqual(seen, ['5', '6', '8'], 'it goes on with what comes');
+});
+
+test('what is older than it shall be kept goes, and the oldest of what is too much', async (t) => {
+	const folder = await folderOf(t);
+	const days = ['2031-02-01', '2031-02-02', '2031-02-03', '2031-02-04'];
+	for (const day of days) await writeFile(path.join(folder, `${day}.jsonl`), Buffer.alloc(1000));
+	const left = async () => (await auditFiles(folder)).map(({ day }) => day);
+	const dayMs = 24 * 60 * 60_000;
+	const now = Date.parse('2031-02-04T12:00:00Z');
+	await removeOldAudit(folder, now, { keepFor: 2 * dayMs, maxSize: 10_000 });
+	t.deepEqual(await left(), days.slice(1));
+	await removeOldAudit(folder, now, { keepFor: 30 * dayMs, maxSize: 2500 });
+	t.deepEqual(await left(), days.slice(2));
+	await removeOldAudit(folder, now, { keepFor: 30 * dayMs, maxSize: 0 });
+	t.deepEqual(await left(), days.slice(3), 'the newest stays');
+});

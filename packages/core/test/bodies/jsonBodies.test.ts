@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import type { App } from '../../src/index.js';
+import { addressOf, rawRequest } from '../rawRequest.js';
+import { Client, testApp } from '../testApp.js';
+import { until } from '../until.js';
+
+const MB = 1024 * 1024;
+
+/** Bodies that are waited for as long as a slow machine needs. */
+const patient = { bodySecondMs: 60_000 };
+
+/** A selection whose JSON has so many bytes. */
+function selectionOf(bytes: number): string {
+	const item = (size: number) => `{"path":"${'x'.repeat(size)}"}`;
+	const [start, end] = ['{"type":"public","directory":"","files":[', ']}'];
+	return `${start}${item(bytes - start.length - end.length - item(0).length)}${end}`;
+}
+
+interface Head {
+	length: number | 'chunked';
+	cookie?: string | undefined;
+	from?: string;
+}
+
+function headOf({ length, cookie, from }: Head): string {
+	return [
+		'POST /api/downloadZip HTTP/1.1',
+		'Host: x',
+		'Content-Type: application/json',
+		length === 'chunked' ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`,
+		...(cookie === undefined ? [] : [`Cookie: ${cookie}`]),
+		...(from === undefined ? [] : [`X-Forwarded-For: ${from}`]),
+		'',
+		'',
+	].join('\r\n');
+}
+
+/** A body that was announced and of which nothing comes yet. */
+async function announce(t: ExecutionContext, app: App, head: Head) {
+	const socket = connect(addressOf(app), () => socket.write(headOf(head)));
+	let text = '';
+	socket
+		.on('error', () => {})
+		.on('data', (data) => {
+			text += data.toString('latin1');
+		});
+	t.teardown(() => void socket.destroy());
+	await once(socket, 'connect');
+	return {
+		socket,
+		async answered() {
+			await until('an answer', () => text !== '');
+			return Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1]);
+		},
+	};
+}
+
+/** Resolves once the server has seen all that was sent before. */
+const seen = (app: App) => new Client(app).get('/api/health');
+
+test('a visitor’s JSON has 256 kB at most, also where a signed-in person may send more', async (t) => {
+	const app = await testApp(t);
+	const visitor = new Client(app);
+	const ada = await new Client(app).register('ada');
+	t.is((await visitor.post('/api/downloadZip', selectionOf(256 * 1024))).statusCode, 400, 'a name that is too long');
+	t.is((await rawRequest(app, headOf({ length: 256 * 1024 + 1 }))).status, 413, 'refused by its headers');
+	t.is((await ada.post('/api/downloadZip', selectionOf(256 * 1024 + 1))).statusCode, 400);
+	const chunk = Buffer.from(`1000\r\n${' '.repeat(4096)}\r\n`);
+	t.is((await rawRequest(app, headOf({ length: 'chunked' }), { chunk, most: MB })).status, 413);
+});
+
+test('a hundred visitors’ connections with 15 MB each are refused unread', async (t) => {
+	const app = await testApp(t);
+	const before = process.memoryUsage().rss;
+	const chunk = Buffer.alloc(64 * 1024, ' ');
+	const answers = await Promise.all(
+		Array.from({ length: 120 }, () => rawRequest(app, headOf({ length: 15 * MB }), { chunk, most: 15 * MB })),
+	);
+	for (const { status } of answers) t.is(status, 413);
+	const grown = (process.memoryUsage().rss - before) / MB;
+	t.true(grown < 120, `${grown} MB more`);
+});
+
+test('one address has 16 MB of large bodies under way, all together 48 MB, and what was refused goes when there is room', async (t) => {
+	const app = await testApp(t, { '--trusted-proxies': '127.0.0.1' }, patient);
+	const { cookie } = await new Client(app).register('ada');
+	const from = (n: number) => ({ length: 15 * MB, cookie, from: `203.0.113.${n}` });
+	const first = await announce(t, app, from(1));
+	await seen(app);
+	t.is((await rawRequest(app, headOf(from(1)))).status, 429);
+	for (const n of [2, 3]) await announce(t, app, from(n));
+	await seen(app);
+	const refused = await rawRequest(app, headOf(from(4)));
+	t.is(refused.status, 503);
+	t.regex(refused.text, /retry-after: 2/i);
+	const small = await new Client(app).post(
+		'/api/login',
+		{ username: 'ada', password: 'correct horse' },
+		{ 'x-forwarded-for': '203.0.113.1' },
+	);
+	t.is(small.statusCode, 200, 'nobody is kept from signing in');
+	first.socket.destroy();
+	await until('there is room again', async () => {
+		const next = await announce(t, app, from(1));
+		next.socket.write(selectionOf(15 * MB));
+		return (await next.answered()) === 400;
+	});
+});
+
+test('a body of unknown length counts as it comes', async (t) => {
+	const app = await testApp(t, {}, patient);
+	const ada = await new Client(app).register('ada');
+	const first = await announce(t, app, { length: 'chunked', cookie: ada.cookie });
+	const text = selectionOf(10 * MB);
+	// When the last of it was taken from here, most of it is there.
+	await new Promise((resolve) => first.socket.write(`${text.length.toString(16)}\r\n${text}`, resolve));
+	t.is((await rawRequest(app, headOf({ length: 15 * MB, cookie: ada.cookie }))).status, 429);
+	first.socket.write('\r\n0\r\n\r\n');
+	t.is(await first.answered(), 400);
+	t.is((await ada.post('/api/downloadZip', selectionOf(15 * MB))).statusCode, 400, 'it has given back what it took');
+});
+
+test('JSON with millions of values is refused before it is parsed', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const empty = `{"files":[${'{},'.repeat(2_000_000)}{}]}`;
+	const answer = await rawRequest(app, headOf({ length: empty.length, cookie: ada.cookie }) + empty);
+	t.is(answer.status, 413);
+	t.regex(answer.text, /too many values/);
+	const strings = `{"type":"public","directory":"${'{[,\\",'.repeat(150_000)}","files":[]}`;
+	t.is((await ada.post('/api/downloadZip', strings)).statusCode, 400, 'what stands in a text does not count');
+	t.is((await ada.post('/api/downloadZip', '['.repeat(17))).statusCode, 400);
+});

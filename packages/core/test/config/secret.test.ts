@@ -1,0 +1,79 @@
+import * as files from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { pino } from 'pino';
+import { readOrMakeSecret } from '../../src/config/secret.js';
+import { ConfigError } from '../../src/index.js';
+
+const log = pino({ level: 'silent' });
+
+async function folderFor(t: ExecutionContext): Promise<string> {
+	const folder = await files.mkdtemp(path.join(os.tmpdir(), 'stowage-secret-'));
+	t.teardown(() => files.rm(folder, { recursive: true, force: true }));
+	return folder;
+}
+
+/** The log's lines and the log. */
+function heard() {
+	const lines: string[] = [];
+	return { lines, log: pino({}, { write: (line: string) => void lines.push(line) }) };
+}
+
+const withoutLinks = async () => {
+	throw Object.assign(new Error('operation not permitted'), { code: 'EPERM' });
+};
+
+/** As exFAT and SMB show every file, whatever mode it was given. */
+const withoutModes = (async (file: string) => {
+	const found = await files.stat(file);
+	found.mode = (found.mode & ~0o777) | 0o777;
+	return found;
+}) as typeof files.stat;
+
+test('the key is made once, for its owner alone, and nothing lies beside it', async (t) => {
+	const folder = await folderFor(t);
+	const key = await readOrMakeSecret(folder, log);
+	t.true(key.length >= 32);
+	t.is(await readOrMakeSecret(folder, log), key);
+	t.is((await files.stat(path.join(folder, 'session.key'))).mode & 0o777, 0o600);
+	t.deepEqual(await files.readdir(folder), ['session.key']);
+});
+
+test('many that start at once end with one key', async (t) => {
+	const folder = await folderFor(t);
+	const keys = await Promise.all(Array.from({ length: 8 }, () => readOrMakeSecret(folder, log)));
+	t.is(new Set(keys).size, 1);
+});
+
+test('many that start at once end with one key where there are no links', async (t) => {
+	const folder = await folderFor(t);
+	const keys = await Promise.all(
+		Array.from({ length: 8 }, () => readOrMakeSecret(folder, log, { ...files, link: withoutLinks })),
+	);
+	t.is(new Set(keys).size, 1);
+	t.deepEqual(await files.readdir(folder), ['session.key']);
+});
+
+test('a file system that keeps no modes is said in the log, and no reason not to start', async (t) => {
+	const folder = await folderFor(t);
+	const { lines, log: listening } = heard();
+	const key = await readOrMakeSecret(folder, listening, { link: withoutLinks, stat: withoutModes });
+	t.true(key.length >= 32);
+	t.regex(lines.join(''), /keeps no modes.*777/);
+});
+
+test('a key that others may read is refused', async (t) => {
+	const folder = await folderFor(t);
+	await readOrMakeSecret(folder, log);
+	await files.chmod(path.join(folder, 'session.key'), 0o644);
+	const error = await t.throwsAsync(readOrMakeSecret(folder, log), { instanceOf: ConfigError });
+	t.regex(error?.message ?? '', /644.*600/);
+	t.deepEqual(await files.readdir(folder), ['session.key']);
+});
+
+test('a key that is too short is refused', async (t) => {
+	const folder = await folderFor(t);
+	await files.writeFile(path.join(folder, 'session.key'), 'short', { mode: 0o600 });
+	await t.throwsAsync(readOrMakeSecret(folder, log), { instanceOf: ConfigError, message: /too short/ });
+});

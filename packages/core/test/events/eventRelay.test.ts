@@ -1,0 +1,224 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { type Database, openDatabase } from '@stowage/database';
+import type { EventStore, Notification } from '@stowage/plugin-api';
+import { Failure, parsePath, type StoragePath } from '@stowage/rules';
+import test, { type ExecutionContext } from 'ava';
+import { EventRelay } from '../../src/events/EventRelay.js';
+import { createNotifications } from '../../src/events/notifications.js';
+import { createLog } from '../../src/log.js';
+
+const ticket = (token: string, sent: number): Notification => ({
+	...{ kind: 'ticket', ticket: token, sent, size: 9 },
+	state: sent === 9 ? 'done' : 'sending',
+});
+
+/** Relays of several processes over one database, whose time only the test moves. */
+async function site(t: ExecutionContext) {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-relay-'));
+	const clock = { now: Date.UTC(2030, 0, 1) };
+	const database: Database = await openDatabase(`sqlite:${folder}/stowage.db`, { now: () => clock.now });
+	const relays: EventRelay[] = [];
+	const gone = new Set<string>();
+	t.teardown(async () => {
+		await Promise.all(relays.map((relay) => relay.close()));
+		await database.close();
+		await rm(folder, { recursive: true, force: true });
+	});
+	const join = (name: string, { secret = 'shared', store = database.events as EventStore } = {}) => {
+		const polled = new Set<StoragePath>();
+		const folders: StoragePath[] = [];
+		let added = 0;
+		const local = createNotifications(() => clock.now);
+		const relay = new EventRelay({
+			store: {
+				...store,
+				add: async (process, events) => {
+					added += events.length;
+					await store.add(process, events);
+				},
+			},
+			identity: { name, isGone: async (other) => gone.has(other) },
+			secret,
+			databaseReserve: { assertRoom: async () => {} },
+			notifications: local,
+			folders: () => ({ hasPolled: () => polled.size > 0, changedElsewhere: (folder) => folders.push(folder) }),
+			monotonic: () => clock.now,
+			log: createLog('silent'),
+		});
+		relays.push(relay);
+		const notifications = relay.notifications();
+		return {
+			relay,
+			polled,
+			/** Folders of whose change it was told. */
+			folders,
+			rowsAdded: () => added,
+			publish: (token: string, sent: number) => {
+				notifications.publish({ ticket: token }, ticket(token, sent));
+				notifications.publish({ userId: 'ada' }, ticket(token, sent));
+			},
+			/** A page of this process; resolves to what it hears. */
+			open(audience: { userId: string } | { ticket: string }) {
+				const heard: number[] = [];
+				const close = notifications.subscribe(audience, (item) => item.kind === 'ticket' && heard.push(item.sent));
+				return { heard, close };
+			},
+		};
+	};
+	const ticks = async (...some: { relay: EventRelay }[]) => {
+		// A look that is under way may have missed what came meanwhile.
+		for (const { relay } of some) for (let looks = 0; looks < 2; looks++) await relay.tick();
+	};
+	return { database, clock, gone, join, ticks };
+}
+
+test('a page hears of a ticket at another process once a look, the last state always, and nothing twice', async (t) => {
+	const { join, ticks } = await site(t);
+	const [a, b] = [join('a'), join('b')];
+	const owner = b.open({ userId: 'ada' });
+	const holder = b.open({ ticket: 'secret' });
+	const atHome = a.open({ userId: 'ada' });
+	const another = b.open({ userId: 'bob' });
+	await ticks(b);
+	await ticks(a);
+	for (const sent of [1, 2, 3, 9]) a.publish('secret', sent);
+	await ticks(a, b, a, b);
+	for (const { heard } of [owner, holder]) {
+		t.is(heard.at(-1), 9);
+		t.is(heard.filter((sent) => sent === 9).length, 1);
+		t.true(heard.length <= 2, 'the first, which was sent at once, and the last');
+	}
+	t.deepEqual(atHome.heard, [1, 2, 3, 9], 'its own events come by themselves, and once');
+	t.deepEqual(another.heard, []);
+});
+
+test('a process that is alone writes no row for its events, nor for the folders that it changes', async (t) => {
+	const { join, ticks, database, gone } = await site(t);
+	const [a, idle, crashed] = [join('a'), join('idle'), join('crashed')];
+	const page = a.open({ userId: 'ada' });
+	crashed.open({ userId: 'ada' });
+	await ticks(crashed);
+	gone.add('crashed');
+	for (let sent = 1; sent <= 9; sent++) {
+		a.publish('secret', sent);
+		a.relay.changedHere(parsePath('Public'));
+		await ticks(a, idle);
+	}
+	t.deepEqual(page.heard, [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+	t.is(a.rowsAdded(), 0);
+	t.deepEqual(await database.events.latest(60_000, 'nobody'), []);
+	t.deepEqual(await database.events.listeners(60_000, 'crashed'), [{ process: 'a', pollsFolders: false }]);
+	page.close();
+});
+
+test('a process whose pages come later is told where tickets stand, and one whose pages left is told no more', async (t) => {
+	const { join, ticks, clock } = await site(t);
+	const [a, b] = [join('a'), join('b')];
+	a.publish('secret', 9);
+	await ticks(a);
+	t.is(a.rowsAdded(), 0);
+	clock.now += 5 * 60_000;
+	const late = b.open({ userId: 'ada' });
+	await ticks(b, a, b);
+	t.deepEqual(late.heard, [9]);
+	late.close();
+	const before = a.rowsAdded();
+	clock.now += 40_000;
+	a.publish('secret2', 9);
+	await ticks(a);
+	t.is(a.rowsAdded(), before);
+	const again = b.open({ ticket: 'secret2' });
+	await ticks(b, a, b);
+	t.deepEqual(again.heard, [9]);
+	clock.now += 11 * 60_000;
+	const c = join('c');
+	const tooLate = c.open({ ticket: 'secret2' });
+	await ticks(c, a, c);
+	t.deepEqual(tooLate.heard, []);
+});
+
+test('a changed folder is told to processes that would have to look for that by themselves, and to no others', async (t) => {
+	const { join, ticks } = await site(t);
+	const [a, b, c] = [join('a'), join('b'), join('c')];
+	b.open({ userId: 'ada' });
+	await ticks(b);
+	a.relay.changedHere(parsePath('Public'));
+	await ticks(a);
+	t.is(a.rowsAdded(), 0);
+	c.polled.add(parsePath('Public'));
+	c.relay.wake();
+	await ticks(c);
+	for (let times = 0; times < 50; times++) a.relay.changedHere(parsePath('Public'));
+	await ticks(a, c, a, c);
+	t.true(c.folders.length >= 1 && c.folders.length <= 2, String(c.folders.length));
+	t.is(c.folders.at(-1), parsePath('Public'));
+	t.deepEqual(a.folders, []);
+});
+
+test('what lies in the database gives no ticket away, and what was not sealed with the same secret is not heard', async (t) => {
+	const { join, ticks, database } = await site(t);
+	const [a, b, foreign] = [join('a'), join('b'), join('foreign', { secret: 'another' })];
+	const page = b.open({ userId: 'ada' });
+	await ticks(b);
+	a.publish('secret', 9);
+	await ticks(a);
+	const [row] = await database.events.latest(60_000, 'nobody');
+	if (row === undefined) return t.fail();
+	t.notRegex(row.payload, /secret/);
+	t.notRegex(Buffer.from(row.payload, 'base64url').toString('latin1'), /secret|ada/);
+	const plain = JSON.stringify({ kind: 'notification', audience: { userId: 'ada' }, item: ticket('forged', 5) });
+	await database.events.add('forger', [
+		{ number: 1, payload: plain },
+		{ number: 2, payload: '' },
+		{ number: 3, payload: `${row.payload.slice(0, -2)}AA` },
+	]);
+	foreign.publish('forged', 4);
+	await ticks(foreign, b);
+	t.deepEqual(page.heard, [9]);
+});
+
+test('what could not be written while the database was away is told once it is back', async (t) => {
+	const { join, ticks, database } = await site(t);
+	let isAway = true;
+	const a = join('a', {
+		store: {
+			...database.events,
+			async add(process, events) {
+				if (isAway) throw new Failure('unavailable', 'The database is away.');
+				await database.events.add(process, events);
+			},
+		},
+	});
+	const b = join('b');
+	const page = b.open({ userId: 'ada' });
+	await ticks(b);
+	a.publish('secret', 5);
+	await ticks(a);
+	a.publish('secret', 9);
+	await ticks(a, b);
+	t.deepEqual(page.heard, []);
+	isAway = false;
+	await ticks(a, b);
+	t.deepEqual(page.heard, [9]);
+});
+
+test('events are removed after a while by whoever wrote them, and a process that stops listens no more', async (t) => {
+	const { join, ticks, database, clock } = await site(t);
+	const [a, b] = [join('a'), join('b')];
+	b.open({ userId: 'ada' });
+	await ticks(b);
+	a.publish('secret', 9);
+	await ticks(a);
+	t.is((await database.events.latest(60_000, 'nobody')).length, 2);
+	clock.now += 95_000;
+	await ticks(a);
+	t.deepEqual(await database.events.latest(200_000, 'nobody'), []);
+	await ticks(b);
+	a.publish('secret', 9);
+	await a.relay.close();
+	t.is((await database.events.latest(60_000, 'nobody')).length > 0, true, 'the last event of a process that stops');
+	await b.relay.close();
+	t.deepEqual(await database.events.listeners(60_000, 'nobody'), []);
+});

@@ -1,0 +1,252 @@
+import { appendFile, mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import test from 'ava';
+import { isChange, openEvents } from '../openEvents.js';
+import { ownTime, ownWait } from '../ownTime.js';
+import { Client, json, testApp } from '../testApp.js';
+import { until } from '../until.js';
+
+/** Long enough ago that opening a stream tells of nothing. */
+const longAgo = new Date('2020-01-01');
+
+async function settle(...folders: string[]): Promise<void> {
+	for (const folder of folders) await utimes(folder, longAgo, longAgo);
+}
+
+test('a stream tells of what a program on disk does, within two seconds', async (t) => {
+	const app = await testApp(t);
+	const { cookie } = await new Client(app).register('ada');
+	const folder = path.join(app.filesDir, 'users/ada/docs');
+	await mkdir(path.join(folder, 'below'), { recursive: true });
+	await writeFile(path.join(folder, 'old.txt'), '1');
+	await settle(path.join(folder, 'old.txt'), path.join(folder, 'below'), folder);
+	const stream = await openEvents(app, '?type=private&directory=docs', cookie);
+	t.is(stream.status, 200);
+	t.is(stream.headers['content-type'], 'text/event-stream; charset=utf-8');
+	t.is(stream.headers['cache-control'], 'private, no-store');
+	t.is(stream.headers['x-accel-buffering'], 'no');
+	t.is(stream.headers['content-encoding'], undefined);
+	await stream.quiet();
+	t.regex(stream.text(), /^retry: \d+\n\n(:\n\n)*$/, 'nothing has changed yet');
+
+	const steps: [string, () => Promise<unknown>][] = [
+		['a file comes', () => writeFile(path.join(folder, 'new.txt'), 'hello')],
+		['a file grows', () => appendFile(path.join(folder, 'old.txt'), 'more')],
+		['a file gets another time', () => utimes(path.join(folder, 'new.txt'), 1, 1)],
+		['a file is renamed', () => rename(path.join(folder, 'new.txt'), path.join(folder, 'renamed.txt'))],
+		['a file goes', () => rm(path.join(folder, 'renamed.txt'))],
+		['a folder in it gets a child', () => writeFile(path.join(folder, 'below/child'), '')],
+	];
+	for (const [what, step] of steps) {
+		await stream.quiet();
+		const started = ownTime();
+		await step();
+		const done = ownTime();
+		const { data, at } = await stream.next((event) => isChange(event) && event.at >= started);
+		t.deepEqual(data, { type: 'private', directory: 'docs' }, what);
+		t.true(at - done < 2000, `${what}: ${at - done} ms`);
+	}
+	stream.close();
+});
+
+test('many changes a second make two events a second, and the last change is told', async (t) => {
+	const app = await testApp(t);
+	const { cookie } = await new Client(app).register('ada');
+	const folder = path.join(app.filesDir, 'users/ada/busy');
+	await mkdir(folder);
+	await settle(folder);
+	const stream = await openEvents(app, '?type=private&directory=busy', cookie);
+	const started = performance.now();
+	let made = 0;
+	// However busy this machine is.
+	while (stream.events.length < 4 || made < 100) {
+		await writeFile(path.join(folder, `file ${made++}`), '');
+		await wait(8);
+	}
+	const told = stream.events.length;
+	const seconds = (performance.now() - started) / 1000;
+	t.true(told <= 2 * seconds + 1 && told < made, `${told} events for ${made} changes in ${seconds} s`);
+	await stream.quiet();
+	const last = ownTime();
+	await writeFile(path.join(folder, 'last'), '');
+	await stream.next((event) => event.at >= last);
+	stream.close();
+});
+
+test('a folder that is renamed, deleted and made again is followed', async (t) => {
+	const app = await testApp(t);
+	const { cookie } = await new Client(app).register('ada');
+	const home = path.join(app.filesDir, 'users/ada');
+	await mkdir(path.join(home, 'above/docs'), { recursive: true });
+	await settle(path.join(home, 'above/docs'));
+	const stream = await openEvents(app, '?type=private&directory=above/docs', cookie);
+	const told = async (what: string, step: () => Promise<unknown>) => {
+		const started = ownTime();
+		await step();
+		const done = ownTime();
+		const { at } = await stream.next((event) => isChange(event) && event.at >= started);
+		t.true(at - done < 2000, `${what}: ${at - done} ms`);
+		// Until it is followed where it is now, and what was told of this step has come.
+		await stream.quiet();
+	};
+	await told('renamed above it', () => rename(path.join(home, 'above'), path.join(home, 'elsewhere')));
+	await told('renamed back', () => rename(path.join(home, 'elsewhere'), path.join(home, 'above')));
+	await told('a file comes', () => writeFile(path.join(home, 'above/docs/a'), ''));
+	await told('deleted', () => rm(path.join(home, 'above/docs'), { recursive: true }));
+	await told('made again', () => mkdir(path.join(home, 'above/docs')));
+	await told('a file comes again', () => writeFile(path.join(home, 'above/docs/a'), ''));
+	stream.close();
+});
+
+test('what another user publishes shows in the public view of a visitor, also in a tree that has the folder later', async (t) => {
+	const app = await testApp(t, { '--public-listing': 'everyone' });
+	const ada = await new Client(app).register('ada');
+	const publicFolder = path.join(app.filesDir, 'Public/shared');
+	await mkdir(publicFolder);
+	await settle(publicFolder);
+	const stream = await openEvents(app, '?directory=shared');
+	t.is(stream.status, 200);
+	await ada.post('/api/createFolder', { directory: '', folderName: 'shared', type: 'public' });
+	await stream.next(isChange);
+	await stream.quiet();
+	await ada.upload('/api/upload', [
+		{ name: 'directory', value: 'shared' },
+		{ name: 'type', value: 'public' },
+		{ name: 'file', value: 'hello', fileName: 'a.txt' },
+	]);
+	await stream.next(isChange);
+	// What somebody does in their own home is no news for a visitor.
+	await stream.quiet();
+	const before = stream.events.length;
+	await writeFile(path.join(app.filesDir, 'users/ada/private.txt'), '');
+	await stream.quiet();
+	t.is(stream.events.length, before);
+	// Somebody whose tree did not exist when the stream was opened.
+	const bob = await new Client(app).register('bob');
+	await stream.quiet();
+	const made = ownTime();
+	await bob.post('/api/createFolder', { directory: '', folderName: 'shared', type: 'public' });
+	await stream.next((event) => isChange(event) && event.at >= made);
+	stream.close();
+});
+
+test('what changed just before a stream was opened is told at once', async (t) => {
+	const app = await testApp(t);
+	const { cookie } = await new Client(app).register('ada');
+	await writeFile(path.join(app.filesDir, 'users/ada/fresh.txt'), '');
+	const stream = await openEvents(app, '?type=private', cookie);
+	t.deepEqual((await stream.next(isChange)).data, { type: 'private', directory: '' });
+	stream.close();
+});
+
+test('a folder may be followed by whoever may list it', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	t.is((await new Client(app).get('/api/events?type=private')).statusCode, 401);
+	t.is((await new Client(app).get('/api/events?type=private&directory=nowhere')).statusCode, 401);
+	t.is((await ada.get('/api/events?type=private&directory=nowhere')).statusCode, 404);
+	t.is((await ada.get('/api/events?directory=nowhere')).statusCode, 404);
+	t.is((await ada.get('/api/events?directory=../etc')).statusCode, 400);
+	t.is((await ada.get('/api/events?type=else')).statusCode, 400);
+	t.is((await ada.call('HEAD', '/api/events?type=private')).statusCode, 200);
+});
+
+test('signing out ends the streams of that session and no other', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const elsewhere = new Client(app);
+	await elsewhere.post('/api/login', { username: 'ada', password: 'correct horse' });
+	const stream = await openEvents(app, '?type=private', ada.cookie);
+	const other = await openEvents(app, '?type=private', elsewhere.cookie);
+	let hasOtherEnded = false;
+	void other.ended().then(
+		() => {
+			hasOtherEnded = true;
+		},
+		() => {},
+	);
+	t.is((await ada.get('/api/logout')).statusCode, 200);
+	await stream.ended();
+	await ownWait(1200);
+	t.false(hasOtherEnded);
+	other.close();
+});
+
+test('news of tickets and jobs reach their owner and whoever holds the ticket', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const bob = await new Client(app).register('bob');
+	const [mine, foreign, visitor, stranger] = await Promise.all([
+		openEvents(app, '?type=private', ada.cookie),
+		openEvents(app, '?type=private', bob.cookie),
+		openEvents(app, '?ticket=secret1&ticket=secret2'),
+		openEvents(app, ''),
+	]);
+	const user = await app.services.database.users.find('ada');
+	const ticket = { kind: 'ticket', ticket: 'secret2', sent: 5, size: 10, state: 'sending' } as const;
+	app.services.notifications.publish({ ticket: 'secret2' }, ticket);
+	app.services.notifications.publish({ userId: user?.id ?? '' }, { ...ticket, ticket: 'hers' });
+	const job = {
+		id: 'j1',
+		kind: 'copy',
+		status: 'processing',
+		title: 'Copy 2 items',
+		done: 12,
+		total: 100,
+		unit: 'bytes',
+		speed: 3,
+		timeLeft: 29,
+		error: null,
+		canRetry: false,
+		detail: null,
+		createdAt: 1,
+		startTime: 2,
+		endTime: null,
+	} as const;
+	app.services.notifications.publish({ userId: user?.id ?? '' }, { kind: 'job', job });
+	t.deepEqual((await visitor.next(({ event }) => event === 'ticket')).data, {
+		ticket: 'secret2',
+		sent: 5,
+		size: 10,
+		state: 'sending',
+	});
+	t.is((await mine.next(({ event }) => event === 'ticket')).data.ticket, 'hers');
+	t.deepEqual((await mine.next(({ event }) => event === 'job')).data, { job });
+	await wait(100);
+	for (const stream of [foreign, stranger])
+		t.deepEqual(
+			stream.events.filter(({ event }) => event !== 'changed'),
+			[],
+		);
+	for (const stream of [mine, foreign, visitor, stranger]) stream.close();
+});
+
+test('one person can’t take all streams, and what is closed is free again', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const open = await Promise.all(Array.from({ length: 32 }, () => openEvents(app, '?type=private', ada.cookie)));
+	t.true(open.every(({ status }) => status === 200));
+	const refused = await ada.get('/api/events?type=private');
+	t.is(refused.statusCode, 429);
+	t.is(json(refused).code, 'RATE_LIMITED');
+	t.truthy(refused.headers['retry-after']);
+	const visitor = await openEvents(app, '');
+	t.is(visitor.status, 200);
+	for (const stream of open) stream.close();
+	await until('there is room again', async () => {
+		const again = await openEvents(app, '?type=private', ada.cookie);
+		again.close();
+		return again.status === 200;
+	});
+	visitor.close();
+});
+
+test('a server that stops does not wait for its streams', async (t) => {
+	const app = await testApp(t);
+	const stream = await openEvents(app, '');
+	const started = ownTime();
+	await app.server.stop({ timeout: 60_000 });
+	t.true(ownTime() - started < 10_000);
+	await stream.ended();
+});

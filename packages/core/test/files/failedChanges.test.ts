@@ -1,0 +1,196 @@
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import type { Socket } from 'node:net';
+import path from 'node:path';
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
+import { Failure } from '@stowage/rules';
+import test from 'ava';
+import { addressOf } from '../rawRequest.js';
+import { Client, file, json, type TestApp, testApp } from '../testApp.js';
+import { until } from '../until.js';
+
+const full = () => Promise.reject(new Failure('storageFull', 'The storage is full.'));
+
+async function homeOf(app: TestApp, ...names: string[]): Promise<string[]> {
+	return (await readdir(path.join(app.filesDir, 'users/ada', ...names))).sort();
+}
+
+test('a move or copy that fails leaves none of the folders that it made', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	await ada.upload('/api/upload', [file('a.txt', 'mine')]);
+	await ada.post('/api/createFolder', { directory: '', folderName: 'there', type: 'private' });
+	const { storage } = app.services;
+	const { move } = storage;
+	storage.copy = full;
+	storage.move = full;
+	for (const call of ['moveItem', 'copyItem']) {
+		const body = { fromPath: 'a.txt', toPath: 'there/x/y/z/a.txt', type: 'private' };
+		t.is((await ada.post(`/api/${call}`, body)).statusCode, 507);
+		t.deepEqual(await homeOf(app), ['Public', 'a.txt', 'there']);
+		t.deepEqual(await homeOf(app, 'there'), []);
+	}
+
+	// Somebody puts a file into a folder that was made for what then fails: it stays, and the folder with it.
+	storage.move = async () => {
+		await writeFile(path.join(app.filesDir, 'users/ada/there/x/theirs.txt'), 'theirs');
+		return full();
+	};
+	await ada.post('/api/moveItem', { fromPath: 'a.txt', toPath: 'there/x/y/a.txt', type: 'private' });
+	t.deepEqual(await homeOf(app, 'there/x'), ['theirs.txt']);
+	storage.move = move;
+});
+
+test('a path whose later part is refused makes no folder at all', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	await ada.upload('/api/upload', [file('a.txt', 'mine')]);
+	const answer = await ada.post('/api/moveItem', { fromPath: 'a.txt', toPath: 'new/b?d/a.txt', type: 'private' });
+	t.is(answer.statusCode, 400);
+	t.deepEqual(await homeOf(app), ['Public', 'a.txt']);
+});
+
+test('folders carry their count wherever they are answered', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	await mkdir(path.join(app.filesDir, 'users/ada/docs/deep'), { recursive: true });
+	for (const name of ['1', '2']) await writeFile(path.join(app.filesDir, 'users/ada/docs', name), '');
+	const found = json(await ada.get('/api/browse?type=private&search=docs')).entries;
+	t.deepEqual(
+		found.map(({ name, count }: { name: string; count: number }) => [name, count]),
+		[['docs', 3]],
+	);
+	const change = async (call: string, body: object) =>
+		json(await ada.post(`/api/${call}`, { ...body, type: 'private' })).entry;
+	t.like(await change('renameItem', { oldPath: 'docs', newName: 'papers' }), { path: 'papers', count: 3 });
+	t.like(await change('renameItem', { oldPath: 'papers', newName: 'papers' }), { path: 'papers', count: 3 });
+	t.like(await change('copyItem', { fromPath: 'papers', toPath: 'papers' }), { path: 'papers (1)', count: 3 });
+	t.like(await change('moveItem', { fromPath: 'papers', toPath: 'papers (1)/papers' }), { count: 3 });
+});
+
+test('making a folder in one that is not there names the one that is missing', async (t) => {
+	const ada = await new Client(await testApp(t)).register('ada');
+	const answer = await ada.post('/api/createFolder', { directory: 'no/such', folderName: 'new', type: 'private' });
+	t.is(answer.statusCode, 404);
+	t.is(json(answer).message, 'There is no such folder: no/such');
+});
+
+test('an upload that fails says why, also when what came before can’t be taken back', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const { storage } = app.services;
+	const { stage } = storage;
+	let staged = 0;
+	storage.stage = async (id) => {
+		const one = await stage.call(storage, id);
+		if (++staged === 2) one.commit = full;
+		return one;
+	};
+	storage.remove = () => Promise.reject(new Error('a bug'));
+	const answer = await ada.upload('/api/upload', [file('a', 'A'), file('b', 'B')]);
+	t.is(answer.statusCode, 507, answer.payload);
+	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
+});
+
+/** Sends a request and leaves once `isUnderWay`, before it is answered; resolves when the server knows. */
+async function askAndLeave(
+	app: TestApp,
+	method: string,
+	url: string,
+	cookie: string,
+	isUnderWay: () => boolean,
+	body?: object,
+): Promise<void> {
+	const text = body === undefined ? '' : JSON.stringify(body);
+	const sent = request({
+		...addressOf(app),
+		path: url,
+		method,
+		agent: false,
+		headers: { cookie, 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) },
+	});
+	const connected = once(app.server.listener, 'connection') as Promise<[Socket]>;
+	sent.on('error', () => {});
+	sent.end(text);
+	const [socket] = await connected;
+	await until('the work is under way', isUnderWay);
+	sent.destroy();
+	await until('the server knows that nobody waits', () => socket.destroyed);
+}
+
+test('a search ends when nobody waits for it any more', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const { storage } = app.services;
+	let batches = 0;
+	let isOver = false;
+	storage.list = async function* () {
+		try {
+			for (; batches < 1000; batches++) {
+				await wait(20);
+				yield [{ name: 'x', type: 'file', size: 0, mtime: 0 }];
+			}
+		} finally {
+			isOver = true;
+		}
+	};
+	await askAndLeave(app, 'GET', '/api/browse?type=private&search=none', ada.cookie ?? '', () => batches > 0);
+	await until('the search is over', () => isOver);
+	t.true(batches < 1000);
+});
+
+test('a copy ends when nobody waits for it any more', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	await ada.upload('/api/upload', [file('a.txt', 'mine')]);
+	let signal: AbortSignal | undefined;
+	app.services.storage.copy = (_from, _to, { signal: given } = {}) =>
+		new Promise((_resolve, reject) => {
+			signal = given;
+			given?.addEventListener('abort', () => reject(given.reason));
+		});
+	const body = { fromPath: 'a.txt', toPath: 'new/a.txt', type: 'private' };
+	await askAndLeave(app, 'POST', '/api/copyItem', ada.cookie ?? '', () => signal !== undefined, body);
+	await until('the copy is given up', () => signal?.aborted);
+	await until('the folder made for it is gone', async () => (await homeOf(app)).join() === 'Public,a.txt');
+	t.pass();
+	t.is(await readFile(path.join(app.filesDir, 'users/ada/a.txt'), 'utf8'), 'mine');
+});
+
+for (const type of ['private', 'public']) {
+	test(`a ${type} selection is looked at no longer when nobody waits for its ticket`, async (t) => {
+		const app = await testApp(t);
+		const ada = await new Client(app).register('ada');
+		const { storage } = app.services;
+		let looks = 0;
+		let goOn = () => {};
+		const isFree = new Promise<void>((resolve) => {
+			goOn = resolve;
+		});
+		storage.stat = async () => {
+			looks++;
+			await isFree;
+			await turn();
+			return { name: 'x', type: 'file', size: 1, mtime: 0, id: 'x', version: 'x' };
+		};
+		const files = Array.from({ length: 1000 }, (_, n) => ({ path: `${n}` }));
+		const body = { files, type, directory: '' };
+		await askAndLeave(app, 'POST', '/api/downloadTickets', ada.cookie ?? '', () => looks > 0, body);
+		goOn();
+		// Enough for all of them.
+		for (let n = 0; n < 10_000; n++) await turn();
+		t.true(looks < 100, `${looks} looks`);
+	});
+}
+
+test('with everybody’s files listed, a download that names its owner lists nobody', async (t) => {
+	const app = await testApp(t, { '--public-listing': 'everyone' });
+	const ada = await new Client(app).register('ada');
+	await ada.upload('/api/upload', [file('a.txt', 'mine'), { name: 'isPublic', value: 'true' }]);
+	app.services.storage.list = () => {
+		throw new Error('somebody was listed');
+	};
+	const answer = await new Client(app).get('/api/download/a.txt?owner=ada');
+	t.is(answer.statusCode, 200, answer.payload);
+});

@@ -1,0 +1,97 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { invalidNameMessage } from '@stowage/rules';
+import test, { type ExecutionContext } from 'ava';
+import { type Answer, Client, field, file, json, testApp } from '../testApp.js';
+import { create, patch } from '../tusClient.js';
+
+type Home = { ada: Client; folder: string; names: () => Promise<string[]> };
+
+/** Gives the name to something and answers whatever the server says to that. */
+type Give = (home: Home, name: string) => Promise<Answer>;
+
+/** Every call that takes a new name. What they need has a name that begins with `before`. */
+const calls: Record<string, Give> = {
+	createFolder: ({ ada }, folderName) => ada.post('/api/createFolder', { directory: '', folderName, type: 'private' }),
+	renameItem: async ({ ada }, newName) => {
+		await ada.upload('/api/upload', [file('before', 'x')]);
+		return ada.post('/api/renameItem', { oldPath: 'before', newName, type: 'private' });
+	},
+	moveItem: async ({ ada }, name) => {
+		await ada.upload('/api/upload', [field('isPublic', 'true'), file('before', 'x')]);
+		return ada.post('/api/moveItem', { fromPath: 'Public/before', toPath: name, type: 'private' });
+	},
+	copyItem: async ({ ada }, name) => {
+		await ada.upload('/api/upload', [field('isPublic', 'true'), file('before', 'x')]);
+		const copy = { fromPath: 'before', fromType: 'public', toPath: name, type: 'private' };
+		return ada.post('/api/copyItem', copy);
+	},
+	'the name of a part': ({ ada }, name) => ada.upload('/api/upload', [file(name, 'x')]),
+	fileName: ({ ada }, name) => ada.upload('/api/upload', [field('fileName', name), file('before', 'x')]),
+	'the filename of Upload-Metadata': async ({ ada }, name) => {
+		const created = await create(ada, 1, { filename: name });
+		return created.statusCode === 201 ? patch(ada, String(created.headers.location), 0, 'x') : created;
+	},
+};
+
+async function home(t: ExecutionContext): Promise<Home> {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const folder = path.join(app.filesDir, 'users/ada');
+	const names = async () => (await readdir(folder)).filter((name) => name !== 'Public' && !name.startsWith('before'));
+	await ada.get('/api/browse?type=private');
+	return { ada, folder, names };
+}
+
+for (const [call, give] of Object.entries(calls)) {
+	test(`${call}: white space of every kind around a given name is trimmed`, async (t) => {
+		const ours = await home(t);
+		const answer = await give(ours, ' \u00A0\u3000new\u00A0name\u2028\uFEFF ');
+		t.true(answer.statusCode < 300, answer.payload);
+		t.deepEqual(await ours.names(), ['new\u00A0name']);
+	});
+
+	test(`${call}: what is no name without the white space around it is refused`, async (t) => {
+		const ours = await home(t);
+		for (const name of ['\uFEFF..\u00A0', ' .\u3000', '\u00A0a:b', `\u00A0${'a'.repeat(256)}`]) {
+			const answer = await give(ours, name);
+			t.is(answer.statusCode, 400, JSON.stringify(name));
+			t.is(
+				json(answer).message,
+				json(answer).code === 'INVALID_NAME' ? invalidNameMessage : 'toPath: is not a valid path',
+			);
+		}
+		t.deepEqual(await ours.names(), []);
+	});
+
+	test(`${call}: a name of white space alone is refused`, async (t) => {
+		const ours = await home(t);
+		const answer = await give(ours, '\u00A0 \uFEFF');
+		t.is(answer.statusCode, 400);
+		t.is(json(answer).message, call === 'createFolder' ? 'Please enter a folder name' : invalidNameMessage);
+		t.deepEqual(await ours.names(), []);
+	});
+}
+
+test('the path of an existing entry is taken as it is', async (t) => {
+	const { ada, folder, names } = await home(t);
+	const old = '\u00A0old\uFEFF';
+	await mkdir(path.join(folder, `${old}/in`), { recursive: true });
+	await writeFile(path.join(folder, old, `${old}.txt`), 'x');
+	const listing = json(await ada.get(`/api/browse?type=private&directory=${encodeURIComponent(old)}`));
+	t.deepEqual(listing.entries.map(({ name }: { name: string }) => name).sort(), [`${old}.txt`, 'in'].sort());
+
+	const from = `${old}/${old}.txt`;
+	const call = async (name: string, payload: object) => json(await ada.post(name, { type: 'private', ...payload }));
+	// With its own name it goes on as it is; below a folder that is there, too.
+	const moved = await call('/api/moveItem', { fromPath: from, toPath: `${old}/in/${old}.txt` });
+	t.is(moved.entry?.path, `${old}/in/${old}.txt`, moved.message);
+	const copied = await call('/api/copyItem', { fromPath: `${old}/in/${old}.txt`, toPath: from });
+	t.is(copied.entry?.path, from, copied.message);
+	// A folder that is not there would be given such a name.
+	t.is((await call('/api/moveItem', { fromPath: from, toPath: `new\u00A0/a.txt` })).code, 'INVALID_NAME');
+
+	t.is((await call('/api/renameItem', { oldPath: old, newName: old })).entry.path, old, 'the name that it has');
+	t.is((await call('/api/renameItem', { oldPath: old, newName: '\u00A0new' })).entry.path, 'new');
+	t.deepEqual(await names(), ['new']);
+});

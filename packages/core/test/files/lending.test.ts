@@ -1,0 +1,102 @@
+import { writeSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { type LentFile, parsePath, type StagedFile, spawnLimited, type Viewer } from '@stowage/plugin-api';
+import test, { type ExecutionContext } from 'ava';
+import { Client, testApp } from '../testApp.js';
+
+const megabyte = 1024 ** 2;
+const home = { area: 'private', path: parsePath('') } as const;
+
+async function appWithViewer(t: ExecutionContext, flags: Record<string, string> = {}) {
+	const app = await testApp(t, { '--audit-record': 'off', ...flags });
+	await new Client(app).register('alice');
+	const { id } = (await app.services.database.users.find('alice')) ?? { id: '' };
+	const viewer: Viewer = { kind: 'user', id, username: 'alice' };
+	const { files, storage } = app.services;
+	return { app, viewer, files, storage, staging: path.join(app.filesDir, '.stowage/staging') };
+}
+
+/** A program that writes a megabyte a step, for as long as it may. */
+const writeUntilFull = (pace: (written: number) => void) => async (file: LentFile) => {
+	for (let written = 0; !file.full.aborted; written += megabyte) {
+		writeSync(file.descriptor, Buffer.alloc(megabyte, 1), 0, megabyte, written);
+		pace(written + megabyte);
+		await new Promise((resolve) => setTimeout(resolve, 50));
+	}
+	throw new Error('the program was ended');
+};
+
+const publishes = test.macro(async (t, prepare: (staged: StagedFile) => StagedFile) => {
+	const { app, viewer, files, storage } = await appWithViewer(t);
+	const before = await readdir(app.dataDir);
+	const staged = await files.stage(viewer);
+	const stage = storage.stage.bind(storage);
+	storage.stage = async (...place) => prepare(await stage(...place));
+	const told = await files.lend(viewer, staged, async ({ descriptor, mostBytes }) => {
+		t.true(mostBytes > 0);
+		writeSync(descriptor, 'world', 6);
+		writeSync(descriptor, 'Hello ', 0);
+		return 'told';
+	});
+	t.is(told, 'told');
+	const entry = await files.publishOnce(viewer, home, { staged, name: 'greeting.txt' });
+	t.is(entry.size, 11);
+	t.is(await readFile(path.join(app.filesDir, 'users/alice/greeting.txt'), 'utf8'), 'Hello world');
+	t.deepEqual(await readdir(app.dataDir), before);
+});
+
+test('what a program wrote into a staged file is published', publishes, (staged) => staged);
+
+test('a storage without such files is given what the program wrote elsewhere', publishes, (staged) => ({
+	id: staged.id,
+	size: () => staged.size(),
+	append: (body, at) => staged.append(body, at),
+	sync: () => staged.sync(),
+	commit: (to, options) => staged.commit(to, options),
+	discard: () => staged.discard(),
+}));
+
+test('a program may write without an end where the storage can’t tell what is free', async (t) => {
+	const { viewer, files, storage } = await appWithViewer(t);
+	storage.freeSpace = async () => undefined;
+	const staged = await files.stage(viewer);
+	const mostBytes = await files.lend(viewer, staged, async (lent) => lent.mostBytes);
+	t.is(mostBytes, Number.POSITIVE_INFINITY);
+	const child = spawnLimited('sh', ['-c', 'ulimit -f'], { memoryBytes: 64 * megabyte, fileBytes: mostBytes });
+	t.is((await text(child.stdout ?? Readable.from([]))).trim(), 'unlimited');
+	await staged.discard();
+});
+
+test('a program is told to end before it takes from what stays free', async (t) => {
+	const reserve = 30 * megabyte;
+	const { app, viewer, files, staging } = await appWithViewer(t, { '--uploads-free-space-reserve': `${reserve}` });
+	let written = 0;
+	app.services.storage.freeSpace = async () => reserve + 64 * megabyte - written;
+	const staged = await files.stage(viewer);
+	const pace = (bytes: number) => {
+		written = bytes;
+	};
+	const error = await t.throwsAsync(files.lend(viewer, staged, writeUntilFull(pace)));
+	t.is(error?.message, 'There is not enough free space.');
+	t.true(written < 64 * megabyte);
+	await staged.discard();
+	t.deepEqual(await readdir(staging), []);
+});
+
+test('a program passes no quota', async (t) => {
+	const { viewer, files, staging } = await appWithViewer(t, { '--quotas-user-bytes': `${10 * megabyte}` });
+	const staged = await files.stage(viewer);
+	const error = await t.throwsAsync(
+		files.lend(
+			viewer,
+			staged,
+			writeUntilFull(() => {}),
+		),
+	);
+	t.regex(error?.message ?? '', /^You may keep 10(\.0)? MB here/);
+	await staged.discard();
+	t.deepEqual(await readdir(staging), []);
+});

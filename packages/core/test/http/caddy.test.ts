@@ -1,0 +1,43 @@
+import { readFile } from 'node:fs/promises';
+import test, { type ExecutionContext } from 'ava';
+import { startCaddy } from '../../../../test/caddy.js';
+import { ownAddress } from '../../../../test/ownAddress.js';
+import { Client, field, file, type TestApp, testApp } from '../testApp.js';
+
+const caddyAddress = `${ownAddress()}:7423`;
+
+/** Caddy alone calls from here. */
+const proxyAddress = '127.0.0.1';
+
+/** The configuration that we ship, with this machine's ports and without certificates, in a real Caddy. */
+async function caddyBefore(t: ExecutionContext, app: TestApp): Promise<Client> {
+	const shipped = await readFile('config/proxies/Caddyfile', 'utf8');
+	const config = shipped
+		.replace('{\n', '{\n\tadmin off\n')
+		.replace('files.example.org {', `http://${caddyAddress} {\n\tbind ${caddyAddress.split(':')[0]}`)
+		.replace('127.0.0.1:7420', new URL(app.server.info.uri).host);
+	await startCaddy(t, caddyAddress, config);
+	return new Client({
+		...app,
+		server: { ...app.server, info: { ...app.server.info, uri: `http://${caddyAddress}` } },
+	} as TestApp);
+}
+
+test.serial('uploads, ranges and the client’s address pass through Caddy as they are', async (t) => {
+	const app = await testApp(t, { '--trusted-proxies': proxyAddress });
+	const caddy = await caddyBefore(t, app);
+	await caddy.register('ada');
+	const large = Buffer.alloc(3_000_000, 'stowage');
+	const answer = await caddy.upload('/api/upload', [field('type', 'private'), file('large.bin', large)]);
+	t.is(answer.statusCode, 200, answer.payload);
+	const part = await caddy.get('/api/download/large.bin?type=private', { range: 'bytes=7-13' });
+	t.is(part.statusCode, 206);
+	t.is(part.payload, 'stowage');
+});
+
+test.serial('Caddy ends a request whose headers are longer than Stowage takes', async (t) => {
+	const app = await testApp(t, { '--trusted-proxies': proxyAddress });
+	const caddy = await caddyBefore(t, app);
+	t.is((await caddy.get('/api/health', { 'x-long': 'x'.repeat(60_000) })).statusCode, 431);
+	t.is((await caddy.get('/api/health')).statusCode, 200);
+});

@@ -1,0 +1,183 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import test from 'ava';
+import { Client, field, file, json, type TestApp, testApp } from '../testApp.js';
+
+const canary = 'the canary sings';
+
+/** Ways to spell a way out, a NUL, a backslash or an absolute path. */
+const escapes = [
+	'..',
+	'../',
+	'../canary',
+	'../../canary',
+	'../../../canary',
+	'../bob/canary',
+	'docs/../../bob/canary',
+	'./canary',
+	'docs/./a.txt',
+	'docs//a.txt',
+	'/canary',
+	'//canary',
+	'/etc/passwd',
+	'..\\canary',
+	'..\\..\\canary',
+	'docs\\a.txt',
+	'a\0b',
+	'a\nb',
+	'a\u0085b',
+	'\u007f',
+	'docs/',
+	'/docs',
+	'.stowage/../canary',
+	`${'x'.repeat(256)}`,
+	`${'é'.repeat(128)}`,
+	'\ud800',
+	'....//....//canary',
+];
+
+const encodings: ((text: string) => string)[] = [
+	(text) => text,
+	(text) => encodeURIComponent(text.replace(/\ud800/g, '')),
+	(text) => text.replace(/\./g, '%2e').replace(/\//g, '%2f').replace(/\\/g, '%5c'),
+	(text) => text.replace(/\./g, '%2E').replace(/\\/g, '%5C').replace(/\0/g, '%00'),
+	(text) => text.replace(/\./g, '%252e').replace(/\//g, '%252f'),
+	(text) => text.replace(/\./g, '%c0%ae').replace(/\//g, '%c0%af'),
+	(text) => text.replace(/\./g, '\uff0e'),
+];
+
+async function planted(t: import('ava').ExecutionContext): Promise<{ app: TestApp; ada: Client }> {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	await new Client(app).register('bob');
+	for (const place of [
+		'canary',
+		'files/canary',
+		'files/users/canary',
+		'files/users/bob/canary',
+		'files/.stowage/canary',
+	]) {
+		await writeFile(path.join(app.dataDir, place), canary);
+	}
+	await mkdir(path.join(app.filesDir, 'users/ada/docs'));
+	await writeFile(path.join(app.filesDir, 'users/ada/docs/a.txt'), 'A');
+	return { app, ada };
+}
+
+async function untouched(t: import('ava').ExecutionContext, app: TestApp): Promise<void> {
+	for (const place of [
+		'canary',
+		'files/canary',
+		'files/users/canary',
+		'files/users/bob/canary',
+		'files/.stowage/canary',
+	]) {
+		t.is(await readFile(path.join(app.dataDir, place), 'utf8'), canary);
+	}
+	t.deepEqual((await readdir(path.join(app.filesDir, 'users'))).sort(), ['ada', 'anonymous', 'bob', 'canary']);
+	t.deepEqual(await readdir(path.join(app.filesDir, 'users/bob')), ['Public', 'canary']);
+	t.deepEqual((await readdir(app.filesDir)).sort(), ['.stowage', 'Public', 'canary', 'users']);
+}
+
+test('no spelling of an address brings a byte from outside', async (t) => {
+	const { app, ada } = await planted(t);
+	let tried = 0;
+	for (const way of escapes) {
+		for (const encode of encodings) {
+			const spelt = encode(way);
+			// What no client can put into a request line is tried in the fields below.
+			if (/[^\x21-\x7e]/.test(spelt) || spelt.includes('#')) continue;
+			for (const type of ['private', 'public']) {
+				for (const url of [
+					`/api/download/${spelt}?type=${type}`,
+					`/api/download/docs/${spelt}?type=${type}`,
+					`/assets/${spelt}`,
+					`/api/temp/${spelt}`,
+				]) {
+					const answer = await ada.get(url);
+					tried++;
+					// No spelling at all is the area itself, which comes as an archive of what the caller may see.
+					const isOwnRoot = url.startsWith('/api/download/?') && answer.statusCode === 200;
+					t.true(isOwnRoot || (answer.statusCode >= 400 && answer.statusCode < 504), `${url}: ${answer.statusCode}`);
+					t.not(answer.statusCode, 500, url);
+					t.false(answer.payload.includes(canary), url);
+				}
+			}
+		}
+	}
+	t.true(tried > 500, `${tried} spellings`);
+	await untouched(t, app);
+});
+
+test('no spelling of a path in any field reaches outside', async (t) => {
+	const { app, ada } = await planted(t);
+	const own = 'docs/a.txt';
+	for (const bad of [...escapes, ...escapes.map(encodedOnceMore)]) {
+		const query = new URLSearchParams({ type: 'private', directory: bad }).toString();
+		const calls = [
+			ada.get(`/api/browse?${query}`),
+			ada.get(`/api/browse/public?${query}`),
+			ada.post('/api/createFolder', { directory: bad, folderName: 'x', type: 'private' }),
+			ada.post('/api/createFolder', { directory: '', folderName: bad, type: 'private' }),
+			ada.call('DELETE', '/api/deleteItem', { filePath: bad, type: 'private' }),
+			ada.post('/api/moveItem', { fromPath: bad, toPath: 'moved', type: 'private' }),
+			ada.post('/api/moveItem', { fromPath: own, toPath: bad, type: 'private' }),
+			ada.post('/api/copyItem', { fromPath: bad, toPath: 'copied', type: 'private' }),
+			ada.post('/api/copyItem', { fromPath: own, toPath: bad, type: 'private' }),
+			ada.post('/api/renameItem', { oldPath: bad, newName: 'x', type: 'private' }),
+			ada.post('/api/renameItem', { oldPath: own, newName: bad, type: 'private' }),
+			ada.post('/api/downloadZip', { files: [{ path: bad }], type: 'private', directory: '' }),
+			ada.upload('/api/upload', [field('directory', bad), file('x.txt', 'x')]),
+			ada.upload('/api/upload', [field('fileName', bad), file('x.txt', 'x')]),
+		];
+		for (const answer of await Promise.all(calls)) {
+			t.false(answer.payload.includes(canary), bad);
+			t.false(answer.payload.includes(app.dataDir), bad);
+			if (answer.statusCode >= 500) t.is(json(answer).code, 'UNAVAILABLE', `${bad}: ${answer.payload}`);
+		}
+		await writeFile(path.join(app.filesDir, 'users/ada/docs/a.txt'), 'A');
+	}
+	await untouched(t, app);
+});
+
+/** Percent-encoded once more: a field is never decoded. */
+function encodedOnceMore(text: string): string {
+	return text.replace(/[./\\]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
+}
+
+test('names that begin alike are not mistaken for each other', async (t) => {
+	const { app } = await planted(t);
+	await new Client(app).register('ada2');
+	await writeFile(path.join(app.filesDir, 'users/ada2/Public/x.txt'), 'X2');
+	await mkdir(path.join(app.filesDir, 'users/ada/PublicX'));
+	await writeFile(path.join(app.filesDir, 'users/ada/PublicX/secret.txt'), canary);
+	const visitor = new Client(app);
+	t.is((await visitor.get('/api/download/x.txt?owner=ada')).statusCode, 404);
+	t.is((await visitor.get('/api/download/x.txt?owner=ada2')).payload, 'X2');
+	for (const name of ['X/secret.txt', '../PublicX/secret.txt', 'secret.txt']) {
+		t.false((await visitor.get(`/api/download/${encodeURIComponent(name)}?owner=ada`)).payload.includes(canary));
+	}
+});
+
+test('every field as an object, a list or a number is a clear refusal', async (t) => {
+	const { app, ada } = await planted(t);
+	const bodies: [string, string, Record<string, unknown>][] = [
+		['POST', '/api/login', { username: 'ada', password: 'x' }],
+		['POST', '/api/createFolder', { directory: '', folderName: 'x', type: 'private' }],
+		['DELETE', '/api/deleteItem', { filePath: 'docs', type: 'private' }],
+		['POST', '/api/moveItem', { fromPath: 'docs', toPath: 'x/docs', type: 'private' }],
+		['POST', '/api/copyItem', { fromPath: 'docs', toPath: 'x', type: 'private' }],
+		['POST', '/api/renameItem', { oldPath: 'docs', newName: 'x', type: 'private' }],
+		['PUT', '/api/settings', { settings: { promptBeforeDownload: true } }],
+	];
+	for (const [method, url, body] of bodies) {
+		for (const name of Object.keys(body)) {
+			for (const value of [{ a: 1 }, ['x'], 7, null, { constructor: { prototype: { a: 1 } } }]) {
+				const answer = await ada.call(method, url, { ...body, [name]: value });
+				t.is(answer.statusCode, 400, `${url} ${name} ${JSON.stringify(value)}`);
+				t.true(json(answer).message.includes(name), json(answer).message);
+			}
+		}
+	}
+	await untouched(t, app);
+});

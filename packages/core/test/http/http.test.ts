@@ -1,0 +1,365 @@
+import { mkdir, mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { createClientReader, createPeers } from '../../src/http/proxy.js';
+import { addressOf, cutAfterFirstBytes, rawRequest } from '../rawRequest.js';
+import { Client, file, json, testApp } from '../testApp.js';
+import { until } from '../until.js';
+
+const gigabyte = 1024 ** 3;
+const chunk = Buffer.alloc(256 * 1024);
+
+const leavesUnread = async (
+	t: ExecutionContext,
+	request: string,
+	status: number,
+	flags: Record<string, string> = {},
+) => {
+	const app = await testApp(t, flags);
+	const sockets: Socket[] = [];
+	app.server.listener.on('connection', (socket: Socket) => sockets.push(socket));
+	const head = `${request}\r\nHost: x\r\nContent-Length: ${2 * gigabyte}\r\n\r\n`;
+	const answer = await rawRequest(app, head, { chunk, most: 2 * gigabyte });
+	t.is(answer.status, status, answer.text);
+	t.regex(answer.text, /connection: close/i);
+	const read = sockets[0]?.bytesRead ?? Number.NaN;
+	t.true(read < 1024 * 1024, `${read} bytes were read`);
+};
+test.serial('a body sent to an unknown address is not read', leavesUnread, 'POST /nowhere HTTP/1.1', 404);
+test.serial('a body sent to an unknown method is not read', leavesUnread, 'PATCH /api/login HTTP/1.1', 405);
+test.serial('a body with a GET is not read', leavesUnread, 'GET /api/health HTTP/1.1', 200);
+test.serial(
+	'an upload without a session is not read',
+	leavesUnread,
+	'POST /api/upload HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x',
+	401,
+);
+test.serial(
+	'a JSON body that is too long is not read',
+	leavesUnread,
+	'POST /api/login HTTP/1.1\r\nContent-Type: application/json',
+	413,
+);
+test.serial(
+	'an upload from another site is not read',
+	leavesUnread,
+	'POST /api/upload/public HTTP/1.1\r\nSec-Fetch-Site: cross-site\r\nContent-Type: multipart/form-data; boundary=x',
+	403,
+);
+test.serial(
+	'an upload that the disk has no room for is not read',
+	leavesUnread,
+	'POST /api/upload/public HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x',
+	507,
+	{ '--uploads-free-space-reserve': '8000 TB' },
+);
+test.serial('a body behind a path that does not decode is not read', leavesUnread, 'POST /api/%zz HTTP/1.1', 400);
+
+test('the connection of a refused body stays open long enough to read the answer, and is closed then', async (t) => {
+	const app = await testApp(t);
+	const started = performance.now();
+	const answer = await rawRequest(app, 'POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n');
+	const lasted = performance.now() - started;
+	t.true(lasted > 1000, `closed after ${lasted} ms`);
+	t.true(answer.isClosedByServer);
+});
+
+test('a refused upload is never invited to send its body', async (t) => {
+	const app = await testApp(t);
+	const answer = await rawRequest(
+		app,
+		'POST /api/upload HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n',
+	);
+	t.regex(answer.text, /^HTTP\/1\.1 401 /);
+});
+
+test.serial('a JSON body that stalls is answered', async (t) => {
+	const app = await testApp(t);
+	const head =
+		'POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"user';
+	const answer = await rawRequest(app, head);
+	t.is(answer.status, 408);
+});
+
+test.serial('an upload that was cut off leaves nothing behind', async (t) => {
+	const app = await testApp(t);
+	const part = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nhalf of it';
+	const head = `POST /api/upload/public HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 5000\r\n\r\n${part}`;
+	const staged = () => readdir(`${app.filesDir}/.stowage/staging`);
+	const sent = connect(addressOf(app), () => sent.write(head));
+	await until('the upload has begun', async () => (await staged()).length > 0);
+	sent.destroy();
+	await until('nothing is left of it', async () => (await staged()).length === 0);
+	t.deepEqual(await readdir(`${app.filesDir}/users/anonymous/Public`), []);
+});
+
+const crossSite = async (t: ExecutionContext, headers: Record<string, string>, status: number) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const make = await ada.post('/api/createFolder', { directory: '', folderName: 'made', type: 'private' }, headers);
+	t.is(make.statusCode, status);
+	if (status === 403) t.is(json(make).code, 'CROSS_SITE');
+	const listed = json(await ada.get('/api/browse?type=private')).entries.some(
+		({ name }: { name: string }) => name === 'made',
+	);
+	t.is(listed, status === 200);
+	t.is((await ada.get('/api/logout', headers)).statusCode, status);
+	t.is((await ada.get('/api/health', headers)).statusCode, 200);
+};
+test('a program sends neither header', crossSite, {}, 200);
+test(
+	'our own page may change things',
+	crossSite,
+	{ host: 'nas:7420', origin: 'http://nas:7420', 'sec-fetch-site': 'same-origin' },
+	200,
+);
+test('a typed address may', crossSite, { 'sec-fetch-site': 'none' }, 200);
+test('another site may not', crossSite, { 'sec-fetch-site': 'cross-site' }, 403);
+test('a sibling site may not', crossSite, { 'sec-fetch-site': 'same-site' }, 403);
+test('another origin on plain http may not', crossSite, { host: 'nas:7420', origin: 'http://evil.example' }, 403);
+test('another port may not', crossSite, { host: 'nas:7420', origin: 'http://nas:8080' }, 403);
+test('an opaque origin may not', crossSite, { host: 'nas:7420', origin: 'null' }, 403);
+
+test('a form of another site is no JSON', async (t) => {
+	const app = await testApp(t);
+	for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', '']) {
+		const answer = await new Client(app).post('/api/login', { username: 'a', password: 'b' }, { 'content-type': type });
+		t.is(answer.statusCode, 415, type);
+	}
+});
+
+test('every error has one shape and tells nothing of the host', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const answers = await Promise.all([
+		ada.get('/api/browse?type=private&directory=nowhere'),
+		ada.get('/nothing/here'),
+		ada.call('POST', '/api/login', '{"username":', { 'content-type': 'application/json' }),
+		ada.call('POST', '/api/login', '[]', { 'content-type': 'application/json' }),
+		ada.call('POST', '/api/login', `${'['.repeat(5000)}${']'.repeat(5000)}`, { 'content-type': 'application/json' }),
+		ada.call('POST', '/api/login', Buffer.from([0x22, 0xff, 0x22]), { 'content-type': 'application/json' }),
+		ada.get('/api/download/a?type=other'),
+		ada.get('/api/download/..%2f..%2fetc%2fpasswd'),
+	]);
+	for (const answer of answers) {
+		const body = json(answer);
+		t.true(answer.statusCode >= 400 && answer.statusCode < 500, answer.payload);
+		t.is(body.statusCode, answer.statusCode);
+		t.is(body.error, body.message);
+		t.regex(body.code, /^[A-Z_]+$/);
+		t.false(answer.payload.includes(app.dataDir));
+		t.is(answer.headers['cache-control'], 'private, no-store');
+		t.is(answer.headers['x-content-type-options'], 'nosniff');
+	}
+});
+
+test('no answer of the API is kept by a browser or a proxy', async (t) => {
+	const ada = await new Client(await testApp(t)).register('ada');
+	const answers = await Promise.all([
+		ada.get('/api/checkLoginStatus'),
+		ada.get('/api/capabilities'),
+		ada.get('/api/links'),
+		ada.get('/api/browse?type=private'),
+		ada.call('PUT', '/api/settings', { settings: { enablePreview: false } }),
+		ada.post('/api/createFolder', { directory: '', folderName: 'docs', type: 'private' }),
+		ada.upload('/api/upload', [file('a.txt', 'A')]),
+		ada.call('OPTIONS', '/api/uploads'),
+	]);
+	for (const { statusCode, headers } of answers) {
+		t.true(statusCode === 200 || statusCode === 204);
+		t.is(headers['cache-control'], 'private, no-store');
+	}
+	t.is((await ada.get('/api/logout')).headers['cache-control'], 'private, no-store');
+});
+
+test('answers that wait behind others on a cut connection free their files', async (t) => {
+	const app = await testApp(t);
+	await writeFile(path.join(app.filesDir, 'Public/large.bin'), Buffer.alloc(8 * 1024 * 1024));
+	const openFiles = async () => {
+		const all = await readdir('/proc/self/fd');
+		const targets = await Promise.all(all.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
+		return targets.filter((target) => target.endsWith('/large.bin') && target.startsWith(app.filesDir)).length;
+	};
+	const head = 'GET /api/download/large.bin HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20);
+	await Promise.all([1, 2, 3].map(() => cutAfterFirstBytes(app, head)));
+	await until('no file is open any more', async () => (await openFiles()) === 0);
+	t.is((await new Client(app).get('/api/download/large.bin', { range: 'bytes=0-0' })).statusCode, 206);
+});
+
+test('built assets may be kept for ever, and only those that are there', async (t) => {
+	const webRoot = await mkdtemp(path.join(os.tmpdir(), 'stowage-web-'));
+	t.teardown(() => rm(webRoot, { recursive: true }));
+	await mkdir(path.join(webRoot, 'assets'));
+	await writeFile(path.join(webRoot, 'assets/app-1a2b.js'), 'export {};');
+	await writeFile(
+		path.join(webRoot, 'index.html'),
+		'<meta content="__BASE_HREF__"><script nonce="__NONCE__"></script>',
+	);
+	const visitor = new Client(await testApp(t, {}, { webRoot }));
+	t.is((await visitor.get('/assets/app-1a2b.js')).headers['cache-control'], 'public, max-age=31536000, immutable');
+	t.is((await visitor.get('/assets/other.js')).headers['cache-control'], 'private, no-store');
+	// Of these a worker alone has a policy of its own.
+	t.regex(
+		String((await visitor.get('/assets/app-1a2b.js')).headers['content-security-policy']),
+		/^default-src 'none'; script-src 'self'/,
+	);
+	const frame = await visitor.get('/viewer-frame');
+	t.regex(
+		String(frame.headers['content-security-policy']),
+		/^sandbox allow-same-origin; default-src 'none'; style-src 'unsafe-inline'; img-src blob: data:; font-src blob: data:; frame-ancestors 'self'$/,
+	);
+	t.notRegex(frame.payload, /script/);
+	t.is((await visitor.get('/assets/')).statusCode, 404);
+	const page = await visitor.get('/browser/any/where?type=public');
+	t.is(page.headers['cache-control'], 'no-store');
+	t.is(page.headers.etag, undefined);
+	const [, nonce = ''] = /nonce="([^"]+)"/.exec(page.payload) ?? [];
+	t.true(String(page.headers['content-security-policy']).includes(`script-src 'nonce-${nonce}' 'strict-dynamic'`));
+	t.true(String(page.headers['content-security-policy']).includes("base-uri 'none'"));
+	t.not((await visitor.get('/')).payload, page.payload);
+});
+
+const wrongMethod = async (t: ExecutionContext, method: string, url: string, allow: string) => {
+	const answer = await new Client(await testApp(t, { '--base-path': '/files' })).call(method, `/files${url}`);
+	t.is(answer.statusCode, 405);
+	t.is(answer.headers.allow, allow);
+	t.like(json(answer), { code: 'METHOD_NOT_ALLOWED', message: 'This method is not allowed here.' });
+};
+test('a wrong method is told the right one', wrongMethod, 'GET', '/api/login', 'POST');
+test('where a GET is answered, a HEAD is too', wrongMethod, 'PUT', '/api/browse', 'GET, HEAD');
+test('a wrong method is told all the right ones', wrongMethod, 'PUT', '/api/uploads', 'POST, OPTIONS');
+test('a wrong method is told the right ones of a path with a name', wrongMethod, 'POST', '/api/links/7', 'DELETE');
+
+test('JSON that is packed is refused instead of being read as it is', async (t) => {
+	const visitor = new Client(await testApp(t));
+	const login = (encoding: string) =>
+		visitor.post('/api/login', { username: 'ada', password: 'wrong guess' }, { 'content-encoding': encoding });
+	t.is((await login('gzip')).statusCode, 415);
+	t.is((await login('identity')).statusCode, 401);
+});
+
+test('health, readiness and capabilities answer anyone', async (t) => {
+	const app = await testApp(t);
+	const visitor = new Client(app);
+	t.like(json(await visitor.get('/api/health')), { status: 'ok' });
+	t.deepEqual(json(await visitor.get('/api/ready')), {
+		status: 'ok',
+		checks: { database: 'ok', storage: 'ok', plugins: 'ok' },
+	});
+	t.deepEqual(json(await visitor.get('/api/capabilities')), {
+		registration: 'open',
+		maxFileSize: 0,
+		externalViewers: false,
+		hasPublicHttps: false,
+		handbrake: false,
+		thumbnails: false,
+		thumbnailExtensions: [],
+	});
+});
+
+test('addresses of other hosts’ proxies are not believed', async (t) => {
+	// It stands: the tries of a minute may take longer.
+	const now = Date.now();
+	const app = await testApp(t, {}, { now: () => now });
+	const answers = [];
+	for (let n = 0; n < 12; n++) {
+		answers.push(
+			await new Client(app).post(
+				'/api/login',
+				{ username: 'ada', password: 'wrong guess' },
+				{ 'x-forwarded-for': `198.51.100.${n}` },
+			),
+		);
+	}
+	t.is(answers.at(-1)?.statusCode, 429);
+});
+
+test('the app works below a base path, and nowhere else', async (t) => {
+	const app = await testApp(t, { '--base-path': '/files' });
+	const ada = new Client(app);
+	t.is((await ada.get('/files/api/health')).statusCode, 200);
+	t.is((await ada.get('/api/health')).statusCode, 404);
+	t.is((await ada.get('/files/')).headers.location, '/files');
+	const body = { username: 'ada', password: 'correct horse', passwordConfirm: 'correct horse' };
+	t.is((await ada.post('/files/api/register', body)).statusCode, 200);
+	await ada.post('/files/api/createFolder', { directory: '', folderName: 'x', type: 'private' });
+	t.is((await ada.get('/files/api/download/x?type=private')).headers['content-type'], 'application/zip');
+});
+
+const wrongPlugin = async (t: ExecutionContext, plugins: object, said: RegExp) => {
+	const error = await t.throwsAsync(testApp(t, { '--plugins': JSON.stringify(plugins) }));
+	t.regex(error?.message ?? '', said);
+};
+test(
+	'a missing plugin stops the start with its name',
+	wrongPlugin,
+	{ 'stowage-plugin-nowhere': {} },
+	/stowage-plugin-nowhere/,
+);
+test(
+	'a wrong option stops the start with its name',
+	wrongPlugin,
+	{ '@stowage/auth-password': { rounds: 3 } },
+	/auth-password.*rounds/,
+);
+test(
+	'without the auth plugin nothing starts',
+	wrongPlugin,
+	{ '@stowage/auth-password': false },
+	/auth provider 'password'/,
+);
+test('without the storage plugin nothing starts', wrongPlugin, { '@stowage/storage-local': false }, /storage 'local'/);
+test('a package that is no plugin stops the start', wrongPlugin, { zod: {} }, /zod.*plugin/);
+
+const overridden = async (t: ExecutionContext, url: string, method: string) => {
+	const app = await testApp(t);
+	const head = 'HTTP/1.1\r\nHost: x\r\nTus-Resumable: 1.0.0\r\n';
+	const post = `POST ${url} ${head}X-HTTP-Method-Override: ${method}\r\nContent-Length: 0\r\n\r\n`;
+	const { text } = await rawRequest(app, `${post}GET /api/health ${head}Connection: close\r\n\r\n`);
+	const [first = '', second = ''] = text.split(/(?=HTTP\/1\.1 )/);
+	const body = first.slice(first.indexOf('\r\n\r\n') + 4);
+	t.is(body.length, Number(/^content-length: (\d+)/im.exec(first)?.[1]), first);
+	t.regex(first, /^HTTP\/1\.1 4/);
+	t.regex(second, /^HTTP\/1\.1 200 /);
+};
+for (const method of ['HEAD', 'GET', 'CONNECT', 'OPTIONS']) {
+	test(`a POST is not taken for ${method}, so the connection stays in step`, overridden, '/api/uploads/x', method);
+}
+test('a POST elsewhere is no other method', overridden, '/api/login', 'DELETE');
+
+test('a client behind trusted proxies is the hop that they wrote, whatever its form', (t) => {
+	const read = createClientReader(
+		createPeers({ listen: '', trustedProxies: ['127.0.0.1', '10.0.0.0/8', '2001:db8:ffff::/48'] }),
+		'',
+	);
+	const address = (forwardedFor: string | undefined, remoteAddress = '127.0.0.1') => {
+		const headers = forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor };
+		return read({ headers, socket: { remoteAddress } } as unknown as IncomingMessage).address;
+	};
+	t.is(address(undefined), '127.0.0.1');
+	t.is(address('198.51.100.7'), '198.51.100.7');
+	t.is(address('6.6.6.6, 198.51.100.7:5678'), '198.51.100.7');
+	t.is(address('6.6.6.6, 198.51.100.7:5678, 10.1.2.3:80'), '198.51.100.7');
+	t.is(address('6.6.6.6, [2001:db8::1]:443'), '2001:db8::1');
+	t.is(address('6.6.6.6,[2001:db8::1] , [2001:DB8:FFFF::2]'), '2001:db8::1');
+	t.is(address('6.6.6.6, ::FFFF:198.51.100.7'), '198.51.100.7');
+	for (const hop of [
+		'unknown',
+		'_hidden',
+		'',
+		' ',
+		'_SEVKISEK',
+		'198.51.100.7:',
+		'198.51.100.7:x',
+		'[::1',
+		'fe80::1%eth0',
+		'1.2.3',
+	]) {
+		t.is(address(`6.6.6.6, ${hop}`), '127.0.0.1', hop);
+		t.is(address(`6.6.6.6, ${hop}, 10.1.2.3`), '10.1.2.3', hop);
+	}
+	t.is(address('6.6.6.6', '198.51.100.7'), '198.51.100.7', 'nobody else is believed');
+});

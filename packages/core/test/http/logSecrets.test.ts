@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Failure } from '@stowage/rules';
+import test from 'ava';
+import { createLog, withPriorities } from '../../src/log.js';
+import { Client, file, json, testApp } from '../testApp.js';
+import { begin, head, patch, remove } from '../tusClient.js';
+
+/** A log of every level whose lines are kept. */
+function everyLine() {
+	const lines: string[] = [];
+	return { log: createLog('trace', { write: (line) => void lines.push(line) }), lines };
+}
+
+test('neither the log nor the audit log has a token, a ticket, the id of an upload, a cookie or a password, whatever goes wrong', async (t) => {
+	const { log, lines } = everyLine();
+	const app = await testApp(t, { '--audit-record': 'all' }, { log });
+	const { database, storage } = app.services;
+	const ada = await new Client(app).register('ada', 'very secret horse');
+	const other = new Client(app);
+	await other.post('/api/login', { username: 'ada', password: 'wrong secret horse' });
+	await other.post('/api/login', { username: 'typed secret horse', password: 'x' });
+	await ada.upload('/api/upload', [file('a.txt', 'twelve bytes')]);
+	const { token } = json(await ada.post('/api/generateTempLink', { filePath: 'a.txt', expiration: '1d' }));
+	const { ticket } = json(
+		await ada.post('/api/downloadTickets', { type: 'private', directory: '', files: [{ path: 'a.txt' }] }),
+	);
+	const upload = await begin(ada, 12, { filename: 'b.txt' });
+	const guess = randomBytes(32).toString('base64url');
+	const key = randomBytes(32).toString('base64url');
+	const follow = async () => {
+		for (const url of [`/api/temp/${token}`, `/api/temp/${guess}`, `/api/downloadTickets/${ticket}`]) {
+			await other.get(url);
+			await other.get(url, { range: 'bytes=0-1', accept: 'text/html' });
+			await other.call('HEAD', url);
+			await other.call('POST', url);
+		}
+		await patch(ada, upload, 0, 'twelve');
+		await head(ada, upload);
+		await patch(other, upload, 0, 'twelve');
+		await ada.get(`/api/uploads/${guess}`);
+		await ada.upload('/api/upload', [file('c.txt', 'C')], { 'stowage-upload-key': key });
+	};
+	await follow();
+
+	// The database is away, then has a fault: lines of refusals, and of stacks.
+	const { find: findLink } = database.links;
+	const { find: findTicket } = database.tickets;
+	const { find: findUpload } = database.uploads;
+	for (const error of [new Failure('unavailable', 'The database is away.'), new Error('a fault')]) {
+		const fail = () => Promise.reject(error);
+		Object.assign(database.links, { find: fail });
+		Object.assign(database.tickets, { find: fail });
+		Object.assign(database.uploads, { find: fail });
+		await follow();
+	}
+	Object.assign(database.links, { find: findLink });
+	Object.assign(database.tickets, { find: findTicket });
+	Object.assign(database.uploads, { find: findUpload });
+
+	// The file goes while its link is followed.
+	const open = storage.open.bind(storage);
+	storage.open = async (...place) => {
+		const opened = await open(...place);
+		return {
+			...{ item: opened.item, isChanged: () => opened.isChanged(), close: () => opened.close() },
+			async *read() {
+				yield Buffer.from('tw');
+				throw new Error('the disk is broken');
+			},
+		};
+	};
+	for (const url of [`/api/temp/${token}`, `/api/downloadTickets/${ticket}`])
+		await t.throwsAsync(other.get(url), undefined, 'it breaks off');
+	storage.open = open;
+	await remove(ada, upload);
+	const passwords = { currentPassword: 'very secret horse', newPassword: 'new secret horse' };
+	await ada.post('/api/password', { ...passwords, newPasswordConfirm: 'new secret horse' });
+	await ada.get('/api/logout');
+	await app.services.audit.close();
+
+	const folder = path.join(app.dataDir, 'audit');
+	for (const name of await readdir(folder)) lines.push(await readFile(path.join(folder, name), 'utf8'));
+	const text = lines.join('');
+	t.true(text.includes('a fault') && text.includes('the disk is broken') && text.includes('The database is away.'));
+	const id = upload.split('/').at(-1) ?? '';
+	const cookies = [ada.cookie, ada.device].map((cookie) => cookie?.split('=', 2)[1] ?? '');
+	const secrets = {
+		token,
+		ticket,
+		id,
+		guess,
+		key,
+		device: cookies[1] ?? '',
+		password: 'secret horse',
+		cookie: 'Fe26.2*',
+	};
+	for (const [name, secret] of Object.entries(secrets)) {
+		t.true(secret.length > 6, name);
+		t.false(text.includes(secret), name);
+	}
+});
+
+test('lines of a request have its id and its user', async (t) => {
+	const { log, lines } = everyLine();
+	const app = await testApp(t, {}, { log });
+	const ada = await new Client(app).register('ada');
+	app.services.database.users.settings = () => Promise.reject(new Error('a fault'));
+	const { requestId } = json(await ada.get('/api/checkLoginStatus'));
+	const [line] = lines.map((each) => JSON.parse(each)).filter(({ msg }) => msg === 'unexpected error');
+	t.is(line.requestId, requestId);
+	t.is(line.user, 'ada');
+	await ada.get('/api/logout');
+});
+
+test('in the journal each line begins with its priority', (t) => {
+	const lines: string[] = [];
+	const log = createLog('trace', withPriorities({ write: (line) => void lines.push(line) }));
+	for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const) log[level]('a line');
+	t.deepEqual(
+		lines.map((line) => line.slice(0, 12)),
+		['<7>{"level":', '<7>{"level":', '<6>{"level":', '<4>{"level":', '<3>{"level":', '<2>{"level":'],
+	);
+});

@@ -1,0 +1,165 @@
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { openEvents } from '../openEvents.js';
+import { addressOf, rawRequest } from '../rawRequest.js';
+import { Client, json, testApp } from '../testApp.js';
+import { until } from '../until.js';
+
+const refused = async (t: ExecutionContext, request: string, status: number, code: string) => {
+	const app = await testApp(t);
+	const { text, status: answered, isClosedByServer } = await rawRequest(app, request);
+	t.is(answered, status, text);
+	t.true(isClosedByServer, 'the connection was not closed');
+	t.regex(text, /^connection: close\r$/im);
+	t.regex(text, /^content-type: application\/json/im);
+	const body = JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4));
+	t.is(body.statusCode, status);
+	t.is(body.code, code);
+	t.is(body.error, body.message);
+};
+test('a request line that is none', refused, 'HELLO WORLD\r\n\r\n', 400, 'INVALID');
+test('a header without a name', refused, 'GET / HTTP/1.1\r\n: x\r\n\r\n', 400, 'INVALID');
+test('the beginning of TLS', refused, '\x16\x03\x01\x02\x00\x01', 400, 'INVALID');
+test(
+	'a length and chunks at once',
+	refused,
+	'POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+	400,
+	'INVALID',
+);
+test(
+	'headers over 32 KB',
+	refused,
+	`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(300_000)}\r\n\r\n`,
+	431,
+	'HEADERS_TOO_LARGE',
+);
+test('no Host', refused, 'GET /api/health HTTP/1.1\r\n\r\n', 400, 'INVALID');
+test('two Hosts', refused, 'GET /api/health HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400, 'INVALID');
+test(
+	'an unknown expectation',
+	refused,
+	'POST /api/login HTTP/1.1\r\nHost: x\r\nExpect: the-unexpected\r\nContent-Length: 5000\r\n\r\nhalf',
+	417,
+	'EXPECTATION_FAILED',
+);
+
+test('HTTP/1.0 needs no Host', async (t) => {
+	const { status } = await rawRequest(await testApp(t), 'GET /api/health HTTP/1.0\r\n\r\n');
+	t.is(status, 200);
+});
+
+test('what is malformed behind a request does not hurt its answer', async (t) => {
+	const app = await testApp(t);
+	const { text } = await rawRequest(app, 'GET /api/health HTTP/1.1\r\nHost: x\r\n\r\nNONSENSE\r\n\r\n');
+	t.regex(text, /^HTTP\/1\.1 200 /);
+	t.regex(text, /"status":"ok"/);
+});
+
+test('a body with broken chunks is refused', async (t) => {
+	const app = await testApp(t);
+	const head =
+		'POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+	const { text, status } = await rawRequest(app, `${head}zz\r\n{}\r\n`);
+	t.is(status, 400, text);
+	t.regex(text, /"code":"INVALID"/);
+});
+
+/** Opens connections one after another and keeps them; resolves to those on which the server answers. */
+async function openMany(
+	t: ExecutionContext,
+	address: { host: string; port: number },
+	count: number,
+): Promise<Socket[]> {
+	const answered: Socket[] = [];
+	for (let n = 0; n < count; n++) {
+		const socket = connect(address);
+		t.teardown(() => socket.destroy());
+		socket.on('error', () => {});
+		socket.write('GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n');
+		const isAnswered = new Promise<boolean>((resolve) => {
+			socket.once('data', () => resolve(true)).once('close', () => resolve(false));
+		});
+		if (await isAnswered) answered.push(socket);
+	}
+	return answered;
+}
+
+test('one address has so many connections and no more, and gets new ones when it closes some', async (t) => {
+	const app = await testApp(t, { '--max-connections-per-address': '5' });
+	const open = await openMany(t, addressOf(app), 9);
+	t.is(open.length, 5);
+	t.true(
+		open.every(({ closed }) => !closed),
+		'those that were there first stay',
+	);
+	for (const socket of open) socket.destroy();
+	const connections = () =>
+		new Promise<number>((resolve) => app.server.listener.getConnections((_error, count) => resolve(count)));
+	await until('the server knows that they are closed', async () => (await connections()) === 0);
+	t.is((await new Client(app).get('/api/health')).statusCode, 200);
+});
+
+test('a trusted proxy has as many connections as it needs', async (t) => {
+	const app = await testApp(t, { '--max-connections-per-address': '5', '--trusted-proxies': '127.0.0.0/8' });
+	t.is((await openMany(t, addressOf(app), 9)).length, 9);
+});
+
+test('of each client behind a trusted proxy so many requests are under way and no more', async (t) => {
+	const app = await testApp(t, { '--max-connections-per-address': '5', '--trusted-proxies': '127.0.0.0/8' });
+	const ask = (client: string, url = '/api/health') => new Client(app).get(url, { 'x-forwarded-for': client });
+	const streams = await Promise.all(
+		Array.from({ length: 5 }, () => openEvents(app, '', undefined, { 'x-forwarded-for': '198.51.100.7' })),
+	);
+	const refused = await ask('198.51.100.7');
+	t.is(refused.statusCode, 429, refused.payload);
+	t.is(refused.headers['retry-after'], '1');
+	t.is(json(refused).code, 'RATE_LIMITED');
+	t.is((await ask('198.51.100.8')).statusCode, 200);
+	streams[0]?.close();
+	await until('one has ended', async () => (await ask('198.51.100.7')).statusCode === 200);
+	for (const stream of streams) stream.close();
+});
+
+test.serial('a server that can’t keep up says so', async (t) => {
+	const app = await testApp(t, {}, { mostLateMs: 5000 });
+	const asked = new Client(app).get('/api/health');
+	await once(app.server.listener, 'connection');
+	const end = Date.now() + 6500;
+	while (Date.now() < end);
+	const answer = await asked;
+	t.is(answer.statusCode, 503, answer.payload);
+	t.is(json(answer).code, 'UNAVAILABLE');
+	t.is(answer.headers['retry-after'], '2');
+});
+
+test('the request id of a fault tells nothing of the host', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	app.services.database.users.settings = () => Promise.reject(new Error('a bug'));
+	const { requestId, message } = json(await ada.get('/api/checkLoginStatus'));
+	t.is(message, 'Something went wrong on the server.');
+	t.regex(requestId, /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/);
+});
+
+test('an upload whose chunks are malformed is refused and leaves nothing behind', async (t) => {
+	const app = await testApp(t);
+	const part = '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nhalf';
+	const head =
+		'POST /api/upload/public HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nTransfer-Encoding: chunked\r\n\r\n';
+	const staged = () => readdir(path.join(app.filesDir, '.stowage/staging'));
+	const sent: Socket = connect(addressOf(app)).on('error', () => {});
+	sent.write(`${head}${part.length.toString(16)}\r\n${part}\r\n`);
+	while ((await staged()).length === 0) await wait(20);
+	const answered = once(sent, 'data');
+	sent.write('no length of a chunk\r\n');
+	t.regex(String(await answered), /^HTTP\/1\.1 400 /);
+	await once(sent.resume(), 'close');
+	await until('what was staged is gone', async () => (await staged()).length === 0);
+	t.deepEqual(await readdir(path.join(app.filesDir, 'users/anonymous/Public')), []);
+	await app.stop();
+});

@@ -1,0 +1,181 @@
+import { once } from 'node:events';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { startNginx } from '../../../../test/nginx.js';
+import { ownAddress } from '../../../../test/ownAddress.js';
+import { type Answer, Client, field, file, json, type TestApp, testApp } from '../testApp.js';
+
+const nginxAddress = `${ownAddress()}:7421`;
+const strictAddress = `${ownAddress()}:7422`;
+
+/** The configuration that we ship, with this machine's ports and folder, in a real nginx. */
+async function nginxBefore(
+	t: ExecutionContext,
+	app: TestApp,
+	onlyFile?: string,
+	address = nginxAddress,
+	change = (config: string) => config,
+): Promise<Client> {
+	const shipped = await readFile('config/proxies/nginx.conf', 'utf8');
+	const server = change(shipped)
+		.replace('127.0.0.1:7420', new URL(app.server.info.uri).host)
+		.replace('listen 80;', `listen ${address};`)
+		.replaceAll('/srv/stowage/files', app.filesDir)
+		.replace('proxy_http_version 1.1;', `proxy_http_version 1.1; proxy_bind ${proxyAddress};`);
+	const nginx = await startNginx(address, onlyFile === undefined ? server : alwaysSending(server, onlyFile));
+	t.teardown(nginx.stop);
+	return new Client({
+		...app,
+		server: { ...app.server, info: { ...app.server.info, uri: `http://${address}` } },
+	} as TestApp);
+}
+
+/** Sends the file at one path for whatever is handed over. */
+function alwaysSending(config: string, file: string): string {
+	return config
+		.replace('location /stowage-files/ {', 'location ~ ^/stowage-files/ {')
+		.replace(/alias .*;/, `alias ${file};`);
+}
+
+/** What two answers must have in common: all but what tells one server from another. */
+function essence({ statusCode, headers, bytes }: Answer) {
+	// nginx says that it takes ranges with a whole file only, which is where a client looks for it.
+	const { date, server, connection, 'keep-alive': keepAlive, 'accept-ranges': takesRanges, ...others } = headers;
+	if (statusCode === 200) return { statusCode, takesRanges, headers: others, bytes: bytes.toString('latin1') };
+	// A boundary is chosen anew each time.
+	const isSeveral = /^multipart/.test(headers['content-type'] ?? '');
+	if (isSeveral) return { statusCode, etag: headers.etag };
+	return { statusCode, headers: others, bytes: bytes.toString('latin1') };
+}
+
+/** nginx alone calls from here, so that whoever calls directly is not taken for a proxy. */
+const proxyAddress = '127.0.0.3';
+
+test.serial('a file that nginx sends is in nothing different from one that we send', async (t) => {
+	const app = await testApp(t, { '--trusted-proxies': proxyAddress, '--downloads-accel-redirect': '/stowage-files' });
+	const direct = await new Client(app).register('ada');
+	const nginx = await nginxBefore(t, app);
+	nginx.cookie = direct.cookie;
+	const docs = path.join(app.filesDir, 'users/ada/docs');
+	mkdirSync(docs);
+	const names = ['plain.txt', 'page.html', 'naïve 100% & more?#.txt', 'a+b;c.bin', 'empty', 'doc.pdf'];
+	for (const name of names) {
+		writeFileSync(path.join(docs, name), name === 'empty' ? '' : `%PDF-1.4 ${'0123456789'.repeat(10)}`);
+	}
+	for (const name of names) {
+		const url = `/api/download/docs/${encodeURIComponent(name)}?type=private`;
+		const { etag = '' } = (await direct.get(url)).headers;
+		const conditions: Record<string, string>[] = [
+			{},
+			{ range: 'bytes=2-5' },
+			{ range: 'bytes=-3' },
+			{ range: 'bytes=999999-' },
+			{ range: 'bytes=0-1,5-6' },
+			{ range: 'bytes=2-5', 'if-range': etag },
+			{ range: 'bytes=2-5', 'if-range': '"another"' },
+			{ 'if-none-match': etag },
+			{ 'if-none-match': '"another"' },
+			{ 'if-match': etag },
+			{ 'if-match': '"another"' },
+			{ 'if-modified-since': new Date().toUTCString() },
+		];
+		for (const headers of conditions) {
+			const [ours, theirs] = [await direct.get(url, headers), await nginx.get(url, headers)];
+			t.deepEqual(essence(theirs), essence(ours), `${name} ${JSON.stringify(headers)}`);
+		}
+		for (const [method, way] of [
+			['HEAD', url],
+			['GET', `${url}&inline=1`],
+		] as const) {
+			t.deepEqual(essence(await nginx.call(method, way)), essence(await direct.call(method, way)), `${method} ${way}`);
+		}
+	}
+	t.is((await nginx.get('/api/download/docs/gone?type=private')).statusCode, 404);
+	t.is((await nginx.get('/stowage-files/users/ada/docs/plain.txt')).statusCode, 404, 'closed to clients');
+	t.is((await new Client(nginx.app).get('/api/download/docs/plain.txt?type=private')).statusCode, 401);
+});
+
+test.serial('nginx opens no link that came in the place of a file, and none above it', async (t) => {
+	const app = await testApp(t, { '--trusted-proxies': proxyAddress, '--downloads-accel-redirect': '/stowage-files' });
+	const direct = await new Client(app).register('ada');
+	const home = path.join(app.filesDir, 'users/ada');
+	const nginx = await nginxBefore(t, app, path.join(home, 'docs/swapped.txt'));
+	nginx.cookie = direct.cookie;
+	mkdirSync(path.join(home, 'real'));
+	writeFileSync(path.join(home, 'real/swapped.txt'), 'reached');
+	writeFileSync(path.join(home, 'a.txt'), 'content');
+	// Whatever is asked for, nginx is told the same path: what it finds there came after we looked.
+	const ask = () => nginx.get('/api/download/a.txt?type=private');
+	mkdirSync(path.join(home, 'docs'));
+	symlinkSync('/etc/hostname', path.join(home, 'docs/swapped.txt'));
+	t.is((await ask()).statusCode, 403);
+	rmSync(path.join(home, 'docs'), { recursive: true });
+	symlinkSync('real', path.join(home, 'docs'));
+	t.is((await ask()).statusCode, 404);
+	rmSync(path.join(home, 'docs'));
+	mkdirSync(path.join(home, 'docs'));
+	writeFileSync(path.join(home, 'docs/swapped.txt'), 'a file');
+	t.is((await ask()).payload, 'a file');
+});
+
+test.serial('uploads and archives pass through nginx as they are', async (t) => {
+	const app = await testApp(t, { '--trusted-proxies': proxyAddress, '--downloads-accel-redirect': '/stowage-files' });
+	const direct = await new Client(app).register('ada');
+	const nginx = await nginxBefore(t, app);
+	nginx.cookie = direct.cookie;
+	const large = Buffer.alloc(3_000_000, 'stowage');
+	const answer = await nginx.upload('/api/upload', [field('type', 'private'), file('large.bin', large)]);
+	t.is(answer.statusCode, 200, answer.payload);
+	t.true((await nginx.get('/api/download/large.bin?type=private')).bytes.equals(large));
+	const folder = { directory: '', folderName: 'docs', type: 'private' };
+	t.is((await nginx.post('/api/createFolder', folder)).statusCode, 200);
+	await nginx.upload('/api/upload', [field('directory', 'docs'), field('type', 'private'), file('a.bin', large)]);
+	const archive = '/api/download/docs?type=private';
+	const sent = await nginx.get(archive);
+	t.deepEqual([sent.statusCode, sent.headers['content-type']], [200, 'application/zip']);
+	t.true(sent.bytes.length > large.length);
+	t.deepEqual(essence(sent), essence(await direct.get(archive)));
+	const files = [{ path: 'large.bin' }];
+	const ticket = json(await nginx.post('/api/downloadTickets', { files, type: 'private', directory: '' }));
+	// Its page hears how far it is, and can end it: so it is not handed over.
+	t.is((await direct.get(ticket.url)).headers['x-accel-redirect'], undefined);
+	t.true((await nginx.get(ticket.url)).bytes.equals(large));
+});
+
+test.serial('nginx refuses a flood of one client, and what a busy page asks for passes', async (t) => {
+	const app = await testApp(t, { '--trusted-proxies': proxyAddress });
+	const nginx = await nginxBefore(t, app);
+	const ask = async () => (await nginx.get('/api/health')).statusCode;
+	t.deepEqual(new Set(await Promise.all(Array.from({ length: 100 }, ask))), new Set([200]));
+	const strict = await nginxBefore(t, app, undefined, strictAddress, (config) =>
+		config.replace('rate=200r/s', 'rate=1r/m').replace('burst=1000 nodelay', 'burst=2 nodelay'),
+	);
+	const answers: number[] = [];
+	for (let count = 0; count < 6; count++) answers.push((await strict.get('/api/health')).statusCode);
+	t.deepEqual(answers, [200, 200, 200, 429, 429, 429]);
+});
+
+test.serial('nginx refuses more open requests of one client than a page ever holds', async (t) => {
+	const app = await testApp(t, { '--trusted-proxies': proxyAddress });
+	const nginx = await nginxBefore(t, app, undefined, strictAddress, (config) =>
+		config.replace('limit_conn stowage_connections 128', 'limit_conn stowage_connections 2'),
+	);
+	const open = [await openEvents(t), await openEvents(t)];
+	t.deepEqual(
+		open.map((answer) => answer.statusCode),
+		[200, 200],
+	);
+	t.is((await nginx.get('/api/health')).statusCode, 429);
+});
+
+/** An event stream of a visitor, which stays open. */
+async function openEvents(t: ExecutionContext): Promise<IncomingMessage> {
+	const [hostname, port] = strictAddress.split(':');
+	const sent = request({ hostname, port, path: '/api/events?type=public&directory=', agent: false }).end();
+	t.teardown(async () => void sent.destroy());
+	const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+	return answer;
+}

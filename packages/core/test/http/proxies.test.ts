@@ -1,0 +1,151 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
+import os from 'node:os';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { startCaddy } from '../../../../test/caddy.js';
+import { startNginx } from '../../../../test/nginx.js';
+import { ownAddress } from '../../../../test/ownAddress.js';
+import { Client, field, file, json, type TestApp, testApp } from '../testApp.js';
+import { head, metadata, patch } from '../tusClient.js';
+
+/** The blocks of docs/proxy.md in one language: with the path handed on, and with it taken off. */
+async function documented(language: 'nginx' | 'caddy'): Promise<{ kept: string; stripped: string }> {
+	const text = await readFile('docs/proxy.md', 'utf8');
+	const [kept = '', stripped = ''] = text
+		.split(`\`\`\`${language}\n`)
+		.slice(1)
+		.map((rest) => rest.split('\n```')[0] ?? '');
+	return { kept, stripped };
+}
+
+const address = (port: number) => `${ownAddress()}:${port}`;
+
+/** Where the server listens, as each proxy writes it. */
+interface Target {
+	nginx: string;
+	caddy: string;
+}
+
+async function proxyBefore(t: ExecutionContext, name: 'nginx' | 'caddy', block: string, target: Target, port: number) {
+	const at = address(port);
+	if (name === 'nginx') {
+		const nginx = await startNginx(
+			at,
+			`server { listen ${at};\n${block.replace('http://127.0.0.1:7420', target.nginx)}\n}`,
+		);
+		t.teardown(nginx.stop);
+	} else {
+		const site = `http://${at} {\n\tbind ${ownAddress()}\n${block.replace('127.0.0.1:7420', target.caddy)}\n}`;
+		await startCaddy(t, at, `{\n\tadmin off\n}\n${site}\n`);
+	}
+	return `http://${at}`;
+}
+
+/** One client through the proxy. */
+function clientAt(app: TestApp, uri: string): Client {
+	return new Client({ ...app, server: { ...app.server, info: { ...app.server.info, uri } } } as TestApp);
+}
+
+const below = async (t: ExecutionContext, name: 'nginx' | 'caddy', way: 'kept' | 'stripped', port: number) => {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-socket-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	// One way by TCP, the other by a socket.
+	const socket = path.join(folder, 'stowage.sock');
+	const listening: Record<string, string> =
+		way === 'kept' ? {} : { '--listen': `unix:${socket}`, '--socket-mode': '666' };
+	const app = await testApp(t, {
+		'--base-path': '/files',
+		'--public-url': 'https://nas.lan/files',
+		'--trusted-proxies': '127.0.0.1',
+		...listening,
+	});
+	const target =
+		way === 'kept'
+			? { nginx: app.server.info.uri, caddy: new URL(app.server.info.uri).host }
+			: { nginx: `http://unix:${socket}:`, caddy: `unix/${socket}` };
+	const uri = await proxyBefore(t, name, (await documented(name))[way], target, port);
+	const visitor = clientAt(app, uri);
+	const signedIn = await visitor.call('POST', '/files/api/register', {
+		username: 'ada',
+		password: 'correct horse',
+		passwordConfirm: 'correct horse',
+	});
+	t.is(signedIn.statusCode, 200, signedIn.payload);
+	const [cookie = ''] = signedIn.headers['set-cookie'] ?? [];
+	t.regex(cookie, /; Secure/);
+	t.regex(cookie, /; Path=\/files/);
+	const ada = clientAt(app, uri);
+	ada.cookie = cookie.split(';')[0];
+
+	const large = Buffer.alloc(3_000_000, 'stowage');
+	const sent = await ada.upload('/files/api/upload', [field('type', 'private'), file('large.bin', large)]);
+	t.is(sent.statusCode, 200, sent.payload);
+	const part = await ada.get('/files/api/download/large.bin?type=private', { range: 'bytes=7-13' });
+	t.is(part.statusCode, 206);
+	t.is(part.payload, 'stowage');
+	const begun = await ada.call('POST', '/files/api/uploads', undefined, {
+		'tus-resumable': '1.0.0',
+		'upload-length': '7',
+		'upload-metadata': metadata({ filename: 'small.bin' }),
+	});
+	const resumable = String(begun.headers.location);
+	t.regex(resumable, /^\/files\/api\/uploads\//, begun.payload);
+	t.is((await patch(ada, resumable, 0, 'stow')).statusCode, 204);
+	t.is((await head(ada, resumable)).headers['upload-offset'], '4');
+	const link = json(await ada.post('/files/api/generateTempLink', { filePath: 'large.bin', expiration: '1h' }));
+	t.is((await visitor.get(`/files/api/temp/${link.token}`)).bytes.length, large.length);
+
+	const events = request(`${uri}/files/api/events?type=public&directory=`, { agent: false }).end();
+	t.teardown(async () => void events.destroy());
+	const [stream] = (await once(events, 'response')) as [IncomingMessage];
+	t.is(stream.statusCode, 200);
+	t.regex(String(stream.headers['content-type']), /^text\/event-stream/);
+	await once(stream, 'data');
+	if (way === 'stripped') t.is((await stat(socket)).mode & 0o777, 0o666);
+};
+test.serial('below a path that nginx hands on, all works', below, 'nginx', 'kept', 7431);
+test.serial('below a path that nginx takes off, at a unix socket, all works', below, 'nginx', 'stripped', 7432);
+test.serial('below a path that Caddy hands on, all works', below, 'caddy', 'kept', 7433);
+test.serial('below a path that Caddy takes off, at a unix socket, all works', below, 'caddy', 'stripped', 7434);
+
+test('a prefix that anybody but a trusted proxy names is not believed', async (t) => {
+	const app = await testApp(t, { '--base-path': '/files' });
+	const stranger = new Client(app);
+	t.is((await stranger.get('/api/health', { 'x-forwarded-prefix': '/files' })).statusCode, 404);
+	t.is((await stranger.get('/files/api/health', { 'x-forwarded-prefix': '/files' })).statusCode, 200);
+});
+
+test('a socket that a crash left is replaced, and nothing else of its name', async (t) => {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-socket-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	const at = path.join(folder, 'stowage.sock');
+	const flags = { '--listen': `unix:${at}` };
+	const first = await testApp(t, flags);
+	t.is((await stat(at)).mode & 0o777, 0o660);
+	await t.throwsAsync(testApp(t, flags), { code: 'EADDRINUSE' });
+	await first.stop();
+	await writeFile(at, '');
+	await t.throwsAsync(testApp(t, flags), { message: /is there and is no socket/ });
+	await rm(at);
+	await symlink('/etc/hostname', at);
+	await t.throwsAsync(testApp(t, flags), { message: /is there and is no socket/ });
+	await rm(at);
+	await leaveSocket(at);
+	await testApp(t, flags);
+	t.is(await healthAt(at), 200);
+});
+
+/** A socket that nobody listens to. */
+async function leaveSocket(at: string): Promise<void> {
+	const script = `import socket; socket.socket(socket.AF_UNIX).bind(${JSON.stringify(at)})`;
+	await once(execFile('python3', ['-c', script]), 'exit');
+}
+
+async function healthAt(socketPath: string): Promise<number | undefined> {
+	const [answer] = (await once(request({ socketPath, path: '/api/health' }).end(), 'response')) as [IncomingMessage];
+	answer.resume();
+	return answer.statusCode;
+}

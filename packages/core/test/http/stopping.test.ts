@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import test from 'ava';
+import { Client, testApp } from '../testApp.js';
+import { begin, head, told } from '../tusClient.js';
+import { until } from '../until.js';
+
+test('uploads that the end of the server cuts off leave nothing behind, or all that arrived', async (t) => {
+	const app = await testApp(t);
+	const { uploads } = app.services.database;
+	const { advance } = uploads;
+	let isNoted = false;
+	uploads.advance = async (...progress) => {
+		isNoted = await advance(...progress);
+		return isNoted;
+	};
+	const staging = path.join(app.filesDir, '.stowage/staging');
+	const ada = await new Client(app).register('ada');
+	const location = await begin(ada, 100, { filename: 'a' });
+	const { hostname, port } = new URL(app.server.info.uri);
+	const send = async (method: string, url: string, headers: Record<string, string>, start: string) => {
+		const sent = request({
+			hostname,
+			port,
+			path: url,
+			method,
+			agent: false,
+			headers: { cookie: ada.cookie ?? '', 'content-length': '1000', ...headers },
+		});
+		sent.on('error', () => {}).write(start);
+		await once(sent, 'socket');
+		return sent;
+	};
+	const formHead = '--b\r\nContent-Disposition: form-data; name="file"; filename="form"\r\n\r\n';
+	await send('POST', '/api/upload', { 'content-type': 'multipart/form-data; boundary=b' }, `${formHead}form`);
+	const piece = await send(
+		'PATCH',
+		location,
+		{
+			'content-type': 'application/offset+octet-stream',
+			'tus-resumable': '1.0.0',
+			'upload-offset': '0',
+			'content-length': '100',
+		},
+		'0123456789',
+	);
+	while ((await readdir(staging)).length < 2) await wait(20);
+
+	await until('the first bytes are noted', () => isNoted);
+	const stopped = app.stop();
+	piece.write('more, after what was noted');
+	await stopped;
+	const left = await readdir(staging);
+	t.is(left.length, 1, 'the form is gone');
+	t.is(await readFile(path.join(staging, left[0] ?? ''), 'utf8'), '0123456789more, after what was noted');
+
+	const again = await testApp(t, { '--data-dir': app.dataDir });
+	const visitor = new Client(again);
+	visitor.cookie = ada.cookie;
+	t.deepEqual(told(await head(visitor, location)), [200, 36, undefined]);
+});

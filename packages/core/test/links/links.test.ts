@@ -1,0 +1,731 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { LinkStore } from '@stowage/plugin-api';
+import { Failure, isFailure, parsePath, type StoragePath, type Viewer } from '@stowage/rules';
+import test, { type ExecutionContext } from 'ava';
+import { pino } from 'pino';
+import type { Lease, Leases } from '../../src/leases/createLeases.js';
+import { createLinks, type Links } from '../../src/links/createLinks.js';
+import { assertReadable, listZip } from '../readZip.js';
+import { type Answer, Client, json, type TestApp, testApp } from '../testApp.js';
+
+const silent = pino({ level: 'silent' });
+const hourMs = 60 * 60_000;
+const text = 'The quick brown fox jumps over the lazy dog.';
+
+interface Scene {
+	app: TestApp;
+	ada: Client;
+	visitor: Client;
+	viewer: Viewer & { kind: 'user' };
+	/** A path of the disk below ada's home. */
+	home(name: string): string;
+	/** Makes a link and answers its address. */
+	link(filePath: string, expiration?: string): Promise<string>;
+	/** The status with which a visitor is answered. */
+	status(url: string): Promise<number>;
+}
+
+async function scene(t: ExecutionContext): Promise<Scene> {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const visitor = new Client(app);
+	const user = await app.services.database.users.find('ada');
+	const home = (name: string) => path.join(app.filesDir, 'users/ada', name);
+	await mkdir(home('docs/deep'), { recursive: true });
+	await writeFile(home('docs/fox.txt'), text);
+	await writeFile(home('docs/deep/naïve – 日本.txt'), 'deep');
+	return {
+		app,
+		ada,
+		visitor,
+		viewer: { kind: 'user', id: user?.id ?? '', username: 'ada' },
+		home,
+		async link(filePath, expiration = '1h') {
+			const answer = await ada.post('/api/generateTempLink', { filePath, expiration });
+			t.is(answer.statusCode, 200, answer.payload);
+			return `/api/temp/${json(answer).token}`;
+		},
+		status: async (url) => (await visitor.get(url)).statusCode,
+	};
+}
+
+const change = (client: Client, call: string, payload: object) => client.post(`/api/${call}`, payload);
+const changeName = (client: Client, oldPath: string, newName: string) =>
+	change(client, 'renameItem', { oldPath, newName, type: 'private' });
+const move = (client: Client, fromPath: string, toPath: string) =>
+	change(client, 'moveItem', { fromPath, toPath, type: 'private' });
+
+/** All of an answer that an outsider could compare, but for the time. */
+const bytesOf = ({ statusCode, headers, payload }: Answer) => {
+	const { date: _, ...rest } = headers;
+	return { statusCode, headers: rest, payload };
+};
+
+test('a link is 256 random bits, is kept as a hash only, and says when it ends', async (t) => {
+	const { app, ada } = await scene(t);
+	const tokens = new Set<string>();
+	for (const [expiration, hours] of [
+		['1h', 1],
+		['12h', 12],
+		['1d', 24],
+		['1w', 168],
+	] as const) {
+		const before = Date.now();
+		const answer = await ada.post('/api/generateTempLink', { filePath: 'docs/fox.txt', expiration });
+		t.is(answer.statusCode, 200);
+		const { token, expiresAt } = json(answer);
+		t.regex(token, /^[\w-]{43}$/);
+		t.true(expiresAt >= before + hours * hourMs && expiresAt <= Date.now() + hours * hourMs);
+		tokens.add(token);
+	}
+	t.is(tokens.size, 4);
+	const stored = await readFile(path.join(app.dataDir, 'stowage.db-wal'), 'latin1').catch(() => '');
+	const kept = stored + (await readFile(path.join(app.dataDir, 'stowage.db'), 'latin1'));
+	for (const token of tokens) {
+		t.false(kept.includes(token));
+		t.true(kept.includes(createHash('sha256').update(token).digest('hex')));
+	}
+});
+
+const refused = async (t: ExecutionContext, payload: object, status: number) => {
+	const { ada, home } = await scene(t);
+	await writeFile(home('Public/plain.txt'), 'plain');
+	t.is((await ada.post('/api/generateTempLink', payload)).statusCode, status);
+};
+const hour = { expiration: '1h' };
+test('what is below Public has a plain link instead', refused, { filePath: 'Public/plain.txt', ...hour }, 400);
+test('what is missing below Public is refused alike', refused, { filePath: 'Public/none.txt', ...hour }, 400);
+test('Public itself gets no link', refused, { filePath: 'Public', ...hour }, 400);
+test('the home itself gets no link', refused, { filePath: '', ...hour }, 400);
+test('what is not there gets no link', refused, { filePath: 'docs/none.txt', ...hour }, 404);
+test('what leads out of the home gets no link', refused, { filePath: '../bob/canary', ...hour }, 400);
+test('a link lives for one of four times', refused, { filePath: 'docs/fox.txt', expiration: '2w' }, 400);
+test('an unknown field is refused', refused, { filePath: 'docs/fox.txt', ...hour, owner: 'bob' }, 400);
+
+test('a visitor makes, lists and revokes no links', async (t) => {
+	const { visitor, link } = await scene(t);
+	await link('docs/fox.txt');
+	t.is((await visitor.post('/api/generateTempLink', { filePath: 'docs/fox.txt', ...hour })).statusCode, 401);
+	t.is((await visitor.get('/api/links')).statusCode, 401);
+	t.is((await visitor.call('DELETE', '/api/links/x')).statusCode, 401);
+});
+
+test('whoever has the link gets the file, whole, in ranges, resumed and by HEAD, and keeps no copy in a cache', async (t) => {
+	const { visitor, link } = await scene(t);
+	const url = await link('docs/fox.txt');
+	const whole = await visitor.get(url);
+	t.is(whole.statusCode, 200);
+	t.is(whole.payload, text);
+	t.like(whole.headers, {
+		'content-length': String(text.length),
+		'content-disposition': `attachment; filename="fox.txt"; filename*=UTF-8''fox.txt`,
+		'cache-control': 'private, no-store',
+		'referrer-policy': 'no-referrer',
+		'x-content-type-options': 'nosniff',
+		'x-robots-tag': 'noindex',
+		'accept-ranges': 'bytes',
+	});
+	t.regex(String(whole.headers['content-security-policy']), /^sandbox; default-src 'none'/);
+	const part = await visitor.get(url, { range: 'bytes=4-8', 'if-range': String(whole.headers.etag) });
+	t.is(part.statusCode, 206);
+	t.is(part.payload, 'quick');
+	t.is((await visitor.get(url, { range: 'bytes=4-8', 'if-range': '"another"' })).payload, text);
+	t.is((await visitor.get(url, { range: 'bytes=4000-' })).statusCode, 416);
+	t.is((await visitor.get(url, { 'if-none-match': String(whole.headers.etag) })).statusCode, 304);
+	const head = await visitor.call('HEAD', url);
+	t.is(head.statusCode, 200);
+	t.is(head.headers['content-length'], String(text.length));
+	t.is(head.bytes.length, 0);
+	const shown = await visitor.get(`${url}?inline=1`);
+	t.regex(String(shown.headers['content-disposition']), /^inline/);
+});
+
+test('a link to a folder gives its ZIP, which goes on where it stopped and follows the folder', async (t) => {
+	const { ada, visitor, link } = await scene(t);
+	const url = await link('docs');
+	const whole = await visitor.get(url);
+	t.is(whole.statusCode, 200);
+	t.like(whole.headers, {
+		'content-type': 'application/zip',
+		'cache-control': 'private, no-store',
+		'content-length': String(whole.bytes.length),
+	});
+	t.regex(String(whole.headers['content-disposition']), /filename="docs_\d{4}-\d\d-\d\d\.zip"/);
+	const listed = await listZip(await assertReadable(t, whole.bytes));
+	t.deepEqual(listed.map(([name]) => name).sort(), [
+		'docs/',
+		'docs/deep/',
+		'docs/deep/naïve – 日本.txt',
+		'docs/fox.txt',
+	]);
+	const rest = await visitor.get(url, { range: 'bytes=100-', 'if-range': String(whole.headers.etag) });
+	t.is(rest.statusCode, 206);
+	t.deepEqual(rest.bytes, whole.bytes.subarray(100));
+	t.is((await visitor.call('HEAD', url)).headers['content-length'], String(whole.bytes.length));
+	t.is(json(await ada.get('/api/links'))[0].downloads, 1);
+	t.is((await changeName(ada, 'docs', 'papers')).statusCode, 200);
+	t.regex(String((await visitor.get(url)).headers['content-disposition']), /filename="papers_/);
+});
+
+test('the owner sees the links that are good, the newest first, with how often each was downloaded', async (t) => {
+	const { ada, visitor, link } = await scene(t);
+	t.deepEqual(json(await ada.get('/api/links')), []);
+	const fox = await link('docs/fox.txt');
+	await link('docs/deep', '1w');
+	await visitor.get(fox);
+	await visitor.get(fox, { range: 'bytes=0-3' });
+	await visitor.get(fox, { range: 'bytes=-1000' });
+	await visitor.get(fox, { range: 'bytes=30-35,0-3' });
+	// None of these is a download.
+	await visitor.get(fox, { range: 'bytes=4-' });
+	await visitor.get(fox, { range: 'bytes=4000-' });
+	await visitor.get(fox, { 'if-none-match': '*' });
+	await visitor.get(fox, { 'if-match': '"another"' });
+	await visitor.call('HEAD', fox);
+	const links = json(await ada.get('/api/links'));
+	t.deepEqual(
+		links.map((each: { path: string; downloads: number }) => [each.path, each.downloads]),
+		[
+			['docs/deep', 0],
+			['docs/fox.txt', 4],
+		],
+	);
+	const [week, one] = links;
+	t.deepEqual(Object.keys(one).sort(), ['createdAt', 'downloads', 'expiresAt', 'id', 'path']);
+	t.is(week.expiresAt - week.createdAt >= 168 * hourMs - 1000, true);
+	t.false(JSON.stringify(links).includes(fox.slice('/api/temp/'.length)));
+});
+
+test('a revoked link is gone at once, and only its owner can revoke it', async (t) => {
+	const { app, ada, status, link } = await scene(t);
+	const bob = await new Client(app).register('bob');
+	const url = await link('docs/fox.txt');
+	const other = await link('docs/fox.txt');
+	const [, { id }] = json(await ada.get('/api/links'));
+	const foreign = await bob.call('DELETE', `/api/links/${id}`);
+	const unknown = await bob.call('DELETE', '/api/links/00000000-0000-0000-0000-000000000000');
+	t.is(foreign.statusCode, 404);
+	t.deepEqual(bytesOf(foreign), bytesOf(unknown));
+	t.deepEqual(json(await bob.get('/api/links')), []);
+	for (const hostile of ['%00', "'%20or%201=1", '*', '%25', `${id}%2F`])
+		t.is((await ada.call('DELETE', `/api/links/${hostile}`)).statusCode, 404, hostile);
+	t.is(await status(url), 200);
+	t.is((await ada.call('DELETE', `/api/links/${id}`)).statusCode, 200);
+	t.is((await ada.call('DELETE', `/api/links/${id}`)).statusCode, 404);
+	t.is(await status(url), 404);
+	t.is(await status(other), 200);
+	t.is(json(await ada.get('/api/links')).length, 1);
+});
+
+test('guesses and detours are answered alike, and the token opens nothing else', async (t) => {
+	const { visitor, link } = await scene(t);
+	const url = await link('docs/deep');
+	const token = url.slice('/api/temp/'.length);
+	const unknown = bytesOf(await visitor.get(`/api/temp/${'A'.repeat(43)}`));
+	t.is(unknown.statusCode, 404);
+	const last = token.at(-1) === 'A' ? 'B' : 'A';
+	for (const guess of [
+		'a',
+		token.slice(0, -1),
+		`${token.slice(0, -1)}${last}`,
+		`${token}A`,
+		`${token}%00`,
+		`${token}%20`,
+		token.toUpperCase(),
+		'%00',
+		"'%20or%20'1'='1",
+		'*',
+		'A'.repeat(5000),
+		createHash('sha256').update(token).digest('hex'),
+	]) {
+		t.deepEqual(bytesOf(await visitor.get(`/api/temp/${guess}`)), unknown, guess.slice(0, 60));
+	}
+	for (const detour of ['/../b', '/..', '/%2e%2e/fox.txt', '/..%2ffox.txt', '/fox.txt', '/deep', '//', '/.']) {
+		const answer = await visitor.get(`${url}${detour}`);
+		t.true([400, 404].includes(answer.statusCode), `${detour}: ${answer.statusCode}`);
+		t.notRegex(answer.payload, /quick|deep/);
+	}
+	t.is((await visitor.post(url, {})).statusCode, 405);
+	t.is((await visitor.call('DELETE', url)).statusCode, 405);
+	t.is((await visitor.call('DELETE', '/api/temp/a')).statusCode, 405, 'whatever the token');
+});
+
+test('a link follows its item through renames and moves of its owner, and of every folder above it', async (t) => {
+	const { ada, visitor, link, status } = await scene(t);
+	const fox = await link('docs/fox.txt');
+	const deep = await link('docs/deep/naïve – 日本.txt');
+	t.is((await changeName(ada, 'docs/fox.txt', 'vixen.txt')).statusCode, 200);
+	t.is(await status(fox), 200);
+	t.is((await move(ada, 'docs/vixen.txt', 'elsewhere/far/fox.txt')).statusCode, 200);
+	t.is((await visitor.get(fox)).payload, text);
+	t.is((await changeName(ada, 'docs', 'documents')).statusCode, 200);
+	t.is((await move(ada, 'documents', 'elsewhere/documents')).statusCode, 200);
+	t.is((await changeName(ada, 'elsewhere', 'somewhere')).statusCode, 200);
+	t.is((await visitor.get(fox)).payload, text);
+	t.is((await visitor.get(deep)).payload, 'deep');
+	t.deepEqual(
+		json(await ada.get('/api/links')).map((each: { path: string }) => each.path),
+		['somewhere/documents/deep/naïve – 日本.txt', 'somewhere/far/fox.txt'],
+	);
+});
+
+test('a link goes with its item to the free name that it was given', async (t) => {
+	const { ada, visitor, home, link } = await scene(t);
+	await writeFile(home('fox.txt'), 'another fox');
+	const url = await link('docs/fox.txt');
+	const moved = await move(ada, 'docs/fox.txt', 'fox.txt');
+	t.is(json(moved).entry.name, 'fox (1).txt');
+	t.is((await visitor.get(url)).payload, text);
+	t.is((await changeName(ada, 'fox (1).txt', 'fox.txt')).statusCode, 409);
+	t.is((await visitor.get(url)).payload, text);
+});
+
+test('a link dies with its item: deleted, replaced or made public, it is as if it had never been', async (t) => {
+	const { ada, visitor, home, link, status } = await scene(t);
+	const unknown = bytesOf(await visitor.get(`/api/temp/${'A'.repeat(43)}`));
+	const isDead = async (url: string) => t.deepEqual(bytesOf(await visitor.get(url)), unknown);
+
+	const deleted = await link('docs/fox.txt');
+	await ada.call('DELETE', '/api/deleteItem', { filePath: 'docs/fox.txt', type: 'private' });
+	await isDead(deleted);
+	await writeFile(home('docs/fox.txt'), 'another of the same name');
+	await isDead(deleted);
+	t.is(json(await ada.get('/api/links')).length, 0);
+
+	const replaced = await link('docs/fox.txt');
+	await writeFile(home('new'), 'replaced from outside');
+	await rename(home('new'), home('docs/fox.txt'));
+	await isDead(replaced);
+
+	const publicNow = await link('docs/fox.txt');
+	const below = await link('docs/deep/naïve – 日本.txt');
+	t.is((await move(ada, 'docs/fox.txt', 'Public/docs/fox.txt')).statusCode, 200);
+	await isDead(publicNow);
+	t.is((await move(ada, 'docs', 'Public/documents')).statusCode, 200);
+	await isDead(below);
+	t.is((await move(ada, 'Public/documents', 'documents')).statusCode, 200);
+	await isDead(below);
+
+	const folder = await link('documents');
+	await rm(home('documents'), { recursive: true });
+	await isDead(folder);
+	await mkdir(home('documents'));
+	await isDead(folder);
+	t.deepEqual(json(await ada.get('/api/links')), []);
+	t.is(await status(folder), 404);
+});
+
+test('the links of a disabled owner rest, those of a removed one are gone', async (t) => {
+	const { app, link, status } = await scene(t);
+	const url = await link('docs/fox.txt');
+	await app.services.accounts.setDisabled('ada', true);
+	t.is(await status(url), 404);
+	await app.services.accounts.setDisabled('ada', false);
+	t.is(await status(url), 200);
+	await app.services.accounts.remove('ada', { kind: 'keep' });
+	t.is(await status(url), 404);
+	await app.services.accounts.create('ada', 'correct horse', { adoptsHome: true });
+	t.is(await status(url), 404);
+});
+
+test('other people’s moves and deletions leave a link alone', async (t) => {
+	const { app, link, status } = await scene(t);
+	const url = await link('docs/fox.txt');
+	const bob = await new Client(app).register('bob');
+	await mkdir(path.join(app.filesDir, 'users/bob/docs'));
+	await writeFile(path.join(app.filesDir, 'users/bob/docs/fox.txt'), 'his');
+	t.is((await bob.post('/api/generateTempLink', { filePath: 'docs/fox.txt', ...hour })).statusCode, 200);
+	t.is((await changeName(bob, 'docs', 'papers')).statusCode, 200);
+	await bob.call('DELETE', '/api/deleteItem', { filePath: 'papers', type: 'private' });
+	t.is(await status(url), 200);
+});
+
+/** The same database and disk with a clock of its own, and what goes wrong in it. */
+function linksAt(
+	{ app }: Scene,
+	clock: { now: number },
+	faults: Partial<LinkStore> = {},
+	leases: Pick<Leases, 'take'> = app.services.leases,
+) {
+	return createLinks({
+		links: { ...app.services.database.links, ...faults },
+		storage: () => app.services.storage,
+		leases,
+		log: silent,
+		now: () => clock.now,
+	});
+}
+
+test('an expired link says so with 410, to a person by a small page and to a program by JSON', async (t) => {
+	const s = await scene(t);
+	const clock = { now: Date.now() - 2 * hourMs };
+	const { token } = await linksAt(s, clock).make(s.viewer, parsePath('docs/fox.txt'), '1h');
+	const answer = await s.visitor.get(`/api/temp/${token}`, { accept: '*/*' });
+	t.is(answer.statusCode, 410);
+	t.like(json(answer), { code: 'EXPIRED', message: 'This link has expired.' });
+	for (const [url, status, words] of [
+		[`/api/temp/${token}`, 410, 'This link has expired'],
+		[`/api/temp/${'A'.repeat(43)}`, 404, 'This link does not exist or no longer works'],
+	] as const) {
+		const page = await s.visitor.get(url, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
+		t.is(page.statusCode, status);
+		t.true(page.payload.includes(words));
+		t.like(page.headers, {
+			'content-type': 'text/html; charset=utf-8',
+			'cache-control': 'private, no-store',
+			'referrer-policy': 'no-referrer',
+			'x-content-type-options': 'nosniff',
+			'x-frame-options': 'DENY',
+		});
+		t.regex(String(page.headers['content-security-policy']), /^default-src 'none'; style-src 'sha256-/);
+		t.notRegex(page.payload, /<script|onload|docs|fox|ada/);
+	}
+	t.deepEqual(json(await s.ada.get('/api/links')), []);
+});
+
+test('a link is good until the moment it ends, and a clock that is set back wakes none', async (t) => {
+	const s = await scene(t);
+	const clock = { now: Date.now() };
+	const links = linksAt(s, clock);
+	const { token, expiresAt } = await links.make(s.viewer, parsePath('docs/fox.txt'), '12h');
+	const follow = async () => {
+		const { file } = await links.resolve(token);
+		await file?.close();
+	};
+	clock.now = expiresAt - 1;
+	await t.notThrowsAsync(follow);
+	clock.now = expiresAt;
+	t.like(await t.throwsAsync(follow), { kind: 'expired' });
+	clock.now = expiresAt - hourMs;
+	t.like(await t.throwsAsync(follow), { kind: 'expired' });
+
+	const other = await links.make(s.viewer, parsePath('docs/deep'), '1w');
+	clock.now -= 365 * 24 * hourMs;
+	// A process that was not there when it was made can't know how old it is.
+	t.like(await t.throwsAsync(() => linksAt(s, clock).resolve(other.token)), { kind: 'expired' });
+});
+
+test('a new link is good for its hour whatever the clocks of the machine have been through', async (t) => {
+	const clock = { now: Date.now(), passed: 1000 };
+	const app = await testApp(t, {}, { now: () => clock.now, monotonic: () => clock.passed });
+	const ada = await new Client(app).register('ada');
+	await writeFile(path.join(app.filesDir, 'users/ada/fox.txt'), text);
+	// After a night's sleep the time of day is hours ahead of the clock that only counts what the machine was awake for.
+	for (const slept of [0, 10 * 60_000, 8 * hourMs, -10 * 60_000]) {
+		clock.now += slept;
+		const answer = await ada.post('/api/generateTempLink', { filePath: 'fox.txt', expiration: '1h' });
+		const { token, expiresAt } = json(answer);
+		t.is(expiresAt, clock.now + hourMs);
+		const status = async (of = app.services.links) => {
+			try {
+				await (await of.resolve(token)).file?.close();
+				return 'good';
+			} catch (error) {
+				return isFailure(error) ? error.kind : error;
+			}
+		};
+		t.is(await status(), 'good');
+		// The clock is put right by ten minutes.
+		clock.now += hourMs / 2 - 10 * 60_000;
+		clock.passed += hourMs / 2;
+		t.is(await status(), 'good');
+		clock.now += hourMs / 2;
+		clock.passed += hourMs / 2;
+		t.true(clock.now < expiresAt);
+		t.is(await status(), 'expired', 'an hour is over, whatever the time of day');
+		const { database, storage } = app.services;
+		const afterRestart = createLinks({
+			links: database.links,
+			storage: () => storage,
+			leases: app.services.leases,
+			log: silent,
+			now: () => clock.now,
+			monotonic: () => 0,
+		});
+		t.is(await status(afterRestart), 'expired', 'and stays so');
+	}
+});
+
+test('the whole server keeps and judges by one clock', async (t) => {
+	let ahead = 10 * 60_000;
+	const app = await testApp(t, {}, { now: () => Date.now() + ahead });
+	const ada = await new Client(app).register('ada');
+	await writeFile(path.join(app.filesDir, 'users/ada/fox.txt'), text);
+	const status = async (url: string) => (await new Client(app).get(url)).statusCode;
+	for (const apart of [10 * 60_000, -10 * 60_000]) {
+		ahead = apart;
+		const answer = await ada.post('/api/generateTempLink', { filePath: 'fox.txt', expiration: '1h' });
+		const url = `/api/temp/${json(answer).token}`;
+		t.is(await status(url), 200);
+		ahead += hourMs - 60_000;
+		t.is(await status(url), 200);
+		ahead += 60_000;
+		t.is(await status(url), 410);
+	}
+});
+
+test('where an id may come back a link ends when its file is changed, and gives away no other', async (t) => {
+	const s = await scene(t);
+	const { storage } = s.app.services;
+	const { stat, open } = storage;
+	storage.stat = async (at) => ({ ...(await stat.call(storage, at)), id: 'the same', mayIdReturn: true });
+	storage.open = async (at) => {
+		const file = await open.call(storage, at);
+		Object.assign(file.item, { id: 'the same', mayIdReturn: true });
+		return file;
+	};
+	const url = await s.link('docs/fox.txt');
+	t.is(await s.status(url), 200);
+	t.is((await changeName(s.ada, 'docs/fox.txt', 'hare.txt')).statusCode, 200);
+	t.is(await s.status(url), 200);
+	await rm(s.home('docs/hare.txt'));
+	t.is(await s.status(url), 404);
+	await writeFile(s.home('docs/hare.txt'), 'a secret of the same name and number');
+	t.is(await s.status(url), 404);
+});
+
+test('a file that went out in time ends late', async (t) => {
+	const s = await scene(t);
+	const clock = { now: Date.now() };
+	const links = linksAt(s, clock);
+	const { token } = await links.make(s.viewer, parsePath('docs/fox.txt'), '1h');
+	const { file } = await links.resolve(token);
+	clock.now += 2 * hourMs;
+	let read = '';
+	for await (const chunk of file?.read() ?? []) read += Buffer.from(chunk).toString();
+	await file?.close();
+	t.is(read, text);
+});
+
+test('expired links are remembered for some days, then swept; purging forgets all that do not work', async (t) => {
+	const s = await scene(t);
+	const clock = { now: Date.now() };
+	const links = linksAt(s, clock);
+	const { token } = await links.make(s.viewer, parsePath('docs/fox.txt'), '1h');
+	clock.now += 3 * 24 * hourMs;
+	await links.sweep();
+	t.like(await t.throwsAsync(() => links.resolve(token)), { kind: 'expired' });
+	clock.now += 6 * 24 * hourMs;
+	await links.sweep();
+	t.like(await t.throwsAsync(() => links.resolve(token)), { kind: 'notFound' });
+
+	clock.now = Date.now();
+	await links.make(s.viewer, parsePath('docs/deep'), '1h');
+	await links.make(s.viewer, parsePath('docs/fox.txt'), '1w');
+	await links.make(s.viewer, parsePath('docs/deep/naïve – 日本.txt'), '1w');
+	await rm(s.home('docs/fox.txt'));
+	clock.now += 2 * hourMs;
+	t.deepEqual((await links.list()).map(({ state }) => state).sort(), ['expired', 'gone', 'good']);
+	t.is(await links.purge(), 2);
+	t.is(await links.purge(), 0);
+	t.deepEqual(
+		(await links.list()).map(({ state }) => state),
+		['good'],
+	);
+});
+
+/** A move by `files`, which tells where the item goes before it is there. */
+const moveTo = <T>(links: Links, viewer: Viewer, from: StoragePath, to: StoragePath, move: () => Promise<T>) =>
+	links.watcher.moving(viewer, from, async (before) => {
+		await before(to);
+		return move();
+	});
+
+const endedLease: Lease = {
+	key: { name: 'links', holder: 'dead', epoch: 1, hasLapsed: false },
+	signal: new AbortController().signal,
+	isHeld: () => true,
+	isAsked: () => false,
+	release: async () => {},
+};
+
+/** What the disk has and the database was not told, since the server died in between. */
+const cutOff = async (t: ExecutionContext, from: string, to: string, filePath: string, arrived: string) => {
+	const s = await scene(t);
+	const { token } = await linksAt(s, { now: Date.now() }).make(s.viewer, parsePath(filePath), '1h');
+	const endless = { settle: () => new Promise<never>(() => {}) };
+	// Its lease ended with it.
+	const dead = linksAt(s, { now: Date.now() }, endless, { take: async () => endedLease });
+	const at = (name: string) => `users/ada/${name}` as StoragePath;
+	await new Promise<void>((resolve) => {
+		void moveTo(dead, s.viewer, at(from), at(to), async () => {
+			await s.app.services.storage.move(at(from), at(to));
+			resolve();
+		});
+	});
+	t.is((await s.visitor.get(`/api/temp/${token}`)).statusCode, 200);
+	t.deepEqual(
+		json(await s.ada.get('/api/links')).map((each: { path: string }) => each.path),
+		[arrived],
+	);
+	// And it goes on from there, whether anybody has looked in between or not.
+	t.is((await changeName(s.ada, arrived, 'last.txt')).statusCode, 200);
+	t.is((await s.visitor.get(`/api/temp/${token}`)).statusCode, 200);
+};
+test('a kill between a rename and its row loses no link', cutOff, 'docs/fox.txt', 'x.txt', 'docs/fox.txt', 'x.txt');
+test(
+	'a kill between the rename of a parent and its rows loses no link',
+	cutOff,
+	'docs',
+	'papers',
+	'docs/deep/naïve – 日本.txt',
+	'papers/deep/naïve – 日本.txt',
+);
+
+test('a kill during two moves one after another loses no link', async (t) => {
+	const s = await scene(t);
+	const { token } = await linksAt(s, { now: Date.now() }).make(s.viewer, parsePath('docs/fox.txt'), '1h');
+	for (const [from, to] of [
+		['docs', 'a'],
+		['a/fox.txt', 'b.txt'],
+		['b.txt', 'docs.txt'],
+	]) {
+		const dead = linksAt(s, { now: Date.now() }, { settle: () => Promise.reject(new Error('the database died')) });
+		const at = (name: string) => `users/ada/${name}` as StoragePath;
+		await moveTo(dead, s.viewer, at(from ?? ''), at(to ?? ''), () =>
+			s.app.services.storage.move(at(from ?? ''), at(to ?? '')),
+		);
+	}
+	t.is((await s.visitor.get(`/api/temp/${token}`)).statusCode, 200);
+	// And one that was planned and never came to the disk, after all of these.
+	const dead = linksAt(s, { now: Date.now() });
+	await moveTo(dead, s.viewer, 'users/ada/docs.txt' as StoragePath, 'users/ada/e.txt' as StoragePath, () =>
+		Promise.reject(new Error('the server died')),
+	).catch(() => undefined);
+	t.is((await s.visitor.get(`/api/temp/${token}`)).statusCode, 200);
+});
+
+test('a move that did not happen, and one to public whose rows were not removed, are told apart by the disk', async (t) => {
+	const s = await scene(t);
+	const links = linksAt(s, { now: Date.now() }, { remove: () => Promise.reject(new Error('the database died')) });
+	const { token } = await links.make(s.viewer, parsePath('docs/fox.txt'), '1h');
+	const at = (name: string) => `users/ada/${name}` as StoragePath;
+	await t.throwsAsync(
+		moveTo(links, s.viewer, at('docs/fox.txt'), at('x.txt'), () => Promise.reject(new Error('the disk died'))),
+		{ message: 'the disk died' },
+	);
+	t.is(await s.status(`/api/temp/${token}`), 200);
+	await moveTo(links, s.viewer, at('docs/fox.txt'), at('Public/fox.txt'), () =>
+		s.app.services.storage.move(at('docs/fox.txt'), at('Public/fox.txt')),
+	);
+	t.is(await s.status(`/api/temp/${token}`), 404);
+	await rename(s.home('Public/fox.txt'), s.home('docs/fox.txt'));
+	t.is(await s.status(`/api/temp/${token}`), 200, 'it is private again, and the very same file');
+});
+
+test('a link works, and an expired one says so, while the database has no room', async (t) => {
+	const s = await scene(t);
+	const clock = { now: Date.now() };
+	const full = () => Promise.reject(new Failure('storageFull', 'The disk of the database is full.'));
+	const links = linksAt(s, clock, { adopt: full, end: full, countDownload: full, settle: full });
+	const { id, token } = await links.make(s.viewer, parsePath('docs/fox.txt'), '1h');
+	const at = (name: string) => `users/ada/${name}` as StoragePath;
+	await moveTo(links, s.viewer, at('docs/fox.txt'), at('x.txt'), () =>
+		s.app.services.storage.move(at('docs/fox.txt'), at('x.txt')),
+	);
+	const { path: found, file } = await links.resolve(token);
+	t.is(found, 'x.txt' as StoragePath);
+	await file?.close();
+	await t.notThrowsAsync(() => links.countDownload(id));
+	clock.now += 2 * hourMs;
+	t.like(await t.throwsAsync(() => links.resolve(token)), { kind: 'expired' });
+});
+
+test('a link that is followed while its folders are renamed is never lost for a moment', async (t) => {
+	const s = await scene(t);
+	const url = await s.link('docs/deep/naïve – 日本.txt');
+	let isRunning = true;
+	const statuses = new Set<number>();
+	const follow = async () => {
+		while (isRunning) statuses.add(await s.status(url));
+	};
+	const followers = [follow(), follow()];
+	for (let round = 0; round < 12; round++) {
+		const names = round % 2 === 0 ? ['docs', 'papers'] : ['papers', 'docs'];
+		const [from = '', to = ''] = names;
+		await Promise.all([
+			changeName(s.ada, `${from}/deep`, 'deeper'),
+			changeName(s.ada, `${from}/deeper`, 'deep'),
+			changeName(s.ada, from, to),
+		]);
+	}
+	isRunning = false;
+	await Promise.all(followers);
+	t.deepEqual([...statuses], [200]);
+});
+
+test('a link is found whose file was away for just the moment in which it was looked for', async (t) => {
+	const s = await scene(t);
+	const { token } = await linksAt(s, { now: Date.now() }).make(s.viewer, parsePath('docs/fox.txt'), '1h');
+	const { database, storage } = s.app.services;
+	let looks = 0;
+	const links = createLinks({
+		links: {
+			...database.links,
+			async find(hash) {
+				const link = await database.links.find(hash);
+				if (looks++ === 0) await changeName(s.ada, 'docs/fox.txt', 'away.txt');
+				return link;
+			},
+		},
+		storage: () => ({
+			...storage,
+			changing: (path, work) => storage.changing(path, work),
+			open: (path) => storage.open(path),
+			async stat(path) {
+				try {
+					return await storage.stat(path);
+				} finally {
+					if (looks === 1) await changeName(s.ada, 'docs/away.txt', 'fox.txt');
+				}
+			},
+		}),
+		leases: s.app.services.leases,
+		log: silent,
+	});
+	const { path, file } = await links.resolve(token);
+	await file?.close();
+	t.is(path, parsePath('docs/fox.txt'));
+	t.is(looks, 2);
+});
+
+test('moves of one person at once keep every link', async (t) => {
+	const s = await scene(t);
+	const urls: string[] = [];
+	for (let count = 0; count < 12; count++) {
+		await writeFile(s.home(`docs/${count}.txt`), String(count));
+		urls.push(await s.link(`docs/${count}.txt`));
+	}
+	await Promise.all([
+		...urls.map((_, count) => changeName(s.ada, `docs/${count}.txt`, `renamed ${count}.txt`)),
+		changeName(s.ada, 'docs', 'papers'),
+		...urls.map((_, count) => move(s.ada, `papers/${count}.txt`, `moved/${count}.txt`)),
+	]);
+	for (const [count, url] of urls.entries()) t.is((await s.visitor.get(url)).payload, String(count));
+});
+
+test('no token is ever logged', async (t) => {
+	const lines: string[] = [];
+	const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
+	const app = await testApp(t, {}, { log });
+	const ada = await new Client(app).register('ada');
+	await writeFile(path.join(app.filesDir, 'users/ada/fox.txt'), text);
+	const { token } = json(await ada.post('/api/generateTempLink', { filePath: 'fox.txt', ...hour }));
+	const url = `/api/temp/${token}`;
+	await ada.get(url);
+	await ada.get(`${url}x`);
+	await ada.get(url, { range: 'bytes=900-' });
+	await ada.get(url, { accept: 'text/html' });
+	const { links } = app.services.database;
+	const find = links.find;
+	links.find = () => Promise.reject(new Error('the database died'));
+	t.is((await ada.get(url)).statusCode, 500);
+	links.find = find;
+	links.countDownload = () => Promise.reject(new Error('the database died'));
+	t.is((await ada.get(url)).statusCode, 200);
+	t.true(lines.some((line) => line.includes('the database died')));
+	t.false(lines.join('').includes(token));
+	t.false(lines.join('').includes(createHash('sha256').update(token).digest('hex')));
+});

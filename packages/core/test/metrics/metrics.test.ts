@@ -1,0 +1,227 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { Failure } from '@stowage/rules';
+import test from 'ava';
+import { ConfigError, loadConfig } from '../../src/index.js';
+import { Exposition } from '../../src/metrics/exposition.js';
+import { logLines } from '../logLines.js';
+import { memoryStorageFlags } from '../memoryPlugin.js';
+import { Client, file, json, testApp } from '../testApp.js';
+
+interface Family {
+	type: string;
+	samples: { name: string; labels: Record<string, string>; value: number }[];
+}
+
+/** Reads the text format 0.0.4 as its specification has it, and throws at whatever it does not know. */
+function parseExposition(exposition: string): Map<string, Family> {
+	if (!exposition.endsWith('\n')) throw new Error('The last line has no end.');
+	const families = new Map<string, Family>();
+	let current: { name: string; family: Family } | undefined;
+	let helped = '';
+	for (const line of exposition.slice(0, -1).split('\n')) {
+		const help = /^# HELP ([a-zA-Z_:][a-zA-Z0-9_:]*) ((?:[^\\\n]|\\\\|\\n)*)$/.exec(line);
+		if (help !== null) {
+			if (families.has(help[1] as string)) throw new Error(`Twice: ${line}`);
+			helped = help[1] as string;
+			continue;
+		}
+		const type = /^# TYPE (\S+) (counter|gauge|histogram|summary|untyped)$/.exec(line);
+		if (type !== null) {
+			if (type[1] !== helped) throw new Error(`Out of its place: ${line}`);
+			current = { name: helped, family: { type: type[2] as string, samples: [] } };
+			families.set(helped, current.family);
+			continue;
+		}
+		const sample =
+			/^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{((?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\\\|\\"|\\n)*",?)*)\})? (NaN|[+-]Inf|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$/.exec(
+				line,
+			);
+		if (sample === null || current === undefined) throw new Error(`No line of the format: ${line}`);
+		const [, name = '', labelText = '', value = ''] = sample;
+		const suffix = name.slice(current.name.length);
+		const suffixes = current.family.type === 'histogram' ? ['_bucket', '_sum', '_count'] : [''];
+		if (!name.startsWith(current.name) || !suffixes.includes(suffix)) throw new Error(`Of another family: ${line}`);
+		const labels: Record<string, string> = {};
+		for (const [, label = '', text = ''] of labelText.matchAll(/([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"/g)) {
+			if (label in labels) throw new Error(`A label twice: ${line}`);
+			labels[label] = text.replace(/\\(.)/g, (_, letter) => (letter === 'n' ? '\n' : letter));
+		}
+		const key = (each: { name: string; labels: object }) =>
+			JSON.stringify([each.name, Object.entries(each.labels).sort()]);
+		if (current.family.samples.some((each) => key(each) === key({ name, labels }))) throw new Error(`Twice: ${line}`);
+		const number = value.endsWith('Inf') ? Number(value.replace('Inf', 'Infinity')) : Number(value);
+		current.family.samples.push({ name, labels, value: number });
+	}
+	for (const [name, { type, samples }] of families) if (type === 'histogram') checkHistogram(name, samples);
+	return families;
+}
+
+function checkHistogram(name: string, samples: Family['samples']): void {
+	const rests = new Map<string, { last: number; count: number | undefined }>();
+	for (const { name: each, labels, value } of samples) {
+		const { le, ...others } = labels;
+		const key = JSON.stringify(others);
+		const rest = rests.get(key) ?? { last: 0, count: undefined };
+		if (each === `${name}_bucket`) {
+			if (value < rest.last) throw new Error(`The buckets of ${name} do not add up.`);
+			rest.last = value;
+			if (le === '+Inf') rest.count = value;
+		}
+		if (each === `${name}_count` && value !== rest.count) throw new Error(`The count of ${name} is not its +Inf.`);
+		rests.set(key, rest);
+	}
+}
+
+async function read(url: string, method = 'GET') {
+	const sent = request(url, { method, agent: false });
+	sent.end();
+	const [answer] = await once(sent, 'response');
+	return { status: answer.statusCode, type: answer.headers['content-type'], body: await text(answer) };
+}
+
+/** A server that tells its metrics, and where. */
+async function metricsApp(t: Parameters<typeof testApp>[0], flags: Record<string, string> = {}) {
+	const { log, lines } = logLines();
+	const app = await testApp(t, { '--metrics-listen': '127.0.0.1:0', ...flags }, { log });
+	const { address } = lines.map((line) => JSON.parse(line)).find(({ msg }) => msg === 'metrics are told');
+	const metrics = async () => {
+		const { status, type, body } = await read(address);
+		if (status !== 200 || type !== 'text/plain; version=0.0.4; charset=utf-8') throw new Error(`${status} ${type}`);
+		const families = parseExposition(body);
+		const samples = [...families.values()].flatMap((family) => family.samples);
+		const value = (name: string, labels: Record<string, string> = {}) =>
+			samples.find(
+				(each) => each.name === name && Object.entries(labels).every(([label, word]) => each.labels[label] === word),
+			)?.value;
+		return { families, body, value };
+	};
+	return { app, address, metrics };
+}
+
+test('Prometheus reads what the server does, by routes and kinds and never by names', async (t) => {
+	const { app, metrics } = await metricsApp(t);
+	const ada = await new Client(app).register('ada');
+	await ada.upload('/api/upload', [file('very-private.txt', 'A'.repeat(100_000))]);
+	t.is((await ada.get('/api/download/very-private.txt?type=private')).statusCode, 200);
+	t.is((await ada.get('/api/download/no-such.txt?type=private')).statusCode, 404);
+	t.is((await ada.get('/what/ever')).statusCode, 404);
+	const { token } = json(await ada.post('/api/generateTempLink', { filePath: 'very-private.txt', expiration: '1d' }));
+	await ada.get(`/api/temp/${token}`);
+	await ada.call('BREW', '/api/browse').catch(() => undefined);
+
+	const { value, body, families } = await metrics();
+	t.is(value('stowage_requests_total', { route: 'get /api/download/{path*}', status: '200' }), 1);
+	t.is(value('stowage_requests_total', { route: 'get /api/download/{path*}', status: '404' }), 1);
+	t.is(value('stowage_requests_total', { route: 'none', status: '404' }), 1);
+	t.is(value('stowage_refusals_total', { code: 'NOT_FOUND' }), 2);
+	t.is(value('stowage_request_duration_seconds_count', { route: 'post /api/upload' }), 1);
+	t.true((value('stowage_received_bytes_total') ?? 0) > 100_000);
+	t.true((value('stowage_sent_bytes_total') ?? 0) > 200_000);
+	t.is(value('stowage_transfers', { kind: 'download' }), 0);
+	t.is(value('stowage_root_up'), 1);
+	t.true((value('stowage_root_free_bytes') ?? 0) > 0);
+	t.true((value('process_resident_memory_bytes') ?? 0) > 0);
+	t.true((value('process_open_fds') ?? 0) > 3);
+	for (const name of [
+		'stowage_database_ping_seconds',
+		'stowage_event_loop_delay_seconds',
+		'stowage_queue_waiting',
+		'stowage_thumbnails_total',
+		'stowage_jobs',
+	])
+		t.true(families.has(name), name);
+	for (const secret of ['ada', 'very-private', token, '127.0.0.1', '/what']) t.false(body.includes(secret), secret);
+});
+
+test('what a storage can’t tell is left out', async (t) => {
+	const { metrics } = await metricsApp(t, await memoryStorageFlags(t));
+	const { value } = await metrics();
+	t.is(value('stowage_root_up'), 1);
+	t.is(value('stowage_root_free_bytes'), undefined);
+	t.is(value('stowage_root_size_bytes'), undefined);
+});
+
+test('transfers under way are told, and gone once they end, however they do', async (t) => {
+	const { app, metrics } = await metricsApp(t);
+	const ada = await new Client(app).register('ada');
+	const { hostname, port } = new URL(app.server.info.uri);
+	const uploading = request({
+		...{ hostname, port, path: '/api/upload', method: 'POST', agent: false },
+		headers: { cookie: ada.cookie, 'content-type': 'multipart/form-data; boundary=b', 'content-length': 1000 },
+	});
+	uploading.on('error', () => {});
+	uploading.write('--b\r\n');
+	const reaches = async (count: number) => {
+		for (;;) if ((await metrics()).value('stowage_transfers', { kind: 'upload' }) === count) return;
+	};
+	await reaches(1);
+	uploading.destroy();
+	await reaches(0);
+	t.is((await metrics()).value('stowage_requests_total', { route: 'post /api/upload', status: '499' }), 1);
+});
+
+test('there is nothing but GET /metrics, at an address of its own and only where it is asked for', async (t) => {
+	const { app, address } = await metricsApp(t);
+	t.is((await read(address, 'POST')).status, 405);
+	t.is((await read(address.replace('/metrics', '/'))).status, 404);
+	t.is((await read(address.replace('/metrics', '/api/browse'))).status, 404);
+	t.is((await new Client(app).get('/metrics')).statusCode, 404);
+	const { lines, log } = logLines();
+	await testApp(t, {}, { log });
+	t.false(
+		lines.some((line) => line.includes('metrics are told')),
+		'off as installed',
+	);
+});
+
+test('a database that is away is left out, and a fault is no metric', async (t) => {
+	const { app, address, metrics } = await metricsApp(t);
+	let asked = 0;
+	app.services.database.ping = async () => {
+		asked++;
+		throw new Error('a fault');
+	};
+	t.is((await read(address)).status, 500);
+	app.services.database.ping = async () => {
+		asked++;
+		throw new Failure('unavailable', 'The database is away.');
+	};
+	const { families } = await metrics();
+	t.false(families.has('stowage_database_ping_seconds'));
+	t.true(families.has('stowage_root_up'));
+	t.is(asked, 2);
+});
+
+for (const [listen, sentence] of [
+	['127.0.0.1:7420', /another port than 7420/],
+	['7420', /must be empty or an address/],
+	['localhost:1', /must be empty or an address/],
+	['127.0.0.1:99999', /must be empty or an address/],
+	['[127.0.0.1]:1', /must be empty or an address/],
+] as const) {
+	test(`metrics.listen may not be ${listen}`, (t) => {
+		const error = t.throws(() => loadConfig({ flags: { '--metrics-listen': listen } }), { instanceOf: ConfigError });
+		t.regex(error?.message ?? '', sentence);
+	});
+}
+
+test('labels and numbers of every kind are text that a strict reader takes', (t) => {
+	const exposition = new Exposition();
+	const counter = exposition.counter('a_total', 'With a \\ and\na line.');
+	counter.of({ name: 'quote " backslash \\ line \n end' }).add();
+	counter.of({ name: 'b' }).add(0.1);
+	const durations = exposition.histogram('b_seconds', 'Times.', [0.1, 1]);
+	for (const value of [0.1, 0.5, 2]) durations.of({ route: 'x' }).observe(value);
+	const samples = [Number.NaN, Number.POSITIVE_INFINITY, 1e300, 5e-324].map(
+		(value, n) => [{ n: String(n) }, value] as const,
+	);
+	const families = parseExposition(exposition.text([{ name: 'c', type: 'gauge', help: '', samples }]));
+	t.is(families.get('a_total')?.samples[0]?.labels.name, 'quote " backslash \\ line \n end');
+	t.deepEqual(
+		families.get('b_seconds')?.samples.map(({ value }) => value),
+		[1, 2, 3, 2.6, 3],
+	);
+	t.is(families.get('c')?.samples[1]?.value, Number.POSITIVE_INFINITY);
+});

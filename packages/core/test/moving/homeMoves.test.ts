@@ -1,0 +1,277 @@
+import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type { FolderTimesStorage, Job } from '@stowage/plugin-api';
+import { Failure, isFailure } from '@stowage/rules';
+import test, { type ExecutionContext } from 'ava';
+import { Client, file, json, type TestApp, testApp } from '../testApp.js';
+import { begin, head, patch, told } from '../tusClient.js';
+import { until } from '../until.js';
+
+interface Scene {
+	app: TestApp;
+	ada: Client;
+	/** The home on the first root. */
+	home: string;
+	/** The second root, and the home there. */
+	big: string;
+	there: string;
+}
+
+/** Ada, whose home lies on the first of two roots. */
+async function scene(t: ExecutionContext): Promise<Scene> {
+	const app = await testApp(t);
+	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
+	t.teardown(() => rm(disk, { recursive: true, force: true }));
+	const big = path.join(disk, 'root');
+	await app.services.roots.add('big', 'local', big);
+	const ada = await new Client(app).register('ada');
+	const home = path.join(app.filesDir, 'users/ada');
+	await mkdir(path.join(home, 'docs/deep/empty'), { recursive: true });
+	await writeFile(path.join(home, 'docs/a.txt'), 'alpha');
+	await writeFile(path.join(home, 'docs/deep/é 1.bin'), Buffer.alloc(3_000_000, 'x'));
+	await writeFile(path.join(home, 'Public/shown.txt'), 'for all');
+	for (const [name, seconds] of times) await utimes(path.join(home, name), seconds, seconds);
+	return { app, ada, home, big, there: path.join(big, 'users/ada') };
+}
+
+const times = [
+	['docs/a.txt', 1_500_000_001],
+	['docs/deep/empty', 1_500_000_002],
+	['docs/deep', 1_500_000_003],
+	['docs', 1_500_000_004],
+] as const;
+
+function mover({ app }: Scene) {
+	const { homeMoves, jobs, accounts } = app.services;
+	const owner = async () => ({ ...(await accounts.find('ada')), kind: 'user' as const });
+	return {
+		start: () => homeMoves.start('ada', 'big'),
+		async ended({ id }: Job): Promise<Job> {
+			return (await jobs.waitForEnd(await owner(), id, 5 * 60_000)) as Job;
+		},
+	};
+}
+
+/** Holds calls of a method until they are let go. */
+function hold<Key extends string>(owner: { [key in Key]: unknown }, name: Key) {
+	const method = owner[name] as (...words: unknown[]) => Promise<unknown>;
+	let arrive = () => {};
+	let letGo = () => {};
+	const arrived = new Promise<void>((resolve) => {
+		arrive = resolve;
+	});
+	const free = new Promise<void>((resolve) => {
+		letGo = resolve;
+	});
+	const held = async (...words: unknown[]) => {
+		arrive();
+		await free;
+		return method.call(owner, ...words);
+	};
+	Object.assign(owner, { [name]: held });
+	return { arrived, letGo };
+}
+
+async function assertWhole(t: ExecutionContext, home: string) {
+	t.is(await readFile(path.join(home, 'docs/a.txt'), 'utf8'), 'alpha');
+	t.is((await readFile(path.join(home, 'docs/deep/é 1.bin'))).length, 3_000_000);
+	t.is(await readFile(path.join(home, 'Public/shown.txt'), 'utf8'), 'for all');
+	for (const [name, seconds] of times) t.is((await stat(path.join(home, name))).mtimeMs, seconds * 1000, name);
+}
+
+const names = async (folder: string) => (await readdir(folder).catch(() => [])).sort();
+
+async function assertNotMoved(t: ExecutionContext, { ada, home, big, there }: Scene) {
+	await assertWhole(t, home);
+	await until('nothing is left at the target', async () => (await names(path.join(big, 'copies'))).length === 0);
+	t.deepEqual(await names(there), []);
+	t.is((await ada.upload('/api/upload', [file('later.txt', 'l')])).statusCode, 200, 'it is not frozen');
+	t.deepEqual(await names(path.join(home, 'later.txt').replace('/later.txt', '')), ['Public', 'docs', 'later.txt']);
+}
+
+test('a home moves to another root while its user works, with links, uploads and times', async (t) => {
+	const s = await scene(t);
+	const { app, ada, home, there } = s;
+	const visitor = new Client(app);
+	const { token } = json(await ada.post('/api/generateTempLink', { filePath: 'docs/a.txt', expiration: '1h' }));
+	const folderLink = json(await ada.post('/api/generateTempLink', { filePath: 'docs/deep', expiration: '1h' }));
+	const linkWorks = async (when: string) => {
+		t.is((await visitor.get(`/api/temp/${token}`)).payload, 'alpha', when);
+		t.is((await visitor.get(`/api/temp/${folderLink.token}`)).statusCode, 200, when);
+	};
+	await linkWorks('before');
+	const upload = await begin(ada, 10, { filename: 'sixty.txt', area: 'private' });
+	await patch(ada, upload, 0, '012345');
+	const other = await begin(ada, 4, { filename: 'other.txt', area: 'private' });
+
+	const { start, ended } = mover(s);
+	const freezing = hold(app.services.database.homes, 'freeze');
+	const switching = hold(app.services.database.homes, 'switchRoot');
+	const job = await start();
+	t.is(job.title, 'Move the home to big');
+	await t.throwsAsync(start(), { message: /too many|already|wait/i });
+	await freezing.arrived;
+	t.like(await app.services.homeMoves.list(), [{ job: { id: job.id }, username: 'ada', root: 'big', isRunning: true }]);
+	t.is((await ada.upload('/api/upload', [file('meanwhile.txt', 'm')])).statusCode, 200, 'its user goes on working');
+	await writeFile(path.join(home, 'docs/a.txt'), 'ALPHA');
+	await writeFile(path.join(home, 'docs/a.txt'), 'alpha');
+	await utimes(path.join(home, 'docs/a.txt'), 1_500_000_001, 1_500_000_001);
+	const renaming = app.services.accounts.rename('ada', 'eve');
+	t.regex(String(await t.throwsAsync(renaming)), /on its way to another root.*job cancel/);
+	t.regex(String(await t.throwsAsync(app.services.accounts.remove('ada', { kind: 'delete' }))), /on its way/);
+	freezing.letGo();
+
+	await switching.arrived;
+	t.deepEqual(await names(path.dirname(there)), ['ada']);
+	t.deepEqual(await app.services.homeMoves.oldHomes(), [], 'the copy is no old home');
+	await linkWorks('during');
+	t.is((await ada.get('/api/download/docs/a.txt?type=private')).payload, 'alpha');
+	const refused = await ada.upload('/api/upload', [file('no.txt', 'n')]);
+	t.is(refused.statusCode, 423);
+	t.is(refused.headers['retry-after'], '2');
+	t.is(json(refused).message, 'These files are being moved to another disk. Please try again in a moment.');
+	t.is((await ada.post('/api/createFolder', { directory: '', folderName: 'no', type: 'private' })).statusCode, 423);
+	t.is((await ada.post('/api/generateTempLink', { filePath: 'docs/a.txt', expiration: '1h' })).statusCode, 423);
+	t.is((await patch(ada, other, 0, '01')).statusCode, 204, 'an upload goes on');
+	t.is((await patch(ada, upload, 6, '6789')).statusCode, 423, 'and is whole, but has no place yet');
+	switching.letGo();
+
+	t.like(await ended(job), { status: 'completed', detail: { root: 'big' } });
+	await assertWhole(t, there);
+	t.is(await readFile(path.join(there, 'meanwhile.txt'), 'utf8'), 'm');
+	await until('the old tree is gone', async () => (await names(path.dirname(home))).join() === 'anonymous');
+	await linkWorks('after');
+	t.deepEqual(told(await head(ada, upload)), [200, 10, 'sixty.txt']);
+	t.deepEqual(told(await head(ada, upload)), [200, 10, 'sixty.txt']);
+	t.deepEqual(told(await patch(ada, other, 2, '23')), [204, 4, 'other.txt']);
+	t.is(await readFile(path.join(there, 'sixty.txt'), 'utf8'), '0123456789');
+	t.is(await readFile(path.join(there, 'other.txt'), 'utf8'), '0123');
+	t.is((await ada.upload('/api/upload', [file('new.txt', 'n')])).statusCode, 200);
+	t.deepEqual(await names(there), ['Public', 'docs', 'meanwhile.txt', 'new.txt', 'other.txt', 'sixty.txt']);
+	const crossed = await readdir(path.join(app.filesDir, 'copies'), { recursive: true, withFileTypes: true });
+	t.deepEqual(
+		crossed.filter((entry) => entry.isFile()),
+		[],
+		'nothing is left where the uploads came through',
+	);
+	t.deepEqual(await names(path.join(app.filesDir, 'users')), ['anonymous']);
+});
+
+test('a byte that the target has changed is found, and nothing is removed', async (t) => {
+	const s = await scene(t);
+	const { storage } = await s.app.services.roots.named('big');
+	const target = storage as FolderTimesStorage;
+	const setTime = target.setFolderTime.bind(target);
+	target.setFolderTime = async (folder, mtime) => {
+		await setTime(folder, mtime);
+		if (!/^copies\/\w+\/docs\/deep$/.test(folder)) return;
+		const damaged = path.join(s.big, folder, 'é 1.bin');
+		const before = await stat(damaged);
+		const handle = await open(damaged, 'r+');
+		await handle.write('y', 1_234_567);
+		await handle.close();
+		await utimes(damaged, before.atime, before.mtime);
+	};
+	const { start, ended } = mover(s);
+	const job = await ended(await start());
+	t.is(job.status, 'failed');
+	t.regex(String(job.error), /copy of "docs\/deep\/é 1\.bin" has other bytes/);
+	target.setFolderTime = setTime;
+	await assertNotMoved(t, s);
+	t.is((await ended(await start())).status, 'completed', 'it is moved by another try');
+});
+
+test('a move that is cancelled before the switch leaves the home where it was', async (t) => {
+	const s = await scene(t);
+	const { start, ended } = mover(s);
+	const { arrived, letGo } = hold(s.app.services.database.homes, 'freeze');
+	const job = await start();
+	await arrived;
+	await s.app.services.jobs.cancelAny(job.id);
+	letGo();
+	t.is((await ended(job)).status, 'cancelled');
+	await assertNotMoved(t, s);
+});
+
+test('where the answer to the switch is lost, the home is whole on one root', async (t) => {
+	const s = await scene(t);
+	const { homes } = s.app.services.database;
+	const switchRoot = homes.switchRoot.bind(homes);
+	const { start, ended } = mover(s);
+	homes.switchRoot = async () => {
+		throw new Failure('unavailable', 'away before');
+	};
+	t.like(await ended(await start()), { status: 'failed', error: 'away before' });
+	await assertNotMoved(t, s);
+	homes.switchRoot = async (...words) => {
+		await switchRoot(...words);
+		throw new Failure('unavailable', 'away after');
+	};
+	t.is((await ended(await start())).status, 'completed');
+	await assertWhole(t, s.there);
+	await until('the old tree is gone', async () => (await names(path.dirname(s.home))).join() === 'anonymous');
+});
+
+test('what came into the old tree at the last moment is kept', async (t) => {
+	const s = await scene(t);
+	const { homes } = s.app.services.database;
+	const switchRoot = homes.switchRoot.bind(homes);
+	homes.switchRoot = async (...words) => {
+		await writeFile(path.join(s.home, 'late.txt'), 'late');
+		return switchRoot(...words);
+	};
+	const { start, ended } = mover(s);
+	const job = await ended(await start());
+	t.is(job.status, 'failed');
+	t.regex(
+		String(job.error),
+		/lies on big now\. Another program changed something in its old place, users\/ada on local/,
+	);
+	t.is(await readFile(path.join(s.home, 'late.txt'), 'utf8'), 'late');
+	t.deepEqual(await s.app.services.homeMoves.list(), []);
+	t.like(await s.app.services.homeMoves.oldHomes(), [{ username: 'ada', root: 'local', path: 'users/ada' }]);
+	await assertWhole(t, s.there);
+	t.is((await s.ada.get('/api/download/docs/a.txt?type=private')).payload, 'alpha');
+});
+
+test('a home that can’t be moved is refused before anything is done', async (t) => {
+	const s = await scene(t);
+	const { app, home, big, there } = s;
+	const { homeMoves, accounts, config } = app.services;
+	const refused = async (words: [string, string], kind: 'notFound' | 'invalid' | 'conflict', pattern: RegExp) => {
+		const error = await t.throwsAsync(homeMoves.start(...words));
+		t.true(isFailure(error, kind), `${error}`);
+		t.regex(String(error?.message), pattern);
+	};
+	await refused(['eve', 'big'], 'notFound', /no user eve/);
+	await refused(['ada', 'huge'], 'notFound', /no storage root huge/);
+	await refused(['ada', 'local'], 'invalid', /lies on local already/);
+	await symlink('/etc/passwd', path.join(home, 'docs/secrets'));
+	await refused(['ada', 'big'], 'conflict', /In "docs" there is 1 thing that can’t be moved.*: "secrets"\./);
+	await rm(path.join(home, 'docs/secrets'));
+	await writeFile(Buffer.concat([Buffer.from(`${home}/`), Buffer.from([0x66, 0xff])]), 'latin');
+	await refused(['ada', 'big'], 'conflict', /In the home itself there is 1 thing/);
+	await rm(Buffer.concat([Buffer.from(`${home}/`), Buffer.from([0x66, 0xff])]) as never);
+	await mkdir(there);
+	t.regex(String(await t.throwsAsync(homeMoves.start('ada', 'big'))), /a folder users\/ada on big already/);
+	await rm(there, { recursive: true });
+	const { freeSpaceReserve } = config.uploads;
+	config.uploads.freeSpaceReserve = 2 ** 60;
+	t.regex(String(await t.throwsAsync(homeMoves.start('ada', 'big'))), /has 2\.9 MB, and on big there is room for 0/);
+	config.uploads.freeSpaceReserve = freeSpaceReserve;
+	await rm(path.join(big, '.stowage/root.json'));
+	t.regex(String(await t.throwsAsync(homeMoves.start('ada', 'big'))), /The storage root big can’t be used/);
+	await accounts.setDisabled('ada', true);
+	await refused(['ada', 'big'], 'conflict', /ada is disabled/);
+	t.deepEqual(await names(home), ['Public', 'docs']);
+});
+
+test('a home that nobody has made yet changes its root at once', async (t) => {
+	const s = await scene(t);
+	await rm(s.home, { recursive: true });
+	const { start, ended } = mover(s);
+	t.is((await ended(await start())).status, 'completed');
+	t.is((await s.ada.upload('/api/upload', [file('a.txt', 'a')])).statusCode, 200);
+	t.deepEqual(await names(s.there), ['Public', 'a.txt']);
+});

@@ -1,0 +1,347 @@
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { JobContext, JobKind, JobOwner, JobProgress } from '@stowage/plugin-api';
+import { type Area, Failure, isFailure, parsePath } from '@stowage/rules';
+import test, { type ExecutionContext } from 'ava';
+import { copyKind } from '../../src/pasting/copyKind.js';
+import { moveKind } from '../../src/pasting/moveKind.js';
+import type { PasteInput } from '../../src/pasting/pasteInput.js';
+import { Client, file, json, testApp } from '../testApp.js';
+
+/** A server with ada's home, and the two kinds over its real files. */
+async function scene(t: ExecutionContext, flags: Record<string, string> = {}) {
+	const app = await testApp(t, flags);
+	const ada = await new Client(app).register('ada');
+	const home = path.join(app.filesDir, 'users/ada');
+	const user = await app.services.database.users.find('ada');
+	if (user === undefined) throw new Error('There is no ada.');
+	const viewer: JobOwner = { kind: 'user', id: user.id, username: 'ada' };
+	const clock = { ms: 0, stepMs: 0 };
+	const monotonic = () => {
+		clock.ms += clock.stepMs;
+		return clock.ms;
+	};
+	const kinds = { copy: copyKind({ ...app.services, monotonic }), move: moveKind(app.services.files) };
+	const plant = async (files: Record<string, string>) => {
+		for (const [name, content] of Object.entries(files)) {
+			await mkdir(path.dirname(path.join(home, name)), { recursive: true });
+			await writeFile(path.join(home, name), content);
+			await utimes(path.join(home, name), 1_500_000_000, 1_500_000_000);
+		}
+	};
+	const staged = () => readdir(path.join(app.filesDir, '.stowage/staging'));
+	return { app, ada, home, viewer, kinds, plant, staged, clock };
+}
+
+function input(
+	from: Area,
+	to: Area,
+	directory: string,
+	...items: (string | PasteInput['items'][number])[]
+): PasteInput {
+	const named = items.map((item) => (typeof item === 'string' ? { path: parsePath(item) } : item));
+	return { from, to, directory: parsePath(directory), items: named, address: '127.0.0.1' };
+}
+
+interface Told {
+	progress: JobProgress[];
+	/** What the database would have. */
+	saved: unknown;
+	checkpoints: number;
+}
+
+interface RunOptions {
+	saved?: unknown;
+	/** Where the process ends: at this checkpoint, which is still saved or not. */
+	cutAt?: { checkpoint: number; isSaved: boolean };
+	/** When its owner wants the end. */
+	cancelAt?: number;
+}
+
+/** Runs a kind as the runner does, in memory. */
+async function runKind(kind: JobKind<PasteInput>, viewer: JobOwner, given: PasteInput, options: RunOptions = {}) {
+	const controller = new AbortController();
+	const told: Told = { progress: [], saved: options.saved, checkpoints: 0 };
+	let isCancelled = false;
+	const job: JobContext<PasteInput> = {
+		id: 'a job',
+		viewer,
+		input: kind.input.parse(JSON.parse(JSON.stringify(given))),
+		attempt: 1,
+		saved: options.saved === undefined ? undefined : JSON.parse(JSON.stringify(options.saved)),
+		signal: controller.signal,
+		get isCancelled() {
+			return isCancelled;
+		},
+		async checkpoint(value) {
+			const n = ++told.checkpoints;
+			const isCut = options.cutAt?.checkpoint === n;
+			if (!isCut || options.cutAt?.isSaved) told.saved = JSON.parse(JSON.stringify(value));
+			if (n === options.cancelAt) {
+				isCancelled = true;
+				controller.abort(new Failure('conflict', 'It was cancelled.'));
+			}
+			if (!isCut) return;
+			controller.abort(new Failure('unavailable', 'The server is stopping.'));
+			throw controller.signal.reason;
+		},
+		progress: (progress) => void told.progress.push(progress),
+	};
+	try {
+		return { result: await kind.run(job), error: undefined, told, isCut: false };
+	} catch (error) {
+		if (!(error instanceof Error)) throw error;
+		return { result: undefined, error, told, isCut: controller.signal.aborted && !isCancelled };
+	}
+}
+
+/** Runs a kind that is cut off at one of its checkpoints, again and again, each time going on with what was saved. */
+async function runInPieces(kind: JobKind<PasteInput>, viewer: JobOwner, given: PasteInput, isSaved: boolean) {
+	let saved: unknown;
+	for (let checkpoint = 1; ; checkpoint++) {
+		const options: RunOptions = { saved, cutAt: { checkpoint: isSaved ? 1 + (checkpoint % 2) : checkpoint, isSaved } };
+		const run = await runKind(kind, viewer, given, options);
+		if (!run.isCut) return run;
+		if (checkpoint > 100) throw new Error('It never ends.');
+		saved = run.told.saved;
+	}
+}
+
+async function tree(root: string): Promise<Record<string, string>> {
+	const found: Record<string, string> = {};
+	for (const entry of await readdir(root, { withFileTypes: true, recursive: true })) {
+		const at = path.join(entry.parentPath, entry.name);
+		found[path.relative(root, at)] = entry.isFile() ? await readFile(at, 'utf8') : 'a folder';
+	}
+	return found;
+}
+
+test('items are copied under free names, with a bar in bytes', async (t) => {
+	const { home, viewer, kinds, plant, staged } = await scene(t);
+	await plant({ 'a.txt': 'four', 'docs/b.txt': 'eleven byte', 'docs/deep/c.txt': '', 'to/a.txt': 'taken' });
+	const { result, told } = await runKind(kinds.copy, viewer, input('private', 'private', 'to', 'a.txt', 'docs'));
+	t.deepEqual(result, { done: 2, failed: 0, errors: [] });
+	t.deepEqual(await tree(path.join(home, 'to')), {
+		'a.txt': 'taken',
+		'a (1).txt': 'four',
+		docs: 'a folder',
+		'docs/b.txt': 'eleven byte',
+		'docs/deep': 'a folder',
+		'docs/deep/c.txt': '',
+	});
+	t.like(told.progress.at(-1), { done: 15, total: 15, unit: 'bytes', detail: { done: 2, failed: 0 } });
+	t.deepEqual(await staged(), []);
+});
+
+for (const isSaved of [true, false]) {
+	const where = isSaved ? 'after' : 'before';
+	test(`a copy that is cut off ${where} each checkpoint ends with one copy of each`, async (t) => {
+		const { home, viewer, kinds, plant, staged } = await scene(t);
+		await plant({ a: 'one', 'docs/b': 'two', 'docs/deep/c': 'three', d: 'four' });
+		const { result } = await runInPieces(
+			kinds.copy,
+			viewer,
+			input('private', 'private', 'to', 'a', 'docs', 'd'),
+			isSaved,
+		);
+		t.deepEqual(result, { done: 3, failed: 0, errors: [] });
+		const { a, d, ...docs } = await tree(path.join(home, 'to'));
+		t.deepEqual([a, d], ['one', 'four']);
+		t.deepEqual(docs, {
+			docs: 'a folder',
+			'docs/b': 'two',
+			'docs/deep': 'a folder',
+			'docs/deep/c': 'three',
+		});
+		const left = (await staged()).length;
+		// One that was begun but not saved is nobody's, and swept.
+		t.true(isSaved ? left === 0 : left <= 3);
+	});
+
+	test(`a move that is cut off ${where} each checkpoint moves each once`, async (t) => {
+		const { home, viewer, kinds, plant } = await scene(t);
+		await plant({ a: 'one', 'docs/b': 'two', d: 'four', 'to/a': 'taken' });
+		const { result } = await runInPieces(
+			kinds.move,
+			viewer,
+			input('private', 'private', 'to', 'a', 'docs', 'd'),
+			isSaved,
+		);
+		t.deepEqual(result, { done: 3, failed: 0, errors: [] });
+		t.deepEqual(await tree(path.join(home, 'to')), {
+			a: 'taken',
+			'a (1)': 'one',
+			docs: 'a folder',
+			'docs/b': 'two',
+			d: 'four',
+		});
+		t.deepEqual((await readdir(home)).sort(), ['Public', 'to']);
+	});
+}
+
+test('a move that was done, but not noted, is found where it went', async (t) => {
+	const { app, home, viewer, kinds, plant } = await scene(t);
+	await plant({ a: 'one', 'to/a': 'taken' });
+	const given = input('private', 'private', 'to', 'a');
+	const cut = await runKind(kinds.move, viewer, given, { cutAt: { checkpoint: 1, isSaved: true } });
+	t.true(cut.isCut);
+	await app.services.files.move(viewer, { area: 'private', path: parsePath('a') }, parsePath('to/a'));
+	await plant({ a: 'somebody’s new one' });
+	const { result } = await runKind(kinds.move, viewer, given, { saved: cut.told.saved });
+	t.like(result, { done: 1, failed: 0, entry: { path: 'to/a (1)', size: 3 } });
+	t.is(await readFile(path.join(home, 'a'), 'utf8'), 'somebody’s new one');
+});
+
+test('what can’t be copied keeps nothing else, and is told with its reason', async (t) => {
+	const { app, home, viewer, kinds, plant } = await scene(t);
+	await new Client(app).register('bob');
+	await writeFile(path.join(app.filesDir, 'users/bob/Public/theirs'), 'public');
+	await plant({ a: 'one', b: 'two', 'to/x': 'x' });
+	await rm(path.join(home, 'a'));
+	const { result } = await runKind(
+		kinds.copy,
+		viewer,
+		input('private', 'private', 'to', 'a', 'Public', 'to', 'b', { path: parsePath('x'), owner: 'bob' }),
+	);
+	t.deepEqual(result, {
+		done: 1,
+		failed: 4,
+		errors: [
+			{ path: 'a', message: 'No such file or folder: a', code: 'NOT_FOUND' },
+			{ path: 'Public', message: 'Cannot copy protected folders', code: 'PROTECTED' },
+			{ path: 'to', message: 'Cannot copy a folder into itself', code: 'INVALID' },
+			{ path: 'x', message: 'You do not own any of the selected items', code: 'NOT_OWNER' },
+		],
+	});
+	t.deepEqual((await readdir(path.join(home, 'to'))).sort(), ['b', 'x']);
+	const fromPublic = input('public', 'private', 'to', { path: parsePath('theirs'), owner: 'bob' });
+	t.like((await runKind(kinds.copy, viewer, fromPublic)).result, { done: 1, entry: { path: 'to/theirs' } });
+});
+
+test('a job fails when nothing could be done, and tries all again', async (t) => {
+	const { home, viewer, kinds, plant } = await scene(t);
+	for (const kind of [kinds.copy, kinds.move]) {
+		const single = await runKind(kind, viewer, input('private', 'private', 'to', 'none'));
+		t.true(isFailure(single.error, 'notFound'));
+		t.is(single.error?.message, 'No such file or folder: none');
+		t.like(single.told.progress.at(-1)?.detail, { done: 0, failed: 1 });
+		const given = input('private', 'private', 'to', 'none', 'neither');
+		const { error, told } = await runKind(kind, viewer, given);
+		t.is(error?.message, 'Nothing was done. No such file or folder: neither');
+		await plant({ none: 'now', neither: 'it is' });
+		t.like((await runKind(kind, viewer, given, { saved: told.saved })).result, { done: 2, failed: 0 });
+		for (const name of ['none', 'neither']) await rm(path.join(home, name), { force: true });
+	}
+});
+
+test('a long list of faults is told in part', async (t) => {
+	const { viewer, kinds, plant } = await scene(t);
+	await plant({ a: 'one' });
+	const names = Array.from({ length: 2000 }, (_, n) => `${'gone '.repeat(40)}${n}`);
+	const { result } = await runKind(kinds.move, viewer, input('private', 'private', 'to', 'a', ...names));
+	t.like(result, { done: 1, failed: 2000 });
+	t.true(JSON.stringify(result).length < 16 * 1024);
+	t.true(((result?.errors ?? []) as unknown[]).length > 5);
+});
+
+test('a cancelled copy leaves no part of what was under way, and says what was done', async (t) => {
+	const { home, viewer, kinds, plant, staged } = await scene(t);
+	await plant({ a: 'one', 'docs/b': 'two', d: 'four' });
+	const given = input('private', 'private', 'to', 'a', 'docs', 'd');
+	const { error, told } = await runKind(kinds.copy, viewer, given, { cancelAt: 2 });
+	t.is(error?.message, 'Copied 1 of 3 items.');
+	t.deepEqual(await tree(path.join(home, 'to')), { a: 'one' });
+	t.deepEqual(await staged(), []);
+	const again = await runKind(kinds.copy, viewer, given, { saved: told.saved });
+	t.like(again.result, { done: 3, failed: 0 });
+	t.deepEqual((await readdir(path.join(home, 'to'))).sort(), ['a', 'd', 'docs']);
+
+	const moved = await runKind(kinds.move, viewer, input('private', 'private', 'there', 'a', 'd'), { cancelAt: 1 });
+	t.is(moved.error?.message, 'Moved 1 of 2 items.');
+	t.deepEqual(await readdir(path.join(home, 'there')), ['a']);
+	const nothing = await runKind(kinds.copy, viewer, input('private', 'private', 'new', 'd'), { cancelAt: 1 });
+	t.is(nothing.error?.message, 'Nothing was done.');
+	t.false((await readdir(home)).includes('new'));
+});
+
+test('a full home ends a copy with the reason, and it goes on once there is room', async (t) => {
+	const { app, home, viewer, kinds, plant, staged } = await scene(t, { '--quotas-user-bytes': '64 KB' });
+	await plant({ a: 'x'.repeat(20_000), 'docs/b': 'x'.repeat(20_000), d: 'four' });
+	const given = input('private', 'private', 'to', 'a', 'docs', 'd');
+	const first = await runKind(kinds.copy, viewer, given);
+	t.true(isFailure(first.error, 'storageFull'));
+	t.regex(first.error?.message ?? '', /^Copied 1 of 3 items\. You may keep 64\.0 KB here, and .* of that is left\.$/);
+	t.like(first.told.progress.at(-1)?.detail, { done: 1, failed: 0, errors: [{ path: 'docs', code: 'STORAGE_FULL' }] });
+	t.deepEqual(await readdir(path.join(home, 'to')), ['a']);
+	t.deepEqual(await staged(), []);
+	await app.services.files.remove(viewer, { area: 'private', path: parsePath('a') });
+	const again = await runKind(kinds.copy, viewer, given, { saved: first.told.saved });
+	t.deepEqual(again.result, { done: 3, failed: 0, errors: [] });
+	t.deepEqual((await readdir(path.join(home, 'to'))).sort(), ['a', 'd', 'docs']);
+});
+
+test('a disk without room for the reserve ends a copy', async (t) => {
+	const { home, viewer, kinds, plant, staged } = await scene(t, { '--uploads-free-space-reserve': '900 TB' });
+	await plant({ 'docs/b': 'x'.repeat(20_000), d: 'four' });
+	const { error } = await runKind(kinds.copy, viewer, input('private', 'private', 'to', 'docs', 'd'));
+	t.is(error?.message, 'Nothing was done. There is not enough free space.');
+	t.false((await readdir(home)).includes('to'));
+	t.deepEqual(await staged(), []);
+});
+
+test('a copy that is gone on with is refused like a new one where its owner may keep less by now', async (t) => {
+	const { ada, viewer, kinds, plant } = await scene(t, { '--quotas-user-entries': '8' });
+	await plant({ 'docs/b': 'b', 'docs/c': 'c' });
+	const given = input('private', 'private', 'to', 'docs');
+	const cut = await runKind(kinds.copy, viewer, given, { cutAt: { checkpoint: 1, isSaved: true } });
+	t.true(cut.isCut);
+	for (const name of ['e', 'f', 'g']) await ada.upload('/api/upload', [file(name, name)]);
+	const { error } = await runKind(kinds.copy, viewer, given, { saved: cut.told.saved });
+	t.true(isFailure(error, 'storageFull'), error?.message);
+});
+
+test('moved to public and back an item keeps its id, and its links as long as it is private', async (t) => {
+	const { ada, home, viewer, kinds, plant } = await scene(t);
+	await plant({ 'docs/a': 'one', 'docs/deep/b': 'two' });
+	const { token } = json(await ada.post('/api/generateTempLink', { filePath: 'docs/a', expiration: '1h' }));
+	const { ino } = await stat(path.join(home, 'docs/a'));
+	const follow = async () => (await ada.get(`/api/temp/${token}`)).statusCode;
+	t.like((await runKind(kinds.move, viewer, input('private', 'private', 'other/new', 'docs/a'))).result, { done: 1 });
+	t.is(await follow(), 200);
+	const toPublic = await runKind(kinds.move, viewer, input('private', 'public', 'shown', 'other/new/a', 'docs'));
+	t.like(toPublic.result, { done: 2, failed: 0 });
+	t.deepEqual(await tree(path.join(home, 'Public')), {
+		shown: 'a folder',
+		'shown/a': 'one',
+		'shown/docs': 'a folder',
+		'shown/docs/deep': 'a folder',
+		'shown/docs/deep/b': 'two',
+	});
+	t.is(await follow(), 404);
+	const back = input('public', 'private', '', { path: parsePath('shown/a'), owner: 'ada' });
+	t.like((await runKind(kinds.move, viewer, back)).result, { done: 1 });
+	t.is((await stat(path.join(home, 'a'))).ino, ino);
+});
+
+test('a copy of many files that takes long saves how far it is', async (t) => {
+	const { viewer, kinds, plant, clock } = await scene(t);
+	await plant({ 'docs/a': 'one', 'docs/b': 'two', 'docs/c': 'three' });
+	const given = input('private', 'private', 'to', 'docs');
+	t.is((await runKind(kinds.copy, viewer, given)).told.checkpoints, 1);
+	clock.stepMs = 10_000;
+	const slow = await runKind(kinds.copy, viewer, given);
+	t.true(slow.told.checkpoints > 3, `${slow.told.checkpoints}`);
+	t.like(slow.result, { done: 1 });
+});
+
+test('a copy ends as the original is when it is gone on with', async (t) => {
+	const { home, viewer, kinds, plant } = await scene(t);
+	await plant({ 'docs/a': 'one', 'docs/b': 'two', 'docs/c/d': 'three' });
+	const given = input('private', 'private', 'to', 'docs');
+	const cut = await runKind(kinds.copy, viewer, given, { cutAt: { checkpoint: 1, isSaved: true } });
+	await rm(path.join(home, 'docs/a'));
+	await rename(path.join(home, 'docs/c'), path.join(home, 'docs/e'));
+	await plant({ 'docs/b': 'two changed' });
+	t.like((await runKind(kinds.copy, viewer, given, { saved: cut.told.saved })).result, { done: 1 });
+	t.deepEqual(await tree(path.join(home, 'to/docs')), await tree(path.join(home, 'docs')));
+});

@@ -1,0 +1,213 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { StorageProvider } from '@stowage/plugin-api';
+import { parsePath } from '@stowage/rules';
+import test, { type ExecutionContext } from 'ava';
+import { type Answer, Client, json, testApp } from '../testApp.js';
+import { until } from '../until.js';
+
+async function scene(
+	t: ExecutionContext,
+	flags: Record<string, string> = {},
+	options: Parameters<typeof testApp>[2] = {},
+) {
+	const app = await testApp(t, flags, options);
+	const ada = await new Client(app).register('ada');
+	const home = path.join(app.filesDir, 'users/ada');
+	const plant = async (files: Record<string, string>) => {
+		for (const [name, content] of Object.entries(files)) {
+			await mkdir(path.dirname(path.join(home, name)), { recursive: true });
+			await writeFile(path.join(home, name), content);
+		}
+	};
+	const start = (kind: 'copy' | 'move', directory: string, items: string[], more: object = {}) =>
+		ada.post('/api/jobs', { kind, type: 'private', directory, items: items.map((item) => ({ path: item })), ...more });
+	const ended = (id: string) =>
+		until('the job has ended', async () => {
+			const job = json(await ada.get(`/api/jobs/${id}`));
+			return job.endTime === null ? undefined : job;
+		});
+	const staged = () => readdir(path.join(app.filesDir, '.stowage/staging'));
+	return { app, ada, home, plant, start, ended, staged };
+}
+
+/** Holds copies before they are published, until `open` is called; resolves when one has come so far. */
+function holdCopies(storage: StorageProvider) {
+	const real = storage.copy.bind(storage);
+	let open = () => {};
+	const isOpen = new Promise<void>((resolve) => {
+		open = resolve;
+	});
+	let come = () => {};
+	const isHeld = new Promise<void>((resolve) => {
+		come = resolve;
+	});
+	storage.copy = (from, to, options = {}) =>
+		real(from, to, {
+			...options,
+			async beforeBytes(bytes) {
+				await options.beforeBytes?.(bytes);
+				come();
+				const { signal } = options;
+				await Promise.race([isOpen, new Promise((resolve) => signal?.addEventListener('abort', resolve))]);
+				signal?.throwIfAborted();
+			},
+		});
+	return { open, isHeld };
+}
+
+test('a paste is a job that copies and moves, and says what it does', async (t) => {
+	const { ada, home, plant, start, ended } = await scene(t);
+	await plant({ a: 'one', 'docs/b': 'two', c: 'three' });
+	const copied = await start('copy', 'Holiday', ['a', 'docs', 'none']);
+	t.is(copied.statusCode, 202);
+	t.like(await ended(json(copied).id), {
+		kind: 'copy',
+		status: 'completed',
+		title: 'Copy 3 items to Holiday',
+		...{ done: 6, total: 6, unit: 'bytes', canRetry: false, error: null },
+		detail: {
+			done: 2,
+			failed: 1,
+			errors: [{ path: 'none', message: 'No such file or folder: none', code: 'NOT_FOUND' }],
+		},
+	});
+	t.deepEqual((await readdir(path.join(home, 'Holiday'))).sort(), ['a', 'docs']);
+	const moved = json(await start('move', '', ['c'], { toType: 'public' }));
+	t.like(await ended(moved.id), {
+		...{ kind: 'move', status: 'completed', title: 'Move c to Public', done: 1, total: 1, unit: 'items' },
+		detail: { done: 1, failed: 0, entry: { path: 'Public/c' } },
+	});
+	t.is(await readFile(path.join(home, 'Public/c'), 'utf8'), 'three');
+	const titles = json(await ada.get('/api/jobs')).map((job: { title: string }) => job.title);
+	t.deepEqual(titles.sort(), ['Copy 3 items to Holiday', 'Move c to Public']);
+});
+
+test('what can be refused as a whole is refused at once', async (t) => {
+	const { app, ada, start, plant } = await scene(t);
+	await plant({ a: 'one' });
+	const answers = [
+		await start('copy', '', ['Public']),
+		await start('move', '', ['a']),
+		await start('copy', 'docs', []),
+		await start('copy', '../x', ['a']),
+		await start('move', '', [''], { toType: 'public' }),
+		await start('copy', '', ['a'], { toType: 'nowhere' }),
+		await start('copy', '', ['a'], { address: '::1' }),
+		await new Client(app).post('/api/jobs', { kind: 'copy', type: 'public', directory: '', items: [{ path: 'a' }] }),
+	];
+	t.deepEqual(
+		answers.map((answer) => [answer.statusCode, json(answer).code]),
+		[
+			[403, 'PROTECTED'],
+			[400, 'INVALID'],
+			[400, 'INVALID'],
+			[400, 'INVALID_PATH'],
+			[400, 'INVALID'],
+			[400, 'INVALID'],
+			[400, 'INVALID'],
+			[401, 'NOT_SIGNED_IN'],
+		],
+	);
+	t.deepEqual(json(await ada.get('/api/jobs')), []);
+});
+
+const async = { prefer: 'wait=10, Respond-Async' };
+
+test('a call that prefers an answer at once is answered like any other if it takes no second', async (t) => {
+	// On a clock that stands still no call takes a second, however slow this machine is.
+	const { app, ada, plant } = await scene(t, { '--quotas-user-bytes': '64 KB' }, { monotonic: () => 1000 });
+	await new Client(app).register('bob');
+	await plant({ a: 'one', 'docs/b': 'two', large: 'x'.repeat(40_000), 'from/a': 'one', 'from2/a': 'one' });
+	const calls: [string, Record<string, unknown>][] = [
+		['copyItem', { fromPath: 'a', toPath: 'docs/a' }],
+		['copyItem', { fromPath: 'docs', toPath: 'docs again' }],
+		['copyItem', { fromPath: 'none', toPath: 'docs/none' }],
+		['copyItem', { fromPath: 'Public', toPath: 'docs/Public' }],
+		['copyItem', { fromPath: 'docs', toPath: 'docs/in/itself' }],
+		['copyItem', { fromPath: 'a', toPath: 'bad:name' }],
+		['copyItem', { fromPath: 'large', toPath: 'larger' }],
+		['copyItem', { fromPath: 'a', toPath: 'large/b' }],
+		['copyItem', { fromPath: 'a', toPath: 'a', fromType: 'public', owner: 'bob' }],
+		['moveItem', { fromPath: 'none', toPath: 'docs/none' }],
+		['moveItem', { fromPath: 'Public', toPath: 'docs/Public' }],
+		['moveItem', { fromPath: 'a', toPath: 'b' }],
+		['moveItem', { fromPath: 'a', toPath: 'docs/bad:name' }],
+		['moveItem', { fromPath: 'a', toPath: 'docs/moved', owner: 'bob' }],
+	];
+	/** Both are asked for the same; only the names that they got may differ. */
+	const told = ({ statusCode, payload }: Answer) => {
+		const { entry, ...answer } = JSON.parse(payload);
+		return { statusCode, ...answer, entry: entry && { ...entry, name: '', path: '' } };
+	};
+	for (const [call, body] of calls) {
+		const ask = (headers: Record<string, string>) =>
+			ada.post(`/api/${call}`, { type: 'private', ...body }, headers).then(told);
+		t.deepEqual(await ask(async), await ask({}), `${call} ${JSON.stringify(body)}`);
+	}
+	const move = (fromPath: string, toPath: string, headers: Record<string, string> = {}) =>
+		ada.post('/api/moveItem', { type: 'private', fromPath, toPath }, headers);
+	const moved = await move('from/a', 'to/a', async);
+	t.like(json(moved), { message: 'Moved.', entry: { path: 'to/a', size: 3 } });
+	t.like(json(await move('from2/a', 'to/a')), { message: 'Moved.', entry: { path: 'to/a (1)', size: 3 } });
+	t.is(moved.headers['preference-applied'], undefined);
+});
+
+test('a call that takes longer is answered with its job, which goes on', async (t) => {
+	const { app, ada, plant, ended, home } = await scene(t);
+	await plant({ 'docs/b': 'two' });
+	const held = holdCopies(app.services.storage);
+	const body = { type: 'private', fromPath: 'docs', toPath: 'Copies/other' };
+	const answer = await ada.post('/api/copyItem', body, async);
+	t.is(answer.statusCode, 202);
+	t.is(answer.headers['preference-applied'], 'respond-async');
+	const { jobId } = json(answer);
+	t.like(json(await ada.get(`/api/jobs/${jobId}`)), { status: 'processing', title: 'Copy docs to Copies' });
+	held.open();
+	t.like(await ended(jobId), { status: 'completed', detail: { done: 1, entry: { path: 'Copies/other', count: 1 } } });
+	t.is(await readFile(path.join(home, 'Copies/other/b'), 'utf8'), 'two');
+});
+
+test('a running copy that is cancelled leaves nothing, and can be tried again', async (t) => {
+	const { app, ada, home, plant, start, ended, staged } = await scene(t);
+	await plant({ 'docs/b': 'two' });
+	const held = holdCopies(app.services.storage);
+	const { id } = json(await start('copy', 'Copies', ['docs']));
+	await held.isHeld;
+	t.is((await staged()).length, 1);
+	t.is((await ada.call('DELETE', `/api/jobs/${id}`)).statusCode, 200);
+	t.like(await ended(id), { status: 'cancelled', error: 'Nothing was done.', canRetry: true });
+	t.deepEqual(await staged(), []);
+	t.deepEqual((await readdir(home)).sort(), ['Public', 'docs']);
+	held.open();
+	t.is((await ada.post(`/api/jobs/${id}/retry`, {})).statusCode, 200);
+	t.like(await ended(id), { status: 'completed' });
+	t.is(await readFile(path.join(home, 'Copies/docs/b'), 'utf8'), 'two');
+});
+
+test('what is copied for a job is swept only when no job needs it', async (t) => {
+	const clock = { ahead: 0 };
+	const { app, plant, start, ended, staged } = await scene(t, {}, { now: () => Date.now() + clock.ahead });
+	await plant({ 'docs/b': 'two' });
+	const held = holdCopies(app.services.storage);
+	const { id } = json(await start('copy', 'Copies', ['docs']));
+	await held.isHeld;
+	const { storage, resumableUploads } = app.services;
+	// A copy that no job has saved, as a crash leaves it.
+	const cut = new Error('cut off');
+	const staging = { onBegin: async () => {} };
+	const leftover = storage.copy(parsePath('users/ada/docs'), parsePath('users/ada/x'), {
+		staged: staging,
+		beforeItem: () => Promise.reject(cut),
+	});
+	t.is(await t.throwsAsync(leftover), cut);
+	t.is((await staged()).length, 2);
+	await resumableUploads.sweep();
+	t.is((await staged()).length, 2, 'it may be saved in a moment');
+	clock.ahead = 2 * 3_600_000;
+	await resumableUploads.sweep();
+	t.is((await staged()).length, 1);
+	held.open();
+	t.like(await ended(id), { status: 'completed' });
+	t.deepEqual(await staged(), []);
+});

@@ -1,0 +1,51 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import test from 'ava';
+import { pino } from 'pino';
+import { createApp, loadConfig } from '../../src/index.js';
+
+const defaultPlugins = ['@stowage/storage-local', '@stowage/auth-password'];
+
+/** A plugin whose storage tells when it is closed. */
+const telling = `
+export const closed = [];
+export const plugin = {
+	name: 'telling',
+	version: '1.0.0',
+	needs: [],
+	options: { safeParse: (data) => ({ success: true, data }) },
+	start({ providers }) {
+		providers.storage.offer('telling', {
+			async open(rootId) {
+				const storage = await providers.storage.get('local').open(rootId);
+				const { close } = storage;
+				storage.close = () => {
+					closed.push(storage.rootId);
+					return close.call(storage);
+				};
+				return storage;
+			},
+		});
+	},
+};`;
+
+test('a start that fails late closes the storage', async (t) => {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-start-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	const file = path.join(folder, 'telling.mjs');
+	await writeFile(file, telling);
+	const { href } = pathToFileURL(file);
+	const flags = {
+		'--data-dir': folder,
+		'--port': '0',
+		'--storage': 'telling',
+		'--plugins': JSON.stringify({ [href]: {} }),
+	};
+	const config = loadConfig({ flags, defaultPlugins });
+	const log = pino({ level: 'silent' });
+	await t.throwsAsync(createApp(config, { webRoot: path.join(folder, 'nowhere'), log }), { code: 'ENOENT' });
+	const { closed } = (await import(href)) as { closed: string[] };
+	t.is(closed.length, 1);
+});

@@ -1,0 +1,219 @@
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import path from 'node:path';
+import test from 'ava';
+import { addressOf } from '../rawRequest.js';
+import { type Answer, Client, file, json, type TestApp, testApp } from '../testApp.js';
+import { begin, create, head, patch, remove, told } from '../tusClient.js';
+import { until } from '../until.js';
+
+const kb = (count: number) => Buffer.alloc(count * 1024, 7);
+const homeOf = ({ filesDir }: TestApp, name = 'ada') => path.join(filesDir, 'users', name);
+const staged = ({ filesDir }: TestApp) => readdir(path.join(filesDir, '.stowage/staging'));
+const isFull = (answer: Answer) => [answer.statusCode, json(answer).code];
+const full = [507, 'STORAGE_FULL'];
+
+interface Quota {
+	bytes: number;
+	used: number;
+}
+
+/** A server on which ada may keep so much, with a clock that the test sets. */
+async function scene(t: Parameters<typeof testApp>[0], flags: Record<string, string>) {
+	const clock = { ms: 1000 };
+	const app = await testApp(t, flags, { monotonic: () => clock.ms });
+	const ada = await new Client(app).register('ada');
+	const post = (name: string, size: number) => ada.upload('/api/upload', [file(name, kb(size))]);
+	const change = (call: string, body: object) => ada.post(`/api/${call}`, { type: 'private', ...body });
+	/** Once the home has been measured, for which a page does not wait for long. */
+	const quota = () =>
+		until(
+			'the quota is known',
+			async () => json(await ada.get('/api/checkLoginStatus')).quota as Quota | null,
+		) as Promise<Quota>;
+	return { app, ada, clock, post, change, quota };
+}
+
+test('a form that would pass the quota is refused with what is left, and leaves nothing', async (t) => {
+	const { app, ada, post, quota } = await scene(t, { '--quotas-user-bytes': '3 MB' });
+	t.deepEqual(await quota(), { bytes: 3 * 1024 ** 2, used: 0 });
+	t.is((await post('a', 2048)).statusCode, 200);
+	t.deepEqual(await quota(), { bytes: 3 * 1024 ** 2, used: 2048 * 1024 });
+	const refused = await post('b', 1025);
+	t.deepEqual(isFull(refused), full);
+	t.is(json(refused).message, 'You may keep 3.0 MB here, and 1.0 MB of that is left.');
+	t.is(
+		(await ada.upload('/api/upload/public', [file('b', kb(1025))])).statusCode,
+		507,
+		'the public tree is in the home',
+	);
+	t.deepEqual(await staged(app), []);
+	t.is((await post('b', 1024)).statusCode, 200, 'to the last byte');
+	t.is((await post('c', 1)).statusCode, 507);
+	t.is((await ada.upload('/api/upload', [file('empty', '')])).statusCode, 200);
+	const bob = await new Client(app).register('bob');
+	t.is((await bob.upload('/api/upload', [file('a', kb(2048))])).statusCode, 200);
+});
+
+test('a form whose length is told to be too much is refused before its body', async (t) => {
+	const { app, ada } = await scene(t, { '--quotas-user-bytes': '3 MB' });
+	const sent = request({
+		...addressOf(app),
+		path: '/api/upload',
+		method: 'POST',
+		agent: false,
+		headers: { cookie: ada.cookie ?? '', 'content-type': 'multipart/form-data; boundary=b', 'content-length': 9e6 },
+	});
+	sent.on('error', () => {});
+	const status = new Promise<number>((resolve) => sent.on('response', ({ statusCode }) => resolve(statusCode ?? 0)));
+	sent.flushHeaders();
+	t.is(await status, 507);
+	sent.destroy();
+});
+
+test('a body of unknown length ends where the quota does, and many at once pass it no more than one', async (t) => {
+	const { app, ada, quota } = await scene(t, { '--quotas-user-bytes': '3 MB' });
+	const send = (name: string) =>
+		new Promise<number>((resolve) => {
+			const sent = request({
+				...addressOf(app),
+				path: '/api/upload',
+				method: 'POST',
+				agent: false,
+				headers: {
+					cookie: ada.cookie ?? '',
+					'content-type': 'multipart/form-data; boundary=b',
+					'transfer-encoding': 'chunked',
+				},
+			});
+			sent.on('error', () => {});
+			sent.on('response', (answer) => resolve(answer.resume().statusCode ?? 0));
+			sent.write(`--b\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n\r\n`);
+			for (let n = 0; n < 20; n++) sent.write(kb(100));
+			sent.end('\r\n--b--\r\n');
+		});
+	const statuses = (await Promise.all(['a', 'b', 'c', 'd'].map(send))).sort();
+	t.true(statuses.every((status) => status === 200 || status === 507) && statuses.includes(507), statuses.join());
+	t.true(statuses.filter((status) => status === 200).length <= 1, statuses.join());
+	t.true((await quota()).used <= 3 * 1024 ** 2);
+	t.deepEqual(await staged(app), []);
+});
+
+test('resumable uploads pass the quota neither when they begin, nor while they come, nor all together', async (t) => {
+	const { app, ada, post } = await scene(t, { '--quotas-user-bytes': '100 KB' });
+	t.deepEqual(isFull(await create(ada, 101 * 1024, { filename: 'a' })), full);
+	const first = await begin(ada, 80 * 1024, { filename: 'a' });
+	const second = await begin(ada, 80 * 1024, { filename: 'b' });
+	t.is((await patch(ada, first, 0, kb(60))).statusCode, 204);
+	t.deepEqual(isFull(await patch(ada, second, 0, kb(60))), full, 'what unfinished uploads hold counts');
+	t.is((await patch(ada, second, 0, kb(30))).statusCode, 204);
+	t.is((await post('c', 11)).statusCode, 507);
+	t.deepEqual(told(await head(ada, second)), [200, 30 * 1024, undefined]);
+	t.is((await patch(ada, first, 60 * 1024, kb(20))).statusCode, 507);
+	await remove(ada, second);
+	t.deepEqual(told(await patch(ada, first, 60 * 1024, kb(20))), [204, 80 * 1024, 'a']);
+	t.is((await post('c', 20)).statusCode, 200);
+	t.is((await post('d', 1)).statusCode, 507);
+	t.deepEqual((await readdir(homeOf(app))).sort(), ['Public', 'a', 'c']);
+});
+
+test('files and folders are counted too, also those that are only made, begun or moved into new folders', async (t) => {
+	// The public folder is one.
+	const { app, ada, post, change } = await scene(t, { '--quotas-user-entries': '6' });
+	t.is((await post('a', 1)).statusCode, 200);
+	t.is((await change('createFolder', { directory: '', folderName: 'b' })).statusCode, 200);
+	const many = ['1', '2', '3', '4'].map((name) => file(name, 'x'));
+	t.deepEqual(isFull(await ada.upload('/api/upload', many)), full);
+	t.deepEqual(isFull(await change('moveItem', { fromPath: 'a', toPath: 'c/d/e/f/a' })), full);
+	t.deepEqual((await readdir(homeOf(app))).sort(), ['Public', 'a', 'b']);
+	t.is((await change('moveItem', { fromPath: 'a', toPath: 'c/d/a' })).statusCode, 200);
+	const location = await begin(ada, 1, { filename: 'g' });
+	for (const refused of [
+		await create(ada, 1, { filename: 'h' }),
+		await post('h', 1),
+		await change('createFolder', { directory: '', folderName: 'h' }),
+		await change('copyItem', { fromPath: 'c/d/a', toPath: 'h' }),
+	]) {
+		t.deepEqual(isFull(refused), full);
+		t.is(json(refused).message, 'You may keep 6 files and folders here, and 0 files and folders of that is left.');
+	}
+	t.is((await patch(ada, location, 0, 'x')).statusCode, 204);
+	t.is((await change('moveItem', { fromPath: 'c/d/a', toPath: 'Public/a' })).statusCode, 200, 'it stays in the home');
+	await ada.call('DELETE', '/api/deleteItem', { filePath: 'g', type: 'private' } as never);
+	t.is((await post('i', 1)).statusCode, 200);
+});
+
+test('a copy passes no quota, and its bytes and files count', async (t) => {
+	const { app, post, change, ada, quota } = await scene(t, { '--quotas-user-bytes': '100 KB' });
+	await change('createFolder', { directory: '', folderName: 'docs' });
+	await ada.upload('/api/upload', [{ name: 'directory', value: 'docs' }, file('a', kb(20)), file('b', kb(20))]);
+	t.is((await change('copyItem', { fromPath: 'docs', toPath: 'copy' })).statusCode, 200);
+	t.is((await quota()).used, 80 * 1024);
+	t.deepEqual(isFull(await change('copyItem', { fromPath: 'docs', toPath: 'other' })), full);
+	t.deepEqual((await readdir(homeOf(app))).sort(), ['Public', 'copy', 'docs']);
+	t.is((await post('c', 20)).statusCode, 200);
+});
+
+test('what was deleted, by the page or by other ways, is room again when it is needed', async (t) => {
+	const { app, ada, clock, post, quota } = await scene(t, { '--quotas-user-bytes': '100 KB' });
+	await mkdir(path.join(homeOf(app), 'deep/er'), { recursive: true });
+	await writeFile(path.join(homeOf(app), 'deep/er/a'), kb(60));
+	t.is((await quota()).used, 60 * 1024, 'what lies there before is counted once');
+	t.is((await post('b', 40)).statusCode, 200);
+	t.is((await post('c', 10)).statusCode, 507);
+	await ada.call('DELETE', '/api/deleteItem', { filePath: 'b', type: 'private' } as never);
+	t.is((await quota()).used, 60 * 1024);
+	await ada.call('DELETE', '/api/deleteItem', { filePath: 'deep', type: 'private' } as never);
+	t.is((await post('c', 90)).statusCode, 200, 'a folder’s size is found out when it is asked for');
+	await rm(path.join(homeOf(app), 'c'));
+	t.is((await post('d', 90)).statusCode, 507, 'nobody has told the server');
+	clock.ms += 31_000;
+	t.is((await post('d', 90)).statusCode, 200);
+	await writeFile(path.join(homeOf(app), 'e'), kb(5));
+	t.is((await quota()).used, 90 * 1024);
+	clock.ms += 16 * 60_000;
+	await until('it is measured again', async () => (await quota()).used === 95 * 1024);
+});
+
+test('a retry under its key counts once', async (t) => {
+	const { ada, quota } = await scene(t, { '--quotas-user-bytes': '100 KB' });
+	const key = { 'stowage-upload-key': 'k'.repeat(22) };
+	for (let times = 0; times < 4; times++) {
+		t.is((await ada.upload('/api/upload', [file('a', kb(40))], key)).statusCode, 200);
+	}
+	t.is((await quota()).used, 40 * 1024);
+});
+
+test('visitors together keep no more than they may', async (t) => {
+	const app = await testApp(t, { '--quotas-anonymous-bytes': '100 KB', '--quotas-anonymous-entries': '4' });
+	const visitor = new Client(app);
+	const post = (name: string, size: number) => visitor.upload('/api/upload/public', [file(name, kb(size))]);
+	t.is((await post('a', 80)).statusCode, 200);
+	const refused = await post('b', 30);
+	t.deepEqual(isFull(refused), full);
+	t.is(json(refused).message, 'Visitors may keep 100.0 KB here, and 20.0 KB of that is left.');
+	t.is((await post('b', 1)).statusCode, 200);
+	await begin(visitor, 5, { filename: 'c' });
+	t.is((await create(visitor, 5, { filename: 'd' })).statusCode, 507);
+	const ada = await new Client(app).register('ada');
+	t.is((await ada.upload('/api/upload/public', [file('a', kb(200))])).statusCode, 200);
+	t.is(json(await ada.get('/api/checkLoginStatus')).quota, null);
+});
+
+test('a quota that is set for one user beside a running server holds, and so does its end', async (t) => {
+	const { app, ada, clock, post, quota } = await scene(t, { '--quotas-user-bytes': '10 KB' });
+	t.is((await post('a', 20)).statusCode, 507);
+	await app.services.accounts.setQuota('ada', { bytes: 50 * 1024, entries: null });
+	clock.ms += 6_000;
+	t.is((await post('a', 20)).statusCode, 200);
+	t.deepEqual(await quota(), { bytes: 50 * 1024, used: 20 * 1024 });
+	await app.services.accounts.setQuota('ada', { bytes: 0, entries: 0 });
+	clock.ms += 6_000;
+	t.is((await post('b', 200)).statusCode, 200);
+	t.is(json(await ada.get('/api/checkLoginStatus')).quota, null);
+	await app.services.accounts.setQuota('ada', { bytes: null, entries: null });
+	clock.ms += 6_000;
+	t.deepEqual(await quota(), { bytes: 10 * 1024, used: 220 * 1024 });
+	t.is((await post('c', 1)).statusCode, 507);
+	t.is((await ada.post('/api/createFolder', { directory: '', folderName: 'd', type: 'private' })).statusCode, 200);
+});

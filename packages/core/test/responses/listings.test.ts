@@ -1,0 +1,140 @@
+import { EventEmitter, once } from 'node:events';
+import { mkdir, readdir, readlink, writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import path from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import type { StorageEntry } from '@stowage/plugin-api';
+import test from 'ava';
+import { Client, json, type TestApp, testApp } from '../testApp.js';
+import { until } from '../until.js';
+
+const rows = 6000;
+
+const row = (at: number): StorageEntry => ({ name: `file ${at}`, type: 'file', size: 1, mtime: 1 });
+
+async function largeFolder(app: TestApp, username: string): Promise<string[]> {
+	const folder = path.join(app.filesDir, 'users', username, 'many');
+	await mkdir(path.join(folder, 'a folder'), { recursive: true });
+	await writeFile(path.join(folder, 'a folder/child'), '');
+	const names = Array.from({ length: rows }, (_, at) => `holiday "${at}" 日本.jpg`);
+	for (const name of names) await writeFile(path.join(folder, name), 'x');
+	return [...names, 'a folder'].sort();
+}
+
+test('a large folder is sent in pieces, whole and packed for those who are far away', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const names = await largeFolder(app, 'ada');
+	const url = '/api/browse?type=private&directory=many';
+	let listeners = 0;
+	app.server.listener.on('request', (_request, response: ServerResponse) => {
+		response.on('newListener', (event: string) => {
+			if (event === 'close') listeners = Math.max(listeners, response.listenerCount('close') + 1);
+		});
+	});
+	const answer = await ada.get(url, { 'accept-encoding': 'gzip' });
+	t.is(answer.headers['content-type'], 'application/json; charset=utf-8');
+	t.is(answer.headers['cache-control'], 'private, no-store');
+	t.is(answer.headers['x-content-type-options'], 'nosniff');
+	t.is(answer.headers['transfer-encoding'], 'chunked');
+	t.is(answer.headers['content-encoding'], undefined);
+	const listing = json(answer);
+	t.deepEqual(Object.keys(listing), ['type', 'directory', 'entries']);
+	t.deepEqual(listing.entries.map(({ name }: { name: string }) => name).sort(), names);
+	t.is(listing.entries.find(({ name }: { name: string }) => name === 'a folder').count, 1);
+
+	const packed = await ada.get(url, { 'accept-encoding': 'gzip', 'x-forwarded-for': '192.0.2.1' });
+	t.is(packed.headers['content-encoding'], 'gzip');
+	t.true(packed.bytes.length < answer.bytes.length / 5);
+	t.deepEqual(JSON.parse(gunzipSync(packed.bytes).toString()).entries.length, names.length);
+
+	t.true(listeners > 0 && listeners <= EventEmitter.defaultMaxListeners, `${listeners} listen to an answer`);
+
+	const head = await ada.call('HEAD', url);
+	t.is(head.statusCode, 200);
+	t.is(head.bytes.length, 0);
+	const small = await ada.get('/api/browse?type=private&directory=many/a%20folder');
+	t.is(Number(small.headers['content-length']), small.bytes.length);
+});
+
+/** Reads the answer to the large listing with the socket in hand. */
+async function beginListing(app: TestApp, cookie: string): Promise<IncomingMessage> {
+	const { hostname, port } = new URL(app.server.info.uri);
+	const url = '/api/browse?type=private&directory=many';
+	const sent = request({ hostname, port, path: url, agent: false, headers: { cookie } }).end();
+	const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+	return answer;
+}
+
+test('a client that goes away in the middle leaves no folder open', async (t) => {
+	const app = await testApp(t);
+	const { cookie = '' } = await new Client(app).register('ada');
+	await largeFolder(app, 'ada');
+	for (let n = 0; n < 5; n++) {
+		const answer = await beginListing(app, cookie);
+		await once(answer, 'data');
+		answer.destroy();
+	}
+	const openFolders = async () => {
+		const all = await readdir('/proc/self/fd');
+		const targets = await Promise.all(all.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
+		return targets.filter((target) => target.startsWith(app.filesDir));
+	};
+	await until('no folder is open any more', async () => (await openFolders()).length === 0);
+	t.is((await new Client(app).get('/api/health')).statusCode, 200);
+});
+
+test('a client that goes away while the first rows are looked for leaves no folder open', async (t) => {
+	const app = await testApp(t);
+	const { cookie = '' } = await new Client(app).register('ada');
+	let open = 0;
+	let asked = () => {};
+	const isAsked = new Promise<void>((resolve) => {
+		asked = resolve;
+	});
+	let gone = () => {};
+	const isGone = new Promise<void>((resolve) => {
+		gone = resolve;
+	});
+	app.services.storage.list = async function* () {
+		open++;
+		try {
+			asked();
+			await isGone;
+			for (;;) yield Array.from({ length: 2000 }, (_, at) => row(at));
+		} finally {
+			open--;
+		}
+	};
+	const { hostname, port } = new URL(app.server.info.uri);
+	const url = '/api/browse?type=private&directory=many';
+	const connected = once(app.server.listener, 'connection') as Promise<[Socket]>;
+	const sent = request({ hostname, port, path: url, agent: false, headers: { cookie } }).end();
+	sent.on('error', () => {});
+	const [socket] = await connected;
+	await isAsked;
+	sent.destroy();
+	await until('the server knows that it went', () => socket.destroyed);
+	t.is(open, 1);
+	gone();
+	await until('the folder is closed', () => open === 0);
+});
+
+test('a listing that fails after its first rows breaks off, and before them it is refused', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	await mkdir(path.join(app.filesDir, 'users/ada/many'));
+	let batches = 0;
+	app.services.storage.list = async function* () {
+		for (let n = 0; n < batches; n++) yield Array.from({ length: 2000 }, (_, at) => row(n * 2000 + at));
+		throw new Error('the disk is broken');
+	};
+	t.is((await ada.get('/api/browse?type=private&directory=many')).statusCode, 500);
+	batches = 3;
+	const answer = await beginListing(app, ada.cookie ?? '');
+	t.is(answer.statusCode, 200);
+	await t.throwsAsync(async () => {
+		for await (const _ of answer);
+	});
+});

@@ -1,0 +1,187 @@
+import { once } from 'node:events';
+import { readdirSync, statSync } from 'node:fs';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { parsePath, type Viewer } from '@stowage/plugin-api';
+import test from 'ava';
+import { memoryStorageFlags } from '../memoryPlugin.js';
+import { addressOf } from '../rawRequest.js';
+import { Client, field, file, type TestApp, testApp } from '../testApp.js';
+import { until } from '../until.js';
+
+const megabyte = 1024 ** 2;
+
+async function treeBytes(folder: string): Promise<number> {
+	let sum = 0;
+	for (const entry of await readdir(folder, { recursive: true }).catch(() => [])) {
+		const found = await stat(path.join(folder, entry)).catch(() => undefined);
+		if (found?.isFile()) sum += found.size;
+	}
+	return sum;
+}
+
+async function bytesIn(folder: string): Promise<number> {
+	let sum = 0;
+	for (const name of await readdir(folder)) {
+		const found = await stat(path.join(folder, name)).catch(() => undefined);
+		sum += found?.size ?? 0;
+	}
+	return sum;
+}
+
+function bytesNowIn(folder: string): number {
+	let sum = 0;
+	for (const name of readdirSync(folder))
+		sum += statSync(path.join(folder, name), { throwIfNoEntry: false })?.size ?? 0;
+	return sum;
+}
+
+/** Uploads a file of whose size the server is told nothing; resolves to the status. */
+async function uploadChunked(app: TestApp, name: string, megabytes: number): Promise<number> {
+	const sent = request({
+		...addressOf(app),
+		path: '/api/upload/public',
+		method: 'POST',
+		agent: false,
+		headers: { 'content-type': 'multipart/form-data; boundary=b', 'transfer-encoding': 'chunked' },
+	});
+	const body = function* () {
+		yield Buffer.from(`--b\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n\r\n`);
+		for (let n = 0; n < megabytes; n++) yield Buffer.alloc(megabyte, n);
+		yield Buffer.from('\r\n--b--\r\n');
+	};
+	const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
+	// A refused body is not read to its end.
+	pipeline(Readable.from(body()), sent).catch(() => {});
+	const [answer] = await answered;
+	answer.resume();
+	return answer.statusCode ?? 0;
+}
+
+test('what is reserved stays free, however many uploads of unknown size come at once', async (t) => {
+	const disk = 100 * megabyte;
+	const reserve = 30 * megabyte;
+	const app = await testApp(t, { '--uploads-free-space-reserve': `${reserve}` });
+	const staging = path.join(app.filesDir, '.stowage/staging');
+	const published = path.join(app.filesDir, 'users/anonymous/Public');
+	const free = async () => disk - (await bytesIn(staging)) - (await bytesIn(published));
+	app.services.storage.freeSpace = free;
+	let least = disk;
+	const watch = setInterval(() => {
+		// In this order, or a file that is published between the two looks counts twice; and in one go, or what goes and what comes in its place do.
+		const inPlace = bytesNowIn(published);
+		least = Math.min(least, disk - inPlace - bytesNowIn(staging));
+	}, 2);
+	t.teardown(async () => clearInterval(watch));
+
+	const statuses = await Promise.all([0, 1, 2, 3].map((n) => uploadChunked(app, `${n}.bin`, 40)));
+	clearInterval(watch);
+	t.true(statuses.includes(507), statuses.join());
+	t.true(
+		statuses.every((status) => status === 200 || status === 507),
+		statuses.join(),
+	);
+	t.true(least >= reserve, `${(reserve - least) / megabyte} MB of the reserve were taken`);
+	t.true(least < reserve + 40 * megabyte, 'the disk was never nearly full, so nothing was shown');
+	t.deepEqual(await readdir(staging), []);
+	t.is((await readdir(published)).length, statuses.filter((status) => status === 200).length);
+
+	t.is(await uploadChunked(app, 'small.bin', 5), 200, 'what fits is taken once the others are gone');
+});
+
+test('a copy leaves the reserve alone, also one of many small files, and leaves nothing when it is refused', async (t) => {
+	const disk = 60 * megabyte;
+	const app = await testApp(t, { '--uploads-free-space-reserve': `${20 * megabyte}` });
+	const { storage } = app.services;
+	const home = path.join(app.filesDir, 'users/ada');
+	storage.freeSpace = async () =>
+		disk - (await treeBytes(home)) - (await treeBytes(path.join(app.filesDir, '.stowage')));
+	const ada = await new Client(app).register('ada');
+	await mkdir(path.join(home, 'many'));
+	for (let n = 0; n < 20; n++) await writeFile(path.join(home, 'many', `${n}`), Buffer.alloc(megabyte, n));
+	const copy = (toPath: string) => ada.post('/api/copyItem', { fromPath: 'many', toPath, type: 'private' });
+	t.is((await copy('again')).statusCode, 507);
+	t.deepEqual((await readdir(home)).sort(), ['Public', 'many']);
+	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
+	for (let n = 10; n < 20; n++) await rm(path.join(home, 'many', `${n}`));
+	t.is((await copy('again')).statusCode, 200);
+});
+
+test('the reserve is a twentieth of the disk or 1 GB, unless it is said', async (t) => {
+	const gb = 1024 ** 3;
+	const cases: [Record<string, string>, number, number][] = [
+		[{}, 100 * gb, gb],
+		[{}, 10 * gb, gb / 2],
+		[{ '--uploads-free-space-reserve': '3 GB' }, 10 * gb, 3 * gb],
+		[{ '--uploads-free-space-reserve': '0' }, 10 * gb, 0],
+	];
+	for (const [flags, total, reserve] of cases) {
+		const app = await testApp(t, flags);
+		app.services.storage.totalSpace = async () => total;
+		app.services.storage.freeSpace = async () => reserve + 2 * megabyte;
+		const ada = await new Client(app).register('ada');
+		const post = (size: number) => ada.upload('/api/upload', [file('a', Buffer.alloc(size))]);
+		t.is((await post(3 * megabyte)).statusCode, 507, `${reserve}`);
+		t.is((await post(megabyte)).statusCode, 200, `${reserve}`);
+	}
+});
+
+test('a body that falls silent after its first bytes holds next to nothing back', async (t) => {
+	const app = await testApp(t, { '--uploads-free-space-reserve': '1' });
+	app.services.storage.freeSpace = async () => 40 * megabyte;
+	const silent = [1, 2, 3, 4].map(() => {
+		const sent = request({
+			...addressOf(app),
+			path: '/api/upload/public',
+			method: 'POST',
+			agent: false,
+			headers: { 'content-type': 'multipart/form-data; boundary=b', 'transfer-encoding': 'chunked' },
+		});
+		sent.on('error', () => {});
+		sent.write('--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nsome bytes that are not all');
+		return sent;
+	});
+	const staging = path.join(app.filesDir, '.stowage/staging');
+	await until('all have begun', async () => (await readdir(staging)).length === 4);
+	t.is(await uploadChunked(app, 'whole.bin', 30), 200);
+	for (const sent of silent) sent.destroy();
+});
+
+test('a storage that can’t tell its free space takes what comes, and keeps no reserve', async (t) => {
+	const app = await testApp(t, {
+		...(await memoryStorageFlags(t)),
+		'--uploads-free-space-reserve': '8000 TB',
+	});
+	const { files, database, roots } = app.services;
+	t.like((await roots.list())[0], { fault: null, freeBytes: null, totalBytes: null });
+	const ada = await new Client(app).register('ada');
+	t.is((await ada.get('/api/ready')).statusCode, 200);
+	const large = [field('directory', ''), file('large', Buffer.alloc(2 * megabyte))];
+	t.is((await ada.upload('/api/upload', large)).statusCode, 200);
+	t.is(await uploadChunked(app, 'of unknown size', 3), 200);
+	const copy = { fromPath: 'large', toPath: 'copy', type: 'private' };
+	t.is((await ada.post('/api/copyItem', copy)).statusCode, 200);
+	t.is((await ada.get('/api/download/copy?type=private')).bytes.length, 2 * megabyte);
+
+	const { id } = (await database.users.find('ada')) ?? { id: '' };
+	const viewer: Viewer = { kind: 'user', id, username: 'ada' };
+	const folder = { area: 'private', path: parsePath('') } as const;
+	const staged = await files.stage(viewer);
+	await staged.append(Readable.from([Buffer.alloc(megabyte)]), 0);
+	t.is((await files.publishOnce(viewer, folder, { staged, name: 'published' })).size, megabyte);
+});
+
+test('of a storage that can’t tell how large it is, 1 GB stays free unless another reserve is said', async (t) => {
+	const gb = 1024 ** 3;
+	const app = await testApp(t);
+	const { storage } = app.services;
+	storage.totalSpace = async () => undefined;
+	storage.freeSpace = async () => gb + 2 * megabyte;
+	const ada = await new Client(app).register('ada');
+	const post = (size: number) => ada.upload('/api/upload', [file('a', Buffer.alloc(size))]);
+	t.is((await post(3 * megabyte)).statusCode, 507);
+	t.is((await post(megabyte)).statusCode, 200);
+});

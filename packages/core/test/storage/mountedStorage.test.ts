@@ -1,0 +1,263 @@
+import { buffer } from 'node:stream/consumers';
+import { MemoryStorage, memoryStorageDriver, storageSuite } from '@stowage/conformance';
+import type { CopyOptions, StagingAges } from '@stowage/plugin-api';
+import { Failure, isFailure, parsePath } from '@stowage/rules';
+import test from 'ava';
+import { type NamesNoted, publishOnce } from '../../src/files/publish.js';
+import { type Mount, MountedStorage } from '../../src/storage/MountedStorage.js';
+
+const p = parsePath;
+const utf8 = (text: string) => Buffer.from(text);
+async function* chunks(...texts: string[]) {
+	for (const text of texts) yield utf8(text);
+}
+
+/** Homes whose names begin with `far` lie on the second root. */
+function mounted(first = new MemoryStorage(), second = new MemoryStorage(), isSecondDefault = false) {
+	const mounts: Mount[] = [
+		{ name: 'near', tag: '', storage: first },
+		{ name: 'far', tag: 'far', storage: second },
+	];
+	const [near, far] = mounts as [Mount, Mount];
+	const storage = new MountedStorage({
+		default: isSecondDefault ? far : near,
+		all: () => mounts,
+		ofHome: (username) => (username.startsWith('far') ? far : near),
+		placeHome: async () => {},
+		placeHomeWith: async () => {},
+		changing: (_, work) => work(),
+		assertThawed: () => {},
+		assertAtRest: async () => {},
+		homesOn: async (mount) => (mount === far ? ['far-1', 'far-2'] : []),
+	});
+	return { storage, first, second };
+}
+
+// Whatever lies on a further root keeps all that a storage promises.
+storageSuite(test, 'a second root', async () => {
+	const driver = memoryStorageDriver();
+	return {
+		driver: {
+			open: async (rootId) => mounted(new MemoryStorage(), (await driver.open(rootId)) as MemoryStorage, true).storage,
+		},
+	};
+});
+
+async function put(storage: MountedStorage, path: string, text: string, mtime = 1_700_000_000_000) {
+	const staged = await storage.stage(undefined, p(path));
+	await staged.append(chunks(text), 0);
+	return staged.commit(p(path), { mtime });
+}
+
+async function textOf(storage: MountedStorage, path: string): Promise<string> {
+	const file = await storage.open(p(path));
+	try {
+		return (await buffer(file.read())).toString();
+	} finally {
+		await file.close();
+	}
+}
+
+async function homes(t: { teardown(end: () => void): void }) {
+	const made = mounted();
+	for (const root of [made.first, made.second]) await root.makeDirectory(p('users'));
+	for (const name of ['near-1', 'far-1']) await made.storage.makeDirectory(p(`users/${name}`));
+	t.teardown(() => void made.storage.close());
+	return made;
+}
+
+async function namesIn(storage: Pick<MountedStorage, 'list'>, path: string): Promise<string[]> {
+	const names: string[] = [];
+	for await (const batch of storage.list(p(path))) names.push(...batch.map(({ name }) => name));
+	return names.sort();
+}
+
+test('each home lies on its root, and homes are listed over all', async (t) => {
+	const { storage, first, second } = await homes(t);
+	await put(storage, 'users/near-1/a.txt', 'near');
+	await put(storage, 'users/far-1/a.txt', 'far');
+	t.deepEqual(await namesIn(first, 'users'), ['near-1']);
+	t.deepEqual(await namesIn(second, 'users'), ['far-1']);
+	t.deepEqual(await namesIn(storage, 'users'), ['far-1', 'near-1']);
+	t.is(await storage.count(p('users')), 2);
+	t.is(await textOf(storage, 'users/near-1/a.txt'), 'near');
+	t.is(await textOf(storage, 'users/far-1/a.txt'), 'far');
+	t.not((await storage.stat(p('users/near-1/a.txt'))).id, (await storage.stat(p('users/far-1/a.txt'))).id);
+});
+
+test('what a move left of a home on another root is nobody’s home', async (t) => {
+	const { storage, first } = await homes(t);
+	await first.makeDirectory(p('users/far-1'));
+	t.deepEqual(await namesIn(storage, 'users'), ['far-1', 'near-1']);
+});
+
+test('of a root that is away its homes are still known, and the others work', async (t) => {
+	const { storage, second } = await homes(t);
+	const away = () => {
+		throw new Failure('unavailable', 'away');
+	};
+	Object.assign(second, { list: away, stat: away });
+	t.deepEqual(await namesIn(storage, 'users'), ['far-1', 'far-2', 'near-1']);
+	t.is((await put(storage, 'users/near-1/b.txt', 'b')).name, 'b.txt');
+	t.true(isFailure(await t.throwsAsync(storage.stat(p('users/far-1'))), 'unavailable'));
+});
+
+test('a staged file is found by its id on the root that it is for', async (t) => {
+	const { storage } = await homes(t);
+	const staged = await storage.stage(undefined, p('users/far-1'));
+	await staged.append(chunks('hello'), 0);
+	const again = await storage.stage(staged.id);
+	t.is(await again.size(), 5);
+	t.is((await again.commit(p('users/far-1/x'))).name, 'x');
+	for (const id of ['nowhere~1', 'far~nothing', 'x']) {
+		t.true(isFailure(await t.throwsAsync(async () => (await storage.stage(id)).size()), 'notFound'), id);
+	}
+});
+
+/** The calls of a storage, of which the one of this number does not come back, in the way of a process that dies there. */
+function dyingAt(storage: MemoryStorage, count: { left: number }): MemoryStorage {
+	const die = () => {
+		if (count.left-- === 0) throw new Error('cut off');
+	};
+	const wrapped = <T extends object>(object: T): T =>
+		new Proxy(object, {
+			get(owner, key) {
+				const value = Reflect.get(owner, key, owner);
+				if (typeof value !== 'function') return value;
+				if (key === 'list') return value.bind(owner);
+				return async (...words: unknown[]) => {
+					die();
+					const answer = await value.apply(owner, words);
+					// Done, and nobody lives to hear of it.
+					die();
+					return typeof answer === 'object' && answer !== null && 'commit' in answer ? wrapped(answer) : answer;
+				};
+			},
+		});
+	return wrapped(storage);
+}
+
+test('a staged file is published once on the root that its home has moved to, wherever that is cut off', async (t) => {
+	const count = { left: Number.POSITIVE_INFINITY };
+	let cutOff = 0;
+	for (let n = 0; ; n++) {
+		const [first, second] = [new MemoryStorage(), new MemoryStorage()];
+		const { storage } = mounted(dyingAt(first, count), dyingAt(second, count));
+		for (const root of [first, second]) await root.makeDirectory(p('users'));
+		await second.makeDirectory(p('users/far-1'));
+		// Staged while the home still lay on the first root.
+		const staged = await storage.stage();
+		await staged.append(chunks('hel', 'lo'), 0);
+		const noted = new Map<string, string>();
+		const names: NamesNoted = {
+			note: async (id, name) => void noted.set(id, name),
+			find: async (id) => noted.get(id),
+		};
+		const request = { staged, name: 'x', mtime: 1_700_000_000_000 };
+		const commit = () => publishOnce(storage, names, p('users/far-1'), request);
+		count.left = n;
+		const outcome = await commit().catch(String);
+		const isCutOff = outcome === 'Error: cut off';
+		if (isCutOff) cutOff++;
+		count.left = Number.POSITIVE_INFINITY;
+		t.like(await commit(), { name: 'x', size: 5, mtime: 1_700_000_000_000 }, `cut off at ${n}`);
+		t.like(await commit(), { name: 'x' });
+		t.deepEqual(await namesIn(second, 'users/far-1'), ['x']);
+		t.is(await textOf(storage, 'users/far-1/x'), 'hello');
+		if (isCutOff) continue;
+		const [crossing] = await namesIn(first, 'copies');
+		t.regex(String(await namesIn(first, `copies/${crossing}`)), /^to-[\w-]+\.done$/, 'its bytes are gone');
+		break;
+	}
+	t.true(cutOff > 10, `${cutOff}`);
+});
+
+async function tree(storage: MountedStorage) {
+	await storage.makeDirectory(p('users/near-1/docs'));
+	await storage.makeDirectory(p('users/near-1/docs/empty'));
+	await storage.makeDirectory(p('users/near-1/docs/deep'));
+	for (let n = 0; n < 5; n++) await put(storage, `users/near-1/docs/deep/${n}.txt`, `file ${n}`);
+	await put(storage, 'users/near-1/docs/a.txt', 'a');
+}
+
+test('a copy to a home on another root is whole, keeps times and gets a free name', async (t) => {
+	const { storage, first, second } = await homes(t);
+	await tree(storage);
+	const times = [
+		['docs', 1_600_000_000_000],
+		['docs/deep', 1_500_000_000_000],
+		['docs/empty', 1_400_000_000_000],
+	] as const;
+	for (const [folder, mtime] of times) await first.setFolderTime(p(`users/near-1/${folder}`), mtime);
+	const to = p('users/far-1/docs');
+	t.is((await storage.copy(p('users/near-1/docs'), to)).name, 'docs');
+	t.is((await storage.copy(p('users/near-1/docs'), to, { otherNames: ['docs (1)'] })).name, 'docs (1)');
+	for (const name of ['docs', 'docs (1)']) {
+		t.deepEqual(await namesIn(storage, `users/far-1/${name}`), ['a.txt', 'deep', 'empty']);
+		t.is(await textOf(storage, `users/far-1/${name}/deep/3.txt`), 'file 3');
+	}
+	t.is((await storage.stat(p('users/far-1/docs/a.txt'))).mtime, 1_700_000_000_000);
+	for (const [folder, mtime] of times) t.is((await storage.stat(p(`users/far-1/${folder}`))).mtime, mtime, folder);
+	t.is((await storage.copy(p('users/near-1/docs/a.txt'), p('users/far-1/b.txt'))).size, 1);
+	t.true(isFailure(await t.throwsAsync(storage.copy(p('users/near-1/docs'), to)), 'alreadyExists'));
+	t.deepEqual(await namesIn(second, 'copies'), [], 'nothing is left of one that failed');
+	t.true(isFailure(await t.throwsAsync(storage.move(p('users/near-1/docs'), p('users/far-1/x'))), 'invalid'));
+});
+
+/** Copies until the file of this number is about to be made, in the way of a process that dies there. */
+async function copyUntil(storage: MountedStorage, count: number, id?: string) {
+	let begun: string | undefined;
+	let files = 0;
+	const onBegin = async (given: string) => {
+		begun = given;
+	};
+	const options: CopyOptions = {
+		staged: { id, onBegin },
+		beforeItem: async ({ type }) => {
+			if (type === 'file' && files++ === count) throw new Error('cut off');
+		},
+	};
+	const outcome = await storage.copy(p('users/near-1/docs'), p('users/far-1/docs'), options).catch(String);
+	return { begun, files, outcome };
+}
+
+test('a copy to another root goes on where it was cut off', async (t) => {
+	const { storage, second } = await homes(t);
+	await tree(storage);
+	const { begun, outcome } = await copyUntil(storage, 3);
+	t.is(outcome, 'Error: cut off');
+	t.deepEqual(await namesIn(storage, 'users/far-1'), []);
+	await put(storage, 'users/near-1/docs/new.txt', 'came meanwhile');
+	await storage.remove(p('users/near-1/docs/deep/0.txt'));
+	const written: number[] = [];
+	await storage.copy(p('users/near-1/docs'), p('users/far-1/docs'), {
+		staged: { id: begun, onBegin: async () => t.fail('it was begun already') },
+		beforeBytes: async (bytes) => void written.push(bytes),
+	});
+	t.deepEqual(await namesIn(storage, 'users/far-1/docs'), ['a.txt', 'deep', 'empty', 'new.txt']);
+	t.deepEqual(await namesIn(storage, 'users/far-1/docs/deep'), ['1.txt', '2.txt', '3.txt', '4.txt']);
+	t.true(written.length < 6, `${written.length} files were written again`);
+	t.deepEqual(await namesIn(second, 'copies'), []);
+
+	const again = await storage.copy(p('users/near-1/docs'), p('users/far-1/docs'), {
+		otherNames: ['docs (1)'],
+		staged: { id: begun, onBegin: async () => t.fail('it was published') },
+	});
+	t.is(again.name, 'docs', 'it is found under the name that it got');
+});
+
+test('a copy to another root that nobody goes on with is discarded or swept', async (t) => {
+	const { storage, second } = await homes(t);
+	await tree(storage);
+	const first = await copyUntil(storage, 2);
+	const other = await copyUntil(storage, 2);
+	t.is((await namesIn(second, 'copies')).length, 2);
+	await storage.discardCopy(String(first.begun));
+	await storage.discardCopy(String(first.begun));
+	t.is((await namesIn(second, 'copies')).length, 1);
+	const ages: StagingAges = { staged: 0, copies: Date.now() + 60_000 };
+	await storage.sweepStaging(ages, async (id) => id === other.begun);
+	t.is((await namesIn(second, 'copies')).length, 1, 'a job needs it');
+	await storage.sweepStaging(ages, async () => false);
+	t.deepEqual(await namesIn(second, 'copies'), []);
+});

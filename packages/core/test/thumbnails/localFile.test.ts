@@ -1,0 +1,54 @@
+import { open, readdir } from 'node:fs/promises';
+import { isFailure, type OpenFile, withLocalFile } from '@stowage/plugin-api';
+import test from 'ava';
+import { testApp } from '../testApp.js';
+
+const options = (folder: string) => ({
+	folder,
+	signal: new AbortController().signal,
+	purpose: 'preview',
+	mostCopied: 512 * 1024 * 1024,
+});
+
+test('a storage that has no descriptors is copied for as long as it takes, and nothing of the copy has a name', async (t) => {
+	const { dataDir } = await testApp(t);
+	const file = {
+		item: { size: 6 },
+		read: async function* () {
+			yield Buffer.from('abc');
+			yield Buffer.from('def');
+		},
+	} as unknown as OpenFile;
+	const before = await readdir(dataDir);
+	let descriptor = -1;
+	const seen = await withLocalFile(file, options(dataDir), async (local) => {
+		({ descriptor } = local);
+		t.deepEqual(await readdir(dataDir), before);
+		const copy = await open(`/proc/self/fd/${descriptor}`);
+		const text = await copy.readFile('utf8');
+		await copy.close();
+		return text;
+	});
+	t.is(seen, 'abcdef');
+	await t.throwsAsync(open(`/proc/self/fd/${descriptor}`));
+});
+
+test('a file that is too large to be copied has no picture, and one that breaks off leaves nothing', async (t) => {
+	const { dataDir } = await testApp(t);
+	const before = await readdir(dataDir);
+	const large = { item: { size: 2 ** 40 } } as OpenFile;
+	const error = await t.throwsAsync(withLocalFile(large, options(dataDir), async () => {}));
+	t.true(isFailure(error, 'unsupportedMediaType'));
+	const breaking = {
+		item: { size: 6 },
+		read: async function* () {
+			yield Buffer.from('abc');
+			throw new Error('The storage is away.');
+		},
+	} as unknown as OpenFile;
+	await t.throwsAsync(
+		withLocalFile(breaking, options(dataDir), async () => {}),
+		{ message: 'The storage is away.' },
+	);
+	t.deepEqual(await readdir(dataDir), before);
+});

@@ -1,0 +1,191 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, statfs, utimes, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import test, { type ExecutionContext } from 'ava';
+import { DiskThumbnailCache, type DiskThumbnailCacheOptions } from '../../src/thumbnails/DiskThumbnailCache.js';
+
+const run = promisify(execFile);
+
+async function cacheIn(t: ExecutionContext, options: Partial<DiskThumbnailCacheOptions> = {}) {
+	const parent = await mkdtemp(path.join(os.tmpdir(), 'stowage-cache-'));
+	t.teardown(() => rm(parent, { recursive: true, force: true }));
+	const folder = path.join(parent, 'thumbnails');
+	const warnings: string[] = [];
+	const clock = { now: 1_700_000_000_000 };
+	const open = (more: Partial<DiskThumbnailCacheOptions> = {}) =>
+		new DiskThumbnailCache({
+			folder,
+			maxBytes: 1024 * 1024,
+			reserve: 0,
+			log: { warn: (_details: object, message: string) => void warnings.push(message) } as never,
+			now: () => clock.now,
+			usePrecisionMs: 0,
+			...options,
+			...more,
+		});
+	return { folder, warnings, clock, open, cache: open() };
+}
+
+const key = (name: string | number) => createHash('sha256').update(String(name)).digest('hex');
+
+function picture(length: number): Buffer {
+	const bytes = Buffer.alloc(length, 1);
+	bytes.write('RIFF', 0, 'latin1');
+	bytes.writeUInt32LE(length - 8, 4);
+	bytes.write('WEBP', 8, 'latin1');
+	return bytes;
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+	const found = await readdir(folder, { recursive: true, withFileTypes: true });
+	return found.filter((each) => each.isFile()).map((each) => path.join(each.parentPath, each.name));
+}
+
+async function temporaryIn(folder: string): Promise<string[]> {
+	return (await readdir(folder)).filter((name) => name.endsWith('.tmp'));
+}
+
+test('what was kept is there again, also for another process', async (t) => {
+	const { cache, open } = await cacheIn(t);
+	await cache.put(key(1), picture(5000));
+	await cache.put(key(2), 'none');
+	for (const each of [cache, open()]) {
+		t.deepEqual(await each.get(key(1)), picture(5000));
+		t.is(await each.get(key(2)), 'none');
+		t.is(await each.get(key(3)), undefined);
+	}
+});
+
+test('the pictures that were used least recently go first, and the rest takes no more than was allowed', async (t) => {
+	const { cache, clock, folder } = await cacheIn(t);
+	for (let n = 0; n < 40; n++) {
+		clock.now += 1000;
+		await cache.put(key(n), picture(60_000));
+		await cache.settled();
+		// The first one stays in use.
+		t.not(await cache.get(key(0)), undefined, `after ${n}`);
+		const sizes = await Promise.all((await filesIn(folder)).map(async (file) => (await stat(file)).size));
+		t.true(sizes.reduce((sum, size) => sum + size, 0) <= 1024 * 1024);
+	}
+	const left = await Promise.all(Array.from({ length: 40 }, (_, n) => cache.get(key(n))));
+	const numbers = left.flatMap((found, n) => (found === undefined ? [] : [n]));
+	t.is(numbers[0], 0);
+	t.deepEqual(
+		numbers.slice(1),
+		Array.from({ length: numbers.length - 1 }, (_, n) => 40 - numbers.length + 1 + n),
+	);
+	t.true(numbers.length >= 13);
+});
+
+test('what an earlier process left counts as well, and what it never finished is removed', async (t) => {
+	const { cache, clock, open, folder } = await cacheIn(t);
+	for (let n = 0; n < 12; n++) await cache.put(key(n), picture(60_000));
+	await cache.settled();
+	const old = path.join(folder, 'abandoned.tmp');
+	await writeFile(old, 'half');
+	await utimes(old, (clock.now - 7_200_000) / 1000, (clock.now - 7_200_000) / 1000);
+	const young = path.join(folder, 'under-way.tmp');
+	await writeFile(young, 'half');
+	await utimes(young, clock.now / 1000, clock.now / 1000);
+	clock.now += 1000;
+	const next = open();
+	await next.put(key('new'), picture(60_000));
+	await next.settled();
+	t.not(await next.get(key('new')), undefined);
+	t.true((await readdir(folder)).includes('under-way.tmp'));
+	t.false((await readdir(folder)).includes('abandoned.tmp'));
+});
+
+test('a picture that lost its end, as in a power cut, is none', async (t) => {
+	const { cache, folder } = await cacheIn(t);
+	await cache.put(key(1), picture(5000));
+	const [file = ''] = await filesIn(folder);
+	for (const rest of [picture(5000).subarray(0, 4000), Buffer.alloc(0), Buffer.alloc(5000)]) {
+		await writeFile(file, rest);
+		t.is(await cache.get(key(1)), undefined);
+	}
+});
+
+test('that there is no picture is believed for a day', async (t) => {
+	const { cache, clock } = await cacheIn(t);
+	await cache.put(key(1), 'none');
+	clock.now += 23 * 3_600_000;
+	t.is(await cache.get(key(1)), 'none');
+	clock.now += 2 * 3_600_000;
+	t.is(await cache.get(key(1)), undefined);
+});
+
+test('the last room of a disk is left to others, and the administrator is told once', async (t) => {
+	const { cache, folder, warnings } = await cacheIn(t, { reserve: Number.MAX_SAFE_INTEGER });
+	for (let n = 0; n < 3; n++) await cache.put(key(n), picture(5000));
+	t.deepEqual(await filesIn(folder), []);
+	t.deepEqual(warnings, ['pictures of files can not be kept']);
+});
+
+test('on a disk that runs full nothing half is kept, others get room, and it goes on when there is some', async (t) => {
+	const reserve = 1024 * 1024;
+	const { cache, open, clock, folder, warnings } = await cacheIn(t, { reserve, maxBytes: 3 * 1024 * 1024 });
+	await mkdir(folder);
+	try {
+		await run('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'stowage-test', folder]);
+	} catch (error) {
+		t.log(`No disk can be mounted here: ${(error as Error).message}`);
+		return t.pass();
+	}
+	t.teardown(() => run('umount', ['-l', folder]));
+	const free = async () => {
+		const { bavail, bsize } = await statfs(folder);
+		return bavail * bsize;
+	};
+	for (let n = 0; n < 16; n++) {
+		clock.now += 1000;
+		await cache.put(key(n), picture(120_000));
+		await cache.settled();
+	}
+	t.deepEqual(warnings, []);
+
+	// Others write until nothing is left.
+	const filler = path.join(folder, 'filler.tmp');
+	await t.throwsAsync(writeFile(filler, Buffer.alloc(4 * 1024 * 1024)), { code: 'ENOSPC' });
+	t.is(await free(), 0);
+	const rash = open({ reserve: -1024 * 1024 });
+	await rash.put(key('rash'), picture(120_000));
+	t.is(await rash.get(key('rash')), undefined);
+	t.deepEqual(await rash.get(key(15)), picture(120_000));
+	t.deepEqual(await temporaryIn(folder), ['filler.tmp']);
+	t.is(warnings.length, 1);
+
+	clock.now += 1000;
+	await cache.put(key('late'), picture(120_000));
+	await cache.settled();
+	t.is(await cache.get(key('late')), undefined);
+	t.is(await cache.get(key(0)), undefined, 'the oldest made room');
+	t.deepEqual(await cache.get(key(15)), picture(120_000));
+	t.true((await free()) >= reserve, `${await free()} bytes are free`);
+	t.is(warnings.length, 2);
+
+	clock.now += 1000;
+	await cache.put(key('later'), picture(120_000));
+	t.deepEqual(await cache.get(key('later')), picture(120_000));
+});
+
+test('a folder that can not be used costs a warning and nothing else', async (t) => {
+	const { cache, folder, warnings } = await cacheIn(t);
+	await mkdir(path.dirname(folder), { recursive: true });
+	await writeFile(folder, 'in the way');
+	await cache.put(key(1), picture(5000));
+	t.is(await cache.get(key(1)), undefined);
+	t.is(warnings.length, 1);
+	t.is(await readFile(folder, 'utf8'), 'in the way');
+});
+
+test('kept pictures are for the server alone', async (t) => {
+	const { cache, folder } = await cacheIn(t);
+	await cache.put(key(1), picture(5000));
+	const [file = ''] = await filesIn(folder);
+	t.is((await stat(file)).mode & 0o777, 0o600);
+	t.is((await stat(path.dirname(file))).mode & 0o777, 0o700);
+});

@@ -1,0 +1,448 @@
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Failure, isFailure, type OpenFile, parsePath, type Renderer, type StorageItem } from '@stowage/plugin-api';
+import test from 'ava';
+import { createThumbnails } from '../../src/thumbnails/createThumbnails.js';
+import { SharedWork } from '../../src/thumbnails/SharedWork.js';
+import type { Known } from '../../src/thumbnails/ThumbnailCache.js';
+import { Client, file, json, type TestApp, testApp } from '../testApp.js';
+
+/** A picture of so many bytes, as far as its header tells. */
+function picture(mark: string, length = 100): Buffer {
+	const bytes = Buffer.alloc(length, mark);
+	bytes.write('RIFF', 0, 'latin1');
+	bytes.writeUInt32LE(length - 8, 4);
+	bytes.write('WEBP', 8, 'latin1');
+	return bytes;
+}
+
+interface Fake {
+	calls: string[];
+	/** What each call does; by default it makes a picture of the content's first byte. */
+	render: Renderer['render'];
+}
+
+/** Offers a renderer for files named `.toy`. */
+function fakeRenderer(app: TestApp): Fake {
+	const fake: Fake = {
+		calls: [],
+		async render(source, size) {
+			let text = '';
+			for await (const chunk of source.read()) text += Buffer.from(chunk).toString();
+			return picture(text[0] ?? '', size);
+		},
+	};
+	app.server.providers.renderer.offer('fake', {
+		version: '1',
+		accepts: (_kind, extension) => extension === 'toy',
+		render(source, size, signal) {
+			fake.calls.push(`${source.kind} ${source.extension} ${size}`);
+			return fake.render(source, size, signal);
+		},
+	});
+	return fake;
+}
+
+/** A server with a user `ada` who has `a.toy`. */
+async function adasApp(t: Parameters<typeof testApp>[0], flags: Record<string, string> = {}) {
+	const app = await testApp(t, flags);
+	const fake = fakeRenderer(app);
+	const ada = await new Client(app).register('ada');
+	await ada.upload('/api/upload?type=private', [
+		{ name: 'type', value: 'private' },
+		{ name: 'directory', value: '' },
+		file('a.toy', 'x'),
+	]);
+	return { app, fake, ada };
+}
+
+const url = (name: string, query = 'type=private&size=256') => `/api/thumbnail/${name}?${query}`;
+
+/** A promise, and what settles it. */
+function gate() {
+	let open = () => {};
+	const opened = new Promise<void>((resolve) => {
+		open = resolve;
+	});
+	return { opened, open };
+}
+
+/** Waits until something is so, for as long as it takes. */
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+	while (!(await isSo())) await wait(5);
+}
+
+test('a thumbnail is WebP that only its viewer may keep, and is made once', async (t) => {
+	const { fake, ada } = await adasApp(t);
+	const first = await ada.get(url('a.toy'));
+	t.is(first.statusCode, 200);
+	t.is(first.headers['content-type'], 'image/webp');
+	t.is(first.headers['cache-control'], 'private, no-cache');
+	t.is(first.headers['x-content-type-options'], 'nosniff');
+	t.deepEqual(first.bytes, picture('x', 256));
+	const again = await ada.get(url('a.toy'));
+	t.is(again.headers.etag, first.headers.etag);
+	t.deepEqual(again.bytes, first.bytes);
+	const large = await ada.get(url('a.toy', 'type=private&size=2048'));
+	t.is(large.bytes.length, 2048);
+	t.not(large.headers.etag, first.headers.etag);
+	t.deepEqual(fake.calls, ['unknown toy 256', 'unknown toy 2048']);
+	const head = await ada.call('HEAD', url('a.toy'));
+	t.is(head.statusCode, 200);
+	t.is(head.headers['content-length'], '256');
+	t.is(head.bytes.length, 0);
+});
+
+test('a client that has a thumbnail is told that it is still right, without its bytes and without another look', async (t) => {
+	const { app, fake, ada } = await adasApp(t);
+	const { headers } = await ada.get(url('a.toy'));
+	const again = await ada.get(url('a.toy'), { 'if-none-match': headers.etag ?? '' });
+	t.is(again.statusCode, 304);
+	t.is(again.bytes.length, 0);
+	t.is(again.headers.etag, headers.etag);
+	t.is((await ada.get(url('a.toy'), { 'if-none-match': '"other"' })).statusCode, 200);
+	t.is((await ada.get(url('a.toy'), { 'if-none-match': '*' })).statusCode, 304);
+	await writeFile(path.join(app.filesDir, 'users/ada/b.jpg'), 'no picture');
+	t.is((await ada.get(url('b.jpg'), { 'if-none-match': '*' })).statusCode, 415);
+	t.is(fake.calls.length, 1);
+});
+
+test('whoever may not download a file gets no thumbnail of it either, in the same words', async (t) => {
+	const { ada, app } = await adasApp(t);
+	t.is((await ada.get(url('a.toy'))).statusCode, 200);
+	const others = [await new Client(app).register('eve'), new Client(app)];
+	for (const other of others) {
+		for (const query of ['type=private', 'type=private&owner=ada', 'type=public&owner=ada', 'type=public']) {
+			const download = await other.get(`/api/download/a.toy?${query}`);
+			const thumbnail = await other.get(url('a.toy', `${query}&size=256`), { 'if-none-match': '*' });
+			t.true(download.statusCode >= 400);
+			t.is(thumbnail.statusCode, download.statusCode, query);
+			t.deepEqual(json(thumbnail), json(download));
+		}
+	}
+});
+
+test('a public file has a thumbnail for everybody who names its owner', async (t) => {
+	const { app, ada } = await adasApp(t);
+	await mkdir(path.join(app.filesDir, 'users/ada/Public'), { recursive: true });
+	await rename(path.join(app.filesDir, 'users/ada/a.toy'), path.join(app.filesDir, 'users/ada/Public/a.toy'));
+	const visitor = new Client(app);
+	t.is((await visitor.get(url('a.toy', 'type=public&owner=ada&size=256'))).statusCode, 200);
+	t.is((await ada.get(url('a.toy', 'type=public&size=256'))).statusCode, 200);
+	t.is((await visitor.get(url('a.toy', 'type=public&owner=eve&size=256'))).statusCode, 404);
+});
+
+test('what no renderer accepts, a folder, and everything without a renderer has no thumbnail', async (t) => {
+	const { app, ada } = await adasApp(t);
+	await ada.post('/api/createFolder', { directory: '', folderName: 'folder.toy', type: 'private' });
+	await writeFile(path.join(app.filesDir, 'users/ada/b.txt'), 'x');
+	for (const name of ['b.txt', 'folder.toy']) {
+		const answer = await ada.get(url(name));
+		t.is(answer.statusCode, 415);
+		t.is(json(answer).code, 'UNSUPPORTED_MEDIA_TYPE');
+	}
+	t.is((await ada.get(url('gone.toy'))).statusCode, 404);
+	t.true(json(await ada.get('/api/capabilities')).thumbnails);
+
+	const bare = await testApp(t);
+	const eve = await new Client(bare).register('eve');
+	await mkdir(path.join(bare.filesDir, 'users/eve'), { recursive: true });
+	await writeFile(path.join(bare.filesDir, 'users/eve/a.toy'), 'x');
+	t.is((await eve.get(url('a.toy'))).statusCode, 415);
+	t.is((await eve.get(url('gone.toy'))).statusCode, 404);
+	t.false(json(await eve.get('/api/capabilities')).thumbnails);
+});
+
+test('odd sizes, areas and paths are refused', async (t) => {
+	const { ada, fake } = await adasApp(t);
+	for (const query of [
+		'type=private',
+		'size=',
+		'size=512&type=private',
+		'size=256&size=2048',
+		'type=elsewhere&size=256',
+	]) {
+		t.is((await ada.get(url('a.toy', query))).statusCode, 400, query);
+	}
+	for (const name of ['..%2Fa.toy', '%2e%2e/a.toy', 'a%00.toy']) t.is((await ada.get(url(name))).statusCode, 400, name);
+	t.deepEqual(fake.calls, []);
+});
+
+test('fifty equal requests cost one picture', async (t) => {
+	const { fake, ada } = await adasApp(t);
+	const { opened, open } = gate();
+	fake.render = async () => {
+		await opened;
+		return picture('x');
+	};
+	const answers = Array.from({ length: 50 }, () => ada.get(url('a.toy')));
+	await until(() => fake.calls.length > 0);
+	open();
+	for (const { statusCode } of await Promise.all(answers)) t.is(statusCode, 200);
+	t.is(fake.calls.length, 1);
+});
+
+test('a picture that nobody waits for any longer is given up', async (t) => {
+	const { app, fake, ada } = await adasApp(t);
+	const given = gate();
+	fake.render = (_source, _size, signal) =>
+		new Promise((_resolve, reject) => {
+			signal.addEventListener('abort', () => {
+				given.open();
+				reject(signal.reason);
+			});
+		});
+	const leaving = request(`${app.server.info.uri}${url('a.toy')}`, { headers: { cookie: ada.cookie ?? '' } });
+	leaving.on('error', () => {});
+	leaving.end();
+	await until(() => fake.calls.length === 1);
+	leaving.destroy();
+	await given.opened;
+	fake.render = async () => picture('x');
+	t.is((await ada.get(url('a.toy'))).statusCode, 200, 'giving up is no verdict');
+});
+
+test('work that several wait for goes on while one of them does', async (t) => {
+	const shared = new SharedWork<string>();
+	const { opened, open } = gate();
+	const ended: unknown[] = [];
+	const work = async (signal: AbortSignal) => {
+		signal.addEventListener('abort', () => ended.push(signal.reason));
+		await opened;
+		return 'done';
+	};
+	const [leaving, staying] = [new AbortController(), new AbortController()];
+	const first = shared.join('key', leaving.signal, work);
+	const second = shared.join('key', staying.signal, () => Promise.reject(new Error('It was begun already.')));
+	leaving.abort(new Error('left'));
+	await t.throwsAsync(first, { message: 'left' });
+	t.deepEqual(ended, []);
+	open();
+	t.is(await second, 'done');
+	const alone = new AbortController();
+	const only = shared.join('key', alone.signal, () => new Promise(() => {}));
+	alone.abort(new Error('left'));
+	await t.throwsAsync(only, { message: 'left' });
+	t.is(await shared.join('key', staying.signal, async () => 'begun anew'), 'begun anew');
+});
+
+test('a renderer that never ends takes neither its turn nor its verdict with it', async (t) => {
+	const { app } = await adasApp(t);
+	const viewer = { kind: 'user', id: 'x', username: 'ada' } as const;
+	const ref = { area: 'private', path: parsePath('a.toy') } as const;
+	const asked: string[] = [];
+	const renderer: Renderer = {
+		version: '1',
+		accepts: () => true,
+		render: () => new Promise(() => asked.push('hangs')),
+	};
+	const known = new Map<string, Known>();
+	const thumbnails = createThumbnails({
+		files: app.services.files,
+		storage: () => app.services.storage,
+		renderers: { all: () => new Map([['hangs', renderer]]) },
+		cache: { get: async (key) => known.get(key), put: async (key, value) => void known.set(key, value) },
+		folder: app.dataDir,
+		concurrency: 1,
+		log: app.services.log,
+		timeLimitMs: 20,
+	});
+	const asker = { client: 'ada', signal: new AbortController().signal };
+	for (const size of [256, 2048, 256, 2048] as const) {
+		const error = await t.throwsAsync(thumbnails.get(viewer, ref, size, asker));
+		t.true(isFailure(error, 'unsupportedMediaType'));
+	}
+	t.is(asked.length, 2, 'what took too long is not tried again at once');
+});
+
+test('a file that is changed gets another thumbnail', async (t) => {
+	const { app, ada } = await adasApp(t);
+	const before = await ada.get(url('a.toy'));
+	await writeFile(path.join(app.filesDir, 'users/ada/a.toy'), 'yy');
+	const after = await ada.get(url('a.toy'), { 'if-none-match': before.headers.etag ?? '' });
+	t.is(after.statusCode, 200);
+	t.deepEqual(after.bytes, picture('y', 256));
+});
+
+test('a picture of a file that was changed meanwhile is made again and not kept', async (t) => {
+	const { app, fake, ada } = await adasApp(t);
+	fake.render = async () => {
+		if (fake.calls.length === 1) await writeFile(path.join(app.filesDir, 'users/ada/a.toy'), 'yy');
+		return picture(String(fake.calls.length));
+	};
+	t.deepEqual((await ada.get(url('a.toy'))).bytes, picture('2'));
+	t.deepEqual((await ada.get(url('a.toy'))).bytes, picture('2'));
+});
+
+test('what can not be rendered is remembered', async (t) => {
+	const { fake, ada } = await adasApp(t);
+	fake.render = async () => {
+		throw new Failure('unsupportedMediaType', 'Broken.');
+	};
+	t.is((await ada.get(url('a.toy'))).statusCode, 415);
+	t.is((await ada.get(url('a.toy'))).statusCode, 415);
+	t.is(fake.calls.length, 1);
+});
+
+test('a file that no renderer accepts for now is no file without a picture', async (t) => {
+	const { app, ada } = await adasApp(t);
+	await writeFile(path.join(app.filesDir, 'users/ada/a.later'), 'x');
+	let isReady = false;
+	app.server.providers.renderer.offer('later', {
+		version: '1',
+		accepts: (_kind, extension) => isReady && extension === 'later',
+		render: async () => picture('x'),
+	});
+	t.is((await ada.get(url('a.later'))).statusCode, 415);
+	isReady = true;
+	t.is((await ada.get(url('a.later'))).statusCode, 200);
+});
+
+test('a renderer that fails, or makes something that is no picture, gives none', async (t) => {
+	const { fake, ada } = await adasApp(t);
+	fake.render = async () => {
+		throw new TypeError('a bug');
+	};
+	t.is((await ada.get(url('a.toy'))).statusCode, 415);
+	fake.render = async () => Buffer.from('<script>');
+	t.is((await ada.get(url('a.toy', 'type=private&size=2048'))).statusCode, 415);
+});
+
+test('a renderer that is unavailable for a while is asked again', async (t) => {
+	const { fake, ada } = await adasApp(t);
+	fake.render = async () => {
+		throw new Failure('unavailable', 'Not now.', { retryAfter: 3 });
+	};
+	const refused = await ada.get(url('a.toy'));
+	t.is(refused.statusCode, 503);
+	t.is(refused.headers['retry-after'], '3');
+	fake.render = async () => picture('x');
+	t.is((await ada.get(url('a.toy'))).statusCode, 200);
+});
+
+test('while too many are being made, further ones are 503 with Retry-After', async (t) => {
+	const { app, fake, ada } = await adasApp(t, { '--thumbnails-concurrency': '1' });
+	const { opened, open } = gate();
+	fake.render = async () => {
+		await opened;
+		return picture('x');
+	};
+	const names = Array.from({ length: 258 }, (_, n) => `${n}.toy`);
+	for (const name of names) await writeFile(path.join(app.filesDir, 'users/ada', name), name);
+	const answers = names.map((name) => ada.get(url(name)));
+	const first = await Promise.race(answers);
+	t.is(first.statusCode, 503);
+	t.true(Number(first.headers['retry-after']) > 0);
+	t.is(json(first).message, 'Too many previews are being made. Please try again in a moment.');
+	// One who waits with a single picture comes before those who wait with many.
+	const eve = await new Client(app).register('eve');
+	await mkdir(path.join(app.filesDir, 'users/eve'), { recursive: true });
+	await writeFile(path.join(app.filesDir, 'users/eve/e.toy'), 'e');
+	const hers = eve.get(url('e.toy'));
+	open();
+	t.is((await hers).statusCode, 200);
+	const codes = (await Promise.all(answers)).map(({ statusCode }) => statusCode);
+	t.deepEqual([codes.filter((code) => code === 200).length, codes.filter((code) => code === 503).length], [257, 1]);
+});
+
+test('the renderer that was offered last is asked first, and the others where it has none', async (t) => {
+	const { app, fake, ada } = await adasApp(t);
+	await writeFile(path.join(app.filesDir, 'users/ada/b.toy'), 'b');
+	app.server.providers.renderer.offer('own', {
+		version: '1',
+		accepts: (_kind, extension) => extension === 'toy',
+		async render(source) {
+			let text = '';
+			for await (const chunk of source.read()) text += Buffer.from(chunk).toString();
+			if (text === 'b') throw new Failure('unsupportedMediaType', 'Not this one.');
+			return picture('o');
+		},
+	});
+	t.deepEqual((await ada.get(url('a.toy'))).bytes, picture('o'));
+	t.is(fake.calls.length, 0);
+	t.deepEqual((await ada.get(url('b.toy'))).bytes, picture('b', 256));
+});
+
+test('a playlist is no film for any renderer, and a file is given as what its first bytes are', async (t) => {
+	const { app, ada } = await adasApp(t);
+	const seen: string[] = [];
+	app.server.providers.renderer.offer('all', {
+		version: '1',
+		accepts: (kind) => {
+			seen.push(kind);
+			return true;
+		},
+		render: async () => picture('x'),
+	});
+	const home = path.join(app.filesDir, 'users/ada');
+	await writeFile(path.join(home, 'leak.mp4'), '#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n');
+	await writeFile(path.join(home, 'photo.jpg'), Buffer.from('\0\0\0\x20ftypisom\0\0\x02\0', 'latin1'));
+	t.is((await ada.get(url('leak.mp4'))).statusCode, 415);
+	t.deepEqual(seen, []);
+	t.is((await ada.get(url('photo.jpg'))).statusCode, 200);
+	t.deepEqual(seen, ['video']);
+});
+
+test('pictures are served, and none is lost, where they can not be kept', async (t) => {
+	const { app, fake, ada } = await adasApp(t);
+	await writeFile(path.join(app.dataDir, 'thumbnails'), 'in the way');
+	t.is((await ada.get(url('a.toy'))).statusCode, 200);
+	t.is((await ada.get(url('a.toy'))).statusCode, 200);
+	t.is(fake.calls.length, 2);
+});
+
+test('a picture goes with its file to another place, except where an id may come back with another file', async (t) => {
+	const { app } = await adasApp(t);
+	const { files } = app.services;
+	await writeFile(path.join(app.filesDir, 'users/ada/b.toy'), 'b');
+	const viewer = { kind: 'user', id: 'x', username: 'ada' } as const;
+	const asker = { client: 'ada', signal: new AbortController().signal };
+	for (const mayIdReturn of [undefined, true] as const) {
+		// Both files have the id and the version of one: as a file that was moved, or as a new one that was given the number of another.
+		const same = <Item extends StorageItem>(item: Item): Item => ({
+			...item,
+			id: '7',
+			version: '1',
+			...(mayIdReturn && { mayIdReturn }),
+		});
+		const known = new Map<string, Known>();
+		const rendered: number[] = [];
+		const renderer: Renderer = {
+			version: '1',
+			accepts: () => true,
+			async render({ size }) {
+				rendered.push(size);
+				return picture('x');
+			},
+		};
+		const thumbnails = createThumbnails({
+			files: {
+				async *stat(...args) {
+					for await (const item of files.stat(...args)) yield same(item);
+				},
+				async open(...args) {
+					const { entry, file } = await files.open(...args);
+					const lent: OpenFile = {
+						item: same(file.item),
+						read: (range) => file.read(range),
+						isChanged: async () => false,
+						close: () => file.close(),
+					};
+					return { entry, file: lent };
+				},
+			},
+			storage: () => app.services.storage,
+			renderers: { all: () => new Map([['one', renderer]]) },
+			cache: { get: async (key) => known.get(key), put: async (key, value) => void known.set(key, value) },
+			folder: app.dataDir,
+			concurrency: 1,
+			log: app.services.log,
+		});
+		for (const name of ['a.toy', 'b.toy', 'a.toy', 'b.toy']) {
+			await thumbnails.get(viewer, { area: 'private', path: parsePath(name) }, 256, asker);
+		}
+		t.is(rendered.length, mayIdReturn ? 2 : 1);
+	}
+});

@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { openDatabase } from '@stowage/database';
+import { isFailure, parsePath } from '@stowage/rules';
+import test, { type ExecutionContext } from 'ava';
+import { createTickets, type Ticket } from '../../src/tickets/createTickets.js';
+import { packItems, unpackItems } from '../../src/tickets/packItems.js';
+
+const kilobyte = 1024;
+
+async function ticketsOf(t: ExecutionContext, limits: Parameters<typeof createTickets>[0]['limits']) {
+	const folder = mkdtempSync(path.join(os.tmpdir(), 'stowage-tickets-'));
+	const database = await openDatabase(`sqlite:${path.join(folder, 'test.db')}`);
+	t.teardown(async () => {
+		await database.close();
+		rmSync(folder, { recursive: true });
+	});
+	const asked: number[] = [];
+	const tickets = createTickets({
+		store: database.tickets,
+		rates: database.limits,
+		databaseReserve: { assertRoom: async (bytes) => void asked.push(bytes) },
+		available: async () => Number.POSITIVE_INFINITY,
+		isSessionAlive: async () => true,
+		now: Date.now,
+		...(limits ? { limits } : {}),
+	});
+	return { tickets, database, asked };
+}
+
+/** A ticket of about so many bytes: of names that can't be told in less. */
+function ticketOf(bytes: number, user?: string): Ticket {
+	const items = Array.from({ length: Math.ceil(bytes / 96) }, () => ({
+		path: parsePath(`${randomBytes(48).toString('hex')}`),
+	}));
+	return {
+		area: 'private',
+		kind: 'archive',
+		name: 'files.zip',
+		version: 'v',
+		size: 1,
+		items,
+		...(user === undefined ? {} : { user: { id: user, username: user, session: 's' } }),
+	};
+}
+
+test('the tickets of one client have so many bytes, also of many asked for at once, and others have theirs', async (t) => {
+	const limits = { perHolder: 100 * kilobyte, ofVisitors: 150 * kilobyte, total: 250 * kilobyte };
+	const { tickets, database, asked } = await ticketsOf(t, limits);
+	const add = (client: string, user?: string) => tickets.add(client, ticketOf(20 * kilobyte, user));
+	const many = await Promise.allSettled(Array.from({ length: 50 }, () => add('flood')));
+	const made = many.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+	t.true(made.length >= 3 && made.length <= 9, `${made.length}`);
+	t.is(asked.length, made.length);
+	for (const each of many) if (each.status === 'rejected') t.true(isFailure(each.reason, 'rateLimited'));
+	t.true((await database.tickets.bytes()) <= 100 * kilobyte);
+	await t.notThrowsAsync(add('honest'));
+	await tickets.end(made[0] as string);
+	await t.notThrowsAsync(add('flood'), 'what has ended takes no room');
+});
+
+test('where visitors have to stop, users go on, up to a bound for all', async (t) => {
+	const limits = { perHolder: 100 * kilobyte, ofVisitors: 100 * kilobyte, total: 200 * kilobyte };
+	const { tickets, database } = await ticketsOf(t, limits);
+	const fill = async (of: (n: number) => Promise<string>) => {
+		for (let n = 0; n < 100; n++) {
+			try {
+				await of(n);
+			} catch (error) {
+				return t.true(isFailure(error, 'unavailable'));
+			}
+		}
+		return t.fail('There is no bound.');
+	};
+	await fill((n) => tickets.add(`visitor ${n}`, ticketOf(10 * kilobyte)));
+	t.true((await database.tickets.bytes()) <= 100 * kilobyte);
+	await fill((n) => tickets.add(`user ${n}`, ticketOf(10 * kilobyte, `${n}`)));
+	t.true((await database.tickets.bytes()) <= 200 * kilobyte);
+	t.true((await database.tickets.bytes()) > 150 * kilobyte);
+});
+
+test('a selection is kept as a short text and comes back as it was', async (t) => {
+	const items = [
+		{ path: parsePath('a.txt') },
+		{ path: parsePath('docs/ä 📁.txt'), owner: null },
+		{ path: parsePath('docs/b'), owner: null },
+		{ path: parsePath('docs/b'), owner: 'ada' },
+		...Array.from({ length: 10_000 }, (_, n) => ({ path: parsePath(`photos/2024/IMG_${n}.jpg`), owner: 'ada' })),
+	];
+	const packed = await packItems(items);
+	t.deepEqual(await unpackItems(packed), items);
+	t.true(packed.length < JSON.stringify(items).length / 10, `${packed.length}`);
+	t.deepEqual(await unpackItems(await packItems([])), []);
+});

@@ -1,0 +1,169 @@
+import { readdir, readFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { rawRequest } from '../rawRequest.js';
+import { Client, field, file, json, testApp } from '../testApp.js';
+
+/** A form whose parts are given whole, each character a byte. */
+function rawForm(...parts: string[]): { body: Buffer; type: string } {
+	const text = `${parts.map((part) => `--b\r\n${part}\r\n`).join('')}--b--\r\n`;
+	return { body: Buffer.from(text, 'latin1'), type: 'multipart/form-data; boundary=b' };
+}
+
+const rawFile = (parameters: string, value = 'x') =>
+	`Content-Disposition: form-data; ${parameters}\r\nContent-Type: application/octet-stream\r\n\r\n${value}`;
+const rawField = (name: string, value: string, more = '') =>
+	`Content-Disposition: form-data; name="${name}"\r\n${more}\r\n${value}`;
+const bytes = (text: string) => Buffer.from(text).toString('latin1');
+
+const refused = async (t: ExecutionContext, parts: string[], message: RegExp) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const { body, type } = rawForm(...parts);
+	const answer = await ada.call('POST', '/api/upload', body, { 'content-type': type });
+	t.is(answer.statusCode, 400, answer.payload);
+	t.regex(json(answer).message, message);
+	t.deepEqual(await readdir(path.join(app.filesDir, 'users/ada')), ['Public']);
+	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
+};
+test('a file name that is no UTF-8 is refused', refused, [rawFile('name="file"; filename="caf\xe9.txt"')], /UTF-8/);
+test('an extended name that is no UTF-8 is refused', refused, [rawFile("name=file; filename*=utf-8''caf%E9")], /UTF-8/);
+test(
+	'an extended name of another character set is refused',
+	refused,
+	[rawFile("name=file; filename*=iso-8859-1''caf%E9")],
+	/UTF-8/,
+);
+test('a field that is no UTF-8 is refused', refused, [rawField('fileName', 'caf\xe9'), rawFile('name=file')], /UTF-8/);
+test('the name of a field that is no UTF-8 is refused', refused, [rawField('\xff', 'x')], /UTF-8/);
+test(
+	'two file names in one part are refused',
+	refused,
+	[rawFile('name="file"; filename="a.txt"; filename="b.txt"')],
+	/two parameters filename/,
+);
+test(
+	'a file name in both forms is refused',
+	refused,
+	[rawFile(`name="file"; filename="a.txt"; FileName*=utf-8''b.txt`)],
+	/two parameters filename/,
+);
+test(
+	'two names of a part are refused',
+	refused,
+	[rawFile('name="file"; name="x"; filename="a"')],
+	/two parameters name/,
+);
+test(
+	'two Content-Disposition lines are refused',
+	refused,
+	[`Content-Disposition: form-data; name="file"; filename="a"\r\n${rawFile('name="file"; filename="b"')}`],
+	/Content-Disposition/,
+);
+test(
+	'a part without a header is refused, not passed over',
+	refused,
+	['Content-Type: text/plain\r\n\r\nx'],
+	/Disposition/,
+);
+test('a part without a name is refused', refused, [rawFile('filename="a"')], /no name/);
+test('a parameter without its end is refused', refused, [rawFile('name="file"; filename="a')], /malformed/);
+
+const fieldError = async (t: ExecutionContext, fields: [string, string][], message: string) => {
+	const ada = await new Client(await testApp(t)).register('ada');
+	const answer = await ada.upload('/api/upload', [
+		...fields.map(([name, value]) => field(name, value)),
+		file('a', 'x'),
+	]);
+	t.is(answer.statusCode, 400);
+	t.is(json(answer).message, message);
+};
+test('a wrong path is named by its field', fieldError, [['directory', '../x']], 'directory: is not a valid path');
+test(
+	'a wrong time is named by its field',
+	fieldError,
+	[['lastModified', 'now']],
+	'lastModified: must be milliseconds since the epoch',
+);
+test(
+	'a field that is given twice is named',
+	fieldError,
+	[
+		['directory', 'a'],
+		['directory', 'b'],
+	],
+	'directory: must be given once',
+);
+
+test('texts are UTF-8, whatever character set a part claims, and every byte of a name is kept', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const send = (...parts: string[]) => {
+		const { body, type } = rawForm(...parts);
+		return ada.call('POST', '/api/upload', body, { 'content-type': type });
+	};
+	await send(
+		rawField('fileName', bytes('naïve – 日本.txt'), 'Content-Type: text/plain; charset=utf-16le\r\n'),
+		rawFile('name="file"; filename="x"'),
+	);
+	await send(rawFile(`name="file"; filename="${bytes('mark\uFEFFed 🎉.txt')}"`));
+	await send(rawFile("name=file; filename*=UTF-8''caf%C3%A9.txt"));
+	await send(rawFile('filename=plain.txt; name=file'));
+	t.deepEqual(
+		(await readdir(path.join(app.filesDir, 'users/ada'))).sort(),
+		['naïve – 日本.txt', 'mark\uFEFFed 🎉.txt', 'café.txt', 'plain.txt', 'Public'].sort(),
+	);
+	t.is(await readFile(path.join(app.filesDir, 'users/ada/plain.txt'), 'utf8'), 'x');
+});
+
+const megabyte = 1024 ** 2;
+
+const refusedEarly = async (t: ExecutionContext, begin: string, code: string) => {
+	const app = await testApp(t);
+	const head = `POST /api/upload/public HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 4000000000\r\n\r\n--b\r\n`;
+	const sockets: Socket[] = [];
+	app.server.listener.on('connection', (socket: Socket) => sockets.push(socket));
+	const answer = await rawRequest(app, head + begin, { chunk: Buffer.alloc(64 * 1024), most: 256 * megabyte });
+	t.is(answer.status, 400);
+	const read = sockets[0]?.bytesRead ?? Number.NaN;
+	t.true(read < 16 * megabyte, `${read} bytes were read`);
+	t.true(answer.text.includes(`"code":"${code}"`), answer.text);
+};
+test(
+	'a file with an impossible name is refused before its bytes',
+	refusedEarly,
+	rawFile('name="file"; filename="a/b.txt"'),
+	'INVALID_NAME',
+);
+test(
+	'a file under another field is refused before its bytes',
+	refusedEarly,
+	rawFile('name="x"; filename="a"'),
+	'INVALID',
+);
+test(
+	'a part that can’t be read is refused before its bytes',
+	refusedEarly,
+	rawFile('name="file"; filename="a'),
+	'INVALID',
+);
+
+test('a name that a field gives replaces an impossible one', async (t) => {
+	const ada = await new Client(await testApp(t)).register('ada');
+	const answer = await ada.upload('/api/upload', [field('fileName', 'a-b.txt'), file('a:b.txt', 'x')]);
+	t.is(json(answer).entries[0].name, 'a-b.txt');
+});
+
+test('a file over the limit is told so, however much of it there is, and leaves nothing', async (t) => {
+	const app = await testApp(t, { '--uploads-max-file-size': '100 KB' });
+	const ada = await new Client(app).register('ada');
+	for (const bytes of [102_401, 200_000, 700_000]) {
+		const answer = await ada.upload('/api/upload', [file('a', 'small'), file('b', Buffer.alloc(bytes))]);
+		t.is(answer.statusCode, 413, answer.payload);
+		t.is(json(answer).code, 'TOO_LARGE');
+	}
+	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
+	t.deepEqual(await readdir(path.join(app.filesDir, 'users/ada')), ['Public']);
+	t.is((await ada.upload('/api/upload', [file('b', Buffer.alloc(102_400))])).statusCode, 200);
+});

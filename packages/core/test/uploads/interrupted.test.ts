@@ -1,0 +1,163 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import test from 'ava';
+import type { App } from '../../src/index.js';
+import { Client, testApp } from '../testApp.js';
+import { begin, checksum, head, patch, told } from '../tusClient.js';
+
+/** A PATCH whose body is written bit by bit. Its answer, or how it ended, is left in `ended`. */
+function openPatch(app: App, client: Client, location: string, offset: number, headers: Record<string, string> = {}) {
+	const { hostname, port } = new URL(app.server.info.uri);
+	const sent: ClientRequest = request({
+		hostname,
+		port,
+		path: location,
+		method: 'PATCH',
+		agent: false,
+		headers: {
+			'tus-resumable': '1.0.0',
+			'content-type': 'application/offset+octet-stream',
+			'upload-offset': String(offset),
+			...(client.cookie === undefined ? {} : { cookie: client.cookie }),
+			...headers,
+		},
+	});
+	const ended = new Promise<number | string>((resolve) => {
+		sent.on('response', (answer: IncomingMessage) => resolve(answer.statusCode ?? 0));
+		sent.on('error', (error) => resolve((error as NodeJS.ErrnoException).code ?? error.message));
+	});
+	return { sent, ended };
+}
+
+/** Waits until the staged file holds so many bytes. */
+async function arrived(app: { filesDir: string }, bytes: number): Promise<void> {
+	const staging = path.join(app.filesDir, '.stowage/staging');
+	for (;;) {
+		for (const name of await readdir(staging)) if ((await readFile(path.join(staging, name))).length >= bytes) return;
+		await wait(20);
+	}
+}
+
+test('what arrived before the connection was cut is kept, and goes on from there', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const bytes = randomBytes(300_000);
+	const location = await begin(ada, bytes.length, { filename: 'a' });
+	let offset = 0;
+	for (const cut of [1, 70_000, 200_001]) {
+		const { sent, ended } = openPatch(app, ada, location, offset, { 'content-length': String(bytes.length - offset) });
+		sent.write(bytes.subarray(offset, cut));
+		await arrived(app, cut);
+		sent.destroy();
+		t.not(await ended, 204);
+		const [status, held] = told(await head(ada, location));
+		t.deepEqual([status, held], [200, cut]);
+		offset = cut;
+	}
+	t.deepEqual(told(await patch(ada, location, offset, bytes.subarray(offset))), [204, bytes.length, 'a']);
+	t.deepEqual(await readFile(path.join(app.filesDir, 'users/ada/a')), bytes);
+});
+
+test('of a piece with a checksum that was cut nothing is kept', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const bytes = randomBytes(200_000);
+	const location = await begin(ada, bytes.length, { filename: 'a' });
+	await patch(ada, location, 0, bytes.subarray(0, 1000), checksum(bytes.subarray(0, 1000)));
+	const { sent } = openPatch(app, ada, location, 1000, {
+		'content-length': '199000',
+		...checksum(bytes.subarray(1000)),
+	});
+	sent.write(bytes.subarray(1000, 90_000));
+	await arrived(app, 90_000);
+	sent.destroy();
+	t.deepEqual(told(await head(ada, location)), [200, 1000, undefined]);
+	t.deepEqual(told(await patch(ada, location, 1000, bytes.subarray(1000))), [204, bytes.length, 'a']);
+	t.deepEqual(await readFile(path.join(app.filesDir, 'users/ada/a')), bytes);
+});
+
+test('a second writer is refused while the first brings bytes, and takes over once it is silent', async (t) => {
+	const clock = { now: Date.now() };
+	const app = await testApp(t, {}, { monotonic: () => clock.now });
+	const ada = await new Client(app).register('ada');
+	const bytes = randomBytes(100_000);
+	const location = await begin(ada, bytes.length, { filename: 'a' });
+	const first = openPatch(app, ada, location, 0, { 'content-length': '100000' });
+	first.sent.write(bytes.subarray(0, 10_000));
+	await arrived(app, 10_000);
+	t.is((await patch(ada, location, 0, bytes)).statusCode, 423);
+	t.deepEqual(told(await head(ada, location)), [200, 0, undefined], 'only what is durable is told');
+	clock.now += 1500;
+	first.sent.write(bytes.subarray(10_000, 20_000));
+	await arrived(app, 20_000);
+	clock.now += 2000;
+	t.is((await patch(ada, location, 0, bytes)).statusCode, 423, 'it was heard of two seconds ago');
+	clock.now += 1500;
+	t.deepEqual(told(await head(ada, location)), [200, 20_000, undefined]);
+	t.not(await first.ended, 204);
+	t.deepEqual(told(await patch(ada, location, 20_000, bytes.subarray(20_000))), [204, bytes.length, 'a']);
+	t.deepEqual(await readFile(path.join(app.filesDir, 'users/ada/a')), bytes);
+});
+
+test('what a connection brought before it fell silent is there for the next one at once', async (t) => {
+	const clock = { now: Date.now() };
+	const app = await testApp(t, {}, { monotonic: () => clock.now });
+	const ada = await new Client(app).register('ada');
+	const location = await begin(ada, 100, { filename: 'a' });
+	const first = openPatch(app, ada, location, 0, { 'content-length': '100' });
+	first.sent.write('0123456789');
+	await arrived(app, 10);
+	clock.now += 3200;
+	t.deepEqual(told(await head(ada, location)), [200, 10, undefined]);
+	t.not(await first.ended, 204);
+	t.deepEqual(told(await patch(ada, location, 10, '+'.repeat(90))), [204, 100, 'a']);
+	t.is(await readFile(path.join(app.filesDir, 'users/ada/a'), 'utf8'), `0123456789${'+'.repeat(90)}`);
+});
+
+test('a body of unknown length ends at the upload’s', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const location = await begin(ada, 4, { filename: 'a' });
+	const { sent, ended } = openPatch(app, ada, location, 0, { 'transfer-encoding': 'chunked' });
+	sent.end('more than four');
+	t.is(await ended, 413);
+	t.deepEqual(told(await head(ada, location)), [200, 0, undefined]);
+	const again = openPatch(app, ada, location, 0, { 'transfer-encoding': 'chunked' });
+	again.sent.end('four');
+	t.is(await again.ended, 204);
+	t.deepEqual(await readdir(path.join(app.filesDir, 'users/ada')), ['Public', 'a']);
+});
+
+test('a body is invited only once nothing speaks against it', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const location = await begin(ada, 4, { filename: 'a' });
+	const waiting = { expect: '100-continue', 'content-length': '4' };
+	const wrong = openPatch(app, ada, location, 1, waiting);
+	wrong.sent.on('continue', () => t.fail('the body was asked for'));
+	wrong.sent.flushHeaders();
+	t.is(await wrong.ended, 409);
+	wrong.sent.destroy();
+	const right = openPatch(app, ada, location, 0, waiting);
+	right.sent.flushHeaders();
+	await once(right.sent, 'continue');
+	right.sent.end('four');
+	t.is(await right.ended, 204);
+});
+
+test('an upload is ended although somebody still sends it', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const location = await begin(ada, 100_000, { filename: 'a' });
+	const { sent, ended } = openPatch(app, ada, location, 0, { 'content-length': '100000' });
+	sent.write(randomBytes(10_000));
+	await arrived(app, 10_000);
+	t.is((await ada.call('DELETE', location, undefined, { 'tus-resumable': '1.0.0' })).statusCode, 204);
+	t.not(await ended, 204);
+	t.is((await head(ada, location)).statusCode, 404);
+	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
+});

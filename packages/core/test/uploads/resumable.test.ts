@@ -1,0 +1,335 @@
+import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Failure } from '@stowage/rules';
+import test from 'ava';
+import { Client, json, testApp } from '../testApp.js';
+import { begin, checksum, create, head, metadata, patch, remove, told } from '../tusClient.js';
+
+/** Time that passes, by all clocks. */
+const clocksAhead = (ahead: () => number) => ({
+	now: () => Date.now() + ahead(),
+	monotonic: () => performance.now() + ahead(),
+});
+
+const staged = (filesDir: string) => readdir(path.join(filesDir, '.stowage/staging'));
+
+test('a file comes in pieces, and is seen only when the last one is in', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const home = path.join(app.filesDir, 'users/ada');
+	const begun = await create(ada, 11, { filename: 'ä b.txt', lastModified: '1700000000123' });
+	t.deepEqual(told(begun), [201, 0, undefined]);
+	t.is(begun.headers['tus-resumable'], '1.0.0');
+	const location = String(begun.headers.location);
+	t.regex(location, /^\/api\/uploads\/[\w-]{43}$/);
+	t.deepEqual(told(await patch(ada, location, 0, 'hello ')), [204, 6, undefined]);
+	t.deepEqual(await readdir(home), ['Public']);
+	const seen = await head(ada, location);
+	t.deepEqual(told(seen), [200, 6, undefined]);
+	t.is(seen.headers['upload-length'], '11');
+	t.is(seen.headers['cache-control'], 'private, no-store');
+	t.is(seen.headers['upload-metadata'], metadata({ filename: 'ä b.txt', lastModified: '1700000000123' }));
+	t.deepEqual(told(await patch(ada, location, 6, 'world')), [204, 11, '%C3%A4%20b.txt']);
+	t.is(await readFile(path.join(home, 'ä b.txt'), 'utf8'), 'hello world');
+	t.is(Math.round((await stat(path.join(home, 'ä b.txt'))).mtimeMs), 1_700_000_000_123);
+	t.deepEqual(told(await head(ada, location)), [200, 11, '%C3%A4%20b.txt']);
+	t.deepEqual(await staged(app.filesDir), []);
+});
+
+test('a finished upload cannot be changed by its id', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const location = await begin(ada, 3, { filename: 'a' });
+	await patch(ada, location, 0, 'abc');
+	t.deepEqual(told(await patch(ada, location, 3, '')), [204, 3, 'a']);
+	t.is((await patch(ada, location, 0, 'xyz')).statusCode, 409);
+	t.is((await patch(ada, location, 3, 'more')).statusCode, 413);
+	t.is((await remove(ada, location)).statusCode, 204);
+	t.is((await head(ada, location)).statusCode, 404);
+	t.is(await readFile(path.join(app.filesDir, 'users/ada/a'), 'utf8'), 'abc');
+});
+
+test('a file may come with the first request, and an empty one is there at once', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	t.deepEqual(told(await create(ada, 3, { filename: 'a' }, {}, 'abc')), [201, 3, 'a']);
+	t.deepEqual(told(await create(ada, 0, { filename: 'empty' })), [201, 0, 'empty']);
+	t.deepEqual(told(await create(ada, 0, { filename: 'empty' })), [201, 0, 'empty%20(1)']);
+	const half = await create(ada, 6, { filename: 'half' }, checksum('abc'), 'abc');
+	t.deepEqual(told(half), [201, 3, undefined]);
+	t.deepEqual(told(await patch(ada, String(half.headers.location), 3, 'def')), [204, 6, 'half']);
+	t.is(await readFile(path.join(app.filesDir, 'users/ada/half'), 'utf8'), 'abcdef');
+	t.is((await create(ada, 3, { filename: 'b' }, checksum('xyz'), 'abc')).statusCode, 460);
+	t.is((await create(ada, 2, { filename: 'b' }, {}, 'abc')).statusCode, 413);
+	t.is((await create(ada, 3, { filename: 'b' }, { 'content-type': 'text/plain' }, 'abc')).statusCode, 415);
+	t.deepEqual(await staged(app.filesDir), []);
+	t.deepEqual(await readdir(path.join(app.filesDir, 'users/ada')), ['Public', 'a', 'empty', 'empty (1)', 'half']);
+});
+
+test('a piece that does not add up is dropped and may be sent again', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const location = await begin(ada, 6, { filename: 'a' });
+	t.deepEqual(told(await patch(ada, location, 0, 'abc', checksum('abc', 'sha1'))), [204, 3, undefined]);
+	const damaged = await patch(ada, location, 3, 'dXf', checksum('def'));
+	t.is(damaged.statusCode, 460);
+	t.is(json(damaged).code, 'CHECKSUM_MISMATCH');
+	t.is(damaged.headers['tus-resumable'], '1.0.0');
+	t.deepEqual(told(await head(ada, location)), [200, 3, undefined]);
+	for (const wrong of ['md5 AAAA', 'sha256', 'sha256 AAAA', '']) {
+		t.is((await patch(ada, location, 3, 'def', { 'upload-checksum': wrong })).statusCode, 400, wrong);
+	}
+	t.deepEqual(told(await patch(ada, location, 3, 'def', checksum('def'))), [204, 6, 'a']);
+	t.is(await readFile(path.join(app.filesDir, 'users/ada/a'), 'utf8'), 'abcdef');
+});
+
+test('what the protocol does not allow is refused and leaves nothing behind', async (t) => {
+	const app = await testApp(t, { '--uploads-max-file-size': '100' });
+	const ada = await new Client(app).register('ada');
+	const visitor = new Client(app);
+	const status = async (client: Client, fields: Record<string, string>, headers = {}, length = 3) =>
+		(await create(client, length, fields, headers)).statusCode;
+	const ok = { filename: 'a' };
+	t.is(await status(ada, ok, { 'tus-resumable': '0.2.2' }), 412);
+	t.is((await ada.call('POST', '/api/uploads', undefined, { 'upload-length': '3' })).headers['tus-version'], '1.0.0');
+	t.is(await status(ada, ok, { 'upload-length': '-3' }), 400);
+	t.is(await status(ada, ok, { 'upload-length': '99999999999999999999' }), 400);
+	t.is(await status(ada, ok, { 'upload-defer-length': '1' }), 400);
+	t.is(await status(ada, ok, { 'upload-concat': 'partial' }), 400);
+	t.is(await status(ada, ok, {}, 101), 413);
+	t.is(await status(ada, {}), 400);
+	t.is(await status(ada, { filename: 'a/b' }), 400);
+	t.is(await status(ada, { filename: ' ' }), 400);
+	t.is(await status(ada, { ...ok, directory: '../bob' }), 400);
+	t.is(await status(ada, { ...ok, directory: 'nowhere' }), 404);
+	t.is(await status(ada, { ...ok, type: 'secret' }), 400);
+	t.is(await status(ada, { ...ok, type: 'public', isPublic: 'false' }), 400);
+	t.is(await status(ada, { ...ok, lastModified: 'today' }), 400);
+	for (const wrong of ['filename YQ==,filename Yg==', 'filename !!', 'filename /w==', 'filename YQ== YQ==', ',']) {
+		t.is(await status(ada, {}, { 'upload-metadata': wrong }), 400, wrong);
+	}
+	t.is(await status(visitor, { ...ok, type: 'private' }), 401);
+	t.is(await status(visitor, { ...ok, directory: 'docs' }), 403);
+	t.is(await status(ada, ok, { 'sec-fetch-site': 'cross-site' }), 403);
+	t.is((await head(ada, '/api/uploads/unknown')).statusCode, 404);
+	t.deepEqual(await staged(app.filesDir), []);
+
+	const location = await begin(ada, 3, ok);
+	t.is((await patch(ada, location, 1, 'bc')).statusCode, 409);
+	t.is((await patch(ada, location, 0, 'abcd')).statusCode, 413);
+	t.is((await patch(ada, location, 0, 'abc', { 'content-type': 'text/plain' })).statusCode, 415);
+	t.is((await ada.call('PATCH', location, 'abc', { 'tus-resumable': '1.0.0' })).statusCode, 415);
+	t.deepEqual(told(await patch(ada, location, 0, 'abc')), [204, 3, 'a']);
+});
+
+test('what is offered can be asked for without an account', async (t) => {
+	const app = await testApp(t, { '--uploads-max-file-size': '5 MB' });
+	for (const url of ['/api/uploads', '/api/uploads/any']) {
+		const { statusCode, headers } = await new Client(app).call('OPTIONS', url);
+		t.is(statusCode, 204);
+		t.is(headers['tus-version'], '1.0.0');
+		t.is(headers['tus-extension'], 'creation,creation-with-upload,termination,expiration,checksum');
+		t.is(headers['tus-checksum-algorithm'], 'sha256,sha1');
+		t.is(headers['tus-max-size'], String(5 * 1024 * 1024));
+		t.is(headers['access-control-allow-origin'], undefined);
+	}
+});
+
+test('an upload belongs to its user, a visitor’s to whoever has its id', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const bob = await new Client(app).register('bob');
+	const visitor = new Client(app);
+	const location = await begin(ada, 3, { filename: 'a' });
+	for (const call of [head(bob, location), patch(bob, location, 0, 'abc'), remove(bob, location)]) {
+		t.is((await call).statusCode, 404);
+	}
+	for (const call of [head(visitor, location), patch(visitor, location, 0, 'abc'), remove(visitor, location)]) {
+		t.is((await call).statusCode, 401);
+	}
+	await ada.get('/api/logout');
+	await ada.post('/api/login', { username: 'ada', password: 'correct horse' });
+	t.deepEqual(told(await patch(ada, location, 0, 'abc')), [204, 3, 'a']);
+
+	const open = await begin(visitor, 3, { filename: 'open.txt' });
+	t.deepEqual(told(await patch(visitor, open, 0, 'a')), [204, 1, undefined]);
+	t.deepEqual(told(await patch(bob, open, 1, 'bc')), [204, 3, 'open.txt']);
+	t.is(await readFile(path.join(app.filesDir, 'users/anonymous/Public/open.txt'), 'utf8'), 'abc');
+});
+
+test('without an area a file is private, also when the session has ended meanwhile; a visitor’s is public', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const { cookie } = ada;
+	t.is(told(await create(ada, 1, { filename: 'a' }, {}, 'x'))[2], 'a');
+	await ada.get('/api/logout');
+	ada.cookie = cookie;
+	t.is((await create(ada, 1, { filename: 'b' }, {}, 'x')).statusCode, 401);
+	t.deepEqual(await readdir(path.join(app.filesDir, 'users/ada')), ['Public', 'a']);
+	t.is((await create(new Client(app), 1, { filename: 'c' }, {}, 'x')).statusCode, 201);
+	t.deepEqual(await readdir(path.join(app.filesDir, 'users/anonymous/Public')), ['c']);
+});
+
+test('the area is the one that is asked for', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	await ada.post('/api/createFolder', { directory: '', folderName: 'docs', type: 'public' });
+	const put = async (fields: Record<string, string>) => told(await create(ada, 1, fields, {}, 'x'))[2];
+	t.is(await put({ filename: '1', type: 'public', directory: 'docs' }), 'docs/1');
+	t.is(await put({ filename: '2', isPublic: 'true' }), '2');
+	t.is(
+		await put({ filename: '3', isPublic: 'false', directory: 'Public/docs', relativePath: 'x', filetype: 'y' }),
+		'Public/docs/3',
+	);
+	t.deepEqual(await readdir(path.join(app.filesDir, 'users/ada/Public')), ['2', 'docs']);
+	t.deepEqual(await readdir(path.join(app.filesDir, 'users/ada/Public/docs')), ['1', '3']);
+});
+
+test('clients that know few methods name the right one in a header', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const location = await begin(ada, 3, { filename: 'a' });
+	const override = (method: string, headers = {}, body?: string) =>
+		ada.call('POST', location, body, { 'tus-resumable': '1.0.0', 'x-http-method-override': method, ...headers });
+	const piece = { 'content-type': 'application/offset+octet-stream', 'upload-offset': '0' };
+	t.deepEqual(told(await override('PATCH', piece, 'ab')), [204, 2, undefined]);
+	t.is((await override('HEAD')).statusCode, 405);
+	t.is((await override('DELETE')).statusCode, 204);
+	t.is((await head(ada, location)).statusCode, 404);
+	t.deepEqual(await staged(app.filesDir), []);
+});
+
+test('a commit that fails is an error and is tried again, and never makes a second file', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	await ada.post('/api/createFolder', { directory: '', folderName: 'docs', type: 'private' });
+	const location = await begin(ada, 3, { filename: 'a', directory: 'docs' });
+	const home = path.join(app.filesDir, 'users/ada');
+	await rename(path.join(home, 'docs'), path.join(home, 'away'));
+	t.is((await patch(ada, location, 0, 'abc')).statusCode, 404);
+	t.is((await head(ada, location)).statusCode, 404);
+	t.is((await patch(ada, location, 3, '')).statusCode, 404);
+	await rename(path.join(home, 'away'), path.join(home, 'docs'));
+	await writeFile(path.join(home, 'docs/a'), 'mine');
+	t.deepEqual(told(await head(ada, location)), [200, 3, 'docs/a%20(1)']);
+	t.deepEqual(told(await patch(ada, location, 3, '')), [204, 3, 'docs/a%20(1)']);
+	t.deepEqual(await readdir(path.join(home, 'docs')), ['a', 'a (1)']);
+});
+
+test('a file that was published by a call that did not live to note it is found again', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const home = path.join(app.filesDir, 'users/ada');
+	await writeFile(path.join(home, 'a.txt'), 'older');
+	const { uploads } = app.services.database;
+	const { finish } = uploads;
+	uploads.finish = () => Promise.reject(new Error('the power went'));
+	const location = await begin(ada, 6, { filename: 'a.txt' });
+	t.is((await patch(ada, location, 0, 'abcdef')).statusCode, 500);
+	t.deepEqual(await readdir(home), ['Public', 'a (1).txt', 'a.txt']);
+	uploads.finish = finish;
+	// The first name is free again: that must not make a second file.
+	await rm(path.join(home, 'a.txt'));
+	t.deepEqual(told(await head(ada, location)), [200, 6, 'a%20(1).txt']);
+	t.deepEqual(await readdir(home), ['Public', 'a (1).txt']);
+});
+
+test('sent again with its key, a creation goes on where the first came to', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const bob = await new Client(app).register('bob');
+	const key = { 'stowage-upload-key': 'k'.repeat(22) };
+	const first = await create(ada, 6, { filename: 'a' }, key, 'abc');
+	const again = await create(ada, 6, { filename: 'a' }, key, 'abc');
+	t.deepEqual(told(again), [201, 3, undefined]);
+	t.is(again.headers.location, first.headers.location);
+	await patch(ada, String(first.headers.location), 3, 'def');
+	t.deepEqual(told(await create(ada, 6, { filename: 'a' }, key, 'abc')), [201, 6, 'a']);
+	t.deepEqual(told(await create(bob, 6, { filename: 'a' }, key, 'abc')), [201, 3, undefined]);
+	t.is((await create(ada, 6, { filename: 'a' }, { 'stowage-upload-key': 'short' })).statusCode, 400);
+	t.deepEqual(await readdir(path.join(app.filesDir, 'users/ada')), ['Public', 'a']);
+});
+
+test('an upload that nobody went on with expires with its staged file', async (t) => {
+	let ahead = 0;
+	const app = await testApp(
+		t,
+		{ '--uploads-expire-after': '2 hours' },
+		clocksAhead(() => ahead),
+	);
+	const ada = await new Client(app).register('ada');
+	const begun = await create(ada, 3, { filename: 'a' });
+	const location = String(begun.headers.location);
+	const expires = Date.parse(String(begun.headers['upload-expires']));
+	t.true(Math.abs(expires - Date.now() - 2 * 3_600_000) < 60_000);
+	const { resumableUploads } = app.services;
+	await resumableUploads.sweep();
+	t.deepEqual(told(await patch(ada, location, 0, 'a')), [204, 1, undefined]);
+	ahead = 3 * 3_600_000;
+	const expired = await head(ada, location);
+	t.is(expired.statusCode, 410);
+	await resumableUploads.sweep();
+	t.deepEqual(await staged(app.filesDir), []);
+	t.is((await patch(ada, location, 1, 'bc')).statusCode, 410);
+	ahead = 6 * 3_600_000;
+	await resumableUploads.sweep();
+	t.is((await head(ada, location)).statusCode, 404);
+});
+
+test('a clock that is set ahead by years ends no upload that is in use', async (t) => {
+	let ahead = 0;
+	const app = await testApp(t, {}, { now: () => Date.now() + ahead });
+	const visitor = new Client(app);
+	const location = await begin(visitor, 3, { filename: 'a' });
+	t.deepEqual(told(await patch(visitor, location, 0, 'a')), [204, 1, undefined]);
+	const finished = await begin(visitor, 1, { filename: 'b' });
+	await patch(visitor, finished, 0, 'b');
+	ahead = 50 * 365 * 24 * 3_600_000;
+	t.is((await head(visitor, location)).statusCode, 200);
+	t.deepEqual(told(await head(visitor, finished)), [200, 1, 'b']);
+	await app.services.resumableUploads.sweep();
+	t.is((await head(visitor, finished)).statusCode, 404);
+	t.deepEqual(told(await patch(visitor, location, 1, 'b')), [204, 2, undefined]);
+	ahead = 0;
+	await app.services.resumableUploads.sweep();
+	t.deepEqual(told(await patch(visitor, location, 2, 'c')), [204, 3, 'a']);
+});
+
+test('behind a base path the address of an upload carries it', async (t) => {
+	const app = await testApp(t, { '--base-path': '/files' });
+	const visitor = new Client(app);
+	const answer = await visitor.call('POST', '/files/api/uploads', undefined, {
+		'tus-resumable': '1.0.0',
+		'upload-length': '3',
+		'upload-metadata': metadata({ filename: 'a' }),
+	});
+	t.regex(String(answer.headers.location), /^\/files\/api\/uploads\/[\w-]{43}$/);
+	t.deepEqual(told(await patch(visitor, String(answer.headers.location), 0, 'abc')), [204, 3, 'a']);
+});
+
+test('an expired upload that can’t be dropped keeps no other one', async (t) => {
+	let ahead = 0;
+	const app = await testApp(
+		t,
+		{ '--uploads-expire-after': '2 hours' },
+		clocksAhead(() => ahead),
+	);
+	const ada = await new Client(app).register('ada');
+	const stuck = await begin(ada, 3, { filename: 'a' });
+	const [stuckName = ''] = await staged(app.filesDir);
+	await begin(ada, 3, { filename: 'b' });
+	ahead = 3 * 3_600_000;
+	const { resumableUploads, storage } = app.services;
+	const { stage } = storage;
+	storage.stage = async (id) => {
+		const file = await stage.call(storage, id);
+		if (id?.startsWith(stuckName)) file.discard = () => Promise.reject(new Failure('forbidden', 'That is not ours.'));
+		return file;
+	};
+	await resumableUploads.sweep();
+	t.deepEqual(await staged(app.filesDir), [stuckName]);
+	storage.stage = stage;
+	await resumableUploads.sweep();
+	t.deepEqual(await staged(app.filesDir), []);
+	t.is((await head(ada, stuck)).statusCode, 410);
+});

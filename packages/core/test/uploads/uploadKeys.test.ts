@@ -1,0 +1,208 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { StagedFile } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
+import test, { type ExecutionContext } from 'ava';
+import { Client, field, file, json, type TestApp, testApp } from '../testApp.js';
+import { create, told } from '../tusClient.js';
+
+const newKey = () => ({ 'stowage-upload-key': randomBytes(16).toString('hex') });
+
+async function setUp(t: ExecutionContext) {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	return { app, ada, home: path.join(app.filesDir, 'users/ada') };
+}
+
+test('sent again with its key, an upload answers with what the first try published', async (t) => {
+	const { app, ada, home } = await setUp(t);
+	const key = newKey();
+	const send = (client: Client, headers: Record<string, string>) =>
+		client.upload('/api/upload', [file('a.txt', 'same'), field('lastModified', '1700000000000')], headers);
+	const first = await send(ada, key);
+	t.deepEqual(json(await send(ada, key)), json(first));
+	t.deepEqual(await readdir(home), ['Public', 'a.txt']);
+	t.is(json(await send(ada, newKey())).entries[0].name, 'a (1).txt');
+	t.is(json(await send(ada, {})).entries[0].name, 'a (2).txt');
+	// The first name may be free again meanwhile.
+	const other = newKey();
+	await rm(path.join(home, 'a (1).txt'));
+	t.is(json(await send(ada, other)).entries[0].name, 'a (1).txt');
+	await rm(path.join(home, 'a.txt'));
+	t.is(json(await send(ada, other)).entries[0].name, 'a (1).txt');
+	t.deepEqual(await readdir(home), ['Public', 'a (1).txt', 'a (2).txt']);
+	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
+});
+
+test('a key is its sender’s own, and a visitor’s works at the public door', async (t) => {
+	const { app, ada } = await setUp(t);
+	const bob = await new Client(app).register('bob');
+	const visitor = new Client(app);
+	const key = newKey();
+	for (const client of [ada, bob, visitor, visitor]) {
+		t.is((await client.upload('/api/upload/public', [file('a.txt', 'same')], key)).statusCode, 200);
+	}
+	for (const owner of ['ada', 'bob', 'anonymous']) {
+		t.deepEqual(await readdir(path.join(app.filesDir, 'users', owner, 'Public')), ['a.txt'], owner);
+	}
+});
+
+test('of the same upload sent many times at once, one file comes to be', async (t) => {
+	const { ada, home } = await setUp(t);
+	const key = newKey();
+	const answers = await Promise.all(
+		Array.from({ length: 6 }, () => ada.upload('/api/upload', [file('a', 'one'), file('b', 'two')], key)),
+	);
+	for (const answer of answers) t.deepEqual(json(answer), json(answers[0] as never));
+	t.deepEqual(await readdir(home), ['Public', 'a', 'b']);
+});
+
+test('what a crash cut off between two files is made whole by the next try', async (t) => {
+	const { app, ada, home } = await setUp(t);
+	const key = newKey();
+	const send = () => ada.upload('/api/upload', [file('a', 'one'), file('b', 'two')], key);
+	await send();
+	await rm(path.join(home, 'b'));
+	const again = json(await send());
+	t.deepEqual(
+		again.entries.map((entry: { name: string }) => entry.name),
+		['a', 'b'],
+	);
+	t.deepEqual(await readdir(home), ['Public', 'a', 'b']);
+	t.is(await readFile(path.join(home, 'b'), 'utf8'), 'two');
+	await rename(path.join(home, 'a'), path.join(home, 'moved away'));
+	t.is(json(await send()).entries.length, 2);
+	t.deepEqual(await readdir(home), ['Public', 'a', 'b', 'moved away']);
+	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
+});
+
+/** Changes how the files are committed that a server stages. */
+function onCommit({ services: { storage } }: TestApp, before: (staged: StagedFile, nth: number) => Promise<void>) {
+	const { stage } = storage;
+	let commits = 0;
+	storage.stage = async (...given) => {
+		const staged = await stage.apply(storage, given);
+		const { commit } = staged;
+		staged.commit = async (...place) => {
+			await before(staged, commits++);
+			return commit.apply(staged, place);
+		};
+		return staged;
+	};
+}
+
+/** Whoever waits for `opened` goes on once it was opened. */
+function gate() {
+	let open = () => {};
+	const opened = new Promise<void>((resolve) => {
+		open = resolve;
+	});
+	return { open, opened };
+}
+
+test('a try whose files another process takes over while it publishes them answers with the other one’s', async (t) => {
+	const { app, ada, home } = await setUp(t);
+	const other = await testApp(t, { '--data-dir': app.dataDir });
+	const atOther = new Client(other);
+	atOther.cookie = ada.cookie;
+	const key = newKey();
+	const send = (client: Client) => client.upload('/api/upload', [file('a', 'one'), file('b', 'two')], key);
+	const arrived = gate();
+	const held = gate();
+	// The first file is in its place, the second one is about to be.
+	onCommit(app, async (_, nth) => {
+		if (nth !== 1) return;
+		arrived.open();
+		await held.opened;
+	});
+	const first = send(ada);
+	await arrived.opened;
+	const second = await send(atOther);
+	t.is(second.statusCode, 200, second.payload);
+	held.open();
+	t.deepEqual(json(await first), json(second));
+	t.deepEqual(json(await send(ada)), json(second));
+	t.deepEqual(await readdir(home), ['Public', 'a', 'b']);
+	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
+});
+
+test('a try whose files were taken over before it could look takes nothing from the other one', async (t) => {
+	const { app, ada, home } = await setUp(t);
+	const other = await testApp(t, { '--data-dir': app.dataDir });
+	const atOther = new Client(other);
+	atOther.cookie = ada.cookie;
+	const key = newKey();
+	const send = (client: Client) => client.upload('/api/upload', [file('a', 'one')], key);
+	const arrived = gate();
+	const held = gate();
+	onCommit(other, async () => {
+		arrived.open();
+		await held.opened;
+	});
+	const { idempotency } = app.services.database;
+	const { claim } = idempotency;
+	let second: ReturnType<typeof send> | undefined;
+	idempotency.claim = async (keyHash, record) => {
+		if (second !== undefined) held.open();
+		else {
+			await claim(keyHash, record);
+			// It has been in the record, and is so no more when it is read.
+			second = send(atOther);
+			await arrived.opened;
+		}
+		return claim(keyHash, record);
+	};
+	const first = await send(ada);
+	t.is(first.statusCode, 200, first.payload);
+	t.deepEqual(json(first), json(await (second as ReturnType<typeof send>)));
+	t.deepEqual(await readdir(home), ['Public', 'a']);
+	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
+});
+
+test('the files of a try that died are taken over by the next one, and what it had published is found', async (t) => {
+	const { app, ada, home } = await setUp(t);
+	const key = newKey();
+	const send = () => ada.upload('/api/upload', [file('a', 'one'), file('b', 'two')], key);
+	const { idempotency } = app.services.database;
+	const { replace } = idempotency;
+	// From the second file on it is as if the process were gone.
+	onCommit(app, async (staged, nth) => {
+		if (nth !== 1) return;
+		const dead = async () => {
+			throw new Failure('unavailable', 'Dead processes do nothing.');
+		};
+		staged.discard = dead;
+		idempotency.replace = dead;
+		await dead();
+	});
+	t.is((await send()).statusCode, 503);
+	t.deepEqual(await readdir(home), ['Public', 'a']);
+	t.is((await readdir(path.join(app.filesDir, '.stowage/staging'))).length, 1);
+	idempotency.replace = replace;
+	t.is(json(await send()).entries.length, 2);
+	t.deepEqual(await readdir(home), ['Public', 'a', 'b']);
+	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
+});
+
+test('a key that could be guessed is refused', async (t) => {
+	const { ada, home } = await setUp(t);
+	for (const key of ['short', '', 'ä'.repeat(30), 'k'.repeat(201)]) {
+		const answer = await ada.upload('/api/upload', [file('a', 'one')], {
+			'stowage-upload-key': Buffer.from(key).toString('latin1'),
+		});
+		t.is(answer.statusCode, 400, key);
+	}
+	t.deepEqual(await readdir(home), ['Public']);
+});
+
+test('of the same resumable upload begun many times at once, one file comes to be and nobody is refused for good', async (t) => {
+	const { ada, home } = await setUp(t);
+	const key = newKey();
+	const begin = () => create(ada, 4, { filename: 'a' }, key, 'same');
+	for (const answer of await Promise.all(Array.from({ length: 10 }, begin))) {
+		t.true([201, 423].includes(answer.statusCode), answer.payload);
+	}
+	t.deepEqual(told(await begin()), [201, 4, 'a']);
+	t.deepEqual(await readdir(home), ['Public', 'a']);
+});

@@ -1,0 +1,315 @@
+import { once } from 'node:events';
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import path from 'node:path';
+import { Failure } from '@stowage/rules';
+import test, { type ExecutionContext } from 'ava';
+import type { AppOptions } from '../../src/index.js';
+import { addressOf, rawRequest } from '../rawRequest.js';
+import { Client, file, form, json, type TestApp, testApp } from '../testApp.js';
+import { begin, create, patch, remove, told } from '../tusClient.js';
+import { until } from '../until.js';
+
+const kb = (count: number) => Buffer.alloc(count * 1024, 7);
+const left = async ({ filesDir }: TestApp) => [
+	await readdir(path.join(filesDir, '.stowage/staging')),
+	await readdir(path.join(filesDir, 'users/anonymous/Public')),
+];
+
+test('visitors of one address upload so many bytes an hour, by either door', async (t) => {
+	const app = await testApp(t, { '--uploads-anonymous-bytes-per-hour': '100 KB' });
+	const visitor = new Client(app);
+	const post = (size: number) => visitor.upload('/api/upload/public', [file('a', kb(size))]);
+	t.is((await post(50)).statusCode, 200);
+	t.is((await create(visitor, 40 * 1024, { filename: 'b' }, {}, kb(40))).statusCode, 201);
+	const refused = await post(30);
+	t.is(refused.statusCode, 429);
+	t.true(Number(refused.headers['retry-after']) > 3500);
+	t.is((await create(visitor, 30 * 1024, { filename: 'c' })).statusCode, 429);
+	t.is((await create(visitor, 101 * 1024, { filename: 'c' })).statusCode, 413);
+	t.is((await post(101)).statusCode, 413);
+	t.is((await post(5)).statusCode, 200, 'what was refused does not count');
+	t.deepEqual(await left(app), [[], ['a', 'a (1)', 'b']]);
+	const ada = await new Client(app).register('ada');
+	t.is((await ada.upload('/api/upload', [file('a', kb(200))])).statusCode, 200);
+});
+
+test('visitors of one address upload so many files an hour', async (t) => {
+	const app = await testApp(t, { '--uploads-anonymous-files-per-hour': '3' });
+	const visitor = new Client(app);
+	const form = (...names: string[]) =>
+		visitor.upload(
+			'/api/upload/public',
+			names.map((name) => file(name, 'x')),
+		);
+	t.is((await form('a', 'b', 'c', 'd')).statusCode, 413, 'they never fit');
+	t.is((await form('a', 'b')).statusCode, 200);
+	t.is((await form('a/b')).statusCode, 400, 'what comes to nothing does not count');
+	t.is((await create(visitor, 1, { filename: 'c' }, {}, 'x')).statusCode, 201);
+	t.is((await form('d')).statusCode, 429);
+	t.deepEqual(await left(app), [[], ['a', 'b', 'c']]);
+});
+
+test('a limit for an address holds for all who come from there', async (t) => {
+	const app = await testApp(t, { '--uploads-address-files-per-hour': '2', '--uploads-address-bytes-per-hour': '1 MB' });
+	const ada = await new Client(app).register('ada');
+	t.is((await ada.upload('/api/upload', [file('a', 'x')])).statusCode, 200);
+	t.is((await new Client(app).upload('/api/upload/public', [file('a', 'x')])).statusCode, 200);
+	t.is((await ada.upload('/api/upload', [file('b', 'x')])).statusCode, 429);
+	t.is((await create(ada, 2 * 1024 ** 2, { filename: 'c' })).statusCode, 429);
+});
+
+test('an upload that failed says why, also where nothing can be taken back', async (t) => {
+	const app = await testApp(t, { '--uploads-address-files-per-hour': '2' });
+	const visitor = new Client(app);
+	app.services.database.limits.release = () => Promise.reject(new Failure('unavailable', 'The database is away.'));
+	const { storage } = app.services;
+	const { stage } = storage;
+	storage.stage = async (id) => {
+		const staged = await stage.call(storage, id);
+		staged.discard = () => Promise.reject(new Failure('unavailable', 'The disk is away.'));
+		return staged;
+	};
+	t.is((await visitor.upload('/api/upload/public', [file('a/b', 'x')])).statusCode, 400);
+	t.is((await visitor.upload('/api/upload/public', [file('', 'x')])).statusCode, 400);
+});
+
+test('a body of unknown length is counted once it is here', async (t) => {
+	const app = await testApp(t, { '--uploads-anonymous-bytes-per-hour': '100 KB' });
+	const { body, type } = form([file('a', kb(70))]);
+	const send = () =>
+		new Promise<number>((resolve, reject) => {
+			const sent = request(`${app.server.info.uri}/api/upload/public`, {
+				method: 'POST',
+				headers: { 'content-type': type, 'transfer-encoding': 'chunked' },
+			});
+			sent.on('response', (answer) => resolve(answer.statusCode ?? 0)).on('error', reject);
+			sent.end(body);
+		});
+	t.deepEqual([await send(), await send()], [200, 429]);
+	t.deepEqual(await left(app), [[], ['a']]);
+});
+
+test('a body of unknown length is refused while it comes, by what has come', async (t) => {
+	const app = await testApp(t, { '--uploads-anonymous-bytes-per-hour': '1 MB' });
+	const sent = request({
+		...addressOf(app),
+		path: '/api/upload/public',
+		method: 'POST',
+		agent: false,
+		headers: { 'content-type': 'multipart/form-data; boundary=b', 'transfer-encoding': 'chunked' },
+	});
+	sent.on('error', () => {});
+	const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
+	sent.write('--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n');
+	// It never ends.
+	for (let n = 0; n < 20; n++) sent.write(kb(200));
+	const [answer] = await answered;
+	// By how much comes at once it is more than is left, or more than ever fits.
+	t.true([413, 429].includes(answer.statusCode ?? 0), `${answer.statusCode}`);
+	sent.destroy();
+	const fits = await new Client(app).upload('/api/upload/public', [file('b', kb(900))]);
+	t.is(fits.statusCode, 200, 'what came to nothing does not count');
+	t.deepEqual(await left(app), [[], ['b']]);
+});
+
+test('all visitors together upload so much an hour, and what is only announced takes nothing of it', async (t) => {
+	const app = await testApp(t, {
+		'--uploads-anonymous-total-bytes-per-hour': '100 KB',
+		'--uploads-anonymous-total-files-per-hour': '4',
+		'--trusted-proxies': '127.0.0.1',
+	});
+	const from = (address: string) => ({ 'x-forwarded-for': address });
+	const visitor = new Client(app);
+	const post = (name: string, size: number, address: string) =>
+		visitor.upload('/api/upload/public', [file(name, kb(size))], from(address));
+	const location = await begin(visitor, 60 * 1024, { filename: 'a' }, from('192.0.2.1'));
+	t.is((await post('b', 60, '192.0.2.2')).statusCode, 200, 'the upload that was begun has brought nothing');
+	const refused = await patch(visitor, location, 0, kb(60), from('192.0.2.1'));
+	t.is(refused.statusCode, 429);
+	t.true(Number(refused.headers['retry-after']) > 3500);
+	t.is((await post('c', 50, '192.0.2.3')).statusCode, 429);
+	t.is((await post('c', 30, '192.0.2.3')).statusCode, 200);
+	t.is((await post('d', 0, '192.0.2.4')).statusCode, 200);
+	t.is((await post('e', 0, '192.0.2.5')).statusCode, 429, 'four files were begun or came');
+	const ada = await new Client(app).register('ada');
+	t.is((await ada.upload('/api/upload/public', [file('f', kb(200))])).statusCode, 200);
+});
+
+test('what a visitor’s resumable upload says of itself is short', async (t) => {
+	const app = await testApp(t);
+	const long = { filename: 'a', note: 'x'.repeat(1600) };
+	const refused = await create(new Client(app), 3, long);
+	t.deepEqual([refused.statusCode, json(refused).code], [431, 'HEADERS_TOO_LARGE']);
+	t.is((await create(new Client(app), 3, { ...long, note: 'x'.repeat(1000) })).statusCode, 201);
+	t.is((await create(await new Client(app).register('ada'), 3, long)).statusCode, 201);
+	const open = await testApp(t, { '--uploads-anonymous-metadata-size': '0' });
+	t.is((await create(new Client(open), 3, long)).statusCode, 201);
+});
+
+test('0 takes each bound on visitors away', async (t) => {
+	const bounds = ['bytes-per-hour', 'files-per-hour', 'total-bytes-per-hour', 'total-files-per-hour'];
+	const ofUploads = [...bounds, 'unfinished', 'metadata-size'].map((name) => `--uploads-anonymous-${name}`);
+	const names = [
+		...ofUploads,
+		'--uploads-free-space-reserve',
+		'--quotas-anonymous-bytes',
+		'--quotas-anonymous-entries',
+	];
+	const app = await testApp(t, Object.fromEntries(names.map((name) => [name, '0'])));
+	const visitor = new Client(app);
+	t.is((await visitor.upload('/api/upload/public', [file('a', kb(1)), file('b', kb(1))])).statusCode, 200);
+	t.is((await create(visitor, 2 ** 50, { filename: 'c', note: 'x'.repeat(1600) })).statusCode, 507, 'the disk’s alone');
+	const location = await begin(visitor, 3, { filename: 'c', note: 'x'.repeat(1600) });
+	t.deepEqual(told(await patch(visitor, location, 0, 'abc')), [204, 3, 'c']);
+});
+
+test('a copy counts for its address as it goes, and leaves nothing when it is refused', async (t) => {
+	const app = await testApp(t, { '--uploads-address-files-per-hour': '8', '--uploads-address-bytes-per-hour': '1 MB' });
+	const ada = await new Client(app).register('ada');
+	const home = () => readdir(path.join(app.filesDir, 'users/ada'));
+	const copy = (fromPath: string, toPath: string) => ada.post('/api/copyItem', { fromPath, toPath, type: 'private' });
+	await ada.post('/api/createFolder', { directory: '', folderName: 'docs', type: 'private' });
+	const files = ['a', 'b', 'c'].map((name) => file(name, kb(10)));
+	await ada.upload('/api/upload', [{ name: 'directory', value: 'docs' }, ...files]);
+	t.is((await copy('docs', 'new/docs')).statusCode, 200);
+	t.is((await copy('docs', 'other/docs')).statusCode, 429);
+	t.is((await copy('docs/a', 'a')).statusCode, 200, 'what was refused does not count');
+	t.deepEqual((await home()).sort(), ['Public', 'a', 'docs', 'new']);
+	await rm(path.join(app.filesDir, 'users/ada/a'));
+	await writeFile(path.join(app.filesDir, 'users/ada/large'), kb(1000));
+	t.is((await copy('large', 'larger')).statusCode, 429);
+	t.deepEqual((await home()).sort(), ['Public', 'docs', 'large', 'new']);
+});
+
+test('a visitor’s address has only so many uploads that are not finished', async (t) => {
+	const app = await testApp(t, { '--uploads-anonymous-unfinished': '2' });
+	const visitor = new Client(app);
+	const first = await begin(visitor, 3, { filename: 'a' });
+	const second = await begin(visitor, 3, { filename: 'b' });
+	t.is((await create(visitor, 3, { filename: 'c' })).statusCode, 429);
+	t.is((await visitor.upload('/api/upload/public', [file('c', 'x')])).statusCode, 429);
+	t.deepEqual(told(await patch(visitor, first, 0, 'abc')), [204, 3, 'a']);
+	t.is((await visitor.upload('/api/upload/public', [file('c', 'x')])).statusCode, 200);
+	const third = await begin(visitor, 3, { filename: 'd' });
+	await remove(visitor, second);
+	await remove(visitor, third);
+	const ada = await new Client(app).register('ada');
+	for (const name of ['1', '2', '3']) await begin(ada, 3, { filename: name });
+	t.is((await create(visitor, 3, { filename: 'e' })).statusCode, 201);
+});
+
+test('of many uploads that a visitor begins at once, so many are begun as may be unfinished', async (t) => {
+	const app = await testApp(t, { '--uploads-anonymous-unfinished': '3' });
+	const visitor = new Client(app);
+	const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => create(visitor, 3, { filename: `${n}` })));
+	const statuses = answers.map(({ statusCode }) => statusCode).sort();
+	t.deepEqual(statuses, [...Array(3).fill(201), ...Array(7).fill(429)]);
+	t.is((await left(app))[0]?.length, 3);
+});
+
+test('forms of people who are signed in take nothing from visitors of the same address', async (t) => {
+	const app = await testApp(t, { '--uploads-anonymous-unfinished': '1' });
+	const ada = await new Client(app).register('ada');
+	const { storage } = app.services;
+	const { stage } = storage;
+	let isForVisitor = false;
+	storage.stage = async (id) => {
+		const staged = await stage.call(storage, id);
+		// While her file is on its way, a visitor sends one.
+		if (!isForVisitor) {
+			isForVisitor = true;
+			t.is((await new Client(app).upload('/api/upload/public', [file('b', 'x')])).statusCode, 200);
+		}
+		return staged;
+	};
+	t.is((await ada.upload('/api/upload', [file('a', 'x')])).statusCode, 200);
+	t.true(isForVisitor);
+});
+
+/** A disk of which so much is free, whatever is written to it. */
+async function smallDisk(t: ExecutionContext, free: number, options: AppOptions = {}) {
+	const app = await testApp(t, { '--uploads-free-space-reserve': '0' }, options);
+	app.services.storage.freeSpace = async () => free;
+	return app;
+}
+
+const mb = 1024 ** 2;
+
+/** Sends the first bytes of a piece and no more; resolves once the server has taken them. */
+async function beginPiece(app: TestApp, client: Client, location: string, length: number): Promise<ClientRequest> {
+	const sent = request({
+		...addressOf(app),
+		path: location,
+		method: 'PATCH',
+		agent: false,
+		headers: {
+			cookie: client.cookie ?? '',
+			'tus-resumable': '1.0.0',
+			'upload-offset': '0',
+			'content-type': 'application/offset+octet-stream',
+			'content-length': String(length),
+		},
+	});
+	sent.on('error', () => {});
+	const staging = path.join(app.filesDir, '.stowage/staging');
+	const sizes = async () => {
+		const names = await readdir(staging);
+		return Promise.all(names.map(async (name) => (await stat(path.join(staging, name))).size));
+	};
+	const before = (await sizes()).filter((size) => size > 0).length;
+	sent.write(kb(16));
+	await until('its first bytes are here', async () => (await sizes()).filter((size) => size > 0).length > before);
+	return sent;
+}
+
+test('an upload that brings nothing claims no space, and one that can never fit is refused', async (t) => {
+	const app = await smallDisk(t, 10 * mb);
+	const ada = await new Client(app).register('ada');
+	const bob = await new Client(app).register('bob');
+	t.is((await create(ada, 9 * mb, { filename: 'a' })).statusCode, 201);
+	t.is((await create(bob, 9 * mb, { filename: 'b' })).statusCode, 201);
+	t.is((await bob.upload('/api/upload', [file('c', kb(5000))])).statusCode, 200);
+	const refused = await create(bob, 11 * mb, { filename: 'b' });
+	t.deepEqual([refused.statusCode, json(refused).code], [507, 'STORAGE_FULL']);
+	// Refused by its headers alone: no body is sent.
+	const post = await rawRequest(
+		app,
+		`POST /api/upload HTTP/1.1\r\nHost: x\r\nCookie: ${ada.cookie}\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: ${11 * mb}\r\n\r\n`,
+	);
+	t.is(post.status, 507);
+});
+
+test('space that others are filling is not given away, until they fall silent', async (t) => {
+	const clock = { now: Date.now(), monotonic: 0 };
+	const app = await smallDisk(t, 10 * mb, { now: () => clock.now, monotonic: () => clock.monotonic });
+	const ada = await new Client(app).register('ada');
+	const bob = await new Client(app).register('bob');
+	const sent = await beginPiece(app, bob, await begin(bob, 2 * mb, { filename: 'b' }), 2 * mb);
+	t.is((await create(ada, 9 * mb, { filename: 'a' })).statusCode, 507);
+	t.is((await create(ada, 8 * mb, { filename: 'a' })).statusCode, 201);
+	// A time of day that is set back or forth says nothing about them.
+	clock.now += 60_000;
+	t.is((await create(ada, 9 * mb, { filename: 'a' })).statusCode, 507);
+	clock.monotonic += 11_000;
+	t.is((await create(ada, 9 * mb, { filename: 'a' })).statusCode, 201);
+	sent.destroy();
+});
+
+test('all that one client sends at once claims a share of the free space, and a visitor’s claim is no user’s concern', async (t) => {
+	const app = await smallDisk(t, 12 * mb);
+	const ada = await new Client(app).register('ada');
+	const bob = await new Client(app).register('bob');
+	const visitor = new Client(app);
+	const sent: ClientRequest[] = [];
+	for (const name of ['1', '2', '3']) {
+		sent.push(await beginPiece(app, bob, await begin(bob, 8 * mb, { filename: name }), 8 * mb));
+	}
+	t.is((await create(ada, 9.5 * mb, { filename: 'a' })).statusCode, 507);
+	t.is((await create(ada, 8.5 * mb, { filename: 'a' })).statusCode, 201);
+	sent.push(await beginPiece(app, visitor, await begin(visitor, 8 * mb, { filename: 'v' }), 8 * mb));
+	t.is((await create(ada, 8.5 * mb, { filename: 'b' })).statusCode, 201);
+	t.is((await create(visitor, 8.5 * mb, { filename: 'w' })).statusCode, 507);
+	t.is((await create(visitor, 5.5 * mb, { filename: 'w' })).statusCode, 201);
+	for (const each of sent) each.destroy();
+});
