@@ -6,7 +6,7 @@ export interface ProgramLimits {
 	memoryBytes: number;
 	/** Of processor time, over its whole life. */
 	cpuSeconds?: number;
-	/** The length of any file that it writes. Infinity is no bound either. */
+	/** The length of any file that it writes, 0 for none at all. Infinity is no bound either. */
 	fileBytes?: number;
 	/**
 	 * How many files it may have open.
@@ -38,7 +38,7 @@ export interface ProgramCommand {
 
 /** The shell sets what Node can't: limits hold from the first instruction on, and all that the child starts inherits them. */
 const limits =
-	'ulimit -c 0; ulimit -n "$1"; ulimit -d "$2"; [ "$3" = 0 ] || ulimit -t "$3"; [ "$4" = 0 ] || ulimit -f "$4"; shift 4; ';
+	'ulimit -c 0; ulimit -n "$1"; ulimit -d "$2"; [ -z "$3" ] || ulimit -t "$3"; [ -z "$4" ] || ulimit -f "$4"; shift 4; ';
 
 const low = 'set -- nice -n 10 "$@"; ';
 
@@ -61,11 +61,15 @@ const watched =
  * group of its own, so that `killGroup` ends it with all that it started. Under `endsWithInput` a program that was ended by a signal has 128 and its number as its code.
  */
 export function limitedCommand(program: string, args: readonly string[], options: ProgramOptions): ProgramCommand {
-	const { memoryBytes, cpuSeconds = 0, fileBytes = 0, openFiles = 64, files = [], env } = options;
+	const { memoryBytes, cpuSeconds, fileBytes, openFiles = 64, files = [], env } = options;
 	const script =
 		limits + (options.priority === 'idle' ? idle : low) + (options.endsWithInput === true ? watched : exec);
-	const fileBlocks = Number.isFinite(fileBytes) ? Math.ceil(fileBytes / 512) : 0;
-	const values = [openFiles, Math.floor(memoryBytes / 1024), cpuSeconds, fileBlocks].map(String);
+	const values = [
+		openFiles,
+		Math.floor(memoryBytes / 1024),
+		limitOrNone(cpuSeconds),
+		limitOrNone(fileBytes === undefined ? undefined : Math.ceil(fileBytes / 512)),
+	].map(String);
 	return {
 		file: '/bin/sh',
 		args: ['-c', script, 'sh', ...values, program, ...args],
@@ -82,6 +86,11 @@ export function limitedCommand(program: string, args: readonly string[], options
 			stdio: ['pipe', 'pipe', 'pipe', ...files],
 		},
 	};
+}
+
+/** Told apart from a limit of 0. */
+function limitOrNone(limit: number | undefined): number | '' {
+	return limit === undefined || limit === Number.POSITIVE_INFINITY ? '' : limit;
 }
 
 /** Starts a limited program. */

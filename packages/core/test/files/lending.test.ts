@@ -70,6 +70,26 @@ test('a program may write without an end where the storage can’t tell what is 
 	await staged.discard();
 });
 
+test('a program may write nothing where nothing is left', async (t) => {
+	const { viewer, files, storage, staging } = await appWithViewer(t);
+	storage.freeSpace = async () => 0;
+	const staged = await storage.stage();
+	let mostBytes: number | undefined;
+	const error = await t.throwsAsync(
+		files.lend(viewer, staged, async (lent) => {
+			mostBytes = lent.mostBytes;
+			const limits = { memoryBytes: 64 * megabyte, fileBytes: lent.mostBytes, files: [lent.descriptor] };
+			const child = spawnLimited('sh', ['-c', 'ulimit -f; echo too much >/proc/self/fd/3'], limits);
+			t.is((await text(child.stdout ?? Readable.from([]))).trim(), '0');
+		}),
+	);
+	t.is(mostBytes, 0);
+	t.is(error?.message, 'There is not enough free space.');
+	t.is(await staged.size(), 0);
+	await staged.discard();
+	t.deepEqual(await readdir(staging), []);
+});
+
 test('a program is told to end before it takes from what stays free', async (t) => {
 	const reserve = 30 * megabyte;
 	const { app, viewer, files, staging } = await appWithViewer(t, { '--uploads-free-space-reserve': `${reserve}` });
