@@ -100,10 +100,9 @@ export class MemoryStorage implements FolderTimesStorage {
 		const staged = options.staged && this.#root.findCopy(options.staged.id, this.#apart(from, to).type);
 		if (staged?.published !== undefined) {
 			const { children } = this.#folder(parentPath(to));
-			const name = [baseName(to), ...(options.otherNames ?? [])].find(
-				(each) => children.get(each) === staged.published,
-			);
-			if (name !== undefined) return itemOf(name, staged.published);
+			for (const name of [options.staged?.name, baseName(to)]) {
+				if (name !== undefined && children.get(name) === staged.published) return itemOf(name, staged.published);
+			}
 		}
 		if (staged?.isBusy) throw new Failure('locked', 'Somebody else is working on this copy.');
 		const isFound = staged !== undefined && staged.published === undefined;
@@ -113,11 +112,16 @@ export class MemoryStorage implements FolderTimesStorage {
 			if (!isFound) await options.staged?.onBegin(own.id);
 			await announceCopy(this.#apart(from, to), options);
 			options.signal?.throwIfAborted();
-			const copy = this.#apart(from, to).copy();
-			const path = this.#freePath(to, options);
-			this.#publish(copy, path);
-			own.published = copy;
-			return itemOf(baseName(path), copy);
+			for (;;) {
+				const path = this.#freePath(to, options);
+				await options.beforeNaming?.(baseName(path));
+				// Somebody else may have taken the name meanwhile.
+				if (this.#freePath(to, options) !== path) continue;
+				const copy = this.#apart(from, to).copy();
+				this.#publish(copy, path);
+				own.published = copy;
+				return itemOf(baseName(path), copy);
+			}
 		} finally {
 			own.isBusy = false;
 			if (options.staged === undefined) this.#root.copies.delete(own.id);

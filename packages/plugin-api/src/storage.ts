@@ -73,17 +73,19 @@ export interface CommitOptions extends MoveOptions {
 export interface CopyStaging {
 	/** The id of the copy that was cut off, if there was one; it may be gone. */
 	id?: string | undefined;
+	/** What `beforeNaming` told last of that copy, unless it was the name of the path. */
+	name?: string | undefined;
 	/** Awaited before anything is copied, where no copy of that id was found, with the id of the one that is begun. */
 	onBegin(id: string): Promise<void>;
 }
 
-export interface CopyOptions extends NamingOptions {
+export interface CopyOptions extends MoveOptions {
 	/** Ends the copy, of which then nothing is left, unless it is staged. */
 	signal?: AbortSignal | undefined;
 	/**
 	 * Makes a copy that survives whatever ends it, a crash as well as a failure, until it is discarded: the next one with its id goes on with it. Files that are whole in it
 	 * are not copied again, unless the original has another size or modified time by now; what the original has no more is dropped. One that was published, though the
-	 * process did not live to tell, is found under the name it got. Throws `locked` while somebody works on it.
+	 * process did not live to tell, is found under the name of the path or that of `staged`, and nothing is copied. Throws `locked` while somebody works on it.
 	 */
 	staged?: CopyStaging | undefined;
 	/** Awaited before each file and folder of the copy is made, or found to be there already; what it throws ends the copy. */

@@ -2,10 +2,10 @@ import type { CopyOptions, StorageProvider } from '@stowage/plugin-api';
 import { names, p, put, putFolders, type Rule, readText, refused } from './steps.js';
 
 /** Options of a staged copy that note the ids it is given, and its bytes. */
-function noting(id?: string) {
+function noting(id?: string, name?: string) {
 	const noted = { ids: [] as string[], bytes: 0, items: 0 };
 	const options: CopyOptions = {
-		staged: { id, onBegin: async (given) => void noted.ids.push(given) },
+		staged: { id, name, onBegin: async (given) => void noted.ids.push(given) },
 		beforeItem: async () => void noted.items++,
 		afterBytes: (bytes) => {
 			noted.bytes += bytes;
@@ -103,22 +103,51 @@ export function stagedCopyRules(rule: Rule): void {
 		t.is(await readText(storage, 'other/deep/a'), 'in a folder');
 	});
 
-	rule('a staged copy that was published is found under the name it got', async (t, storage, again) => {
+	rule('a staged copy that was published is found under the name that was told before', async (t, storage, again) => {
 		await putTree(storage);
 		await put(storage, 'to', 'taken');
 		for (const from of ['from', 'from/deep/a']) {
 			const otherNames = ['to (1)', 'to (2)', 'to (3)'];
+			const told: string[] = [];
+			const beforeNaming = async (name: string) => void told.push(name);
 			const { noted, options } = noting();
-			const copy = await storage.copy(p(from), p('to'), { ...options, otherNames });
+			const copy = await storage.copy(p(from), p('to'), { ...options, otherNames, beforeNaming });
+			t.is(told.at(-1), copy.name);
 			const before = await names(storage, '');
 			const reopened = await again();
-			const second = noting(noted.ids[0]);
-			t.deepEqual(await reopened.copy(p(from), p('to'), { ...second.options, otherNames }), copy);
+			// Nobody goes through the other names: there may be a thousand.
+			const second = noting(noted.ids[0], told.at(-1));
+			t.deepEqual(await reopened.copy(p(from), p('to'), second.options), copy);
 			t.deepEqual(second.noted, { ids: [], bytes: 0, items: 0 });
 			await storage.discardCopy(noted.ids[0] ?? '');
 			t.deepEqual(await names(storage, ''), before);
 		}
 		t.deepEqual(await names(storage, ''), ['from', 'to', 'to (1)', 'to (2)']);
+	});
+
+	rule('a staged copy that found its name free in the end is found there', async (t, storage, again) => {
+		await putTree(storage);
+		const { noted, options } = noting();
+		const copy = await storage.copy(p('from'), p('to'), options);
+		// What an earlier try was told.
+		await put(storage, 'to (1)', 'somebody else’s');
+		const second = noting(noted.ids[0], 'to (1)');
+		t.deepEqual(await (await again()).copy(p('from'), p('to'), second.options), copy);
+		t.deepEqual(await names(storage, ''), ['from', 'to', 'to (1)']);
+	});
+
+	rule('the name that a copy gets is told before it has it', async (t, storage) => {
+		await putTree(storage);
+		for (const from of ['from', 'from/deep/a']) {
+			const refusal = new Error('it could not be noted');
+			const beforeNaming = async (name: string) => {
+				t.false((await names(storage, '')).includes(name));
+				throw refusal;
+			};
+			t.is(await t.throwsAsync(storage.copy(p(from), p('to'), { beforeNaming })), refusal);
+			t.is(await t.throwsAsync(storage.copy(p(from), p('to'), { ...noting().options, beforeNaming })), refusal);
+			t.deepEqual(await names(storage, ''), ['from']);
+		}
 	});
 
 	rule('a staged copy that was discarded is begun again', async (t, storage) => {

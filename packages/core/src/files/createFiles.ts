@@ -41,7 +41,7 @@ import type { ItemWatcher } from './itemWatcher.js';
 import { lendStaged } from './lendStaged.js';
 import { listMerged, listPlace } from './listFolder.js';
 import { notThere, ownPlace, type Place, privatePlace, publicPlace, readPlace, treeOf } from './places.js';
-import { findPublished, type NamesNoted, publishAll, publishOnce, underFreeName } from './publish.js';
+import { findPublished, type NamesNoted, notedCopy, publishAll, publishOnce, underFreeName } from './publish.js';
 import { searchPlaces } from './searchFolder.js';
 import { surveyPlace, walkedItem } from './surveyPlace.js';
 import { watchPlaces } from './watchPlaces.js';
@@ -228,11 +228,14 @@ export function createFiles(
 			assertAllowed(copyToDenial(viewer, from, to));
 			const target = { ...to, path: normalTarget(item.path, to.path) };
 			const asker = (await spaceFor(viewer)).asking();
+			const staged = options.staged && (await notedCopy(names, options.staged));
 			try {
 				return await arrive(viewer, from, ownPlace(viewer, target), (path, naming, take) =>
 					storage().copy(from.at, path, {
 						...options,
 						...naming,
+						staged,
+						beforeNaming: staged && ((name) => staged.note(name, baseName(path))),
 						async beforeItem(item) {
 							await take({ bytes: item.size, entries: 1 });
 							await options.beforeItem?.(item);

@@ -1,4 +1,5 @@
 import type {
+	CopyStaging,
 	NamingOptions,
 	PublishedNameStore,
 	PublishOptions,
@@ -65,6 +66,29 @@ export async function findPublished(
 	const found = noted === undefined ? undefined : await storage.publishedAs(stagedId, joinPath(folder, noted));
 	// A later try may have found the wished name free again.
 	return found ?? storage.publishedAs(stagedId, joinPath(folder, wished));
+}
+
+/** A copy that may be gone on with, and notes which other name than the wished one it is about to get. */
+export async function notedCopy(
+	names: NamesNoted,
+	staging: CopyStaging,
+): Promise<CopyStaging & { note(name: string, wished: string): Promise<void> }> {
+	const { id } = staging;
+	const noted = {
+		id,
+		name: id === undefined ? undefined : await names.find(id),
+		async onBegin(begun: string) {
+			noted.id = begun;
+			noted.name = undefined;
+			await staging.onBegin(begun);
+		},
+		async note(name: string, wished: string) {
+			if (noted.id === undefined || name === wished) return;
+			await names.note(noted.id, name);
+			noted.name = name;
+		},
+	};
+	return noted;
 }
 
 function publishAs(

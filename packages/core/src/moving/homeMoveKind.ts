@@ -102,7 +102,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 	/** Nothing stays at the target, wherever an earlier run had come to. */
 	const dropCopy = async ({ target, home, state }: Move): Promise<void> => {
 		if (state.mark === undefined) return;
-		const found = await findTree(target.storage, ownId(state.mark, target), home, []);
+		const found = await findTree(target.storage, ownId(state.mark, target), home);
 		if (found?.isDone) await target.storage.remove(home);
 		else await discardAcross(target.storage, ownId(state.mark, target));
 	};
@@ -222,7 +222,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 	async function copyFolder(move: Move): Promise<StoragePath> {
 		const { job, target, home, state } = move;
 		if (state.mark !== undefined) {
-			const found = await findTree(target.storage, ownId(state.mark, target), home, []);
+			const found = await findTree(target.storage, ownId(state.mark, target), home);
 			if (found?.isDone === false) return found.folder;
 			if (found?.isDone) {
 				// It had its name already, and the run was cut off before the home was switched.

@@ -188,6 +188,7 @@ export class MountedStorage implements SurveyingStorage, WatchingStorage {
 			if (isElsewhere && staged.id !== undefined) await this.discardCopy(staged.id).catch(ignoreMissing);
 			targetOptions.staged = {
 				id: staged.id === undefined || isElsewhere ? undefined : withoutTag(staged.id, target.tag),
+				name: staged.name,
 				onBegin: (id) => staged.onBegin(withTag(id, target.tag)),
 			};
 		}

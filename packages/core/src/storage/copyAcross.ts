@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import {
 	type CopyOptions,
 	hasFolderTimes,
+	type MoveOptions,
 	type StagingAges,
 	type StorageItem,
 	type StorageProvider,
@@ -69,11 +70,11 @@ async function copyFile(
 	from: StoragePath,
 	target: StorageProvider,
 	to: StoragePath,
-	{ staged: staging, otherNames = [], ...options }: CopyOptions,
+	{ staged: staging, otherNames = [], beforeNaming, ...options }: CopyOptions,
 ): Promise<StorageItem> {
 	const earlier = staging?.id?.startsWith(filePrefix) ? staging.id.slice(filePrefix.length) : undefined;
 	if (earlier !== undefined) {
-		const published = await findPublished(target, earlier, to, otherNames);
+		const published = await findPublished(target, earlier, to, staging?.name);
 		if (published !== undefined) return published;
 	}
 	const staged = await target.stage();
@@ -84,7 +85,7 @@ async function copyFile(
 			await options.beforeItem?.(file.item);
 			await staged.append(bytesOf(file.read(), options), 0);
 			options.signal?.throwIfAborted();
-			return await staged.commit(to, { otherNames, mtime: file.item.mtime });
+			return await staged.commit(to, { otherNames, beforeNaming, mtime: file.item.mtime });
 		} finally {
 			await file.close();
 		}
@@ -99,14 +100,14 @@ async function findPublished(
 	target: StorageProvider,
 	id: string,
 	to: StoragePath,
-	otherNames: Iterable<string>,
+	name: string | undefined,
 ): Promise<StorageItem | undefined> {
 	try {
 		await (await target.stage(id)).discard();
 	} catch (error) {
 		ignoreMissing(error);
 	}
-	for (const path of pathsOf(to, otherNames)) {
+	for (const path of pathsOf(to, name)) {
 		const item = await target.publishedAs(id, path);
 		if (item !== undefined) return item;
 	}
@@ -118,15 +119,15 @@ async function copyTree(
 	from: StoragePath,
 	target: StorageProvider,
 	to: StoragePath,
-	{ staged, otherNames = [], ...options }: CopyOptions,
+	{ staged, otherNames = [], beforeNaming, ...options }: CopyOptions,
 ): Promise<StorageItem> {
-	const published = staged?.id?.startsWith(treePrefix) ? await findTree(target, staged.id, to, otherNames) : undefined;
+	const published = staged?.id?.startsWith(treePrefix) ? await findTree(target, staged.id, to, staged.name) : undefined;
 	if (published?.isDone) return published.item;
 	const folder = published?.folder ?? newTree();
 	try {
 		if (published === undefined) await beginTree(target, folder, staged?.onBegin);
 		await copyContents(source, from, target, folder, options);
-		const made = await target.move(folder, to, { otherNames });
+		const made = await target.move(folder, to, { otherNames, beforeNaming });
 		// Not before: a copy that looks old is swept.
 		const at = joinPath(parentPath(to), made.name);
 		await keepFolderTime(source, from, target, at);
@@ -155,26 +156,24 @@ export async function beginTree(
 
 type FoundTree = { isDone: true; item: StorageItem } | { isDone: false; folder: StoragePath };
 
-/** The folder of a copy that was begun: where it grows, or under the name that it got. */
+/** The folder of a copy that was begun: where it grows, or where it was published, under the name of the path or the one that was told before. */
 export async function findTree(
 	target: StorageProvider,
 	id: string,
 	to: StoragePath,
-	otherNames: Iterable<string>,
+	name?: string,
 ): Promise<FoundTree | undefined> {
 	const { folder, object } = parseTreeId(id);
 	if ((await statIfThere(target, folder))?.id === object) return { isDone: false, folder };
-	for (const path of pathsOf(to, otherNames)) {
+	for (const path of pathsOf(to, name)) {
 		const item = await statIfThere(target, path);
-		if (item === undefined) return undefined;
-		if (item.id === object) return { isDone: true, item };
+		if (item?.id === object) return { isDone: true, item };
 	}
 	return undefined;
 }
 
-function* pathsOf(to: StoragePath, otherNames: Iterable<string>): Generator<StoragePath> {
-	yield to;
-	for (const name of otherNames) yield joinPath(parentPath(to), name);
+function pathsOf(to: StoragePath, name: string | undefined): Iterable<StoragePath> {
+	return new Set(name === undefined ? [to] : [joinPath(parentPath(to), name), to]);
 }
 
 /**
@@ -185,7 +184,7 @@ export async function copyContents(
 	from: StoragePath,
 	target: StorageProvider,
 	folder: StoragePath,
-	options: Omit<CopyOptions, 'staged' | 'otherNames'>,
+	options: Omit<CopyOptions, 'staged' | keyof MoveOptions>,
 ): Promise<void> {
 	const there = new Map<string, StorageItem>();
 	for await (const { items } of itemsIn(target, folder)) for (const item of items) there.set(item.name, item);

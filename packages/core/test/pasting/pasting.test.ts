@@ -137,7 +137,8 @@ for (const isSaved of [true, false]) {
 	const where = isSaved ? 'after' : 'before';
 	test(`a copy that is cut off ${where} each checkpoint ends with one copy of each`, async (t) => {
 		const { home, viewer, kinds, plant, staged } = await scene(t);
-		await plant({ a: 'one', 'docs/b': 'two', 'docs/deep/c': 'three', d: 'four' });
+		const taken = { 'to/a': 'taken', 'to/docs/own': 'taken', 'to/docs (1)': 'taken' };
+		await plant({ a: 'one', 'docs/b': 'two', 'docs/deep/c': 'three', d: 'four', ...taken });
 		const { result } = await runInPieces(
 			kinds.copy,
 			viewer,
@@ -145,13 +146,17 @@ for (const isSaved of [true, false]) {
 			isSaved,
 		);
 		t.deepEqual(result, { done: 3, failed: 0, errors: [] });
-		const { a, d, ...docs } = await tree(path.join(home, 'to'));
-		t.deepEqual([a, d], ['one', 'four']);
-		t.deepEqual(docs, {
+		t.deepEqual(await tree(path.join(home, 'to')), {
+			a: 'taken',
+			'a (1)': 'one',
+			d: 'four',
 			docs: 'a folder',
-			'docs/b': 'two',
-			'docs/deep': 'a folder',
-			'docs/deep/c': 'three',
+			'docs/own': 'taken',
+			'docs (1)': 'taken',
+			'docs (2)': 'a folder',
+			'docs (2)/b': 'two',
+			'docs (2)/deep': 'a folder',
+			'docs (2)/deep/c': 'three',
 		});
 		const left = (await staged()).length;
 		// One that was begun but not saved is nobody's, and swept.

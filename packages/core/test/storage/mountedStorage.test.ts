@@ -246,6 +246,31 @@ test('a copy to another root goes on where it was cut off', async (t) => {
 	t.is(again.name, 'docs', 'it is found under the name that it got');
 });
 
+test('a copy to another root that got another name is found under the one that was told', async (t) => {
+	const { storage } = await homes(t);
+	await tree(storage);
+	for (const from of ['users/near-1/docs', 'users/near-1/docs/a.txt']) {
+		const to = p('users/far-1/copy');
+		if (from.endsWith('docs')) await put(storage, to, 'taken');
+		let [id, name] = ['', ''];
+		const made = await storage.copy(p(from), to, {
+			otherNames: ['copy (1)', 'copy (2)'],
+			beforeNaming: async (told) => {
+				name = told;
+			},
+			staged: {
+				onBegin: async (begun) => {
+					id = begun;
+				},
+			},
+		});
+		t.is(name, made.name);
+		const staged = { id, name, onBegin: async () => t.fail('it was published') };
+		t.deepEqual(await storage.copy(p(from), to, { staged }), made);
+	}
+	t.deepEqual(await namesIn(storage, 'users/far-1'), ['copy', 'copy (1)', 'copy (2)']);
+});
+
 test('a copy to another root that nobody goes on with is discarded or swept', async (t) => {
 	const { storage, second } = await homes(t);
 	await tree(storage);

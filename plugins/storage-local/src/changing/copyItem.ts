@@ -23,7 +23,7 @@ export async function copyItem(
 	to: StoragePath,
 	options: CopyOptions,
 ): Promise<StorageItem> {
-	const { signal, otherNames = [], staged } = options;
+	const { signal, otherNames = [], beforeNaming, staged } = options;
 	assertApart(from, to);
 	signal?.throwIfAborted();
 	using source = await disk.parentOf(from, 'pass');
@@ -34,7 +34,8 @@ export async function copyItem(
 	const before = parseCopyId(staged?.id ?? '');
 	const found = before && (await CopyObject.find(disk, staging, item.type, before));
 	if (before !== undefined && found === undefined) {
-		const published = await findPublished(disk, before, item.type, target, namesFrom(to, otherNames));
+		const names = new Set([staged?.name ?? baseName(to), baseName(to)]);
+		const published = await findPublished(disk, before, item.type, target, names);
 		if (published !== undefined) return published;
 	}
 	if (found === undefined) await assertFree(disk, target, to, otherNames);
@@ -46,9 +47,10 @@ export async function copyItem(
 		await syncCopy(disk, copy);
 		signal?.throwIfAborted();
 		const whole = toItem(copy.name, { ...(await disk.statOf(copy.fd)), type: item.type });
-		const taken = await takeFreeName(disk, target, namesFrom(to, otherNames), (toName) =>
-			renameAny(disk, item.type, { from: staging, fromName: copy.name, to: target, toName }),
-		);
+		const taken = await takeFreeName(disk, target, namesFrom(to, otherNames), async (toName) => {
+			await beforeNaming?.(toName);
+			await renameAny(disk, item.type, { from: staging, fromName: copy.name, to: target, toName });
+		});
 		if (taken === undefined) throw nameTaken(to);
 		await disk.syncs.sync(target);
 		// Awaited here: what `using` holds is given back when the function returns.
