@@ -1,6 +1,6 @@
 import { dropPrivileges } from './dropPrivileges.js';
-import { explain } from './explain.js';
 import { createProgram } from './program.js';
+import { explain } from './terminal/explain.js';
 
 // Whoever reads the output has seen enough: `stowage audit | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -5,9 +5,9 @@ import { loadConfig } from '../../packages/core/src/index.js';
 import { memoryStorageFlags } from '../../packages/core/test/memoryPlugin.js';
 import { Client, testApp } from '../../packages/core/test/testApp.js';
 import { startMariadb } from '../../packages/database/test/mariadb.js';
+import { defaultPlugins } from '../src/commandLine/settings.js';
 import { checkService } from '../src/doctor/service.js';
 import { unitText } from '../src/service/unit.js';
-import { defaultPlugins } from '../src/settings.js';
 import { dataFolder, run } from './program.js';
 
 interface Finding {

@@ -6,8 +6,8 @@ import test, { type ExecutionContext } from 'ava';
 import { execa } from 'execa';
 import { loadConfig } from '../../packages/core/src/index.js';
 import { until } from '../../packages/core/test/until.js';
+import { defaultPlugins } from '../src/commandLine/settings.js';
 import { checkStorage } from '../src/doctor/storage.js';
-import { defaultPlugins } from '../src/settings.js';
 import { dataFolder, run } from './program.js';
 
 const program = fileURLToPath(new URL('../src/main.js', import.meta.url));

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
 import { CommanderError } from 'commander';
 import { execa } from 'execa';
-import { explain } from '../src/explain.js';
 import { createProgram } from '../src/program.js';
+import { explain } from '../src/terminal/explain.js';
 
 const program = fileURLToPath(new URL('../src/main.js', import.meta.url));
 

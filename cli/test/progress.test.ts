@@ -2,7 +2,7 @@ import path from 'node:path';
 import test from 'ava';
 import { Client, file, json, testApp } from '../../packages/core/test/testApp.js';
 import { until } from '../../packages/core/test/until.js';
-import { Progress, type Step } from '../src/Progress.js';
+import { Progress, type Step } from '../src/terminal/Progress.js';
 import { dataFolder, run } from './program.js';
 
 /** A progress on a terminal of so many columns, with what was written to it, by a clock of the test. */

@@ -3,7 +3,7 @@ import './ui/theme.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/App.js';
-import { holdKeyReleases } from './ui/keyReleases.js';
+import { holdKeyReleases } from './ui/keyboard/keyReleases.js';
 
 const root = document.getElementById('root');
 if (!root) throw new Error('The page has no element #root.');

@@ -1,7 +1,7 @@
 import { browse, checkLoginStatus, download } from '@stowage/contract';
 import test from 'ava';
 import { encodePath, endpointUrl, failureFrom, NetworkFailure } from '../src/api/client/client.js';
-import { menuTarget } from '../src/ui/menuKeys.js';
+import { menuTarget } from '../src/ui/keyboard/menuKeys.js';
 import { autoHides, notificationsReducer, type ShownNotice } from '../src/ui/notifications/notifications.js';
 
 test('addresses carry the path encoded once and the query as it is', (t) => {

@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { Failure, isFailure } from '@stowage/rules';
 import { type Entry, open, type ZipFile } from 'yauzl';
-import type { Progress } from '../Progress.js';
+import type { Progress } from '../terminal/Progress.js';
 import { entryNames, type Manifest, parseManifest } from './format.js';
 
 /** A backup that is open; each entry is as the manifest says, or what reads it fails. */

@@ -15,7 +15,7 @@ import {
 	type Written,
 } from '@stowage/core';
 import { Failure, homeRoot, isWithin, joinPath, parsePath, type StoragePath } from '@stowage/rules';
-import { type Progress, withRowProgress } from '../Progress.js';
+import { type Progress, withRowProgress } from '../terminal/Progress.js';
 import { entryNames } from './format.js';
 import type { Backup } from './readBackup.js';
 import { assertFree, writeDurably } from './writeDurably.js';

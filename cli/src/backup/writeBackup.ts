@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { type FileHash, hashFiles, readSnapshot, type Services, type Snapshot } from '@stowage/core';
 import { homeRoot, joinPath, parsePath } from '@stowage/rules';
 import { ZipFile } from 'yazl';
-import type { Progress } from '../Progress.js';
+import type { Progress } from '../terminal/Progress.js';
 import { backupFormat, entryNames, type Manifest } from './format.js';
 import { assertFree, writeDurably } from './writeDurably.js';
 

@@ -1,10 +1,10 @@
 import { type AuditRecord, auditActions, readAudit } from '@stowage/core';
 import { Failure, formatListSize, plural } from '@stowage/rules';
 import { Command, Option } from 'commander';
-import { documented } from '../documented.js';
-import { printRows } from '../output.js';
-import { configOf, withSettings } from '../settings.js';
-import { spanOf } from '../spans.js';
+import { documented } from '../commandLine/documented.js';
+import { configOf, withSettings } from '../commandLine/settings.js';
+import { spanOf } from '../commandLine/spans.js';
+import { printRows } from '../terminal/output.js';
 
 interface AuditOptions {
 	user?: string;

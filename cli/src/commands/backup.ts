@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createApp } from '@stowage/core';
 import { Command } from 'commander';
-import { appCommand } from '../appCommand.js';
 import { type Backup, openBackup } from '../backup/readBackup.js';
 import { relinkAll, restore } from '../backup/restore.js';
 import { writeBackup } from '../backup/writeBackup.js';
-import { documented } from '../documented.js';
-import { printJson } from '../output.js';
-import { withProgress } from '../Progress.js';
-import { configOf, printableConfig, withSettings } from '../settings.js';
+import { appCommand } from '../commandLine/appCommand.js';
+import { documented } from '../commandLine/documented.js';
+import { configOf, printableConfig, withSettings } from '../commandLine/settings.js';
+import { printJson } from '../terminal/output.js';
+import { withProgress } from '../terminal/Progress.js';
 
 /** One file of all that the server remembers, made while it runs. */
 export function backupCommand(): Command {

@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander';
-import { documented } from '../documented.js';
+import { documented } from '../commandLine/documented.js';
 
 /** A script for a shell that completes the commands of `program` and their options. */
 export function completionCommand(program: () => Command): Command {

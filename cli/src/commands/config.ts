@@ -3,8 +3,8 @@ import { Readable } from 'node:stream';
 import { checkConfig, settingNames } from '@stowage/core';
 import { Command } from 'commander';
 import { writeDurably } from '../backup/writeDurably.js';
-import { documented } from '../documented.js';
-import { commentedConfig, configOf, givenBy, printableConfig, withSettings } from '../settings.js';
+import { documented } from '../commandLine/documented.js';
+import { commentedConfig, configOf, givenBy, printableConfig, withSettings } from '../commandLine/settings.js';
 
 export function configCommand(): Command {
 	const print = withSettings(new Command('print').description('print the configuration in force as YAML'));

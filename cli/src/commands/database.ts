@@ -10,10 +10,10 @@ import {
 } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
-import { documented } from '../documented.js';
-import { printList } from '../output.js';
-import { withProgress, withRowProgress } from '../Progress.js';
-import { configOf, withSettings } from '../settings.js';
+import { documented } from '../commandLine/documented.js';
+import { configOf, withSettings } from '../commandLine/settings.js';
+import { printList } from '../terminal/output.js';
+import { withProgress, withRowProgress } from '../terminal/Progress.js';
 
 /** Brings the tables up to date, or says what is missing. */
 export function migrateCommand(): Command {

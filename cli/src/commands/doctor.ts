@@ -1,5 +1,7 @@
 import { isStartupMistake } from '@stowage/core';
 import { Command } from 'commander';
+import { documented } from '../commandLine/documented.js';
+import { configOf, withSettings } from '../commandLine/settings.js';
 import { checkConfiguration, checkProxy } from '../doctor/configuration.js';
 import { checkDatabaseOf } from '../doctor/database.js';
 import { checkDataFolder, checkUser } from '../doctor/dataFolder.js';
@@ -7,10 +9,8 @@ import { type Finding, fault } from '../doctor/findings.js';
 import { checkPrograms } from '../doctor/programs.js';
 import { checkService } from '../doctor/service.js';
 import { checkStorage } from '../doctor/storage.js';
-import { documented } from '../documented.js';
-import { ExitCode } from '../explain.js';
-import { printList } from '../output.js';
-import { configOf, withSettings } from '../settings.js';
+import { ExitCode } from '../terminal/explain.js';
+import { printList } from '../terminal/output.js';
 
 /** Looks at all that an installation needs. */
 export function doctorCommand(): Command {

@@ -1,7 +1,7 @@
 import type { Services } from '@stowage/core';
 import { Command } from 'commander';
-import { appCommand } from '../appCommand.js';
-import { printList, timeText } from '../output.js';
+import { appCommand } from '../commandLine/appCommand.js';
+import { printList, timeText } from '../terminal/output.js';
 
 interface ListOptions {
 	user?: string;

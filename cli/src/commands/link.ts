@@ -1,8 +1,8 @@
 import type { Services } from '@stowage/core';
 import { defaultLinkExpiration, type LinkExpiration, linkExpirations, parsePath } from '@stowage/rules';
 import { Command, Option } from 'commander';
-import { appCommand } from '../appCommand.js';
-import { printList, timeText } from '../output.js';
+import { appCommand } from '../commandLine/appCommand.js';
+import { printList, timeText } from '../terminal/output.js';
 
 /** Managing temporary links, whether the server runs or not. */
 export function linkCommand(): Command {

@@ -1,11 +1,11 @@
 import { removeVisitorFile, type Services, type VisitorFile, visitorFiles } from '@stowage/core';
 import { anonymousOwner, formatListSize, plural } from '@stowage/rules';
 import { Command } from 'commander';
-import { appCommand } from '../appCommand.js';
-import { confirm } from '../ask.js';
-import { printList, timeText } from '../output.js';
-import { type Progress, withProgress } from '../Progress.js';
-import { spanOf } from '../spans.js';
+import { appCommand } from '../commandLine/appCommand.js';
+import { spanOf } from '../commandLine/spans.js';
+import { confirm } from '../terminal/ask.js';
+import { printList, timeText } from '../terminal/output.js';
+import { type Progress, withProgress } from '../terminal/Progress.js';
 
 /** What visitors have uploaded. */
 export function publicCommand(): Command {

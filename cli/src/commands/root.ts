@@ -2,13 +2,13 @@ import path from 'node:path';
 import type { RootState } from '@stowage/core';
 import { Failure, formatListSize } from '@stowage/rules';
 import { Command } from 'commander';
-import { appCommand } from '../appCommand.js';
-import { startupCode } from '../documented.js';
-import { ExitCode } from '../explain.js';
-import { printList } from '../output.js';
-import { withProgress } from '../Progress.js';
+import { appCommand } from '../commandLine/appCommand.js';
+import { startupCode } from '../commandLine/documented.js';
 import { installedUnit } from '../service/installedUnit.js';
 import { unitFaultOf } from '../service/unitFault.js';
+import { ExitCode } from '../terminal/explain.js';
+import { printList } from '../terminal/output.js';
+import { withProgress } from '../terminal/Progress.js';
 
 /** Managing storage roots, whether the server runs or not. */
 export function rootCommand(): Command {

@@ -1,8 +1,8 @@
 import { type App, ConfigError, createApp, endFaultyRequest } from '@stowage/core';
 import { Command } from 'commander';
-import { documented, startupCode } from '../documented.js';
+import { documented, startupCode } from '../commandLine/documented.js';
+import { configOf, withSettings } from '../commandLine/settings.js';
 import { findSupervisor, type Supervisor } from '../service/supervisor.js';
-import { configOf, withSettings } from '../settings.js';
 import { webRoot } from '../webRoot.js';
 
 export function serveCommand(): Command {

@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { loadConfig } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
+import { documented } from '../commandLine/documented.js';
+import { defaultPlugins } from '../commandLine/settings.js';
 import { reasonOf } from '../doctor/findings.js';
-import { documented } from '../documented.js';
 import { type InstallOptions, installSteps, uninstallSteps } from '../service/install.js';
 import type { Step } from '../service/steps.js';
 import { assertServiceUser, defaultDataDir, sandboxText, type UnitOptions, unitText } from '../service/unit.js';
 import { addedRoots, serviceFolders, writablePaths } from '../service/unitFolders.js';
-import { defaultPlugins } from '../settings.js';
 
 /** Stowage as a service of systemd. */
 export function serviceCommand(): Command {

@@ -7,4 +7,4 @@ export type { Row } from './portable/Row.js';
 export { RowDigest } from './portable/RowDigest.js';
 export { readSnapshot, type Snapshot } from './portable/readRows.js';
 export { fillDatabase, type TableRows, type Written } from './portable/writeRows.js';
-export { sessionAbsoluteMs, sessionIdleMs } from './stores/sessions.js';
+export { sessionAbsoluteMs, sessionIdleMs } from './stores/accounts/sessions.js';

@@ -17,26 +17,25 @@ import type {
 	UserStore,
 } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
-import { translated } from './connection/errors.js';
-import { type Changes, sqliteChanges } from './connection/sqliteChanges.js';
+import { guarded, translated } from './connection/errors.js';
+import { type Changes, sqliteChanges } from './connection/sqlite/sqliteChanges.js';
 import { parseDatabaseUrl } from './connection/target.js';
 import { allMigrations, type Migration } from './migrations/all.js';
-import { eventStore } from './stores/events.js';
-import { guarded } from './stores/guarded.js';
-import { homeStore } from './stores/homes.js';
-import { idempotencyStore } from './stores/idempotency.js';
-import { jobStore } from './stores/jobs.js';
-import { keyValueStore, sweepKeyValues } from './stores/keyValues.js';
-import { leaseStore } from './stores/leases.js';
-import { limitStore } from './stores/limits.js';
-import { linkStore } from './stores/links.js';
-import { publishedNameStore } from './stores/publishedNames.js';
-import { rememberedSessions } from './stores/rememberedSessions.js';
-import { rootStore } from './stores/roots.js';
-import { sessionStore } from './stores/sessions.js';
-import { ticketStore } from './stores/tickets.js';
-import { uploadStore } from './stores/uploads.js';
-import { userStore } from './stores/users.js';
+import { rememberedSessions } from './stores/accounts/rememberedSessions.js';
+import { sessionStore } from './stores/accounts/sessions.js';
+import { userStore } from './stores/accounts/users.js';
+import { eventStore } from './stores/coordination/events.js';
+import { jobStore } from './stores/coordination/jobs/jobStore.js';
+import { keyValueStore, sweepKeyValues } from './stores/coordination/keyValues.js';
+import { leaseStore } from './stores/coordination/leases.js';
+import { limitStore } from './stores/coordination/limits.js';
+import { homeStore } from './stores/files/homes.js';
+import { idempotencyStore } from './stores/files/idempotency.js';
+import { linkStore } from './stores/files/links.js';
+import { publishedNameStore } from './stores/files/publishedNames.js';
+import { rootStore } from './stores/files/roots.js';
+import { ticketStore } from './stores/files/tickets.js';
+import { uploadStore } from './stores/files/uploads.js';
 
 /** What the server remembers beside the files. All that succeeds is durable when it resolves. */
 export interface Database {
@@ -83,10 +82,10 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
 		const target = parseDatabaseUrl(url);
 		// Each loaded by whoever opens one: there is a program to each, and some commands need neither.
 		if (target.kind === 'mysql') {
-			const { openMysql } = await import('./connection/mysql.js');
+			const { openMysql } = await import('./connection/mysql/openMysql.js');
 			return database(await openMysql(target.address, migrations, now), now, async () => Number.POSITIVE_INFINITY);
 		}
-		const { openSqlite } = await import('./connection/sqlite.js');
+		const { openSqlite } = await import('./connection/sqlite/openSqlite.js');
 		return database(
 			await openSqlite(target.path, migrations, now),
 			now,

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { openDatabase } from '@stowage/database';
 import test from 'ava';
-import { openSqlite } from '../src/connection/sqlite.js';
+import { openSqlite } from '../src/connection/sqlite/openSqlite.js';
 import { allMigrations } from '../src/migrations/all.js';
 import { runProgram } from './program.js';
 import { temporaryFolder } from './temporaryFolder.js';

@@ -1,8 +1,8 @@
 import { openDatabase } from '@stowage/database';
 import type { SessionStore } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
-import { sqliteChanges } from '../src/connection/sqliteChanges.js';
-import { rememberedSessions } from '../src/stores/rememberedSessions.js';
+import { sqliteChanges } from '../src/connection/sqlite/sqliteChanges.js';
+import { rememberedSessions } from '../src/stores/accounts/rememberedSessions.js';
 import { temporaryFolder } from './temporaryFolder.js';
 
 const dayMs = 24 * 60 * 60_000;

@@ -1,5 +1,5 @@
 import { definePlugin, findProgram, type PluginLog, type Renderer, z } from '@stowage/plugin-api';
-import { ImageWorkers } from './ImageWorkers.js';
+import { ImageWorkers } from './images/ImageWorkers.js';
 import { imageRenderer, pdfRenderer, videoRenderer } from './renderers.js';
 
 /** The name of a program, its path, or false for none. */

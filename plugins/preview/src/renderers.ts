@@ -1,6 +1,6 @@
 import { Failure, type Renderer, type RenderSource } from '@stowage/plugin-api';
 import { sniff, sniffedBytes } from '@stowage/rules';
-import type { ImageWorkers } from './ImageWorkers.js';
+import type { ImageWorkers } from './images/ImageWorkers.js';
 import { inputPath, runProgram } from './runProgram.js';
 
 interface Means {

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { imageFormat } from '../src/child/imageFormat.js';
+import { imageFormat } from '../src/images/child/imageFormat.js';
 
 const box = (...brands: string[]) => {
 	const [major = '', ...others] = brands;

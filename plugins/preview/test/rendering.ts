@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { findProgram, type PictureSize, type PluginLog, type Renderer, type RenderSource } from '@stowage/plugin-api';
 import { extensionOf, previewOf, shownAs } from '@stowage/rules';
 import type { ExecutionContext } from 'ava';
-import { ImageWorkers, type ImageWorkersOptions } from '../src/ImageWorkers.js';
+import { ImageWorkers, type ImageWorkersOptions } from '../src/images/ImageWorkers.js';
 import { imageRenderer, pdfRenderer, videoRenderer } from '../src/renderers.js';
 
 const run = promisify(execFile);

@@ -1,7 +1,7 @@
 import { Button } from '@blueprintjs/core';
 import { Component, type ReactNode } from 'react';
 import { messages } from '../messages.js';
-import { EmptyState } from '../ui/EmptyState.js';
+import { EmptyState } from '../ui/display/EmptyState.js';
 
 /** Shows an error when a page fails or its bundle can't be fetched. The frame and running uploads are not affected. */
 export class PageErrorBoundary extends Component<{ children: ReactNode }, { failed: boolean }> {

@@ -2,7 +2,7 @@ import { Button } from '@blueprintjs/core';
 import { lazy } from 'react';
 import { Route, Routes, useNavigate } from 'react-router';
 import { messages } from '../messages.js';
-import { EmptyState } from '../ui/EmptyState.js';
+import { EmptyState } from '../ui/display/EmptyState.js';
 import { Frame } from './Frame.js';
 
 const LandingPage = lazy(async () => ({ default: (await import('../pages/LandingPage.js')).LandingPage }));

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { appCommand } from '../../appCommand.js';
-import { printList, timeText } from '../../output.js';
-import { readPassword } from '../../readPassword.js';
+import { appCommand } from '../../commandLine/appCommand.js';
+import { printList, timeText } from '../../terminal/output.js';
+import { readPassword } from '../../terminal/readPassword.js';
 import { type MoveRootOptions, moveRoot } from './moveRoot.js';
 import { type QuotaOptions, setQuota } from './quota.js';
 import { type RemoveOptions, removeUser } from './remove.js';

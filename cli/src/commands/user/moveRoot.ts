@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { homeMoveName, type Services } from '@stowage/core';
 import { Failure, formatListSize } from '@stowage/rules';
-import { printJson } from '../../output.js';
-import { type Progress, withProgress } from '../../Progress.js';
+import { printJson } from '../../terminal/output.js';
+import { type Progress, withProgress } from '../../terminal/Progress.js';
 
 export interface MoveRootOptions {
 	json?: boolean;

@@ -1,6 +1,6 @@
 import { parseByteSize, type Services } from '@stowage/core';
 import { Failure, formatListSize } from '@stowage/rules';
-import { printRows } from '../../output.js';
+import { printRows } from '../../terminal/output.js';
 
 export interface QuotaOptions {
 	bytes?: string;

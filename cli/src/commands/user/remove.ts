@@ -1,6 +1,6 @@
 import type { FilesFate, Services } from '@stowage/core';
 import { Failure } from '@stowage/rules';
-import { ask, canAsk } from '../../ask.js';
+import { ask, canAsk } from '../../terminal/ask.js';
 
 export interface RemoveOptions {
 	keepFiles?: boolean;

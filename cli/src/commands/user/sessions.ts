@@ -1,8 +1,8 @@
 import type { Services, SessionInfo } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
-import { appCommand } from '../../appCommand.js';
-import { printList, timeText } from '../../output.js';
+import { appCommand } from '../../commandLine/appCommand.js';
+import { printList, timeText } from '../../terminal/output.js';
 
 /** Who is signed in as a user, and ending that. */
 export function sessionsCommand(): Command {

@@ -1,6 +1,6 @@
 import type { Services } from '@stowage/core';
 import { formatListSize } from '@stowage/rules';
-import { printJson, printRows, timeText } from '../../output.js';
+import { printJson, printRows, timeText } from '../../terminal/output.js';
 import { linkFacts, linkRow } from '../link.js';
 import { quotaInForce, quotaRows } from './quota.js';
 import { sessionFacts, sessionRow } from './sessions.js';

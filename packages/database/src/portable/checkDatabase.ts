@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import Libsql from 'libsql';
 import { codeOf, translated } from '../connection/errors.js';
-import { assertUsable } from '../connection/sqliteFile.js';
+import { assertUsable } from '../connection/sqlite/sqliteFile.js';
 import { parseDatabaseUrl } from '../connection/target.js';
 
 export interface DatabaseFindings {
@@ -43,7 +43,7 @@ function checkSqlite(file: string): DatabaseFindings {
 async function checkMysql(url: string): Promise<DatabaseFindings> {
 	const target = parseDatabaseUrl(url);
 	if (target.kind !== 'mysql') throw new Error('Only a MySQL address is checked so.');
-	const { connectPatiently } = await import('../connection/mysql.js');
+	const { connectPatiently } = await import('../connection/mysql/openMysql.js');
 	const knex = connectPatiently(target.address);
 	try {
 		const [tables] = (await knex.raw(

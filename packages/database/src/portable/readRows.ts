@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Knex } from 'knex';
 import Libsql from 'libsql';
 import { translated } from '../connection/errors.js';
-import { assertUsable, namedFile } from '../connection/sqliteFile.js';
+import { assertUsable, namedFile } from '../connection/sqlite/sqliteFile.js';
 import { parseDatabaseUrl } from '../connection/target.js';
 import { mysqlRows } from './mysqlRows.js';
 import type { Row, Value } from './Row.js';
@@ -31,7 +31,7 @@ export async function readSnapshot<T>(url: string, use: (snapshot: Snapshot) => 
 	try {
 		const target = parseDatabaseUrl(url);
 		if (target.kind === 'sqlite') return await readSqlite(resolve(target.path), use);
-		const { connectPatiently } = await import('../connection/mysql.js');
+		const { connectPatiently } = await import('../connection/mysql/openMysql.js');
 		const knex = connectPatiently(target.address);
 		try {
 			return await readMysql(knex, use);

@@ -48,10 +48,10 @@ async function open(url: string, migrations: readonly string[]): Promise<Knex> {
 	const known = allMigrations.filter(({ name }) => migrations.includes(name));
 	try {
 		if (target.kind === 'sqlite') {
-			const { openSqlite } = await import('../connection/sqlite.js');
+			const { openSqlite } = await import('../connection/sqlite/openSqlite.js');
 			return await openSqlite(target.path, known, Date.now);
 		}
-		const { openMysql } = await import('../connection/mysql.js');
+		const { openMysql } = await import('../connection/mysql/openMysql.js');
 		return await openMysql(target.address, known, Date.now);
 	} catch (error) {
 		if (!(error instanceof DatabaseError) || !error.message.includes('newer Stowage')) throw error;

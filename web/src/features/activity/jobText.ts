@@ -1,7 +1,7 @@
 import { conversionDetail } from '@stowage/contract';
 import { formatDate, formatListSize, formatTime } from '@stowage/rules';
 import { isActive, type Job } from '../../api/jobs/jobs.js';
-import { fractionOf, progressParts, unbreakable } from '../../ui/progressText.js';
+import { fractionOf, progressParts, unbreakable } from '../../ui/display/progressText.js';
 import { activityMessages as messages } from './messages.js';
 
 /** What runs comes first, then what waits, in the order of its turn, then what has ended, the last first. */

@@ -2,8 +2,8 @@ import { Menu, MenuDivider, MenuItem, PopoverNext, PopupKind } from '@blueprintj
 import { CogIcon, FolderCloseIcon, LinkIcon, LogOutIcon, PulseIcon } from '@blueprintjs/icons';
 import { useEffect, useState } from 'react';
 import { messages } from '../../messages.js';
-import { moveInMenu } from '../menuKeys.js';
-import { QuotaNote } from '../QuotaNote.js';
+import { QuotaNote } from '../display/QuotaNote.js';
+import { moveInMenu } from '../keyboard/menuKeys.js';
 import styles from './AppHeader.module.css';
 import { UserButton } from './UserButton.js';
 

@@ -1,7 +1,7 @@
 import { Button } from '@blueprintjs/core';
 import { FilterIcon, FolderOpenIcon, SearchIcon } from '@blueprintjs/icons';
 import type { LetterFilter } from '@stowage/rules';
-import { EmptyState } from '../../../ui/EmptyState.js';
+import { EmptyState } from '../../../ui/display/EmptyState.js';
 import { filesMessages as messages } from '../messages.js';
 
 export interface EmptyListProps {

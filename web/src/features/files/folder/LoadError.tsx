@@ -1,7 +1,7 @@
 import { Button } from '@blueprintjs/core';
 import { ErrorIcon } from '@blueprintjs/icons';
 import { isFailure } from '@stowage/rules';
-import { EmptyState } from '../../../ui/EmptyState.js';
+import { EmptyState } from '../../../ui/display/EmptyState.js';
 import { filesMessages as messages } from '../messages.js';
 import styles from './LoadError.module.css';
 

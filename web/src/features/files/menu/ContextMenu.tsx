@@ -21,7 +21,7 @@ import {
 	VideoIcon,
 } from '@blueprintjs/icons';
 import { Fragment, type JSX, useEffect, useLayoutEffect, useRef } from 'react';
-import { moveInMenu } from '../../../ui/menuKeys.js';
+import { moveInMenu } from '../../../ui/keyboard/menuKeys.js';
 import type { Point } from '../selection/rubberBand.js';
 import styles from './ContextMenu.module.css';
 import type { Action, MenuItem as Item, MenuKind } from './menu.js';

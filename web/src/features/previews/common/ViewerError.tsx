@@ -1,6 +1,6 @@
 import { IssueIcon } from '@blueprintjs/icons';
 import type { ReactNode } from 'react';
-import { EmptyState } from '../../../ui/EmptyState.js';
+import { EmptyState } from '../../../ui/display/EmptyState.js';
 import { DownloadLink } from './DownloadLink.js';
 import type { PreviewFile } from './previewFile.js';
 import styles from './viewers.module.css';

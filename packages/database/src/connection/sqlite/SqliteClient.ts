@@ -1,0 +1,160 @@
+import type { Knex } from 'knex';
+import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
+import Libsql from 'libsql/promise';
+import { DatabaseError } from '../errors.js';
+import { plainBindings } from '../plainValues.js';
+import { retriedWhileLocked } from './retriedWhileLocked.js';
+
+/** libsql has as many threads as the machine has cores, and one that waits for a lock keeps back the commit that would free it: the rest is waited between tries. */
+const blockingBusyMs = 20;
+
+/** The parts of libsql's connection that run on threads of their own. Its types name none of their results. */
+interface Connection {
+	/** A connection that carries an error in this field is closed by knex instead of being used again. */
+	__knex__disposed?: unknown;
+	readonly inTransaction: boolean;
+	exec(sql: string): Promise<void>;
+	prepare(sql: string): Promise<Statement>;
+	close(): void;
+}
+
+interface Statement {
+	/** Whether it yields rows. */
+	readonly reader: boolean;
+	all(bindings: unknown[]): Promise<unknown[]>;
+	/** Runs on the calling thread. */
+	run(bindings: unknown[]): { lastInsertRowid: number | bigint; changes: number };
+}
+
+interface SqliteQuery {
+	sql: string;
+	bindings?: unknown[];
+	/** The rows, for a statement that yields rows. */
+	response?: unknown;
+	/** What a statement that yields none has done, in knex's words. */
+	context?: { lastID: number | bigint; changes: number };
+}
+
+/**
+ * knex's SQLite client over libsql, which carries its binary inside its package. Its one connection writes: what waits for another process or for the disk, the beginning and the commit of
+ * each transaction, does so on a thread of libsql's. Plain reads go to `reads` and wait for no write.
+ */
+export class SqliteClient extends BetterSqlite3Client {
+	/** Set before the first query. A transaction has none: it reads what it has written. */
+	reads: Knex.Client | undefined;
+
+	override _driver(): unknown {
+		return Libsql;
+	}
+
+	override acquireRawConnection(): Promise<Connection> {
+		const { filename } = this.connectionSettings as { filename: string };
+		return retriedWhileLocked(() => openConnection(filename));
+	}
+
+	override async destroyRawConnection(connection: Connection): Promise<void> {
+		try {
+			// libsql keeps the log when it closes. Moved into the database, a copy of the one file is a copy of everything.
+			await connection.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+		} catch {
+			// Another process is busy with it, or the file is damaged: what the log holds is read from there next time.
+		}
+		connection.close();
+	}
+
+	/** A connection that a failed rollback left inside its transaction is not used again. */
+	override async validateConnection(connection: Connection): Promise<boolean> {
+		return !connection.inTransaction;
+	}
+
+	override async destroy(callback: () => void): Promise<void> {
+		// Before the log is moved into the database, which waits for readers.
+		await this.reads?.destroy(() => {});
+		await super.destroy(callback);
+	}
+
+	override runner(builder: object): unknown {
+		return this.reads !== undefined && isRead(builder) ? this.reads.runner(builder) : super.runner(builder);
+	}
+
+	override prepBindings(bindings: unknown): unknown {
+		return plainBindings(bindings);
+	}
+
+	override async _query(connection: Connection, query: SqliteQuery): Promise<SqliteQuery> {
+		const bindings = this._formatBindings(query.bindings);
+		if (/^(begin|commit|rollback|savepoint|release)\b/i.test(query.sql)) await execPatiently(connection, query.sql);
+		else if (connection.inTransaction || /^pragma\b/i.test(query.sql)) await run(connection, query, bindings);
+		else await runAlone(connection, query, bindings);
+		return query;
+	}
+
+	/** Takes the write lock at once. Of two transactions that read first and then write, SQLite can only refuse one. */
+	override transaction(...definition: unknown[]): ReturnType<BetterSqlite3Client['transaction']> {
+		const transaction = super.transaction(...definition);
+		transaction.begin = (connection) => transaction.query(connection, 'BEGIN IMMEDIATE;');
+		return transaction;
+	}
+}
+
+/** In a transaction of its own: the statement itself would wait for its lock and its sync on the main thread. */
+async function runAlone(connection: Connection, query: SqliteQuery, bindings: unknown[]): Promise<void> {
+	try {
+		await execPatiently(connection, 'BEGIN IMMEDIATE');
+		await run(connection, query, bindings);
+		await connection.exec('COMMIT');
+	} catch (error) {
+		// The connection is disposed of in any case, which rolls back too, and the first error says why.
+		if (connection.inTransaction) await connection.exec('ROLLBACK').catch(() => {});
+		// The statement may be in progress still, and would keep later ones from being committed.
+		connection.__knex__disposed = error;
+		throw error;
+	}
+}
+
+function execPatiently(connection: Connection, sql: string): Promise<void> {
+	return retriedWhileLocked(() => connection.exec(sql));
+}
+
+async function run(connection: Connection, query: SqliteQuery, bindings: unknown[]): Promise<void> {
+	const statement = await connection.prepare(query.sql);
+	if (statement.reader) {
+		query.response = await statement.all(bindings);
+		return;
+	}
+	const { lastInsertRowid, changes } = statement.run(bindings);
+	query.context = { lastID: lastInsertRowid, changes };
+}
+
+/** Whether a query only asks; a piece of SQL is taken by its first word. */
+function isRead(builder: object): boolean {
+	const { _method: method, sql } = builder as { _method?: string; sql?: unknown };
+	return typeof sql === 'string' ? /^select\b/i.test(sql) : ['select', 'first', 'pluck'].includes(method ?? '');
+}
+
+/** Opens the file and makes it as durable as we promise: what is committed survives a power cut. */
+async function openConnection(path: string): Promise<Connection> {
+	const connection = new Libsql(path, { timeout: blockingBusyMs }) as Libsql & Connection;
+	try {
+		await connection.exec('PRAGMA foreign_keys = ON');
+		await assertSetting(connection, 'PRAGMA journal_mode = WAL', 'PRAGMA journal_mode', 'wal');
+		await assertSetting(connection, 'PRAGMA synchronous = FULL', 'PRAGMA synchronous', 2);
+		// On macOS a plain fsync leaves the bytes in the drive's cache. Elsewhere this does nothing.
+		await connection.exec('PRAGMA fullfsync = ON');
+		return connection;
+	} catch (error) {
+		connection.close();
+		throw error;
+	}
+}
+
+async function assertSetting(connection: Connection, set: string, ask: string, wanted: string | number): Promise<void> {
+	await connection.exec(set);
+	const [row] = (await (await connection.prepare(ask)).all([])) as Record<string, unknown>[];
+	const actual = Object.values(row ?? {})[0];
+	if (actual !== wanted) {
+		throw new DatabaseError(
+			`The database is not safe against a power cut here: ${ask} answers ${actual}, not ${wanted}.`,
+		);
+	}
+}

@@ -1,0 +1,81 @@
+import { resolve } from 'node:path';
+import knex, { type Knex } from 'knex';
+import type { Migration } from '../../migrations/all.js';
+import { applyMigrations, migrationState } from '../../migrations/migrate.js';
+import { makeSnapshot } from '../../migrations/snapshot.js';
+import { commonSettings } from '../commonSettings.js';
+import { DatabaseError, isLocked } from '../errors.js';
+import { SqliteClient } from './SqliteClient.js';
+import { SqliteReader } from './SqliteReader.js';
+import { namedFile, prepareFile } from './sqliteFile.js';
+
+/** How long a starting process waits for another one that is migrating. */
+const migrationWaitMs = 600_000;
+
+/** Opens the file, makes sure that it is whole, and brings its tables up to date. */
+export async function openSqlite(path: string, migrations: readonly Migration[], now: () => number): Promise<Knex> {
+	const file = resolve(path);
+	prepareFile(file);
+	const database = connect(file);
+	try {
+		await assertWhole(database);
+		await patiently(() => migrate(database, file, migrations, now));
+		return database;
+	} catch (error) {
+		await database.destroy();
+		const says = namedFile(error, file);
+		throw error instanceof DatabaseError ? new DatabaseError(`${error.message} (${file})`, { cause: error }) : says;
+	}
+}
+
+function connect(filename: string): Knex {
+	const settings = {
+		connection: { filename },
+		useNullAsDefault: true,
+		// A second writer could only wait for the lock that the first one holds, and reads take no time in which another could begin.
+		pool: { min: 1, max: 1 },
+		...commonSettings,
+	};
+	const database = knex({ client: SqliteClient, ...settings });
+	(database.client as SqliteClient).reads = knex({ client: SqliteReader, ...settings }).client;
+	return database;
+}
+
+/** Damage that is found now is one clear sentence; found later it is a wrong answer to somebody. */
+async function assertWhole(database: Knex): Promise<void> {
+	const rows: { quick_check: string }[] = await database.raw('PRAGMA quick_check(1)');
+	const finding = rows[0]?.quick_check;
+	if (finding !== 'ok') throw new DatabaseError(`The database is damaged: ${finding}`);
+}
+
+/** Another process may be migrating, which takes as long as its tables are large. */
+async function patiently(work: () => Promise<void>): Promise<void> {
+	const deadline = performance.now() + migrationWaitMs;
+	for (;;) {
+		try {
+			return await work();
+		} catch (error) {
+			if (!isLocked(error) || performance.now() > deadline) throw error;
+		}
+	}
+}
+
+async function migrate(
+	database: Knex,
+	file: string,
+	migrations: readonly Migration[],
+	now: () => number,
+): Promise<void> {
+	// With foreign keys on, a step that makes a table anew would delete the rows that refer to it. Inside a transaction it cannot be set.
+	await database.raw('PRAGMA foreign_keys = OFF');
+	await database.transaction(async (transaction) => {
+		const { applied, pending } = await migrationState(transaction, migrations);
+		const [first] = pending;
+		if (first === undefined) return;
+		if (applied.length > 0) makeSnapshot(file, first.name, new Date(now()));
+		await applyMigrations(transaction, pending, now());
+		const orphans: unknown[] = await transaction.raw('PRAGMA foreign_key_check');
+		if (orphans.length > 0) throw new Error(`The migration left ${orphans.length} rows that refer to nothing.`);
+	});
+	await database.raw('PRAGMA foreign_keys = ON');
+}

@@ -1,7 +1,0 @@
-/** Rows that one statement asks for or writes: a database bounds the values of one. */
-const rowsAtOnce = 200;
-
-/** The items in parts of a size that one statement can bear. */
-export function* parts<T>(items: readonly T[]): Generator<T[]> {
-	for (let start = 0; start < items.length; start += rowsAtOnce) yield items.slice(start, start + rowsAtOnce);
-}

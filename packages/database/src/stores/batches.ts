@@ -1,0 +1,7 @@
+/** Rows that one statement asks for or writes: a database bounds the values of one. */
+const rowsAtOnce = 200;
+
+/** The items in batches of a size that one statement can bear. */
+export function* batches<T>(items: readonly T[]): Generator<T[]> {
+	for (let start = 0; start < items.length; start += rowsAtOnce) yield items.slice(start, start + rowsAtOnce);
+}

@@ -1,0 +1,84 @@
+import type { JobBounds } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
+import type { Knex } from 'knex';
+import { databaseTime } from '../../../connection/databaseTime.js';
+import { plainRow } from '../../../connection/plainValues.js';
+import { type JobRow, nothingSaved, unended } from './jobRows.js';
+
+/** Of what a user may keep, a job that has ended may keep this part whatever is wanted beside it. */
+const smallPart = 500;
+
+/** Before all others: a job whose end was asked for has only to drop what it had made. */
+export const firstTurn = -1;
+
+/**
+ * One behind the last of the user's, but not before those that begin now: so users take turns, whoever waits with many and whoever has waited for long. It is the
+ * virtual time of fair queueing; two look-ups in an index, here rather than at each claim.
+ */
+export async function nextTurn(transaction: Knex.Transaction, userId: string, kind: string): Promise<number> {
+	const jobs = () => transaction<JobRow>('jobs').where({ kind });
+	const [last] = await jobs().where({ user_id: userId }).max<{ turn: number | null }[]>({ turn: 'turn' });
+	const [begun] = await jobs().max<{ turn: number | null }[]>({ turn: 'begun_turn' });
+	return Math.max(Number(last?.turn ?? -1) + 1, Number(begun?.turn ?? 0));
+}
+
+/** Locks the user's row, so that two who start jobs are counted one after the other, and neither after the user was removed or disabled. */
+export async function assertRoom(
+	transaction: Knex.Transaction,
+	userId: string,
+	kind: string,
+	bytes: number,
+	most: JobBounds,
+): Promise<void> {
+	const user = await transaction<{ id: string; is_disabled: boolean | number }>('users')
+		.where({ id: userId })
+		.forUpdate()
+		.first('is_disabled');
+	if (user === undefined || user.is_disabled) throw new Failure('notFound', 'There is no such user.');
+	const own = () => transaction<JobRow>('jobs').where({ user_id: userId });
+	const [counted] = await own().where({ kind }).whereIn('status', unended).count<{ count: number }[]>({ count: '*' });
+	if (Number(counted?.count ?? 0) >= most.jobs) {
+		const sentence = 'Too much of this is under way. Please wait until some of it has ended, or cancel it.';
+		throw new Failure('rateLimited', sentence, { retryAfter: 10 });
+	}
+	const held = async () => {
+		const [row] = await own().sum<Record<'input' | 'saved', number | null>[]>({
+			input: 'input_bytes',
+			saved: 'saved_bytes',
+		});
+		return Number(row?.input ?? 0) + Number(row?.saved ?? 0);
+	};
+	if ((await held()) + bytes <= most.bytes) return;
+	// That what ended can be tried again is worth less than what is wanted now. A small one would make no room.
+	await own()
+		.whereNotNull('end_time')
+		.whereRaw('input_bytes + saved_bytes > ?', [most.bytes / smallPart])
+		.update(plainRow({ input: '', input_bytes: 0, ...nothingSaved }));
+	if ((await held()) + bytes <= most.bytes) return;
+	const sentence = 'Too much is waiting for you. Please wait until some of it has ended, or cancel it.';
+	throw new Failure('rateLimited', sentence, { retryAfter: 10 });
+}
+
+/** Asks for the end of all jobs of the user that have not ended. */
+export function cancelJobsOf(transaction: Knex.Transaction, userId: string, now: () => number): Promise<unknown> {
+	return cancelJobs(transaction, { user_id: userId }, now);
+}
+
+export async function cancelJobs(
+	transaction: Knex.Transaction,
+	chosen: Partial<Pick<JobRow, 'id' | 'user_id'>>,
+	now: () => number,
+): Promise<void> {
+	const jobs = () => transaction<JobRow>('jobs').where(chosen);
+	const endsNow = "status = 'queued' and (saved is null or is_cancel_requested)";
+	// One statement: between two a job that waits could begin. MySQL assigns from left to right, so what a condition looks at comes after it.
+	await jobs()
+		.whereIn('status', unended)
+		.update({
+			end_time: transaction.raw(`case when ${endsNow} then ? else end_time end`, [now()]),
+			turn: transaction.raw("case when status = 'queued' then ? else turn end", [firstTurn]),
+			updated_at: databaseTime(transaction, now),
+			status: transaction.raw(`case when ${endsNow} then 'cancelled' else status end`),
+			is_cancel_requested: true,
+		});
+}

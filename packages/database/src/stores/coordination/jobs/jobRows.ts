@@ -1,0 +1,102 @@
+import type { HeldJob, JobRecord, NewJob } from '@stowage/plugin-api';
+import type { Knex } from 'knex';
+
+export interface JobRow {
+	id: string;
+	kind: string;
+	user_id: string;
+	title: string;
+	/** Empty once nobody may run it again. */
+	input: string;
+	saved: string | null;
+	/** 0 once the input is gone: it would be a text otherwise, however short. */
+	input_bytes: number;
+	saved_bytes: number;
+	on_restart: NewJob['onRestart'];
+	status: JobRecord['status'];
+	is_cancel_requested: boolean | number;
+	done: number;
+	total: number;
+	unit: JobRecord['unit'];
+	speed: number | null;
+	time_left: number | null;
+	detail: string | null;
+	error: string | null;
+	attempt: number;
+	interruptions: number;
+	/** The place in the queue of its kind. */
+	turn: number;
+	/** The same once it has begun, so that the queue's latest is found. */
+	begun_turn: number | null;
+	slot: string | null;
+	holder: string | null;
+	epoch: number;
+	lease_until: number | null;
+	created_at: number;
+	start_time: number | null;
+	end_time: number | null;
+	/** By the clock of the database. */
+	updated_at: number;
+}
+
+export type Change = { [Column in keyof JobRow]?: JobRow[Column] | Knex.Raw };
+
+/** All but what only a run needs, which may be large. */
+export const recordColumns = [
+	'id',
+	'kind',
+	'user_id',
+	'title',
+	'input_bytes',
+	'status',
+	'done',
+	'total',
+	'unit',
+	'speed',
+	'time_left',
+	'detail',
+	'error',
+	'created_at',
+	'start_time',
+	'end_time',
+] as const;
+
+export const unended = ['queued', 'processing'] as const;
+
+export const nothingSaved = { saved: null, saved_bytes: 0 } as const;
+
+export function toRecord(row: Pick<JobRow, (typeof recordColumns)[number]>): JobRecord {
+	return {
+		id: row.id,
+		kind: row.kind,
+		userId: row.user_id,
+		title: row.title,
+		status: row.status,
+		done: row.done,
+		total: row.total,
+		unit: row.unit,
+		speed: row.speed,
+		timeLeft: row.time_left,
+		detail: row.detail,
+		error: row.error,
+		hasInput: row.input_bytes > 0,
+		createdAt: row.created_at,
+		startTime: row.start_time,
+		endTime: row.end_time,
+	};
+}
+
+export function toHeld(row: JobRow & { is_expired: boolean | number }): HeldJob {
+	return {
+		id: row.id,
+		kind: row.kind,
+		userId: row.user_id,
+		holder: row.holder ?? '',
+		epoch: row.epoch,
+		slot: row.slot ?? '',
+		onRestart: row.on_restart,
+		isCancelRequested: Boolean(row.is_cancel_requested),
+		isExpired: Boolean(row.is_expired),
+		interruptions: row.interruptions,
+	};
+}

@@ -1,0 +1,299 @@
+import type { JobRecord, JobRunKey, JobStore, JobTakeover } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
+import type { Knex } from 'knex';
+import { databaseTime } from '../../../connection/databaseTime.js';
+import { isUniqueViolation } from '../../../connection/errors.js';
+import { plainRow } from '../../../connection/plainValues.js';
+import { transact } from '../../../connection/transact.js';
+import { batches } from '../../batches.js';
+import { isOver, untilIn } from '../leaseTimes.js';
+import { assertRoom, cancelJobs, firstTurn, nextTurn } from './jobQueue.js';
+import { type Change, type JobRow, nothingSaved, recordColumns, toHeld, toRecord, unended } from './jobRows.js';
+
+const mostChanged = 1000;
+
+const atTheBeginning = { done: 0, total: 0, unit: 'items', speed: null, time_left: null } as const;
+
+const released = { slot: null, holder: null, lease_until: null } as const;
+
+export function jobStore(knex: Knex, now: () => number): JobStore {
+	const jobs = () => knex<JobRow>('jobs');
+	const time = () => databaseTime(knex, now);
+	const touched = () => ({ updated_at: time() });
+	const leased = (leaseMs: number) => ({ lease_until: untilIn(knex, time(), leaseMs) });
+	const expired = (leaseMs: number) => isOver(knex, 'lease_until', time(), leaseMs);
+
+	/** One statement that changes the job if it is still this run's. */
+	const change = async ({ id, holder, epoch }: JobRunKey, row: Change, takeover?: JobTakeover): Promise<boolean> => {
+		const changed = await transact(knex, (transaction) => {
+			const held = transaction<JobRow>('jobs').where({ id, status: 'processing', holder, epoch });
+			if (takeover !== undefined) held.whereRaw(expired(takeover.leaseMs));
+			return held.update({ ...row, ...touched() });
+		});
+		return changed > 0;
+	};
+
+	return {
+		async add(job, most) {
+			const { id, kind, userId, title, input, onRestart } = job;
+			const bytes = Buffer.byteLength(input);
+			try {
+				await transact(knex, async (transaction) => {
+					await assertRoom(transaction, userId, kind, bytes, most);
+					await transaction<JobRow>('jobs').insert({
+						...plainRow({
+							...{
+								id,
+								kind,
+								user_id: userId,
+								title,
+								input,
+								input_bytes: bytes,
+								...nothingSaved,
+								on_restart: onRestart,
+							},
+							...{
+								...atTheBeginning,
+								...released,
+								status: 'queued',
+								is_cancel_requested: false,
+								detail: null,
+								error: null,
+							},
+							...{
+								attempt: 0,
+								interruptions: 0,
+								turn: await nextTurn(transaction, userId, kind),
+								begun_turn: null,
+								epoch: 0,
+							},
+							...{ created_at: now(), start_time: null, end_time: null },
+						}),
+						...touched(),
+					} as unknown as JobRow);
+				});
+			} catch (cause) {
+				if (!isUniqueViolation(cause)) throw cause;
+				throw new Failure('alreadyExists', 'There is already such a job.', { cause });
+			}
+		},
+
+		async retry(id, most) {
+			return transact(knex, async (transaction) => {
+				const ended = () =>
+					transaction<JobRow>('jobs')
+						.where({ id })
+						.whereIn('status', ['failed', 'cancelled'])
+						.where('input_bytes', '>', 0);
+				const row = await ended().first('user_id', 'kind', 'on_restart');
+				if (row === undefined) return false;
+				await assertRoom(transaction, row.user_id, row.kind, 0, most);
+				const changed = await ended().update({
+					...plainRow({
+						...{ ...atTheBeginning, status: 'queued', is_cancel_requested: false, detail: null, error: null },
+						...{
+							interruptions: 0,
+							turn: await nextTurn(transaction, row.user_id, row.kind),
+							start_time: null,
+							end_time: null,
+						},
+					}),
+					...(row.on_restart === 'resume' ? {} : nothingSaved),
+					...touched(),
+				});
+				return changed > 0;
+			});
+		},
+
+		async find(id) {
+			const row = await jobs()
+				.where({ id })
+				.first(...recordColumns);
+			return row && toRecord(row);
+		},
+
+		async input(id) {
+			const row = await jobs().where({ id }).where('input_bytes', '>', 0).first('input');
+			return row?.input;
+		},
+
+		async isSaved(text) {
+			// Without what a pattern or JSON would take for more than itself. Ids of further roots have a tilde, those of copies between roots dots.
+			if (!/^[A-Za-z0-9.~-]+$/.test(text)) return false;
+			const row = await jobs().whereIn('status', unended).where('saved', 'like', `%"${text}"%`).first('id');
+			return row !== undefined;
+		},
+
+		async list(mostEnded, userId) {
+			const chosen = () => (userId === undefined ? jobs() : jobs().where({ user_id: userId }));
+			const running = await chosen()
+				.whereNull('end_time')
+				.select(...recordColumns);
+			const ended = await chosen()
+				.whereNotNull('end_time')
+				.orderBy('end_time', 'desc')
+				.limit(mostEnded)
+				.select(...recordColumns);
+			return [...running, ...ended].map(toRecord).sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
+		},
+
+		async counts() {
+			const rows: { kind: string; status: JobRecord['status']; count: number | string }[] = await jobs()
+				.groupBy('kind', 'status')
+				.orderBy(['kind', 'status'])
+				.select('kind', 'status', knex.raw('count(*) as count'));
+			return rows.map(({ kind, status, count }) => ({ kind, status, count: Number(count) }));
+		},
+
+		async held(leaseMs) {
+			const rows: (JobRow & { is_expired: boolean | number })[] = await jobs()
+				.where({ status: 'processing' })
+				.select(
+					...([
+						'id',
+						'kind',
+						'user_id',
+						'holder',
+						'epoch',
+						'slot',
+						'on_restart',
+						'is_cancel_requested',
+						'interruptions',
+					] as const),
+					knex.raw('? as ??', [expired(leaseMs), 'is_expired']),
+				);
+			return rows.map(toHeld);
+		},
+
+		async next(kind, except = []) {
+			const row = await jobs()
+				.where({ status: 'queued', kind })
+				.whereNotIn('user_id', except)
+				.orderBy([{ column: 'turn' }, { column: 'created_at' }, { column: 'id' }])
+				.first('id', 'user_id', 'epoch', 'is_cancel_requested');
+			if (row === undefined) return undefined;
+			const { id, user_id: userId, epoch } = row;
+			return { id, userId, epoch, isCancelRequested: Boolean(row.is_cancel_requested) };
+		},
+
+		async claim({ id, holder, epoch }, slot, leaseMs) {
+			try {
+				const changed = await transact(knex, (transaction) =>
+					transaction<JobRow>('jobs')
+						.where({ id, status: 'queued', epoch: epoch - 1 })
+						.update({
+							...plainRow({ status: 'processing', slot, holder, epoch }),
+							...leased(leaseMs),
+							...touched(),
+							start_time: knex.raw('coalesce(start_time, ?)', [now()]),
+							attempt: knex.raw('attempt + 1'),
+							begun_turn: knex.raw('turn'),
+						}),
+				);
+				if (changed === 0) return undefined;
+			} catch (error) {
+				if (isUniqueViolation(error)) return undefined;
+				throw error;
+			}
+			const row = await jobs()
+				.where({ id, holder, epoch })
+				.first(...recordColumns, 'input', 'saved', 'attempt');
+			return row && { input: row.input, saved: row.saved, attempt: row.attempt, record: toRecord(row) };
+		},
+
+		renew(run, leaseMs, progress) {
+			const row =
+				progress === undefined
+					? {}
+					: plainRow({
+							done: progress.done,
+							total: progress.total,
+							unit: progress.unit,
+							speed: progress.speed,
+							time_left: progress.timeLeft,
+							detail: progress.detail,
+						});
+			return change(run, { ...row, ...leased(leaseMs) });
+		},
+
+		checkpoint(run, leaseMs, saved) {
+			return change(run, {
+				...plainRow({ saved, saved_bytes: Buffer.byteLength(saved), interruptions: 0 }),
+				...leased(leaseMs),
+			});
+		},
+
+		end(run, { status, error, detail }, takeover) {
+			return change(
+				run,
+				plainRow({
+					...{ status, error, ...released, end_time: now(), speed: null, time_left: null },
+					...(detail === undefined ? {} : { detail }),
+					...(status === 'completed' ? nothingSaved : {}),
+				}),
+				takeover,
+			);
+		},
+
+		requeue(run, takeover) {
+			const endsNow = "is_cancel_requested and (saved is null or on_restart <> 'resume')";
+			// MySQL assigns from left to right, so what a condition looks at comes after it.
+			return change(
+				run,
+				{
+					...plainRow({ ...released, speed: null, time_left: null }),
+					status: knex.raw(`case when ${endsNow} then 'cancelled' else 'queued' end`),
+					end_time: knex.raw(`case when ${endsNow} then ? else null end`, [now()]),
+					turn: knex.raw('case when is_cancel_requested then ? else turn end', [firstTurn]),
+					interruptions: knex.raw('interruptions + 1'),
+					saved: knex.raw("case when on_restart = 'resume' then saved else null end"),
+					saved_bytes: knex.raw("case when on_restart = 'resume' then saved_bytes else 0 end"),
+				},
+				takeover,
+			);
+		},
+
+		async cancel(id) {
+			await transact(knex, (transaction) => cancelJobs(transaction, { id }, now));
+		},
+
+		async changed(sinceMs) {
+			const rows = await jobs()
+				.where('updated_at', '>', knex.raw('? - ?', [time(), sinceMs]))
+				.orderBy('updated_at', 'desc')
+				.limit(mostChanged)
+				.select(...recordColumns);
+			return rows.map(toRecord);
+		},
+
+		async sweep(endedBefore, mostEnded) {
+			let removed = await jobs().where('end_time', '<', endedBefore).delete();
+			const full = await jobs()
+				.whereNotNull('end_time')
+				.groupBy('user_id')
+				.having(knex.raw('count(*) > ?', [mostEnded]))
+				.select('user_id');
+			for (const { user_id } of full) removed += await removeBeyond(knex, user_id, mostEnded);
+			return removed;
+		},
+	};
+}
+
+async function removeBeyond(knex: Knex, userId: string, mostEnded: number): Promise<number> {
+	const beyond = await knex<JobRow>('jobs')
+		.where({ user_id: userId })
+		.whereNotNull('end_time')
+		.orderBy([
+			{ column: 'end_time', order: 'desc' },
+			{ column: 'id', order: 'desc' },
+		])
+		.offset(mostEnded)
+		.limit(10_000)
+		.select('id');
+	let removed = 0;
+	for (const some of batches(beyond)) {
+		const ids = some.map(({ id }) => id);
+		removed += await knex<JobRow>('jobs').whereIn('id', ids).whereNotNull('end_time').delete();
+	}
+	return removed;
+}

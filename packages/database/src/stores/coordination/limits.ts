@@ -1,0 +1,125 @@
+import type { AmountStore } from '@stowage/plugin-api';
+import type { Knex } from 'knex';
+import { plainRow } from '../../connection/plainValues.js';
+import { transact } from '../../connection/transact.js';
+import { keyHash } from '../keyHash.js';
+
+/** Clocks of several machines differ by less. */
+const clockSkewMs = 5 * 60_000;
+
+interface LimitRow {
+	key_hash: string;
+	count: number;
+	ends_at: number;
+}
+
+export function limitStore(knex: Knex): AmountStore {
+	/** Whoever begins a window clears those that are over, so what strangers can make us keep stays small. */
+	const forgetEndedIf = async (hasBegun: boolean, now: number) => {
+		if (hasBegun) await transact(knex, (transaction) => forgetEnded(transaction, now));
+	};
+	return {
+		async hitAll(amounts, windowMs, now) {
+			// In the same order everywhere, or two who want the same rows would wait for each other.
+			const sorted = [...amounts].sort((a, b) => (a.key < b.key ? -1 : 1));
+			let mayHaveBegun = false;
+			try {
+				await transact(knex, async (transaction) => {
+					for (const { key, amount, most } of sorted) {
+						const row = await count(transaction, keyHash(key), amount, now + windowMs, now);
+						if (row.count > most) throw new Exceeded({ key, endsAt: row.ends_at });
+						mayHaveBegun ||= row.count === amount;
+					}
+				});
+			} catch (error) {
+				// Thrown, so that nothing of the transaction stays.
+				if (error instanceof Exceeded) return error.limit;
+				throw error;
+			}
+			await forgetEndedIf(mayHaveBegun, now);
+			return undefined;
+		},
+		async find(keys, now) {
+			const byHash = new Map(keys.map((key) => [keyHash(key), key]));
+			const rows = await knex<LimitRow>('limits')
+				.whereIn('key_hash', [...byHash.keys()])
+				.where('ends_at', '>', now);
+			return new Map(rows.map((row) => [byHash.get(row.key_hash) ?? '', toCount(row)]));
+		},
+		async hit(key, windowMs, now, amount = 1) {
+			const row = await transact(knex, (transaction) => count(transaction, keyHash(key), amount, now + windowMs, now));
+			await forgetEndedIf(row.count === amount, now);
+			return toCount(row);
+		},
+		async hitEach(tries, now) {
+			const rows = await transact(knex, async (transaction) => {
+				const counted = new Map<string, LimitRow>();
+				for (const { keyHash, windowMs } of inOneOrder(tries)) {
+					counted.set(keyHash, await count(transaction, keyHash, 1, now + windowMs, now));
+				}
+				return counted;
+			});
+			await forgetEndedIf(
+				[...rows.values()].some((row) => row.count === 1),
+				now,
+			);
+			return tries.map(({ key }) => toCount(rows.get(keyHash(key)) as LimitRow));
+		},
+		release: (key, amount = 1) => takeBack(knex, keyHash(key), amount),
+		async releaseEach(keys) {
+			await transact(knex, async (transaction) => {
+				for (const { keyHash } of inOneOrder(keys.map((key) => ({ key })))) await takeBack(transaction, keyHash, 1);
+			});
+		},
+	};
+}
+
+class Exceeded extends Error {
+	constructor(readonly limit: { key: string; endsAt: number }) {
+		super('A limit would be exceeded.');
+	}
+}
+
+function toCount(row: LimitRow): { count: number; endsAt: number } {
+	return { count: row.count, endsAt: row.ends_at };
+}
+
+/** Two transactions that lock the same rows in another order would wait for each other. */
+function inOneOrder<Try extends { key: string }>(tries: readonly Try[]): (Try & { keyHash: string })[] {
+	return tries
+		.map((each) => ({ ...each, keyHash: keyHash(each.key) }))
+		.sort((one, other) => (one.keyHash < other.keyHash ? -1 : 1));
+}
+
+async function takeBack(knex: Knex, keyHash: string, amount: number): Promise<void> {
+	await knex<LimitRow>('limits').where({ key_hash: keyHash }).where('count', '>=', amount).decrement('count', amount);
+}
+
+/** The upsert locks the row, so the count that is read in the same transaction is the one that this try made. */
+async function count(
+	transaction: Knex.Transaction,
+	keyHash: string,
+	amount: number,
+	endsAt: number,
+	now: number,
+): Promise<LimitRow> {
+	const limits = () => transaction<LimitRow>('limits');
+	// A window that ends later than one that begins now was begun while the clock was wrong: it would last for years.
+	const isOver = '(limits.ends_at <= ? or limits.ends_at > ?)';
+	const over = [now, endsAt + clockSkewMs];
+	await limits()
+		.insert(plainRow({ key_hash: keyHash, count: amount, ends_at: endsAt }))
+		.onConflict('key_hash')
+		.merge({
+			// `ends_at` comes last: MySQL assigns from left to right and would compare with the new value.
+			count: transaction.raw(`case when ${isOver} then ? else limits.count + ? end`, [...over, amount, amount]),
+			ends_at: transaction.raw(`case when ${isOver} then ? else limits.ends_at end`, [...over, endsAt]),
+		});
+	const row = await limits().where({ key_hash: keyHash }).first();
+	if (row === undefined) throw new Error('A limit vanished while it was locked.');
+	return row;
+}
+
+async function forgetEnded(transaction: Knex.Transaction, now: number): Promise<void> {
+	await transaction<LimitRow>('limits').where('ends_at', '<=', now).delete();
+}

@@ -1,0 +1,77 @@
+import type { TicketRecord, TicketStore } from '@stowage/plugin-api';
+import type { Knex } from 'knex';
+import { plainRow } from '../../connection/plainValues.js';
+
+interface TicketRow {
+	token_hash: string;
+	holder: string;
+	facts: string;
+	selection: string;
+	bytes: number;
+	is_ended: boolean | number;
+	ends_at: number;
+	expires_at: number;
+}
+
+/** What is left of a ticket that has ended. */
+const emptied = { facts: '', selection: '', bytes: 0 };
+
+export function ticketStore(knex: Knex, now: () => number): TicketStore {
+	const tickets = () => knex<TicketRow>('tickets');
+	return {
+		async add(tokenHash, ticket) {
+			await tickets().insert(plainRow(toRow(tokenHash, ticket)));
+		},
+		async find(tokenHash) {
+			const row = await tickets().where({ token_hash: tokenHash }).where('expires_at', '>', now()).first();
+			return row && toTicket(row);
+		},
+		async isEnded(tokenHash) {
+			return Boolean((await tickets().where({ token_hash: tokenHash }).first('is_ended'))?.is_ended);
+		},
+		async change(tokenHash, facts) {
+			await tickets().where({ token_hash: tokenHash, is_ended: false }).update(plainRow({ facts }));
+		},
+		async end(tokenHash) {
+			await tickets()
+				.where({ token_hash: tokenHash })
+				.update(plainRow({ ...emptied, is_ended: true }));
+		},
+		async bytes(holder) {
+			const all = tickets();
+			const [row] = await (holder === undefined ? all : all.where({ holder })).sum<{ bytes: number | null }[]>({
+				bytes: 'bytes',
+			});
+			return Number(row?.bytes ?? 0);
+		},
+		async sweep() {
+			await tickets().where('ends_at', '<=', now()).where('bytes', '>', 0).update(plainRow(emptied));
+			return tickets().where('expires_at', '<=', now()).delete();
+		},
+	};
+}
+
+function toRow(tokenHash: string, ticket: TicketRecord): TicketRow {
+	return {
+		token_hash: tokenHash,
+		holder: ticket.holder,
+		facts: ticket.facts,
+		selection: ticket.selection,
+		bytes: ticket.bytes,
+		is_ended: ticket.isEnded,
+		ends_at: ticket.endsAt,
+		expires_at: ticket.expiresAt,
+	};
+}
+
+function toTicket(row: TicketRow): TicketRecord {
+	return {
+		holder: row.holder,
+		facts: row.facts,
+		selection: row.selection,
+		bytes: row.bytes,
+		isEnded: Boolean(row.is_ended),
+		endsAt: row.ends_at,
+		expiresAt: row.expires_at,
+	};
+}

@@ -1,0 +1,70 @@
+import type { ResponseToolkit, ServerRoute } from '@hapi/hapi';
+import { type AnyEndpoint, longestPayload, type PayloadOf, type QueryOf, type ResultInput } from '@stowage/contract';
+import type { Viewer } from '@stowage/rules';
+import { z } from 'zod';
+import { parseInput } from './parseInput.js';
+import type { Request } from './server.js';
+
+/** One call, parsed and typed by its endpoint. */
+export interface Call<E extends AnyEndpoint> {
+	viewer: Viewer;
+	query: QueryOf<E>;
+	payload: PayloadOf<E>;
+	/** Decoded parameters of the path. */
+	params: Readonly<Record<string, string>>;
+	request: Request;
+	h: ResponseToolkit;
+}
+
+/** A symbol is `h.abandon`: then the route has answered by itself. */
+type Answer<E extends AnyEndpoint> = E['result'] extends z.ZodUndefined
+	? symbol | object
+	: ResultInput<E> | ReturnType<ResponseToolkit['response']> | symbol;
+
+declare module '@hapi/hapi' {
+	interface RouteOptionsApp {
+		/** The call that this route answers, for checks that look at it before the route runs. */
+		endpoint?: AnyEndpoint;
+	}
+}
+
+/**
+ * The hapi route of an endpoint. The server checks the audience before the body, and the query and payload are parsed before `answer` runs. A body is never read by hapi: JSON is
+ * read here, and a form is left in `request.raw.req` for the route to stream.
+ */
+export function route<E extends AnyEndpoint>(
+	endpoint: E,
+	answer: (call: Call<E>) => Answer<E> | Promise<Answer<E>>,
+): ServerRoute {
+	return {
+		method: endpoint.method,
+		path: endpoint.path,
+		options: {
+			app: { endpoint },
+			...(endpoint.method === 'GET'
+				? {}
+				: {
+						payload: {
+							output: 'stream' as const,
+							parse: false,
+							maxBytes: Number.MAX_SAFE_INTEGER,
+							timeout: false as const,
+						},
+					}),
+		},
+		async handler(request, h) {
+			const { viewer, params } = request;
+			const { bodies } = request.server;
+			const query = parseInput(endpoint.query, request.query);
+			try {
+				const payload =
+					endpoint.payload instanceof z.ZodType
+						? parseInput(endpoint.payload, await bodies.readJson(request, longestPayload(endpoint, viewer)))
+						: undefined;
+				return (await answer({ viewer, query, payload, params, request, h } as Call<E>)) as object;
+			} finally {
+				bodies.release(request);
+			}
+		},
+	};
+}

@@ -1,0 +1,73 @@
+import type { Request, Server } from '@hapi/hapi';
+import type { Viewer } from '@stowage/rules';
+import type { ArchiveFormat } from '../providers/archives.js';
+import type { AuthProvider } from '../providers/auth.js';
+import type { Renderer } from '../providers/renderers.js';
+import type { Files } from '../services/files.js';
+import type { Jobs } from '../services/jobs.js';
+import type { Notifications } from '../services/notifications.js';
+import type { StorageDriver } from '../storage/storage.js';
+import type { KeyValueStore } from '../stores/coordination/keyValues.js';
+
+/** Implementations by name. Looked up at each call, so the order of plugins in the configuration is free. */
+export interface Registry<T> {
+	/** Throws if the name is taken. */
+	offer(name: string, value: T): void;
+	/** Throws with the names that there are, if this one was not offered. */
+	get(name: string): T;
+	/** Undefined if it was not offered. */
+	find(name: string): T | undefined;
+	/** All that were offered, by name, in the order in which they were. */
+	all(): ReadonlyMap<string, T>;
+}
+
+/** What plugins offer, by kind. */
+export interface Providers {
+	readonly storage: Registry<StorageDriver>;
+	readonly auth: Registry<AuthProvider>;
+	readonly archive: Registry<ArchiveFormat>;
+	readonly renderer: Registry<Renderer>;
+	/** What the page may offer because of a plugin, by its name in `GET /api/capabilities`; asked each time. */
+	readonly capability: Registry<() => boolean>;
+}
+
+/** Lines in the log of the server, for its administrator. */
+export interface PluginLog {
+	info(details: object, message: string): void;
+	warn(details: object, message: string): void;
+	error(details: object, message: string): void;
+}
+
+/** Reads the JSON of requests in a bounded time and memory, which all requests share. */
+export interface JsonBodies {
+	/**
+	 * Reads the JSON of a request whose body nobody has read, and holds the memory for it until `release`. Throws `unsupportedMediaType` unless it is declared as
+	 * plain `application/json`, `tooLarge` over `maxBytes`, `timeout` when it comes too slowly, `invalid` for what is no JSON, and `rateLimited` or `unavailable`
+	 * while too much is under way from this address or in all.
+	 */
+	readJson(request: Request, maxBytes: number): Promise<unknown>;
+	/** Gives back the memory that is held for a request. `route` does so when it was answered; whoever needs the payload no longer may do so earlier. */
+	release(request: Request): void;
+}
+
+declare module '@hapi/hapi' {
+	interface Server {
+		readonly providers: Providers;
+		readonly files: Files;
+		/** A key-value store with expiry for the plugin of this name. */
+		keyValues(scope: string): KeyValueStore;
+		/** The log for the plugin of this name. */
+		logOf(plugin: string): PluginLog;
+		readonly notifications: Notifications;
+		readonly jobs: Jobs;
+		readonly bodies: JsonBodies;
+		/** The absolute path of the folder that holds what the server keeps: its database, its secrets and, by default, the files. */
+		readonly dataDir: string;
+	}
+	interface Request {
+		/** Who asks. */
+		readonly viewer: Viewer;
+	}
+}
+
+export type { Request, Server };

@@ -1,0 +1,46 @@
+import type { ByteRange, OpenFile } from '../storage/storage.js';
+
+/** A file or folder of an archive. */
+export interface ArchiveEntry {
+	/** Its path in the archive: segments joined by `/`, none at the end. */
+	readonly name: string;
+	readonly type: 'file' | 'directory';
+	/** Bytes; 0 for a folder. */
+	readonly size: number;
+	/** Milliseconds since the epoch. */
+	readonly mtime: number;
+	/** Another content has another key, in whatever archive. */
+	readonly contentKey: string;
+}
+
+/** What goes into an archive, in its order. */
+export interface ArchiveContents<Entry extends ArchiveEntry = ArchiveEntry> {
+	readonly count: number;
+	/** The entry at a place, made anew at each call: as objects, a hundred thousand of them fill a server's memory. */
+	entry(index: number): Entry;
+	/** Opens a file with the very content that its entry was made for, else it fails. Whoever opened it closes it. */
+	open(entry: Entry): Promise<OpenFile>;
+	/** Runs work that reads contents and sends none of them, once it is its client's turn: nobody's download paces it. */
+	throttle<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
+}
+
+/** An archive that is made while it is read. */
+export interface Archive {
+	/** Bytes, exact. */
+	readonly size: number;
+	/**
+	 * Yields the bytes of the range, all of them by default, and fails if a content fails or changes. A chunk is valid until the next one is asked for.
+	 * With the signal it ends also between two chunks.
+	 */
+	read(range?: ByteRange, signal?: AbortSignal): AsyncIterable<Uint8Array>;
+}
+
+/** A way to write archives. */
+export interface ArchiveFormat {
+	/** Changes with whatever makes other bytes from the same contents. */
+	readonly version: string;
+	/** What an archive under way takes of memory for each of its entries, besides the contents' own list. */
+	readonly bytesPerEntry: number;
+	/** The same contents are the same bytes, whoever writes them, when and where. Nothing is opened before it is read. */
+	archive<Entry extends ArchiveEntry>(contents: ArchiveContents<Entry>, signal?: AbortSignal): Promise<Archive>;
+}

@@ -1,0 +1,40 @@
+import type { PreviewKind } from '@stowage/rules';
+import type { ByteRange, LocalFile } from '../storage/storage.js';
+
+/** The longest edge of a picture, in pixels: 256 for a grid, 2048 to be looked at. */
+export type PictureSize = 256 | 2048;
+
+/** The content of which a picture is made. */
+export interface RenderSource {
+	/** What the file is by its first bytes and its name, the bytes having the last word. */
+	readonly kind: PreviewKind | 'unknown';
+	/** In lower case and without its dot; `''` where there is none. */
+	readonly extension: string;
+	/** Bytes. */
+	readonly size: number;
+	/** Yields the bytes of the range, all of them by default. A chunk is valid until the next one is asked for. */
+	read(range?: ByteRange): AsyncIterable<Uint8Array>;
+	/**
+	 * Lends the content as an open descriptor for a program of its own, until `use` has settled. Where the storage has none, it is that of a temporary copy; a
+	 * file too large for that throws `unsupportedMediaType`.
+	 */
+	withLocalFile<T>(use: (file: LocalFile) => Promise<T>): Promise<T>;
+}
+
+/**
+ * Makes pictures of files. The server asks for permissions, calls it in a bounded number of turns and keeps what it made. Files are hostile: whatever decodes
+ * them belongs into a child process with limits.
+ */
+export interface Renderer {
+	/** Changes with whatever makes another picture of the same file; what was kept of an earlier one is then forgotten. */
+	readonly version: string;
+	/** In lower case and without their dots: formats for which the page asks as well, besides images, videos and PDFs. */
+	readonly extensions?: readonly string[];
+	/** Whether it may have a picture of such a file. Where several do, the one offered last is asked first. */
+	accepts(kind: PreviewKind | 'unknown', extension: string): boolean;
+	/**
+	 * Resolves to a picture in the format WebP that has at most `size` pixels at either edge. Throws `unsupportedMediaType` for a file of which it can make none,
+	 * which is remembered. Ends what it began when the signal fires: nobody waits for it any longer, or it took too long.
+	 */
+	render(source: RenderSource, size: PictureSize, signal: AbortSignal): Promise<Uint8Array>;
+}

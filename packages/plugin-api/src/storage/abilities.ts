@@ -1,0 +1,72 @@
+import type { StoragePath } from '@stowage/rules';
+import type { StorageItem, StorageProvider } from './storage.js';
+
+/** A part of what lies in a folder. */
+export interface SurveyBatch {
+	items: StorageItem[];
+	/** How many things there are besides that nobody can be given: special files, names that no path can hold, what may not be read. */
+	leftOut: number;
+	/** Their names, where a storage tells; what is no text in them is replaced. */
+	leftOutNames?: readonly string[];
+}
+
+/** A further ability of a storage: to tell of a folder all that `stat` knows, for less than a `stat` each, and how much it keeps back. */
+export interface SurveyingStorage extends StorageProvider {
+	/** Batches in no order, as they are found. Throws like `list`. */
+	survey(path: StoragePath): AsyncIterable<SurveyBatch>;
+}
+
+/** Whether a storage has this ability. */
+export function hasSurvey(storage: StorageProvider): storage is SurveyingStorage {
+	return 'survey' in storage;
+}
+
+/** A further ability of a storage: to set the modified time of a folder, which each new name in it changes. */
+export interface FolderTimesStorage extends StorageProvider {
+	/** `mtime` is milliseconds since the epoch. Throws `notFound` for a file. */
+	setFolderTime(folder: StoragePath, mtime: number): Promise<void>;
+}
+
+/** Whether a storage has this ability. */
+export function hasFolderTimes(storage: StorageProvider): storage is FolderTimesStorage {
+	return 'setFolderTime' in storage;
+}
+
+/** A further ability of a storage: its files are plain files below one folder, and another program of this machine may read them there. */
+export interface LocalFilesStorage extends StorageProvider {
+	/** Where something lies, relative to that folder. */
+	localPath(path: StoragePath): string;
+}
+
+/** Whether a storage has this ability. */
+export function hasLocalFiles(storage: StorageProvider): storage is LocalFilesStorage {
+	return 'localPath' in storage;
+}
+
+/** Something that is followed until it is closed. */
+export interface Watch {
+	/** Nothing is told after this. May be called again. */
+	close(): void;
+}
+
+/** What somebody who follows a folder is told. */
+export interface FolderListener {
+	/** Rows of the folder have changed, or may have. */
+	onChange(): void;
+	/** The folder is no longer at its path, or can't be followed any longer: nothing more is told. */
+	onEnd(): void;
+}
+
+/** A storage that tells of changes as they happen, whoever makes them. */
+export interface WatchingStorage extends StorageProvider {
+	/**
+	 * Follows the rows of one folder; when it resolves, no later change is missed. Throws `notFound`. Resolves to nothing where changes are not told as they
+	 * happen (files that come over a network, a limit of the system that is reached): then look at the folder now and then.
+	 */
+	watch(path: StoragePath, listener: FolderListener): Promise<Watch | undefined>;
+}
+
+/** Whether a storage has this ability. */
+export function hasWatch(storage: StorageProvider): storage is WatchingStorage {
+	return 'watch' in storage && typeof storage.watch === 'function';
+}

@@ -1,0 +1,211 @@
+import type { StoragePath } from '@stowage/rules';
+
+/** A file or folder as a storage knows it. */
+export interface StorageEntry {
+	name: string;
+	type: 'file' | 'directory';
+	/** Bytes; 0 for a folder. */
+	size: number;
+	/** Milliseconds since the epoch, whole. */
+	mtime: number;
+}
+
+/** What `stat` and `open` know beyond a listing's row. */
+export interface StorageItem extends StorageEntry {
+	/** Names the object itself: it stays through rename and move, and a new object of the same name has another. */
+	id: string;
+	/** Set where the storage can't promise that: once the object is gone, a new one may be given its id. */
+	mayIdReturn?: true;
+	/** Changes whenever the content may have changed; fit for a strong ETag once it is quoted. */
+	version: string;
+}
+
+/** Bytes `start` to `end`, both included, as in HTTP ranges. */
+export interface ByteRange {
+	start: number;
+	end: number;
+}
+
+/** A file of this machine that another program may read, or write where that is said. */
+export interface LocalFile {
+	/**
+	 * Open; only its owner closes it. Given to a child process as a further entry of its `stdio` it is the file itself there, such as
+	 * `/proc/self/fd/3`, whatever has become of its name.
+	 */
+	readonly descriptor: number;
+}
+
+/** A file opened for reading: what it says and what it yields belong to one object, whatever happens to its name. */
+export interface OpenFile {
+	readonly item: StorageItem;
+	/**
+	 * Yields the bytes of the range, all of them by default, in large chunks, and fails with `conflict` if the file turns out shorter. May be called
+	 * several times, also at once. A chunk is valid until the next one is asked for.
+	 */
+	read(range?: ByteRange): AsyncIterable<Uint8Array>;
+	/** Fills the buffers, one behind another, with the bytes from `position` on, and fails as `read` does. Not every storage can. */
+	readInto?(buffers: readonly Uint8Array[], position: number): Promise<void>;
+	/** Lends the open file itself, which stays open until `use` has settled. Not every storage has such. */
+	withLocalFile?<T>(use: (file: LocalFile) => Promise<T>): Promise<T>;
+	/** Whether the content may have been written to since it was opened. A new name, or none any more, is no change. */
+	isChanged(): Promise<boolean>;
+	/** Frees the file once running reads have ended. May be called again. */
+	close(): Promise<void>;
+}
+
+/** What something is called in its folder where its name is taken. */
+export interface NamingOptions {
+	/** Names to try in this order once that of the path is found taken; the item in the answer carries the one it got. May be gone through more than once. */
+	otherNames?: Iterable<string>;
+}
+
+export interface MoveOptions extends NamingOptions {
+	/** Awaited before the item is given a name, for whoever must note where it goes before it is there; once more for each name that turns out to be taken. */
+	beforeNaming?: ((name: string) => Promise<void>) | undefined;
+}
+
+export interface CommitOptions extends MoveOptions {
+	/** Milliseconds since the epoch. */
+	mtime?: number;
+}
+
+/** How a copy that is cut off is gone on with. */
+export interface CopyStaging {
+	/** The id of the copy that was cut off, if there was one; it may be gone. */
+	id?: string | undefined;
+	/** What `beforeNaming` told last of that copy, unless it was the name of the path. */
+	name?: string | undefined;
+	/** Awaited before anything is copied, where no copy of that id was found, with the id of the one that is begun. */
+	onBegin(id: string): Promise<void>;
+}
+
+export interface CopyOptions extends MoveOptions {
+	/** Ends the copy, of which then nothing is left, unless it is staged. */
+	signal?: AbortSignal | undefined;
+	/**
+	 * Makes a copy that survives whatever ends it, a crash as well as a failure, until it is discarded: the next one with its id goes on with it. Files that are whole in it
+	 * are not copied again, unless the original has another size or modified time by now; what the original has no more is dropped. One that was published, though the
+	 * process did not live to tell, is found under the name of the path or that of `staged`, and nothing is copied. Throws `locked` while somebody works on it.
+	 */
+	staged?: CopyStaging | undefined;
+	/** Awaited before each file and folder of the copy is made, or found to be there already; what it throws ends the copy. */
+	beforeItem?: (item: Pick<StorageItem, 'type' | 'size'>) => Promise<void>;
+	/** Awaited before bytes are written that take room on the disk, which those shared with the original do not. */
+	beforeBytes?: (bytes: number) => Promise<void>;
+	/** Told of so many bytes more that the copy has, whether they were written, shared with the original or there already. */
+	afterBytes?: (bytes: number) => void;
+}
+
+/** A staged file is ours alone. */
+export interface StagedLock {
+	/** Once all calls on the file have settled. May be called again. */
+	release(): void;
+}
+
+/** A file in the making, invisible to readers. It survives a restart by its id until it is committed or discarded. */
+export interface StagedFile {
+	readonly id: string;
+	/** Bytes held so far. */
+	size(): Promise<number>;
+	/**
+	 * Writes the body at offset `at`; what was held from there on is dropped first. Resolves to the new size. Throws `conflict` for an offset past the end
+	 * and `locked` while somebody else appends or commits. When the body fails, what had arrived by then is kept and the error is thrown. A chunk may be
+	 * written after the next one is asked for, so the body must not use its memory again.
+	 */
+	append(body: AsyncIterable<Uint8Array>, at: number): Promise<number>;
+	/**
+	 * Lends the file itself, open for reading and writing, to a program of its own, until `use` has settled. What the program wrote is what the file holds then. Throws
+	 * `locked` as `append` does, and keeps others away meanwhile. Not every storage has such.
+	 */
+	withLocalFile?<T>(use: (file: LocalFile) => Promise<T>): Promise<T>;
+	/**
+	 * Keeps all others away, in this process and elsewhere, also between the calls that are made meanwhile. Throws `locked` while somebody else works on it, and `notFound` for
+	 * one that left staging. It ends with the process. Not every storage has such.
+	 */
+	lock?(): Promise<StagedLock>;
+	/**
+	 * A new staged file with the first `size` bytes of this one, durable, whoever holds this one: those bytes must be ones that nobody changes any more.
+	 * Not every storage has such.
+	 */
+	fork?(size: number): Promise<StagedFile>;
+	/** Resolves when every byte held would survive a power cut. When it fails, the file is dropped: a later one might vouch for bytes that are lost. */
+	sync(): Promise<void>;
+	/**
+	 * Publishes the file under `path`, durably and whole; never replaces: throws `alreadyExists` if that and all `otherNames` are taken. Throws `notFound` where
+	 * the folder is missing, and for a file that was published or discarded before: `publishedAs` tells which.
+	 */
+	commit(path: StoragePath, options?: CommitOptions): Promise<StorageItem>;
+	/** Drops the file. Nothing happens if it was committed or discarded before. */
+	discard(): Promise<void>;
+}
+
+/** Until when something in staging must have been left alone to be swept, milliseconds since the epoch. */
+export interface StagingAges {
+	staged: number;
+	copies: number;
+}
+
+/**
+ * One opened root: bytes and names. It knows no users, no areas and no HTTP, and never learns who asks. All that succeeds is durable when it resolves.
+ * Everywhere: `notFound` for what is not there (or is a link or special file), `alreadyExists` for a taken name, `storageFull` and `unavailable` (root away, read only) as Failures.
+ */
+export interface StorageProvider {
+	/** The id that the root itself carries, so that an empty mount point is never taken for it. */
+	readonly rootId: string;
+	/** Rows of a folder in batches, in no order, as they are found. Throws `notFound` before the first batch; also for a file. */
+	list(path: StoragePath): AsyncIterable<StorageEntry[]>;
+	/** How many rows `list` would yield. */
+	count(path: StoragePath): Promise<number>;
+	stat(path: StoragePath): Promise<StorageItem>;
+	/** Opens a file. Throws `notFound` for a folder. The caller closes. */
+	open(path: StoragePath): Promise<OpenFile>;
+	/** Makes one folder; its parent must be there. */
+	makeDirectory(path: StoragePath): Promise<StorageItem>;
+	/** Moves a file or a whole folder in one step. Throws `invalid` for a folder into itself or below. */
+	move(from: StoragePath, to: StoragePath, options?: MoveOptions): Promise<StorageItem>;
+	/** Copies a file or a whole folder with its modified times; the copy appears whole or not at all. */
+	copy(from: StoragePath, to: StoragePath, options?: CopyOptions): Promise<StorageItem>;
+	/** Drops what a staged copy holds so far. Nothing happens to one that was published or discarded before. */
+	discardCopy(id: string): Promise<void>;
+	/** Removes a file or a folder with all it holds; to readers it is gone in one step. */
+	remove(path: StoragePath): Promise<void>;
+	/** Removes a folder that holds nothing at all, also nothing that is not listed. Throws `conflict` if it does, `notFound` for a file. */
+	removeEmptyFolder(path: StoragePath): Promise<void>;
+	/**
+	 * Begins a file, or finds one again by the id it had. Throws `notFound` for an id that was never given. Of a file that was committed or discarded all
+	 * calls but `discard` throw that.
+	 */
+	stage(id?: string): Promise<StagedFile>;
+	/**
+	 * What lies at the path, durably, if it is the staged file of this id, which was published there by a call that may not have lived to tell. Nothing for anything
+	 * else, and where nothing is.
+	 */
+	publishedAs(id: string, path: StoragePath): Promise<StorageItem | undefined>;
+	/**
+	 * Drops staged files and copies that nobody needs, which were not touched since then, milliseconds since the epoch. A clock may have been wrong when they
+	 * were: `isNeeded` is asked for each of them by its id.
+	 */
+	sweepStaging(before: StagingAges, isNeeded: (id: string) => Promise<boolean>): Promise<void>;
+	/** Bytes that may still be written; undefined where the storage can't tell. Then nothing is refused beforehand: it says `storageFull` itself. */
+	freeSpace(): Promise<number | undefined>;
+	/** Bytes that the disk holds in all, written or not; undefined where the storage can't tell. */
+	totalSpace(): Promise<number | undefined>;
+	/** Whether the root is really there: mounted, writable and ours. Throws `unavailable` with the reason. */
+	check(): Promise<void>;
+	close(): Promise<void>;
+}
+
+/** What a storage plugin offers: a way to open its root. */
+export interface StorageDriver {
+	/**
+	 * Opens the root that carries `rootId`. Without an id (the database knows none) a root that is there already is taken over as it is, and a new one is
+	 * made where there is nothing. `location` says where it lies, such as a folder; left out, it is where the plugin's options say. Throws `invalid` for one that
+	 * can't be. Resolves also when a known root is away right now: then its calls throw `unavailable` until it is back.
+	 */
+	open(rootId: string | undefined, location?: string): Promise<StorageProvider>;
+	/**
+	 * The id of the root that lies at a location, which stays as it is; nothing where none does. Throws `invalid` for a location that can't be, and `unavailable` for one that can't be
+	 * read right now. A storage that can't tell lacks this.
+	 */
+	identify?(location: string): Promise<string | undefined>;
+}

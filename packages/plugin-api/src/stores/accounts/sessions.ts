@@ -1,0 +1,41 @@
+import type { UserRecord } from './users.js';
+
+/** Whoever is signed in: nothing that they proved it with. */
+export type SessionUser = Omit<UserRecord, 'secret'>;
+
+export interface SessionRecord {
+	userId: string;
+	createdAt: number;
+	lastSeenAt: number;
+}
+
+/** What a session was begun with. */
+export interface SessionClient {
+	userAgent: string | null;
+	address: string | null;
+}
+
+export interface ListedSession extends SessionRecord, SessionClient {
+	idHash: string;
+}
+
+/** Sessions by the hash of their id: the id itself is never stored. */
+export interface SessionStore {
+	/**
+	 * For the user as they were when they proved to be who they are: throws `conflict` if their generation is another by now, or they were disabled. A user has at
+	 * most 100 sessions: one more ends the one that was unused for longest.
+	 */
+	add(idHash: string, user: Pick<UserRecord, 'id' | 'generation'>, client?: SessionClient): Promise<void>;
+	/** The session with its user in one look-up; nothing for an unknown or ended one, one of another generation, or a disabled user's. */
+	find(idHash: string, now: number): Promise<{ session: SessionRecord; user: SessionUser } | undefined>;
+	/** Those of these sessions that `find` would find, in one look-up for some hundred of them. */
+	findAlive(idHashes: readonly string[], now: number): Promise<Set<string>>;
+	/** Those of a user that go on, the one used last first. */
+	list(userId: string, now: number): Promise<ListedSession[]>;
+	touch(idHash: string, now: number): Promise<void>;
+	remove(idHash: string): Promise<void>;
+	/** Ends all sessions of a user but one, where one is named that goes on, and those that begin meanwhile, all or nothing. Resolves to how many. */
+	removeOf(userId: string, except?: string): Promise<number>;
+	/** Forgets what is past its time. Resolves to how many. */
+	sweep(now: number): Promise<number>;
+}

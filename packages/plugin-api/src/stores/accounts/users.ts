@@ -1,0 +1,49 @@
+import type { UserSettings } from '@stowage/rules';
+
+/** An account. `username` is as it was registered; it is unique and found without regard to case. */
+export interface UserRecord {
+	id: string;
+	username: string;
+	/** What their password is proved with. */
+	secret: string;
+	isDisabled: boolean;
+	createdAt: number;
+	/** Raised by whatever ends the user's sessions: one that began in another generation is none. */
+	generation: number;
+}
+
+/** How much a user may keep: 0 is no limit, null what the configuration says. */
+export interface UserQuota {
+	bytes: number | null;
+	/** Files and folders. */
+	entries: number | null;
+}
+
+export interface UserStore {
+	/** Throws `alreadyExists` for a name that differs from a known one only in case, also when two ask at once. */
+	add(user: { username: string; secret: string }): Promise<UserRecord>;
+	find(username: string): Promise<UserRecord | undefined>;
+	get(id: string): Promise<UserRecord | undefined>;
+	/** Sorted by name. */
+	list(): Promise<UserRecord[]>;
+	/**
+	 * Sets a new secret and ends all sessions of the user, both or neither; resolves to the generation in which they may begin others. Given the generation that the
+	 * caller has seen, throws `conflict` if it is another by now.
+	 */
+	setSecret(id: string, secret: string, seen?: number): Promise<number>;
+	/** Sets the same password under new parameters; sessions go on. Throws `conflict` if the secret is no longer the one that the caller has seen. */
+	renewSecret(id: string, secret: string, seen: string): Promise<void>;
+	/** Disabling ends all sessions of the user and asks for the end of their jobs, all or nothing. */
+	setDisabled(id: string, isDisabled: boolean): Promise<void>;
+	/** Gives the account another name, disables it or not, ends all its sessions and asks for the end of its jobs: all of it or nothing. Throws `alreadyExists` as `add` does. */
+	rename(id: string, username: string, isDisabled: boolean): Promise<void>;
+	/** Removes the account with its sessions and settings, and asks for the end of its jobs; its files stay. */
+	remove(id: string): Promise<void>;
+	/** What was said for this user; nothing was for one who is not there. */
+	quota(id: string): Promise<UserQuota>;
+	setQuota(id: string, quota: UserQuota): Promise<void>;
+	/** Whole settings, defaults filled in. */
+	settings(id: string): Promise<UserSettings>;
+	/** Changes what is named, leaves the rest; resolves to the whole. */
+	changeSettings(id: string, change: Partial<UserSettings>): Promise<UserSettings>;
+}

@@ -1,0 +1,64 @@
+import type { Area, StoragePath } from '@stowage/rules';
+
+/** An upload that goes on over several requests. Times are milliseconds since the epoch. */
+export interface UploadRecord {
+	/** The staged file; null once it was published or dropped. */
+	stagedId: string | null;
+	/** Whose it is; null for a visitor's, which belongs to whoever has its id. */
+	userId: string | null;
+	/** What limits count by. */
+	address: string;
+	area: Area;
+	directory: StoragePath;
+	/** The wished name. */
+	name: string;
+	/** The modified time that the file shall get. */
+	mtime: number | null;
+	/** What the client said of it, word for word. */
+	metadata: string;
+	/** Bytes of the whole file. */
+	length: number;
+	/** Bytes that survive a power cut. */
+	offset: number;
+	/** Where the file is, once it is in its place. */
+	entryPath: string | null;
+	touchedAt: number;
+	expiresAt: number;
+}
+
+/** Uploads by the hash of their id: the id itself is never stored. */
+export interface UploadStore {
+	/**
+	 * Throws `alreadyExists` for a known id, also when two ask at once. A visitor's with a number `mostOfAddress` is refused (`rateLimited`) if visitors of its address have that many that
+	 * are not finished, also when many begin at once in several processes.
+	 */
+	add(idHash: string, upload: UploadRecord, mostOfAddress?: number): Promise<void>;
+	find(idHash: string): Promise<UploadRecord | undefined>;
+	/** The uploads of a user that are not finished, the one that got bytes last first. */
+	unfinishedOf(userId: string): Promise<UploadRecord[]>;
+	/** Notes how many bytes are durable. Resolves to whether it still has this staged file; if not, nothing has changed: somebody else went on with another one, or has ended it. */
+	advance(
+		idHash: string,
+		stagedId: string,
+		progress: Pick<UploadRecord, 'offset' | 'touchedAt' | 'expiresAt'>,
+	): Promise<boolean>;
+	/** Notes that the file is in its place, whole. Resolves as `advance` does. */
+	finish(idHash: string, stagedId: string, entryPath: string): Promise<boolean>;
+	/** Goes on with another staged file. Resolves as `advance` does. */
+	restage(idHash: string, stagedId: string, otherStagedId: string): Promise<boolean>;
+	remove(idHash: string): Promise<void>;
+	/** How many uploads visitors of an address have begun and not finished. */
+	countOfVisitors(address: string, now: number): Promise<number>;
+	/** What the unfinished uploads of a user, or of visitors, have brought to the disk and how many they are, but for those with one of these staged files. */
+	held(userId: string | null, except: readonly string[]): Promise<{ bytes: number; entries: number }>;
+	/** Uploads past their time whose staged file is still there, the oldest first. */
+	expired(now: number, most: number): Promise<{ idHash: string; stagedId: string }[]>;
+	/** Lets an upload expire no sooner than that. */
+	prolong(idHash: string, expiresAt: number): Promise<void>;
+	/** Notes that the staged file is gone. The upload is still known as one that has expired. */
+	drop(idHash: string): Promise<void>;
+	/** Whether an upload has this staged file. */
+	isStaged(stagedId: string): Promise<boolean>;
+	/** Forgets all that expired by then. Resolves to how many. */
+	forget(before: number): Promise<number>;
+}
