@@ -2,12 +2,22 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '@stowage/database';
 import type { JobContext, JobKind, ReboundLink, StorageItem } from '@stowage/plugin-api';
-import { Failure, homeRoot, isFailure, joinPath, type StoragePath } from '@stowage/rules';
+import { Failure, homeRoot, isFailure, joinPath, parentPath, type StoragePath } from '@stowage/rules';
 import { z } from 'zod';
 import type { Config } from '../config/schema.js';
 import { identityOf, locateLink } from '../links/locateLink.js';
 import type { Log } from '../log.js';
-import { beginTree, copyContents, discardAcross, findTree, keepFolderTime, newTree } from '../storage/copyAcross.js';
+import {
+	beginTree,
+	copiesFolder,
+	copyContents,
+	discardAcross,
+	findTree,
+	keepFolderTime,
+	newTree,
+	treeId,
+} from '../storage/copyAcross.js';
+import { ensureFolder } from '../storage/folders.js';
 import { availableSpace } from '../storage/freeSpace.js';
 import { type Mount, tagged, withTag } from '../storage/MountedStorage.js';
 import type { Roots } from '../storage/Roots.js';
@@ -47,6 +57,8 @@ const savedMove = z.object({
 	runId: z.string(),
 	/** The copy, as a sweep asks for it. */
 	mark: z.string().optional(),
+	/** The old tree, once it was set aside, as a sweep asks for it. */
+	aside: z.string().optional(),
 	/** What the home held when it was left. */
 	digest: z.string().optional(),
 });
@@ -121,29 +133,56 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 	};
 
 	/** Removes the old tree, unless something came into it after all. */
-	const leave = async ({ source, target, home, state }: Move): Promise<void> => {
-		const { storage, name } = source;
-		const where = `The home of ${state.name} lies on ${target.name} now.`;
+	const leave = async (move: Move): Promise<void> => {
+		const { source, target, state } = move;
 		try {
-			// It is too late to be cancelled.
-			const { signal } = new AbortController();
 			// Where there was no home, nothing was left.
-			if (state.digest !== undefined) {
-				if ((await digestOf(storage, home, signal)) !== state.digest) {
-					throw new Failure(
-						'conflict',
-						`${where} Another program changed something in its old place, ${home} on ${name}, at the last moment, so that was kept: look at it and remove it.`,
-					);
-				}
-				await storage.remove(home);
-			}
+			if (state.digest !== undefined) await removeOldTree(move);
 		} catch (error) {
 			if (isFailure(error, 'unavailable'))
-				throw new Failure('unavailable', `${where} Its old files are still in ${home} on ${name}: ${error.message}`);
-			if (!isFailure(error, 'notFound')) throw error;
+				throw new Failure(
+					'unavailable',
+					`The home of ${state.name} lies on ${target.name} now. Its old files are still on ${source.name}: ${error.message}`,
+				);
+			throw error;
 		}
 		await homes.endMove(state.runId);
 	};
+
+	/** Compares the old tree once it was set aside: what another program writes to its old path from then on can't be removed with it. */
+	async function removeOldTree(move: Move): Promise<void> {
+		const { source, target, home, state } = move;
+		const { storage, name } = source;
+		const aside = await setAside(move);
+		if (aside === undefined) return;
+		// It is too late to be cancelled.
+		const { signal } = new AbortController();
+		if ((await digestOf(storage, aside, signal)) === state.digest) return storage.remove(aside);
+		const kept = await storage.move(aside, home, { otherNames: [`${state.name} (old)`] });
+		throw new Failure(
+			'conflict',
+			`The home of ${state.name} lies on ${target.name} now. Another program changed something in its old place, ${joinPath(parentPath(home), kept.name)} on ${name}, at the last moment, so that was kept: look at it and remove it.`,
+		);
+	}
+
+	/** Takes the old tree out of its path; resolves to where it is, or to nothing if it is gone. */
+	async function setAside(move: Move): Promise<StoragePath | undefined> {
+		const { job, source, home, state } = move;
+		const { storage } = source;
+		if (state.aside !== undefined) {
+			const found = await findTree(storage, ownId(state.aside, source), home);
+			if (found?.isDone === false) return found.folder;
+		}
+		const old = await measuredHome(move);
+		if (old === undefined) return undefined;
+		const folder = newTree();
+		await ensureFolder(storage, copiesFolder);
+		// Before the move: a sweep asks for it.
+		move.state = { ...state, aside: withTag(treeId(folder, old), source.tag) };
+		await job.checkpoint(move.state);
+		await storage.move(home, folder);
+		return folder;
+	}
 
 	return {
 		name: homeMoveName,
@@ -237,8 +276,8 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 		await beginTree(target.storage, folder, async (id) => saveMark(id));
 		return folder;
 
-		async function mark(at: StoragePath, { id }: StorageItem): Promise<void> {
-			await saveMark(`tree.${at.slice(at.indexOf('/') + 1)}.${id}`);
+		async function mark(at: StoragePath, item: StorageItem): Promise<void> {
+			await saveMark(treeId(at, item));
 		}
 		async function saveMark(id: string): Promise<void> {
 			move.state = { ...move.state, mark: withTag(id, target.tag) };

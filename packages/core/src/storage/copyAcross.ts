@@ -256,7 +256,8 @@ async function* bytesOf(
 	}
 }
 
-function treeId(folder: StoragePath, { id }: StorageItem): string {
+/** The id of a tree that grows, or was set aside, in `folder`. */
+export function treeId(folder: StoragePath, { id }: StorageItem): string {
 	return `${treePrefix}${folder.slice(copiesFolder.length + 1)}.${id}`;
 }
 

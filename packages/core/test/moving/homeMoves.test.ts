@@ -1,7 +1,8 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import type { FolderTimesStorage, Job } from '@stowage/plugin-api';
+import { type FolderTimesStorage, hasSurvey, type Job } from '@stowage/plugin-api';
 import { Failure, isFailure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { Client, file, json, type TestApp, testApp } from '../testApp.js';
@@ -233,6 +234,32 @@ test('what came into the old tree at the last moment is kept', async (t) => {
 	t.like(await s.app.services.homeMoves.oldHomes(), [{ username: 'ada', root: 'local', path: 'users/ada' }]);
 	await assertWhole(t, s.there);
 	t.is((await s.ada.get('/api/download/docs/a.txt?type=private')).payload, 'alpha');
+});
+
+test('what another program writes to the old path while the old tree is compared is kept', async (t) => {
+	const s = await scene(t);
+	const { homes } = s.app.services.database;
+	const source = s.app.services.roots.first.storage;
+	if (!hasSurvey(source)) throw new Error('The first root has no survey.');
+	const switchRoot = homes.switchRoot.bind(homes);
+	const survey = source.survey.bind(source);
+	let folders = 0;
+	homes.switchRoot = async (...words) => {
+		source.survey = (folder) => {
+			// The first one has the names of the whole home.
+			if (++folders === 2) {
+				mkdirSync(s.home, { recursive: true });
+				writeFileSync(path.join(s.home, 'late.txt'), 'late');
+			}
+			return survey(folder);
+		};
+		return switchRoot(...words);
+	};
+	const { start, ended } = mover(s);
+	t.is((await ended(await start())).status, 'completed');
+	t.true(folders >= 2);
+	t.is(await readFile(path.join(s.home, 'late.txt'), 'utf8'), 'late');
+	await assertWhole(t, s.there);
 });
 
 test('a home that can’t be moved is refused before anything is done', async (t) => {
