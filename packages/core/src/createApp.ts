@@ -19,10 +19,10 @@ import { EventStreams } from './events/EventStreams.js';
 import { createNotifications } from './events/notifications.js';
 import { auditedFiles } from './files/auditedFiles.js';
 import { createFiles } from './files/createFiles.js';
-import { FolderFeeds } from './files/FolderFeeds.js';
 import { treeOf } from './files/places.js';
+import { FolderFeeds } from './files/watching/FolderFeeds.js';
+import { listen } from './http/connections/unixSocket.js';
 import { createServer } from './http/createServer.js';
-import { listen } from './http/unixSocket.js';
 import { createJobs } from './jobs/createJobs.js';
 import { createLeases } from './leases/createLeases.js';
 import { identifyProcess } from './leases/processIdentity.js';
@@ -63,10 +63,10 @@ import { openThumbnailCache } from './thumbnails/DiskThumbnailCache.js';
 import { createTickets } from './tickets/createTickets.js';
 import { Transfers } from './tickets/Transfers.js';
 import { InFlightUploads } from './uploads/InFlightUploads.js';
-import { createResumableUploads } from './uploads/resumable.js';
-import { speakTus } from './uploads/tusProtocol.js';
-import { createUploadLimits } from './uploads/uploadLimits.js';
-import { createUploadSpace } from './uploads/uploadSpace.js';
+import { createUploadLimits } from './uploads/limits/uploadLimits.js';
+import { createUploadSpace } from './uploads/limits/uploadSpace.js';
+import { createResumableUploads } from './uploads/resumable/createResumableUploads.js';
+import { speakTus } from './uploads/resumable/tusProtocol.js';
 
 export interface App {
 	server: HapiServer;

@@ -23,9 +23,9 @@ import type { Thumbnails } from './thumbnails/createThumbnails.js';
 import type { Tickets } from './tickets/createTickets.js';
 import type { Transfers } from './tickets/Transfers.js';
 import type { InFlightUploads } from './uploads/InFlightUploads.js';
-import type { ResumableUploads } from './uploads/resumable.js';
-import type { UploadLimits } from './uploads/uploadLimits.js';
-import type { UploadSpace } from './uploads/uploadSpace.js';
+import type { UploadLimits } from './uploads/limits/uploadLimits.js';
+import type { UploadSpace } from './uploads/limits/uploadSpace.js';
+import type { ResumableUploads } from './uploads/resumable/createResumableUploads.js';
 
 /** What routes may use. */
 export interface Services {

@@ -2,11 +2,11 @@ import type { AuthProvider, KeyValueStore, LimitStore, UserQuota, UserRecord, Us
 import { anonymousOwner, Failure, foldUsername, isFailure, isValidUsername, passwordLength } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import { homesOnDisk, makeHome } from '../files/homes.js';
-import { limitAddress } from '../http/proxy.js';
+import { limitAddress } from '../http/requests/proxy.js';
 import { FairQueue } from '../limits/FairQueue.js';
+import { rateLimited } from '../limits/rateLimited.js';
 import type { MountedStorage } from '../storage/MountedStorage.js';
 import { limitTries } from './loginLimits.js';
-import { countRegistration } from './registrationLimit.js';
 import { type FilesFate, removeUser } from './removeUser.js';
 import { renameUser } from './renameUser.js';
 import { steadyLimits } from './steadyLimits.js';
@@ -51,6 +51,8 @@ export interface SigningIn extends Caller {
 
 /** Hashes of one address at once are few, and addresses take turns: whoever sends a hundred passwords keeps nobody waiting but themselves. */
 const hashing = { running: 3, runningPerClient: 2, waiting: 1000, waitingPerClient: 100 };
+
+const hourMs = 60 * 60_000;
 
 interface Dependencies {
 	users: UserStore;
@@ -200,5 +202,13 @@ function checkPassword(password: string): void {
 	const { min, max } = passwordLength;
 	if (password.length < min || password.length > max) {
 		throw new Failure('invalid', `A password has ${min} to ${max} characters.`);
+	}
+}
+
+/** Counts one try to register from an address, whether it succeeds or not: each costs a hash and tells whether a name is taken. Throws `rateLimited`. */
+async function countRegistration(limits: LimitStore, address: string, mostPerHour: number, now: number): Promise<void> {
+	const { count, endsAt } = await limits.hit(`register:${limitAddress(address)}`, hourMs, now);
+	if (count > mostPerHour) {
+		throw rateLimited('Too many people have registered from here. Please try again later.', endsAt, now);
 	}
 }

@@ -1,6 +1,6 @@
 import type { LimitStore } from '@stowage/plugin-api';
 import { foldUsername } from '@stowage/rules';
-import { limitAddress } from '../http/proxy.js';
+import { limitAddress } from '../http/requests/proxy.js';
 import { rateLimited } from '../limits/rateLimited.js';
 
 const minuteMs = 60_000;

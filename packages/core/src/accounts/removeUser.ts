@@ -1,7 +1,7 @@
 import type { UserRecord, UserStore } from '@stowage/plugin-api';
 import { Failure, homeRoot, isFailure } from '@stowage/rules';
 import { makeHome } from '../files/homes.js';
-import { underFreeName } from '../files/publish.js';
+import { underFreeName } from '../files/writing/publish.js';
 import type { MountedStorage } from '../storage/MountedStorage.js';
 
 /** What becomes of the files of somebody whose account goes. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { JsonBodies, Request } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
-import { limitAddress } from '../http/proxy.js';
+import { limitAddress } from '../http/requests/proxy.js';
 import { Budget } from '../limits/Budget.js';
 import { arrivingBody, type Pace } from './arrivingBody.js';
 import { JsonShape } from './JsonShape.js';

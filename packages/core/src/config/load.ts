@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { DatabaseError } from '@stowage/database';
 import { parse } from 'yaml';
 import type { z } from 'zod';
 import { flagOf, settingNames, variableOf } from './leaves.js';
@@ -9,6 +10,11 @@ import { isSecretName } from './secrets.js';
 /** A mistake in the configuration. The message names the setting, where it stands, its value and what is allowed. */
 export class ConfigError extends Error {
 	override name = 'ConfigError';
+}
+
+/** Whether only an administrator can mend what stopped the start, so that trying again is of no use. */
+export function isStartupMistake(error: unknown): error is Error {
+	return error instanceof ConfigError || error instanceof DatabaseError;
 }
 
 export interface ConfigSources {

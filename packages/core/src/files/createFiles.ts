@@ -33,18 +33,24 @@ import { ensureFolder, onNewState, takeBackFolders } from '../storage/folders.js
 import { availableSpace } from '../storage/freeSpace.js';
 import type { MountedStorage } from '../storage/MountedStorage.js';
 import { createSpaceGuard, type SpaceGuard } from '../storage/spaceGuard.js';
-import { countedRow } from './countedRows.js';
-import { entryIn } from './entries.js';
-import type { FolderFeeds } from './FolderFeeds.js';
 import { homesOnDisk, makeHome } from './homes.js';
 import type { ItemWatcher } from './itemWatcher.js';
-import { lendStaged } from './lendStaged.js';
-import { listMerged, listPlace } from './listFolder.js';
 import { notThere, ownPlace, type Place, privatePlace, publicPlace, readPlace, treeOf } from './places.js';
-import { findPublished, type NamesNoted, notedCopy, publishAll, publishOnce, underFreeName } from './publish.js';
-import { searchPlaces } from './searchFolder.js';
-import { surveyPlace, walkedItem } from './surveyPlace.js';
-import { watchPlaces } from './watchPlaces.js';
+import { listMerged, listPlace } from './reading/listFolder.js';
+import { countedRow, entryIn } from './reading/rows.js';
+import { searchPlaces } from './reading/searchFolder.js';
+import { surveyPlace, walkedItem } from './reading/surveyPlace.js';
+import type { FolderFeeds } from './watching/FolderFeeds.js';
+import { watchPlaces } from './watching/watchPlaces.js';
+import { lendStaged } from './writing/lendStaged.js';
+import {
+	findPublished,
+	type NamesNoted,
+	notedCopy,
+	publishAll,
+	publishOnce,
+	underFreeName,
+} from './writing/publish.js';
 
 /** The service of plugin-api's `Files` over all storage roots. The rules are asked before the disk is. */
 export function createFiles(

@@ -14,7 +14,7 @@ import {
 	relativePath,
 	type StoragePath,
 } from '@stowage/rules';
-import { underFreeName } from './publish.js';
+import { underFreeName } from './writing/publish.js';
 
 /** A file that a visitor has uploaded. */
 export interface VisitorFile {

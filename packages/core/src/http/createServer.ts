@@ -1,24 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getHeapStatistics } from 'node:v8';
-import { server as createHapi, type Server as HapiServer } from '@hapi/hapi';
+import { server as createHapi, type Request as HapiRequest, type Server as HapiServer } from '@hapi/hapi';
 import { Failure } from '@stowage/rules';
 import { createHostCheck } from '../config/allowedHosts.js';
 import type { Config } from '../config/schema.js';
 import { nameRequest } from '../context.js';
 import type { Log } from '../log.js';
-import { limitConnections } from './connections.js';
-import { assertSameSite } from './crossSite.js';
+import { limitConnections } from './connections/limitConnections.js';
+import { createListener } from './connections/listener.js';
+import { serializeRequests } from './connections/serializeRequests.js';
+import { socketPathOf } from './connections/unixSocket.js';
+import { hasUnreadBody, leaveBodyUnread } from './connections/unreadBody.js';
 import { answerError } from './errors.js';
-import { inviteBodiesLate } from './expectContinue.js';
-import { createListener } from './listener.js';
-import { notHere } from './notHere.js';
-import { type ClientInfo, createClientReader, createPeers, limitAddress } from './proxy.js';
-import { checkRawPath } from './rawPath.js';
 import { createRefusalLog } from './refusalLog.js';
-import { restorePrefix } from './restorePrefix.js';
-import { serializeRequests } from './serializeRequests.js';
-import { socketPathOf } from './unixSocket.js';
-import { hasUnreadBody, leaveBodyUnread } from './unreadBody.js';
+import { assertSameSite } from './requests/crossSite.js';
+import { inviteBodiesLate } from './requests/expectContinue.js';
+import { type ClientInfo, createClientReader, createPeers, limitAddress, restorePrefix } from './requests/proxy.js';
+import { checkRawPath } from './requests/rawPath.js';
 
 declare module '@hapi/hapi' {
 	interface Request {
@@ -119,4 +117,18 @@ export function createServer(config: Config, log: Log, mostLateMs: number): Hapi
 		log.error({ err: event.error }, 'request failed'),
 	);
 	return server;
+}
+
+const methods = ['get', 'post', 'put', 'patch', 'delete', 'options'] as const;
+
+/** The refusal of what no route takes: 405 with `Allow` where other methods are answered, 404 elsewhere. */
+function notHere({ server, path }: HapiRequest): Failure {
+	const allowed = methods.filter((method) => {
+		const found = server.match(method, path);
+		return found !== null && found.method !== '*';
+	});
+	if (allowed.length === 0) return new Failure('notFound', 'There is nothing here.');
+	// A HEAD is answered wherever a GET is.
+	const names = allowed.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
+	return new Failure('methodNotAllowed', 'This method is not allowed here.', { headers: { allow: names.join(', ') } });
 }

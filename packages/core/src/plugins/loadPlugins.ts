@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { parseDatabaseUrl } from '@stowage/database';
 import { describeIssue, type Server, type StowagePlugin } from '@stowage/plugin-api';
 import { resolve } from 'import-meta-resolve';
 import { ConfigError } from '../config/load.js';
@@ -25,8 +26,14 @@ export async function loadPlugins(server: Server, config: Config): Promise<void>
 	}
 }
 
+/** Looks at all that can be wrong before anything is opened: the database's address, the plugins and their options. Throws what the start would throw. */
+export async function checkConfig(config: Config): Promise<void> {
+	parseDatabaseUrl(config.databaseUrl);
+	await findPlugins(config);
+}
+
 /** The plugins of the configuration with their checked options; none is started. Throws ConfigError. */
-export async function findPlugins(config: Pick<Config, 'plugins' | 'baseDir'>): Promise<FoundPlugins> {
+async function findPlugins(config: Pick<Config, 'plugins' | 'baseDir'>): Promise<FoundPlugins> {
 	const loaded = new Map<string, { plugin: StowagePlugin; options: unknown }>();
 	for (const [name, given] of config.plugins) {
 		const plugin = await importPlugin(name, config.baseDir);

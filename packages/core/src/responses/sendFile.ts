@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { ResponseToolkit } from '@hapi/hapi';
 import type { ByteRange, OpenFile, Request } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
-import { hasUnreadBody, leaveBodyUnread } from '../http/unreadBody.js';
+import { hasUnreadBody, leaveBodyUnread } from '../http/connections/unreadBody.js';
 import type { Log } from '../log.js';
 import { checkPreconditions, mayUseRange, type Validators } from './preconditions.js';
 import { parseRanges } from './ranges.js';

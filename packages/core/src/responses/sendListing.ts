@@ -3,7 +3,8 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { ResponseToolkit } from '@hapi/hapi';
 import type { Request } from '@stowage/plugin-api';
-import { hasUnreadBody, leaveBodyUnread } from '../http/unreadBody.js';
+import type { Area, Entry, Owner, StoragePath } from '@stowage/rules';
+import { hasUnreadBody, leaveBodyUnread } from '../http/connections/unreadBody.js';
 import type { Log } from '../log.js';
 import { ClientGone, endWhenStalled, writeBody } from './writeBody.js';
 
@@ -12,6 +13,22 @@ const wholeLength = 32 * 1024;
 
 /** Names repeat themselves so much that the quickest level already makes a tenth of them. */
 const gzipOptions = { level: 1, chunkSize: 64 * 1024 };
+
+/** The JSON of a listing, a piece for each batch of rows: a folder of any size takes the memory of one batch. `missing` is asked for in the end. */
+export async function* listingText(
+	folder: { type: Area; directory: StoragePath },
+	batches: AsyncIterable<Entry[]>,
+	missing: readonly Owner[] = [],
+): AsyncGenerator<string> {
+	let before = JSON.stringify({ ...folder, entries: [] }).slice(0, -2);
+	for await (const batch of batches) {
+		if (batch.length === 0) continue;
+		yield before + JSON.stringify(batch).slice(1, -1);
+		before = ',';
+	}
+	const end = missing.length === 0 ? ']}' : `],"missing":${JSON.stringify(missing)}}`;
+	yield before === ',' ? end : `${before}${end}`;
+}
 
 /**
  * Answers with JSON that comes in pieces: a long one is sent while it is made, so that the first rows are on their way at once. Throws before the first byte

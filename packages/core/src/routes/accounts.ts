@@ -2,7 +2,7 @@ import * as contract from '@stowage/contract';
 import type { Request, UserRecord } from '@stowage/plugin-api';
 import { route } from '@stowage/plugin-api';
 import { Failure, isFailure, type Viewer } from '@stowage/rules';
-import { clientGone } from '../http/clientGone.js';
+import { clientGone } from '../http/connections/clientGone.js';
 import type { Services } from '../services.js';
 
 /** A page that opens does not wait longer until a home has been measured for the first time. */

@@ -3,7 +3,7 @@ import { route } from '@stowage/plugin-api';
 import { Failure, type Owner, type StoragePath } from '@stowage/rules';
 import { type AuditEvent, chosen } from '../audit/auditLine.js';
 import { privatePlace, publicPlace } from '../files/places.js';
-import { decodePath } from '../http/rawPath.js';
+import { decodePath } from '../http/requests/rawPath.js';
 import { clientKey } from '../limits/clientKey.js';
 import { createHandOver } from '../responses/createHandOver.js';
 import { retryChanged } from '../responses/retryChanged.js';

@@ -2,7 +2,7 @@ import * as contract from '@stowage/contract';
 import { type Notification, type Request, route } from '@stowage/plugin-api';
 import { EventStream } from '../events/EventStream.js';
 import { throttle } from '../events/throttle.js';
-import { limitAddress } from '../http/proxy.js';
+import { limitAddress } from '../http/requests/proxy.js';
 import type { Services } from '../services.js';
 
 /** Least time between two `changed` events of one stream. */

@@ -10,10 +10,9 @@ import {
 	type StoragePath,
 	type Viewer,
 } from '@stowage/rules';
-import { clientGone } from '../http/clientGone.js';
+import { clientGone } from '../http/connections/clientGone.js';
 import { clientKey } from '../limits/clientKey.js';
-import { listingText } from '../responses/listingText.js';
-import { sendListing } from '../responses/sendListing.js';
+import { listingText, sendListing } from '../responses/sendListing.js';
 import type { Services } from '../services.js';
 import { ownerOf } from './jobs.js';
 

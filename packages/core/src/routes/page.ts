@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { ServerRoute } from '@hapi/hapi';
 import { Failure } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
-import type { ClientInfo } from '../http/proxy.js';
+import type { ClientInfo } from '../http/requests/proxy.js';
 
 const viewerHosts = 'https://view.officeapps.live.com https://docs.google.com';
 

@@ -3,7 +3,7 @@ import type { Request } from '@stowage/plugin-api';
 import type { Viewer } from '@stowage/rules';
 import type { Selection } from '../archives/makeManifest.js';
 import type { AuditEvent } from '../audit/auditLine.js';
-import { clientGone } from '../http/clientGone.js';
+import { clientGone } from '../http/connections/clientGone.js';
 import { type SendOptions, sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
 

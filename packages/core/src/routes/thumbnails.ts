@@ -1,8 +1,8 @@
 import * as contract from '@stowage/contract';
 import { route } from '@stowage/plugin-api';
 import { baseName } from '@stowage/rules';
-import { clientGone } from '../http/clientGone.js';
-import { decodePath } from '../http/rawPath.js';
+import { clientGone } from '../http/connections/clientGone.js';
+import { decodePath } from '../http/requests/rawPath.js';
 import { clientKey } from '../limits/clientKey.js';
 import { checkPreconditions } from '../responses/preconditions.js';
 import { userFileHeaders } from '../responses/userFileHeaders.js';

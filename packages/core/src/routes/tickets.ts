@@ -3,7 +3,7 @@ import { route } from '@stowage/plugin-api';
 import { Failure, type Viewer } from '@stowage/rules';
 import { ownedBy } from '../archives/makeManifest.js';
 import { type AuditEvent, chosen } from '../audit/auditLine.js';
-import { clientGone } from '../http/clientGone.js';
+import { clientGone } from '../http/connections/clientGone.js';
 import { clientKey } from '../limits/clientKey.js';
 import { retryChanged } from '../responses/retryChanged.js';
 import { sendFile } from '../responses/sendFile.js';

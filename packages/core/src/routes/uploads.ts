@@ -7,9 +7,8 @@ import { meterOf } from '../quotas/createQuotas.js';
 import type { Services } from '../services.js';
 import { askedArea } from '../uploads/askedArea.js';
 import { parseFileDigest } from '../uploads/checksum.js';
-import { discardAll } from '../uploads/discardAll.js';
-import { publishKeyed } from '../uploads/publishKeyed.js';
-import { type FormFields, type ReceivedForm, receiveForm } from '../uploads/receiveForm.js';
+import { publishKeyed } from '../uploads/form/publishKeyed.js';
+import { discardAll, type FormFields, type ReceivedForm, receiveForm } from '../uploads/form/receiveForm.js';
 import { announcedBytes, textHeader, uploadKeyOf } from '../uploads/uploadHeaders.js';
 
 const { schemas } = contract;

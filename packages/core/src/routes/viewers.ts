@@ -4,7 +4,7 @@ import { schemas } from '@stowage/contract';
 import { type Request, route } from '@stowage/plugin-api';
 import { Failure, previewOf, type Viewer } from '@stowage/rules';
 import { z } from 'zod';
-import { limitAddress } from '../http/proxy.js';
+import { limitAddress } from '../http/requests/proxy.js';
 import { rateLimited } from '../limits/rateLimited.js';
 import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';

@@ -2,8 +2,8 @@ import { MemoryStorage } from '@stowage/conformance';
 import { parsePath } from '@stowage/rules';
 import test from 'ava';
 import { pino } from 'pino';
-import { FolderFeeds } from '../../src/files/FolderFeeds.js';
-import { fingerprintOf } from '../../src/files/fingerprint.js';
+import { FolderFeeds } from '../../src/files/watching/FolderFeeds.js';
+import { fingerprintOf } from '../../src/files/watching/fingerprint.js';
 import { until } from '../until.js';
 
 const p = parsePath;

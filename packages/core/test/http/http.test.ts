@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { createClientReader, createPeers } from '../../src/http/proxy.js';
+import { createClientReader, createPeers } from '../../src/http/requests/proxy.js';
 import { addressOf, cutAfterFirstBytes, rawRequest } from '../rawRequest.js';
 import { Client, file, json, testApp } from '../testApp.js';
 import { until } from '../until.js';

@@ -1,6 +1,6 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import test from 'ava';
-import { RequestScheduler } from '../../src/http/RequestScheduler.js';
+import { RequestScheduler } from '../../src/http/connections/RequestScheduler.js';
 
 test('requests of a quiet server start at once', (t) => {
 	const scheduler = new RequestScheduler();

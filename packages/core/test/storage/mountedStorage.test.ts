@@ -3,7 +3,7 @@ import { MemoryStorage, memoryStorageDriver, storageSuite } from '@stowage/confo
 import type { CopyOptions, StagingAges } from '@stowage/plugin-api';
 import { Failure, isFailure, parsePath } from '@stowage/rules';
 import test from 'ava';
-import { type NamesNoted, publishOnce } from '../../src/files/publish.js';
+import { type NamesNoted, publishOnce } from '../../src/files/writing/publish.js';
 import { type Mount, MountedStorage } from '../../src/storage/MountedStorage.js';
 
 const p = parsePath;

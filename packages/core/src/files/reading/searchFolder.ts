@@ -1,0 +1,65 @@
+import { type FoundListing, Pace, type StorageEntry, type StorageProvider } from '@stowage/plugin-api';
+import { isFailure, joinPath, matchesSearch, maxSearchResults, type Owner } from '@stowage/rules';
+import { notThere, type Place } from '../places.js';
+import { countedRows } from './rows.js';
+
+/**
+ * Everything below the places whose name holds the term, found by walking breadth first, so that what is near comes first. Folders that may not be read are passed over. Throws the signal's reason once it is fired.
+ */
+export async function searchPlaces(
+	storage: StorageProvider,
+	places: readonly Place[],
+	term: string,
+	signal?: AbortSignal,
+): Promise<FoundListing> {
+	const hits: { folder: Place; item: StorageEntry }[] = [];
+	let isTruncated = false;
+	const away: unknown[] = [];
+	const missing = new Set<Owner>();
+	let isAnyThere = places.some((place) => place.path === '');
+	const pace = new Pace();
+	let level: readonly Place[] = places;
+	while (level.length > 0 && !isTruncated) {
+		const below: Place[] = [];
+		for (const folder of level) {
+			if (isTruncated) break;
+			await searchOne(folder, below);
+		}
+		level = below;
+	}
+	if (away.length >= places.length || (away.length > 0 && !isAnyThere)) throw away[0];
+	if (!isAnyThere) throw notThere();
+	return {
+		entries: await countedRows(storage, hits.slice(0, maxSearchResults), signal),
+		...(isTruncated ? { truncated: true } : {}),
+		...(missing.size > 0 ? { missing: [...missing] } : {}),
+	};
+
+	/** Notes the hits in one folder, and the folders in it. */
+	async function searchOne(folder: Place, below: Place[]): Promise<void> {
+		try {
+			signal?.throwIfAborted();
+			if (pace.isDue) await pace.rest(signal);
+			for await (const batch of storage.list(folder.at)) {
+				signal?.throwIfAborted();
+				isAnyThere = true;
+				for (const item of batch) {
+					if (item.type === 'directory') below.push(childOf(folder, item.name));
+					if (matchesSearch(item.name, term)) hits.push({ folder, item });
+				}
+				isTruncated = hits.length > maxSearchResults;
+				if (isTruncated) break;
+			}
+			isAnyThere = true;
+		} catch (error) {
+			if (isFailure(error, 'unavailable')) {
+				away.push(error);
+				missing.add(folder.owner ?? null);
+			} else if (!isFailure(error, 'notFound') && !isFailure(error, 'forbidden')) throw error;
+		}
+	}
+}
+
+function childOf({ area, owner, path, at }: Place, name: string): Place {
+	return { area, owner, path: joinPath(path, name), at: joinPath(at, name) };
+}

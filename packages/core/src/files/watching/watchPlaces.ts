@@ -1,0 +1,72 @@
+import type { StorageProvider, Watch } from '@stowage/plugin-api';
+import { isFailure, type StoragePath } from '@stowage/rules';
+import type { Place } from '../places.js';
+import type { FolderFeeds } from './FolderFeeds.js';
+
+/** A page asks for a folder and for its changes at once: what changed this shortly before may be missing in what it was answered. */
+const gapMs = 10_000;
+
+/** Rows looked at to find out; a larger folder tells only what came, went or was renamed. */
+const rowsLookedAt = 1000;
+
+/**
+ * Follows a folder in every place that shows it, also where it appears later. `findPlaces` is asked again when `treesAt`, if given, has changed. `onChange`
+ * is called at once for a folder that has changed a moment ago.
+ */
+export async function watchPlaces(
+	storage: StorageProvider,
+	feeds: FolderFeeds,
+	findPlaces: () => Promise<readonly Place[]>,
+	treesAt: StoragePath | undefined,
+	onChange: () => void,
+): Promise<Watch> {
+	const watches = new Map<StoragePath, Watch>();
+	let isClosed = false;
+	const follow = async (path: StoragePath, listener: () => void): Promise<void> => {
+		if (isClosed || watches.has(path)) return;
+		watches.set(path, { close: () => {} });
+		const watch = await feeds.subscribe(path, listener);
+		if (isClosed) watch.close();
+		else watches.set(path, watch);
+	};
+	const followAll = async (): Promise<void> => {
+		await Promise.all((await findPlaces()).map(({ at }) => follow(at, onChange)));
+	};
+	// What else happens beside the trees is no change of this folder.
+	const followNew = async (): Promise<void> => {
+		const before = watches.size;
+		await followAll();
+		if (watches.size > before) onChange();
+	};
+	const close = () => {
+		isClosed = true;
+		for (const watch of watches.values()) watch.close();
+		watches.clear();
+	};
+	try {
+		const places = await findPlaces();
+		if (treesAt !== undefined) await follow(treesAt, () => void followNew().catch(onChange));
+		await followAll();
+		for (const { at } of places) if (await hasJustChanged(storage, at)) onChange();
+		return { close };
+	} catch (error) {
+		close();
+		throw error;
+	}
+}
+
+async function hasJustChanged(storage: StorageProvider, path: StoragePath): Promise<boolean> {
+	const since = Date.now() - gapMs;
+	try {
+		if ((await storage.stat(path)).mtime >= since) return true;
+		let rows = 0;
+		for await (const batch of storage.list(path)) {
+			if (batch.some(({ mtime }) => mtime >= since)) return true;
+			rows += batch.length;
+			if (rows >= rowsLookedAt) break;
+		}
+	} catch (error) {
+		if (!isFailure(error)) throw error;
+	}
+	return false;
+}

@@ -1,0 +1,86 @@
+import { fstat } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { type LentFile, type StagedFile, temporarySpace, withTemporaryFile } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
+import type { SpaceGuard } from '../../storage/spaceGuard.js';
+
+const statOf = promisify(fstat);
+
+/** How often a file that grows is looked at. */
+const lookMs = 500;
+
+interface Lending {
+	/** The file itself, which the storage may have a descriptor of. */
+	direct: StagedFile;
+	/** The same file, whose bytes ask for their space. */
+	guarded: StagedFile;
+	space: Pick<SpaceGuard, 'assertSpace' | 'available'>;
+	/** Throws where so many more bytes pass a quota. */
+	take(bytes: number): Promise<void>;
+	temporaryFolder: string;
+}
+
+/** Lends a staged file to a program, which is followed while it writes. */
+export async function lendStaged<T>(lending: Lending, use: (file: LentFile) => Promise<T>): Promise<T> {
+	const { direct, guarded, space, take, temporaryFolder } = lending;
+	if (direct.withLocalFile !== undefined) {
+		return direct.withLocalFile(({ descriptor }) => whileItGrows(descriptor, space, take, use));
+	}
+	return withTemporaryFile(temporaryFolder, async (file) => {
+		const available = () => temporarySpace(temporaryFolder);
+		const assertSpace = async (bytes = 0) => {
+			if ((await available()) <= bytes) throw new Failure('storageFull', 'There is not enough free space.');
+		};
+		const result = await whileItGrows(file.fd, { available, assertSpace }, take, use);
+		await guarded.append(file.createReadStream({ start: 0, autoClose: false }), 0);
+		return result;
+	});
+}
+
+async function whileItGrows<T>(
+	descriptor: number,
+	{ available, assertSpace }: Lending['space'],
+	take: Lending['take'],
+	use: (file: LentFile) => Promise<T>,
+): Promise<T> {
+	const full = new AbortController();
+	const over = new AbortController();
+	let counted = 0;
+	let fastest = 0;
+	const count = async () => {
+		const { size } = await statOf(descriptor);
+		const grown = size - counted;
+		if (grown > 0) {
+			counted = size;
+			fastest = Math.max(fastest, grown);
+			await take(grown);
+		}
+	};
+	const watching = (async () => {
+		try {
+			for (;;) {
+				await count();
+				// As much may come before the next look, and before the program has ended.
+				await assertSpace(2 * fastest);
+				await wait(lookMs, undefined, { signal: over.signal });
+			}
+		} catch (error) {
+			if (!over.signal.aborted) full.abort(error);
+		}
+	})();
+	try {
+		const result = await use({ descriptor, mostBytes: Math.max(0, await available()), full: full.signal });
+		full.signal.throwIfAborted();
+		over.abort();
+		await watching;
+		await count();
+		await assertSpace();
+		return result;
+	} catch (error) {
+		throw full.signal.aborted ? full.signal.reason : error;
+	} finally {
+		over.abort();
+		await watching;
+	}
+}

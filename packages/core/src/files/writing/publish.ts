@@ -1,0 +1,168 @@
+import type {
+	CopyStaging,
+	NamingOptions,
+	PublishedNameStore,
+	PublishOptions,
+	PublishRequest,
+	StorageItem,
+	StorageProvider,
+} from '@stowage/plugin-api';
+import { candidateNames, Failure, isFailure, joinPath, type StoragePath } from '@stowage/rules';
+import type { Log } from '../../log.js';
+
+/**
+ * Runs `place`, which takes the wished name in a folder or, where that is taken, the first free one of `otherNames`. Nothing is asked before: whoever looks
+ * first and writes then can be overtaken. The first `skipped` names are known to be taken.
+ */
+export async function underFreeName(
+	folder: StoragePath,
+	name: string,
+	type: 'file' | 'directory',
+	place: (path: StoragePath, options: NamingOptions) => Promise<StorageItem>,
+	skipped = 0,
+): Promise<StorageItem> {
+	const tooMany = (cause?: unknown) =>
+		new Failure('alreadyExists', `There are too many files named ${name} already.`, { cause });
+	const [first] = candidateNames(name, type, skipped);
+	if (first === undefined) throw tooMany();
+	try {
+		const otherNames = { [Symbol.iterator]: () => candidateNames(name, type, skipped + 1) };
+		return await place(joinPath(folder, first), { otherNames });
+	} catch (error) {
+		throw isFailure(error, 'alreadyExists') ? tooMany(error) : error;
+	}
+}
+
+/** Where it is noted which other name a file is about to get than the one it wished. */
+export type NamesNoted = Pick<PublishedNameStore, 'note' | 'find'>;
+
+/** Publishes a file that an earlier call may have published already without living to answer: that one is found, and there is no second. Discards nothing. */
+export async function publishOnce(
+	storage: StorageProvider,
+	names: NamesNoted,
+	folder: StoragePath,
+	request: PublishRequest,
+): Promise<StorageItem> {
+	try {
+		return await publishAs(folder, request, { names });
+	} catch (error) {
+		const found = isFailure(error, 'notFound')
+			? await findPublished(storage, names, folder, request.staged.id, request.name)
+			: undefined;
+		if (found === undefined) throw error;
+		return found;
+	}
+}
+
+/** What a staged file that wished this name was published as, whoever did it. */
+export async function findPublished(
+	storage: StorageProvider,
+	names: NamesNoted,
+	folder: StoragePath,
+	stagedId: string,
+	wished: string,
+): Promise<StorageItem | undefined> {
+	const noted = await names.find(stagedId);
+	const found = noted === undefined ? undefined : await storage.publishedAs(stagedId, joinPath(folder, noted));
+	// A later try may have found the wished name free again.
+	return found ?? storage.publishedAs(stagedId, joinPath(folder, wished));
+}
+
+/** A copy that may be gone on with, and notes which other name than the wished one it is about to get. */
+export async function notedCopy(
+	names: NamesNoted,
+	staging: CopyStaging,
+): Promise<CopyStaging & { note(name: string, wished: string): Promise<void> }> {
+	const { id } = staging;
+	const noted = {
+		id,
+		name: id === undefined ? undefined : await names.find(id),
+		async onBegin(begun: string) {
+			noted.id = begun;
+			noted.name = undefined;
+			await staging.onBegin(begun);
+		},
+		async note(name: string, wished: string) {
+			if (noted.id === undefined || name === wished) return;
+			await names.note(noted.id, name);
+			noted.name = name;
+		},
+	};
+	return noted;
+}
+
+function publishAs(
+	folder: StoragePath,
+	{ staged, name, mtime }: PublishRequest,
+	{ names, skipped }: { names?: NamesNoted | undefined; skipped?: number },
+): Promise<StorageItem> {
+	const beforeNaming = names && (async (next: string) => void (next !== name && (await names.note(staged.id, next))));
+	const options = { beforeNaming, ...(mtime === undefined ? {} : { mtime }) };
+	return underFreeName(
+		folder,
+		name,
+		'file',
+		(path, { otherNames }) => staged.commit(path, { ...options, otherNames }),
+		skipped,
+	);
+}
+
+/** How far the names have been tried that files of one form have asked for: those before are taken, mostly by the form itself. */
+class TriedNames {
+	readonly #counts = new Map<string, number>();
+
+	count(name: string): number {
+		return this.#counts.get(name) ?? 0;
+	}
+
+	/** Notes which name a file got for the one it wished. */
+	got(wished: string, name: string): void {
+		let count = this.count(wished);
+		for (const candidate of candidateNames(wished, 'file', count)) {
+			count++;
+			if (candidate === name) break;
+		}
+		this.#counts.set(wished, count);
+	}
+}
+
+/** Publishes all or none: if one is refused, those before it are taken back and all that is left is discarded, unless that may not be undone. */
+export async function publishAll(
+	storage: StorageProvider,
+	folder: StoragePath,
+	requests: readonly PublishRequest[],
+	log: Log,
+	options?: PublishOptions & { names: NamesNoted },
+): Promise<StorageItem[]> {
+	const published: StorageItem[] = [];
+	const tried = new TriedNames();
+	let refused: PublishRequest | undefined;
+	try {
+		for (const request of requests) {
+			refused = request;
+			const item = await publishAs(folder, request, { names: options?.names, skipped: tried.count(request.name) });
+			tried.got(request.name, item.name);
+			published.push(item);
+		}
+		return published;
+	} catch (error) {
+		if (refused !== undefined && (await options?.mayUndo(refused)) === false) throw error;
+		const undone = await Promise.allSettled([
+			...published.map((item) => takeBack(storage, joinPath(folder, item.name), item.id)),
+			...requests.map(({ staged }) => staged.discard()),
+		]);
+		// What the caller hears is why it failed, not what failed after it.
+		for (const each of undone)
+			if (each.status === 'rejected') log.error({ err: each.reason }, 'an upload was not undone');
+		throw error;
+	}
+}
+
+async function takeBack(storage: StorageProvider, path: StoragePath, id: string): Promise<void> {
+	try {
+		// Somebody may have put another thing in its place since.
+		if ((await storage.stat(path)).id === id) await storage.remove(path);
+	} catch (error) {
+		if (!isFailure(error, 'notFound')) throw error;
+	}
+}

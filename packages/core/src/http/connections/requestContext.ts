@@ -1,0 +1,44 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { contextNow, inContext } from '../../context.js';
+import type { Log } from '../../log.js';
+import { rawPathOf } from '../requests/rawPath.js';
+
+/** Runs what belongs to a request; all that it begins, now and later, belongs to the request too. */
+export function inContextOf(response: ServerResponse, run: () => void): void {
+	inContext({ socket: response.req.socket, response }, run);
+}
+
+/** Lets the parser and the events of a connection belong to it. `accept` is what attaches the parser. */
+export function inContextOfConnection(socket: Socket, accept: () => boolean): boolean {
+	const context = { socket };
+	const emit = socket.emit.bind(socket) as (...event: unknown[]) => boolean;
+	socket.emit = (...event: unknown[]) => inContext(context, emit, ...event);
+	return inContext(context, accept);
+}
+
+/**
+ * For an error that nobody caught, called where Node reports it: ends the request that it belongs to, with its connection, and answers true. False when it belongs
+ * to no request or says that the process has no memory left: then nobody knows the state of the process, and it should end.
+ */
+export function endFaultyRequest(error: unknown, log: Log): boolean {
+	const { socket, response } = contextNow() ?? {};
+	if (socket === undefined || isOutOfMemory(error)) return false;
+	// The rest of a path may hold a secret.
+	const path =
+		response &&
+		rawPathOf(response.req.url ?? '')
+			.split('/', 3)
+			.join('/');
+	log.error({ err: error, method: response?.req.method, path }, 'unexpected error: its connection is closed');
+	// A request that has its answer may share its connection with the next one by now.
+	if (!response?.writableFinished) socket.destroy();
+	return true;
+}
+
+function isOutOfMemory(error: unknown): boolean {
+	if (!(error instanceof Error)) return false;
+	const code = 'code' in error ? error.code : undefined;
+	const codes: unknown[] = ['ENOMEM', 'ERR_MEMORY_ALLOCATION_FAILED', 'ERR_WORKER_OUT_OF_MEMORY'];
+	return codes.includes(code) || (error instanceof RangeError && /allocation failed/i.test(error.message));
+}

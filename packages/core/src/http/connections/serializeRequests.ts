@@ -1,0 +1,125 @@
+import { type Server as HttpServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { Failure } from '@stowage/rules';
+import { refusalAnswer } from '../errors.js';
+import { Pipeline } from './Pipeline.js';
+import { RequestScheduler } from './RequestScheduler.js';
+import { inContextOf } from './requestContext.js';
+import { endGently, leaveBodyUnread } from './unreadBody.js';
+
+type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
+
+const headers = {
+	'content-type': 'application/json; charset=utf-8',
+	'cache-control': 'private, no-store',
+	'x-content-type-options': 'nosniff',
+	connection: 'close',
+};
+
+/**
+ * Stands between Node's parser and hapi: hapi gets the requests of a connection one at a time, those of a client (`clientOf`) in turn with everybody else's and
+ * at most `mostAtOnce()` under way, and nothing of what can't be parsed. What Node refuses before there is a request, such as a bad request line, too many headers or an unknown expectation, gets the
+ * same shape as every other refusal.
+ */
+export function serializeRequests(
+	listener: HttpServer,
+	clientOf: (request: IncomingMessage) => string,
+	mostAtOnce: () => number,
+): void {
+	const scheduler = new RequestScheduler();
+	/** By client. */
+	const underWay = new Map<string, number>();
+	listener.on('connection', () => scheduler.accepted());
+	const pipelines = new WeakMap<Socket, Pipeline>();
+	const pipelineOf = (socket: Socket) => {
+		const pipeline = pipelines.get(socket) ?? new Pipeline(socket, writeRefusal);
+		pipelines.set(socket, pipeline);
+		return pipeline;
+	};
+
+	const answerOfHapi = listener.listeners('request') as RequestListener[];
+	listener.removeAllListeners('request');
+	listener.on('request', (request: IncomingMessage, response: ServerResponse) => {
+		const answer = () => {
+			// Who has gone while they waited gets no answer.
+			if (request.socket.destroyed) return;
+			for (const listen of answerOfHapi) listen.call(listener, request, response);
+		};
+		// What an answer throws is thrown where it belongs to its request, and takes no other request with it.
+		const start = () => inContextOf(response, () => queueMicrotask(answer));
+		const begin = () => {
+			const client = clientOf(request);
+			const count = (underWay.get(client) ?? 0) + 1;
+			if (count > mostAtOnce()) {
+				answerRefusal(request, response, tooManyRequests());
+				return;
+			}
+			underWay.set(client, count);
+			response.once('close', () => {
+				const left = (underWay.get(client) ?? 1) - 1;
+				if (left === 0) underWay.delete(client);
+				else underWay.set(client, left);
+			});
+			scheduler.add(client, start);
+		};
+		pipelineOf(request.socket).take({ request, response, answer: begin });
+	});
+
+	listener.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+		const answer = () => {
+			answerRefusal(request, response, new Failure('expectationFailed', 'The server does not know this expectation.'));
+		};
+		pipelineOf(request.socket).take({ request, response, answer });
+	});
+
+	// hapi would answer the request under way although its handler still runs, and then twice.
+	listener.removeAllListeners('clientError');
+	listener.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+		const pipeline = pipelineOf(socket);
+		const code = error.code ?? '';
+		const isOfParser = code.startsWith('HPE_') || code === 'ERR_HTTP_REQUEST_TIMEOUT';
+		if (!isOfParser || (code === 'HPE_INVALID_EOF_STATE' && pipeline.hasOpenBody)) socket.destroy();
+		else if (code === 'HPE_CLOSED_CONNECTION') pipeline.dropRest();
+		else pipeline.refuse(refusalOf(error));
+	});
+}
+
+/** A proxy has one connection for many clients: of each of these the requests count. */
+function tooManyRequests(): Failure {
+	return new Failure('rateLimited', 'Too many requests are under way. Please try again in a moment.', {
+		retryAfter: 1,
+	});
+}
+
+/** Before hapi has seen the request. */
+function answerRefusal(request: IncomingMessage, response: ServerResponse, refusal: Failure): void {
+	leaveBodyUnread(request, response);
+	const body = JSON.stringify(refusalAnswer(refusal));
+	if (refusal.retryAfter !== undefined) response.setHeader('retry-after', refusal.retryAfter);
+	response.writeHead(refusal.status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+}
+
+function refusalOf(error: NodeJS.ErrnoException): Failure {
+	if (error.code === 'HPE_HEADER_OVERFLOW')
+		return new Failure('headersTooLarge', 'The headers of the request are too long.');
+	if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Failure('timeout', 'The request took too long to arrive.');
+	return new Failure('invalid', 'The request is not valid HTTP.');
+}
+
+function writeRefusal(socket: Socket, refusal: Failure): void {
+	if (!socket.writable) {
+		socket.destroy();
+		return;
+	}
+	const body = JSON.stringify(refusalAnswer(refusal));
+	const lines = Object.entries({ ...headers, 'content-length': Buffer.byteLength(body) });
+	socket.write(
+		[
+			`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? ''}`,
+			...lines.map(([name, value]) => `${name}: ${value}`),
+			'',
+			body,
+		].join('\r\n'),
+	);
+	endGently(socket);
+}

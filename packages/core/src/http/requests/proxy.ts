@@ -1,0 +1,125 @@
+import type { Server as HttpServer, IncomingMessage } from 'node:http';
+import { BlockList, isIP, type Socket } from 'node:net';
+import { isListed, parseNetwork } from '../../config/networks.js';
+import type { Config } from '../../config/schema.js';
+
+export interface ClientInfo {
+	/** The address of the client: the socket's, or the rightmost hop that no trusted proxy stands for. */
+	address: string;
+	isHttps: boolean;
+	/** Host and port by which the client called. */
+	host: string;
+}
+
+/** Who connects. */
+export interface Peers {
+	addressOf(socket: Socket): string;
+	/** Whether an address is a proxy's that is believed. */
+	isTrusted(address: string): boolean;
+}
+
+const thisMachine = '127.0.0.1';
+
+/** Connections of a unix socket have no address: whom its mode lets in is a proxy of this machine. */
+export function createPeers({ listen, trustedProxies }: Pick<Config, 'listen' | 'trustedProxies'>): Peers {
+	if (listen !== '') return { addressOf: () => thisMachine, isTrusted: trustedBy([...trustedProxies, thisMachine]) };
+	return {
+		addressOf: (socket) => plainAddress(socket.remoteAddress ?? ''),
+		isTrusted: trustedBy(trustedProxies),
+	};
+}
+
+/** Reads who is at the other end, believing forwarded headers only from trusted proxies. */
+export function createClientReader(
+	{ addressOf, isTrusted }: Peers,
+	publicUrl: string,
+): (request: IncomingMessage) => ClientInfo {
+	return (request) => {
+		const peer = addressOf(request.socket);
+		const host = request.headers.host ?? '';
+		const isPublicHttps = publicUrl.startsWith('https:');
+		if (!isTrusted(peer)) return { address: peer, isHttps: isPublicHttps, host };
+		const scheme = lastValue(header(request, 'x-forwarded-proto'));
+		return {
+			address: clientBehind(peer, header(request, 'x-forwarded-for'), isTrusted),
+			isHttps: publicUrl === '' ? scheme === 'https' : isPublicHttps,
+			host: lastValue(header(request, 'x-forwarded-host')) || host,
+		};
+	};
+}
+
+/**
+ * A proxy that serves us below a path may take that path off and say so by `X-Forwarded-Prefix`. It is put back before anybody looks, so that there is one way to
+ * read a URL.
+ */
+export function restorePrefix(listener: HttpServer, basePath: string, { addressOf, isTrusted }: Peers): void {
+	if (basePath === '') return;
+	listener.prependListener('request', (request: IncomingMessage) => {
+		if (request.headers['x-forwarded-prefix'] !== basePath || !isTrusted(addressOf(request.socket))) return;
+		const url = request.url ?? '/';
+		if (!url.startsWith('/')) return;
+		// The page itself has no slash at its end.
+		request.url = basePath + (/^\/($|\?)/.test(url) ? url.slice(1) : url);
+	});
+}
+
+/**
+ * The rightmost hop that no trusted proxy stands for. What is left of it are the client's own words; so is what is left of a hop that is no address (`unknown`, an
+ * obfuscated name), and then the proxy that wrote it is as far as we can see. The package proxy-addr takes such a hop, or one with its port, for the address itself.
+ */
+function clientBehind(peer: string, forwardedFor: string, isTrusted: (address: string) => boolean): string {
+	let seen = peer;
+	for (const hop of forwardedFor.split(',').reverse()) {
+		const address = addressOfHop(hop.trim());
+		if (address === undefined) return seen;
+		if (!isTrusted(address)) return address;
+		seen = address;
+	}
+	return seen;
+}
+
+/** Some proxies add the port, or write IPv6 in brackets. */
+function addressOfHop(hop: string): string | undefined {
+	const [, bracketed, withPort] = /^(?:\[([^\]]*)\](?::\d{1,5})?|(\d+(?:\.\d+){3}):\d{1,5})$/.exec(hop) ?? [];
+	const address = plainAddress((bracketed ?? withPort ?? hop).toLowerCase());
+	return isIP(address) === 0 || address.includes('%') ? undefined : address;
+}
+
+/** Whether an address is one of the trusted proxies', which the configuration has checked. */
+function trustedBy(trustedProxies: readonly string[]): (address: string) => boolean {
+	const trusted = new BlockList();
+	for (const proxy of trustedProxies) {
+		const network = parseNetwork(proxy);
+		if (network !== undefined) trusted.addSubnet(network.address, network.length, network.family);
+	}
+	return (address) => isListed(trusted, address);
+}
+
+function header(request: IncomingMessage, name: string): string {
+	const value = request.headers[name];
+	return Array.isArray(value) ? value.join(',') : (value ?? '');
+}
+
+function lastValue(text: string): string {
+	return text.split(',').at(-1)?.trim() ?? '';
+}
+
+/** IPv4 addresses arrive as `::ffff:a.b.c.d` on a socket that takes both families. */
+function plainAddress(address: string): string {
+	return address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address;
+}
+
+/** What limits count by: an IPv6 customer has a whole /64 of addresses. */
+export function limitAddress(address: string): string {
+	if (isIP(address) !== 6) return address;
+	const [head = '', tail] = address.split('::');
+	const groups = head === '' ? [] : head.split(':');
+	if (tail !== undefined) {
+		const rest = tail === '' ? [] : tail.split(':');
+		while (groups.length + rest.length < 8) groups.push('0');
+	}
+	return `${groups
+		.slice(0, 4)
+		.map((group) => Number.parseInt(group, 16).toString(16))
+		.join(':')}::/64`;
+}

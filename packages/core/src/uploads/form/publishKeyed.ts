@@ -1,0 +1,143 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Files, IdempotencyRecord, IdempotencyStore, ItemRef, PublishRequest } from '@stowage/plugin-api';
+import { type Entry, Failure, isFailure, type Viewer } from '@stowage/rules';
+import type { createKeyedMutex } from '../../limits/keyedMutex.js';
+import { discardAll } from './receiveForm.js';
+
+interface Dependencies {
+	files: Files;
+	idempotency: IdempotencyStore;
+	/** Tries with the same key that come to this process at once need not look for each other. */
+	exclusively: ReturnType<typeof createKeyedMutex>;
+}
+
+/** Each process may change the record once between our looks; more often than this is no accident. */
+const mostRounds = 20;
+
+/** For so long a try whose files another one has taken over waits for the entries of that one. */
+const waitMs = 10_000;
+const lookMs = 50;
+
+/**
+ * Publishes files that may have been sent before, or are being sent to another process, under the same key. The record of the key says which staged files are
+ * published. A try that finds the record of another one takes from staging what has not been published of it: from then on nobody can, and the files of the newer
+ * try take its place in the record. So it makes no difference whether the other one has ended, has died or is at work: then it finds its files taken, and answers with
+ * the newer one's entries. Whatever ends a process, bytes that no answer has vouched for are never published by another.
+ */
+export function publishKeyed(
+	{ files, idempotency, exclusively }: Dependencies,
+	viewer: Viewer,
+	folder: ItemRef,
+	requests: readonly PublishRequest[],
+	key: string,
+): Promise<Entry[]> {
+	const keyHash = hashOf(viewer, key);
+	const own = new Map(requests.map((request) => [request.staged.id, request]));
+
+	const look = (ids: readonly string[]): Promise<(Entry | undefined)[]> =>
+		Promise.all(
+			requests.map(async ({ name }, index) => {
+				const id = ids[index];
+				return id === undefined || id === '' ? undefined : files.findPublished(viewer, folder, id, name);
+			}),
+		);
+
+	/** Takes from staging what another try has not published. */
+	const takeOver = async (ids: readonly string[]): Promise<void> => {
+		for (const id of ids) if (id !== '' && !own.has(id)) await discardStaged(files, viewer, id);
+	};
+
+	/** Publishes what this try has in the record. Answers nothing where another one has taken it over. */
+	const publish = async (record: IdempotencyRecord, mine: readonly PublishRequest[]): Promise<Entry[] | undefined> => {
+		let isTaken = false;
+		const mayUndo = async ({ staged }: PublishRequest): Promise<boolean> => {
+			isTaken = !(await isStaged(staged));
+			const undone = newRecord(record.stagedIds.map((id) => (own.has(id) ? '' : id)));
+			// Whoever has replaced the record meanwhile may answer with what was published of it.
+			return idempotency.replace(keyHash, record.revision, undone);
+		};
+		try {
+			return await files.publish(viewer, folder, mine, { mayUndo });
+		} catch (error) {
+			if (!isTaken) throw error;
+			return undefined;
+		}
+	};
+
+	/** The entries of the try that took this one's files over. */
+	const follow = async (): Promise<Entry[]> => {
+		for (let waited = 0; waited < waitMs; waited += lookMs) {
+			const { stagedIds } = await idempotency.claim(keyHash, newRecord([...own.keys()]));
+			const found = await look(stagedIds);
+			if (!found.includes(undefined)) return found as Entry[];
+			await wait(lookMs);
+		}
+		throw beingSent();
+	};
+
+	return exclusively(keyHash, async () => {
+		for (let round = 0; round < mostRounds; round++) {
+			let record = await idempotency.claim(keyHash, newRecord([...own.keys()]));
+			// Whoever replaces a record has taken its files before: those of this try, if it was the first to have one.
+			const isOwn = record.stagedIds.some((id) => own.has(id));
+			if (!isOwn && !(await areStaged(requests))) return follow();
+			await takeOver(record.stagedIds);
+			const found = await look(record.stagedIds.map((id) => (own.has(id) ? '' : id)));
+			const isMissing = ({ staged }: PublishRequest, index: number) =>
+				found[index] === undefined && record.stagedIds[index] !== staged.id;
+			if (requests.some(isMissing)) {
+				const next = newRecord(
+					requests.map((request, index) =>
+						isMissing(request, index) ? request.staged.id : (record.stagedIds[index] as string),
+					),
+				);
+				if (!(await idempotency.replace(keyHash, record.revision, next))) continue;
+				record = next;
+			}
+			const mine = requests.filter((_, index) => found[index] === undefined);
+			await discardAll(requests.filter((_, index) => found[index] !== undefined));
+			const published = mine.length === 0 ? [] : await publish(record, mine);
+			if (published === undefined) return follow();
+			return found.map((entry) => entry ?? (published.shift() as Entry));
+		}
+		throw beingSent();
+	});
+}
+
+function newRecord(stagedIds: readonly string[]): IdempotencyRecord {
+	return { stagedIds, revision: randomUUID() };
+}
+
+async function discardStaged(files: Files, viewer: Viewer, id: string): Promise<void> {
+	try {
+		await (await files.stage(viewer, id)).discard();
+	} catch (error) {
+		// One of a root that is no more.
+		if (!isFailure(error, 'notFound')) throw error;
+	}
+}
+
+async function areStaged(requests: readonly PublishRequest[]): Promise<boolean> {
+	const found = await Promise.all(requests.map(({ staged }) => isStaged(staged)));
+	return !found.includes(false);
+}
+
+async function isStaged(staged: PublishRequest['staged']): Promise<boolean> {
+	try {
+		await staged.size();
+		return true;
+	} catch (error) {
+		if (!isFailure(error, 'notFound')) throw error;
+		return false;
+	}
+}
+
+function beingSent(): Failure {
+	return new Failure('locked', 'The same upload is being sent by somebody else right now.', { retryAfter: 1 });
+}
+
+function hashOf(viewer: Viewer, key: string): string {
+	const who = viewer.kind === 'user' ? viewer.id : '';
+	return createHash('sha256').update(`form ${who} ${key}`).digest('hex');
+}

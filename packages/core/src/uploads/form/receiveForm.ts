@@ -1,0 +1,166 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { StagedFile } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
+import type { Checksum } from '../checksum.js';
+import { createFormParser } from './formParser.js';
+import { decodeUtf8 } from './partHeader.js';
+
+/** A file of a form, on disk but not yet published. */
+export interface ReceivedFile {
+	staged: StagedFile;
+	/** As the part's header says it, whole. */
+	name: string;
+}
+
+export type FormFields = ReadonlyMap<string, readonly string[]>;
+
+export interface ReceivedForm {
+	fields: FormFields;
+	files: readonly ReceivedFile[];
+}
+
+export interface FormOptions {
+	/** Names of the fields that may come beside `file`. */
+	fields: readonly string[];
+	/** Bytes; 0 for no limit. */
+	maxFileSize: number;
+	/** What the file must add up to; with it a second file is refused. */
+	digest: Checksum | undefined;
+	/** The body of the request as it comes. */
+	body: AsyncIterable<Uint8Array>;
+	stage(): Promise<StagedFile>;
+	/** Asked before the first byte of each file, with the fields that came before it; what it throws ends the upload. */
+	beforeFile(fields: FormFields, name: string): Promise<void>;
+}
+
+/** All fields together; a path may be long, the rest never is. */
+const maxFieldBytes = 256 * 1024;
+
+/**
+ * Streams a multipart form to staged files, in the order in which it comes and never whole in memory. When it fails, every staged file is discarded and the
+ * rest of the body stays unread.
+ */
+export async function receiveForm(request: IncomingMessage, rules: FormOptions): Promise<ReceivedForm> {
+	const fields = new Map<string, string[]>();
+	const files: ReceivedFile[] = [];
+	try {
+		await readParts(request, rules, fields, files);
+		if (files.length > 0) rules.digest?.assertMatch();
+		return { fields, files };
+	} catch (error) {
+		await discardAll(files);
+		throw error;
+	}
+}
+
+async function readParts(
+	request: IncomingMessage,
+	rules: FormOptions,
+	fields: Map<string, string[]>,
+	files: ReceivedFile[],
+): Promise<void> {
+	let fail = (_error: unknown): void => {};
+	const { parser, part } = createFormParser(request, (error) => fail(error));
+	let hasFailed = false;
+	let fieldBytes = 0;
+	let work: Promise<void> = Promise.resolve();
+	let goOn = () => {};
+	const finished = new Promise<void>((resolve, reject) => {
+		fail = (error) => {
+			hasFailed = true;
+			goOn();
+			reject(error);
+		};
+		parser.on('field', (_, bytes, { valueTruncated }) => {
+			if (hasFailed) return;
+			const { name } = part();
+			if (!rules.fields.includes(name)) return fail(new Failure('invalid', `Unknown field: ${name}`));
+			fieldBytes += name.length + bytes.length;
+			if (fieldBytes > maxFieldBytes) return fail(new Failure('tooLarge', 'The fields of the form are too long.'));
+			if (valueTruncated) return fail(new Failure('invalid', `${name}: is too long`));
+			try {
+				fields.set(name, [...(fields.get(name) ?? []), decodeUtf8(Buffer.from(bytes, 'latin1'))]);
+			} catch (error) {
+				fail(error);
+			}
+		});
+		parser.on('file', (_, stream) => {
+			const { name, fileName = '' } = part();
+			// An error of the stream reaches us through the loop that reads it; without a listener it would end the process.
+			stream.on('error', (cause: NodeJS.ErrnoException) => {
+				// That the loop has left its stream; why, it says itself, and maybe later.
+				if (cause.code === 'ABORT_ERR') return;
+				fail(new Failure('invalid', 'The form is not valid multipart/form-data.', { cause }));
+			});
+			// Small files arrive many at once; after a refusal none of those that wait is begun.
+			work = work
+				.then(() => (hasFailed ? undefined : receiveFile(name, stream, fileName, rules, fields, files)))
+				.catch(fail);
+		});
+		for (const event of ['filesLimit', 'fieldsLimit', 'partsLimit'] as const) {
+			parser.on(event, () => fail(new Failure('invalid', 'The form has too many parts.')));
+		}
+		parser.on('error', (cause: unknown) =>
+			fail(new Failure('invalid', 'The form is not valid multipart/form-data.', { cause })),
+		);
+		parser.on('close', () => void work.then(resolve));
+		parser.on('drain', () => goOn());
+		const feed = async () => {
+			for await (const chunk of rules.body) {
+				if (hasFailed) return;
+				const isDrained = parser.write(chunk);
+				// What is wrong with a part is found while it is written.
+				if (!isDrained && !hasFailed) {
+					await new Promise<void>((resolve) => {
+						goOn = resolve;
+					});
+				}
+				if (hasFailed) return;
+			}
+			if (!hasFailed) parser.end();
+		};
+		feed().catch(fail);
+	});
+	try {
+		await finished;
+	} catch (error) {
+		parser.destroy();
+		// The file under way still holds its staged file: it has to let go before that is discarded.
+		await work;
+		throw error;
+	}
+}
+
+async function receiveFile(
+	field: string,
+	stream: Readable,
+	name: string,
+	rules: FormOptions,
+	fields: FormFields,
+	files: ReceivedFile[],
+): Promise<void> {
+	if (field !== 'file') throw new Failure('invalid', `Unknown field: ${field}`);
+	if (rules.digest !== undefined && files.length > 0) {
+		throw new Failure('invalid', 'Stowage-File-Digest: is for a single file');
+	}
+	await rules.beforeFile(fields, name);
+	const staged = await rules.stage();
+	files.push({ staged, name });
+	const body = rules.maxFileSize === 0 ? stream : limitSize(stream, rules.maxFileSize);
+	await staged.append(rules.digest?.through(body) ?? body, 0);
+}
+
+async function* limitSize(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
+	let size = 0;
+	for await (const chunk of body) {
+		size += chunk.length;
+		if (size > maxBytes) throw new Failure('tooLarge', `The file is larger than ${maxBytes} bytes.`);
+		yield chunk;
+	}
+}
+
+/** Discards what an upload that failed has staged. What can't be discarded now is swept later: the caller is to hear why the upload failed. */
+export async function discardAll(received: readonly { staged: StagedFile }[]): Promise<void> {
+	await Promise.allSettled(received.map(({ staged }) => staged.discard()));
+}

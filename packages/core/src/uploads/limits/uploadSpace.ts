@@ -1,0 +1,93 @@
+import { Failure, type Viewer } from '@stowage/rules';
+import { clientKey } from '../../limits/clientKey.js';
+import type { ByteMeter } from '../../limits/metered.js';
+
+interface Dependencies {
+	/** The disk that a viewer's files go to, and the bytes that may be written on it before the reserve is reached. */
+	spaceFor(viewer: Viewer): Promise<{ disk: object; free: number }>;
+	/** Milliseconds of a clock that nobody sets. */
+	monotonic(): number;
+}
+
+/** Who uploads, and from where. */
+export interface Uploader {
+	viewer: Viewer;
+	address: string;
+}
+
+/** An upload of which nothing has come for so long claims no space, whatever it still lacks. */
+const quietMs = 10_000;
+
+/** All uploads of one client together claim at most this share of the free space, and all clients' this. */
+const clientShare = 1 / 4;
+const totalShare = 1 / 2;
+
+/** Less than this is not worth a look at the disk beforehand: it says itself when it is full, and the reserve is kept while bytes arrive. */
+const smallBytes = 1024 * 1024;
+
+/** The same for a piece of an upload whose whole length was asked for when it began. */
+const smallPieceBytes = 64 * 1024 * 1024;
+
+/** Refuses bytes before they arrive, by what was announced. */
+export interface UploadSpace {
+	/** Throws `storageFull` unless the next piece of an upload can be written without touching the reserve. */
+	assertChunk(viewer: Viewer, bytes: number): Promise<void>;
+	/** The same for an upload that begins, which must also leave room for what others are sending right now. Visitors take nothing from users. */
+	assertNew(uploader: Uploader, bytes: number): Promise<void>;
+	/** Claims the bytes that a body still lacks, from its first byte until shortly after its last: nothing is claimed by what is only announced. */
+	claim(uploader: Uploader, bytes: number): ByteMeter;
+}
+
+interface Claim {
+	client: string;
+	viewer: Viewer;
+	left: number;
+	/** When bytes last came. */
+	heardAt: number;
+}
+
+export function createUploadSpace({ spaceFor, monotonic }: Dependencies): UploadSpace {
+	const claims = new Set<Claim>();
+
+	/** What others claim on a disk; visitors' claims count for visitors only. */
+	const claimed = async (disk: object, free: number, isForVisitor: boolean): Promise<number> => {
+		const byClient = new Map<string, number>();
+		for (const { client, viewer, left, heardAt } of [...claims]) {
+			if (monotonic() - heardAt > quietMs || (viewer.kind === 'anonymous' && !isForVisitor)) continue;
+			if ((await spaceFor(viewer)).disk !== disk) continue;
+			byClient.set(client, Math.min(free * clientShare, (byClient.get(client) ?? 0) + left));
+		}
+		const sum = [...byClient.values()].reduce((all, each) => all + each, 0);
+		return Math.min(free * totalShare, sum);
+	};
+
+	const assertRoom = (bytes: number, room: number) => {
+		if (bytes > room) throw new Failure('storageFull', 'There is not enough free space for this upload.');
+	};
+	return {
+		async assertChunk(viewer, bytes) {
+			if (bytes >= smallPieceBytes) assertRoom(bytes, (await spaceFor(viewer)).free);
+		},
+
+		async assertNew({ viewer }, bytes) {
+			if (bytes < smallBytes) return;
+			const space = await spaceFor(viewer);
+			const free = Math.max(0, space.free);
+			assertRoom(bytes, free - (await claimed(space.disk, free, viewer.kind === 'anonymous')));
+		},
+
+		claim({ viewer, address }, bytes) {
+			const claim: Claim = { client: clientKey(viewer, address), viewer, left: bytes, heardAt: monotonic() };
+			return {
+				arrived(count) {
+					claim.left = Math.max(0, claim.left - count);
+					claim.heardAt = monotonic();
+					claims.add(claim);
+				},
+				ended() {
+					claims.delete(claim);
+				},
+			};
+		},
+	};
+}

@@ -1,0 +1,191 @@
+import type { IncomingMessage } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { UploadStore } from '@stowage/plugin-api';
+import { Failure, isFailure } from '@stowage/rules';
+import type { Lease, Leases } from '../../leases/createLeases.js';
+import type { Log } from '../../log.js';
+
+/** A connection that brought nothing for so long is taken for dead once a newer one wants its place. */
+const quietMs = 3_000;
+
+/** How long a newer one waits for the older to let go: it may still be bringing bytes to the disk. */
+const handoverMs = 20_000;
+
+/** Who is still at work after so long holds a lease, by which other processes can ask for it. What ends sooner costs no write. */
+const lookMs = 500;
+
+/** A process that does not renew its lease for so long has stopped, and what it held is taken over. */
+const leaseMs = 3_000;
+
+interface Dependencies {
+	leases: Leases;
+	uploads: Pick<UploadStore, 'isStaged'>;
+	log: Log;
+	/** Milliseconds of a clock that nobody sets. */
+	monotonic(): number;
+}
+
+/** Somebody who works on an upload. */
+export class Writer {
+	/** What it works on, once that is known. */
+	stagedId: string | undefined;
+	readonly #name: string;
+	readonly #parts: Dependencies;
+	#lastBytesAt: number;
+	#isOverdue = false;
+	#hasEnded = false;
+	#lease: Lease | undefined;
+	/** One at a time: two that take it at once would keep each other away. */
+	#looking: Promise<void> | undefined;
+	#isTaking = false;
+	readonly #timer: NodeJS.Timeout;
+
+	constructor(
+		key: string,
+		readonly request: IncomingMessage,
+		readonly done: Promise<unknown>,
+		parts: Dependencies,
+	) {
+		this.#name = leaseName(key);
+		this.#parts = parts;
+		this.#lastBytesAt = parts.monotonic();
+		this.#timer = setInterval(() => {
+			if (this.#isTaking) return;
+			this.#looking ??= this.#look()
+				.catch((error: unknown) => {
+					// Tried again soon.
+					if (!isFailure(error)) parts.log.error({ err: error }, 'the lease of an upload could not be taken');
+				})
+				.finally(() => {
+					this.#looking = undefined;
+				});
+		}, lookMs);
+		this.#timer.unref();
+	}
+
+	/** Bytes have come. */
+	noteBytes(): void {
+		this.#lastBytesAt = this.#parts.monotonic();
+	}
+
+	/** Whether it ends by itself, or would for all we can tell never be heard of again. */
+	get isStale(): boolean {
+		const { request } = this;
+		if (this.#isOverdue || request.complete || request.destroyed) return true;
+		// Bytes that wait for our disk are a sign of life as well.
+		return request.readableLength === 0 && this.#parts.monotonic() - this.#lastBytesAt > quietMs;
+	}
+
+	/** Ends it and resolves once it has let go. */
+	async end(): Promise<void> {
+		this.#cut();
+		const isOver = await Promise.race([this.done.then(() => true), wait(handoverMs, false, { ref: false })]);
+		if (!isOver) throw inUse();
+	}
+
+	/** The lease of the upload, for which somebody elsewhere is asked and given some time. Throws `locked` while they keep it. */
+	async lease(waitMs: number): Promise<Lease> {
+		this.#isTaking = true;
+		try {
+			await this.#looking;
+			this.#lease ??= await this.#take(waitMs);
+			if (this.#lease === undefined) throw inUse();
+			return this.#lease;
+		} finally {
+			this.#isTaking = false;
+		}
+	}
+
+	/** Called once its work has ended. */
+	async letGo(): Promise<void> {
+		this.#hasEnded = true;
+		clearInterval(this.#timer);
+		await this.#looking;
+		await this.#lease?.release();
+	}
+
+	async #take(waitMs: number): Promise<Lease | undefined> {
+		const lease = await this.#parts.leases.take(this.#name, { leaseMs, waitMs, onAsked: () => this.#giveWay() });
+		lease?.signal.addEventListener('abort', () => this.#cut());
+		return lease;
+	}
+
+	async #look(): Promise<void> {
+		const { leases, uploads } = this.#parts;
+		if (this.#lease !== undefined) return;
+		this.#lease = await this.#take(0);
+		if (this.#lease === undefined) {
+			// Whoever has it waits for the storage's lock, and sees by this that we are alive.
+			await leases.ask(this.#name);
+			this.#giveWay();
+		}
+		// It was ended elsewhere, or taken for stopped and gone on with.
+		const { stagedId } = this;
+		if (stagedId !== undefined && !this.#hasEnded && !(await uploads.isStaged(stagedId))) this.#cut();
+	}
+
+	#giveWay(): void {
+		if (this.isStale) this.#cut();
+	}
+
+	#cut(): void {
+		this.#isOverdue = true;
+		// Not `locked`, which says that the bytes are somebody else's: those that came by this connection are kept.
+		if (!this.request.complete) this.request.destroy(new Failure('timeout', 'A newer connection took over.'));
+	}
+}
+
+/** Lets one at a time work on an upload. Between processes the storage's lock does; a lease tells them whom to ask for it. */
+export class Writers {
+	readonly #writers = new Map<string, Writer>();
+
+	constructor(readonly parts: Dependencies) {}
+
+	/** Runs `work` alone in this process. Throws `locked` while another connection brings bytes; one that is dead gives way, keeping what had arrived. */
+	async alone<T>(key: string, request: IncomingMessage, work: (writer: Writer) => Promise<T>): Promise<T> {
+		await this.awaitTakeover(key);
+		if (this.#writers.has(key)) throw inUse();
+		let end = () => {};
+		const done = new Promise<void>((resolve) => {
+			end = resolve;
+		});
+		const writer = new Writer(key, request, done, this.parts);
+		this.#writers.set(key, writer);
+		try {
+			return await work(writer);
+		} finally {
+			await writer.letGo();
+			this.#writers.delete(key);
+			end();
+		}
+	}
+
+	/** Waits for a writer that gives way. */
+	async awaitTakeover(key: string): Promise<void> {
+		const writer = this.#writers.get(key);
+		if (writer?.isStale) await writer.end();
+	}
+
+	/** Asks a writer in another process to give way if it is dead. */
+	async askElsewhere(key: string): Promise<void> {
+		await this.parts.leases.ask(leaseName(key));
+	}
+
+	/** Ends a writer, alive or not. One in another process hears of it within a second. */
+	async end(key: string): Promise<void> {
+		await this.#writers.get(key)?.end();
+		await this.parts.leases.revoke(leaseName(key));
+	}
+
+	isBusy(key: string): boolean {
+		return this.#writers.has(key);
+	}
+}
+
+export function inUse(): Failure {
+	return new Failure('locked', 'Another connection is sending this upload right now.', { retryAfter: 1 });
+}
+
+function leaseName(key: string): string {
+	return `upload ${key}`;
+}

@@ -1,0 +1,457 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Database } from '@stowage/database';
+import type { Files, Request, StagedFile, UploadRecord } from '@stowage/plugin-api';
+import { type Area, Failure, isFailure, type Viewer } from '@stowage/rules';
+import { bringsSession } from '../../accounts/sessions.js';
+import type { Bodies } from '../../bodies/createBodies.js';
+import type { Config } from '../../config/schema.js';
+import { limitAddress } from '../../http/requests/proxy.js';
+import type { Leases } from '../../leases/createLeases.js';
+import { metered } from '../../limits/metered.js';
+import type { Log } from '../../log.js';
+import { meterOf, type Quotas } from '../../quotas/createQuotas.js';
+import { secretHash } from '../../secretHash.js';
+import type { MountedStorage } from '../../storage/MountedStorage.js';
+import { type Checksum, parseChecksum } from '../checksum.js';
+import type { UploadLimits } from '../limits/uploadLimits.js';
+import type { UploadSpace } from '../limits/uploadSpace.js';
+import { announcedBytes, assertChunkType, byteCount, hasBody, textHeader, uploadKeyOf } from '../uploadHeaders.js';
+import { Checkpoints } from './Checkpoints.js';
+import { withLockedUpload } from './lockStaged.js';
+import { readChunk } from './readChunk.js';
+import { UploadExpiry } from './UploadExpiry.js';
+import { parseUploadMetadata } from './uploadMetadata.js';
+import { inUse, type Writer, Writers } from './Writers.js';
+
+/** An upload as its client may know it. */
+export interface Upload extends UploadRecord {
+	/** 256 random bits. */
+	id: string;
+}
+
+/** Uploads that go on over several requests, as the headers of these tell. What does not succeed throws a Failure. */
+export interface ResumableUploads {
+	/** Begins an upload, with its first bytes where the request brings some. */
+	create(viewer: Viewer, request: Request): Promise<Upload>;
+	/** How far an upload has come. One that is whole and not yet in its place is brought there. */
+	inspect(viewer: Viewer, id: string, request: Request): Promise<Upload>;
+	/** Takes the request's body as the next piece. The last one brings the file to its place. */
+	write(viewer: Viewer, id: string, request: Request): Promise<Upload>;
+	/** Ends an upload; a file that is in its place stays there. */
+	remove(viewer: Viewer, id: string): Promise<void>;
+	/** Drops what has expired. */
+	sweep(): Promise<void>;
+}
+
+interface Dependencies {
+	config: Config;
+	bodies: Pick<Bodies, 'upload'>;
+	database: Database;
+	files: Files;
+	storage: MountedStorage;
+	log: Log;
+	space: UploadSpace;
+	limits: UploadLimits;
+	quotas: Quotas;
+	leases: Leases;
+	/** The time of day, milliseconds since the epoch. */
+	now(): number;
+	/** Milliseconds of a clock that nobody sets. */
+	monotonic(): number;
+}
+
+type NewUpload = Pick<UploadRecord, 'name' | 'directory' | 'area' | 'mtime' | 'metadata' | 'length' | 'address'>;
+
+const hourMs = 60 * 60 * 1000;
+const dayMs = 24 * hourMs;
+
+/** A job that publishes a file may wait for as long as its server is off. */
+const namesKeptMs = 30 * dayMs;
+
+/** Rows dropped in one go. */
+const sweptAtOnce = 100;
+
+async function* nothing(): AsyncGenerator<Uint8Array, void> {}
+
+export function createResumableUploads({
+	config,
+	bodies,
+	database,
+	files,
+	storage,
+	log,
+	space,
+	limits,
+	quotas,
+	leases,
+	now,
+	monotonic,
+}: Dependencies): ResumableUploads {
+	const { uploads } = database;
+	const writers = new Writers({ leases, uploads, log, monotonic });
+
+	const expiry = new UploadExpiry({ expireAfter: config.uploads.expireAfter, now, monotonic });
+
+	/** The record, for whoever it belongs to. */
+	async function find(viewer: Viewer, idHash: string): Promise<UploadRecord> {
+		const record = await uploads.find(idHash);
+		if (record === undefined) throw unknown();
+		if (record.userId !== null) {
+			if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in to continue this upload.');
+			if (viewer.id !== record.userId) throw unknown();
+		}
+		if (expiry.hasExpired(idHash, record)) throw new Failure('expired', 'This upload has expired.');
+		return record;
+	}
+
+	function stagedOf(viewer: Viewer, record: UploadRecord): Promise<StagedFile> {
+		if (record.stagedId === null) throw unknown();
+		return files.stage(viewer, record.stagedId);
+	}
+
+	/** Brings a whole file to its place, or finds it there. */
+	async function publish(viewer: Viewer, idHash: string, record: UploadRecord): Promise<UploadRecord> {
+		const { area, directory, name, mtime, length } = record;
+		const staged = await stagedOf(viewer, record);
+		const owner = ownerOf(viewer, record);
+		// Its bytes were asked for when they came.
+		const reserved = await quotas.reserve(owner, { stagedId: staged.id, bytes: record.offset });
+		try {
+			const arrival = { staged, name, ...(mtime === null ? {} : { mtime }) };
+			const entry = await files.publishOnce(owner, { area, path: directory }, arrival);
+			// Also if somebody noted it meanwhile, or ended the upload: a file that is in its place stays there.
+			await uploads.finish(idHash, staged.id, entry.path);
+			return { ...record, offset: length, stagedId: null, entryPath: entry.path };
+		} finally {
+			reserved.release();
+		}
+	}
+
+	/** What is held for sure; nothing for a file that is whole, or has left staging by a call that did not live to note it: it is to be published. */
+	async function heldSoFar(viewer: Viewer, record: UploadRecord): Promise<UploadRecord | undefined> {
+		if (record.entryPath !== null) return record;
+		if (record.offset === record.length) return undefined;
+		try {
+			const size = await (await stagedOf(viewer, record)).size();
+			return { ...record, offset: Math.min(record.offset, size) };
+		} catch (error) {
+			if (!isFailure(error, 'notFound')) throw error;
+			return undefined;
+		}
+	}
+
+	/** The same, published where it is whole. */
+	async function held(viewer: Viewer, idHash: string, record: UploadRecord): Promise<UploadRecord> {
+		return (await heldSoFar(viewer, record)) ?? (await publish(viewer, idHash, record));
+	}
+
+	/** Runs `work` while nobody else, here or in another process, works on what is staged. */
+	function locked<T>(
+		viewer: Viewer,
+		idHash: string,
+		writer: Writer,
+		work: (record: UploadRecord) => Promise<T>,
+	): Promise<T> {
+		const parts = {
+			find: () => find(viewer, idHash),
+			stage: (id: string) => storage.stage(id),
+			assertSpace: (bytes: number) => space.assertChunk(viewer, bytes),
+			...{ uploads, writer, log, monotonic },
+		};
+		return withLockedUpload(idHash, parts, work);
+	}
+
+	/** What is held, also while another process writes, which gives way if its connection is dead. */
+	async function look(viewer: Viewer, idHash: string, writer: Writer): Promise<UploadRecord> {
+		const known = await heldSoFar(viewer, await find(viewer, idHash));
+		if (known === undefined) return locked(viewer, idHash, writer, (whole) => held(viewer, idHash, whole));
+		if (known.entryPath === null) await writers.askElsewhere(idHash);
+		return known;
+	}
+
+	/** Notes so many bytes once they would survive a power cut. */
+	async function keep(idHash: string, record: UploadRecord, staged: StagedFile, size: number): Promise<UploadRecord> {
+		await staged.sync();
+		const progress = { offset: size, ...expiry.touch(idHash) };
+		if (!(await uploads.advance(idHash, record.stagedId ?? '', progress))) throw inUse();
+		return { ...record, ...progress };
+	}
+
+	async function receive(
+		viewer: Viewer,
+		idHash: string,
+		record: UploadRecord,
+		request: Request,
+		writer: Writer,
+		checksum: Checksum | undefined,
+	): Promise<UploadRecord> {
+		const unmetered = await stagedOf(viewer, record);
+		const uploader = { viewer: ownerOf(viewer, record), address: request.client.address };
+		const reserved = await quotas.reserve(uploader.viewer, { stagedId: unmetered.id, bytes: record.offset });
+		const staged = metered(unmetered, [
+			space.claim(uploader, record.length - record.offset),
+			limits.arriving(uploader.viewer, uploader.address),
+			meterOf(reserved),
+		]);
+		const keepWhatArrived = async () => {
+			const size = await staged.size();
+			if (size > record.offset) await keep(idHash, record, staged, size);
+		};
+		const body = readChunk(bodies.upload(request.raw.req), {
+			most: record.length - record.offset,
+			checksum,
+			onBytes: () => writer.noteBytes(),
+		});
+		const checkpoints = checksum === undefined ? new Checkpoints(keepWhatArrived) : undefined;
+		let size: number;
+		try {
+			await reserved.assertRoom({ bytes: announcedBytes(request.raw.req), entries: 0 });
+			size = await staged.append(body, record.offset);
+			checksum?.assertMatch();
+		} catch (error) {
+			await checkpoints?.stop();
+			// Somebody else's bytes are not ours to judge.
+			if (isFailure(error, 'locked')) throw error;
+			const tidy = checksum === undefined ? keepWhatArrived() : staged.append(nothing(), record.offset);
+			await tidy.catch((cause) => log.warn({ err: cause }, 'a piece that broke off could not be put in order'));
+			throw error;
+		} finally {
+			reserved.release('held');
+		}
+		await checkpoints?.stop();
+		if (size < record.length) return keep(idHash, record, staged, size);
+		try {
+			return await publish(viewer, idHash, { ...record, offset: size, ...expiry.touch(idHash) });
+		} catch (error) {
+			await keep(idHash, record, staged, size).catch((cause) =>
+				log.warn({ err: cause }, 'a whole upload could not be noted'),
+			);
+			throw error;
+		}
+	}
+
+	async function begin(viewer: Viewer, idHash: string, request: Request): Promise<UploadRecord> {
+		const { client, raw } = request;
+		const metadata = textHeader(raw.req.headers, 'Upload-Metadata') ?? '';
+		if (textHeader(raw.req.headers, 'Upload-Defer-Length') !== undefined) {
+			throw new Failure('invalid', 'Upload-Defer-Length: is not offered; say the length at the start');
+		}
+		if (textHeader(raw.req.headers, 'Upload-Concat') !== undefined) {
+			throw new Failure('invalid', 'Upload-Concat: is not offered; send the file as one upload');
+		}
+		const mostMetadata = config.uploads.anonymousMetadataSize;
+		if (viewer.kind === 'anonymous' && mostMetadata > 0 && Buffer.byteLength(metadata) > mostMetadata) {
+			throw new Failure('headersTooLarge', `Upload-Metadata: may have ${mostMetadata} bytes`);
+		}
+		const length = byteCount(raw.req.headers, 'Upload-Length');
+		const { name, directory, area = defaultArea(viewer, request), mtime } = parseUploadMetadata(metadata);
+		const { maxFileSize } = config.uploads;
+		if (maxFileSize > 0 && length > maxFileSize) {
+			throw new Failure('tooLarge', `The file is larger than ${maxFileSize} bytes.`);
+		}
+		if (announcedBytes(raw.req) > length) throw moreThanSaid();
+		await files.assertUpload(viewer, { area, path: directory });
+		const { address } = client;
+		await space.assertNew({ viewer, address }, length);
+		const wish = { name, directory, area, mtime, metadata, length, address };
+		const reserved = await quotas.reserve(viewer);
+		try {
+			await reserved.assertRoom({ bytes: length, entries: 1 });
+			await reserved.take({ bytes: 0, entries: 1 });
+			const record = await limits.beginUnfinished(viewer, address, (mostRows) =>
+				limits.counted(viewer, address, { files: 1, bytes: length }, async (counting) => {
+					await counting.files(1);
+					return add(viewer, idHash, wish, mostRows);
+				}),
+			);
+			reserved.release('held');
+			return record;
+		} finally {
+			reserved.release();
+		}
+	}
+
+	async function add(viewer: Viewer, idHash: string, wish: NewUpload, mostRows?: number): Promise<UploadRecord> {
+		const staged = await files.stage(viewer);
+		const record: UploadRecord = {
+			stagedId: staged.id,
+			userId: viewer.kind === 'user' ? viewer.id : null,
+			...wish,
+			address: limitAddress(wish.address),
+			offset: 0,
+			entryPath: null,
+			...expiry.touch(idHash),
+		};
+		try {
+			await uploads.add(idHash, record, mostRows);
+		} catch (error) {
+			await staged.discard();
+			throw error;
+		}
+		return record;
+	}
+
+	/** Drops one whose time is over by what is stored; resolves to whether it did. One that is in use here was stored before the clock was set ahead. */
+	async function expire(idHash: string, stagedId: string): Promise<boolean> {
+		if (!expiry.isInUse(idHash)) return dropStaged(idHash, stagedId);
+		await uploads.prolong(idHash, now() + config.uploads.expireAfter);
+		return true;
+	}
+
+	/** One that can't be dropped now must not keep the others, and is tried again by the next sweep. */
+	async function dropStaged(idHash: string, stagedId: string): Promise<boolean> {
+		try {
+			await writers.end(idHash);
+			await (await storage.stage(stagedId)).discard();
+			await uploads.drop(idHash);
+			return true;
+		} catch (error) {
+			if (isFailure(error, 'unavailable')) throw error;
+			log.warn({ err: error }, 'an expired upload could not be dropped');
+			return false;
+		}
+	}
+
+	async function discard(viewer: Viewer, idHash: string, record: UploadRecord): Promise<void> {
+		if (record.stagedId !== null) await (await storage.stage(record.stagedId)).discard();
+		await uploads.remove(idHash);
+		expiry.forget(idHash);
+		quotas.dropped(ownerOf(viewer, record));
+	}
+
+	/** The same for one that failed: what can't be dropped now expires. */
+	async function abandon(viewer: Viewer, idHash: string, record: UploadRecord): Promise<void> {
+		await discard(viewer, idHash, record).catch((error) =>
+			log.warn({ err: error }, 'a failed upload could not be dropped'),
+		);
+	}
+
+	const resumable: ResumableUploads = {
+		async create(viewer, request) {
+			const { req } = request.raw;
+			const checksum = parseChecksum(textHeader(req.headers, 'Upload-Checksum'));
+			const bringsBytes = req.headers['transfer-encoding'] !== undefined || announcedBytes(req) > 0;
+			if (bringsBytes) assertChunkType(req);
+			const key = uploadKeyOf(req.headers);
+			const id = key === undefined ? randomBytes(32).toString('base64url') : idOfKey(viewer, key);
+			const idHash = secretHash(id);
+			// Sent again, as the answer was lost: the client goes on from where the first try came to.
+			if (key !== undefined && (await uploads.find(idHash)) !== undefined)
+				return resumable.inspect(viewer, id, request);
+			return writers.alone(idHash, req, async (writer) => {
+				const begun = async () => ({ ...(await look(viewer, idHash, writer)), id });
+				// Another try with this key may have been faster.
+				if (key !== undefined && (await uploads.find(idHash)) !== undefined) return begun();
+				let record: UploadRecord;
+				try {
+					record = await begin(viewer, idHash, request);
+				} catch (error) {
+					// In another process.
+					if (key !== undefined && isFailure(error, 'alreadyExists')) return begun();
+					throw error;
+				}
+				if (!bringsBytes && record.length > 0) return { ...record, id };
+				try {
+					inviteBody(request);
+					const receiveAll = (own: UploadRecord) => receive(viewer, idHash, own, request, writer, checksum);
+					return { ...(await locked(viewer, idHash, writer, receiveAll)), id };
+				} catch (error) {
+					// Without a key nobody can ever find it again.
+					if (key === undefined) await abandon(viewer, idHash, record);
+					throw error;
+				}
+			});
+		},
+
+		async inspect(viewer, id, request) {
+			const idHash = secretHash(id);
+			await find(viewer, idHash);
+			await writers.awaitTakeover(idHash);
+			if (writers.isBusy(idHash)) return { ...(await find(viewer, idHash)), id };
+			const record = await writers.alone(idHash, request.raw.req, (writer) => look(viewer, idHash, writer));
+			return { ...record, id };
+		},
+
+		async write(viewer, id, request) {
+			const { req } = request.raw;
+			if (hasBody(req)) assertChunkType(req);
+			const offset = byteCount(req.headers, 'Upload-Offset');
+			const checksum = parseChecksum(textHeader(req.headers, 'Upload-Checksum'));
+			const idHash = secretHash(id);
+			// Asked before the older writer is: a stranger must not make it give way.
+			await find(viewer, idHash);
+			return writers.alone(idHash, req, (writer) =>
+				locked(viewer, idHash, writer, async (found) => {
+					const record = await held(viewer, idHash, found);
+					if (offset !== record.offset) {
+						throw new Failure('conflict', `The upload holds ${record.offset} bytes so far.`);
+					}
+					if (announcedBytes(req) > record.length - offset) throw moreThanSaid();
+					if (record.entryPath !== null) return { ...record, id };
+					await space.assertChunk(viewer, announcedBytes(req));
+					inviteBody(request);
+					return { ...(await receive(viewer, idHash, record, request, writer, checksum)), id };
+				}),
+			);
+		},
+
+		async remove(viewer, id) {
+			const idHash = secretHash(id);
+			await find(viewer, idHash);
+			await writers.end(idHash);
+			await discard(viewer, idHash, await find(viewer, idHash));
+		},
+
+		async sweep() {
+			let settled: number;
+			do {
+				settled = 0;
+				for (const { idHash, stagedId } of await uploads.expired(now(), sweptAtOnce)) {
+					if (await expire(idHash, stagedId)) settled++;
+				}
+			} while (settled === sweptAtOnce);
+			// Until then its client is told that it has expired, after that it is unknown.
+			await uploads.forget(now() - config.uploads.expireAfter);
+			// Forms that a crash cut off leave staged files that no row knows of.
+			const ages = {
+				staged: now() - config.uploads.expireAfter - dayMs,
+				// A job knows of its copy from the beginning.
+				copies: now() - hourMs,
+			};
+			await database.idempotency.sweep(now() - dayMs);
+			await database.publishedNames.sweep(now() - config.uploads.expireAfter - namesKeptMs);
+			const isNeeded = async (id: string) => (await uploads.isStaged(id)) || (await database.jobs.isSaved(id));
+			await storage.sweepStaging(ages, isNeeded);
+		},
+	};
+	return resumable;
+}
+
+/** Whose quota and limits an upload takes from. */
+function ownerOf(viewer: Viewer, record: UploadRecord): Viewer {
+	return record.userId === null ? { kind: 'anonymous' } : viewer;
+}
+
+/** Whoever takes themselves for signed in must not find their file in public because the session has ended. */
+function defaultArea(viewer: Viewer, request: Request): Area {
+	return viewer.kind === 'user' || bringsSession(request) ? 'private' : 'public';
+}
+
+/** `Expect: 100-continue` waits for this: all that the headers tell is in order. */
+function inviteBody({ raw }: Request): void {
+	if (/100-continue/i.test(raw.req.headers.expect ?? '')) raw.res.writeContinue();
+}
+
+/** The same for every try with this key, and for nobody else. */
+function idOfKey(viewer: Viewer, key: string): string {
+	const who = viewer.kind === 'user' ? viewer.id : '';
+	return createHash('sha256').update(`upload ${who} ${key}`).digest('base64url');
+}
+
+function unknown(): Failure {
+	return new Failure('notFound', 'That upload is not known.');
+}
+
+function moreThanSaid(): Failure {
+	return new Failure('tooLarge', 'More bytes are announced than the upload was said to have.');
+}

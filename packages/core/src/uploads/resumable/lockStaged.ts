@@ -1,0 +1,104 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { StagedFile, StagedLock, UploadRecord, UploadStore } from '@stowage/plugin-api';
+import { isFailure } from '@stowage/rules';
+import type { Log } from '../../log.js';
+import { inUse, type Writer } from './Writers.js';
+
+/** How long a request waits for a writer in another process, which may be dead and about to give way. */
+const takeoverMs = 1_500;
+
+/** Somebody who works without a lease says within a second that they are alive. Who does not for so long has stopped. */
+const signMs = 2_500;
+
+const lookMs = 100;
+
+interface Dependencies {
+	/** The row as it is now. */
+	find(): Promise<UploadRecord>;
+	stage(id: string): Promise<StagedFile>;
+	/** Throws where so many bytes can't be written. */
+	assertSpace(bytes: number): Promise<void>;
+	uploads: Pick<UploadStore, 'restage'>;
+	writer: Writer;
+	log: Log;
+	/** Milliseconds of a clock that nobody sets. */
+	monotonic(): number;
+}
+
+/**
+ * Runs `work` with the row as it is while nobody else, in whichever process, works on what is staged. Throws `locked` while another process brings bytes. One that has stopped
+ * in the middle keeps its lock for as long as it is stopped: what is durable goes on in another staged file, and what it still does after that meets a file without a name and a
+ * row that is not its own.
+ */
+export async function withLockedUpload<T>(
+	idHash: string,
+	parts: Dependencies,
+	work: (record: UploadRecord) => Promise<T>,
+): Promise<T> {
+	const { find, writer } = parts;
+	for (;;) {
+		const seen = await find();
+		const lock = await lockOrFork(idHash, seen, parts);
+		if (lock === 'forked') continue;
+		try {
+			const record = lock === undefined ? seen : await find();
+			if (record.stagedId !== seen.stagedId && record.entryPath === null) continue;
+			writer.stagedId = record.stagedId ?? undefined;
+			return await work(record);
+		} finally {
+			lock?.release();
+		}
+	}
+}
+
+/** Nothing where there is nothing to lock: it was published, or the storage has no locks. */
+async function lockOrFork(
+	idHash: string,
+	{ stagedId }: UploadRecord,
+	parts: Dependencies,
+): Promise<StagedLock | 'forked' | undefined> {
+	if (stagedId === null) return undefined;
+	const staged = await parts.stage(stagedId);
+	if (staged.lock === undefined) return undefined;
+	const first = await tryLock(staged);
+	if (first !== 'locked') return first;
+	const { writer, monotonic } = parts;
+	const lease = await writer.lease(takeoverMs);
+	const patientUntil = monotonic() + (lease.key.hasLapsed ? 0 : signMs);
+	for (;;) {
+		const lock = await tryLock(staged);
+		if (lock !== 'locked') return lock;
+		if (lease.isAsked()) throw inUse();
+		if (monotonic() >= patientUntil) return fork(idHash, staged, parts);
+		await wait(lookMs);
+	}
+}
+
+async function tryLock(staged: StagedFile): Promise<StagedLock | 'locked' | undefined> {
+	try {
+		return await staged.lock?.();
+	} catch (error) {
+		if (isFailure(error, 'locked')) return 'locked';
+		if (isFailure(error, 'notFound')) return undefined;
+		throw error;
+	}
+}
+
+/** Goes on with what is durable in another staged file. */
+async function fork(
+	idHash: string,
+	staged: StagedFile,
+	{ find, assertSpace, uploads, log }: Dependencies,
+): Promise<'forked'> {
+	const { offset, stagedId } = await find();
+	if (stagedId !== staged.id) return 'forked';
+	if (staged.fork === undefined) throw inUse();
+	await assertSpace(offset);
+	const other = await staged.fork(offset);
+	if (await uploads.restage(idHash, staged.id, other.id)) {
+		// From now on whoever holds it can't publish it either.
+		await staged.discard();
+		log.warn('an upload was taken over from a process that has stopped');
+	} else await other.discard();
+	return 'forked';
+}

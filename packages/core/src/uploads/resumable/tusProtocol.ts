@@ -1,0 +1,46 @@
+import type { Server } from '@hapi/hapi';
+import * as contract from '@stowage/contract';
+import type { Request } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
+import { textHeader } from '../uploadHeaders.js';
+
+/** The version of the tus protocol that is spoken here. */
+export const tusVersion = '1.0.0';
+
+const tusPaths = [contract.createUpload.path, contract.inspectUpload.path];
+
+/** What a POST may stand for. Not HEAD: Node would expect the body that the answer to a POST has, and the connection would go out of step. */
+const overrides = ['patch', 'delete'] as const;
+
+/** What tus wants of every request and answer: the version, and another method for clients that can't send the right one. */
+export function speakTus(server: Server, basePath: string): void {
+	const prefix = `${basePath}/api/uploads/`;
+	server.ext('onRequest', (request, h) => {
+		if (request.method === 'post' && request.path.startsWith(prefix)) {
+			const wanted = textHeader(request.raw.req.headers, 'X-HTTP-Method-Override')?.toLowerCase();
+			const method = overrides.find((known) => known === wanted);
+			if (method !== undefined) request.setMethod(method);
+		}
+		return h.continue;
+	});
+	server.ext('onPreAuth', (request, h) => {
+		if (isTus(request) && request.headers['tus-resumable'] !== tusVersion) {
+			throw new Failure('preconditionFailed', `Tus-Resumable: must be ${tusVersion}`, {
+				headers: { 'tus-version': tusVersion },
+			});
+		}
+		return h.continue;
+	});
+	server.ext('onPreResponse', (request, h) => {
+		const { response } = request;
+		if (isTus(request) && !(response instanceof Error) && typeof response !== 'symbol') {
+			response.header('tus-resumable', tusVersion);
+		}
+		return h.continue;
+	});
+}
+
+function isTus(request: Request): boolean {
+	const { endpoint } = request.route.settings.app ?? {};
+	return endpoint !== undefined && endpoint.method !== 'OPTIONS' && tusPaths.includes(endpoint.path);
+}
