@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from './scripts/build.js';
 import { compile } from './scripts/compile.js';
 import { ensureInstalled } from './scripts/install.js';
+import { listSources } from './scripts/sources.js';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const folders = ['packages', 'plugins', 'cli', 'web', 'test'];
@@ -33,16 +34,25 @@ const given = process.argv.slice(2).map((word) => path.relative(here, path.resol
 const chosen = given.map((word) => word.split(path.sep)[0]).filter((folder) => folders.includes(folder));
 if (chosen.length === 0 || chosen.some((folder) => needProgram.includes(folder))) await build();
 
-/** Test files that another one imports, so that they share its process. Each runs alone if it or its folder was asked for. */
+/** Files that another one imports share its process, and so run alone only if they were asked for and it was not. */
 const imported = await Promise.all(
-	['files', 'frame', 'jobs', 'previews', 'sharing', 'uploads'].map(async (name) => {
-		const text = await readFile(path.join(here, 'test/e2e', `${name}.test.ts`), 'utf8');
-		const files = Array.from(text.matchAll(/^import '(.+)\.js';$/gm), ([, file]) =>
-			path.join('test/e2e', `${file}.ts`),
-		);
-		return given.some((word) => path.join(word, '/').startsWith(path.join('test/e2e', name, '/'))) ? [] : files;
-	}),
+	(await listSources(folders))
+		.filter((file) => /\.test\.tsx?$/.test(file) && isAskedFor(file))
+		.map(async (file) => {
+			const text = await readFile(path.join(here, file), 'utf8');
+			return Array.from(text.matchAll(/^import '(.+\.test)\.js';$/gm), ([, other]) =>
+				path.join(path.dirname(file), `${other}.ts`),
+			);
+		}),
 );
+
+function isAskedFor(file) {
+	// Of a pattern the folder in which it begins.
+	const asked = given
+		.filter((word) => folders.includes(word.split(path.sep)[0]))
+		.map((word) => word.replace(/[^/]*\*.*$/, ''));
+	return asked.length === 0 || asked.some((word) => `${file}/`.startsWith(path.join(word, '/')));
+}
 
 function rankOf(file) {
 	const at = longest.findIndex((beginning) => path.relative(here, file).startsWith(beginning));

@@ -33,7 +33,7 @@ const says = (t: ExecutionContext, told: Partial<Job>, status: string, detail: s
 	t.is(statusText(job(told)), status);
 	t.is(detailText(job(told)).replaceAll('\u00A0', ' '), detail);
 };
-test('one that waits', says, { status: 'queued', total: 100, speed: 5 }, 'Queued', '');
+test('one that waits for its turn', says, { status: 'queued', total: 100, speed: 5 }, 'Queued', '');
 test('one of which nothing is known yet', says, {}, 'Processing', '');
 test(
 	'bytes',

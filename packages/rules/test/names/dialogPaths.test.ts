@@ -1,5 +1,5 @@
 import test from 'ava';
-import { dialogPaths, plural } from '../src/index.js';
+import { dialogPaths, plural } from '../../src/index.js';
 
 const paths = (count: number) => Array.from({ length: count }, (_, index) => `${index}.txt`);
 

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { formatDate, formatTime } from '../src/index.js';
+import { formatDate, formatTime } from '../../src/index.js';
 
 const afternoon = Date.UTC(2026, 10, 21, 14, 5);
 

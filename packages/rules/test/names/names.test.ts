@@ -10,7 +10,7 @@ import {
 	splitName,
 	trimName,
 	utf8Length,
-} from '../src/index.js';
+} from '../../src/index.js';
 
 const accepted = test.macro((t, name: string, stored?: string) => t.is(normalizeName(name), stored ?? name));
 test('An ordinary name is kept', accepted, 'report.pdf');

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { extensionOf, type FileType, fileType } from '../src/index.js';
+import { extensionOf, type FileType, fileType } from '../../src/index.js';
 
 const typed = test.macro({
 	exec: (t, name: string, type: FileType) => t.is(fileType(name), type),

@@ -27,7 +27,7 @@ import {
 	temporaryLinkDenial,
 	uploadDenial,
 	type Viewer,
-} from '../src/index.js';
+} from '../../src/index.js';
 
 const ann: Viewer = { kind: 'user', id: '1', username: 'ann' };
 const visitor: Viewer = { kind: 'anonymous' };

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { hasLoneSurrogate, truncateToBytes, utf8Length } from '../src/index.js';
+import { hasLoneSurrogate, truncateToBytes, utf8Length } from '../../src/index.js';
 
 const anyText = fc.string({ unit: 'binary' });
 

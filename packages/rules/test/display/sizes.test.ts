@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { formatDownloadSize, formatListSize, formatQueueSize } from '../src/index.js';
+import { formatDownloadSize, formatListSize, formatQueueSize } from '../../src/index.js';
 
 const list = test.macro({
 	exec: (t, bytes: number, text: string) => t.is(formatListSize(bytes), text),

@@ -12,7 +12,7 @@ import {
 	type Viewer,
 	visibleOwners,
 	writingOwner,
-} from '../src/index.js';
+} from '../../src/index.js';
 
 const ann: Viewer = { kind: 'user', id: '1', username: 'ann' };
 const visitor: Viewer = { kind: 'anonymous' };

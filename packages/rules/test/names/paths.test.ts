@@ -14,7 +14,7 @@ import {
 	rootPath,
 	type StoragePath,
 	utf8Length,
-} from '../src/index.js';
+} from '../../src/index.js';
 
 const accepted = test.macro((t, text: string) => t.is<string, string>(parsePath(text), text));
 test('The empty path is the root', accepted, '');
@@ -41,8 +41,8 @@ test('A parent segment at the end is refused', refused, 'a/..');
 test('A backslash is refused', refused, 'a\\..\\b');
 test('A NUL is refused', refused, 'a\0b');
 test('A line feed is refused', refused, 'a\nb');
-test('A C1 control character is refused', refused, 'a\u0085b');
-test('A lone surrogate is refused', refused, 'a\uD800b');
+test('A C1 control character in a path is refused', refused, 'a\u0085b');
+test('A lone surrogate in a path is refused', refused, 'a\uD800b');
 test('A segment of 256 bytes is refused', refused, 'é'.repeat(128));
 test('A path of more than 64 KiB is refused', refused, Array(600).fill('漢'.repeat(40)).join('/'));
 

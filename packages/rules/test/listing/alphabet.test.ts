@@ -1,5 +1,5 @@
 import test from 'ava';
-import { type LetterFilter, letterFilters, matchesLetter } from '../src/index.js';
+import { type LetterFilter, letterFilters, matchesLetter } from '../../src/index.js';
 
 test('The filter has ALL, # and the letters', (t) => {
 	t.is(letterFilters.length, 28);

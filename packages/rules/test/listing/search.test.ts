@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { matchesSearch } from '../src/index.js';
+import { matchesSearch } from '../../src/index.js';
 
 const found = test.macro((t, name: string, term: string, isFound: boolean) => t.is(matchesSearch(name, term), isFound));
 test('A term is found anywhere in a name', found, 'report-2026.pdf', '2026', true);

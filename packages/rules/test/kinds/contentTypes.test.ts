@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { contentType, mayShowInline } from '../src/index.js';
+import { contentType, mayShowInline } from '../../src/index.js';
 
 const plain = 'text/plain; charset=utf-8';
 const bytes = 'application/octet-stream';

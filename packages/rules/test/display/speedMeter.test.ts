@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { bytesPerSecond, measureSpeed, type SpeedMeter } from '../src/index.js';
+import { bytesPerSecond, measureSpeed, type SpeedMeter } from '../../src/index.js';
 
 function measure(samples: readonly (readonly [at: number, bytes: number])[]): number | undefined {
 	let meter: SpeedMeter | undefined;

@@ -10,7 +10,7 @@ import {
 	rootPath,
 	splitOwned,
 	type Viewer,
-} from '../src/index.js';
+} from '../../src/index.js';
 
 const ann: Viewer = { kind: 'user', id: '1', username: 'ann' };
 const visitor: Viewer = { kind: 'anonymous' };

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { formatDuration, formatSpeed, remainingSeconds } from '../src/index.js';
+import { formatDuration, formatSpeed, remainingSeconds } from '../../src/index.js';
 
 const duration = test.macro({
 	exec: (t, seconds: number, text: string) => t.is(formatDuration(seconds), text),

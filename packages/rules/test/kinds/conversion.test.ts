@@ -7,7 +7,7 @@ import {
 	givenConversionName,
 	isFailure,
 	utf8Length,
-} from '../src/index.js';
+} from '../../src/index.js';
 
 const label = test.macro((t, quality: number, text: string) => t.is(conversionQualityLabel(quality), text));
 test('35 is the maximum', label, 35, 'Maximum Quality (Very Large Files)');

@@ -7,7 +7,7 @@ import {
 	previewOf,
 	shownAs,
 	sniff,
-} from '../src/index.js';
+} from '../../src/index.js';
 
 const mb = 1024 * 1024;
 

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { collator, nameKey } from '../src/names/nameKeys.js';
+import { collator, nameKey } from '../../src/names/nameKeys.js';
 
 const range = (first: number, last: number) =>
 	fc.integer({ min: first, max: last }).map((point) => String.fromCharCode(point));

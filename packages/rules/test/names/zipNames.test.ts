@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { archiveNamer, type Chosen, Failure, parsePath, utf8Length, zipFileName } from '../src/index.js';
+import { archiveNamer, type Chosen, Failure, parsePath, utf8Length, zipFileName } from '../../src/index.js';
 
 const noon = new Date(2026, 2, 5, 12);
 const file = (path: string): Chosen => ({ path: parsePath(path), type: 'file' });

@@ -5,7 +5,7 @@ import {
 	linkExpirationLabels,
 	linkExpirationMilliseconds,
 	linkExpirations,
-} from '../src/index.js';
+} from '../../src/index.js';
 
 test('A link lives an hour by default', (t) => {
 	t.is(defaultLinkExpiration, '1h');

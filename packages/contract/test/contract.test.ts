@@ -1,0 +1,3 @@
+// One process for all.
+import './isEntry.test.js';
+import './listOf.test.js';

@@ -1,0 +1,24 @@
+// Rules are asked in microseconds: a process for each file would cost more than all of them.
+import './access/areas.test.js';
+import './access/clipboard.test.js';
+import './access/linkExpirations.test.js';
+import './access/permissions.test.js';
+import './access/settings.test.js';
+import './display/dates.test.js';
+import './display/durations.test.js';
+import './display/sizes.test.js';
+import './display/speedMeter.test.js';
+import './failure.test.js';
+import './kinds/contentTypes.test.js';
+import './kinds/conversion.test.js';
+import './kinds/fileTypes.test.js';
+import './kinds/previews.test.js';
+import './listing/alphabet.test.js';
+import './listing/search.test.js';
+import './listing/sorting.test.js';
+import './names/dialogPaths.test.js';
+import './names/nameKeys.test.js';
+import './names/names.test.js';
+import './names/paths.test.js';
+import './names/text.test.js';
+import './names/zipNames.test.js';

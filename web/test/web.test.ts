@@ -1,0 +1,22 @@
+// What the page decides is asked in microseconds: a process for each file would cost more than all of them.
+import './accountForms.test.js';
+import './activity.test.js';
+import './api/folderRefresh.test.js';
+import './api/listingReader.test.js';
+import './api/thumbnailUrl.test.js';
+import './api/ticketEvents.test.js';
+import './api/uploads.test.js';
+import './conversion.test.js';
+import './downloads.test.js';
+import './files/keyboard.test.js';
+import './files/location.test.js';
+import './files/menu.test.js';
+import './files/rows.test.js';
+import './files/selection.test.js';
+import './files/transfers.test.js';
+import './frame.test.js';
+import './previews.test.js';
+import './toolbar.test.js';
+import './uploadQueue/chosenFiles.test.js';
+import './uploadQueue/runUploads.test.js';
+import './uploadQueue/uploadQueue.test.js';
