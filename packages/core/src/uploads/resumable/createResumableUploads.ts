@@ -156,6 +156,11 @@ export function createResumableUploads({
 			find: () => find(viewer, idHash),
 			stage: (id: string) => storage.stage(id),
 			assertSpace: (bytes: number) => space.assertChunk(viewer, bytes),
+			async findPublished(record: UploadRecord, stagedId: string) {
+				const { area, directory, name } = record;
+				const owner = ownerOf(viewer, record);
+				return (await files.findPublished(owner, { area, path: directory }, stagedId, name))?.path;
+			},
 			...{ uploads, writer, log, monotonic },
 		};
 		return withLockedUpload(idHash, parts, work);

@@ -18,7 +18,9 @@ interface Dependencies {
 	stage(id: string): Promise<StagedFile>;
 	/** Throws where so many bytes can't be written. */
 	assertSpace(bytes: number): Promise<void>;
-	uploads: Pick<UploadStore, 'restage'>;
+	uploads: Pick<UploadStore, 'restage' | 'finish'>;
+	/** Where the upload's file lies, if it was published from this staged file; nothing if it was not. */
+	findPublished(record: UploadRecord, stagedId: string): Promise<string | undefined>;
 	writer: Writer;
 	log: Log;
 	/** Milliseconds of a clock that nobody sets. */
@@ -88,16 +90,22 @@ async function tryLock(staged: StagedFile): Promise<StagedLock | 'locked' | unde
 async function fork(
 	idHash: string,
 	staged: StagedFile,
-	{ find, assertSpace, uploads, log }: Dependencies,
+	{ find, assertSpace, uploads, findPublished, log }: Dependencies,
 ): Promise<'forked'> {
-	const { offset, stagedId } = await find();
-	if (stagedId !== staged.id) return 'forked';
+	const record = await find();
+	if (record.stagedId !== staged.id) return 'forked';
 	if (staged.fork === undefined) throw inUse();
-	await assertSpace(offset);
-	const other = await staged.fork(offset);
+	await assertSpace(record.offset);
+	const other = await staged.fork(record.offset);
 	if (await uploads.restage(idHash, staged.id, other.id)) {
 		// From now on whoever holds it can't publish it either.
 		await staged.discard();
+		// They may have done so just before that, if they went on with all bytes in hand: then that is the upload's file, and there is no second.
+		const published = await findPublished(record, staged.id);
+		if (published !== undefined) {
+			await uploads.finish(idHash, other.id, published);
+			await other.discard();
+		}
 		log.warn('an upload was taken over from a process that has stopped');
 	} else await other.discard();
 	return 'forked';
