@@ -1,8 +1,10 @@
-import type { UserRecord, UserStore } from '@stowage/plugin-api';
-import { Failure, homeRoot, isFailure } from '@stowage/rules';
+import type { NamingOptions, UserRecord, UserStore } from '@stowage/plugin-api';
+import { Failure, homeRoot, isFailure, joinPath, type StoragePath } from '@stowage/rules';
 import { makeHome } from '../files/homes.js';
 import { underFreeName } from '../files/writing/publish.js';
+import { HomeComparison } from '../storage/compareHomes.js';
 import type { MountedStorage } from '../storage/MountedStorage.js';
+import { measureHome } from '../storage/walkHome.js';
 
 /** What becomes of the files of somebody whose account goes. */
 export type FilesFate = { kind: 'keep' } | { kind: 'delete' } | { kind: 'move'; to: UserRecord };
@@ -33,16 +35,41 @@ async function settleFiles(user: UserRecord, fate: FilesFate, storage: MountedSt
 		else {
 			await makeHome(storage, fate.to.username);
 			const target = homeRoot(fate.to.username);
-			const isOnOneDisk = (await storage.mountAt(home)) === (await storage.mountAt(target));
-			const bring = (path: typeof home, options: object) =>
-				isOnOneDisk ? storage.move(home, path, options) : storage.copy(home, path, options);
-			const { name } = await underFreeName(target, `Files of ${user.username}`, 'directory', bring);
-			if (!isOnOneDisk) await storage.remove(home);
-			return name;
+			const [own, theirs] = [await storage.mountAt(home), await storage.mountAt(target)];
+			const bringHome = own === theirs ? bringByRename : bringAcross;
+			return await bringHome(storage, home, target, `Files of ${user.username}`);
 		}
 	} catch (error) {
 		// It was never made, or the files were settled before the command was cut off.
 		if (!isFailure(error, 'notFound')) throw error;
 	}
 	return undefined;
+}
+
+async function bringByRename(storage: MountedStorage, home: StoragePath, target: StoragePath, name: string) {
+	const move = (path: StoragePath, options: NamingOptions) => storage.move(home, path, options);
+	return (await underFreeName(target, name, 'directory', move)).name;
+}
+
+/** To another disk. What can't be copied, or was not copied as it is, keeps the original. */
+async function bringAcross(storage: MountedStorage, home: StoragePath, target: StoragePath, name: string) {
+	const { signal } = new AbortController();
+	// Throws for what a copy would leave out.
+	await measureHome((await storage.mountAt(home)).storage, home, signal);
+	const copy = (path: StoragePath, options: NamingOptions) => storage.copy(home, path, options);
+	const made = await underFreeName(target, name, 'directory', copy);
+	const copied = joinPath(target, made.name);
+	const trees = [
+		{ storage, root: home },
+		{ storage, root: copied },
+	] as const;
+	const { isSame } = await new HomeComparison(...trees, signal, () => {}).compare();
+	if (!isSame) {
+		throw new Failure(
+			'conflict',
+			`Another program changed something in ${home} while it was copied to ${copied}. Both are kept: run the command again once that has ended, and remove what was copied first.`,
+		);
+	}
+	await storage.remove(home);
+	return made.name;
 }

@@ -4,9 +4,9 @@ import type { JobService } from '../jobs/createJobs.js';
 import { jobLimits } from '../jobs/jobLimits.js';
 import { availableSpace } from '../storage/freeSpace.js';
 import type { Mount } from '../storage/MountedStorage.js';
+import { measureHome } from '../storage/walkHome.js';
 import { findOldHomes, type OldHome } from './findOldHomes.js';
 import { type HomeMoveDependencies, homeMoveKind, homeMoveName } from './homeMoveKind.js';
-import { measureHome } from './walkHome.js';
 
 export interface HomeMoves {
 	/** Starts moving the home of a user to another root, as a job. Throws what speaks against it, before anything is done. */

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { Config } from '../config/schema.js';
 import { identityOf, locateLink } from '../links/locateLink.js';
 import type { Log } from '../log.js';
+import { HomeComparison } from '../storage/compareHomes.js';
 import {
 	beginTree,
 	copiesFolder,
@@ -22,8 +23,7 @@ import { availableSpace } from '../storage/freeSpace.js';
 import { type Mount, tagged, withTag } from '../storage/MountedStorage.js';
 import type { Roots } from '../storage/Roots.js';
 import { createSpaceGuard } from '../storage/spaceGuard.js';
-import { HomeComparison } from './compareHomes.js';
-import { digestOf, measureHome } from './walkHome.js';
+import { digestOf, measureHome } from '../storage/walkHome.js';
 
 export const homeMoveName = 'move-root';
 

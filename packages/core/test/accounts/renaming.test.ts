@@ -1,5 +1,6 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
+import os from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import test from 'ava';
@@ -136,4 +137,39 @@ test('the files of a removed user stay, go, or move to another one', async (t) =
 	await rm(path.join(app.filesDir, 'users/later'), { recursive: true });
 	await accounts.remove('later', { kind: 'delete' });
 	t.is(await database.users.find('later'), undefined, 'a home that is gone is no hindrance');
+});
+
+test('files that go to somebody on another disk are compared before they go, and nothing is left out', async (t) => {
+	const app = await testApp(t);
+	const { accounts, roots, storage } = app.services;
+	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
+	t.teardown(() => rm(disk, { recursive: true, force: true }));
+	const ada = await new Client(app).register('ada');
+	await ada.upload('/api/upload', [file('photo.jpg', 'only copy')]);
+	const home = path.join(app.filesDir, 'users/ada');
+	await roots.add('big', 'local', path.join(disk, 'root'));
+	await roots.setDefault('big');
+	await new Client(app).register('bob');
+	const there = path.join(disk, 'root/users/bob');
+	const move = async () => accounts.remove('ada', { kind: 'move', to: await accounts.find('bob') });
+
+	await symlink('/mnt/archive', path.join(home, 'archive'));
+	await t.throwsAsync(move, { message: /a link, a special file.*"archive"/ });
+	t.deepEqual(await readdir(there), ['Public']);
+	await rm(path.join(home, 'archive'));
+
+	const copy = storage.copy.bind(storage);
+	storage.copy = async (...words) => {
+		const made = await copy(...words);
+		await writeFile(path.join(home, 'late.jpg'), 'late');
+		return made;
+	};
+	await t.throwsAsync(move, { message: /Another program changed something in users\/ada/ });
+	t.is(await readFile(path.join(home, 'photo.jpg'), 'utf8'), 'only copy');
+	storage.copy = copy;
+
+	t.is(await move(), 'Files of ada (1)');
+	t.is(await readFile(path.join(there, 'Files of ada (1)/photo.jpg'), 'utf8'), 'only copy');
+	t.is(await readFile(path.join(there, 'Files of ada (1)/late.jpg'), 'utf8'), 'late');
+	t.deepEqual(await users(app), ['anonymous']);
 });

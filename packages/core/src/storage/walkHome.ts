@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { hasSurvey, type StorageItem, type StorageProvider } from '@stowage/plugin-api';
 import { Failure, isFailure, joinPath, plural, type StoragePath } from '@stowage/rules';
-import { itemsIn } from '../storage/itemsIn.js';
+import { itemsIn } from './itemsIn.js';
 
 export interface WalkedItem {
 	/** Relative to where the walk began. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { StorageItem, StorageProvider } from '@stowage/plugin-api';
 import { Failure, isFailure, joinPath, type StoragePath } from '@stowage/rules';
-import { isSame } from '../storage/copyAcross.js';
+import { isSame } from './copyAcross.js';
 import { itemsOf, TreeDigest } from './walkHome.js';
 
 export interface Tree {
