@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import { glob } from './glob.js';
@@ -177,3 +177,32 @@ test('only the page’s api folder talks to the server', async (t) => {
 		t.notRegex(await readFile(file, 'utf8'), /\bfetch\(|new XMLHttpRequest|new EventSource/, file);
 	}
 });
+
+const code = /\.(tsx?|css|js)$/;
+const topFolders = ['packages', 'plugins', 'cli', 'web', 'test', 'scripts', 'config', 'docs'];
+
+test('whatever the docs name in backquotes as a file or folder of ours exists', async (t) => {
+	const files = (await Promise.all(topFolders.map((folder) => glob(folder, code)))).flat();
+	const places = new Set(files.flatMap((file) => [file, ...parentsOf(file)]).map((file) => `/${file}`));
+	const known = (name: string) => [...places].some((place) => place.endsWith(`/${name}`));
+	for (const doc of ['README.md', ...(await glob('docs', /\.md$/))]) {
+		const prose = (await readFile(doc, 'utf8')).replaceAll(/^```.*?^```/gms, '');
+		const named = [...prose.matchAll(/`([^`\n]+)`/g)].flatMap(([, text = '']) => text.split(' '));
+		for (const name of named.map((word) => word.replace(/\/$/, ''))) {
+			if (/[<>*{}$=:]/.test(name)) continue;
+			if (topFolders.some((folder) => name.startsWith(`${folder}/`)))
+				await t.notThrowsAsync(access(name), `${doc}: ${name}`);
+			// The files of an author's own plugin are named too.
+			else if (/\w\.tsx?$|\.module\.css$|\/src\//.test(name)) t.true(known(name), `${doc}: ${name}`);
+		}
+		for (const [, symbol = '', file = ''] of prose.matchAll(/`(\w+)` in `([^`\n]+\.tsx?)`/g)) {
+			if (topFolders.some((folder) => file.startsWith(`${folder}/`)))
+				t.regex(await readFile(file, 'utf8'), new RegExp(`\\b${symbol}\\b`), `${doc}: ${symbol} in ${file}`);
+		}
+	}
+});
+
+function parentsOf(file: string): string[] {
+	const parent = path.dirname(file);
+	return parent === '.' ? [] : [parent, ...parentsOf(parent)];
+}
