@@ -46,7 +46,7 @@ async function listJobs({ accounts, jobs }: Services, { user, all = false, json 
 	const names = new Map((await accounts.list()).map(({ id, username }) => [id, username]));
 	printList(found, {
 		json,
-		facts: ({ userId, hasInput: _, createdAt, startTime, endTime, detail, ...job }) => ({
+		toJson: ({ userId, hasInput: _, createdAt, startTime, endTime, detail, ...job }) => ({
 			...job,
 			user: names.get(userId) ?? null,
 			detail: detail === null ? null : JSON.parse(detail),

@@ -61,7 +61,7 @@ async function listLinks({ accounts, links }: Services, name: string | undefined
 	const found = await links.list(name === undefined ? undefined : (await accounts.find(name)).id);
 	printList(found, {
 		json,
-		facts: (link) => ({ id: link.id, user: link.owner.username, ...linkFacts(link) }),
+		toJson: (link) => ({ id: link.id, user: link.owner.username, ...linkJson(link) }),
 		row: (link) => [link.id, link.owner.username, ...linkRow(link)],
 	});
 }
@@ -69,7 +69,7 @@ async function listLinks({ accounts, links }: Services, name: string | undefined
 type OwnLink = Awaited<ReturnType<Services['links']['list']>>[number];
 
 /** Without its id and its user, and so is its row. */
-export function linkFacts({ path, state, createdAt, expiresAt, downloads }: OwnLink) {
+export function linkJson({ path, state, createdAt, expiresAt, downloads }: OwnLink) {
 	return { path, state, createdAt: timeText(createdAt), expiresAt: timeText(expiresAt), downloads };
 }
 

@@ -20,7 +20,7 @@ export function publicCommand(): Command {
 					const files = await withProgress({ json }, (progress) => found(services, olderThan, progress));
 					printList(files, {
 						json,
-						facts: ({ path, size, arrivedAt }) => ({ path, size, arrivedAt: timeText(arrivedAt) }),
+						toJson: ({ path, size, arrivedAt }) => ({ path, size, arrivedAt: timeText(arrivedAt) }),
 						row: ({ path, size, arrivedAt }) => [timeText(arrivedAt), size, path],
 					});
 				},

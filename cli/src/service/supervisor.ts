@@ -1,9 +1,9 @@
 import type { Services } from '@stowage/core';
 import { type Notify, openNotifySocket } from './notifySocket.js';
 
-/** The service manager that started this process and wants to hear how it does. Where there is none, nobody is told. */
+/** The service manager that started this process and is notified of its state. Where there is none, nothing is sent. */
 export interface Supervisor {
-	/** It serves, also again after `reloading`. From then on the watchdog is told that it lives. */
+	/** It serves, also again after `reloading`. From then on the watchdog is notified at its interval. */
 	ready(status: string): void;
 	reloading(): void;
 	stopping(): void;
@@ -31,32 +31,32 @@ export async function findSupervisor(env: Environment, { log, config, database }
 		warn(error);
 		return { ready() {}, reloading() {}, stopping() {} };
 	}
-	const tell = (...lines: string[]) => void notify(lines.join('\n')).catch(warn);
+	const send = (...lines: string[]) => void notify(lines.join('\n')).catch(warn);
 	let watching: NodeJS.Timeout | undefined;
 	return {
 		ready(status) {
-			tell('READY=1', `STATUS=${status}`);
+			send('READY=1', `STATUS=${status}`);
 			if (watchdogMs === undefined || watching !== undefined) return;
 			const beat = createHeartbeat(() => database.ping(), config.databaseUrl.startsWith('sqlite:'));
 			watching = setInterval(() => {
 				void beat().then((isAlive) => {
-					if (isAlive) tell('WATCHDOG=1');
+					if (isAlive) send('WATCHDOG=1');
 					else log.warn('the database does not answer: the watchdog is not told that this process lives');
 				});
 			}, watchdogMs / 2);
 			watching.unref();
 		},
 		reloading() {
-			tell('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`, 'STATUS=Reading the configuration');
+			send('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`, 'STATUS=Reading the configuration');
 		},
 		stopping() {
 			clearInterval(watching);
-			tell('STOPPING=1', 'STATUS=Waiting for transfers to end');
+			send('STOPPING=1', 'STATUS=Waiting for transfers to end');
 		},
 	};
 }
 
-/** Milliseconds within which the watchdog must hear of this process, if it is the one meant. */
+/** Milliseconds within which the watchdog wants a notification, if it watches this process. */
 function watchdogOf({ WATCHDOG_USEC, WATCHDOG_PID }: Environment): number | undefined {
 	if (WATCHDOG_PID !== undefined && WATCHDOG_PID !== '' && Number(WATCHDOG_PID) !== process.pid) return undefined;
 	const milliseconds = Number(WATCHDOG_USEC) / 1000;

@@ -16,7 +16,7 @@ const redrawMs = 100;
 /** A speed that was measured for less than this is a guess, and so is the time left. */
 const measureMs = 1000;
 
-/** Of a terminal that does not tell. */
+/** Where the width of the terminal is unknown. */
 const usualColumns = 80;
 
 interface Amount {
@@ -28,7 +28,7 @@ interface Amount {
 export interface Step {
 	/** Such as 'Hashing'. */
 	what: string;
-	/** One of what is counted, such as 'file'. Without it only bytes are told. */
+	/** One of what is counted, such as 'file'. Without it only bytes are shown. */
 	unit?: string;
 	/** As far as it is known. */
 	total?: Amount;

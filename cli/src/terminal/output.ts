@@ -3,13 +3,13 @@ type Row = readonly (string | number)[];
 interface Listed<T> {
 	json: boolean | undefined;
 	/** What JSON has of an item; all of it by default. */
-	facts?: (item: T) => unknown;
+	toJson?: (item: T) => unknown;
 	row: (item: T) => Row;
 }
 
-/** Prints the facts of each item with `--json`, and a row for each without. */
-export function printList<T>(items: readonly T[], { json, facts = (item) => item, row }: Listed<T>): void {
-	if (json) printJson(items.map((item) => facts(item)));
+/** Prints the items as JSON with `--json`, and a row for each without. */
+export function printList<T>(items: readonly T[], { json, toJson = (item) => item, row }: Listed<T>): void {
+	if (json) printJson(items.map((item) => toJson(item)));
 	else printRows(items.map((item) => row(item)));
 }
 

@@ -21,7 +21,7 @@ import { guarded, translated } from './connection/errors.js';
 import { type Changes, sqliteChanges } from './connection/sqlite/sqliteChanges.js';
 import { parseDatabaseUrl } from './connection/target.js';
 import { allMigrations, type Migration } from './migrations/all.js';
-import { rememberedSessions } from './stores/accounts/rememberedSessions.js';
+import { cachedSessions } from './stores/accounts/cachedSessions.js';
 import { sessionStore } from './stores/accounts/sessions.js';
 import { userStore } from './stores/accounts/users.js';
 import { eventStore } from './stores/coordination/events.js';
@@ -97,7 +97,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
 	}
 }
 
-/** `changes` tells whether anything has changed, where that can be told for less than it takes to ask again. */
+/** `changes` has a version of the whole database, where that costs less than a query. */
 function database(knex: Knex, now: () => number, freeSpace: () => Promise<number>, changes?: Changes): Database {
 	const sessions = sessionStore(knex, now);
 	const { ping, sweep } = guarded({
@@ -108,7 +108,7 @@ function database(knex: Knex, now: () => number, freeSpace: () => Promise<number
 	});
 	return {
 		users: guarded(userStore(knex, now)),
-		sessions: guarded(changes === undefined ? sessions : rememberedSessions(sessions, changes)),
+		sessions: guarded(changes === undefined ? sessions : cachedSessions(sessions, changes)),
 		roots: guarded(rootStore(knex, now)),
 		homes: guarded(homeStore(knex, now)),
 		limits: guarded(limitStore(knex)),

@@ -79,11 +79,11 @@ export class HandBrake {
 	async #tryOne(encoder: Encoder): Promise<InstalledHandBrake | undefined> {
 		try {
 			const signal = AbortSignal.timeout(trialMs);
-			const told = await encoder.run(['--version'], { signal });
-			const [, version] = /^HandBrake (\S+)/m.exec(told.output) ?? [];
-			if (told.code === 0 && version !== undefined) return { version, encoder, encoders: lookUpEncoders(encoder) };
+			const outcome = await encoder.run(['--version'], { signal });
+			const [, version] = /^HandBrake (\S+)/m.exec(outcome.output) ?? [];
+			if (outcome.code === 0 && version !== undefined) return { version, encoder, encoders: lookUpEncoders(encoder) };
 			this.log.info(
-				{ code: told.code, cage: encoder.options.cage, lines: told.log },
+				{ code: outcome.code, cage: encoder.options.cage, lines: outcome.log },
 				'HandBrake does not run in this way',
 			);
 		} catch (error) {

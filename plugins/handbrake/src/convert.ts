@@ -30,7 +30,7 @@ export interface Converting {
 	mostMs: number;
 }
 
-/** What a conversion tells in the end. */
+/** The result of a conversion. */
 interface Converted extends Record<string, unknown> {
 	/** Relative to the area. */
 	outputPath: string;
@@ -120,7 +120,7 @@ async function publish(
 	const source = sourceOf(job);
 	const folder: ItemRef = { ...source, path: parentPath(source.path) };
 	const { name } = await files.publishOnce(viewer, folder, { staged, name: input.outputName });
-	const output = await lookAt(files, viewer, { ...folder, path: joinPath(folder.path, name) });
+	const output = await statIfPresent(files, viewer, { ...folder, path: joinPath(folder.path, name) });
 	const published: PublishedStep = { ...encoded, step: 'published', name, outputId: output?.id ?? '' };
 	await job.checkpoint(published);
 	return published;
@@ -149,21 +149,21 @@ async function replaceOriginal(
 	const { viewer, input } = job;
 	const source = sourceOf(job);
 	const folder = parentPath(source.path);
-	const told = (outputName: string, isOriginalDeleted: boolean) => ({
+	const convertedTo = (outputName: string, isOriginalDeleted: boolean) => ({
 		outputPath: joinPath(folder, outputName),
 		sizeBefore,
 		sizeAfter,
 		isOriginalDeleted,
 	});
-	if (!input.deleteOriginal) return told(name, false);
+	if (!input.deleteOriginal) return convertedTo(name, false);
 	try {
-		const original = await lookAt(files, viewer, source);
+		const original = await statIfPresent(files, viewer, source);
 		// An earlier run came to its end and did not live to say so.
-		if (original?.id === outputId) return told(baseName(source.path), true);
-		if (original !== undefined && !isSame(original, converted)) return told(name, false);
+		if (original?.id === outputId) return convertedTo(baseName(source.path), true);
+		if (original !== undefined && !isSame(original, converted)) return convertedTo(name, false);
 		// It is gone where an earlier run did not live to save what it had done.
 		if (original !== undefined) await files.remove(viewer, source);
-		return told(await takeName(job, { name, outputId }, files), true);
+		return convertedTo(await takeName(job, { name, outputId }, files), true);
 	} catch (cause) {
 		const reason = isFailure(cause) ? ` ${cause.message}` : '';
 		throw new Failure(
@@ -186,10 +186,10 @@ async function takeName(
 	if (name === input.outputName) return name;
 	const source = sourceOf(job);
 	const beside = (each: string): ItemRef => ({ ...source, path: joinPath(parentPath(source.path), each) });
-	const output = await lookAt(files, viewer, beside(name));
+	const output = await statIfPresent(files, viewer, beside(name));
 	if (output?.id !== outputId) {
 		// An earlier run has renamed it, or its owner has moved it.
-		return (await lookAt(files, viewer, beside(input.outputName)))?.id === outputId ? input.outputName : name;
+		return (await statIfPresent(files, viewer, beside(input.outputName)))?.id === outputId ? input.outputName : name;
 	}
 	try {
 		return (await files.rename(viewer, beside(name), input.outputName)).name;
@@ -199,7 +199,7 @@ async function takeName(
 	}
 }
 
-async function lookAt(
+async function statIfPresent(
 	files: Files,
 	viewer: JobContext<Conversion>['viewer'],
 	ref: ItemRef,

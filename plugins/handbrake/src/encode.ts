@@ -36,7 +36,7 @@ export async function encode({
 	const timeLimit = AbortSignal.timeout(mostMs);
 	const signal = AbortSignal.any([job.signal, target.full, timeLimit]);
 	try {
-		tell(job, 0);
+		reportProgress(job, 0);
 		const original = await scan(encoder, source, signal);
 		if (original === undefined) throw notReadable();
 		const wish = { format, quality, encoder: name };
@@ -49,7 +49,7 @@ export async function encode({
 				const progress = parseProgress(line);
 				if (progress === undefined) return;
 				const { percent, ...detail } = progress;
-				tell(job, percent, detail);
+				reportProgress(job, percent, detail);
 			},
 		});
 		if (outcome.code !== 0) {
@@ -65,13 +65,13 @@ export async function encode({
 			log.warn({ job: job.id, original, output, lines: outcome.log }, 'a converted video is not whole');
 			throw denial;
 		}
-		tell(job, 100);
+		reportProgress(job, 100);
 	} catch (error) {
 		throw timeLimit.aborted && !job.signal.aborted ? tookTooLong(mostMs) : error;
 	}
 }
 
-function tell(
+function reportProgress(
 	job: Encoding['job'],
 	percent: number,
 	detail: Record<string, unknown> = { currentFps: null, averageFps: null, eta: null },

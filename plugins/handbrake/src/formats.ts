@@ -45,7 +45,7 @@ export interface Wish {
 	format: ConversionFormat;
 	/** The constant rate factor. */
 	quality: number;
-	/** As `videoEncoder` tells. */
+	/** As `videoEncoder` returns it. */
 	encoder: string;
 }
 

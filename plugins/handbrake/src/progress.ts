@@ -11,7 +11,7 @@ export interface EncoderProgress {
 const line =
 	/^Encoding: task (\d+) of (\d+), (\d+(?:\.\d+)?) %(?: \((\d+(?:\.\d+)?) fps, avg (\d+(?:\.\d+)?) fps, ETA (\d+)h(\d+)m(\d+)s\))?/;
 
-/** What one line of HandBrakeCLI's tells; undefined for all but those of its progress. */
+/** The progress that a line of HandBrakeCLI's output reports; undefined for any other line. */
 export function parseProgress(text: string): EncoderProgress | undefined {
 	const [, task, tasks, percent, fps, averageFps, hours, minutes, seconds] = line.exec(text) ?? [];
 	if (task === undefined || Number(tasks) < 1) return undefined;

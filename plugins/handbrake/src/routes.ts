@@ -67,7 +67,7 @@ async function assertConvertible(
 	ref: Parameters<Server['files']['open']>[1],
 ): Promise<void> {
 	const found = await server.files.find(user, ref);
-	// A folder can't be opened, and most files are told by their names.
+	// A folder can't be opened, and most files show by their names what they are.
 	if (found.type !== 'file' || fileType(found.name) !== 'video') throw new Failure('invalid', 'File is not a video');
 	const { file } = await server.files.open(user, ref);
 	try {
@@ -78,8 +78,8 @@ async function assertConvertible(
 }
 
 function statusOf({ id, status, done, total, detail, error, startTime, endTime }: Job, { path }: Conversion) {
-	const told = contract.conversionDetail.safeParse(detail ?? {}).data ?? {};
-	const speed = status === 'processing' ? told : {};
+	const known = contract.conversionDetail.safeParse(detail ?? {}).data ?? {};
+	const speed = status === 'processing' ? known : {};
 	return {
 		conversionId: id,
 		fileName: baseName(parsePath(path)),
@@ -91,7 +91,7 @@ function statusOf({ id, status, done, total, detail, error, startTime, endTime }
 		error,
 		startTime: isoTime(startTime),
 		endTime: isoTime(endTime),
-		outputPath: status === 'completed' ? (told.outputPath ?? null) : null,
+		outputPath: status === 'completed' ? (known.outputPath ?? null) : null,
 	};
 }
 

@@ -36,7 +36,7 @@ export function userCommand(): Command {
 				async act({ accounts }, _words, { json }) {
 					printList(await accounts.list(), {
 						json,
-						facts: ({ username, id, isDisabled, createdAt }) => ({
+						toJson: ({ username, id, isDisabled, createdAt }) => ({
 							username,
 							id,
 							isDisabled,

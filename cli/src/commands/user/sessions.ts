@@ -15,7 +15,7 @@ export function sessionsCommand(): Command {
 				examples: ['user sessions list ada', 'user sessions list ada --json'],
 				async act({ accounts, sessions }, [name = ''], { json }) {
 					const found = await sessions.list((await accounts.find(name)).id);
-					printList(found, { json, facts: sessionFacts, row: sessionRow });
+					printList(found, { json, toJson: sessionJson, row: sessionRow });
 				},
 			}).option('--json', 'as JSON'),
 		)
@@ -49,7 +49,7 @@ async function revoke(
 	console.log(`Ended ${ended}.`);
 }
 
-export function sessionFacts({ id, createdAt, lastSeenAt, userAgent, address }: SessionInfo) {
+export function sessionJson({ id, createdAt, lastSeenAt, userAgent, address }: SessionInfo) {
 	return { id, createdAt: timeText(createdAt), lastSeenAt: timeText(lastSeenAt), userAgent, address };
 }
 

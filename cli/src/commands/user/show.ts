@@ -1,9 +1,9 @@
 import type { Services } from '@stowage/core';
 import { formatListSize } from '@stowage/rules';
 import { printJson, printRows, timeText } from '../../terminal/output.js';
-import { linkFacts, linkRow } from '../link.js';
+import { linkJson, linkRow } from '../link.js';
 import { quotaInForce, quotaRows } from './quota.js';
-import { sessionFacts, sessionRow } from './sessions.js';
+import { sessionJson, sessionRow } from './sessions.js';
 
 /** Prints all that is known of a user. */
 export async function showUser(services: Services, name: string, { json }: { json?: boolean }): Promise<void> {
@@ -23,8 +23,8 @@ export async function showUser(services: Services, name: string, { json }: { jso
 			settings,
 			quota: { bytes: quota.most.bytes, entries: quota.most.entries, isDefault: quota.isDefault },
 			used: { bytes: quota.used.bytes, entries: quota.used.entries },
-			sessions: found.map(sessionFacts),
-			links: ownLinks.map((link) => ({ id: link.id, ...linkFacts(link) })),
+			sessions: found.map(sessionJson),
+			links: ownLinks.map((link) => ({ id: link.id, ...linkJson(link) })),
 			uploads: uploads.map(({ area, directory, name: fileName, offset, length, touchedAt }) => ({
 				area,
 				directory,

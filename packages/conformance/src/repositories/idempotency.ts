@@ -19,10 +19,10 @@ export function idempotencyRules(rule: Rule): void {
 		t.deepEqual(await idempotency.claim(key, large), first);
 	});
 
-	rule('of many who claim one idempotency key at once, all are told the same', async (t, { idempotency }) => {
-		const told = await Promise.all(Array.from({ length: 8 }, (_, n) => idempotency.claim(key, recordOf(`${n}`))));
-		t.is(new Set(told.map(({ revision }) => revision)).size, 1);
-		for (const record of told) t.deepEqual(record, told[0]);
+	rule('of many who claim one idempotency key at once, all get the same record', async (t, { idempotency }) => {
+		const records = await Promise.all(Array.from({ length: 8 }, (_, n) => idempotency.claim(key, recordOf(`${n}`))));
+		t.is(new Set(records.map(({ revision }) => revision)).size, 1);
+		for (const record of records) t.deepEqual(record, records[0]);
 	});
 
 	rule('of many who replace one record of an idempotency key, one does', async (t, { idempotency }) => {
@@ -52,13 +52,13 @@ export function idempotencyRules(rule: Rule): void {
 
 	rule('the name that a staged file is to get is known until it is old', async (t, { publishedNames }, clock) => {
 		const name = '😀'.repeat(63);
-		await publishedNames.note('s1', 'a (1)');
-		await publishedNames.note('s1', name);
-		await publishedNames.note('S1', 'other');
+		await publishedNames.set('s1', 'a (1)');
+		await publishedNames.set('s1', name);
+		await publishedNames.set('S1', 'other');
 		t.is(await publishedNames.find('s1'), name);
 		t.is(await publishedNames.find('s2'), undefined);
 		clock.now += day;
-		await publishedNames.note('S1', 'other still');
+		await publishedNames.set('S1', 'other still');
 		t.is(await publishedNames.sweep(clock.now), 1);
 		t.is(await publishedNames.find('s1'), undefined);
 		t.is(await publishedNames.find('S1'), 'other still');

@@ -137,15 +137,15 @@ export function rootRules(rule: Rule): void {
 		await homes.acknowledge('run', 'two', true);
 		await homes.acknowledge('other', 'one', true);
 		await homes.acknowledge('run', 'one', false);
-		const told = async () =>
+		const listed = async () =>
 			(await homes.acknowledgements('run', 10 * second)).sort((a, b) => (a.holder < b.holder ? -1 : 1));
-		t.deepEqual(await told(), [
+		t.deepEqual(await listed(), [
 			{ holder: 'one', hasStopped: false, isSilent: false },
 			{ holder: 'two', hasStopped: true, isSilent: false },
 		]);
 		clock.now += 11 * second;
 		await homes.acknowledge('run', 'one', true);
-		t.deepEqual(await told(), [
+		t.deepEqual(await listed(), [
 			{ holder: 'one', hasStopped: true, isSilent: false },
 			{ holder: 'two', hasStopped: true, isSilent: true },
 		]);

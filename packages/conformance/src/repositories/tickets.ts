@@ -3,7 +3,7 @@ import { day, hostileTexts, type Rule, second } from './rules.js';
 
 const ticketOf = (holder: string, now: number, bytes = 1000): TicketRecord => ({
 	holder,
-	facts: 'ä 😀',
+	details: 'ä 😀',
 	selection: 'a.txt',
 	bytes,
 	isEnded: false,
@@ -20,8 +20,8 @@ export function ticketRules(rule: Rule): void {
 			await tickets.add('one', ticket);
 			t.deepEqual(await tickets.find('one'), ticket);
 			for (const text of hostileTexts) t.is(await tickets.find(text), undefined);
-			await tickets.change('one', 'other facts');
-			t.deepEqual(await tickets.find('one'), { ...ticket, facts: 'other facts' });
+			await tickets.change('one', 'other details');
+			t.deepEqual(await tickets.find('one'), { ...ticket, details: 'other details' });
 			clock.now += day;
 			t.is(await tickets.find('one'), undefined);
 		},
@@ -34,8 +34,8 @@ export function ticketRules(rule: Rule): void {
 		t.false(await tickets.isEnded('another'));
 		await tickets.end('one');
 		t.true(await tickets.isEnded('one'));
-		await tickets.change('one', 'other facts');
-		t.deepEqual(await tickets.find('one'), { ...ticket, facts: '', selection: '', bytes: 0, isEnded: true });
+		await tickets.change('one', 'other details');
+		t.deepEqual(await tickets.find('one'), { ...ticket, details: '', selection: '', bytes: 0, isEnded: true });
 	});
 
 	rule(

@@ -31,7 +31,7 @@ const windowMs = 10 * 60_000;
 /** A ticket of less is made as long as the database has its reserve: who can't upload any more may still download. */
 const smallBytes = 64 * 1024;
 
-const facts = z.object({
+const ticketDetails = z.object({
 	/** On whose behalf the ticket gives things away; a visitor's has none. */
 	user: z.object({ id: z.string(), username: z.string(), session: z.string() }).optional(),
 	area: z.enum(['private', 'public']),
@@ -42,9 +42,9 @@ const facts = z.object({
 	size: z.number(),
 });
 
-type Facts = z.output<typeof facts>;
+type TicketDetails = z.output<typeof ticketDetails>;
 
-export type Ticket = Facts & Selection;
+export type Ticket = TicketDetails & Selection;
 
 interface Dependencies {
 	store: TicketStore;
@@ -114,11 +114,11 @@ export function createTickets({
 
 		async add(client, { items, ...ticket }) {
 			const token = randomBytes(32).toString('base64url');
-			const texts = { facts: JSON.stringify(facts.parse(ticket)), selection: await packItems(items) };
+			const texts = { details: JSON.stringify(ticketDetails.parse(ticket)), selection: await packItems(items) };
 			const record: TicketRecord = {
 				...texts,
 				holder: secretHash(client),
-				bytes: rowBytes + Buffer.byteLength(texts.facts) + texts.selection.length,
+				bytes: rowBytes + Buffer.byteLength(texts.details) + texts.selection.length,
 				isEnded: false,
 				endsAt: now() + goodForMs,
 				expiresAt: now() + rememberedMs,
@@ -136,13 +136,13 @@ export function createTickets({
 			if (row === undefined) throw new Failure('notFound', 'There is no such download.');
 			// One that ends later than one of now was made while the clock was wrong.
 			if (row.isEnded || now() >= row.endsAt || row.endsAt > now() + goodForMs + clockSkewMs) throw ticketEnded();
-			const ticket = facts.parse(JSON.parse(row.facts));
+			const ticket = ticketDetails.parse(JSON.parse(row.details));
 			if (ticket.user !== undefined && !(await isSessionAlive(ticket.user.session))) throw ticketEnded();
 			return { ...ticket, items: await unpackItems(row.selection) };
 		},
 
 		async change(token, { items: _, ...ticket }, change) {
-			await store.change(secretHash(token), JSON.stringify(facts.parse({ ...ticket, ...change })));
+			await store.change(secretHash(token), JSON.stringify(ticketDetails.parse({ ...ticket, ...change })));
 		},
 
 		async end(token) {

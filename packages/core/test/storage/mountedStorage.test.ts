@@ -150,7 +150,7 @@ test('a staged file is published once on the root that its home has moved to, wh
 		await staged.append(chunks('hel', 'lo'), 0);
 		const noted = new Map<string, string>();
 		const names: NamesNoted = {
-			note: async (id, name) => void noted.set(id, name),
+			set: async (id, name) => void noted.set(id, name),
 			find: async (id) => noted.get(id),
 		};
 		const request = { staged, name: 'x', mtime: 1_700_000_000_000 };

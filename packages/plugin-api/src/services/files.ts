@@ -18,7 +18,7 @@ export interface FoundListing {
 	missing?: Owner[];
 }
 
-/** A file or folder as it is right now, with what tells its content from any other. */
+/** A file or folder as it is right now, with the `id` and `version` of its content. */
 export interface WalkedItem extends StorageItem {
 	/** Relative to the area's root. */
 	path: StoragePath;
@@ -26,10 +26,10 @@ export interface WalkedItem extends StorageItem {
 	owner?: Owner;
 }
 
-/** A part of what a folder holds. */
+/** A batch of what a folder holds. */
 export interface WalkBatch {
 	items: WalkedItem[];
-	/** How many things were passed over because nobody can be given them: special files, what may not be read. */
+	/** How many things were left out because nobody can be given them: special files, what may not be read. */
 	leftOut: number;
 }
 
@@ -72,7 +72,7 @@ export interface Files {
 	search(viewer: Viewer, folder: ItemRef, term: string, signal?: AbortSignal): Promise<FoundListing>;
 	/**
 	 * Calls `onChange` each time the listing of the folder may have changed, whoever changed it, and at once if that was a moment ago. Also when the folder goes
-	 * away or comes back: whoever hears it lists again. Throws as `list` does.
+	 * away or comes back: the caller lists again. Throws as `list` does.
 	 */
 	watch(viewer: Viewer, folder: ItemRef, onChange: () => void): Promise<Watch>;
 	/** What `ref` names. A public item may be read by anyone who names its owner. */

@@ -11,7 +11,7 @@ export interface JobProgress {
 	done: number;
 	total: number;
 	unit: 'bytes' | 'items' | 'percent';
-	/** What the kind tells beside, such as frames a second; as JSON, and small. */
+	/** Further progress of the kind, such as frames a second; small, and JSON. */
 	detail?: Record<string, unknown>;
 }
 
@@ -21,9 +21,9 @@ export interface Job extends Omit<JobProgress, 'detail'> {
 	readonly kind: string;
 	readonly status: JobStatus;
 	readonly title: string;
-	/** Units a second; null where it can't be told. */
+	/** Units a second; null while it is unknown. */
 	readonly speed: number | null;
-	/** Seconds; null where it can't be told. */
+	/** Seconds; null while it is unknown. */
 	readonly timeLeft: number | null;
 	/** Why it failed, for people; also what a cancelled one had done. */
 	readonly error: string | null;
@@ -54,7 +54,7 @@ export interface JobContext<Input> {
 	readonly isCancelled: boolean;
 	/** Saves, durably, from where a further run goes on; as JSON. Throws if another process runs the job now: nothing may be changed any more. */
 	checkpoint(value: unknown): Promise<void>;
-	/** Tells how far it is. Cheap: what pages and the database get is thinned. */
+	/** Reports how far it is. May be called often: what reaches pages and the database is throttled. */
 	progress(progress: JobProgress): void;
 }
 
@@ -75,7 +75,7 @@ export interface JobKind<Input> {
 	readonly perUser: number;
 	/** How many of one user run at once, so that others need not wait for hours; as many as run at all by default. */
 	readonly runningPerUser?: number;
-	/** Does the work. A Failure's sentence is told to the owner. Resolves to the result, as small JSON, for `detail`. */
+	/** Does the work. A Failure's message is shown to the owner. Resolves to the result, as small JSON, for `detail`. */
 	run(job: JobContext<Input>): Promise<Record<string, unknown> | undefined>;
 }
 
@@ -95,7 +95,7 @@ export interface Jobs {
 	find(owner: JobOwner, id: string): Promise<Job>;
 	/** The newest first. */
 	list(owner: JobOwner): Promise<Job[]>;
-	/** Asks for its end, and resolves once that is durable; a run in any process hears of it within seconds. Of one that has ended nothing changes. Throws as `find`. */
+	/** Asks for its end, and resolves once that is durable; the `signal` of a run in any process fires within seconds. Of one that has ended nothing changes. Throws as `find`. */
 	cancel(owner: JobOwner, id: string): Promise<void>;
 	/** Queues one that failed or was cancelled again. Throws `conflict` for another, otherwise as `find` and `start`. */
 	retry(owner: JobOwner, id: string): Promise<Job>;

@@ -6,11 +6,11 @@ export interface SurveyBatch {
 	items: StorageItem[];
 	/** How many things there are besides that nobody can be given: special files, names that no path can hold, what may not be read. */
 	leftOut: number;
-	/** Their names, where a storage tells; what is no text in them is replaced. */
+	/** Their names, where a storage has them; bytes that are no UTF-8 are replaced by U+FFFD. */
 	leftOutNames?: readonly string[];
 }
 
-/** A further ability of a storage: to tell of a folder all that `stat` knows, for less than a `stat` each, and how much it keeps back. */
+/** A further ability of a storage: to list a folder with all that `stat` knows, for less than a `stat` each, and to count what it leaves out. */
 export interface SurveyingStorage extends StorageProvider {
 	/** Batches in no order, as they are found. Throws like `list`. */
 	survey(path: StoragePath): AsyncIterable<SurveyBatch>;
@@ -43,25 +43,25 @@ export function hasLocalFiles(storage: StorageProvider): storage is LocalFilesSt
 	return 'localPath' in storage;
 }
 
-/** Something that is followed until it is closed. */
+/** A folder that is watched until it is closed. */
 export interface Watch {
-	/** Nothing is told after this. May be called again. */
+	/** No listener is called after this. May be called again. */
 	close(): void;
 }
 
-/** What somebody who follows a folder is told. */
+/** Callbacks for a folder that is watched. */
 export interface FolderListener {
 	/** Rows of the folder have changed, or may have. */
 	onChange(): void;
-	/** The folder is no longer at its path, or can't be followed any longer: nothing more is told. */
+	/** The folder is no longer at its path, or can't be watched any longer. The last call. */
 	onEnd(): void;
 }
 
-/** A storage that tells of changes as they happen, whoever makes them. */
+/** A further ability of a storage: to report changes as they happen, whoever makes them. */
 export interface WatchingStorage extends StorageProvider {
 	/**
-	 * Follows the rows of one folder; when it resolves, no later change is missed. Throws `notFound`. Resolves to nothing where changes are not told as they
-	 * happen (files that come over a network, a limit of the system that is reached): then look at the folder now and then.
+	 * Watches the rows of one folder; once it has resolved, no later change is missed. Throws `notFound`. Resolves to undefined where changes can't be reported as they
+	 * happen (files on a network file system, a limit of the system is reached): then poll the folder.
 	 */
 	watch(path: StoragePath, listener: FolderListener): Promise<Watch | undefined>;
 }

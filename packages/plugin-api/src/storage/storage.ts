@@ -146,7 +146,7 @@ export interface StagingAges {
 }
 
 /**
- * One opened root: bytes and names. It knows no users, no areas and no HTTP, and never learns who asks. All that succeeds is durable when it resolves.
+ * One opened root: bytes and names. It knows no users, no areas and no HTTP, and never learns who calls it. All that succeeds is durable when it resolves.
  * Everywhere: `notFound` for what is not there (or is a link or special file), `alreadyExists` for a taken name, `storageFull` and `unavailable` (root away, read only) as Failures.
  */
 export interface StorageProvider {

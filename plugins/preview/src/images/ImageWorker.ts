@@ -33,7 +33,7 @@ export class ImageWorker {
 		this.#child = spawnLimited(process.execPath, ['--max-old-space-size=64', program], { memoryBytes });
 		const { stdin, stdout, stderr } = this.#child;
 		this.#input = stdin as Writable;
-		// The write itself fails as well, and the end of the child is heard of.
+		// The write itself fails as well, and `close` follows.
 		this.#input.on('error', () => {});
 		(stdout as Readable).on('data', (chunk: Buffer) => this.#receive(chunk));
 		(stderr as Readable).on('data', (chunk: Buffer) => {

@@ -82,7 +82,7 @@ export class Root {
 	async #markerState(folder: Folder): Promise<string> {
 		if (this.isRemote) return '';
 		try {
-			const { inode, ctimeNs } = this.#markerCached(folder) ?? (await this.#markerFacts(folder));
+			const { inode, ctimeNs } = this.#markerCached(folder) ?? (await this.#markerStat(folder));
 			return `${inode}/${ctimeNs}`;
 		} catch {
 			// Whatever is wrong with it is said when it is read.
@@ -100,7 +100,7 @@ export class Root {
 		}
 	}
 
-	async #markerFacts(folder: Folder): Promise<FileStat> {
+	async #markerStat(folder: Folder): Promise<FileStat> {
 		return toFileStat(await lstat(folder.at(markerPath), { bigint: true }));
 	}
 

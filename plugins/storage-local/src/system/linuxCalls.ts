@@ -1,7 +1,7 @@
 import type { LibraryHandle } from 'koffi';
 import type { RawEntry, RawName } from './rawNames.js';
 import { Semaphore } from './Semaphore.js';
-import { readEntry, readFacts } from './statx.js';
+import { readEntry, readFileStat } from './statx.js';
 import type { SystemCalls } from './systemCalls.js';
 import { isSystemError, systemError } from './systemErrors.js';
 
@@ -160,9 +160,9 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 			return Math.max(0, bytes);
 		},
 		statCached(fd) {
-			return statx(fd, '', emptyPath | dontSync, allMask, status) < 0 ? undefined : readFacts(fields);
+			return statx(fd, '', emptyPath | dontSync, allMask, status) < 0 ? undefined : readFileStat(fields);
 		},
-		statNow: (fd, name) => (statusNow(fd, name, allMask) ? readFacts(fields) : undefined),
+		statNow: (fd, name) => (statusNow(fd, name, allMask) ? readFileStat(fields) : undefined),
 		handleOf(fd, name) {
 			handle.writeUInt32LE(maxHandleBytes, 0);
 			if (nameToHandle?.(fd, name, handle, mountId, name === '' ? emptyPath : 0) !== 0) return undefined;

@@ -22,7 +22,7 @@ export function readEntry(fields: DataView, name: string): StorageEntry | undefi
 	return { name, type, size: type === 'file' ? readSize(fields) : 0, mtime };
 }
 
-export function readFacts(fields: DataView): FileStat {
+export function readFileStat(fields: DataView): FileStat {
 	return {
 		type: typeOfMode(fields.getUint16(offset.mode, true)),
 		device: deviceNumber(fields.getUint32(offset.deviceMajor, true), fields.getUint32(offset.deviceMinor, true)),

@@ -77,10 +77,10 @@ export function withStatus(
 	known: ConversionStatus | undefined,
 	isCancelled: boolean,
 ): Conversion {
-	const told = known
+	const current = known
 		? { ...conversion, ...known, id: conversion.id, sizeBefore: known.sizeBefore ?? conversion.sizeBefore }
 		: conversion;
-	return isCancelled && isActive(told) ? { ...told, status: 'cancelled' } : told;
+	return isCancelled && isActive(current) ? { ...current, status: 'cancelled' } : current;
 }
 
 const shownNames = 3;

@@ -5,7 +5,7 @@ import { sessionQuery } from '../../api/session/sessionQuery.js';
 import { messages } from '../../messages.js';
 import styles from './QuotaNote.module.css';
 
-/** The part of a quota that may be used before a person is told of it. */
+/** The part of a quota from which on its use is shown. */
 const nearlyFull = 0.8;
 
 /** Says how much of the person's quota is used, once it is nearly full. Renders nothing before, and where there is no quota. */

@@ -18,7 +18,7 @@ export function fractionOf({ done, total }: Pick<Progress, 'done' | 'total'>): n
 	return total > 0 ? Math.min(1, done / total) : undefined;
 }
 
-/** How much of how much, how fast and for how long yet, as far as that is known. A percentage is told by its bar. */
+/** How much of how much, how fast and for how long yet, as far as that is known. A percentage is shown by its bar. */
 export function progressParts({ done, total, unit, speed, timeLeft }: Progress): string[] {
 	const left = timeLeft === null ? [] : [messages.timeLeft(formatDuration(timeLeft))];
 	if (unit === 'percent') return left;

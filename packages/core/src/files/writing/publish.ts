@@ -34,7 +34,7 @@ export async function underFreeName(
 }
 
 /** Where it is noted which other name a file is about to get than the one it wished. */
-export type NamesNoted = Pick<PublishedNameStore, 'note' | 'find'>;
+export type NamesNoted = Pick<PublishedNameStore, 'set' | 'find'>;
 
 /** Publishes a file that an earlier call may have published already without living to answer: that one is found, and there is no second. Discards nothing. */
 export async function publishOnce(
@@ -84,7 +84,7 @@ export async function notedCopy(
 		},
 		async note(name: string, wished: string) {
 			if (noted.id === undefined || name === wished) return;
-			await names.note(noted.id, name);
+			await names.set(noted.id, name);
 			noted.name = name;
 		},
 	};
@@ -96,7 +96,7 @@ function publishAs(
 	{ staged, name, mtime }: PublishRequest,
 	{ names, skipped }: { names?: NamesNoted | undefined; skipped?: number },
 ): Promise<StorageItem> {
-	const beforeNaming = names && (async (next: string) => void (next !== name && (await names.note(staged.id, next))));
+	const beforeNaming = names && (async (next: string) => void (next !== name && (await names.set(staged.id, next))));
 	const options = { beforeNaming, ...(mtime === undefined ? {} : { mtime }) };
 	return underFreeName(
 		folder,

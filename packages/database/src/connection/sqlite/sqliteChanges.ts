@@ -2,13 +2,13 @@ import Libsql from 'libsql';
 
 /** Tells one state of a database from another. */
 export interface Changes {
-	/** Another value after every change that was committed, by whatever process; nothing if that can't be told right now. */
+	/** Another value after every change that was committed, by whatever process; undefined while that is unknown. */
 	version(): number | undefined;
 	close(): void;
 }
 
 /**
- * Watches an SQLite file. SQLite tells a connection of the commits of others only, so this one is of its own and changes nothing; asking costs a look at
+ * Watches an SQLite file. `data_version` changes for the commits of other connections only, so this one is of its own and changes nothing; a query costs a look at
  * memory that all processes share.
  * See https://www.sqlite.org/pragma.html#pragma_data_version
  */
@@ -34,7 +34,7 @@ export function sqliteChanges(path: string): Changes {
 				const [version] = watching.statement.get() as unknown as [number];
 				return version;
 			} catch {
-				// Whatever is wrong with the database is told to whoever asks it for something.
+				// Whatever is wrong with the database is an error of the next query.
 				return undefined;
 			}
 		},

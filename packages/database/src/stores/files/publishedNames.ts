@@ -11,7 +11,7 @@ interface PublishedNameRow {
 export function publishedNameStore(knex: Knex, now: () => number): PublishedNameStore {
 	const names = () => knex<PublishedNameRow>('published_names');
 	return {
-		async note(stagedId, name) {
+		async set(stagedId, name) {
 			await names()
 				.insert(plainRow({ staged_id: stagedId, name, written_at: now() }))
 				.onConflict('staged_id')
@@ -24,8 +24,8 @@ export function publishedNameStore(knex: Knex, now: () => number): PublishedName
 					.first('name')
 			)?.name;
 		},
-		sweep(notedBefore) {
-			return names().where('written_at', '<', notedBefore).delete();
+		sweep(setBefore) {
+			return names().where('written_at', '<', setBefore).delete();
 		},
 	};
 }

@@ -5,6 +5,7 @@ import { plainRow } from '../../connection/plainValues.js';
 interface TicketRow {
 	token_hash: string;
 	holder: string;
+	/** The details. */
 	facts: string;
 	selection: string;
 	bytes: number;
@@ -29,8 +30,10 @@ export function ticketStore(knex: Knex, now: () => number): TicketStore {
 		async isEnded(tokenHash) {
 			return Boolean((await tickets().where({ token_hash: tokenHash }).first('is_ended'))?.is_ended);
 		},
-		async change(tokenHash, facts) {
-			await tickets().where({ token_hash: tokenHash, is_ended: false }).update(plainRow({ facts }));
+		async change(tokenHash, details) {
+			await tickets()
+				.where({ token_hash: tokenHash, is_ended: false })
+				.update(plainRow({ facts: details }));
 		},
 		async end(tokenHash) {
 			await tickets()
@@ -55,7 +58,7 @@ function toRow(tokenHash: string, ticket: TicketRecord): TicketRow {
 	return {
 		token_hash: tokenHash,
 		holder: ticket.holder,
-		facts: ticket.facts,
+		facts: ticket.details,
 		selection: ticket.selection,
 		bytes: ticket.bytes,
 		is_ended: ticket.isEnded,
@@ -67,7 +70,7 @@ function toRow(tokenHash: string, ticket: TicketRecord): TicketRow {
 function toTicket(row: TicketRow): TicketRecord {
 	return {
 		holder: row.holder,
-		facts: row.facts,
+		details: row.facts,
 		selection: row.selection,
 		bytes: row.bytes,
 		isEnded: Boolean(row.is_ended),

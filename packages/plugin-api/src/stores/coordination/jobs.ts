@@ -1,6 +1,6 @@
 import type { Job, JobKind, JobStatus } from '../../services/jobs.js';
 
-/** A job as its row tells it, without what only its run needs. Times are milliseconds since the epoch. */
+/** A job as its row has it, without what only its run needs. Times are milliseconds since the epoch. */
 export interface JobRecord extends Omit<Job, 'canRetry' | 'detail'> {
 	readonly userId: string;
 	/** JSON. */
@@ -95,7 +95,7 @@ export interface JobStore {
 		slot: string,
 		leaseMs: number,
 	): Promise<{ input: string; saved: string | null; attempt: number; record: JobRecord } | undefined>;
-	/** Renews the lease, and tells how far it is. */
+	/** Renews the lease, and saves the progress. */
 	renew(run: JobRunKey, leaseMs: number, progress?: JobProgressRecord): Promise<boolean>;
 	/** Saves from where a further run goes on, and renews the lease. */
 	checkpoint(run: JobRunKey, leaseMs: number, saved: string): Promise<boolean>;

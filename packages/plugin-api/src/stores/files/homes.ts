@@ -1,29 +1,29 @@
-/** On which storage root a home lies, by its name; homes of which nothing is known lie on the first one. */
+/** On which storage root a home lies, by its name; homes without a row lie on the first one. */
 export interface HomeStore {
 	find(name: string): Promise<string | undefined>;
-	/** Notes where a home shall lie unless that is known, also when two ask at once. Resolves to where it does. */
+	/** Assigns a home to a root unless it has one, also when two ask at once. Resolves to the root that it has then. */
 	place(name: string, rootId: string): Promise<string>;
 	set(name: string, rootId: string): Promise<void>;
 	/** Names of the homes that are known to lie on a root, sorted. */
 	list(rootId: string): Promise<string[]>;
-	/** Where a home lies, and its move if it is on its way to another root. */
+	/** The root of a home, and its move if it is on its way to another one. */
 	look(name: string): Promise<{ rootId: string | undefined; move: HomeMove | undefined }>;
 	/** All that are on their way, by jobs that have not ended. */
 	moves(): Promise<HomeMove[]>;
-	/** Notes that this run of a job moves a home, thawed: earlier runs of the job can change nothing from now on. Throws `conflict` while another job moves it. */
+	/** Registers this run of a job as the one that moves a home, thawed: earlier runs of the job can change nothing from now on. Throws `conflict` while another job moves it. */
 	beginMove(move: Omit<HomeMove, 'isFrozen'>): Promise<void>;
 	/** From now on nobody may change the home, or everybody again. False where the run is no longer the one that moves it. */
 	freeze(runId: string, isFrozen: boolean): Promise<boolean>;
 	/**
-	 * Notes in one transaction that a frozen home lies elsewhere from now on, thaws it, and binds links to the items that theirs have become. False, and nothing has changed, where
+	 * Assigns a frozen home to another root, thaws it, and binds links to the items that theirs have become, in one transaction. False, and nothing has changed, where
 	 * the run is no longer the one that moves it.
 	 */
 	switchRoot(runId: string, rootId: string, links: readonly ReboundLink[]): Promise<boolean>;
 	/** Forgets a move; nothing happens to that of another run. */
 	endMove(runId: string): Promise<void>;
-	/** A process knows of the run's move, and has ended all changes of the home or not. */
+	/** A process has seen the run's move, and has ended all changes of the home or not. */
 	acknowledge(runId: string, holder: string, hasStopped: boolean): Promise<void>;
-	/** Which processes do. `isSilent` of those that have not said so for longer. */
+	/** The processes that have. `isSilent` if their last `acknowledge` is longer ago. */
 	acknowledgements(
 		runId: string,
 		silentMs: number,

@@ -8,7 +8,7 @@ export interface IdempotencyRecord {
 
 /** Idempotency keys by their hash: of several tries with one key, in any process, one decides what is published. */
 export interface IdempotencyStore {
-	/** Notes the record unless there is one; resolves to the one that there is then. */
+	/** Adds the record unless there is one; resolves to the one that there is then. */
 	claim(keyHash: string, record: IdempotencyRecord): Promise<IdempotencyRecord>;
 	/** Replaces the record that the caller has seen; resolves to whether it was still that one. */
 	replace(keyHash: string, seenRevision: string, record: IdempotencyRecord): Promise<boolean>;

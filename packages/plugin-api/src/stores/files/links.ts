@@ -30,9 +30,9 @@ export interface LinkStore {
 	find(tokenHash: string): Promise<LinkRecord | undefined>;
 	/** Of one owner or of all, the newest first. */
 	list(ownerId?: string): Promise<LinkRecord[]>;
-	/** Notes, all or none, where items are and are about to go. */
+	/** Saves, all or none, where items are and are about to go. */
 	plan(moves: ReadonlyMap<string, { path: StoragePath; nextPath: StoragePath }>): Promise<void>;
-	/** Notes, all or none, where items are now; nothing is planned for them any more. */
+	/** Saves, all or none, where items are now; nothing is planned for them any more. */
 	settle(places: ReadonlyMap<string, StoragePath>): Promise<void>;
 	/** Settles a plan that was found to be done, unless another has been made since. */
 	adopt(id: string, nextPath: StoragePath): Promise<void>;

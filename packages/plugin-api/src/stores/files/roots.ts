@@ -20,7 +20,7 @@ export interface RootStore {
 	add(root: Pick<RootRecord, 'name' | 'rootId' | 'driver' | 'location'>): Promise<void>;
 	/** Throws `notFound`, and `alreadyExists` for a taken name. */
 	rename(name: string, newName: string): Promise<void>;
-	/** Notes that the root of this id lies elsewhere. Throws `notFound`, also for one that lies in the place that is configured. */
+	/** Changes where the root of this id lies. Throws `notFound`, also for one that lies in the place that is configured. */
 	relocate(rootId: string, location: string): Promise<void>;
 	/** Makes it the only default one. Throws `notFound`. */
 	setDefault(name: string): Promise<void>;

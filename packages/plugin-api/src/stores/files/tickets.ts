@@ -2,8 +2,9 @@
 export interface TicketRecord {
 	/** Whom its bytes are counted for. */
 	holder: string;
-	/** What is told about it, and what it is of. */
-	facts: string;
+	/** JSON: whose it is, and what its download is called and weighs. */
+	details: string;
+	/** The chosen items, packed. */
 	selection: string;
 	/** What it counts for; 0 once it is emptied. */
 	bytes: number;
@@ -20,8 +21,8 @@ export interface TicketStore {
 	find(tokenHash: string): Promise<TicketRecord | undefined>;
 	/** Whether it was ended before its time. */
 	isEnded(tokenHash: string): Promise<boolean>;
-	/** Replaces the facts of one that has not been ended. */
-	change(tokenHash: string, facts: string): Promise<void>;
+	/** Replaces the details of one that has not been ended. */
+	change(tokenHash: string, details: string): Promise<void>;
 	/** Empties it. That it was there is known until it expires. */
 	end(tokenHash: string): Promise<void>;
 	/** Bytes that the tickets of one holder, or of all, count for. */

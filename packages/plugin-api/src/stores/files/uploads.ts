@@ -36,13 +36,13 @@ export interface UploadStore {
 	find(idHash: string): Promise<UploadRecord | undefined>;
 	/** The uploads of a user that are not finished, the one that got bytes last first. */
 	unfinishedOf(userId: string): Promise<UploadRecord[]>;
-	/** Notes how many bytes are durable. Resolves to whether it still has this staged file; if not, nothing has changed: somebody else went on with another one, or has ended it. */
+	/** Saves how many bytes are durable. Resolves to whether it still has this staged file; if not, nothing has changed: somebody else went on with another one, or has ended it. */
 	advance(
 		idHash: string,
 		stagedId: string,
 		progress: Pick<UploadRecord, 'offset' | 'touchedAt' | 'expiresAt'>,
 	): Promise<boolean>;
-	/** Notes that the file is in its place, whole. Resolves as `advance` does. */
+	/** Marks it as finished: the file is in its place, whole. Resolves as `advance` does. */
 	finish(idHash: string, stagedId: string, entryPath: string): Promise<boolean>;
 	/** Goes on with another staged file. Resolves as `advance` does. */
 	restage(idHash: string, stagedId: string, otherStagedId: string): Promise<boolean>;
@@ -55,7 +55,7 @@ export interface UploadStore {
 	expired(now: number, most: number): Promise<{ idHash: string; stagedId: string }[]>;
 	/** Lets an upload expire no sooner than that. */
 	prolong(idHash: string, expiresAt: number): Promise<void>;
-	/** Notes that the staged file is gone. The upload is still known as one that has expired. */
+	/** Forgets the staged file, which is gone. The upload is still known as one that has expired. */
 	drop(idHash: string): Promise<void>;
 	/** Whether an upload has this staged file. */
 	isStaged(stagedId: string): Promise<boolean>;

@@ -27,9 +27,9 @@ export function outcomeOf<T extends { item: { path: string } }>(items: readonly 
 	};
 }
 
-type ToldError = { message: string; code?: string | undefined };
+type ItemError = { message: string; code?: string | undefined };
 
-function reasonOf({ status, error }: Job, first?: ToldError): Failure | undefined {
+function reasonOf({ status, error }: Job, first?: ItemError): Failure | undefined {
 	if (status === 'completed') return first && failureOf(first.message, first.code);
 	return error === null ? undefined : failureOf(error, first?.code);
 }

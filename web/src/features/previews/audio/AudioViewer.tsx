@@ -39,7 +39,7 @@ export function AudioViewer({ file, next, onShow }: ViewerProps) {
 	const cover = useBlobUrl(coverType === undefined ? undefined : tags?.cover, coverType ?? '');
 
 	useEffect(() => {
-		// An element begins to load before it is part of the page, and what it tells until then is heard by nobody.
+		// An element begins to load before it is part of the page: its events until then reach no listener.
 		if (audio.current?.error) setFailed(true);
 	}, []);
 

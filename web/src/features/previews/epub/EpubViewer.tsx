@@ -23,7 +23,7 @@ const sizes = createPlaces('stowage.bookTextSize');
 const leastSize = 70;
 const mostSize = 200;
 const sizeStep = 10;
-const noteMs = 300;
+const savePlaceMs = 300;
 /** The last line of a page is the first of the next. */
 const pageShare = 0.9;
 const isWide = () => window.matchMedia('(min-width: 900px)').matches;
@@ -76,10 +76,10 @@ export function EpubViewer({ file }: ViewerProps) {
 		const { down = 0, fragment } = wanted.current;
 		goTo(frame, fragment, down);
 		let timer: ReturnType<typeof setTimeout> | undefined;
-		const note = () => places.write(file.id, `${chapter}:${downOf(frame).toFixed(4)}`);
+		const savePlace = () => places.write(file.id, `${chapter}:${downOf(frame).toFixed(4)}`);
 		const listen = () => {
 			clearTimeout(timer);
-			timer = setTimeout(note, noteMs);
+			timer = setTimeout(savePlace, savePlaceMs);
 		};
 		if (chapter > 0 || places.read(file.id) !== undefined) places.write(file.id, `${chapter}:${down.toFixed(4)}`);
 		frame.addEventListener('scroll', listen);

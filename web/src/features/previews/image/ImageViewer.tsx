@@ -45,7 +45,7 @@ export function ImageViewer({ area, file, firstBytes, previous, next, onShow }: 
 	// biome-ignore lint/correctness/useExhaustiveDependencies: each picture is looked at as it comes
 	useEffect(() => {
 		const { current } = picture;
-		// An element begins to load before it is part of the page, and what it tells until then is heard by nobody.
+		// An element begins to load before it is part of the page: its events until then reach no listener.
 		if (!current?.complete) return;
 		current.decode().then(
 			() => setState('loaded'),
@@ -127,7 +127,7 @@ function usePreloaded(area: ViewerProps['area'], entries: readonly (Entry | unde
 		for (const entry of entries) {
 			if (!entry) continue;
 			const file = previewFile(area, entry);
-			// A neighbour that can't be had is told of when it is shown.
+			// That a neighbour can't be loaded is an error once it is shown.
 			client.fetchQuery(firstBytesQuery(file)).then(
 				({ bytes }) => {
 					const source = imageSource(file, bytes);

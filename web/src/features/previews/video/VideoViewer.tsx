@@ -34,7 +34,7 @@ export function VideoViewer({ area, file, entry, entries }: ViewerProps) {
 	const { isPlaying, isWaiting, time } = useMediaState(video);
 	const { isResting, stir } = useRest(isFull && isPlaying);
 	const subtitles = useSubtitles(area, entry, entries);
-	const noted = useRef(0);
+	const savedTime = useRef(0);
 	const { data: capabilities } = useQuery(capabilitiesQuery);
 	const answer = useFailedAnswer(file.url, state === 'failed');
 
@@ -44,7 +44,7 @@ export function VideoViewer({ area, file, entry, entries }: ViewerProps) {
 		setState('loaded');
 	}
 
-	// An element begins to load before it is part of the page, and what it tells until then is heard by nobody.
+	// An element begins to load before it is part of the page: its events until then reach no listener.
 	// biome-ignore lint/correctness/useExhaustiveDependencies: only what happened before
 	useEffect(() => {
 		const { current } = video;
@@ -63,10 +63,10 @@ export function VideoViewer({ area, file, entry, entries }: ViewerProps) {
 		return true;
 	});
 
-	function note(target: HTMLVideoElement) {
+	function savePlace(target: HTMLVideoElement) {
 		const { currentTime, duration } = target;
 		if (!Number.isFinite(duration)) return;
-		noted.current = currentTime;
+		savedTime.current = currentTime;
 		if (currentTime < edgeSeconds || currentTime > duration - edgeSeconds) places.forget(file.id);
 		else places.write(file.id, String(currentTime));
 	}
@@ -93,10 +93,10 @@ export function VideoViewer({ area, file, entry, entries }: ViewerProps) {
 					onDoubleClick={toggle}
 					onLoadedMetadata={({ currentTarget }) => begin(currentTarget)}
 					onTimeUpdate={({ currentTarget }) => {
-						if (Math.abs(currentTarget.currentTime - noted.current) >= keyStep) note(currentTarget);
+						if (Math.abs(currentTarget.currentTime - savedTime.current) >= keyStep) savePlace(currentTarget);
 					}}
-					onPause={({ currentTarget }) => note(currentTarget)}
-					onSeeked={({ currentTarget }) => note(currentTarget)}
+					onPause={({ currentTarget }) => savePlace(currentTarget)}
+					onSeeked={({ currentTarget }) => savePlace(currentTarget)}
 					onError={() => setState('failed')}
 				>
 					{subtitles.map(({ url, label }, index) => (

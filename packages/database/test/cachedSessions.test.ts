@@ -2,7 +2,7 @@ import { openDatabase } from '@stowage/database';
 import type { SessionStore } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { sqliteChanges } from '../src/connection/sqlite/sqliteChanges.js';
-import { rememberedSessions } from '../src/stores/accounts/rememberedSessions.js';
+import { cachedSessions } from '../src/stores/accounts/cachedSessions.js';
 import { temporaryFolder } from './temporaryFolder.js';
 
 const dayMs = 24 * 60 * 60_000;
@@ -37,7 +37,7 @@ test('a session is looked up once for as long as nothing changes', async (t) => 
 			return ours.sessions.find(idHash, time);
 		},
 	};
-	const sessions = rememberedSessions(counted, changes);
+	const sessions = cachedSessions(counted, changes);
 	for (let n = 0; n < 5; n++) t.is((await sessions.find('hash', start))?.user.username, 'ada');
 	t.is(lookups, 1);
 	t.is(await sessions.find('another', start), undefined);
@@ -77,7 +77,7 @@ test('a session that is remembered ends with its time', async (t) => {
 test('what was changed while the database was asked is not taken for known', async (t) => {
 	const { ours, changes } = await setUp(t);
 	let isFirst = true;
-	const sessions = rememberedSessions(
+	const sessions = cachedSessions(
 		{
 			...ours.sessions,
 			async find(idHash, time) {
@@ -95,7 +95,7 @@ test('what was changed while the database was asked is not taken for known', asy
 
 test('where changes can’t be told every session is looked up', async (t) => {
 	const { ours, theirs, changes } = await setUp(t);
-	const sessions = rememberedSessions(ours.sessions, changes);
+	const sessions = cachedSessions(ours.sessions, changes);
 	t.is((await sessions.find('hash', start))?.user.username, 'ada');
 	changes.close();
 	t.is(changes.version(), undefined);

@@ -3,16 +3,16 @@ import type { Changes } from '../../connection/sqlite/sqliteChanges.js';
 import { isSessionOver } from './sessions.js';
 
 /** Sessions in memory at most; each takes about a kilobyte. */
-const mostRemembered = 1000;
+const mostCached = 1000;
 
 type Found = NonNullable<Awaited<ReturnType<SessionStore['find']>>>;
 
 /** The same store, which finds a session without asking the database for as long as nothing in that has changed. */
-export function rememberedSessions(store: SessionStore, changes: Pick<Changes, 'version'>): SessionStore {
+export function cachedSessions(store: SessionStore, changes: Pick<Changes, 'version'>): SessionStore {
 	const found = new Map<string, Found>();
 	let foundAt: number | undefined;
 
-	/** Answers the version that what is remembered from now on belongs to. */
+	/** Answers the version that what is cached from now on belongs to. */
 	function forgetOlder(): number | undefined {
 		const version = changes.version();
 		if (version === undefined || version !== foundAt) found.clear();
@@ -29,7 +29,7 @@ export function rememberedSessions(store: SessionStore, changes: Pick<Changes, '
 			const fresh = await store.find(idHash, time);
 			// What was changed while the database was asked may be missing in its answer.
 			if (fresh !== undefined && version !== undefined && version === foundAt) {
-				if (found.size >= mostRemembered) found.clear();
+				if (found.size >= mostCached) found.clear();
 				found.set(idHash, fresh);
 			}
 			return fresh;
