@@ -82,7 +82,7 @@ const coreFloors: readonly (readonly string[])[] = [
 	['accounts', 'quotas', 'files', 'archives', 'jobs', 'links', 'tickets', 'thumbnails', 'uploads'],
 	['pasting', 'moving'],
 	['services', 'routes', 'metrics', 'sweep'],
-	['createApp', 'index'],
+	['createApp', 'app', 'index'],
 ];
 
 interface ImportLine {

@@ -1,0 +1,54 @@
+import type { Database } from '@stowage/database';
+import type { Audit } from '../audit/createAudit.js';
+import { EventRelay } from '../events/EventRelay.js';
+import { createNotifications } from '../events/notifications.js';
+import type { FolderFeeds } from '../files/watching/FolderFeeds.js';
+import { createJobs } from '../jobs/createJobs.js';
+import { createLeases } from '../leases/createLeases.js';
+import { identifyProcess } from '../leases/processIdentity.js';
+import { createDatabaseReserve } from '../limits/databaseReserve.js';
+import type { Log } from '../log.js';
+
+interface Dependencies {
+	database: Database;
+	audit: Audit;
+	/** What events are sealed with. */
+	secret: string;
+	feeds: () => FolderFeeds;
+	log: Log;
+	now(): number;
+	monotonic(): number;
+}
+
+/** What the processes over one database agree on: who may do something alone, who runs which job, and what pages of other processes are told. */
+export async function createCoordination({ database, audit, secret, feeds, log, now, monotonic }: Dependencies) {
+	const identity = await identifyProcess();
+	const databaseReserve = createDatabaseReserve(database);
+	const relay = new EventRelay({
+		store: database.events,
+		identity,
+		secret,
+		databaseReserve,
+		notifications: createNotifications(monotonic),
+		folders: feeds,
+		monotonic,
+		log,
+	});
+	const notifications = relay.notifications();
+	const leases = createLeases({ store: database.leases, identity, monotonic });
+	const jobs = createJobs({
+		store: database.jobs,
+		users: database.users,
+		notifications,
+		databaseReserve,
+		log,
+		now,
+		monotonic,
+		identity,
+		onEnd({ kind, title }, { status, error }) {
+			const outcome = status === 'completed' ? 'ok' : status;
+			audit.record({ action: 'jobEnd', kind, title }, { outcome, ...(error === null ? {} : { reason: error }) });
+		},
+	});
+	return { identity, databaseReserve, relay, notifications, leases, jobs };
+}

@@ -1,0 +1,37 @@
+import type { Database } from '@stowage/database';
+import type { Audit } from '../audit/createAudit.js';
+import type { Config } from '../config/schema.js';
+import type { EventRelay } from '../events/EventRelay.js';
+import { auditedFiles } from '../files/auditedFiles.js';
+import { createFiles } from '../files/createFiles.js';
+import { FolderFeeds } from '../files/watching/FolderFeeds.js';
+import type { Leases } from '../leases/createLeases.js';
+import { auditedLinks } from '../links/auditedLinks.js';
+import { createLinks } from '../links/createLinks.js';
+import type { Log } from '../log.js';
+import { createQuotas } from '../quotas/createQuotas.js';
+import type { MountedStorage } from '../storage/MountedStorage.js';
+
+interface Dependencies {
+	config: Config;
+	database: Database;
+	/** Throws until the storage is open. */
+	storage: () => MountedStorage;
+	audit: Audit;
+	relay: EventRelay;
+	leases: Leases;
+	log: Log;
+	now(): number;
+	monotonic(): number;
+}
+
+/** The files, and what every change of them concerns: links that point at them, quotas, pages that show them. */
+export function createFileServices(dependencies: Dependencies) {
+	const { config, database, storage, audit, relay, leases, log, now, monotonic } = dependencies;
+	const { users, uploads, publishedNames } = database;
+	const links = auditedLinks(createLinks({ links: database.links, storage, leases, log, now, monotonic }), audit);
+	const quotas = createQuotas({ config, users, uploads, storage, log, monotonic });
+	const feeds = new FolderFeeds(storage, log, relay);
+	const files = createFiles(storage, config, log, links.watcher, quotas, config.dataDir, users, feeds, publishedNames);
+	return { links, quotas, feeds, files: auditedFiles(files, audit) };
+}

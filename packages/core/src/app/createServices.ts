@@ -1,0 +1,121 @@
+import type { Providers } from '@stowage/plugin-api';
+import { createAccounts } from '../accounts/accounts.js';
+import { auditedAccounts } from '../accounts/auditedAccounts.js';
+import { createArchives, defaultArchiveLimits } from '../archives/createArchives.js';
+import { EventStreams } from '../events/EventStreams.js';
+import { treeOf } from '../files/places.js';
+import { FairQueue } from '../limits/FairQueue.js';
+import { createHomeMoves } from '../moving/createHomeMoves.js';
+import { createPasting } from '../pasting/createPasting.js';
+import type { Services } from '../services.js';
+import { availableSpace } from '../storage/freeSpace.js';
+import { createThumbnails } from '../thumbnails/createThumbnails.js';
+import { openThumbnailCache } from '../thumbnails/DiskThumbnailCache.js';
+import { createTickets } from '../tickets/createTickets.js';
+import { Transfers } from '../tickets/Transfers.js';
+import { InFlightUploads } from '../uploads/InFlightUploads.js';
+import { createUploadLimits } from '../uploads/limits/uploadLimits.js';
+import { createUploadSpace } from '../uploads/limits/uploadSpace.js';
+import { createResumableUploads } from '../uploads/resumable/createResumableUploads.js';
+
+type Uploads = Pick<Services, 'uploadSpace' | 'uploadLimits' | 'resumableUploads' | 'inFlightUploads'>;
+
+type Made =
+	| keyof Uploads
+	| 'accounts'
+	| 'archives'
+	| 'homeMoves'
+	| 'pasting'
+	| 'streams'
+	| 'thumbnails'
+	| 'tickets'
+	| 'transfers'
+	| 'walkQueue';
+
+interface Dependencies extends Omit<Services, Made> {
+	providers: Providers;
+	/** Milliseconds of a clock that nobody sets. */
+	monotonic(): number;
+}
+
+/** What builds on the files, once the plugins are loaded and the storage is open. */
+export function createServices({ providers, monotonic, ...given }: Dependencies): Services {
+	const { config, log, audit, database, databaseReserve, storage, roots, sessions, files, notifications, jobs, now } =
+		given;
+	const { users } = database;
+	const accounts = createAccounts({
+		users,
+		limits: database.limits,
+		config,
+		now,
+		auth: () => providers.auth.get(config.auth),
+		storage,
+		renames: database.keyValues('user-renames'),
+	});
+	const walkQueue = new FairQueue(
+		{ running: 8, runningPerClient: 2, waiting: 400, waitingPerClient: 64 },
+		'Too many searches and ZIPs are under way. Please try again in a moment.',
+	);
+	const archives = createArchives({
+		files,
+		format: () => providers.archive.find('zip'),
+		walks: walkQueue,
+		limits: {
+			...defaultArchiveLimits,
+			get maxEntries() {
+				return config.downloads.maxZipEntries;
+			},
+		},
+	});
+	const thumbnails = createThumbnails({
+		files,
+		storage: () => storage,
+		renderers: providers.renderer,
+		cache: openThumbnailCache(config, log),
+		folder: config.dataDir,
+		concurrency: config.thumbnails.concurrency,
+		log,
+	});
+	const tickets = createTickets({
+		store: database.tickets,
+		rates: database.limits,
+		databaseReserve,
+		available: () => availableSpace(storage, config.uploads),
+		isSessionAlive: sessions.isAlive,
+		now,
+	});
+	const uploads = createUploads({ ...given, monotonic });
+	return {
+		...given,
+		...uploads,
+		accounts: auditedAccounts(accounts, audit),
+		walkQueue,
+		archives,
+		thumbnails,
+		tickets,
+		transfers: new Transfers({ notifications, tickets, onSessionEnd: sessions.subscribe }),
+		streams: new EventStreams(),
+		pasting: createPasting(jobs, { files, uploadLimits: uploads.uploadLimits, walkQueue, log, monotonic }),
+		homeMoves: createHomeMoves({ jobs, jobStore: database.jobs, users, roots, database, config, log, monotonic }),
+	};
+}
+
+type UploadDependencies = Pick<
+	Dependencies,
+	'bodies' | 'config' | 'database' | 'files' | 'leases' | 'log' | 'monotonic' | 'now' | 'quotas' | 'storage'
+>;
+
+function createUploads(dependencies: UploadDependencies): Uploads {
+	const { config, storage, monotonic } = dependencies;
+	const uploadSpace = createUploadSpace({
+		async spaceFor(viewer) {
+			const at = treeOf(viewer);
+			const { storage: disk } = await storage.mountAt(at);
+			return { disk, free: await availableSpace(storage, config.uploads, at) };
+		},
+		monotonic,
+	});
+	const uploadLimits = createUploadLimits(dependencies);
+	const resumableUploads = createResumableUploads({ ...dependencies, space: uploadSpace, limits: uploadLimits });
+	return { uploadSpace, uploadLimits, resumableUploads, inFlightUploads: new InFlightUploads() };
+}

@@ -1,0 +1,60 @@
+import type { Server } from '@hapi/hapi';
+import { optionalEndpoints } from '@stowage/contract';
+import { route } from '@stowage/plugin-api';
+import type { Services } from '../services.js';
+import { speakTus } from '../uploads/resumable/tusProtocol.js';
+import { accountRoutes } from './accounts.js';
+import { downloadRoutes } from './downloads.js';
+import { eventRoutes } from './events.js';
+import { fileRoutes } from './files.js';
+import { jobRoutes } from './jobs.js';
+import { linkRoutes } from './links.js';
+import { pageRoutes } from './page.js';
+import { resumableUploadRoutes } from './resumableUploads.js';
+import { serviceRoutes } from './service.js';
+import { thumbnailRoutes } from './thumbnails.js';
+import { ticketRoutes } from './tickets.js';
+import { uploadRoutes } from './uploads.js';
+import { viewerRoutes } from './viewers.js';
+
+/** All calls of the API, and the page where it is built. Called after the plugins have registered theirs. */
+export async function registerRoutes(server: Server, services: Services, webRoot: string | undefined): Promise<void> {
+	const { config } = services;
+	speakTus(server, config.basePath);
+	const routes = [
+		accountRoutes,
+		fileRoutes,
+		uploadRoutes,
+		resumableUploadRoutes,
+		downloadRoutes,
+		ticketRoutes,
+		eventRoutes,
+		thumbnailRoutes,
+		linkRoutes,
+		jobRoutes,
+		viewerRoutes,
+		serviceRoutes,
+	].flatMap((make) => make(services));
+	routes.push(...absentPluginRoutes(server, config.basePath));
+	if (webRoot !== undefined) routes.push(...(await pageRoutes(config, webRoot)));
+	await server.register(
+		{ name: 'stowage', register: (own) => own.route(routes) },
+		config.basePath === '' ? {} : { routes: { prefix: config.basePath } },
+	);
+	if (config.basePath === '') return;
+	// A typed or bookmarked slash at the end: hapi knows the path without it only.
+	server.route({
+		method: 'GET',
+		path: `${config.basePath}/`,
+		options: { auth: false },
+		handler: (_request, h) => h.redirect(config.basePath),
+	});
+}
+
+/** Calls of plugins that this server runs without: each is answered as the contract says, instead of as one that does not exist. */
+function absentPluginRoutes(server: Server, basePath: string) {
+	const taken = new Set(server.table().map(({ method, path }) => `${method} ${path}`));
+	return optionalEndpoints
+		.filter(({ endpoint: { method, path } }) => !taken.has(`${method.toLowerCase()} ${basePath}${path}`))
+		.map(({ endpoint, whenAbsent }) => route(endpoint, whenAbsent));
+}
