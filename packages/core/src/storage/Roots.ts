@@ -2,11 +2,20 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '@stowage/database';
 import type { HomeMove, Registry, RootRecord, StorageDriver, StorageProvider } from '@stowage/plugin-api';
-import { Failure, homeRoot, isFailure, joinPath, parsePath, type StoragePath } from '@stowage/rules';
-import { ConfigError } from '../config/load.js';
+import {
+	anonymousOwner,
+	Failure,
+	homeRoot,
+	isFailure,
+	joinPath,
+	parsePath,
+	publicRoot,
+	type StoragePath,
+} from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
 import { assertApart } from './assertApart.js';
+import { ClosedStorage } from './ClosedStorage.js';
 import { ensureFolder } from './folders.js';
 import type { Mount, Mounts } from './MountedStorage.js';
 
@@ -64,6 +73,8 @@ export class Roots implements Mounts {
 	readonly #homes = new Map<string, { mount: Mount; until: number }>();
 	/** Homes on their way, as far as is known here. */
 	#moves: ReadonlyMap<string, HomeMove> = new Map();
+	/** Why roots can't be opened, by their names, as the log has it. */
+	readonly #toldReasons = new Map<string, string>();
 	/** How many changes of a home are under way in this process. */
 	readonly #changes = new Map<string, number>();
 	/** Grows when moves were asked for: a look at a home that began before may be told something older. */
@@ -81,7 +92,8 @@ export class Roots implements Mounts {
 	static async open(dependencies: Dependencies): Promise<Roots> {
 		const roots = new Roots(dependencies);
 		try {
-			await roots.#openFirst();
+			// The plugin that the configuration names for it must be there.
+			dependencies.drivers.get(dependencies.config.storage);
 			await roots.reload();
 			roots.#timer = setInterval(() => void roots.#reloadLater(), roots.#reloadMs).unref();
 			return roots;
@@ -225,7 +237,7 @@ export class Roots implements Mounts {
 			this.#records.map(async ({ name, rootId, driver, location }) => {
 				const mount = this.#mountOf(rootId);
 				const state = { name, rootId, driver, location, isDefault: mount === this.default };
-				return { ...state, ...(mount === undefined ? unopened : await stateOf(mount.storage)) };
+				return { ...state, ...(await stateOf((mount ?? this.first).storage)) };
 			}),
 		);
 	}
@@ -243,7 +255,7 @@ export class Roots implements Mounts {
 		try {
 			const known = this.#records.find(({ rootId }) => rootId === storage.rootId);
 			if (known !== undefined) throw new Failure('alreadyExists', `That is the storage root ${known.name}.`);
-			await ensureFolder(storage, parsePath('users'));
+			await ensureFolder(storage, homesFolder);
 			await this.#dependencies.database.roots.add({ name, rootId: storage.rootId, driver, location });
 		} finally {
 			await storage.close();
@@ -358,53 +370,97 @@ export class Roots implements Mounts {
 		}
 	}
 
-	async #openFirst(): Promise<void> {
-		const { config, database, log } = this.#dependencies;
-		const records = await database.roots.list();
-		const known = records.find(({ driver, location }) => driver === config.storage && location === null);
-		const storage = await this.#openConfigured(known?.rootId);
-		this.#mounts = [{ name: known?.name ?? config.storage, tag: '', storage, location: null }];
-		if (known !== undefined) return;
-		const { rootId } = storage;
-		await database.roots.add({ name: config.storage, rootId, driver: config.storage, location: null });
-		log.info({ storage: config.storage, rootId }, 'this storage root belongs to this database from now on');
-	}
-
-	/** Opens the first root. What only the administrator can mend is a mistake in the configuration. */
-	async #openConfigured(rootId: string | undefined): Promise<StorageProvider> {
-		try {
-			return await this.#driver(this.#dependencies.config.storage).open(rootId);
-		} catch (error) {
-			if (!isFailure(error, 'invalid')) throw error;
-			throw new ConfigError(`${error.message} Where it lies is said by ${firstSettings}.`, { cause: error });
-		}
-	}
-
 	async #reload(): Promise<void> {
-		const { database, config, log } = this.#dependencies;
-		const records = (await database.roots.list()).filter(
-			({ driver, location }) => location !== null || driver === config.storage,
-		);
+		const { database, log } = this.#dependencies;
+		const known = await database.roots.list();
+		const first = this.#configuredOf(known) ?? (await this.#claimFirst());
+		// Before all others, whenever it was noted: those are known for longer where the configuration named another storage before.
+		const records = [first, ...known.filter(({ location }) => location !== null)];
 		const mounts: OpenMount[] = [];
-		for (const { name, rootId, driver, location } of records) {
+		for (const record of records) {
+			const { name, rootId, location } = record;
 			const open = this.#mountOf(rootId);
-			if (open?.location === location) mounts.push(open.name === name ? open : { ...open, name });
-			else if (location !== null) {
-				if (open !== undefined) log.info({ root: name, location }, 'the storage root lies elsewhere from now on');
-				const storage = await this.#driver(driver).open(rootId, location);
-				mounts.push({ name, tag: rootId.slice(0, 8), storage, location });
-			}
+			if (open !== undefined && open.location !== location)
+				log.info({ root: name, location }, 'the storage root lies elsewhere from now on');
+			const isOpen = open?.location === location && !(open.storage instanceof ClosedStorage);
+			const storage = isOpen ? open.storage : await this.#openOrRefuse(record);
+			const isSame = open?.storage === storage && open.name === name;
+			mounts.push(isSame ? open : { name, tag: record === first ? '' : rootId.slice(0, 8), storage, location });
 		}
 		if (this.#isClosed) {
 			await Promise.all(lacking(mounts, this.#mounts).map(({ storage }) => storage.close()));
 			return;
 		}
 		const gone = lacking(this.#mounts, mounts);
+		const opened = lacking(mounts, this.#mounts);
 		this.#mounts = mounts;
 		this.#records = records;
 		if (gone.length > 0) this.#homes.clear();
 		await Promise.all(gone.map(({ storage }) => storage.close()));
+		for (const mount of opened) await this.#makeFolders(mount);
 		if (mounts.length > 1) await this.#followMoves();
+	}
+
+	/** The folders that everything else lies in. */
+	async #makeFolders(mount: Mount): Promise<void> {
+		if (mount.storage instanceof ClosedStorage) return;
+		const folders = [homesFolder, ...(mount === this.default ? [publicRoot(null), publicRoot(anonymousOwner)] : [])];
+		try {
+			for (const path of folders) await ensureFolder(mount.storage, path);
+		} catch (error) {
+			if (!isFailure(error)) throw error;
+			// A disk that is not there yet is no reason not to start: its calls answer 503 until it is.
+			this.#dependencies.log.warn({ err: error, root: mount.name }, 'the storage root is not available');
+		}
+	}
+
+	#configuredOf(records: readonly RootRecord[]): RootRecord | undefined {
+		const { storage } = this.#dependencies.config;
+		return records.find(({ driver, location }) => driver === storage && location === null);
+	}
+
+	/** A new database takes over the root that it meets where the configuration says. Until there is one to be taken over, it has no id. */
+	async #claimFirst(): Promise<RootRecord> {
+		const { config, database, log } = this.#dependencies;
+		const driver = config.storage;
+		const unclaimed: RootRecord = { name: driver, rootId: '', driver, location: null, isDefault: false, createdAt: 0 };
+		const storage = await this.#openOrRefuse(unclaimed);
+		if (storage instanceof ClosedStorage) return unclaimed;
+		try {
+			const { rootId } = storage;
+			await database.roots.add({ name: driver, rootId, driver, location: null });
+			log.info({ storage: driver, rootId }, 'this storage root belongs to this database from now on');
+			return { ...unclaimed, rootId };
+		} catch (error) {
+			// Another process was first.
+			const other = isFailure(error, 'alreadyExists') ? this.#configuredOf(await database.roots.list()) : undefined;
+			if (other === undefined) throw error;
+			return other;
+		} finally {
+			await storage.close();
+		}
+	}
+
+	/** In the place of what can't be opened right now stands a storage that says why; the next reload tries again. */
+	async #openOrRefuse({ name, rootId, driver, location }: RootRecord): Promise<StorageProvider> {
+		try {
+			const id = rootId === '' ? undefined : rootId;
+			const opener = this.#driver(driver);
+			const storage = await (location === null ? opener.open(id) : opener.open(id, location));
+			this.#toldReasons.delete(name);
+			return storage;
+		} catch (error) {
+			const reason =
+				location === null && isFailure(error, 'invalid')
+					? new Failure('invalid', `${error.message} Where it lies is said by ${firstSettings}.`)
+					: (error as Error);
+			if (this.#toldReasons.get(name) !== reason.message) {
+				const told = isFailure(reason) ? { reason: reason.message } : { err: reason };
+				this.#dependencies.log.warn({ root: name, ...told }, 'the storage root can\u2019t be opened');
+			}
+			this.#toldReasons.set(name, reason.message);
+			return new ClosedStorage(rootId, reason);
+		}
 	}
 
 	/** Learns which homes are on their way, and says so, and whether their changes have ended where they are frozen. */
@@ -469,7 +525,13 @@ export class Roots implements Mounts {
 	}
 
 	#driver(name: string): StorageDriver {
-		return this.#dependencies.drivers.get(name);
+		const { drivers } = this.#dependencies;
+		const driver = drivers.find(name);
+		if (driver !== undefined) return driver;
+		throw new Failure(
+			'invalid',
+			`No plugin offers the storage ${name} (offered: ${[...drivers.all().keys()].join(', ')}). Install the one that does and name it below plugins.`,
+		);
 	}
 }
 
@@ -479,6 +541,8 @@ function lacking(mounts: readonly Mount[], others: readonly Mount[]): Mount[] {
 }
 
 const mostHomesCached = 10_000;
+
+const homesFolder = parsePath('users');
 
 /** The trees of the default root. */
 const treesOfNobody = ['Public', 'users/anonymous'].map((text) => parsePath(text));
@@ -494,8 +558,6 @@ async function assertNoPublicFiles(storage: StorageProvider, name: string): Prom
 	}
 }
 
-const unopened = { fault: 'It could not be opened.', freeBytes: null, totalBytes: null };
-
 async function stateOf(storage: StorageProvider): Promise<Pick<RootState, 'fault' | 'freeBytes' | 'totalBytes'>> {
 	try {
 		await storage.check();
@@ -503,8 +565,13 @@ async function stateOf(storage: StorageProvider): Promise<Pick<RootState, 'fault
 		return { fault: null, freeBytes, totalBytes };
 	} catch (error) {
 		if (!isFailure(error)) throw error;
-		return { fault: error.message, freeBytes: null, totalBytes: null };
+		return { fault: withCause(error), freeBytes: null, totalBytes: null };
 	}
+}
+
+/** What strangers are not told: a path, or what a plugin said. */
+function withCause({ message, cause }: Failure): string {
+	return cause instanceof Error ? `${message.replace(/\.$/, '')}: ${cause.message}` : message;
 }
 
 async function isThere(storage: StorageProvider, username: string): Promise<boolean> {
