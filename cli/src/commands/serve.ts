@@ -51,14 +51,14 @@ function reload(app: App, command: Command): string {
 	const { log } = app.services;
 	try {
 		const next = configOf(command);
-		for (const warning of next.warnings) log.warn(warning);
+		for (const warning of next.warnings) log.warn({ reason: warning }, 'an environment variable is ignored');
 		const { applied, needRestart } = app.reload(next);
-		log.info({ settings: applied }, 'the configuration was read again');
+		log.info({ settings: applied }, 'the configuration was reloaded');
 		if (needRestart.length === 0) return '';
-		log.warn({ settings: needRestart }, 'these settings were changed and hold after a restart');
+		log.warn({ settings: needRestart }, 'changed settings need a restart');
 		return `; a restart is needed for ${needRestart.join(', ')}`;
 	} catch (error) {
-		log.error({ err: error }, 'the configuration could not be read again: the one in force stays');
+		log.error({ err: error }, 'the configuration could not be reloaded: the old one stays in force');
 		return '; the configuration on disk has a mistake, see the log';
 	}
 }

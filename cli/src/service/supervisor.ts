@@ -23,7 +23,7 @@ export async function findSupervisor(env: Environment, { log, config, database }
 	const watchdogMs = watchdogOf(env);
 	for (const name of ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID']) delete env[name];
 	if (address === undefined || address === '') return { ready() {}, reloading() {}, stopping() {} };
-	const warn = (error: unknown) => log.warn({ err: error }, 'the service manager could not be told');
+	const warn = (error: unknown) => log.warn({ err: error }, 'the service manager could not be notified');
 	let notify: Notify;
 	try {
 		notify = await openNotifySocket(address);
@@ -41,7 +41,7 @@ export async function findSupervisor(env: Environment, { log, config, database }
 			watching = setInterval(() => {
 				void beat().then((isAlive) => {
 					if (isAlive) send('WATCHDOG=1');
-					else log.warn('the database does not answer: the watchdog is not told that this process lives');
+					else log.warn('the database does not answer: the watchdog is not notified');
 				});
 			}, watchdogMs / 2);
 			watching.unref();

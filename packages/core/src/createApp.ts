@@ -75,7 +75,7 @@ export async function createApp(
 		systemUser,
 	}: AppOptions = {},
 ): Promise<App> {
-	for (const warning of config.warnings) log.warn(warning);
+	for (const warning of config.warnings) log.warn({ reason: warning }, 'an environment variable is ignored');
 	await makeDataDir(config.dataDir);
 	const database = await openDatabase(config.databaseUrl, { now });
 	const parts: Closable[] = [database];
@@ -157,7 +157,7 @@ async function assemble(
 		server,
 		services,
 		async start() {
-			if (metrics !== undefined) log.info({ address: await metrics.listen() }, 'metrics are told');
+			if (metrics !== undefined) log.info({ address: await metrics.listen() }, 'metrics are served');
 			const address = await listen(server, config);
 			jobs.begin();
 			return address;

@@ -30,6 +30,6 @@ export async function sweep({
 			await lease.release();
 		}
 	} catch (error) {
-		log.warn({ err: error }, 'expired rows could not be swept');
+		log.warn({ err: error }, 'expired rows could not be removed');
 	}
 }

@@ -67,12 +67,12 @@ export class HandBrake {
 		}
 		if (tried === undefined) return undefined;
 		const { encoder, version } = tried;
-		const cage = encoder.isCaged
-			? 'in a bubblewrap cage without network and files'
+		const message = encoder.isCaged
+			? 'HandBrake runs in a bubblewrap cage without network and files'
 			: bwrap === undefined
-				? 'with limits only, since bubblewrap is not installed'
-				: 'with limits only, since bubblewrap does not work here';
-		this.log.info({ program, version, cage: encoder.options.cage }, `HandBrake runs ${cage}`);
+				? 'HandBrake runs with limits only, since bubblewrap is not installed'
+				: 'HandBrake runs with limits only, since bubblewrap does not work here';
+		this.log.info({ program, version, cage: encoder.options.cage }, message);
 		return tried;
 	}
 
@@ -84,10 +84,10 @@ export class HandBrake {
 			if (outcome.code === 0 && version !== undefined) return { version, encoder, encoders: lookUpEncoders(encoder) };
 			this.log.info(
 				{ code: outcome.code, cage: encoder.options.cage, lines: outcome.log },
-				'HandBrake does not run in this way',
+				'a trial run of HandBrake failed',
 			);
 		} catch (error) {
-			this.log.warn({ err: error, cage: encoder.options.cage }, 'HandBrake could not be tried');
+			this.log.warn({ err: error, cage: encoder.options.cage }, 'HandBrake could not be started');
 		}
 		return undefined;
 	}

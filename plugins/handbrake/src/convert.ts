@@ -228,7 +228,7 @@ async function discard(staged: StagedFile, log: PluginLog): Promise<void> {
 	try {
 		await staged.discard();
 	} catch (error) {
-		log.error({ err: error }, 'what an encoder wrote could not be dropped');
+		log.error({ err: error }, 'the output of an encoder could not be removed');
 	}
 }
 

@@ -62,7 +62,7 @@ export async function encode({
 		const output = await scan(encoder, target.descriptor, signal);
 		const denial = outputDenial(original, output);
 		if (denial !== undefined) {
-			log.warn({ job: job.id, original, output, lines: outcome.log }, 'a converted video is not whole');
+			log.warn({ job: job.id, original, output, lines: outcome.log }, 'a converted video is incomplete');
 			throw denial;
 		}
 		reportProgress(job, 100);

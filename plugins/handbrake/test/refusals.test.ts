@@ -107,5 +107,5 @@ test('A film that is no film, or of which only the beginning is there, fails, an
 	t.regex(error ?? '', /^Only \d.* of 12 s could be converted: the original is probably damaged/);
 	t.deepEqual(await names(), ['cut.mp4', 'junk.mp4']);
 	t.deepEqual(await readdir(staging), []);
-	t.true(lines.some((line) => line.includes('a converted video is not whole')));
+	t.true(lines.some((line) => line.includes('a converted video is incomplete')));
 });

@@ -23,17 +23,17 @@ export const plugin = definePlugin({
 		const offer = (name: string, renderer: Renderer) => server.providers.renderer.offer(name, renderer);
 		offer('image', imageRenderer(means));
 		const found = {
-			ffmpeg: await installed(ffmpeg, 'videos have no thumbnails', log),
-			pdftoppm: await installed(pdftoppm, 'PDFs have no thumbnails', log),
+			ffmpeg: await installed(ffmpeg, 'videos have no thumbnails: the program is not installed', log),
+			pdftoppm: await installed(pdftoppm, 'PDFs have no thumbnails: the program is not installed', log),
 		};
 		if (found.ffmpeg !== undefined) offer('video', videoRenderer(found.ffmpeg, means));
 		if (found.pdftoppm !== undefined) offer('pdf', pdfRenderer(found.pdftoppm, means));
 	},
 });
 
-async function installed(name: string | false, without: string, log: PluginLog): Promise<string | undefined> {
+async function installed(name: string | false, message: string, log: PluginLog): Promise<string | undefined> {
 	if (name === false) return undefined;
 	const found = await findProgram(name);
-	if (found === undefined) log.info({ program: name }, `the program is not installed: ${without}`);
+	if (found === undefined) log.info({ program: name }, message);
 	return found;
 }

@@ -74,7 +74,8 @@ async function assertPrivate(file: string, probe: string, log: Log, { stat }: Ca
 		throw new ConfigError(`The key ${file} can be read by others (mode ${shown}): set it to 600.`);
 	}
 	log.warn(
-		`The file system of ${file} keeps no modes (it shows ${shown}): see to it that nobody else can read the folder.`,
+		{ file, mode: shown },
+		'the file system of the key keeps no modes: make sure that nobody else can read the folder',
 	);
 }
 

@@ -131,7 +131,7 @@ export class EventRelay {
 			if (this.#said !== undefined) await this.#parts.store.unlisten(this.#parts.identity.name);
 		} catch (error) {
 			// What is left in the database is over in a minute.
-			this.#parts.log.debug({ err: error }, 'other processes could not be told of the last events');
+			this.#parts.log.debug({ err: error }, 'the last events could not be sent to other processes');
 		}
 	}
 
@@ -169,7 +169,7 @@ export class EventRelay {
 			await this.#sweep();
 			this.#isAway = false;
 		} catch (error) {
-			if (!this.#isAway) this.#parts.log.warn({ err: error }, 'events of other processes can’t be exchanged right now');
+			if (!this.#isAway) this.#parts.log.warn({ err: error }, 'events can not be exchanged with other processes');
 			this.#isAway = true;
 		}
 	}

@@ -22,7 +22,7 @@ export function createRefusalLog(log: Log): RefusalLog {
 			const count = counts.get(key) ?? 0;
 			counts.delete(key);
 			if (count === 0) return;
-			log.warn({ ...line, count }, 'refused again');
+			log.warn({ ...line, count }, 'request refused again');
 			countLater(key, line);
 		}, everyMs).unref();
 	};
@@ -35,7 +35,7 @@ export function createRefusalLog(log: Log): RefusalLog {
 		}
 		const line = { code: failure.code, method, path };
 		const cause = failure.cause instanceof Error ? { cause: failure.cause.message } : {};
-		log.warn({ ...line, ...cause, reason: failure.message }, 'refused');
+		log.warn({ ...line, ...cause, reason: failure.message }, 'request refused');
 		countLater(key, line);
 	};
 }

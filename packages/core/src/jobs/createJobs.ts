@@ -95,7 +95,7 @@ export function createJobs(parts: Dependencies): JobService {
 		monotonic,
 		find: async (id) => runs.get(id)?.record ?? (await store.find(id)),
 		jobOf,
-		onFault: (error) => log.warn({ err: error }, 'pages could not be told of a job'),
+		onFault: (error) => log.warn({ err: error }, 'a job event could not be published'),
 	});
 
 	const own = async (owner: JobOwner, id: string): Promise<JobRecord> => {
@@ -119,7 +119,8 @@ export function createJobs(parts: Dependencies): JobService {
 	const settled = (error: unknown, run: JobRun, kind: AnyKind): JobEnd | 'requeue' => {
 		if (run.isCancelled) return { status: 'cancelled', error: isOwnReason(error, run) ? null : sentenceOf(error) };
 		if (run.signal.aborted) return kind.onRestart === 'fail' ? { status: 'failed', error: interrupted } : 'requeue';
-		if (!isFailure(error)) log.error({ err: error, job: run.key.id, kind: kind.name }, 'a job failed by a fault');
+		if (!isFailure(error))
+			log.error({ err: error, job: run.key.id, kind: kind.name }, 'a job failed with an unexpected error');
 		return {
 			status: 'failed',
 			error: sentenceOf(error) ?? 'Something went wrong. The administrator finds details in the log.',
@@ -131,7 +132,7 @@ export function createJobs(parts: Dependencies): JobService {
 			const result = await kind.run(run.contextOf(kind.input.parse(JSON.parse(given.input)), parsed(given.saved)));
 			const detail = result === undefined ? null : JSON.stringify(result);
 			const isTooLarge = detail !== null && Buffer.byteLength(detail) > jobLimits.detailBytes;
-			if (isTooLarge) log.warn({ job: run.key.id, kind: kind.name }, 'the result of a job is too large to be kept');
+			if (isTooLarge) log.warn({ job: run.key.id, kind: kind.name }, 'the result of a job is too large to be stored');
 			// What was told last is all of it. Where the database is away, the end is written for as long as that takes, and the progress is not worth a failure.
 			await run.renew().catch(() => {});
 			return { status: 'completed', error: null, detail: isTooLarge ? null : detail };
@@ -164,7 +165,7 @@ export function createJobs(parts: Dependencies): JobService {
 			await recordEnd(run.key, outcome);
 			if (outcome !== 'requeue') parts.onEnd?.(run.record, outcome);
 		} catch (error) {
-			log.error({ err: error, job: id }, 'the end of a job could not be recorded: it is run again');
+			log.error({ err: error, job: id }, 'the end of a job could not be saved: it runs again');
 		} finally {
 			// One that was lost may end after its job has begun here anew.
 			if (runs.get(id) === run) runs.delete(id);
@@ -221,7 +222,8 @@ export function createJobs(parts: Dependencies): JobService {
 			return 'taken';
 		}
 		const owner: JobOwner = { kind: 'user', id: user.id, username: user.username };
-		const onTooLarge = () => log.warn({ job: key.id, kind: kind.name }, 'the detail of a job is too large to be told');
+		const onTooLarge = () =>
+			log.warn({ job: key.id, kind: kind.name }, 'the progress detail of a job is too large to be stored');
 		const run = new JobRun({ key, record, owner, attempt }, askedAt, { store, monotonic, wait, onTooLarge });
 		if (next.isCancelRequested) run.cancel();
 		if (closing.signal.aborted) run.stop();
@@ -310,7 +312,7 @@ export function createJobs(parts: Dependencies): JobService {
 			await pollOnce();
 			isAway = false;
 		} catch (error) {
-			if (!isAway) log.warn({ err: error }, 'the database does not answer for jobs; trying again');
+			if (!isAway) log.warn({ err: error }, 'the jobs could not be read from the database: trying again');
 			isAway = true;
 		}
 	};

@@ -5,6 +5,6 @@ export async function recordIfPossible(log: Log, write: Promise<unknown>): Promi
 	try {
 		await write;
 	} catch (error) {
-		log.warn({ err: error }, 'what happened to a link could not be written down');
+		log.warn({ err: error }, 'a change of a link could not be saved');
 	}
 }

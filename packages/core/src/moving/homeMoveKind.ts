@@ -127,7 +127,10 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 		try {
 			await dropCopy(move);
 		} catch (error) {
-			log.warn({ err: error, root: move.target.name }, 'the copy of a home was not discarded and is swept later');
+			log.warn(
+				{ err: error, root: move.target.name },
+				'the copy of a home could not be removed: a later sweep removes it',
+			);
 		}
 		await homes.endMove(state.runId);
 	};

@@ -84,7 +84,9 @@ export function copyKind({ files, uploadLimits, walkQueue, log, monotonic }: Cop
 				const { id } = staged;
 				staged.id = undefined;
 				// What can't be dropped now is swept later.
-				await files.discardCopy(id).catch((error: unknown) => log.warn({ err: error }, 'a copy was not discarded'));
+				await files
+					.discardCopy(id)
+					.catch((error: unknown) => log.warn({ err: error }, 'an incomplete copy could not be removed'));
 			};
 			tell();
 			// Beside the copying, which needs no total: the bar shows that something is going on until it is known.

@@ -58,7 +58,7 @@ export class HomeUsage {
 		if (this.#used === undefined) await this.#measureNow();
 		else if (this.dependencies.monotonic() - this.#measuredAt > oldMs) {
 			this.#measure().catch((error: unknown) =>
-				this.dependencies.log.warn({ err: error }, 'a home could not be measured'),
+				this.dependencies.log.warn({ err: error }, 'the usage of a home could not be measured'),
 			);
 		}
 		return this.known();

@@ -86,7 +86,7 @@ export async function sendFile(
 	} catch (error) {
 		if (!response.headersSent) throw error;
 		const isNobodyLeft = error instanceof ClientGone || response.closed;
-		if (!isNobodyLeft) log.warn({ err: error }, 'a download broke off');
+		if (!isNobodyLeft) log.warn({ err: error }, 'a download failed');
 		response.destroy();
 	} finally {
 		await file.close();

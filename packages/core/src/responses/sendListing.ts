@@ -74,7 +74,7 @@ async function sendPieces(request: Request, begun: string, pieces: AsyncGenerato
 		res.end();
 	} catch (error) {
 		res.destroy();
-		if (!res.closed && !isGone(error)) log.warn({ err: error }, 'a listing broke off');
+		if (!res.closed && !isGone(error)) log.warn({ err: error }, 'sending a listing failed');
 	}
 }
 

@@ -366,7 +366,7 @@ export class Roots implements Mounts {
 		try {
 			await this.reload();
 		} catch (error) {
-			this.#dependencies.log.warn({ err: error }, 'the storage roots could not be read again');
+			this.#dependencies.log.warn({ err: error }, 'the storage roots could not be reloaded');
 		}
 	}
 
@@ -381,7 +381,7 @@ export class Roots implements Mounts {
 			const { name, rootId, location } = record;
 			const open = this.#mountOf(rootId);
 			if (open !== undefined && open.location !== location)
-				log.info({ root: name, location }, 'the storage root lies elsewhere from now on');
+				log.info({ root: name, location }, 'the location of a storage root was changed');
 			const isOpen = open?.location === location && !(open.storage instanceof ClosedStorage);
 			const storage = isOpen ? open.storage : await this.#openOrRefuse(record);
 			const isSame = open?.storage === storage && open.name === name;
@@ -429,7 +429,7 @@ export class Roots implements Mounts {
 		try {
 			const { rootId } = storage;
 			await database.roots.add({ name: driver, rootId, driver, location: null });
-			log.info({ storage: driver, rootId }, 'this storage root belongs to this database from now on');
+			log.info({ storage: driver, rootId }, 'a storage root was registered in the database');
 			return { ...unclaimed, rootId };
 		} catch (error) {
 			// Another process was first.
@@ -456,7 +456,7 @@ export class Roots implements Mounts {
 					: (error as Error);
 			if (this.#toldReasons.get(name) !== reason.message) {
 				const told = isFailure(reason) ? { reason: reason.message } : { err: reason };
-				this.#dependencies.log.warn({ root: name, ...told }, 'the storage root can\u2019t be opened');
+				this.#dependencies.log.warn({ root: name, ...told }, 'the storage root can not be opened');
 			}
 			this.#toldReasons.set(name, reason.message);
 			return new ClosedStorage(rootId, reason);
@@ -484,7 +484,7 @@ export class Roots implements Mounts {
 			await this.#followMoves();
 		} catch (error) {
 			// The next reload looks again.
-			this.#dependencies.log.warn({ err: error }, 'homes that are on their way could not be looked after');
+			this.#dependencies.log.warn({ err: error }, 'the moves of homes could not be read from the database');
 		}
 	}
 

@@ -73,7 +73,7 @@ export class DiskThumbnailCache implements ThumbnailCache {
 				await handle.close();
 			}
 		} catch (error) {
-			if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#tell(error, 'a kept picture could not be read');
+			if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#tell(error, 'a cached thumbnail could not be read');
 			return undefined;
 		}
 	}
@@ -100,7 +100,7 @@ export class DiskThumbnailCache implements ThumbnailCache {
 			await rename(temporary, file);
 			this.#hasFailed = false;
 		} catch (error) {
-			this.#tell(error, 'pictures of files can not be kept');
+			this.#tell(error, 'thumbnails can not be cached');
 			await rm(temporary, { force: true }).catch(() => {
 				// What is left of it is removed by the next sweep, and the fault was told.
 			});
@@ -148,7 +148,7 @@ export class DiskThumbnailCache implements ThumbnailCache {
 			}
 			for await (const { at, file } of this.#kept()) if (at <= last) await rm(file, { force: true });
 		} catch (error) {
-			this.#tell(error, 'kept pictures could not be removed');
+			this.#tell(error, 'old thumbnails could not be removed from the cache');
 		} finally {
 			this.#sweeping = undefined;
 		}

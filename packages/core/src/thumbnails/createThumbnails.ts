@@ -152,12 +152,12 @@ export function createThumbnails({
 			try {
 				const bytes = await unlessAborted(each.render(source, size, signal), signal);
 				if (bytes.length <= mostPictureBytes && isWholeWebp(bytes)) return bytes;
-				log.warn({ renderer, bytes: bytes.length }, 'a renderer made something that is no picture');
+				log.warn({ renderer, bytes: bytes.length }, 'a renderer returned no valid picture');
 			} catch (error) {
 				left.throwIfAborted();
 				// What the storage refuses says nothing about the content.
 				if (failureOfSource !== undefined) throw failureOfSource;
-				if (timeLimit.aborted) log.warn({ renderer, extension, bytes: file.item.size }, 'a picture took too long');
+				if (timeLimit.aborted) log.warn({ renderer, extension, bytes: file.item.size }, 'a renderer took too long');
 				else if (!isFailure(error)) log.warn({ renderer, extension, reason: String(error) }, 'a renderer failed');
 				else if (error.kind !== 'unsupportedMediaType') throw error;
 				if (timeLimit.aborted) return 'none';

@@ -35,21 +35,21 @@ test.serial('a flood of refusals is one line for each kind and route, then a cou
 		path: '/api/upload',
 		cause: 'ENOSPC: no space left',
 		reason: 'The disk is full.',
-		msg: 'refused',
+		msg: 'request refused',
 	});
 	mock.timers.tick(10_000);
 	t.deepEqual(
 		lines.slice(3).map(({ msg, code, count }) => [msg, code, count]),
 		[
-			['refused again', 'STORAGE_FULL', 999],
-			['refused again', 'UNAVAILABLE', 999],
+			['request refused again', 'STORAGE_FULL', 999],
+			['request refused again', 'UNAVAILABLE', 999],
 		],
 	);
 	mock.timers.tick(100_000);
 	t.is(lines.length, 5, 'silence is not logged');
 	refuse(busy, { method: 'get', path: '/api/browse' });
 	t.is(lines.length, 6);
-	t.is(lines[5]?.msg, 'refused');
+	t.is(lines[5]?.msg, 'request refused');
 });
 
 test('a call that the server can’t do is a line without a stack', async (t) => {
@@ -58,7 +58,7 @@ test('a call that the server can’t do is a line without a stack', async (t) =>
 	const ada = await new Client(app).register('ada');
 	app.services.database.users.settings = () => Promise.reject(new Failure('unavailable', 'Not now.'));
 	for (let n = 0; n < 20; n++) t.is((await ada.get('/api/checkLoginStatus')).statusCode, 503);
-	const refused = lines.filter(({ msg }) => String(msg).startsWith('refused'));
+	const refused = lines.filter(({ msg }) => String(msg).startsWith('request refused'));
 	t.is(refused.length, 1);
 	t.is(refused[0]?.code, 'UNAVAILABLE');
 	t.false(JSON.stringify(refused).includes('stack'));

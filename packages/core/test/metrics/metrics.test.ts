@@ -85,7 +85,7 @@ async function read(url: string, method = 'GET') {
 async function metricsApp(t: Parameters<typeof testApp>[0], flags: Record<string, string> = {}) {
 	const { log, lines } = logLines();
 	const app = await testApp(t, { '--metrics-listen': '127.0.0.1:0', ...flags }, { log });
-	const { address } = lines.map((line) => JSON.parse(line)).find(({ msg }) => msg === 'metrics are told');
+	const { address } = lines.map((line) => JSON.parse(line)).find(({ msg }) => msg === 'metrics are served');
 	const metrics = async () => {
 		const { status, type, body } = await read(address);
 		if (status !== 200 || type !== 'text/plain; version=0.0.4; charset=utf-8') throw new Error(`${status} ${type}`);
@@ -171,7 +171,7 @@ test('there is nothing but GET /metrics, at an address of its own and only where
 	const { lines, log } = logLines();
 	await testApp(t, {}, { log });
 	t.false(
-		lines.some((line) => line.includes('metrics are told')),
+		lines.some((line) => line.includes('metrics are served')),
 		'off as installed',
 	);
 });

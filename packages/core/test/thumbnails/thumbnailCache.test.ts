@@ -122,7 +122,7 @@ test('the last room of a disk is left to others, and the administrator is told o
 	const { cache, folder, warnings } = await cacheIn(t, { reserve: Number.MAX_SAFE_INTEGER });
 	for (let n = 0; n < 3; n++) await cache.put(key(n), picture(5000));
 	t.deepEqual(await filesIn(folder), []);
-	t.deepEqual(warnings, ['pictures of files can not be kept']);
+	t.deepEqual(warnings, ['thumbnails can not be cached']);
 });
 
 test('on a disk that runs full nothing half is kept, others get room, and it goes on when there is some', async (t) => {

@@ -64,7 +64,7 @@ export class FolderFeed {
 				next = Math.max(pollMs, (performance.now() - started) / pollShare);
 			} else found = 'followed';
 		} catch (error) {
-			if (!isFailure(error)) this.log.warn({ err: error }, 'a folder could not be followed');
+			if (!isFailure(error)) this.log.warn({ err: error }, 'a folder could not be watched');
 			found = 'away';
 			this.#isPolled = false;
 		}

@@ -153,7 +153,7 @@ export async function publishAll(
 		]);
 		// What the caller hears is why it failed, not what failed after it.
 		for (const each of undone)
-			if (each.status === 'rejected') log.error({ err: each.reason }, 'an upload was not undone');
+			if (each.status === 'rejected') log.error({ err: each.reason }, 'a refused upload could not be rolled back');
 		throw error;
 	}
 }

@@ -160,7 +160,9 @@ export function createUploadLimits({ config: { uploads }, database, log, now }: 
 					// What stays counted ends with its hour; the caller hears why the upload failed.
 					await database.limits
 						.release(key, amount)
-						.catch((cause: unknown) => log.warn({ err: cause }, 'a failed upload stays counted'));
+						.catch((cause: unknown) =>
+							log.warn({ err: cause }, 'the limit that a failed upload was counted under could not be released'),
+						);
 				}
 				throw error;
 			}

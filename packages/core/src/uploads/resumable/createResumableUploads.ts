@@ -218,7 +218,7 @@ export function createResumableUploads({
 			// Somebody else's bytes are not ours to judge.
 			if (isFailure(error, 'locked')) throw error;
 			const tidy = checksum === undefined ? keepWhatArrived() : staged.append(nothing(), record.offset);
-			await tidy.catch((cause) => log.warn({ err: cause }, 'a piece that broke off could not be put in order'));
+			await tidy.catch((cause) => log.warn({ err: cause }, 'the bytes of an interrupted upload could not be saved'));
 			throw error;
 		} finally {
 			reserved.release('held');
@@ -229,7 +229,7 @@ export function createResumableUploads({
 			return await publish(viewer, idHash, { ...record, offset: size, ...expiry.touch(idHash) });
 		} catch (error) {
 			await keep(idHash, record, staged, size).catch((cause) =>
-				log.warn({ err: cause }, 'a whole upload could not be noted'),
+				log.warn({ err: cause }, 'the progress of a complete upload could not be saved'),
 			);
 			throw error;
 		}
@@ -312,7 +312,7 @@ export function createResumableUploads({
 			return true;
 		} catch (error) {
 			if (isFailure(error, 'unavailable')) throw error;
-			log.warn({ err: error }, 'an expired upload could not be dropped');
+			log.warn({ err: error }, 'an expired upload could not be removed');
 			return false;
 		}
 	}
@@ -327,7 +327,7 @@ export function createResumableUploads({
 	/** The same for one that failed: what can't be dropped now expires. */
 	async function abandon(viewer: Viewer, idHash: string, record: UploadRecord): Promise<void> {
 		await discard(viewer, idHash, record).catch((error) =>
-			log.warn({ err: error }, 'a failed upload could not be dropped'),
+			log.warn({ err: error }, 'a failed upload could not be removed'),
 		);
 	}
 
