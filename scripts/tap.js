@@ -1,5 +1,9 @@
 import { createInterface } from 'node:readline';
 
+const counts = /^# (tests|pass|fail|skip) \d+$/;
+/** What bounds how many tests run at once is a hook of each. */
+const hook = /^# .* › (before|after)Each(\.always)? hook for /;
+
 /** Reads a TAP report: a line for each test as it ends, what failed with its reason; counts both and gives the failures' lines. */
 export async function countTap(stream) {
 	let passed = 0;
@@ -23,7 +27,7 @@ export async function countTap(stream) {
 			failed++;
 			isShowing = true;
 			show(line.replace(/^not ok \d+ - /, '  ✗ '));
-		} else if (isShowing || (line.startsWith('#') && !/^# (tests|pass|fail|skip) \d+$/.test(line))) {
+		} else if (isShowing || (line.startsWith('#') && !counts.test(line) && !hook.test(line))) {
 			show(line);
 		}
 	}

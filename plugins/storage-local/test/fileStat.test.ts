@@ -6,14 +6,11 @@ import { folderKey } from '../src/root/folderKey.js';
 import { closeSync, fstat, lstat, open } from '../src/system/descriptors.js';
 import { Folder } from '../src/system/Folder.js';
 import { toEntry, toFileStat } from '../src/system/fileStat.js';
-import { loadSystemCalls } from '../src/system/loadSystemCalls.js';
 import { nodeCalls } from '../src/system/nodeCalls.js';
 import { folderFlags } from '../src/system/openFolder.js';
 import type { SystemCalls } from '../src/system/systemCalls.js';
 import { coldCalls } from './coldCalls.js';
-import { localStorage, p, run, temporaryFolder } from './steps.js';
-
-const best = await loadSystemCalls();
+import { best, localStorage, p, run, temporaryFolder } from './steps.js';
 
 test('what is told at once is what is told after waiting', async (t) => {
 	if (best === nodeCalls) {

@@ -2,11 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { LocalStorage } from '../src/LocalStorage.js';
-import { loadSystemCalls } from '../src/system/loadSystemCalls.js';
 import type { SystemCalls } from '../src/system/systemCalls.js';
-import { isRoot, localStorage, names, p, put, refused } from './steps.js';
-
-const best = await loadSystemCalls();
+import { best, isRoot, localStorage, names, p, put, refused } from './steps.js';
 
 /** A storage that lets `meanwhile` happen just before its next rename, and tells which names were tried. */
 async function overtakenStorage(t: ExecutionContext) {

@@ -3,12 +3,9 @@ import { join } from 'node:path';
 import { hasSurvey } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { localStorageDriver } from '../src/driver.js';
-import { loadSystemCalls } from '../src/system/loadSystemCalls.js';
 import type { SystemCalls } from '../src/system/systemCalls.js';
 import { coldCalls } from './coldCalls.js';
-import { body, isRoot, localStorage, p, put, run, temporaryFolder } from './steps.js';
-
-const best = await loadSystemCalls();
+import { best, body, isRoot, localStorage, p, put, run, temporaryFolder } from './steps.js';
 
 /** Mounts a file system whose inodes have no room for a time of birth; undefined where that can't be done. */
 async function oldFileSystem(t: ExecutionContext, type: 'ext3' | 'ext4'): Promise<string | undefined> {

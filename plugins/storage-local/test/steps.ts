@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,10 +7,14 @@ import type { StorageDriver, StorageProvider } from '@stowage/plugin-api';
 import { type FailureKind, isFailure, parsePath } from '@stowage/rules';
 import { localStorageDriver } from '@stowage/storage-local';
 import type { ExecutionContext } from 'ava';
+import { loadSystemCalls } from '../src/system/loadSystemCalls.js';
 import type { SystemCalls } from '../src/system/systemCalls.js';
 
 export const run = promisify(execFile);
 export const p = parsePath;
+
+/** The calls that the server takes. Awaited here, which every test file imports: one that waited by itself would be late for the process that it shares. */
+export const best = await loadSystemCalls();
 
 /** Whether this test may mount, change owners and read everything. */
 export const isRoot = process.getuid?.() === 0;
@@ -18,8 +22,14 @@ export const isRoot = process.getuid?.() === 0;
 /** A folder of its own, removed after the test. */
 export async function temporaryFolder(t: ExecutionContext): Promise<string> {
 	const folder = await mkdtemp(join(tmpdir(), 'stowage-storage-'));
-	// Not by node:fs: it can't remove a tree whose paths are longer than a call takes.
-	t.teardown(() => run('rm', ['-rf', folder]));
+	t.teardown(async () => {
+		try {
+			await rm(folder, { recursive: true, force: true });
+		} catch {
+			// It can't remove a tree whose paths are longer than a call takes.
+			await run('rm', ['-rf', folder]);
+		}
+	});
 	return folder;
 }
 

@@ -6,14 +6,12 @@ import { storageSuite } from '@stowage/conformance';
 import { localStorageDriver } from '@stowage/storage-local';
 import test from 'ava';
 import type { LocalStorage } from '../src/LocalStorage.js';
-import { loadSystemCalls } from '../src/system/loadSystemCalls.js';
 import { coldCalls } from './coldCalls.js';
-import { isRoot, localDriver, names, p, put, readText, refused } from './steps.js';
+import { best, isRoot, localDriver, names, p, put, readText, refused } from './steps.js';
 
 const nobody = 65534;
 
-/** Loaded while all may be read: from here on this process has the rights of nobody, until it removes what root planted. */
-const best = await loadSystemCalls();
+/** From here on this process has the rights of nobody, until it removes what root planted. */
 const folder = mkdtempSync(join(tmpdir(), 'stowage-unprivileged-'));
 const ways = { 'at best': best, 'on a cold disk': coldCalls(best) };
 if (isRoot) {

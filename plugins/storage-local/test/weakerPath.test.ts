@@ -1,13 +1,10 @@
 import { constants } from 'node:os';
 import { storageSuite } from '@stowage/conformance';
 import test from 'ava';
-import { loadSystemCalls } from '../src/system/loadSystemCalls.js';
 import { nodeCalls } from '../src/system/nodeCalls.js';
 import { systemError } from '../src/system/systemErrors.js';
 import { coldCalls } from './coldCalls.js';
-import { localDriver, localStorage, names, p, put, readText, refused } from './steps.js';
-
-const best = await loadSystemCalls();
+import { best, localDriver, localStorage, names, p, put, readText, refused } from './steps.js';
 
 storageSuite(test, 'LocalStorage by Node alone', (t) => localDriver(t, { calls: nodeCalls }));
 storageSuite(test, 'LocalStorage on a cold disk', (t) => localDriver(t, { calls: coldCalls(best) }));

@@ -1,0 +1,20 @@
+import './LocalStorage.test.js';
+import './copying.test.js';
+import './crashes.test.js';
+import './durability.test.js';
+import './fileStat.test.js';
+import './folderSyncs.test.js';
+import './full.test.js';
+import './identity.test.js';
+import './listing.test.js';
+import './moving.test.js';
+import './realPaths.test.js';
+import './reusedInodes.test.js';
+import './security.test.js';
+import './sharedFolders.test.js';
+import './stagedCopies.test.js';
+import './watching.test.js';
+import './weakerPath.test.js';
+import { atMost } from '../../../test/atMost.js';
+
+atMost(8);
