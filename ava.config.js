@@ -22,6 +22,7 @@ const longest = [
 	'test/crash',
 	'test/memory',
 	'packages/database',
+	...['accounts', 'files', 'uploads', 'downloads', 'jobs', 'server'].map((name) => `packages/core/test/${name}.test`),
 	'test/',
 	'plugins/',
 	'packages/core/',

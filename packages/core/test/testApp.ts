@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { pino } from 'pino';
-import { type App, type AppOptions, createApp, loadConfig, openDatabase } from '../src/index.js';
+import { placeDatabase } from '../../database/test/emptyDatabase.js';
+import { type App, type AppOptions, createApp, loadConfig } from '../src/index.js';
 
 export interface TestApp extends App {
 	dataDir: string;
@@ -27,7 +28,8 @@ export async function testApp(
 		flags: { '--data-dir': dataDir, '--port': '0', '--plugins': plugins, ...flags },
 		defaultPlugins: ['@stowage/storage-local', '@stowage/auth-password', '@stowage/zip'],
 	});
-	if (config.databaseUrl === `sqlite:${path.join(dataDir, 'stowage.db')}`) await placeDatabase(dataDir);
+	const databaseFile = path.join(dataDir, 'stowage.db');
+	if (config.databaseUrl === `sqlite:${databaseFile}`) await placeDatabase(databaseFile);
 	const app = await createApp(config, {
 		log: pino({ level: 'silent' }),
 		// A busy machine is late as well, and says nothing about what is tested.
@@ -45,27 +47,6 @@ export async function testApp(
 		await rm(dataDir, { recursive: true, force: true });
 	});
 	return { ...app, dataDir, filesDir: path.join(dataDir, 'files') };
-}
-
-let emptyDatabase: Promise<Buffer> | undefined;
-
-/** An empty database as its migrations leave it. To run them costs ten times as much, and most tests begin so. */
-async function placeDatabase(folder: string): Promise<void> {
-	emptyDatabase ??= makeDatabase();
-	await writeFile(path.join(folder, 'stowage.db'), await emptyDatabase, { mode: 0o600, flag: 'wx' });
-}
-
-async function makeDatabase(): Promise<Buffer> {
-	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-core-'));
-	try {
-		const file = path.join(folder, 'stowage.db');
-		const database = await openDatabase(`sqlite:${file}`);
-		// Moves all that was written into the one file.
-		await database.close();
-		return await readFile(file);
-	} finally {
-		await rm(folder, { recursive: true });
-	}
 }
 
 /** An answer as it came over the wire. */

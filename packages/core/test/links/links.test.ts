@@ -102,7 +102,7 @@ test('the home itself gets no link', refused, { filePath: '', ...hour }, 400);
 test('what is not there gets no link', refused, { filePath: 'docs/none.txt', ...hour }, 404);
 test('what leads out of the home gets no link', refused, { filePath: '../bob/canary', ...hour }, 400);
 test('a link lives for one of four times', refused, { filePath: 'docs/fox.txt', expiration: '2w' }, 400);
-test('an unknown field is refused', refused, { filePath: 'docs/fox.txt', ...hour, owner: 'bob' }, 400);
+test('an unknown field of a link is refused', refused, { filePath: 'docs/fox.txt', ...hour, owner: 'bob' }, 400);
 
 test('a visitor makes, lists and revokes no links', async (t) => {
 	const { visitor, link } = await scene(t);

@@ -1,0 +1,13 @@
+import './accounts/accounts.test.js';
+import './accounts/cookies.test.js';
+import './accounts/failedSignIns.test.js';
+import './accounts/fullDatabase.test.js';
+import './accounts/passwordRaces.test.js';
+import './accounts/renaming.test.js';
+import './accounts/sessionSubscriptions.test.js';
+import './accounts/sessions.test.js';
+import './accounts/signInLimits.test.js';
+import './quotas/quotas.test.js';
+import { atMost } from '../../../test/atMost.js';
+
+atMost(6);

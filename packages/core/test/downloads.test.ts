@@ -1,0 +1,10 @@
+import './archives/archiveLimits.test.js';
+import './archives/archives.test.js';
+import './thumbnails/localFile.test.js';
+import './thumbnails/thumbnailCache.test.js';
+import './thumbnails/thumbnails.test.js';
+import './tickets/ticketLimits.test.js';
+import './tickets/tickets.test.js';
+import { atMost } from '../../../test/atMost.js';
+
+atMost(6);

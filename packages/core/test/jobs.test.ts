@@ -1,0 +1,10 @@
+import './jobs/calls.test.js';
+import './jobs/jobs.test.js';
+import './leases/leases.test.js';
+import './leases/sweep.test.js';
+import './moving/homeMoves.test.js';
+import './pasting/pasting.test.js';
+import './pasting/pastingCalls.test.js';
+import { atMost } from '../../../test/atMost.js';
+
+atMost(6);

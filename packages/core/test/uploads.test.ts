@@ -1,0 +1,12 @@
+import './uploads/equalNames.test.js';
+import './uploads/fileDigest.test.js';
+import './uploads/forms.test.js';
+import './uploads/interrupted.test.js';
+import './uploads/resumable.test.js';
+import './uploads/takenOver.test.js';
+import './uploads/tusJsClient.test.js';
+import './uploads/uploadKeys.test.js';
+import './uploads/uploadLimits.test.js';
+import { atMost } from '../../../test/atMost.js';
+
+atMost(6);
