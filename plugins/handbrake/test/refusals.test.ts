@@ -96,7 +96,7 @@ test('HandBrake that is installed, broken or removed while the server runs is no
 
 test('A film that is no film, or of which only the beginning is there, fails, and its original stays', async (t) => {
 	const { alice, home, names, staging, lines } = await site(t);
-	await film('long.mp4', [...picture('160x90', 12), ...h264, '-movflags', '+faststart'], path.join(home, 'cut.mp4'));
+	await film('whole.mp4', [...picture('160x90', 12), ...h264, '-movflags', '+faststart'], path.join(home, 'cut.mp4'));
 	await truncate(path.join(home, 'cut.mp4'), Math.floor((await stat(path.join(home, 'cut.mp4'))).size / 3));
 	await writeFile(path.join(home, 'junk.mp4'), `\0\0\0\x18ftypisom${'junk'.repeat(1000)}`);
 	const cut = await begin(alice, { filePath: 'cut.mp4', deleteOriginal: true });
