@@ -46,6 +46,9 @@ function pdfFiles(): Plugin {
 	};
 }
 
+/** A chunk that several parts share is named after all of them. */
+const shortName = (name: string) => name.replace(/~.*/, '');
+
 export default defineConfig({
 	root: import.meta.dirname,
 	base: './',
@@ -66,6 +69,20 @@ export default defineConfig({
 		// An inlined font or image would need `data:` in the content security policy.
 		assetsInlineLimit: 0,
 		chunkSizeWarningLimit: 700,
+		rolldownOptions: {
+			output: {
+				chunkFileNames: ({ name }) => `assets/${shortName(name)}-[hash].js`,
+				assetFileNames: ({ names: [name = ''] }) => `assets/${shortName(path.parse(name).name)}-[hash][extname]`,
+				codeSplitting: {
+					groups: [
+						// Every page starts with these. One request costs less than dozens of them.
+						{ name: 'start', tags: ['$initial'], priority: 2 },
+						// What several parts use: each gets no more than it needs, but for pieces that are too small to be asked for alone.
+						{ name: 'shared', minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 20_000, priority: 1 },
+					],
+				},
+			},
+		},
 	},
 	server: { proxy: { '/api': process.env.STOWAGE_URL ?? 'http://127.0.0.1:7420' } },
 });
