@@ -1,3 +1,4 @@
+import type { Stores } from '@stowage/plugin-api';
 import type { TestFn } from 'ava';
 import { eventRules } from './repositories/events.js';
 import { idempotencyRules } from './repositories/idempotency.js';
@@ -7,7 +8,7 @@ import { leaseRules } from './repositories/leases.js';
 import { limitRules } from './repositories/limits.js';
 import { linkRules } from './repositories/links.js';
 import { rootRules } from './repositories/roots.js';
-import type { Clock, Repositories, Rule } from './repositories/rules.js';
+import type { Clock, Rule } from './repositories/rules.js';
 import { sessionRules } from './repositories/sessions.js';
 import { ticketRules } from './repositories/tickets.js';
 import { uploadRules } from './repositories/uploads.js';
@@ -15,7 +16,7 @@ import { userRules } from './repositories/users.js';
 
 export interface OpenedRepositories {
 	/** The database, whose clock for what is made now is `clock`. */
-	db: Repositories;
+	db: Stores;
 	close(): Promise<void>;
 }
 

@@ -1,21 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type {
-	AmountStore,
-	EventStore,
-	HomeStore,
-	IdempotencyStore,
-	JobStore,
-	KeyValueStore,
-	LeaseStore,
-	LinkStore,
-	PublishedNameStore,
-	RootStore,
-	SessionStore,
-	TicketStore,
-	UploadStore,
-	UserStore,
-} from '@stowage/plugin-api';
+import type { Stores } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
 import { guarded, translated } from './connection/errors.js';
 import { type Changes, sqliteChanges } from './connection/sqlite/sqliteChanges.js';
@@ -37,25 +22,8 @@ import { rootStore } from './stores/files/roots.js';
 import { ticketStore } from './stores/files/tickets.js';
 import { uploadStore } from './stores/files/uploads.js';
 
-/** What the server remembers beside the files. All that succeeds is durable when it resolves. */
-export interface Database {
-	readonly users: UserStore;
-	readonly sessions: SessionStore;
-	readonly roots: RootStore;
-	readonly homes: HomeStore;
-	readonly limits: AmountStore;
-	readonly links: LinkStore;
-	readonly uploads: UploadStore;
-	readonly idempotency: IdempotencyStore;
-	readonly publishedNames: PublishedNameStore;
-	readonly tickets: TicketStore;
-	readonly jobs: JobStore;
-	readonly leases: LeaseStore;
-	readonly events: EventStore;
-	/** The key-value store with expiry of one scope, such as a plugin's name. */
-	keyValues(scope: string): KeyValueStore;
-	/** Removes values that have expired. Resolves to how many. */
-	sweepKeyValues(): Promise<number>;
+/** What the server remembers beside the files. */
+export interface Database extends Stores {
 	/** Free bytes on the disk of a database file; unbounded for a database that is elsewhere. */
 	freeSpace(): Promise<number>;
 	/** Whether the database answers. Throws `unavailable` if not. */

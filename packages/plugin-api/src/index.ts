@@ -44,3 +44,4 @@ export * from './stores/files/publishedNames.js';
 export * from './stores/files/roots.js';
 export * from './stores/files/tickets.js';
 export * from './stores/files/uploads.js';
+export * from './stores/Stores.js';

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { clean } from '../support/axe.js';
+import { clean, cleanWhileLoading } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
 import { nameIn, overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { holdTimers, releaseTimers } from '../support/heldTimers.js';
@@ -98,18 +98,7 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await clean(t, page, 'dialog to move back');
 	await leave();
 
-	let answer = () => {};
-	const answered = new Promise<void>((resolve) => {
-		answer = resolve;
-	});
-	await page.route('**/api/browse?**', async (route) => {
-		await answered;
-		await route.continue();
-	});
-	await page.goto(`${app.url}/browser/Photos?type=private`);
-	await page.locator('[role=grid][aria-busy=true]').waitFor();
-	await clean(t, page, 'loading');
-	answer();
+	await cleanWhileLoading(t, page, `${app.url}/browser/Photos?type=private`, 'list');
 	await rowOf(page, 'one.jpg').waitFor();
 	t.deepEqual(app.faults, []);
 };

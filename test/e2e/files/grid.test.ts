@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import type { Page, Route } from 'playwright-core';
-import { clean } from '../support/axe.js';
+import { clean, cleanWhileLoading } from '../support/axe.js';
 import { desktop, launchBrowser, phone } from '../support/browser.js';
 import {
 	expectOnDisk,
@@ -566,18 +566,7 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await page.goto(`${app.url}/browser/Nowhere?type=private`);
 	await page.getByText('Error loading files').waitFor();
 	await clean(t, page, 'no such folder');
-	let answer = () => {};
-	const answered = new Promise<void>((resolve) => {
-		answer = resolve;
-	});
-	await page.route('**/api/browse?**', async (route) => {
-		await answered;
-		await route.continue();
-	});
-	await page.goto(`${app.url}/browser/Photos?type=private`);
-	await page.locator('[role=grid][data-view=grid][aria-busy=true]').waitFor();
-	await clean(t, page, 'loading');
-	answer();
+	await cleanWhileLoading(t, page, `${app.url}/browser/Photos?type=private`, 'grid');
 	await rowOf(page, 'a.jpg').waitFor();
 	t.deepEqual(app.faults, []);
 };

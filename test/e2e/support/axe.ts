@@ -17,3 +17,24 @@ export async function clean(t: ExecutionContext, page: Page, state: string): Pro
 		[],
 	);
 }
+
+/** Fails if axe finds a violation while the list of a folder is fetched, whose answer is held until it has looked. */
+export async function cleanWhileLoading(
+	t: ExecutionContext,
+	page: Page,
+	address: string,
+	view: 'list' | 'grid',
+): Promise<void> {
+	let answer = () => {};
+	const answered = new Promise<void>((resolve) => {
+		answer = resolve;
+	});
+	await page.route('**/api/browse?**', async (route) => {
+		await answered;
+		await route.continue();
+	});
+	await page.goto(address);
+	await page.locator(`[role=grid][data-view=${view}][aria-busy=true]`).waitFor();
+	await clean(t, page, 'loading');
+	answer();
+}

@@ -2,41 +2,25 @@ import { isFailure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import type { Job } from '../../src/api/jobs/jobs.js';
 import { joinOutcomes, outcomeOf } from '../../src/features/files/operations/transferOutcome.js';
+import { jobWith } from '../jobWith.js';
 
-const job = (told: Partial<Job>): Job => ({
-	id: '1',
-	kind: 'copy',
-	status: 'completed',
-	title: 'Copy 5 items to Holiday',
-	done: 0,
-	total: 0,
-	unit: 'bytes',
-	speed: null,
-	timeLeft: null,
-	error: null,
-	canRetry: false,
-	detail: null,
-	createdAt: 0,
-	startTime: null,
-	endTime: null,
-	...told,
-});
+const job = (given: Partial<Job>) => jobWith({ status: 'completed', title: 'Copy 5 items to Holiday', ...given });
 
 const items = ['a', 'b', 'c', 'd', 'e'].map((path) => ({ item: { path } }));
 const missing = (path: string) => ({ path, message: `No such file or folder: ${path}`, code: 'NOT_FOUND' });
 
-const becomes = (t: ExecutionContext, told: Partial<Job>, done: string, failed: string, reason?: string) => {
-	const outcome = outcomeOf(items, job(told));
+const becomes = (t: ExecutionContext, given: Partial<Job>, done: string, failed: string, reason?: string) => {
+	const outcome = outcomeOf(items, job(given));
 	const pathsOf = (list: typeof items) => list.map(({ item }) => item.path).join('');
 	t.is(pathsOf(outcome.done), done);
 	t.is(pathsOf(outcome.failed), failed);
 	t.is(outcome.reason instanceof Error ? outcome.reason.message : undefined, reason);
-	t.is(outcome.isCancelled, told.status === 'cancelled');
+	t.is(outcome.isCancelled, given.status === 'cancelled');
 };
 test('all are done', becomes, { detail: { done: 5, failed: 0 } }, 'abcde', '');
 test('all are done, and nothing else is said', becomes, {}, 'abcde', '');
 test(
-	'some failed, and the first reason is told',
+	'some failed, and the first reason is given',
 	becomes,
 	{ detail: { done: 3, failed: 2, errors: [missing('b'), missing('d')] } },
 	'ace',
@@ -44,7 +28,7 @@ test(
 	'No such file or folder: b',
 );
 test(
-	'more failed than are told: as many are not counted as done',
+	'more failed than are given: as many are not counted as done',
 	becomes,
 	{ detail: { done: 2, failed: 3, errors: [missing('a')] } },
 	'bc',
@@ -80,7 +64,7 @@ test(
 	'Copied 2 of 5 items.',
 );
 
-test('a refusal of an item is told from a fault of the server', (t) => {
+test('a refusal of an item is given from a fault of the server', (t) => {
 	const refused = outcomeOf(items, job({ detail: { done: 4, failed: 1, errors: [missing('a')] } }));
 	t.true(isFailure(refused.reason, 'notFound'));
 	t.true(isFailure(outcomeOf(items, job({ status: 'failed', error: 'Something went wrong.' })).reason, 'unavailable'));

@@ -1,13 +1,13 @@
-import type { JobRunKey, JobStore, NewJob } from '@stowage/plugin-api';
+import type { JobRunKey, JobStore, NewJob, Stores } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
 import type { ExecutionContext } from 'ava';
-import { day, hostileTexts, type Repositories, type Rule, refuses, second } from './rules.js';
+import { day, hostileTexts, type Rule, refuses, second } from './rules.js';
 
 const leaseMs = 10 * second;
 const most = { jobs: 100, bytes: 1000 };
 
 /** Adds a user; resolves to their id. */
-async function userOf({ users }: Repositories, username: string): Promise<string> {
+async function userOf({ users }: Stores, username: string): Promise<string> {
 	return (await users.add({ username, secret: 's' })).id;
 }
 

@@ -1,4 +1,5 @@
-import { type Repositories, type Rule, refuses, second } from './rules.js';
+import type { Stores } from '@stowage/plugin-api';
+import { type Rule, refuses, second } from './rules.js';
 
 /** Which storage roots belong to the database, and which homes lie on which. */
 export function rootRules(rule: Rule): void {
@@ -153,7 +154,7 @@ export function rootRules(rule: Rule): void {
 }
 
 /** A job of ada's, who is made for it. */
-async function moveJob({ jobs, users }: Pick<Repositories, 'jobs' | 'users'>, id: string): Promise<string> {
+async function moveJob({ jobs, users }: Pick<Stores, 'jobs' | 'users'>, id: string): Promise<string> {
 	const { id: userId } = await users.add({ username: 'ada', secret: 's' });
 	const job = { id, kind: 'move-root', userId, title: 'Move', input: '{}', onRestart: 'resume' as const };
 	await jobs.add(job, { jobs: 10, bytes: 1000 });

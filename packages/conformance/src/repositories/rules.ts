@@ -1,51 +1,14 @@
-import type {
-	AmountStore,
-	EventStore,
-	HomeStore,
-	IdempotencyStore,
-	JobStore,
-	KeyValueStore,
-	LeaseStore,
-	LinkStore,
-	PublishedNameStore,
-	RootStore,
-	SessionStore,
-	TicketStore,
-	UploadStore,
-	UserStore,
-} from '@stowage/plugin-api';
+import type { Stores } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
 import type { ExecutionContext } from 'ava';
-
-/** The stores of one empty database. */
-export interface Repositories {
-	users: UserStore;
-	sessions: SessionStore;
-	roots: RootStore;
-	homes: HomeStore;
-	limits: AmountStore;
-	links: LinkStore;
-	uploads: UploadStore;
-	idempotency: IdempotencyStore;
-	publishedNames: PublishedNameStore;
-	tickets: TicketStore;
-	jobs: JobStore;
-	leases: LeaseStore;
-	events: EventStore;
-	keyValues(scope: string): KeyValueStore;
-	sweepKeyValues(): Promise<number>;
-}
 
 /** What time it is to the database under test. */
 export interface Clock {
 	now: number;
 }
 
-/** Makes a test of a rule that holds for the stores of any database. */
-export type Rule = (
-	title: string,
-	check: (t: ExecutionContext, db: Repositories, clock: Clock) => Promise<void>,
-) => void;
+/** Makes a test of a rule that holds for the stores of any empty database. */
+export type Rule = (title: string, check: (t: ExecutionContext, db: Stores, clock: Clock) => Promise<void>) => void;
 
 export const second = 1000;
 export const day = 24 * 60 * 60 * second;

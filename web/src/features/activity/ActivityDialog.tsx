@@ -1,7 +1,7 @@
-import { Button, Dialog, DialogBody, DialogFooter, ProgressBar, Spinner } from '@blueprintjs/core';
+import { Button, ProgressBar } from '@blueprintjs/core';
 import { useEffect, useId, useRef } from 'react';
 import { isActive, type Job } from '../../api/jobs/jobs.js';
-import { dialogMilliseconds, useOpenings } from '../../ui/dialogs/dialogs.js';
+import { ListDialog, ListEmpty, ListError, ListLoading } from '../../ui/dialogs/ListDialog.js';
 import styles from './ActivityDialog.module.css';
 import { barOf, detailText, statusText } from './jobText.js';
 import { activityMessages as messages } from './messages.js';
@@ -16,41 +16,24 @@ export interface ActivityDialogProps {
 
 /** The long work of the signed-in user, from every device, as it goes on. */
 export function ActivityDialog({ isOpen, username, onClose, onClosed }: ActivityDialogProps) {
-	const close = useRef<HTMLButtonElement>(null);
-	const openings = useOpenings(isOpen);
 	return (
-		<Dialog
-			key={openings}
+		<ListDialog
 			isOpen={isOpen}
 			className={styles.dialog}
 			title={messages.activity}
-			isCloseButtonShown={false}
-			transitionDuration={dialogMilliseconds}
 			onClose={onClose}
 			onClosed={onClosed}
 		>
-			<DialogBody>
-				<Activity username={username} onFocusLost={() => close.current?.focus()} />
-			</DialogBody>
-			<DialogFooter actions={<Button ref={close} text={messages.close} autoFocus onClick={onClose} />} />
-		</Dialog>
+			{(focusClose) => <Activity username={username} onFocusLost={focusClose} />}
+		</ListDialog>
 	);
 }
 
 function Activity({ username, onFocusLost }: { username: string; onFocusLost: () => void }) {
 	const { jobs, error, reload, ...actions } = useActivity(username);
 	if (!jobs) {
-		return error ? (
-			<div className={styles.state} role="alert">
-				<p>{messages.loadFailed}</p>
-				<p className={styles.hint}>{error.message}</p>
-				<Button text={messages.tryAgain} onClick={reload} />
-			</div>
-		) : (
-			<div className={styles.state} role="status">
-				<Spinner size={24} aria-label={messages.loading} />
-			</div>
-		);
+		if (error) return <ListError title={messages.loadFailed} reason={error.message} onRetry={reload} />;
+		return <ListLoading label={messages.loading} />;
 	}
 	return <JobList jobs={jobs} {...actions} onFocusLost={onFocusLost} />;
 }
@@ -79,10 +62,7 @@ function JobList({ jobs, isCancelling, onFocusLost, ...actions }: JobListProps) 
 				{announced}
 			</div>
 			{jobs.length === 0 ? (
-				<div className={styles.state}>
-					<p>{messages.none}</p>
-					<p className={styles.hint}>{messages.noneHint}</p>
-				</div>
+				<ListEmpty title={messages.none} hint={messages.noneHint} />
 			) : (
 				<ul
 					ref={list}

@@ -18,12 +18,10 @@ export const activityMessages = {
 	endedAt: (date: string, time: string) => `${date} at ${time}`,
 	cancel: 'Cancel',
 	retry: 'Retry',
-	close: 'Close',
 	cancelFailed: 'Error cancelling',
 	retryFailed: 'Error retrying',
 	none: 'Nothing is running',
 	noneHint: 'Copies, moves and conversions show up here, from all your devices.',
 	loadFailed: 'Error loading activity',
-	tryAgain: 'Try Again',
 	loading: 'Loading activity',
 } as const;

@@ -1,6 +1,4 @@
-import { Button, Dialog, DialogBody, DialogFooter, Spinner } from '@blueprintjs/core';
-import { useRef } from 'react';
-import { dialogMilliseconds, useOpenings } from '../../ui/dialogs/dialogs.js';
+import { ListDialog, ListEmpty, ListError, ListLoading } from '../../ui/dialogs/ListDialog.js';
 import { onDemand } from '../../ui/onDemand.js';
 import styles from './MyLinksDialog.module.css';
 import { linkMessages as messages } from './messages.js';
@@ -15,52 +13,19 @@ export interface MyLinksDialogProps {
 
 /** The temporary links of the signed-in user, each with a button that revokes it. */
 export function MyLinksDialog({ isOpen, onClose }: MyLinksDialogProps) {
-	const close = useRef<HTMLButtonElement>(null);
-	const openings = useOpenings(isOpen);
 	return (
-		<Dialog
-			key={openings}
-			isOpen={isOpen}
-			className={styles.dialog}
-			title={messages.myLinks}
-			isCloseButtonShown={false}
-			transitionDuration={dialogMilliseconds}
-			onClose={onClose}
-		>
-			<DialogBody>
-				{/* Unmounted when the dialog closes, so the links are fetched anew when it opens again. */}
-				<MyLinks onEmptied={() => close.current?.focus()} onLoadFailed={onClose} />
-			</DialogBody>
-			<DialogFooter actions={<Button ref={close} text={messages.close} autoFocus onClick={onClose} />} />
-		</Dialog>
+		<ListDialog isOpen={isOpen} className={styles.dialog} title={messages.myLinks} onClose={onClose}>
+			{(focusClose) => <MyLinks onEmptied={focusClose} onLoadFailed={onClose} />}
+		</ListDialog>
 	);
 }
 
 function MyLinks({ onEmptied, onLoadFailed }: { onEmptied: () => void; onLoadFailed: () => void }) {
 	const { links, error, retry, revoke } = useMyLinks();
-	const loading = (
-		<div className={styles.state} role="status">
-			<Spinner size={24} aria-label={messages.loading} />
-		</div>
-	);
-	if (error && !links) {
-		return (
-			<div className={styles.state} role="alert">
-				<p>{messages.loadFailed}</p>
-				<p className={styles.hint}>{error.message}</p>
-				<Button text={messages.tryAgain} onClick={retry} />
-			</div>
-		);
-	}
+	const loading = <ListLoading label={messages.loading} />;
+	if (error && !links) return <ListError title={messages.loadFailed} reason={error.message} onRetry={retry} />;
 	if (!links) return loading;
-	if (links.length === 0) {
-		return (
-			<div className={styles.state}>
-				<p>{messages.none}</p>
-				<p className={styles.hint}>{messages.noneHint}</p>
-			</div>
-		);
-	}
+	if (links.length === 0) return <ListEmpty title={messages.none} hint={messages.noneHint} />;
 	return (
 		<LinksTable
 			fallback={loading}

@@ -28,6 +28,5 @@ export const linkMessages = {
 	none: 'No temporary links',
 	noneHint: 'Choose Temporary Link in the menu of a private file or folder to make one.',
 	loadFailed: 'Error loading links',
-	tryAgain: 'Try Again',
 	loading: 'Loading links',
 } as const;

@@ -1,10 +1,11 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a virtualized list can't be a table
 // biome-ignore-all lint/a11y/useFocusableInteractive: in a grid its rows are focused, and the buttons of its headers
-import { ArrowUpIcon, MoreIcon, TickIcon } from '@blueprintjs/icons';
+import { ArrowUpIcon, TickIcon } from '@blueprintjs/icons';
 import { type Entry, formatDate, formatListSize, formatTime } from '@stowage/rules';
 import { memo } from 'react';
 import { filesMessages as messages } from '../messages.js';
 import styles from './FileList.module.css';
+import { MenuButton } from './MenuButton.js';
 import { folderOf, nameParts, rowLabel } from './rowText.js';
 import { typeIcon } from './typeIcons.js';
 
@@ -76,16 +77,7 @@ export const FileRow = memo(function FileRow(props: FileItemProps) {
 				{formatTime(entry.mtime)}
 			</span>
 			<span role="gridcell" className={styles.actions}>
-				<button
-					type="button"
-					tabIndex={-1}
-					className={styles.menuButton}
-					data-part="menu"
-					aria-label={messages.rowActions(entry.name)}
-					aria-haspopup="menu"
-				>
-					<MoreIcon size={16} aria-hidden />
-				</button>
+				<MenuButton name={entry.name} className={styles.menuButton} />
 			</span>
 		</div>
 	);

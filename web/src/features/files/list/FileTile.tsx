@@ -1,11 +1,12 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a virtualized list can't be a table
 // biome-ignore-all lint/a11y/useFocusableInteractive: in a grid its rows are focused
-import { ArrowUpIcon, MoreIcon, TickIcon } from '@blueprintjs/icons';
+import { ArrowUpIcon, TickIcon } from '@blueprintjs/icons';
 import { formatListSize, plural } from '@stowage/rules';
 import { memo } from 'react';
 import { filesMessages as messages } from '../messages.js';
 import type { FileItemProps, UpItemProps } from './FileRow.js';
 import styles from './FileTile.module.css';
+import { MenuButton } from './MenuButton.js';
 import { folderOf, rowLabel, tileName } from './rowText.js';
 import { typeIcon } from './typeIcons.js';
 import { useThumbnail } from './useThumbnail.js';
@@ -74,16 +75,7 @@ export const FileTile = memo(function FileTile(props: FileItemProps) {
 				<TickIcon size={14} />
 			</span>
 			<span role="gridcell" aria-colindex={7} className={styles.actions}>
-				<button
-					type="button"
-					tabIndex={-1}
-					className={styles.menuButton}
-					data-part="menu"
-					aria-label={messages.rowActions(entry.name)}
-					aria-haspopup="menu"
-				>
-					<MoreIcon size={16} aria-hidden />
-				</button>
+				<MenuButton name={entry.name} className={styles.menuButton} />
 			</span>
 		</div>
 	);

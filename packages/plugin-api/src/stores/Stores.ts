@@ -1,0 +1,35 @@
+import type { SessionStore } from './accounts/sessions.js';
+import type { UserStore } from './accounts/users.js';
+import type { EventStore } from './coordination/events.js';
+import type { JobStore } from './coordination/jobs.js';
+import type { KeyValueStore } from './coordination/keyValues.js';
+import type { LeaseStore } from './coordination/leases.js';
+import type { AmountStore } from './coordination/limits.js';
+import type { HomeStore } from './files/homes.js';
+import type { IdempotencyStore } from './files/idempotency.js';
+import type { LinkStore } from './files/links.js';
+import type { PublishedNameStore } from './files/publishedNames.js';
+import type { RootStore } from './files/roots.js';
+import type { TicketStore } from './files/tickets.js';
+import type { UploadStore } from './files/uploads.js';
+
+/** The stores of one database. All that succeeds is durable when it resolves. */
+export interface Stores {
+	readonly users: UserStore;
+	readonly sessions: SessionStore;
+	readonly roots: RootStore;
+	readonly homes: HomeStore;
+	readonly limits: AmountStore;
+	readonly links: LinkStore;
+	readonly uploads: UploadStore;
+	readonly idempotency: IdempotencyStore;
+	readonly publishedNames: PublishedNameStore;
+	readonly tickets: TicketStore;
+	readonly jobs: JobStore;
+	readonly leases: LeaseStore;
+	readonly events: EventStore;
+	/** The key-value store with expiry of one scope, such as a plugin's name. */
+	keyValues(scope: string): KeyValueStore;
+	/** Removes values that have expired. Resolves to how many. */
+	sweepKeyValues(): Promise<number>;
+}
