@@ -1,3 +1,5 @@
+import { truncateToBytes } from '@stowage/rules';
+
 const dayMs = 24 * 60 * 60_000;
 
 /** Bounds and times of jobs. */
@@ -27,3 +29,10 @@ export const jobLimits = {
 	/** So many of one user's that ended are kept. */
 	keptEnded: 200,
 } as const;
+
+/** Cut with an ellipsis, and without what a database takes for the end of a text. */
+export function shortened(text: string, bytes: number): string {
+	const plain = text.replaceAll('\0', '');
+	const cut = truncateToBytes(plain, bytes);
+	return cut === plain ? plain : `${truncateToBytes(plain, bytes - 3)}…`;
+}

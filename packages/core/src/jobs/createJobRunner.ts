@@ -1,0 +1,275 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type {
+	HeldJob,
+	JobEnd,
+	JobOwner,
+	JobRecord,
+	JobRunKey,
+	JobStore,
+	JobTakeover,
+	UserStore,
+} from '@stowage/plugin-api';
+import { inContext } from '../context.js';
+import type { ProcessIdentity } from '../leases/processIdentity.js';
+import type { Log } from '../log.js';
+import { JobRun } from './JobRun.js';
+import type { JobTeller } from './JobTeller.js';
+import { jobLimits } from './jobLimits.js';
+import { type AnyKind, type Given, interrupted, recordEnd, runToEnd } from './runToEnd.js';
+import { wait } from './wait.js';
+
+interface Dependencies {
+	store: JobStore;
+	users: Pick<UserStore, 'get'>;
+	/** By name; more may come. */
+	kinds: ReadonlyMap<string, AnyKind>;
+	teller: JobTeller;
+	identity: ProcessIdentity;
+	log: Log;
+	/** Milliseconds of a clock that nobody sets. */
+	monotonic(): number;
+	/** Hears of each job that may have changed; of all that may have elsewhere, without an id. */
+	onChange(id?: string): void;
+	/** Hears of each job that ends here. */
+	onEnd: ((job: JobRecord, end: JobEnd) => void) | undefined;
+}
+
+/** What this process does of all jobs: it claims those that wait, renews those that it runs, and takes over those whose process is gone. */
+export interface JobRunner {
+	/** The run of a job in this process. */
+	find(id: string): JobRun | undefined;
+	/** Says that there may be something to do. */
+	wake(): void;
+	/** Fires when this process begins no further run. */
+	readonly stopping: AbortSignal;
+	begin(only?: string): void;
+	stop(): void;
+	close(): Promise<void>;
+	poll(): Promise<void>;
+}
+
+export function createJobRunner(parts: Dependencies): JobRunner {
+	const { store, users, kinds, teller, identity, log, monotonic, onChange, onEnd } = parts;
+	const holder = identity.name;
+	const runs = new Map<string, JobRun>();
+	/** What runs until it has ended, and what its end takes. */
+	const settling = new Set<Promise<void>>();
+	const closing = new AbortController();
+	/** What a run does belongs to no request, whoever started it. */
+	const inOwnContext = AsyncLocalStorage.snapshot();
+	let hasBegun = false;
+	let onlyKind: string | undefined;
+	let timers: NodeJS.Timeout[] = [];
+	let polling: Promise<void> | undefined;
+	let isAskedAgain = false;
+	let isAway = false;
+
+	const execute = async (run: JobRun, kind: AnyKind, given: Given): Promise<void> => {
+		const { id } = run.key;
+		try {
+			const outcome = await runToEnd(run, kind, given, log);
+			await recordEnd(store, run.key, outcome, closing.signal);
+			if (outcome !== 'requeue') onEnd?.(run.record, outcome);
+		} catch (error) {
+			log.error({ err: error, job: id }, 'the end of a job could not be saved: it runs again');
+		} finally {
+			// One that was lost may end after its job has begun here anew.
+			if (runs.get(id) === run) runs.delete(id);
+			teller.tell(id, run.owner.id);
+			onChange(id);
+			wake();
+		}
+	};
+
+	const launch = (kind: AnyKind, run: JobRun, given: Given) => {
+		runs.set(run.key.id, run);
+		teller.tell(run.key.id, run.owner.id);
+		const context = { job: { id: run.key.id, kind: kind.name, owner: run.owner } };
+		const ended = inContext(context, execute, run, kind, given).finally(() => settling.delete(ended));
+		settling.add(ended);
+	};
+
+	/** Frees what a process that is gone has left: back to the queue, or ended. */
+	const takeOver = async (job: HeldJob, takeover: JobTakeover | undefined): Promise<void> => {
+		const end = (): JobEnd | undefined => {
+			const { isCancelRequested, onRestart, interruptions } = job;
+			const isRepeated = interruptions >= jobLimits.interruptions;
+			if (isCancelRequested && isRepeated) return { status: 'cancelled', error: null };
+			if (isCancelRequested) return undefined;
+			if (onRestart === 'fail') return { status: 'failed', error: interrupted };
+			if (!isRepeated) return undefined;
+			const error = `The server ended ${interruptions + 1} times while this was under way, so it is not tried again by itself.`;
+			return { status: 'failed', error };
+		};
+		const ended = end();
+		const isFreed = await (ended === undefined ? store.requeue(job, takeover) : store.end(job, ended, takeover));
+		if (isFreed) log.warn({ job: job.id, kind: job.kind }, 'took over a job whose process no longer renews its lease');
+	};
+
+	/** Takes the next job of a kind into a slot, or only one that was cancelled. `taken` if another process was first, to the job or the slot. */
+	const claimNext = async (
+		kind: AnyKind,
+		slot: string,
+		wanted: 'any' | 'cancelled' = 'any',
+		except: readonly string[] = [],
+	): Promise<'begun' | 'none' | 'taken'> => {
+		const next = closing.signal.aborted ? undefined : await store.next(kind.name, except);
+		if (next === undefined || (wanted === 'cancelled' && !next.isCancelRequested)) return 'none';
+		// Before the claim: while the database can't tell, nobody's job fails.
+		const user = await users.get(next.userId);
+		const key: JobRunKey = { id: next.id, holder, epoch: next.epoch + 1 };
+		const askedAt = monotonic();
+		const claimed = await store.claim(key, slot, jobLimits.leaseMs);
+		if (claimed === undefined) return 'taken';
+		const { input, saved, attempt, record } = claimed;
+		if (user === undefined || user.isDisabled) {
+			const failed = { status: 'failed', error: 'The account is no longer there, or is disabled.' } as const;
+			await store.end(key, next.isCancelRequested ? { status: 'cancelled', error: null } : failed);
+			return 'taken';
+		}
+		const owner: JobOwner = { kind: 'user', id: user.id, username: user.username };
+		const onTooLarge = () => log.warn({ job: key.id, kind: kind.name }, 'the progress detail of a job is too large to be stored');
+		const run = new JobRun({ key, record, owner, attempt }, askedAt, { store, monotonic, wait, onTooLarge });
+		if (next.isCancelRequested) run.cancel();
+		if (closing.signal.aborted) run.stop();
+		launch(kind, run, { input, saved });
+		return 'begun';
+	};
+
+	const slotsOf = ({ name, concurrency }: AnyKind) => Array.from({ length: concurrency }, (_, n) => `${name}#${n}`);
+
+	/** Users of whom so many run that they leave room for others. */
+	const usersWithEnough = (kind: AnyKind, held: readonly HeldJob[]): string[] => {
+		const most = kind.runningPerUser ?? kind.concurrency;
+		if (most >= kind.concurrency) return [];
+		const elsewhere = held.filter((job) => job.kind === kind.name && !runs.has(job.id)).map(({ userId }) => userId);
+		const here = [...runs.values()].filter(({ record }) => record.kind === kind.name).map(({ owner }) => owner.id);
+		const counts = new Map<string, number>();
+		for (const userId of [...elsewhere, ...here]) counts.set(userId, (counts.get(userId) ?? 0) + 1);
+		return [...counts].filter(([, count]) => count >= most).map(([userId]) => userId);
+	};
+
+	/** Fills the free slots of all kinds, of which those of `held` were taken a moment ago. */
+	const claimAll = async (held: readonly HeldJob[]): Promise<void> => {
+		const taken = new Set(held.map((job) => job.slot));
+		for (const kind of kinds.values()) {
+			if (onlyKind !== undefined && kind.name !== onlyKind) continue;
+			// Beside the others: it only drops what it had made, and its owner waits for that.
+			const clearing = `${kind.name}#cancelled`;
+			if (!taken.has(clearing)) await claimNext(kind, clearing, 'cancelled');
+			for (const slot of slotsOf(kind)) {
+				if (taken.has(slot)) continue;
+				const outcome = await claimNext(kind, slot, 'any', usersWithEnough(kind, held));
+				if (outcome === 'none') break;
+				// Another process was first. It looks for the next one too, so there is no hurry.
+				if (outcome === 'taken') isAskedAgain = true;
+			}
+		}
+	};
+
+	/** Runs of ours that are no longer ours or shall end, and those of processes that are gone. Resolves to what is held. */
+	const lookAtHeld = async (): Promise<HeldJob[]> => {
+		const before = new Set(runs.values());
+		const held = await store.held(jobLimits.leaseMs);
+		const found = new Map(held.map((job) => [job.id, job]));
+		for (const run of before) {
+			const job = found.get(run.key.id);
+			if (job === undefined || job.holder !== holder || job.epoch !== run.key.epoch) run.lose();
+			else if (job.isCancelRequested) run.cancel();
+		}
+		let hasFreed = false;
+		for (const job of held) {
+			if (job.holder === holder && runs.has(job.id)) continue;
+			// Of a process that is surely gone nobody need wait for the lease to run out.
+			const takeover = job.isExpired ? { leaseMs: jobLimits.leaseMs } : undefined;
+			if (takeover === undefined && !(await identity.isGone(job.holder))) continue;
+			await takeOver(job, takeover);
+			hasFreed = true;
+		}
+		return hasFreed ? store.held(jobLimits.leaseMs) : held;
+	};
+
+	const beat = () => {
+		for (const [id, run] of runs) {
+			run.loseIfExpired();
+			if (run.takeNews()) teller.tell(id, run.owner.id);
+		}
+		teller.flush();
+	};
+
+	/** One that can't be renewed must not keep the others. */
+	const renewAll = async (): Promise<void> => {
+		const renewals = await Promise.allSettled([...runs.values()].map((run) => run.renew()));
+		for (const renewal of renewals) if (renewal.status === 'rejected') throw renewal.reason;
+	};
+
+	const pollOnce = async (): Promise<void> => {
+		beat();
+		await renewAll();
+		const held = await lookAtHeld();
+		await claimAll(held);
+		if (teller.isHeard()) teller.tellChanges(await store.changed(teller.changesMs()), (id) => runs.has(id));
+		onChange();
+	};
+
+	const poll = async (): Promise<void> => {
+		try {
+			await pollOnce();
+			isAway = false;
+		} catch (error) {
+			if (!isAway) log.warn({ err: error }, 'the jobs could not be read from the database: trying again');
+			isAway = true;
+		}
+	};
+
+	/** One look at a time; asked meanwhile, it looks once more. */
+	const pollInTurn = (): Promise<void> => {
+		isAskedAgain = true;
+		polling ??= inOwnContext(async () => {
+			while (isAskedAgain) {
+				isAskedAgain = false;
+				await poll();
+			}
+		}).finally(() => {
+			polling = undefined;
+		});
+		return polling;
+	};
+
+	const wake = () => {
+		if (hasBegun && !closing.signal.aborted) void pollInTurn();
+	};
+
+	const runner: JobRunner = {
+		find: (id) => runs.get(id),
+		wake,
+		stopping: closing.signal,
+
+		begin(only) {
+			if (hasBegun) return;
+			hasBegun = true;
+			onlyKind = only;
+			timers = [setInterval(wake, jobLimits.pollMs).unref(), setInterval(beat, jobLimits.spacingMs).unref()];
+			wake();
+		},
+
+		stop() {
+			closing.abort();
+			for (const run of runs.values()) run.stop();
+		},
+
+		async close() {
+			runner.stop();
+			for (const timer of timers) clearInterval(timer);
+			await polling;
+			// What was claimed meanwhile.
+			runner.stop();
+			const drained = new AbortController();
+			await Promise.race([Promise.allSettled([...settling]), wait(jobLimits.drainMs, drained.signal)]);
+			drained.abort();
+		},
+
+		poll: pollInTurn,
+	};
+	return runner;
+}

@@ -1,0 +1,76 @@
+import type { JobEnd, JobKind, JobRunKey, JobStore } from '@stowage/plugin-api';
+import { isFailure } from '@stowage/rules';
+import type { Log } from '../log.js';
+import type { JobRun } from './JobRun.js';
+import { jobLimits, shortened } from './jobLimits.js';
+import { wait } from './wait.js';
+
+export type AnyKind = JobKind<unknown>;
+
+/** What a run begins with, as JSON. */
+export interface Given {
+	input: string;
+	saved: string | null;
+}
+
+export const interrupted = 'The server ended while this was under way.';
+
+/** Runs a job to its end, or to where another process goes on. */
+export async function runToEnd(run: JobRun, kind: AnyKind, given: Given, log: Log): Promise<JobEnd | 'requeue'> {
+	try {
+		const result = await kind.run(run.contextOf(kind.input.parse(JSON.parse(given.input)), parsed(given.saved)));
+		const detail = result === undefined ? null : JSON.stringify(result);
+		const isTooLarge = detail !== null && Buffer.byteLength(detail) > jobLimits.detailBytes;
+		if (isTooLarge) log.warn({ job: run.key.id, kind: kind.name }, 'the result of a job is too large to be stored');
+		// What was told last is all of it. Where the database is away, the end is written for as long as that takes, and the progress is not worth a failure.
+		await run.renew().catch(() => {});
+		return { status: 'completed', error: null, detail: isTooLarge ? null : detail };
+	} catch (error) {
+		// How far it came stays with why it came no further, unless the database is away: the reason that is settled below is what counts.
+		await run.renew().catch(() => {});
+		return settled(error, run, kind, log);
+	}
+}
+
+function settled(error: unknown, run: JobRun, kind: AnyKind, log: Log): JobEnd | 'requeue' {
+	if (run.isCancelled) return { status: 'cancelled', error: isOwnReason(error, run) ? null : sentenceOf(error) };
+	if (run.signal.aborted) return kind.onRestart === 'fail' ? { status: 'failed', error: interrupted } : 'requeue';
+	if (!isFailure(error)) log.error({ err: error, job: run.key.id, kind: kind.name }, 'a job failed with an unexpected error');
+	return {
+		status: 'failed',
+		error: sentenceOf(error) ?? 'Something went wrong. The administrator finds details in the log.',
+	};
+}
+
+/** Writes the end until it is written, however long the database is away: work that is done is not to be done again. Throws once the process stops. */
+export async function recordEnd(
+	store: Pick<JobStore, 'requeue' | 'end'>,
+	key: JobRunKey,
+	outcome: JobEnd | 'requeue',
+	stopping: AbortSignal,
+): Promise<void> {
+	for (;;) {
+		try {
+			if (outcome === 'requeue') await store.requeue(key);
+			else await store.end(key, outcome);
+			return;
+		} catch (error) {
+			if (!isFailure(error, 'unavailable') && !isFailure(error, 'storageFull')) throw error;
+			if (stopping.aborted) throw error;
+			await wait(jobLimits.pollMs, stopping);
+		}
+	}
+}
+
+function parsed(saved: string | null): unknown {
+	return saved === null ? undefined : JSON.parse(saved);
+}
+
+/** Whether a run ended by throwing what its signal gave it: that is no news to the owner. */
+function isOwnReason(error: unknown, { signal }: JobRun): boolean {
+	return error === signal.reason || (error instanceof Error && error.name === 'AbortError');
+}
+
+function sentenceOf(error: unknown): string | null {
+	return isFailure(error) ? shortened(error.message, jobLimits.errorBytes) : null;
+}

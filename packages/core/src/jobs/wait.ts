@@ -1,0 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Resolves after so long, or sooner if the signal fires. */
+export async function wait(ms: number, signal: AbortSignal): Promise<void> {
+	try {
+		await delay(ms, undefined, { signal });
+	} catch (error) {
+		if (!signal.aborted) throw error;
+	}
+}
