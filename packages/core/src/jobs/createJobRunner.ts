@@ -128,7 +128,8 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 			return 'taken';
 		}
 		const owner: JobOwner = { kind: 'user', id: user.id, username: user.username };
-		const onTooLarge = () => log.warn({ job: key.id, kind: kind.name }, 'the progress detail of a job is too large to be stored');
+		const onTooLarge = () =>
+			log.warn({ job: key.id, kind: kind.name }, 'the progress detail of a job is too large to be stored');
 		const run = new JobRun({ key, record, owner, attempt }, askedAt, { store, monotonic, wait, onTooLarge });
 		if (next.isCancelRequested) run.cancel();
 		if (closing.signal.aborted) run.stop();

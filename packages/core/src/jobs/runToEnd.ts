@@ -35,7 +35,8 @@ export async function runToEnd(run: JobRun, kind: AnyKind, given: Given, log: Lo
 function settled(error: unknown, run: JobRun, kind: AnyKind, log: Log): JobEnd | 'requeue' {
 	if (run.isCancelled) return { status: 'cancelled', error: isOwnReason(error, run) ? null : sentenceOf(error) };
 	if (run.signal.aborted) return kind.onRestart === 'fail' ? { status: 'failed', error: interrupted } : 'requeue';
-	if (!isFailure(error)) log.error({ err: error, job: run.key.id, kind: kind.name }, 'a job failed with an unexpected error');
+	if (!isFailure(error))
+		log.error({ err: error, job: run.key.id, kind: kind.name }, 'a job failed with an unexpected error');
 	return {
 		status: 'failed',
 		error: sentenceOf(error) ?? 'Something went wrong. The administrator finds details in the log.',

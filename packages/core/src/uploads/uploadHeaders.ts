@@ -28,6 +28,12 @@ export function announcedBytes({ headers }: IncomingMessage): number {
 	return Number(headers['content-length'] ?? 0);
 }
 
+/** Throws `tooLarge` where more bytes are announced than may come. */
+export function assertAnnounced(request: IncomingMessage, most: number): void {
+	if (announcedBytes(request) > most)
+		throw new Failure('tooLarge', 'More bytes are announced than the upload was said to have.');
+}
+
 /** Throws `unsupportedMediaType` for a body that is not a piece of a file. */
 export function assertChunkType({ headers }: IncomingMessage): void {
 	if ((headers['content-type'] ?? '').trim().toLowerCase() !== pieceType) {

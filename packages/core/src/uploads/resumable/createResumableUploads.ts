@@ -1,11 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Database } from '@stowage/database';
 import type { Files, Request, StagedFile, UploadRecord } from '@stowage/plugin-api';
-import { type Area, Failure, isFailure, type Viewer } from '@stowage/rules';
-import { bringsSession } from '../../accounts/sessions.js';
+import { Failure, isFailure, type Viewer } from '@stowage/rules';
 import type { Bodies } from '../../bodies/createBodies.js';
 import type { Config } from '../../config/schema.js';
-import { limitAddress } from '../../http/requests/proxy.js';
 import type { Leases } from '../../leases/createLeases.js';
 import { metered } from '../../limits/metered.js';
 import type { Log } from '../../log.js';
@@ -15,12 +13,20 @@ import type { MountedStorage } from '../../storage/MountedStorage.js';
 import { type Checksum, parseChecksum } from '../checksum.js';
 import type { UploadLimits } from '../limits/uploadLimits.js';
 import type { UploadSpace } from '../limits/uploadSpace.js';
-import { announcedBytes, assertChunkType, byteCount, hasBody, textHeader, uploadKeyOf } from '../uploadHeaders.js';
-import { Checkpoints } from './Checkpoints.js';
+import {
+	announcedBytes,
+	assertAnnounced,
+	assertChunkType,
+	byteCount,
+	hasBody,
+	textHeader,
+	uploadKeyOf,
+} from '../uploadHeaders.js';
+import { beginUpload } from './beginUpload.js';
 import { withLockedUpload } from './lockStaged.js';
-import { readChunk } from './readChunk.js';
+import { receiveChunk } from './receiveChunk.js';
+import { sweepUploads } from './sweepUploads.js';
 import { UploadExpiry } from './UploadExpiry.js';
-import { parseUploadMetadata } from './uploadMetadata.js';
 import { inUse, type Writer, Writers } from './Writers.js';
 
 /** An upload as its client may know it. */
@@ -59,19 +65,6 @@ interface Dependencies {
 	/** Milliseconds of a clock that nobody sets. */
 	monotonic(): number;
 }
-
-type NewUpload = Pick<UploadRecord, 'name' | 'directory' | 'area' | 'mtime' | 'metadata' | 'length' | 'address'>;
-
-const hourMs = 60 * 60 * 1000;
-const dayMs = 24 * hourMs;
-
-/** A job that publishes a file may wait for as long as its server is off. */
-const namesKeptMs = 30 * dayMs;
-
-/** Rows dropped in one go. */
-const sweptAtOnce = 100;
-
-async function* nothing(): AsyncGenerator<Uint8Array, void> {}
 
 export function createResumableUploads({
 	config,
@@ -198,32 +191,20 @@ export function createResumableUploads({
 			limits.arriving(uploader.viewer, uploader.address),
 			meterOf(reserved),
 		]);
-		const keepWhatArrived = async () => {
-			const size = await staged.size();
-			if (size > record.offset) await keep(idHash, record, staged, size);
-		};
-		const body = readChunk(bodies.upload(request.raw.req), {
-			most: record.length - record.offset,
-			checksum,
-			onBytes: () => writer.noteBytes(),
-		});
-		const checkpoints = checksum === undefined ? new Checkpoints(keepWhatArrived) : undefined;
 		let size: number;
 		try {
-			await reserved.assertRoom({ bytes: announcedBytes(request.raw.req), entries: 0 });
-			size = await staged.append(body, record.offset);
-			checksum?.assertMatch();
-		} catch (error) {
-			await checkpoints?.stop();
-			// Somebody else's bytes are not ours to judge.
-			if (isFailure(error, 'locked')) throw error;
-			const tidy = checksum === undefined ? keepWhatArrived() : staged.append(nothing(), record.offset);
-			await tidy.catch((cause) => log.warn({ err: cause }, 'the bytes of an interrupted upload could not be saved'));
-			throw error;
+			size = await receiveChunk(staged, bodies.upload(request.raw.req), {
+				offset: record.offset,
+				most: record.length - record.offset,
+				checksum,
+				assertRoom: () => reserved.assertRoom({ bytes: announcedBytes(request.raw.req), entries: 0 }),
+				onBytes: () => writer.noteBytes(),
+				keep: (arrived) => keep(idHash, record, staged, arrived),
+				log,
+			});
 		} finally {
 			reserved.release('held');
 		}
-		await checkpoints?.stop();
 		if (size < record.length) return keep(idHash, record, staged, size);
 		try {
 			return await publish(viewer, idHash, { ...record, offset: size, ...expiry.touch(idHash) });
@@ -232,88 +213,6 @@ export function createResumableUploads({
 				log.warn({ err: cause }, 'the progress of a complete upload could not be saved'),
 			);
 			throw error;
-		}
-	}
-
-	async function begin(viewer: Viewer, idHash: string, request: Request): Promise<UploadRecord> {
-		const { client, raw } = request;
-		const metadata = textHeader(raw.req.headers, 'Upload-Metadata') ?? '';
-		if (textHeader(raw.req.headers, 'Upload-Defer-Length') !== undefined) {
-			throw new Failure('invalid', 'Upload-Defer-Length: is not offered; say the length at the start');
-		}
-		if (textHeader(raw.req.headers, 'Upload-Concat') !== undefined) {
-			throw new Failure('invalid', 'Upload-Concat: is not offered; send the file as one upload');
-		}
-		const mostMetadata = config.uploads.anonymousMetadataSize;
-		if (viewer.kind === 'anonymous' && mostMetadata > 0 && Buffer.byteLength(metadata) > mostMetadata) {
-			throw new Failure('headersTooLarge', `Upload-Metadata: may have ${mostMetadata} bytes`);
-		}
-		const length = byteCount(raw.req.headers, 'Upload-Length');
-		const { name, directory, area = defaultArea(viewer, request), mtime } = parseUploadMetadata(metadata);
-		const { maxFileSize } = config.uploads;
-		if (maxFileSize > 0 && length > maxFileSize) {
-			throw new Failure('tooLarge', `The file is larger than ${maxFileSize} bytes.`);
-		}
-		if (announcedBytes(raw.req) > length) throw moreThanSaid();
-		await files.assertUpload(viewer, { area, path: directory });
-		const { address } = client;
-		await space.assertNew({ viewer, address }, length);
-		const wish = { name, directory, area, mtime, metadata, length, address };
-		const reserved = await quotas.reserve(viewer);
-		try {
-			await reserved.assertRoom({ bytes: length, entries: 1 });
-			await reserved.take({ bytes: 0, entries: 1 });
-			const record = await limits.beginUnfinished(viewer, address, (mostRows) =>
-				limits.counted(viewer, address, { files: 1, bytes: length }, async (counting) => {
-					await counting.files(1);
-					return add(viewer, idHash, wish, mostRows);
-				}),
-			);
-			reserved.release('held');
-			return record;
-		} finally {
-			reserved.release();
-		}
-	}
-
-	async function add(viewer: Viewer, idHash: string, wish: NewUpload, mostRows?: number): Promise<UploadRecord> {
-		const staged = await files.stage(viewer);
-		const record: UploadRecord = {
-			stagedId: staged.id,
-			userId: viewer.kind === 'user' ? viewer.id : null,
-			...wish,
-			address: limitAddress(wish.address),
-			offset: 0,
-			entryPath: null,
-			...expiry.touch(idHash),
-		};
-		try {
-			await uploads.add(idHash, record, mostRows);
-		} catch (error) {
-			await staged.discard();
-			throw error;
-		}
-		return record;
-	}
-
-	/** Drops one whose time is over by what is stored; resolves to whether it did. One that is in use here was stored before the clock was set ahead. */
-	async function expire(idHash: string, stagedId: string): Promise<boolean> {
-		if (!expiry.isInUse(idHash)) return dropStaged(idHash, stagedId);
-		await uploads.prolong(idHash, now() + config.uploads.expireAfter);
-		return true;
-	}
-
-	/** One that can't be dropped now must not keep the others, and is tried again by the next sweep. */
-	async function dropStaged(idHash: string, stagedId: string): Promise<boolean> {
-		try {
-			await writers.end(idHash);
-			await (await storage.stage(stagedId)).discard();
-			await uploads.drop(idHash);
-			return true;
-		} catch (error) {
-			if (isFailure(error, 'unavailable')) throw error;
-			log.warn({ err: error }, 'an expired upload could not be removed');
-			return false;
 		}
 	}
 
@@ -349,7 +248,12 @@ export function createResumableUploads({
 				if (key !== undefined && (await uploads.find(idHash)) !== undefined) return begun();
 				let record: UploadRecord;
 				try {
-					record = await begin(viewer, idHash, request);
+					record = await beginUpload(
+						{ config, uploads, files, space, limits, quotas, expiry },
+						viewer,
+						idHash,
+						request,
+					);
 				} catch (error) {
 					// In another process.
 					if (key !== undefined && isFailure(error, 'alreadyExists')) return begun();
@@ -391,7 +295,7 @@ export function createResumableUploads({
 					if (offset !== record.offset) {
 						throw new Failure('conflict', `The upload holds ${record.offset} bytes so far.`);
 					}
-					if (announcedBytes(req) > record.length - offset) throw moreThanSaid();
+					assertAnnounced(req, record.length - offset);
 					if (record.entryPath !== null) return { ...record, id };
 					await space.assertChunk(viewer, announcedBytes(req));
 					inviteBody(request);
@@ -407,27 +311,7 @@ export function createResumableUploads({
 			await discard(viewer, idHash, await find(viewer, idHash));
 		},
 
-		async sweep() {
-			let settled: number;
-			do {
-				settled = 0;
-				for (const { idHash, stagedId } of await uploads.expired(now(), sweptAtOnce)) {
-					if (await expire(idHash, stagedId)) settled++;
-				}
-			} while (settled === sweptAtOnce);
-			// Until then its client is told that it has expired, after that it is unknown.
-			await uploads.forget(now() - config.uploads.expireAfter);
-			// Forms that a crash cut off leave staged files that no row knows of.
-			const ages = {
-				staged: now() - config.uploads.expireAfter - dayMs,
-				// A job knows of its copy from the beginning.
-				copies: now() - hourMs,
-			};
-			await database.idempotency.sweep(now() - dayMs);
-			await database.publishedNames.sweep(now() - config.uploads.expireAfter - namesKeptMs);
-			const isNeeded = async (id: string) => (await uploads.isStaged(id)) || (await database.jobs.isSaved(id));
-			await storage.sweepStaging(ages, isNeeded);
-		},
+		sweep: () => sweepUploads({ config, database, storage, writers, expiry, log, now }),
 	};
 	return resumable;
 }
@@ -435,11 +319,6 @@ export function createResumableUploads({
 /** Whose quota and limits an upload takes from. */
 function ownerOf(viewer: Viewer, record: UploadRecord): Viewer {
 	return record.userId === null ? { kind: 'anonymous' } : viewer;
-}
-
-/** Whoever takes themselves for signed in must not find their file in public because the session has ended. */
-function defaultArea(viewer: Viewer, request: Request): Area {
-	return viewer.kind === 'user' || bringsSession(request) ? 'private' : 'public';
 }
 
 /** `Expect: 100-continue` waits for this: all that the headers tell is in order. */
@@ -455,8 +334,4 @@ function idOfKey(viewer: Viewer, key: string): string {
 
 function unknown(): Failure {
 	return new Failure('notFound', 'That upload is not known.');
-}
-
-function moreThanSaid(): Failure {
-	return new Failure('tooLarge', 'More bytes are announced than the upload was said to have.');
 }

@@ -1,0 +1,102 @@
+import type { Files, Request, UploadRecord, UploadStore } from '@stowage/plugin-api';
+import { type Area, Failure, type Viewer } from '@stowage/rules';
+import { bringsSession } from '../../accounts/sessions.js';
+import type { Config } from '../../config/schema.js';
+import { limitAddress } from '../../http/requests/proxy.js';
+import type { Quotas } from '../../quotas/createQuotas.js';
+import type { UploadLimits } from '../limits/uploadLimits.js';
+import type { UploadSpace } from '../limits/uploadSpace.js';
+import { assertAnnounced, byteCount, textHeader } from '../uploadHeaders.js';
+import type { UploadExpiry } from './UploadExpiry.js';
+import { parseUploadMetadata } from './uploadMetadata.js';
+
+interface Dependencies {
+	config: Pick<Config, 'uploads'>;
+	uploads: Pick<UploadStore, 'add'>;
+	files: Pick<Files, 'assertUpload' | 'stage'>;
+	space: UploadSpace;
+	limits: UploadLimits;
+	quotas: Quotas;
+	expiry: UploadExpiry;
+}
+
+type NewUpload = Pick<UploadRecord, 'name' | 'directory' | 'area' | 'mtime' | 'metadata' | 'length' | 'address'>;
+
+/** Begins an upload as the headers of its first request describe it. Throws what speaks against it before a byte of it is read. */
+export async function beginUpload(
+	parts: Dependencies,
+	viewer: Viewer,
+	idHash: string,
+	request: Request,
+): Promise<UploadRecord> {
+	const { config, files, space, limits, quotas } = parts;
+	const { client, raw } = request;
+	const metadata = textHeader(raw.req.headers, 'Upload-Metadata') ?? '';
+	if (textHeader(raw.req.headers, 'Upload-Defer-Length') !== undefined) {
+		throw new Failure('invalid', 'Upload-Defer-Length: is not offered; say the length at the start');
+	}
+	if (textHeader(raw.req.headers, 'Upload-Concat') !== undefined) {
+		throw new Failure('invalid', 'Upload-Concat: is not offered; send the file as one upload');
+	}
+	const mostMetadata = config.uploads.anonymousMetadataSize;
+	if (viewer.kind === 'anonymous' && mostMetadata > 0 && Buffer.byteLength(metadata) > mostMetadata) {
+		throw new Failure('headersTooLarge', `Upload-Metadata: may have ${mostMetadata} bytes`);
+	}
+	const length = byteCount(raw.req.headers, 'Upload-Length');
+	const { name, directory, area = defaultArea(viewer, request), mtime } = parseUploadMetadata(metadata);
+	const { maxFileSize } = config.uploads;
+	if (maxFileSize > 0 && length > maxFileSize) {
+		throw new Failure('tooLarge', `The file is larger than ${maxFileSize} bytes.`);
+	}
+	assertAnnounced(raw.req, length);
+	await files.assertUpload(viewer, { area, path: directory });
+	const { address } = client;
+	await space.assertNew({ viewer, address }, length);
+	const wish = { name, directory, area, mtime, metadata, length, address };
+	const reserved = await quotas.reserve(viewer);
+	try {
+		await reserved.assertRoom({ bytes: length, entries: 1 });
+		await reserved.take({ bytes: 0, entries: 1 });
+		const record = await limits.beginUnfinished(viewer, address, (mostRows) =>
+			limits.counted(viewer, address, { files: 1, bytes: length }, async (counting) => {
+				await counting.files(1);
+				return add(parts, viewer, idHash, wish, mostRows);
+			}),
+		);
+		reserved.release('held');
+		return record;
+	} finally {
+		reserved.release();
+	}
+}
+
+async function add(
+	{ uploads, files, expiry }: Dependencies,
+	viewer: Viewer,
+	idHash: string,
+	wish: NewUpload,
+	mostRows?: number,
+): Promise<UploadRecord> {
+	const staged = await files.stage(viewer);
+	const record: UploadRecord = {
+		stagedId: staged.id,
+		userId: viewer.kind === 'user' ? viewer.id : null,
+		...wish,
+		address: limitAddress(wish.address),
+		offset: 0,
+		entryPath: null,
+		...expiry.touch(idHash),
+	};
+	try {
+		await uploads.add(idHash, record, mostRows);
+	} catch (error) {
+		await staged.discard();
+		throw error;
+	}
+	return record;
+}
+
+/** Whoever takes themselves for signed in must not find their file in public because the session has ended. */
+function defaultArea(viewer: Viewer, request: Request): Area {
+	return viewer.kind === 'user' || bringsSession(request) ? 'private' : 'public';
+}

@@ -1,0 +1,78 @@
+import type { Database } from '@stowage/database';
+import { isFailure } from '@stowage/rules';
+import type { Config } from '../../config/schema.js';
+import type { Log } from '../../log.js';
+import type { MountedStorage } from '../../storage/MountedStorage.js';
+import type { UploadExpiry } from './UploadExpiry.js';
+import type { Writers } from './Writers.js';
+
+interface Dependencies {
+	config: Pick<Config, 'uploads'>;
+	database: Database;
+	storage: MountedStorage;
+	writers: Writers;
+	expiry: UploadExpiry;
+	log: Log;
+	/** The time of day, milliseconds since the epoch. */
+	now(): number;
+}
+
+const hourMs = 60 * 60 * 1000;
+const dayMs = 24 * hourMs;
+
+/** A job that publishes a file may wait for as long as its server is off. */
+const namesKeptMs = 30 * dayMs;
+
+/** Rows dropped in one go. */
+const sweptAtOnce = 100;
+
+/** Drops what has expired, and what a crash has left in staging. */
+export async function sweepUploads(parts: Dependencies): Promise<void> {
+	const { config, database, storage, now } = parts;
+	const { uploads } = database;
+	let settled: number;
+	do {
+		settled = 0;
+		for (const { idHash, stagedId } of await uploads.expired(now(), sweptAtOnce)) {
+			if (await expire(parts, idHash, stagedId)) settled++;
+		}
+	} while (settled === sweptAtOnce);
+	// Until then its client is told that it has expired, after that it is unknown.
+	await uploads.forget(now() - config.uploads.expireAfter);
+	// Forms that a crash cut off leave staged files that no row knows of.
+	const ages = {
+		staged: now() - config.uploads.expireAfter - dayMs,
+		// A job knows of its copy from the beginning.
+		copies: now() - hourMs,
+	};
+	await database.idempotency.sweep(now() - dayMs);
+	await database.publishedNames.sweep(now() - config.uploads.expireAfter - namesKeptMs);
+	const isNeeded = async (id: string) => (await uploads.isStaged(id)) || (await database.jobs.isSaved(id));
+	await storage.sweepStaging(ages, isNeeded);
+}
+
+/** Drops one whose time is over by what is stored; resolves to whether it did. One that is in use here was stored before the clock was set ahead. */
+async function expire(parts: Dependencies, idHash: string, stagedId: string): Promise<boolean> {
+	const { config, database, expiry, now } = parts;
+	if (!expiry.isInUse(idHash)) return dropStaged(parts, idHash, stagedId);
+	await database.uploads.prolong(idHash, now() + config.uploads.expireAfter);
+	return true;
+}
+
+/** One that can't be dropped now must not keep the others, and is tried again by the next sweep. */
+async function dropStaged(
+	{ database, storage, writers, log }: Dependencies,
+	idHash: string,
+	stagedId: string,
+): Promise<boolean> {
+	try {
+		await writers.end(idHash);
+		await (await storage.stage(stagedId)).discard();
+		await database.uploads.drop(idHash);
+		return true;
+	} catch (error) {
+		if (isFailure(error, 'unavailable')) throw error;
+		log.warn({ err: error }, 'an expired upload could not be removed');
+		return false;
+	}
+}
