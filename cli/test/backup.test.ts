@@ -60,7 +60,7 @@ test('a backup of a running server comes back on an empty machine, from SQLite t
 	const tokens = await populated(app);
 	// A third home lies on a disk of its own.
 	const disk = path.join(await dataFolder(t), 'disk');
-	await app.services.roots.add('big', 'local', disk);
+	await app.services.rootAdministration.add('big', 'local', disk);
 	await app.services.roots.placeHomeOn('carl', 'big');
 	const carl = await new Client(app).register('carl');
 	await carl.upload('/api/upload', [file('f.txt', 'F')]);

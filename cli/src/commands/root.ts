@@ -19,8 +19,8 @@ export function rootCommand(): Command {
 				usage: 'add <name> <location>',
 				description: 'add a storage root; what lies there already is taken over',
 				examples: ['root add big /mnt/big/stowage'],
-				async act({ roots }, [name = '', location = ''], { driver }) {
-					await roots.add(name, driver, location);
+				async act({ rootAdministration }, [name = '', location = ''], { driver }) {
+					await rootAdministration.add(name, driver, location);
 					console.log(`Added ${name}.`);
 					await tellOfUnit(location);
 				},
@@ -31,8 +31,8 @@ export function rootCommand(): Command {
 				usage: 'relocate <name> <location>',
 				description: 'say where the disk of a storage root is mounted now; the root must be there already',
 				examples: ['root relocate big /media/big/stowage'],
-				async act({ roots }, [name = '', location = '']) {
-					await roots.relocate(name, location);
+				async act({ rootAdministration }, [name = '', location = '']) {
+					await rootAdministration.relocate(name, location);
 					console.log(`${name} lies in ${location} now.`);
 					await tellOfUnit(location);
 				},
@@ -43,7 +43,7 @@ export function rootCommand(): Command {
 				usage: 'list',
 				description: 'list the storage roots',
 				examples: ['root list', 'root list --json'],
-				act: async ({ roots }, _words, { json }) => show(await roots.list(), json),
+				act: async ({ rootAdministration }, _words, { json }) => show(await rootAdministration.list(), json),
 			}).option('--json', 'as JSON'),
 		)
 		.addCommand(
@@ -52,10 +52,10 @@ export function rootCommand(): Command {
 				description: 'look whether each storage root, or one, is there and can be written to',
 				examples: ['root check', 'root check big'],
 				codes: `Exit codes: 0 all are there, 1 one is not, or refused or failed, ${startupCode}.`,
-				async act({ roots }, [name], { json }) {
+				async act({ rootAdministration }, [name], { json }) {
 					const all = await withProgress({ json }, (progress) => {
 						progress.begin({ what: 'Checking the storage roots' });
-						return roots.list();
+						return rootAdministration.list();
 					});
 					const chosen = name === undefined ? all : all.filter((root) => root.name === name);
 					if (chosen.length === 0) throw new Failure('notFound', `There is no storage root ${name}.`);
@@ -69,8 +69,8 @@ export function rootCommand(): Command {
 				usage: 'set-default <name>',
 				description: 'make new homes, and what belongs to no user, lie on this storage root',
 				examples: ['root set-default big'],
-				async act({ roots }, [name = '']) {
-					await roots.setDefault(name);
+				async act({ rootAdministration }, [name = '']) {
+					await rootAdministration.setDefault(name);
 					console.log(`${name} is the default storage root.`);
 				},
 			}),
@@ -80,8 +80,8 @@ export function rootCommand(): Command {
 				usage: 'rename <old> <new>',
 				description: 'give a storage root another name',
 				examples: ['root rename big archive'],
-				async act({ roots }, [name = '', newName = '']) {
-					await roots.rename(name, newName);
+				async act({ rootAdministration }, [name = '', newName = '']) {
+					await rootAdministration.rename(name, newName);
 					console.log(`${name} is called ${newName} now.`);
 				},
 			}),
@@ -91,8 +91,8 @@ export function rootCommand(): Command {
 				usage: 'remove <name>',
 				description: 'forget a storage root that holds no homes; its files stay',
 				examples: ['root remove big'],
-				async act({ roots }, [name = '']) {
-					await roots.remove(name);
+				async act({ rootAdministration }, [name = '']) {
+					await rootAdministration.remove(name);
 					console.log(`Removed ${name}. Its files stay on disk.`);
 				},
 			}),

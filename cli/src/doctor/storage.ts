@@ -16,7 +16,7 @@ export async function checkStorage(config: Config): Promise<Finding[]> {
 	try {
 		const app = await createApp(config, { log });
 		try {
-			const roots = await app.services.roots.list();
+			const roots = await app.services.rootAdministration.list();
 			const findings = await Promise.all(roots.map((root) => findingsOf(root, app.server.providers.storage.all())));
 			return [...findings.flat(), ...(await checkHomes(app.services, roots))];
 		} finally {

@@ -24,7 +24,7 @@ import { bytesSent } from './responses/writeBody.js';
 import { registerRoutes } from './routes/registerRoutes.js';
 import type { Services } from './services.js';
 import { MountedStorage } from './storage/MountedStorage.js';
-import { Roots } from './storage/Roots.js';
+import { Roots } from './storage/roots/Roots.js';
 import { sweep } from './sweep.js';
 
 export interface App {

@@ -32,7 +32,7 @@ export { createLog, type Log } from './log.js';
 export { homeMoveName } from './moving/homeMoveKind.js';
 export { checkConfig } from './plugins/loadPlugins.js';
 export type { Services } from './services.js';
-export type { RootState } from './storage/Roots.js';
+export type { RootState } from './storage/roots/RootAdministration.js';
 
 /**
  * Builds the server with its database, storage and plugins. What is wrong with the configuration or a plugin is thrown here, before it

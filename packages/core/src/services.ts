@@ -18,7 +18,8 @@ import type { HomeMoves } from './moving/createHomeMoves.js';
 import type { Pasting } from './pasting/createPasting.js';
 import type { Quotas } from './quotas/createQuotas.js';
 import type { MountedStorage } from './storage/MountedStorage.js';
-import type { Roots } from './storage/Roots.js';
+import type { RootAdministration } from './storage/roots/RootAdministration.js';
+import type { Roots } from './storage/roots/Roots.js';
 import type { Thumbnails } from './thumbnails/createThumbnails.js';
 import type { Tickets } from './tickets/createTickets.js';
 import type { Transfers } from './tickets/Transfers.js';
@@ -38,6 +39,7 @@ export interface Services {
 	databaseReserve: DatabaseReserve;
 	storage: MountedStorage;
 	roots: Roots;
+	rootAdministration: RootAdministration;
 	accounts: Accounts;
 	sessions: Sessions;
 	knownClients: KnownClients;

@@ -9,6 +9,7 @@ import { createHomeMoves } from '../moving/createHomeMoves.js';
 import { createPasting } from '../pasting/createPasting.js';
 import type { Services } from '../services.js';
 import { availableSpace } from '../storage/freeSpace.js';
+import { RootAdministration } from '../storage/roots/RootAdministration.js';
 import { createThumbnails } from '../thumbnails/createThumbnails.js';
 import { openThumbnailCache } from '../thumbnails/DiskThumbnailCache.js';
 import { createTickets } from '../tickets/createTickets.js';
@@ -26,6 +27,7 @@ type Made =
 	| 'archives'
 	| 'homeMoves'
 	| 'pasting'
+	| 'rootAdministration'
 	| 'streams'
 	| 'thumbnails'
 	| 'tickets'
@@ -95,6 +97,7 @@ export function createServices({ providers, monotonic, ...given }: Dependencies)
 		tickets,
 		transfers: new Transfers({ notifications, tickets, onSessionEnd: sessions.subscribe }),
 		streams: new EventStreams(),
+		rootAdministration: new RootAdministration(roots, database.roots, config.dataDir),
 		pasting: createPasting(jobs, { files, uploadLimits: uploads.uploadLimits, walkQueue, log, monotonic }),
 		homeMoves: createHomeMoves({ jobs, jobStore: database.jobs, users, roots, database, config, log, monotonic }),
 	};

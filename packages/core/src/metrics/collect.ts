@@ -107,8 +107,8 @@ async function ofJobs({ database }: Services): Promise<Collected[]> {
 	];
 }
 
-async function ofRoots({ roots }: Services): Promise<Collected[]> {
-	const all = await roots.list();
+async function ofRoots({ rootAdministration }: Services): Promise<Collected[]> {
+	const all = await rootAdministration.list();
 	const ofAll = (read: (root: (typeof all)[number]) => number | null) =>
 		all.flatMap((root): Sample[] => {
 			const value = read(root);

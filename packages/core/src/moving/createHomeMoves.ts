@@ -42,7 +42,8 @@ export function createHomeMoves(parts: Dependencies): HomeMoves {
 	const isUnderWay = ({ kind, endTime }: JobRecord) => kind === homeMoveName && endTime === null;
 	const targetOf = async ({ id, userId }: JobRecord): Promise<string | undefined> => {
 		const { input } = await starter.find({ kind: 'user', id: userId, username: '' }, id);
-		return (await roots.list()).find(({ rootId }) => rootId === input.rootId)?.name;
+		await roots.reload();
+		return roots.records.find(({ rootId }) => rootId === input.rootId)?.name;
 	};
 
 	const moves: HomeMoves = {

@@ -21,7 +21,7 @@ import {
 import { ensureFolder } from '../storage/folders.js';
 import { availableSpace } from '../storage/freeSpace.js';
 import { type Mount, tagged, withTag } from '../storage/MountedStorage.js';
-import type { Roots } from '../storage/Roots.js';
+import type { Roots } from '../storage/roots/Roots.js';
 import { createSpaceGuard } from '../storage/spaceGuard.js';
 import { digestOf, measureHome } from '../storage/walkHome.js';
 

@@ -141,14 +141,14 @@ test('the files of a removed user stay, go, or move to another one', async (t) =
 
 test('files that go to somebody on another disk are compared before they go, and nothing is left out', async (t) => {
 	const app = await testApp(t);
-	const { accounts, roots, storage } = app.services;
+	const { accounts, rootAdministration, storage } = app.services;
 	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
 	t.teardown(() => rm(disk, { recursive: true, force: true }));
 	const ada = await new Client(app).register('ada');
 	await ada.upload('/api/upload', [file('photo.jpg', 'only copy')]);
 	const home = path.join(app.filesDir, 'users/ada');
-	await roots.add('big', 'local', path.join(disk, 'root'));
-	await roots.setDefault('big');
+	await rootAdministration.add('big', 'local', path.join(disk, 'root'));
+	await rootAdministration.setDefault('big');
 	await new Client(app).register('bob');
 	const there = path.join(disk, 'root/users/bob');
 	const move = async () => accounts.remove('ada', { kind: 'move', to: await accounts.find('bob') });

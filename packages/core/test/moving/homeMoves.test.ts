@@ -25,7 +25,7 @@ async function scene(t: ExecutionContext): Promise<Scene> {
 	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
 	t.teardown(() => rm(disk, { recursive: true, force: true }));
 	const big = path.join(disk, 'root');
-	await app.services.roots.add('big', 'local', big);
+	await app.services.rootAdministration.add('big', 'local', big);
 	const ada = await new Client(app).register('ada');
 	const home = path.join(app.filesDir, 'users/ada');
 	await mkdir(path.join(home, 'docs/deep/empty'), { recursive: true });

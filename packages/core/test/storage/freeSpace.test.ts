@@ -155,8 +155,8 @@ test('a storage that can’t tell its free space takes what comes, and keeps no 
 		...(await memoryStorageFlags(t)),
 		'--uploads-free-space-reserve': '8000 TB',
 	});
-	const { files, database, roots } = app.services;
-	t.like((await roots.list())[0], { fault: null, freeBytes: null, totalBytes: null });
+	const { files, database, rootAdministration } = app.services;
+	t.like((await rootAdministration.list())[0], { fault: null, freeBytes: null, totalBytes: null });
 	const ada = await new Client(app).register('ada');
 	t.is((await ada.get('/api/ready')).statusCode, 200);
 	const large = [field('directory', ''), file('large', Buffer.alloc(2 * megabyte))];

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { isFailure } from '@stowage/rules';
 import test from 'ava';
-import { assertApart } from '../../src/storage/assertApart.js';
+import { assertApart } from '../../src/storage/roots/assertApart.js';
 
 test('a root lies in no other root and holds none, also by way of links', async (t) => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-apart-'));

@@ -1,23 +1,12 @@
-import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '@stowage/database';
 import type { HomeMove, Registry, RootRecord, StorageDriver, StorageProvider } from '@stowage/plugin-api';
-import {
-	anonymousOwner,
-	Failure,
-	homeRoot,
-	isFailure,
-	joinPath,
-	parsePath,
-	publicRoot,
-	type StoragePath,
-} from '@stowage/rules';
-import type { Config } from '../config/schema.js';
-import type { Log } from '../log.js';
-import { assertApart } from './assertApart.js';
+import { anonymousOwner, Failure, homeRoot, isFailure, parsePath, publicRoot } from '@stowage/rules';
+import type { Config } from '../../config/schema.js';
+import type { Log } from '../../log.js';
+import { ensureFolder } from '../folders.js';
+import type { Mount, Mounts } from '../MountedStorage.js';
 import { ClosedStorage } from './ClosedStorage.js';
-import { ensureFolder } from './folders.js';
-import type { Mount, Mounts } from './MountedStorage.js';
 
 interface Dependencies {
 	drivers: Registry<StorageDriver>;
@@ -43,27 +32,13 @@ const silentMs = 10_000;
 /** How often a process asks which roots there are. */
 const defaultReloadMs = 2000;
 
-/** A root as the administrator sees it. */
-export interface RootState {
-	name: string;
-	rootId: string;
-	driver: string;
-	location: string | null;
-	isDefault: boolean;
-	/** Why it can't be used right now; null for one that can. */
-	fault: string | null;
-	/** Bytes; null where that can't be told. */
-	freeBytes: number | null;
-	totalBytes: number | null;
-}
-
 /** A mount with the place where it was opened; null for the one that is configured. */
-interface OpenMount extends Mount {
+export interface OpenMount extends Mount {
 	readonly location: string | null;
 }
 
 /** Where it is said where the first root lies. */
-const firstSettings = 'the setting plugins (the options of the storage), or by dataDir where they name no place';
+export const firstSettings = 'the setting plugins (the options of the storage), or by dataDir where they name no place';
 
 /** The storage roots that the database knows. The first one is where the configuration has it; others were added with the place where they lie. */
 export class Roots implements Mounts {
@@ -105,7 +80,7 @@ export class Roots implements Mounts {
 
 	get default(): Mount {
 		const record = this.#records.find(({ isDefault }) => isDefault);
-		return this.#mountOf(record?.rootId) ?? this.first;
+		return this.mountOf(record?.rootId) ?? this.first;
 	}
 
 	get first(): Mount {
@@ -179,15 +154,20 @@ export class Roots implements Mounts {
 		}
 	}
 
+	/** What the database knows of the roots, as it was asked last. */
+	get records(): readonly RootRecord[] {
+		return this.#records;
+	}
+
 	/** The root of that name. Throws `notFound`. */
 	async named(name: string): Promise<Mount> {
 		await this.reload();
-		return this.withId(this.#record(name).rootId);
+		return this.withId(this.record(name).rootId);
 	}
 
 	/** The root that carries this id. Throws `notFound`. */
 	withId(rootId: string): Mount {
-		const mount = this.#mountOf(rootId);
+		const mount = this.mountOf(rootId);
 		if (mount === undefined) throw new Failure('notFound', 'There is no such storage root any more.');
 		return mount;
 	}
@@ -215,12 +195,18 @@ export class Roots implements Mounts {
 
 	/** Notes on which root a home that is not there yet shall be made. Throws `notFound` for an unknown root and `alreadyExists` where the home is elsewhere. */
 	async placeHomeOn(username: string, name: string): Promise<void> {
-		const { rootId } = this.#record(name);
+		const { rootId } = this.record(name);
 		const isOnFirst = rootId !== this.first.storage.rootId && (await isThere(this.first.storage, username));
 		if (isOnFirst || (await this.#dependencies.database.homes.place(username, rootId)) !== rootId) {
 			throw new Failure('alreadyExists', `There is a home of ${username} on another root.`);
 		}
 		this.#homes.delete(username);
+	}
+
+	/** Resolves when every process has asked again which roots there are. */
+	async untilAllKnow(): Promise<void> {
+		await this.reload();
+		await wait(2 * this.#reloadMs);
 	}
 
 	/** Asks the database which roots there are, and opens those that are new. */
@@ -229,89 +215,6 @@ export class Roots implements Mounts {
 			this.#reloading = undefined;
 		});
 		return this.#reloading;
-	}
-
-	async list(): Promise<RootState[]> {
-		await this.reload();
-		return Promise.all(
-			this.#records.map(async ({ name, rootId, driver, location }) => {
-				const mount = this.#mountOf(rootId);
-				const state = { name, rootId, driver, location, isDefault: mount === this.default };
-				return { ...state, ...(await stateOf((mount ?? this.first).storage)) };
-			}),
-		);
-	}
-
-	/** Takes over what lies there, or makes a new root where nothing does. Resolves when every process knows it. */
-	async add(name: string, driver: string, location: string): Promise<void> {
-		if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) {
-			throw new Failure('invalidName', 'The name of a root has 1 to 64 letters, digits, dots, dashes or underscores.');
-		}
-		await this.reload();
-		if (this.#records.some((record) => record.name === name))
-			throw new Failure('alreadyExists', `There is a storage root ${name} already.`);
-		await this.#assertApart(location);
-		const storage = await this.#driver(driver).open(undefined, location);
-		try {
-			const known = this.#records.find(({ rootId }) => rootId === storage.rootId);
-			if (known !== undefined) throw new Failure('alreadyExists', `That is the storage root ${known.name}.`);
-			await ensureFolder(storage, homesFolder);
-			await this.#dependencies.database.roots.add({ name, rootId: storage.rootId, driver, location });
-		} finally {
-			await storage.close();
-		}
-		// A process that did not know of it would take homes that are placed there for homes on its only root.
-		await this.#untilAllKnow();
-	}
-
-	async rename(name: string, newName: string): Promise<void> {
-		await this.#dependencies.database.roots.rename(name, newName);
-		await this.reload();
-	}
-
-	/**
-	 * Notes that a root lies in another place from now on, where it must be already. Resolves when every process opens it there. Throws `invalid` for the root of the configuration, and `conflict`
-	 * for a place where this root is not.
-	 */
-	async relocate(name: string, location: string): Promise<void> {
-		await this.reload();
-		const record = this.#record(name);
-		if (record.location === null) throw new Failure('invalid', `Where ${name} lies is said by ${firstSettings}.`);
-		await this.#assertApart(location, record.rootId);
-		await this.#assertLiesAt(location, record);
-		await this.#dependencies.database.roots.relocate(record.rootId, location);
-		await this.#untilAllKnow();
-	}
-
-	/** New homes are made there from now on. Throws `conflict` while files that belong to no user lie on the root that was it. */
-	async setDefault(name: string): Promise<void> {
-		await this.reload();
-		const { storage } = this.#mountOf(this.#record(name).rootId) ?? this.first;
-		const before = this.default.storage;
-		if (storage === before) return;
-		const formerName = this.default.name;
-		await assertNoPublicFiles(before, formerName);
-		await this.#dependencies.database.roots.setDefault(name);
-		await this.#untilAllKnow();
-		try {
-			// Somebody may have uploaded to it until now.
-			await assertNoPublicFiles(before, formerName);
-		} catch (error) {
-			await this.#dependencies.database.roots.setDefault(formerName);
-			await this.reload();
-			throw error;
-		}
-	}
-
-	/** Forgets a root; its files stay. Throws `conflict` for the first one, the default one and one that holds homes. */
-	async remove(name: string): Promise<void> {
-		await this.reload();
-		const { rootId } = this.#record(name);
-		if (rootId === this.first.storage.rootId)
-			throw new Failure('conflict', `${name} is the root of the configuration.`);
-		if (rootId === this.default.storage.rootId) throw new Failure('conflict', `${name} is the default root.`);
-		await this.#dependencies.database.roots.remove(name);
-		await this.reload();
 	}
 
 	async close(): Promise<void> {
@@ -324,42 +227,8 @@ export class Roots implements Mounts {
 		await Promise.all(this.#mounts.map(({ storage }) => storage.close()));
 	}
 
-	/** Throws `invalid` where a location lies inside another root than this, or the other way round. */
-	async #assertApart(location: string, rootId?: string): Promise<void> {
-		const others = this.#records.flatMap((record) =>
-			record.location === null || record.rootId === rootId ? [] : [{ name: record.name, location: record.location }],
-		);
-		const { dataDir } = this.#dependencies.config;
-		// Where the first root lies only its plugin knows; by default it is in here.
-		const first = { name: this.first.name, location: path.join(dataDir, 'files') };
-		await assertApart(location, [...others, first]);
-	}
-
-	/** Throws `conflict` where something else lies than this root, and changes nothing there. */
-	async #assertLiesAt(location: string, { name, rootId, driver }: RootRecord): Promise<void> {
-		const opener = this.#driver(driver);
-		if (opener.identify === undefined) {
-			const storage = await opener.open(rootId, location);
-			return storage.check().finally(() => storage.close());
-		}
-		const found = await opener.identify(location);
-		if (found === rootId) return;
-		const known = this.#records.find((record) => record.rootId === found);
-		throw new Failure(
-			'conflict',
-			found === undefined
-				? `There is no storage root in ${location}. Mount the disk of ${name} there first: it carries ${rootId}.`
-				: `In ${location} lies ${known?.name ?? 'another storage root'} (${found}), and not ${name} (${rootId}).`,
-		);
-	}
-
 	get #reloadMs(): number {
 		return this.#dependencies.reloadMs ?? defaultReloadMs;
-	}
-
-	async #untilAllKnow(): Promise<void> {
-		await this.reload();
-		await wait(2 * this.#reloadMs);
 	}
 
 	async #reloadLater(): Promise<void> {
@@ -379,7 +248,7 @@ export class Roots implements Mounts {
 		const mounts: OpenMount[] = [];
 		for (const record of records) {
 			const { name, rootId, location } = record;
-			const open = this.#mountOf(rootId);
+			const open = this.mountOf(rootId);
 			if (open !== undefined && open.location !== location)
 				log.info({ root: name, location }, 'the location of a storage root was changed');
 			const isOpen = open?.location === location && !(open.storage instanceof ClosedStorage);
@@ -445,7 +314,7 @@ export class Roots implements Mounts {
 	async #openOrRefuse({ name, rootId, driver, location }: RootRecord): Promise<StorageProvider> {
 		try {
 			const id = rootId === '' ? undefined : rootId;
-			const opener = this.#driver(driver);
+			const opener = this.driver(driver);
 			const storage = await (location === null ? opener.open(id) : opener.open(id, location));
 			this.#toldReasons.delete(name);
 			return storage;
@@ -492,10 +361,10 @@ export class Roots implements Mounts {
 		const looks = this.#moveLooks;
 		const { rootId, move } = await this.#dependencies.database.homes.look(username);
 		if (looks === this.#moveLooks) this.#noteMove(username, move);
-		let mount = rootId === undefined ? this.first : this.#mountOf(rootId);
+		let mount = rootId === undefined ? this.first : this.mountOf(rootId);
 		if (mount === undefined) {
 			await this.reload();
-			mount = this.#mountOf(rootId);
+			mount = this.mountOf(rootId);
 		}
 		if (mount === undefined) throw new Failure('unavailable', 'The disk of these files is not known to this server.');
 		this.#homes.delete(username);
@@ -514,17 +383,20 @@ export class Roots implements Mounts {
 		this.#moves = moves;
 	}
 
-	#mountOf(rootId: string | undefined): OpenMount | undefined {
+	/** The root that carries this id, if it is known. */
+	mountOf(rootId: string | undefined): OpenMount | undefined {
 		return this.#mounts.find(({ storage }) => storage.rootId === rootId);
 	}
 
-	#record(name: string): RootRecord {
+	/** Throws `notFound`. */
+	record(name: string): RootRecord {
 		const record = this.#records.find((each) => each.name === name);
 		if (record === undefined) throw new Failure('notFound', `There is no storage root ${name}.`);
 		return record;
 	}
 
-	#driver(name: string): StorageDriver {
+	/** Throws `invalid` where no plugin offers it. */
+	driver(name: string): StorageDriver {
 		const { drivers } = this.#dependencies;
 		const driver = drivers.find(name);
 		if (driver !== undefined) return driver;
@@ -544,55 +416,10 @@ const mostHomesCached = 10_000;
 
 const homesFolder = parsePath('users');
 
-/** The trees of the default root. */
-const treesOfNobody = ['Public', 'users/anonymous'].map((text) => parsePath(text));
-
-async function assertNoPublicFiles(storage: StorageProvider, name: string): Promise<void> {
-	for (const path of treesOfNobody) {
-		if (await holdsFiles(storage, path)) {
-			throw new Failure(
-				'conflict',
-				`There are files of no user on ${name}: move what lies in ${path} to the new root first.`,
-			);
-		}
-	}
-}
-
-async function stateOf(storage: StorageProvider): Promise<Pick<RootState, 'fault' | 'freeBytes' | 'totalBytes'>> {
-	try {
-		await storage.check();
-		const [freeBytes = null, totalBytes = null] = [await storage.freeSpace(), await storage.totalSpace()];
-		return { fault: null, freeBytes, totalBytes };
-	} catch (error) {
-		if (!isFailure(error)) throw error;
-		return { fault: withCause(error), freeBytes: null, totalBytes: null };
-	}
-}
-
-/** What strangers are not told: a path, or what a plugin said. */
-function withCause({ message, cause }: Failure): string {
-	return cause instanceof Error ? `${message.replace(/\.$/, '')}: ${cause.message}` : message;
-}
-
 async function isThere(storage: StorageProvider, username: string): Promise<boolean> {
 	try {
 		await storage.stat(homeRoot(username));
 		return true;
-	} catch (error) {
-		if (isFailure(error, 'notFound')) return false;
-		throw error;
-	}
-}
-
-/** Whether any file lies in a folder or below. */
-async function holdsFiles(storage: StorageProvider, path: StoragePath): Promise<boolean> {
-	try {
-		for await (const batch of storage.list(path)) {
-			for (const { name, type } of batch) {
-				if (type === 'file' || (await holdsFiles(storage, joinPath(path, name)))) return true;
-			}
-		}
-		return false;
 	} catch (error) {
 		if (isFailure(error, 'notFound')) return false;
 		throw error;

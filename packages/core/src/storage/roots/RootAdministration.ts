@@ -1,0 +1,189 @@
+import path from 'node:path';
+import type { RootRecord, RootStore, StorageProvider } from '@stowage/plugin-api';
+import { Failure, isFailure, joinPath, parsePath, type StoragePath } from '@stowage/rules';
+import { ensureFolder } from '../folders.js';
+import { assertApart } from './assertApart.js';
+import { firstSettings, type Roots } from './Roots.js';
+
+/** A root as the administrator sees it. */
+export interface RootState {
+	name: string;
+	rootId: string;
+	driver: string;
+	location: string | null;
+	isDefault: boolean;
+	/** Why it can't be used right now; null for one that can. */
+	fault: string | null;
+	/** Bytes; null where that can't be told. */
+	freeBytes: number | null;
+	totalBytes: number | null;
+}
+
+/** What an administrator does with storage roots. */
+export class RootAdministration {
+	readonly #roots: Roots;
+	readonly #store: RootStore;
+	readonly #dataDir: string;
+
+	constructor(roots: Roots, store: RootStore, dataDir: string) {
+		this.#roots = roots;
+		this.#store = store;
+		this.#dataDir = dataDir;
+	}
+
+	async list(): Promise<RootState[]> {
+		await this.#roots.reload();
+		return Promise.all(
+			this.#roots.records.map(async ({ name, rootId, driver, location }) => {
+				const mount = this.#roots.mountOf(rootId);
+				const state = { name, rootId, driver, location, isDefault: mount === this.#roots.default };
+				return { ...state, ...(await stateOf((mount ?? this.#roots.first).storage)) };
+			}),
+		);
+	}
+
+	/** Takes over what lies there, or makes a new root where nothing does. Resolves when every process knows it. */
+	async add(name: string, driver: string, location: string): Promise<void> {
+		if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) {
+			throw new Failure('invalidName', 'The name of a root has 1 to 64 letters, digits, dots, dashes or underscores.');
+		}
+		await this.#roots.reload();
+		if (this.#roots.records.some((record) => record.name === name))
+			throw new Failure('alreadyExists', `There is a storage root ${name} already.`);
+		await this.#assertApart(location);
+		const storage = await this.#roots.driver(driver).open(undefined, location);
+		try {
+			const known = this.#roots.records.find(({ rootId }) => rootId === storage.rootId);
+			if (known !== undefined) throw new Failure('alreadyExists', `That is the storage root ${known.name}.`);
+			await ensureFolder(storage, parsePath('users'));
+			await this.#store.add({ name, rootId: storage.rootId, driver, location });
+		} finally {
+			await storage.close();
+		}
+		// A process that did not know of it would take homes that are placed there for homes on its only root.
+		await this.#roots.untilAllKnow();
+	}
+
+	async rename(name: string, newName: string): Promise<void> {
+		await this.#store.rename(name, newName);
+		await this.#roots.reload();
+	}
+
+	/**
+	 * Notes that a root lies in another place from now on, where it must be already. Resolves when every process opens it there. Throws `invalid` for the root of the configuration, and `conflict`
+	 * for a place where this root is not.
+	 */
+	async relocate(name: string, location: string): Promise<void> {
+		await this.#roots.reload();
+		const record = this.#roots.record(name);
+		if (record.location === null) throw new Failure('invalid', `Where ${name} lies is said by ${firstSettings}.`);
+		await this.#assertApart(location, record.rootId);
+		await this.#assertLiesAt(location, record);
+		await this.#store.relocate(record.rootId, location);
+		await this.#roots.untilAllKnow();
+	}
+
+	/** New homes are made there from now on. Throws `conflict` while files that belong to no user lie on the root that was it. */
+	async setDefault(name: string): Promise<void> {
+		await this.#roots.reload();
+		const { storage } = this.#roots.mountOf(this.#roots.record(name).rootId) ?? this.#roots.first;
+		const before = this.#roots.default.storage;
+		if (storage === before) return;
+		const formerName = this.#roots.default.name;
+		await assertNoPublicFiles(before, formerName);
+		await this.#store.setDefault(name);
+		await this.#roots.untilAllKnow();
+		try {
+			// Somebody may have uploaded to it until now.
+			await assertNoPublicFiles(before, formerName);
+		} catch (error) {
+			await this.#store.setDefault(formerName);
+			await this.#roots.reload();
+			throw error;
+		}
+	}
+
+	/** Forgets a root; its files stay. Throws `conflict` for the first one, the default one and one that holds homes. */
+	async remove(name: string): Promise<void> {
+		await this.#roots.reload();
+		const { rootId } = this.#roots.record(name);
+		if (rootId === this.#roots.first.storage.rootId)
+			throw new Failure('conflict', `${name} is the root of the configuration.`);
+		if (rootId === this.#roots.default.storage.rootId) throw new Failure('conflict', `${name} is the default root.`);
+		await this.#store.remove(name);
+		await this.#roots.reload();
+	}
+
+	/** Throws `invalid` where a location lies inside another root than this, or the other way round. */
+	async #assertApart(location: string, rootId?: string): Promise<void> {
+		const others = this.#roots.records.flatMap((record) =>
+			record.location === null || record.rootId === rootId ? [] : [{ name: record.name, location: record.location }],
+		);
+		// Where the first root lies only its plugin knows; by default it is in here.
+		const first = { name: this.#roots.first.name, location: path.join(this.#dataDir, 'files') };
+		await assertApart(location, [...others, first]);
+	}
+
+	/** Throws `conflict` where something else lies than this root, and changes nothing there. */
+	async #assertLiesAt(location: string, { name, rootId, driver }: RootRecord): Promise<void> {
+		const opener = this.#roots.driver(driver);
+		if (opener.identify === undefined) {
+			const storage = await opener.open(rootId, location);
+			return storage.check().finally(() => storage.close());
+		}
+		const found = await opener.identify(location);
+		if (found === rootId) return;
+		const known = this.#roots.records.find((record) => record.rootId === found);
+		throw new Failure(
+			'conflict',
+			found === undefined
+				? `There is no storage root in ${location}. Mount the disk of ${name} there first: it carries ${rootId}.`
+				: `In ${location} lies ${known?.name ?? 'another storage root'} (${found}), and not ${name} (${rootId}).`,
+		);
+	}
+}
+
+/** The trees of the default root. */
+const treesOfNobody = ['Public', 'users/anonymous'].map((text) => parsePath(text));
+
+async function assertNoPublicFiles(storage: StorageProvider, name: string): Promise<void> {
+	for (const path of treesOfNobody) {
+		if (await holdsFiles(storage, path)) {
+			throw new Failure(
+				'conflict',
+				`There are files of no user on ${name}: move what lies in ${path} to the new root first.`,
+			);
+		}
+	}
+}
+
+async function stateOf(storage: StorageProvider): Promise<Pick<RootState, 'fault' | 'freeBytes' | 'totalBytes'>> {
+	try {
+		await storage.check();
+		const [freeBytes = null, totalBytes = null] = [await storage.freeSpace(), await storage.totalSpace()];
+		return { fault: null, freeBytes, totalBytes };
+	} catch (error) {
+		if (!isFailure(error)) throw error;
+		return { fault: withCause(error), freeBytes: null, totalBytes: null };
+	}
+}
+
+/** What strangers are not told: a path, or what a plugin said. */
+function withCause({ message, cause }: Failure): string {
+	return cause instanceof Error ? `${message.replace(/\.$/, '')}: ${cause.message}` : message;
+}
+
+/** Whether any file lies in a folder or below. */
+async function holdsFiles(storage: StorageProvider, path: StoragePath): Promise<boolean> {
+	try {
+		for await (const batch of storage.list(path)) {
+			for (const { name, type } of batch) {
+				if (type === 'file' || (await holdsFiles(storage, joinPath(path, name)))) return true;
+			}
+		}
+		return false;
+	} catch (error) {
+		if (isFailure(error, 'notFound')) return false;
+		throw error;
+	}
+}
