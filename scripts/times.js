@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import os from 'node:os';
 import path from 'node:path';
 import { root } from './run.js';
 
@@ -13,15 +14,21 @@ export class Times {
 
 	async measure(name, work) {
 		const began = performance.now();
+		const before = processorTimes();
 		const result = await work();
-		this.#parts.push([name, (performance.now() - began) / 1000]);
+		const after = processorTimes();
+		const idle = (after.idle - before.idle) / (after.all - before.all || 1);
+		this.#parts.push([name, (performance.now() - began) / 1000, idle]);
 		return result;
 	}
 
 	/** The parts, and the test files by room from the lines that `usage.js` wrote. */
 	async print(usageFile) {
 		console.log('\n== times');
-		for (const [name, elapsed] of this.#parts) console.log(`${seconds(elapsed)}  ${name}`);
+		for (const [name, elapsed, idle] of this.#parts) {
+			const unused = idle === undefined ? '' : `, processors idle ${Math.round(idle * 100)} %`;
+			console.log(`${seconds(elapsed)}  ${name}${unused}`);
+		}
 		const files = await readUsage(usageFile);
 		console.log('\n processor     elapsed  of the test files of each room, with the programs that they start');
 		for (const [room, ownFiles] of byRoom(files)) console.log(`${sum(ownFiles)}  ${room} (${ownFiles.length})`);
@@ -29,6 +36,13 @@ export class Times {
 		const dearest = files.sort((a, b) => b.cpu - a.cpu).slice(0, 12);
 		for (const one of dearest) console.log(`${sum([one])}  ${one.file}`);
 	}
+}
+
+/** Milliseconds of all processors since the machine started. They include what no process has counted, such as a browser's pages. */
+function processorTimes() {
+	const times = os.cpus().map((cpu) => cpu.times);
+	const of = (names) => times.reduce((sum, own) => sum + names.reduce((total, name) => total + own[name], 0), 0);
+	return { idle: of(['idle']), all: of(['user', 'nice', 'sys', 'idle', 'irq']) };
 }
 
 async function readUsage(file) {

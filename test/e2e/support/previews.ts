@@ -8,8 +8,17 @@ import { nameIn, overlaysClosed } from './fileManager.js';
 
 const run = promisify(execFile);
 
-/** What ffmpeg makes of its arguments, as a file with this extension. */
+const recordings = new Map<string, Promise<Buffer>>();
+
+/** What ffmpeg makes of its arguments, as a file with this extension. Made once for all tests of a process; each gets a copy. */
 export async function recorded(extension: string, ...args: string[]): Promise<Buffer> {
+	const key = JSON.stringify([extension, ...args]);
+	const recording = recordings.get(key) ?? record(extension, args);
+	recordings.set(key, recording);
+	return Buffer.from(await recording);
+}
+
+async function record(extension: string, args: string[]): Promise<Buffer> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-media-'));
 	try {
 		const file = path.join(folder, `made.${extension}`);
