@@ -5,6 +5,7 @@ import type {
 	MoveOptions,
 	NamingOptions,
 	OpenFile,
+	ReplacingStorage,
 	StagedFile,
 	StagingAges,
 	StorageDriver,
@@ -44,7 +45,7 @@ export function memoryStorageDriver(options?: MemoryOptions): StorageDriver {
 }
 
 /** A storage that keeps everything in memory, for tests: quick, and gone with the last reference to it. */
-export class MemoryStorage implements FolderTimesStorage {
+export class MemoryStorage implements FolderTimesStorage, ReplacingStorage {
 	readonly rootId: string;
 	readonly #root: MemoryRoot;
 	readonly #space: number | undefined;
@@ -74,6 +75,10 @@ export class MemoryStorage implements FolderTimesStorage {
 		return new OpenMemoryFile(itemOf(baseName(path), node), node);
 	}
 
+	async canReplace(): Promise<boolean> {
+		return true;
+	}
+
 	async makeDirectory(path: StoragePath): Promise<StorageItem> {
 		const node = new FolderNode();
 		this.#publish(node, path);
@@ -85,19 +90,19 @@ export class MemoryStorage implements FolderTimesStorage {
 	}
 
 	async move(from: StoragePath, to: StoragePath, options: MoveOptions = {}): Promise<StorageItem> {
-		this.#apart(from, to);
+		this.#apart(from, to, options);
 		const path = this.#freePath(to, options);
 		if (options.beforeNaming !== undefined) await options.beforeNaming(baseName(path));
 		// Looked up after the wait, in which somebody else may have moved it.
-		const node = this.#apart(from, to);
-		this.#publish(node, path);
+		const node = this.#apart(from, to, options);
+		this.#publish(node, path, options);
 		this.#folder(parentPath(from)).delete(baseName(from));
 		return itemOf(baseName(path), node);
 	}
 
 	async copy(from: StoragePath, to: StoragePath, options: CopyOptions = {}): Promise<StorageItem> {
 		options.signal?.throwIfAborted();
-		const staged = options.staged && this.#root.findCopy(options.staged.id, this.#apart(from, to).type);
+		const staged = options.staged && this.#root.findCopy(options.staged.id, this.#apart(from, to, options).type);
 		if (staged?.published !== undefined) {
 			const { children } = this.#folder(parentPath(to));
 			for (const name of [options.staged?.name, baseName(to)]) {
@@ -106,19 +111,20 @@ export class MemoryStorage implements FolderTimesStorage {
 		}
 		if (staged?.isBusy) throw new Failure('locked', 'Somebody else is working on this copy.');
 		const isFound = staged !== undefined && staged.published === undefined;
-		const own = isFound ? staged : this.#root.beginCopy(this.#apart(from, to).type);
+		const own = isFound ? staged : this.#root.beginCopy(this.#apart(from, to, options).type);
 		own.isBusy = true;
 		try {
 			if (!isFound) await options.staged?.onBegin(own.id);
-			await announceCopy(this.#apart(from, to), options);
+			if (replaces(options)) this.#freePath(to, options);
+			await announceCopy(this.#apart(from, to, options), options);
 			options.signal?.throwIfAborted();
 			for (;;) {
 				const path = this.#freePath(to, options);
 				await options.beforeNaming?.(baseName(path));
 				// Somebody else may have taken the name meanwhile.
 				if (this.#freePath(to, options) !== path) continue;
-				const copy = this.#apart(from, to).copy();
-				this.#publish(copy, path);
+				const copy = this.#apart(from, to, options).copy();
+				this.#publish(copy, path, options);
 				own.published = copy;
 				return itemOf(baseName(path), copy);
 			}
@@ -148,7 +154,7 @@ export class MemoryStorage implements FolderTimesStorage {
 		this.#assertHere();
 		return new StagedMemoryFile(this.#root, id ?? this.#root.begin(), {
 			freePath: (path, options) => this.#freePath(path, options),
-			publish: (node, path) => this.#publish(node, path),
+			publish: (node, path, options) => this.#publish(node, path, options),
 		});
 	}
 
@@ -212,9 +218,10 @@ export class MemoryStorage implements FolderTimesStorage {
 	}
 
 	/** The node at `from`, which may go to `to`. */
-	#apart(from: StoragePath, to: StoragePath): Node {
-		if (to === rootPath) throw nameTaken(to);
+	#apart(from: StoragePath, to: StoragePath, options: NamingOptions): Node {
+		if (to === rootPath && !replaces(options)) throw nameTaken(to);
 		const node = this.#node(from);
+		if (node.type === 'directory' && replaces(options)) throw onlyFiles();
 		if (node.type === 'directory' && isWithin(parentPath(to), from)) {
 			throw new Failure('invalid', 'A folder cannot be put into itself.');
 		}
@@ -222,17 +229,33 @@ export class MemoryStorage implements FolderTimesStorage {
 	}
 
 	/** The path, or one beside it with the first of the other names that is free. */
-	#freePath(path: StoragePath, { otherNames = [] }: NamingOptions): StoragePath {
+	#freePath(path: StoragePath, { otherNames = [], onConflict = 'fail' }: NamingOptions): StoragePath {
 		const { children } = this.#folder(parentPath(path));
+		if (onConflict !== 'fail') {
+			this.#assertVersion(path, onConflict.replace);
+			return path;
+		}
 		const free = [baseName(path), ...otherNames].find((name) => !children.has(name));
 		if (path === rootPath || free === undefined) throw nameTaken(path);
 		return joinPath(parentPath(path), free);
 	}
 
-	#publish(node: Node, path: StoragePath): void {
+	#publish(node: Node, path: StoragePath, { onConflict = 'fail' }: NamingOptions = {}): void {
 		const folder = this.#folder(parentPath(path));
-		if (path === rootPath || folder.children.has(baseName(path))) throw nameTaken(path);
+		if (onConflict !== 'fail') {
+			if (node.type === 'directory') throw onlyFiles();
+			this.#assertVersion(path, onConflict.replace);
+			if (folder.children.get(baseName(path)) === node)
+				throw new Failure('invalid', 'A file cannot take its own place.');
+		} else if (path === rootPath || folder.children.has(baseName(path))) throw nameTaken(path);
 		folder.set(baseName(path), node);
+	}
+
+	#assertVersion(path: StoragePath, version: string): void {
+		const node = this.#findNode(path);
+		if (node?.type !== 'file' || itemOf('', node).version !== version) {
+			throw new Failure('preconditionFailed', 'The file has changed.');
+		}
 	}
 }
 
@@ -271,6 +294,14 @@ async function announceCopy(node: Node, options: CopyOptions): Promise<void> {
 		await options.beforeBytes?.(size);
 		options.afterBytes?.(size);
 	} else for (const child of node.children.values()) await announceCopy(child, options);
+}
+
+function replaces({ onConflict = 'fail' }: NamingOptions): boolean {
+	return onConflict !== 'fail';
+}
+
+function onlyFiles(): Failure {
+	return new Failure('invalid', 'Only a file can take the place of a file.');
 }
 
 function noSuchEntry(path: StoragePath): Failure {

@@ -6,8 +6,8 @@ import { type FileNode, itemOf, type MemoryRoot, type StagedNode } from './memor
 export interface PublishingTree {
 	/** The path, or one beside it with the first free of the other names. Throws as `publish` does. */
 	freePath(path: StoragePath, options: NamingOptions): StoragePath;
-	/** Throws `notFound` where the folder is missing and `alreadyExists` for a taken name. */
-	publish(node: FileNode, path: StoragePath): void;
+	/** Throws `notFound` where the folder is missing, `alreadyExists` for a taken name and `preconditionFailed` for another version than the one to replace. */
+	publish(node: FileNode, path: StoragePath, options: NamingOptions): void;
 }
 
 export class StagedMemoryFile implements StagedFile {
@@ -79,7 +79,7 @@ export class StagedMemoryFile implements StagedFile {
 					// Somebody else may have taken the name, or dropped the file.
 					if (this.#open() !== node || this.tree.freePath(path, options) !== free) continue;
 				}
-				this.tree.publish(node, free);
+				this.tree.publish(node, free, options);
 				this.#staged.state = 'published';
 				if (options.mtime !== undefined) node.mtime = options.mtime;
 				return itemOf(baseName(free), node);

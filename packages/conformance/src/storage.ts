@@ -4,6 +4,7 @@ import { changingRules } from './storage/changing.js';
 import { copyingRules } from './storage/copying.js';
 import { namingRules } from './storage/naming.js';
 import { readingRules } from './storage/reading.js';
+import { replacingRules } from './storage/replacing.js';
 import { stagedCopyRules } from './storage/stagedCopies.js';
 import { stagingRules } from './storage/staging.js';
 import type { Rule } from './storage/steps.js';
@@ -35,4 +36,5 @@ export function storageSuite(test: TestFn, name: string, makeDriver: MakeStorage
 	copyingRules(rule);
 	stagedCopyRules(rule);
 	namingRules(rule);
+	replacingRules(rule);
 }

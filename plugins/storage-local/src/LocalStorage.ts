@@ -5,6 +5,7 @@ import type {
 	LocalFilesStorage,
 	MoveOptions,
 	OpenFile,
+	ReplacingStorage,
 	StagedFile,
 	StagingAges,
 	StorageEntry,
@@ -28,24 +29,36 @@ import { setModified } from './system/descriptors.js';
 import { withFailures } from './system/systemErrors.js';
 import { watchFolder } from './watching/watchFolder.js';
 import { findPublished } from './writing/commit.js';
+import { finishReplacements } from './writing/replaceFile.js';
 import { StagedLocalFile } from './writing/StagedLocalFile.js';
 import { sweepLeftovers, sweepStaging } from './writing/sweep.js';
 
 /** Files as plain files below one folder. Each call looks first whether the folder is still the one that is ours. */
-export class LocalStorage implements FolderTimesStorage, LocalFilesStorage, SurveyingStorage, WatchingStorage {
+export class LocalStorage
+	implements FolderTimesStorage, LocalFilesStorage, ReplacingStorage, SurveyingStorage, WatchingStorage
+{
 	readonly #background = new Set<Promise<void>>();
+	#finishing: Promise<void> | undefined;
 
 	constructor(readonly disk: Disk) {
 		disk.root.onVerified(() => {
 			disk.renameFlag.forget();
-			this.#later(() => sweepLeftovers(disk));
+			disk.exchangeFlag.forget();
+			// Before anything is swept.
+			const finishing = finishReplacements(disk);
+			this.#finishing = finishing.catch(() => {});
+			this.#later(async () => {
+				await finishing;
+				await sweepLeftovers(disk);
+			});
 		});
 	}
 
-	/** Looks for the root for the first time. One that is away is no failure: it may come. */
+	/** Looks for the root for the first time, and finishes what a crash cut off. One that is away is no failure: it may come. */
 	async prepare(): Promise<void> {
 		try {
 			using _root = await this.disk.root.open();
+			await this.#finishing;
 		} catch (error) {
 			if (!isFailure(error, 'unavailable')) throw error;
 		}
@@ -65,6 +78,13 @@ export class LocalStorage implements FolderTimesStorage, LocalFilesStorage, Surv
 
 	survey(path: StoragePath): AsyncIterable<SurveyBatch> {
 		return surveyFolder(this.disk, path);
+	}
+
+	canReplace(path: StoragePath): Promise<boolean> {
+		return withFailures(path, async () => {
+			using folder = await this.disk.parentOf(path, 'pass');
+			return await this.disk.exchangeFlag.isSetAt(folder);
+		});
 	}
 
 	count(path: StoragePath): Promise<number> {

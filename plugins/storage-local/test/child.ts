@@ -47,6 +47,11 @@ const tasks: Record<string, () => Promise<unknown>> = {
 		await staged.sync().catch(() => writeSync(1, 'not synced\n'));
 		return staged.commit(parsePath(second));
 	},
+	/** Puts a staged file in the place of another one. */
+	replace: async () => {
+		const { version } = await storage.stat(parsePath(second));
+		return (await storage.stage(first)).commit(parsePath(second), { onConflict: { replace: version } });
+	},
 	move: () => storage.move(parsePath(first), parsePath(second)),
 	remove: () => storage.remove(parsePath(first)),
 	makeDirectory: () => storage.makeDirectory(parsePath(first)),

@@ -31,6 +31,30 @@ test('commit syncs the bytes, then takes the name, then syncs the folder, then a
 	t.is(await readText(storage, 'docs/a.txt'), 'content');
 });
 
+test('what is replaced is removed after the new file, the note of it and the exchange are durable', async (t) => {
+	const { storage, root } = await localStorage(t);
+	await plant(root, { 'docs/a.txt': 'old' });
+	const staged = await storage.stage();
+	await staged.append(body('content'), 0);
+	const { answer, calls } = await traceChild(t, traced, root, storage.rootId, 'replace', staged.id, 'docs/a.txt');
+	t.is(answer, 'done');
+	const exchanged = find(calls, /^renameat2$/, /"a\.txt".*RENAME_EXCHANGE.*= 0/);
+	const later = calls.filter((call) => call.begun > exchanged.ended);
+	assertOrder(t, [
+		find(calls, sync, /\.stowage\/staging\/[0-9a-f]{32}>/),
+		find(calls, sync, /\.stowage\/staging\/replacing-[0-9a-f]{32}\.json>/),
+		find(calls, sync, /\.stowage\/staging>/),
+		find(calls, /^renameat2$/, /"replacing-[0-9a-f]{32}", RENAME_NOREPLACE.*= 0/),
+		exchanged,
+		find(later, sync, /files\/docs>/),
+		find(later, sync, /\.stowage\/staging>/),
+		find(later, /^unlink/, /replacing-[0-9a-f]{32}"/),
+		find(later, /^unlink/, /replacing-[0-9a-f]{32}\.json"/),
+		find(calls, /^write$/, answered),
+	]);
+	t.is(await readText(storage, 'docs/a.txt'), 'content');
+});
+
 test('names that are taken cost no further syncs and no tries', async (t) => {
 	const { storage, root } = await localStorage(t);
 	await plant(root, { a: 'x', ...Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`${n}`, 'x'])) });

@@ -4,10 +4,13 @@ import {
 	type CopyOptions,
 	type FolderListener,
 	hasLocalFiles,
+	hasReplace,
 	hasSurvey,
 	hasWatch,
 	type MoveOptions,
+	type NamingOptions,
 	type OpenFile,
+	type ReplacingStorage,
 	type StagedFile,
 	type StagingAges,
 	type StorageEntry,
@@ -67,7 +70,7 @@ const homesFolder = parsePath('users');
  * All storage roots as one: a home lies on one of them, and whatever belongs to no user on the default one. A root that is away takes its own part with it
  * and nothing else. Whoever stages a file says where it shall go, since it must lie on the disk that it will be published on.
  */
-export class MountedStorage implements SurveyingStorage, WatchingStorage {
+export class MountedStorage implements ReplacingStorage, SurveyingStorage, WatchingStorage {
 	readonly #mounts: Mounts;
 
 	constructor(mounts: Mounts) {
@@ -143,6 +146,11 @@ export class MountedStorage implements SurveyingStorage, WatchingStorage {
 		return taggedFile(await storage.open(path), tag);
 	}
 
+	async canReplace(path: StoragePath): Promise<boolean> {
+		const { storage } = await this.mountAt(path);
+		return hasReplace(storage) && (await storage.canReplace(path));
+	}
+
 	makeDirectory(path: StoragePath): Promise<StorageItem> {
 		return this.changing(path, async () => {
 			const { storage, tag } = await this.mountAt(path);
@@ -154,6 +162,7 @@ export class MountedStorage implements SurveyingStorage, WatchingStorage {
 		const move = async () => {
 			const [source, target] = await Promise.all([this.mountAt(from), this.mountAt(to)]);
 			if (source !== target) throw new Failure('invalid', 'Items can’t be moved to a home on another disk.');
+			await this.#assertReplaceable(to, options);
 			return tagged(await source.storage.move(from, to, options), source.tag);
 		};
 		return this.changing(from, () => (homeAt(to) === homeAt(from) ? move() : this.changing(to, move)));
@@ -164,6 +173,7 @@ export class MountedStorage implements SurveyingStorage, WatchingStorage {
 	}
 
 	async #copy(from: StoragePath, to: StoragePath, options: CopyOptions): Promise<StorageItem> {
+		await this.#assertReplaceable(to, options);
 		const [source, target] = await Promise.all([this.mountAt(from), this.mountAt(to)]);
 		const { staged, ...rest } = options;
 		const home = homeAt(to);
@@ -236,6 +246,11 @@ export class MountedStorage implements SurveyingStorage, WatchingStorage {
 		return { key: createHash('sha256').update(id).digest('hex'), source, target: storage };
 	}
 
+	async #assertReplaceable(path: StoragePath, { onConflict = 'fail' }: NamingOptions = {}): Promise<void> {
+		if (onConflict === 'fail' || (await this.canReplace(path))) return;
+		throw new Failure('invalid', 'Files can’t be replaced in one step on this disk.');
+	}
+
 	/** Sweeps each root, also if another one is away. */
 	async sweepStaging(before: StagingAges, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
 		const sweep = async ({ storage, tag }: Mount) => {
@@ -304,6 +319,8 @@ export class MountedStorage implements SurveyingStorage, WatchingStorage {
 			sync: () => staged.sync(),
 			commit: (path: StoragePath, options?: CommitOptions) =>
 				this.changing(path, async () => {
+					// Before it leaves the staging of its own root.
+					await this.#assertReplaceable(path, options);
 					const target = await this.mountAt(path);
 					const isHere = target.storage === storage;
 					const item = isHere

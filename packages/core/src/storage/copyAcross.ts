@@ -30,6 +30,8 @@ export async function copyAcross(
 	options: CopyOptions,
 ): Promise<StorageItem> {
 	const item = await source.stat(from);
+	if (item.type === 'directory' && (options.onConflict ?? 'fail') !== 'fail')
+		throw new Failure('invalid', 'Only a file can take the place of a file.');
 	return item.type === 'file'
 		? copyFile(source, from, target, to, options)
 		: copyTree(source, from, target, to, options);
@@ -70,7 +72,7 @@ async function copyFile(
 	from: StoragePath,
 	target: StorageProvider,
 	to: StoragePath,
-	{ staged: staging, otherNames = [], beforeNaming, ...options }: CopyOptions,
+	{ staged: staging, otherNames = [], onConflict, beforeNaming, ...options }: CopyOptions,
 ): Promise<StorageItem> {
 	const earlier = staging?.id?.startsWith(filePrefix) ? staging.id.slice(filePrefix.length) : undefined;
 	if (earlier !== undefined) {
@@ -85,7 +87,7 @@ async function copyFile(
 			await options.beforeItem?.(file.item);
 			await staged.append(bytesOf(file.read(), options), 0);
 			options.signal?.throwIfAborted();
-			return await staged.commit(to, { otherNames, beforeNaming, mtime: file.item.mtime });
+			return await staged.commit(to, { otherNames, onConflict, beforeNaming, mtime: file.item.mtime });
 		} finally {
 			await file.close();
 		}

@@ -32,6 +32,17 @@ export function hasFolderTimes(storage: StorageProvider): storage is FolderTimes
 	return 'setFolderTime' in storage;
 }
 
+/** A further ability of a storage: to put a file in the place of another one (`NamingOptions.onConflict`). */
+export interface ReplacingStorage extends StorageProvider {
+	/** Whether that can be done where the path lies: not every file system can. */
+	canReplace(path: StoragePath): Promise<boolean>;
+}
+
+/** Whether a storage has this ability. */
+export function hasReplace(storage: StorageProvider): storage is ReplacingStorage {
+	return 'canReplace' in storage;
+}
+
 /** A further ability of a storage: its files are plain files below one folder, and another program of this machine may read them there. */
 export interface LocalFilesStorage extends StorageProvider {
 	/** Where something lies, relative to that folder. */

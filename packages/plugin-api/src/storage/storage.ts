@@ -53,8 +53,22 @@ export interface OpenFile {
 	close(): Promise<void>;
 }
 
+/** Puts a file in the place of the one that has this version, as `stat` tells it. */
+export interface ReplaceVersion {
+	replace: string;
+}
+
 /** What something is called in its folder where its name is taken. */
 export interface NamingOptions {
+	/**
+	 * What happens where the name of the path is taken. `fail` tries the other names, and throws `alreadyExists` if all are taken.
+	 *
+	 * With a version the file that lies there is replaced in one step, and no other name is tried. Throws `preconditionFailed` where anything but that version of a file lies there, or
+	 * nothing, and `invalid` for a folder, for a file that shall replace itself, and where the storage can't (`canReplace`); then nothing has changed. A power cut at any time leaves the old
+	 * file or the new one there, whole.
+	 * @default 'fail'
+	 */
+	onConflict?: 'fail' | ReplaceVersion | undefined;
 	/** Names to try in this order once that of the path is found taken; the item in the answer carries the one it got. May be gone through more than once. */
 	otherNames?: Iterable<string>;
 }
@@ -131,7 +145,7 @@ export interface StagedFile {
 	/** Resolves when every byte held would survive a power cut. When it fails, the file is dropped: a later one might vouch for bytes that are lost. */
 	sync(): Promise<void>;
 	/**
-	 * Publishes the file under `path`, durably and whole; never replaces: throws `alreadyExists` if that and all `otherNames` are taken. Throws `notFound` where
+	 * Publishes the file under `path`, durably and whole; replaces nothing unless that is asked for: throws `alreadyExists` if that and all `otherNames` are taken. Throws `notFound` where
 	 * the folder is missing, and for a file that was published or discarded before: `publishedAs` tells which.
 	 */
 	commit(path: StoragePath, options?: CommitOptions): Promise<StorageItem>;

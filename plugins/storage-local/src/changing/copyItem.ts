@@ -10,6 +10,7 @@ import { objectId, toItem } from '../system/fileStat.js';
 import { readFileFlags, stepInto } from '../system/openFolder.js';
 import { nameTaken, noSuchEntry } from '../system/systemErrors.js';
 import { namesFrom, statNames, takeFreeName } from '../writing/freeNames.js';
+import { assertReplaceable, onlyFiles, replacedVersion, replaceFile } from '../writing/replaceFile.js';
 import { parseCopyId, type StagedId } from '../writing/stagedIds.js';
 import { CopyObject, discardObject } from './CopyObject.js';
 import { type CopyMeans, copyContents, copySingleFile, syncTree } from './copyTree.js';
@@ -24,10 +25,12 @@ export async function copyItem(
 	options: CopyOptions,
 ): Promise<StorageItem> {
 	const { signal, otherNames = [], beforeNaming, staged } = options;
-	assertApart(from, to);
+	const version = replacedVersion(options);
+	assertApart(from, to, version);
 	signal?.throwIfAborted();
 	using source = await disk.parentOf(from, 'pass');
 	const item = await itemAt(disk, source, baseName(from));
+	if (item.type === 'directory' && version !== undefined) throw onlyFiles();
 	if (item.type === 'directory' && isWithin(parentPath(to), from)) throw intoItself();
 	using target = await disk.parentOf(to, 'read');
 	using staging = await disk.privateFolder(stagingFolder, 'pass');
@@ -38,7 +41,8 @@ export async function copyItem(
 		const published = await findPublished(disk, before, item.type, target, names);
 		if (published !== undefined) return published;
 	}
-	if (found === undefined) await assertFree(disk, target, to, otherNames);
+	if (version !== undefined) await assertReplaceable(disk, target, to, version);
+	else if (found === undefined) await assertFree(disk, target, to, otherNames);
 	using copy = found ?? (await CopyObject.begin(disk, staging, item.type, staged === undefined ? 'scratch' : 'staged'));
 	try {
 		if (copy.isNew) await staged?.onBegin(await copy.id());
@@ -47,6 +51,11 @@ export async function copyItem(
 		await syncCopy(disk, copy);
 		signal?.throwIfAborted();
 		const whole = toItem(copy.name, { ...(await disk.statOf(copy.fd)), type: item.type });
+		if (version !== undefined) {
+			const own = { folder: staging, name: copy.name, object: whole.id };
+			await replaceFile(disk, own, { folder: target, path: to, version }, beforeNaming);
+			return await itemNow(disk, target, baseName(to), whole);
+		}
 		const taken = await takeFreeName(disk, target, namesFrom(to, otherNames), async (toName) => {
 			await beforeNaming?.(toName);
 			await renameAny(disk, item.type, { from: staging, fromName: copy.name, to: target, toName });

@@ -11,22 +11,36 @@ import {
 import { itemAt } from '../reading/items.js';
 import type { Disk } from '../root/Disk.js';
 import { renameAny } from '../root/renaming.js';
+import { closeSync, fsync, open } from '../system/descriptors.js';
 import type { Folder } from '../system/Folder.js';
-import { isSystemError, nameTaken } from '../system/systemErrors.js';
+import { objectId } from '../system/fileStat.js';
+import { readFileFlags } from '../system/openFolder.js';
+import { fileChanged, isSystemError, nameTaken, noSuchEntry } from '../system/systemErrors.js';
 import { namesFrom, takeFreeName } from '../writing/freeNames.js';
+import { assertReplaceable, onlyFiles, replacedVersion, replaceFile } from '../writing/replaceFile.js';
 
 /** Moves in one step and makes both folders durable. */
 export async function moveItem(
 	disk: Disk,
 	from: StoragePath,
 	to: StoragePath,
-	{ otherNames = [], beforeNaming }: MoveOptions,
+	options: MoveOptions,
 ): Promise<StorageItem> {
-	assertApart(from, to);
+	const { otherNames = [], beforeNaming } = options;
+	const version = replacedVersion(options);
+	assertApart(from, to, version);
 	using source = await disk.parentOf(from, 'read');
 	const before = await itemAt(disk, source, baseName(from));
 	if (before.type === 'directory' && isWithin(parentPath(to), from)) throw intoItself();
 	using target = await disk.parentOf(to, 'read');
+	if (version !== undefined) {
+		if (before.type === 'directory') throw onlyFiles();
+		await assertReplaceable(disk, target, to, version);
+		await syncFile(disk, source, before, from);
+		const own = { folder: source, name: baseName(from), object: before.id, path: from };
+		await replaceFile(disk, own, { folder: target, path: to, version }, beforeNaming);
+		return await itemNow(disk, target, baseName(to), before);
+	}
 	const taken = await takeFreeName(disk, target, namesFrom(to, otherNames), async (toName) => {
 		await beforeNaming?.(toName);
 		await renameAny(disk, before.type, { from: source, fromName: baseName(from), to: target, toName });
@@ -39,6 +53,17 @@ export async function moveItem(
 	return await itemNow(disk, target, taken.name, before);
 }
 
+/** Makes a file durable that another program may have written. */
+async function syncFile(disk: Disk, folder: Folder, { name, id }: StorageItem, path: StoragePath): Promise<void> {
+	const fd = await open(folder.at(name), readFileFlags);
+	try {
+		if (objectId(await disk.statOf(fd)) !== id) throw noSuchEntry(path);
+		await fsync(fd);
+	} finally {
+		closeSync(fd);
+	}
+}
+
 /** What was brought into a folder, as it is now: somebody may have moved it on since, or put something else in its place. */
 export async function itemNow(disk: Disk, folder: Folder, name: string, before: StorageItem): Promise<StorageItem> {
 	// The move is done, and stays so when a look at it fails.
@@ -47,8 +72,8 @@ export async function itemNow(disk: Disk, folder: Folder, name: string, before: 
 }
 
 /** Refuses what can't be moved or copied whatever is on the disk. */
-export function assertApart(from: StoragePath, to: StoragePath): void {
-	if (to === rootPath) throw nameTaken(to);
+export function assertApart(from: StoragePath, to: StoragePath, version?: string): void {
+	if (to === rootPath) throw version === undefined ? nameTaken(to) : fileChanged();
 	if (from === rootPath) throw intoItself();
 }
 

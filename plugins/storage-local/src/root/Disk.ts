@@ -6,6 +6,7 @@ import { type FileStat, toFileStat } from '../system/fileStat.js';
 import { type Access, folderFlags, openFolder, placeOnly } from '../system/openFolder.js';
 import type { SystemCalls } from '../system/systemCalls.js';
 import { isSystemError, noSuchEntry } from '../system/systemErrors.js';
+import { ExchangeFlag } from './ExchangeFlag.js';
 import { FolderLocks } from './FolderLocks.js';
 import { FolderSyncs } from './FolderSyncs.js';
 import { isPrivateName, privateFolder, stagingFolder, type trashFolder } from './privateFolder.js';
@@ -18,6 +19,7 @@ export class Disk {
 	readonly syncs: FolderSyncs;
 	readonly locks: FolderLocks;
 	readonly renameFlag: RenameFlag;
+	readonly exchangeFlag: ExchangeFlag;
 	/** Names of the staged files that somebody in this process works on. */
 	readonly busyUploads = new Set<string>();
 	/** Names of the staged files that this process has locked for more than one call. */
@@ -36,7 +38,9 @@ export class Disk {
 	) {
 		this.syncs = new FolderSyncs(calls);
 		this.locks = new FolderLocks(calls);
-		this.renameFlag = new RenameFlag(calls, () => this.privateFolder(stagingFolder, 'pass'));
+		const staging = () => this.privateFolder(stagingFolder, 'pass');
+		this.renameFlag = new RenameFlag(calls, staging);
+		this.exchangeFlag = new ExchangeFlag(calls, staging);
 	}
 
 	/** Whether cached knowledge may be asked for at once, on the thread that answers requests. */

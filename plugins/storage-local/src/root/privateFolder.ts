@@ -12,6 +12,9 @@ export const scratchPrefix = 'scratch-';
 /** Begins the names of copies that can be gone on with, until they are discarded. */
 export const copyPrefix = 'copy-';
 
+/** Begins the names of files that are about to take the place of others, and of what tells where they belong. */
+export const replacingPrefix = 'replacing-';
+
 /** Whether a name at the root could reach the private folder, also on a disk that ignores case, width or trailing dots. */
 export function isPrivateName(segment: string): boolean {
 	return (

@@ -12,6 +12,7 @@ const renameat2Numbers: Readonly<Record<string, number>> = { x64: 316, arm64: 27
 const openat2Number = 437;
 
 const renameNoReplaceFlag = 1;
+const renameExchangeFlag = 2;
 const lockExclusiveNow = 2 | 4;
 const writebackStart = 2;
 const closeOnExec = 0o2000000;
@@ -120,6 +121,9 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 		namesByDescriptor: true,
 		async renameNoReplace(from, fromName, to, toName) {
 			await call('renameat2', rename, renameat2Number, from.fd, fromName, to.fd, toName, renameNoReplaceFlag);
+		},
+		async exchange(one, oneName, other, otherName) {
+			await call('renameat2', rename, renameat2Number, one.fd, oneName, other.fd, otherName, renameExchangeFlag);
 		},
 		tryLock(fd) {
 			if (flock(fd, lockExclusiveNow) === 0) return true;

@@ -9,6 +9,8 @@ export interface SystemCalls {
 	readonly namesByDescriptor: boolean;
 	/** Renames unless the new name is taken (EEXIST). Rejects with ENOSYS or EINVAL where there is no such call. */
 	renameNoReplace(from: Folder, fromName: string, to: Folder, toName: string): Promise<void>;
+	/** Gives each of two objects the other's name, in one step. Rejects with ENOENT where one of them is missing. Left out where there is no such call. */
+	readonly exchange?: (one: Folder, oneName: string, other: Folder, otherName: string) => Promise<void>;
 	/** Locks an open file against other processes until it is closed. False if it is locked; nothing where its file system has no locks. */
 	readonly tryLock?: (fd: number) => boolean | undefined;
 	/** Makes everything on the file system durable. False where that can't be asked for. */

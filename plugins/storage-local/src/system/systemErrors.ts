@@ -86,6 +86,11 @@ export function noSuchEntry(path: StoragePath): Failure {
 	return new Failure('notFound', `No such file or folder: ${baseName(path)}`);
 }
 
+/** For what is not the version that somebody wants to replace. */
+export function fileChanged(cause?: unknown): Failure {
+	return new Failure('preconditionFailed', 'The file has changed.', { cause });
+}
+
 export function nameTaken(path: StoragePath): Failure {
 	return new Failure('alreadyExists', `There is already a file or folder named ${baseName(path)}`);
 }

@@ -5,8 +5,9 @@ import { stagingFolder } from '../root/privateFolder.js';
 import { renameOwn } from '../root/renaming.js';
 import { fsync, setModified, unlink } from '../system/descriptors.js';
 import { type FileStat, objectId, toItem } from '../system/fileStat.js';
-import { isSystemError, nameTaken } from '../system/systemErrors.js';
+import { fileChanged, isSystemError, nameTaken } from '../system/systemErrors.js';
 import { namesFrom, takeFreeName } from './freeNames.js';
+import { assertReplaceable, replacedVersion, replaceFile } from './replaceFile.js';
 import { parseStagedId, type StagedId } from './stagedIds.js';
 import { syncOrDrop } from './syncOrDrop.js';
 
@@ -19,13 +20,21 @@ export async function commitStaged(
 	staged: StagedId,
 	fd: number,
 	path: StoragePath,
-	{ mtime, otherNames = [], beforeNaming }: CommitOptions,
+	options: CommitOptions,
 ): Promise<StorageItem> {
-	if (path === rootPath) throw nameTaken(path);
+	const { mtime, otherNames = [], beforeNaming } = options;
+	const version = replacedVersion(options);
+	if (path === rootPath) throw version === undefined ? nameTaken(path) : fileChanged();
 	using folder = await disk.parentOf(path, 'read');
 	using staging = await disk.privateFolder(stagingFolder, 'pass');
+	if (version !== undefined) await assertReplaceable(disk, folder, path, version);
 	if (mtime !== undefined) await setModified(fd, mtime / 1000);
 	await syncOrDrop(disk, staged, () => fsync(fd));
+	if (version !== undefined) {
+		const own = { folder: staging, name: staged.name, object: staged.object };
+		await replaceFile(disk, own, { folder, path, version }, beforeNaming);
+		return toItem(baseName(path), { ...(await disk.statOf(fd)), type: 'file' });
+	}
 	const taken = await takeFreeName(
 		disk,
 		folder,

@@ -77,7 +77,7 @@ async function statBatch(
 	return names.map((name) => ({ name, stat: found.get(name) }));
 }
 
-async function statIfThere(disk: Disk, folder: Folder, name: string): Promise<FileStat | undefined> {
+export async function statIfThere(disk: Disk, folder: Folder, name: string): Promise<FileStat | undefined> {
 	try {
 		return await disk.statAt(folder, name);
 	} catch (error) {

@@ -2,12 +2,14 @@ import type { StagingAges } from '@stowage/plugin-api';
 import { discardObject } from '../changing/CopyObject.js';
 import { removeTree } from '../changing/removeTree.js';
 import type { Disk } from '../root/Disk.js';
-import { copyPrefix, scratchPrefix, stagingFolder, trashFolder } from '../root/privateFolder.js';
+import { copyPrefix, replacingPrefix, scratchPrefix, stagingFolder, trashFolder } from '../root/privateFolder.js';
 import { closeSync, lstat, open } from '../system/descriptors.js';
 import type { Folder } from '../system/Folder.js';
 import { toFileStat } from '../system/fileStat.js';
 import { readFileFlags } from '../system/openFolder.js';
 import { pathPart, type RawName } from '../system/rawNames.js';
+import { isSystemError } from '../system/systemErrors.js';
+import { intentOf, isIntent } from './ReplaceIntent.js';
 import { formatStagedId } from './stagedIds.js';
 
 /** Where no lock tells whether somebody still works on it, only what nobody began within a day is swept. */
@@ -29,7 +31,7 @@ export async function sweepStaging(
 ): Promise<void> {
 	using staging = await disk.privateFolder(stagingFolder, 'read');
 	await sweep(disk, staging, async (name) => {
-		if (name.startsWith(scratchPrefix)) return;
+		if (name.startsWith(scratchPrefix) || (await isBeingReplaced(staging, name))) return;
 		const stat = disk.withHandle(
 			toFileStat(await lstat(staging.at(pathPart(name)), { bigint: true })),
 			staging.fd,
@@ -53,6 +55,22 @@ async function sweep(disk: Disk, folder: Folder, remove: (name: RawName) => Prom
 				// One that can't be removed, such as another user's, must not keep the others.
 			}
 		}
+	}
+}
+
+/** What is exchanged, and the note of it, belong to somebody; without a note what was replaced is only left over. */
+async function isBeingReplaced(staging: Folder, name: RawName): Promise<boolean> {
+	if (!name.startsWith(replacingPrefix)) return false;
+	return isIntent(name) || (await isThere(staging, intentOf(name)));
+}
+
+async function isThere(folder: Folder, name: string): Promise<boolean> {
+	try {
+		await lstat(folder.at(name));
+		return true;
+	} catch (error) {
+		if (isSystemError(error, 'ENOENT')) return false;
+		throw error;
 	}
 }
 

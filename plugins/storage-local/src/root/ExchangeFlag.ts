@@ -1,0 +1,60 @@
+import * as fs from 'node:fs';
+import { closeSync, open, unlink } from '../system/descriptors.js';
+import type { Folder } from '../system/Folder.js';
+import type { SystemCalls } from '../system/systemCalls.js';
+import { isSystemError } from '../system/systemErrors.js';
+import { deviceOf } from './folderKey.js';
+import { randomName, replacingPrefix } from './privateFolder.js';
+
+/** What a file system or kernel answers that can't exchange names. */
+const refusals = ['ENOSYS', 'EINVAL', 'EOPNOTSUPP', 'EPERM'];
+
+/**
+ * Knows whether files can be replaced: their file system must exchange names, and have locks, which tell work in progress from what a crash left. It is found out with two
+ * files of our own.
+ */
+export class ExchangeFlag {
+	#found: boolean | undefined;
+
+	/** `scratch` opens a folder that nobody lists. */
+	constructor(
+		readonly calls: SystemCalls,
+		readonly scratch: () => Promise<Folder>,
+	) {}
+
+	/** Whether a file in this folder can be replaced by one of the scratch folder. */
+	async isSetAt(folder: Folder): Promise<boolean> {
+		using scratch = await this.scratch();
+		if (deviceOf(this.calls, scratch) !== deviceOf(this.calls, folder)) return false;
+		this.#found ??= await canExchange(this.calls, scratch);
+		return this.#found;
+	}
+
+	/** Takes nothing for known: another disk may be mounted now. */
+	forget(): void {
+		this.#found = undefined;
+	}
+}
+
+async function canExchange({ exchange, tryLock }: SystemCalls, folder: Folder): Promise<boolean> {
+	if (exchange === undefined || tryLock === undefined) return false;
+	const names = [replacingPrefix + randomName(), replacingPrefix + randomName()] as const;
+	const opened = await Promise.all(names.map((name) => makeScratch(folder, name)));
+	try {
+		if (!opened.every((fd) => tryLock(fd) === true)) return false;
+		await exchange(folder, names[0], folder, names[1]);
+		return true;
+	} catch (error) {
+		if (!isSystemError(error, ...refusals)) throw error;
+		return false;
+	} finally {
+		// What is left is swept once it is old.
+		for (const name of names) await unlink(folder.at(name)).catch(() => {});
+		for (const fd of opened) closeSync(fd);
+	}
+}
+
+function makeScratch(folder: Folder, name: string): Promise<number> {
+	const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;
+	return open(folder.at(name), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
+}

@@ -1,0 +1,134 @@
+import * as fs from 'node:fs';
+import { parsePath, type StoragePath } from '@stowage/rules';
+import type { Disk } from '../root/Disk.js';
+import { randomName, replacingPrefix } from '../root/privateFolder.js';
+import { closeSync, fsync, lstat, open, readFully, unlink, writeFully } from '../system/descriptors.js';
+import type { Folder } from '../system/Folder.js';
+import { type FileStat, objectId } from '../system/fileStat.js';
+import { readFileFlags } from '../system/openFolder.js';
+import { isSystemError } from '../system/systemErrors.js';
+
+/** What makes a file the one that is to be replaced, also once it has given up its name, which alone changes its ctime. */
+export interface OldFile {
+	object: string;
+	size: number;
+	/** Nanoseconds since the epoch. */
+	mtime: string;
+}
+
+/** A file that takes the place of another one: what must be known to finish that, or to undo it. */
+export interface IntentFacts {
+	/** Where the file was: by its name in staging, or by its path. */
+	from: { staged: string } | { path: StoragePath };
+	/** The file itself. */
+	object: string;
+	to: StoragePath;
+	old: OldFile;
+}
+
+const suffix = '.json';
+
+/** More than two paths take. */
+const mostBytes = 64 * 1024;
+
+/**
+ * The durable note of a replacement under way, locked by whoever works on it. It names a place in staging that holds the file before the exchange and what was replaced after
+ * it, and is there for as long as that place holds anything: so whatever lies there has its owner, also after a power cut.
+ */
+export class ReplaceIntent implements Disposable {
+	private constructor(
+		readonly staging: Folder,
+		/** The name in staging of what is exchanged. */
+		readonly held: string,
+		readonly fd: number,
+	) {}
+
+	/** Resolves once it is durable. */
+	static async begin(disk: Disk, staging: Folder, facts: IntentFacts): Promise<ReplaceIntent> {
+		for (;;) {
+			const held = replacingPrefix + randomName();
+			const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;
+			const fd = await open(staging.at(held + suffix), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
+			const intent = new ReplaceIntent(staging, held, fd);
+			try {
+				// Another process that opens the root just now may have taken the empty file for a leftover.
+				if (disk.calls.tryLock?.(fd) === true && (await intent.#isThere())) {
+					await writeFully(fd, [Buffer.from(JSON.stringify(facts))], 0);
+					await fsync(fd);
+					await disk.syncs.sync(staging);
+					return intent;
+				}
+			} catch (error) {
+				await intent.end().catch(() => {});
+				intent[Symbol.dispose]();
+				throw error;
+			}
+			intent[Symbol.dispose]();
+		}
+	}
+
+	/** The one that a crash left under this name in staging; nothing for another file, and while somebody works on it. */
+	static async take(disk: Disk, staging: Folder, name: string): Promise<ReplaceIntent | undefined> {
+		if (!isIntent(name)) return undefined;
+		const fd = await open(staging.at(name), readFileFlags);
+		if (disk.calls.tryLock?.(fd) === true) return new ReplaceIntent(staging, name.slice(0, -suffix.length), fd);
+		closeSync(fd);
+		return undefined;
+	}
+
+	/** Nothing if the power failed while it was written: then nothing was exchanged. */
+	async read(): Promise<IntentFacts | undefined> {
+		const buffer = Buffer.alloc(mostBytes);
+		const text = buffer.toString('utf8', 0, await readFully(this.fd, buffer, 0));
+		try {
+			const { from, to, object, old } = JSON.parse(text);
+			return {
+				from: 'path' in from ? { path: parsePath(from.path) } : { staged: String(from.staged) },
+				to: parsePath(to),
+				object: String(object),
+				old: { object: String(old.object), size: Number(old.size), mtime: String(old.mtime) },
+			};
+		} catch {
+			return undefined;
+		}
+	}
+
+	/** Forgets it, once nothing lies under its name. */
+	async end(): Promise<void> {
+		await unlink(this.staging.at(this.held + suffix));
+	}
+
+	async #isThere(): Promise<boolean> {
+		try {
+			await lstat(this.staging.at(this.held + suffix));
+			return true;
+		} catch (error) {
+			if (isSystemError(error, 'ENOENT')) return false;
+			throw error;
+		}
+	}
+
+	[Symbol.dispose](): void {
+		closeSync(this.fd);
+	}
+}
+
+/** Whether a name in staging is that of such a note. */
+export function isIntent(name: string): boolean {
+	return name.startsWith(replacingPrefix) && name.endsWith(suffix);
+}
+
+/** The name of the note for a name that holds what is exchanged. */
+export function intentOf(held: string): string {
+	return held + suffix;
+}
+
+export function oldFile(stat: FileStat): OldFile {
+	return { object: objectId(stat), size: stat.size, mtime: String(stat.mtimeNs) };
+}
+
+/** Whether this is the file that was to be replaced, as it was then. */
+export function isOldFile(old: OldFile, stat: FileStat): boolean {
+	const { object, size, mtime } = oldFile(stat);
+	return stat.type === 'file' && object === old.object && size === old.size && mtime === old.mtime;
+}

@@ -1,0 +1,246 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { CommitOptions, NamingOptions } from '@stowage/plugin-api';
+import { baseName, candidateNames, Failure, isFailure, parentPath, rootPath, type StoragePath } from '@stowage/rules';
+import type { Disk } from '../root/Disk.js';
+import { stagingFolder } from '../root/privateFolder.js';
+import { close, closeSync, open, unlink } from '../system/descriptors.js';
+import type { Folder } from '../system/Folder.js';
+import { type FileStat, objectId, toItem } from '../system/fileStat.js';
+import { readFileFlags, stepInto } from '../system/openFolder.js';
+import { fileChanged, isSystemError, nameTaken, noSuchEntry } from '../system/systemErrors.js';
+import { statIfThere, takeFreeName } from './freeNames.js';
+import { isOldFile, type OldFile, oldFile, ReplaceIntent } from './ReplaceIntent.js';
+
+/** How long others may hold the file that is to be replaced, and how often that is looked at. */
+const patienceMs = 10_000;
+const lookMs = 20;
+
+/** A file that shall take the place of another one. */
+export interface Replacing {
+	/** The folder that it lies in, and its name there. */
+	folder: Folder;
+	name: string;
+	/** Itself. */
+	object: string;
+	/** Where it lies, unless that is staging. */
+	path?: StoragePath;
+}
+
+/** The version to be replaced; nothing where nothing shall be. */
+export function replacedVersion({ onConflict = 'fail' }: NamingOptions): string | undefined {
+	return onConflict === 'fail' ? undefined : onConflict.replace;
+}
+
+/** Refuses what can't be replaced, before anything is done for it. */
+export async function assertReplaceable(disk: Disk, folder: Folder, path: StoragePath, version: string): Promise<void> {
+	if (!(await disk.exchangeFlag.isSetAt(folder))) throw cannotReplace();
+	await statVersion(disk, folder, path, version);
+}
+
+export function cannotReplace(): Failure {
+	return new Failure('invalid', 'Files can’t be replaced in one step on this disk.');
+}
+
+export function onlyFiles(): Failure {
+	return new Failure('invalid', 'Only a file can take the place of a file.');
+}
+
+/**
+ * Puts a file, whose bytes are durable, in the place of the one that has this version. A place in staging holds it until one exchange of names; what that brought out is
+ * looked at after it, so nothing that came to lie there meanwhile is lost: it is given back. What was replaced is removed only when the exchange is durable. `finishReplacements` goes on with
+ * one that was cut off. Throws `preconditionFailed` where another version lies there; then the file is where it was.
+ */
+export async function replaceFile(
+	disk: Disk,
+	own: Replacing,
+	target: { folder: Folder; path: StoragePath; version: string },
+	beforeNaming?: CommitOptions['beforeNaming'],
+): Promise<void> {
+	const { folder, path, version } = target;
+	if (objectId(await statVersion(disk, folder, path, version)) === own.object) {
+		throw new Failure('invalid', 'A file cannot take its own place.');
+	}
+	await beforeNaming?.(baseName(path));
+	const locked = await lockVersion(disk, folder, path, version);
+	try {
+		await exchange(disk, own, target, oldFile(locked.stat));
+	} finally {
+		// In the background: it frees what was replaced.
+		await close(locked.fd);
+	}
+}
+
+async function exchange(
+	disk: Disk,
+	own: Replacing,
+	{ folder, path }: { folder: Folder; path: StoragePath },
+	old: OldFile,
+): Promise<void> {
+	const toName = baseName(path);
+	using staging = await disk.privateFolder(stagingFolder, 'read');
+	const from = own.path === undefined ? { staged: own.name } : { path: own.path };
+	using intent = await ReplaceIntent.begin(disk, staging, { from, object: own.object, to: path, old });
+	const { held } = intent;
+	try {
+		await disk.calls.renameNoReplace(own.folder, own.name, staging, held);
+	} catch (error) {
+		await intent.end();
+		throw error;
+	}
+	const undo = async () => {
+		await giveBack(disk, staging, held, own.object, { folder, name: toName });
+		await putBack(disk, staging, held, own);
+		await intent.end();
+	};
+	if (objectId(await disk.statAt(staging, held)) !== own.object) {
+		// Somebody has put another one in its place since it was looked at.
+		await putBack(disk, staging, held, own);
+		await intent.end();
+		throw noSuchEntry(own.path ?? path);
+	}
+	try {
+		await disk.calls.exchange?.(staging, held, folder, toName);
+	} catch (error) {
+		await undo();
+		throw isSystemError(error, 'ENOENT') ? fileChanged(error) : error;
+	}
+	if (!isOldFile(old, await disk.statAt(staging, held))) {
+		await undo();
+		throw fileChanged();
+	}
+	await disk.syncs.sync(folder);
+	if (own.path !== undefined) await disk.syncs.sync(own.folder);
+	await disk.syncs.sync(staging);
+	await unlink(staging.at(held));
+	await intent.end();
+}
+
+/** The file of this version, open and locked: of those who would replace it one does, and the others find another version after that. */
+async function lockVersion(
+	disk: Disk,
+	folder: Folder,
+	path: StoragePath,
+	version: string,
+): Promise<{ fd: number; stat: FileStat }> {
+	const patientUntil = performance.now() + patienceMs;
+	for (;;) {
+		await statVersion(disk, folder, path, version);
+		const fd = await open(folder.at(baseName(path)), readFileFlags).catch((error: unknown) => {
+			throw isSystemError(error, 'ENOENT', 'ELOOP', 'ENXIO') ? fileChanged(error) : error;
+		});
+		try {
+			if (disk.calls.tryLock?.(fd) === true) return { fd, stat: await statVersion(disk, folder, path, version) };
+		} catch (error) {
+			closeSync(fd);
+			throw error;
+		}
+		closeSync(fd);
+		if (performance.now() > patientUntil) throw new Failure('locked', 'Somebody else is replacing this file.');
+		await wait(lookMs);
+	}
+}
+
+/** Finishes or undoes what a crash cut off. What belongs into a folder that is gone stays, for the next time. */
+export async function finishReplacements(disk: Disk): Promise<void> {
+	if (disk.calls.exchange === undefined) return;
+	using staging = await disk.privateFolder(stagingFolder, 'read');
+	for await (const batch of disk.calls.readNames(staging)) {
+		for (const { name } of batch) {
+			try {
+				using intent = await ReplaceIntent.take(disk, staging, name);
+				if (intent !== undefined && (await isFinished(disk, staging, intent))) await intent.end();
+			} catch (error) {
+				// One that can't be finished, as on a full disk, must not keep the others: it is tried again at the next start.
+				if (!isFailure(error) && !isSystemError(error)) throw error;
+			}
+		}
+	}
+}
+
+async function isFinished(disk: Disk, staging: Folder, intent: ReplaceIntent): Promise<boolean> {
+	const { held } = intent;
+	const lying = await statIfThere(disk, staging, held);
+	if (lying === undefined) return true;
+	const facts = await intent.read();
+	if (facts === undefined) return false;
+	const { from, to, object, old } = facts;
+	using folder = await folderIfThere(disk, to);
+	if (isOldFile(old, lying)) {
+		if (folder !== undefined) await disk.syncs.sync(folder);
+		await unlink(staging.at(held));
+		return true;
+	}
+	if (objectId(lying) !== object) {
+		if (folder === undefined) return false;
+		await giveBack(disk, staging, held, object, { folder, name: baseName(to) });
+	}
+	if ('staged' in from) await putBack(disk, staging, held, { folder: staging, name: from.staged });
+	else {
+		using source = await folderIfThere(disk, from.path);
+		if (source === undefined) return false;
+		await putBack(disk, staging, held, { folder: source, name: baseName(from.path) });
+	}
+	return true;
+}
+
+/** What lies at the path if it is a file of this version. */
+async function statVersion(disk: Disk, folder: Folder, path: StoragePath, version: string): Promise<FileStat> {
+	const stat = path === rootPath ? undefined : await statIfThere(disk, folder, baseName(path));
+	if (stat?.type !== 'file' || toItem(baseName(path), { ...stat, type: 'file' }).version !== version)
+		throw fileChanged();
+	return stat;
+}
+
+/**
+ * Gives what the exchange brought out, but nobody wanted to replace, its name again. If our own file has left that name meanwhile, it gets the next free one beside
+ * what came after it.
+ */
+async function giveBack(
+	disk: Disk,
+	staging: Folder,
+	held: string,
+	own: string,
+	{ folder, name }: { folder: Folder; name: string },
+): Promise<void> {
+	for (;;) {
+		const out = await statIfThere(disk, staging, held);
+		if (out === undefined || objectId(out) === own) break;
+		const inPlace = await statIfThere(disk, folder, name);
+		if (inPlace !== undefined && objectId(inPlace) === own) {
+			// Looked at again after it: once more somebody may have been faster.
+			await disk.calls.exchange?.(staging, held, folder, name).catch((error: unknown) => {
+				if (!isSystemError(error, 'ENOENT')) throw error;
+			});
+		} else await moveFree(disk, staging, held, folder, name);
+	}
+	await disk.syncs.sync(folder);
+}
+
+/** Brings our own file back to where it was, or beside it where somebody took its name. */
+async function putBack(
+	disk: Disk,
+	staging: Folder,
+	held: string,
+	{ folder, name }: Pick<Replacing, 'folder' | 'name'>,
+): Promise<void> {
+	if ((await statIfThere(disk, staging, held)) === undefined) return;
+	await moveFree(disk, staging, held, folder, name);
+	using opened = await stepInto(folder, '.', 'read');
+	await disk.syncs.sync(opened);
+}
+
+async function moveFree(disk: Disk, staging: Folder, held: string, folder: Folder, name: string): Promise<void> {
+	const taken = await takeFreeName(disk, folder, candidateNames(name, 'file'), (free) =>
+		disk.calls.renameNoReplace(staging, held, folder, free),
+	);
+	if (taken === undefined) throw nameTaken(name as StoragePath);
+}
+
+async function folderIfThere(disk: Disk, path: StoragePath): Promise<Folder | undefined> {
+	try {
+		return await disk.folder(parentPath(path), 'read');
+	} catch (error) {
+		if (isSystemError(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) return undefined;
+		throw error;
+	}
+}
