@@ -246,9 +246,15 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 		return { key: createHash('sha256').update(id).digest('hex'), source, target: storage };
 	}
 
+	/** Refuses early what the root itself would refuse, before bytes go from one to another. */
 	async #assertReplaceable(path: StoragePath, { onConflict = 'fail' }: NamingOptions = {}): Promise<void> {
-		if (onConflict === 'fail' || (await this.canReplace(path))) return;
-		throw new Failure('invalid', 'Files can’t be replaced in one step on this disk.');
+		if (onConflict === 'fail') return;
+		if (!(await this.canReplace(path)))
+			throw new Failure('invalid', 'Files can’t be replaced in one step on this disk.');
+		const found = await this.stat(path).catch(ignoreMissing);
+		if (found !== undefined && found.version !== onConflict.replace) {
+			throw new Failure('preconditionFailed', 'The file has changed.');
+		}
 	}
 
 	/** Sweeps each root, also if another one is away. */

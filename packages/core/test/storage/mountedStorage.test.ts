@@ -204,6 +204,37 @@ test('a copy to a home on another root is whole, keeps times and gets a free nam
 	t.true(isFailure(await t.throwsAsync(storage.move(p('users/near-1/docs'), p('users/far-1/x'))), 'invalid'));
 });
 
+test('a file is replaced from another root, or refused before anything is done where that can’t be', async (t) => {
+	const { storage, second } = await homes(t);
+	await tree(storage);
+	const to = p('users/far-1/kept');
+	await put(storage, to, 'old');
+	const stale = { onConflict: { replace: 'another' } };
+	t.true(isFailure(await t.throwsAsync(storage.copy(p('users/near-1/docs/a.txt'), to, stale)), 'preconditionFailed'));
+	t.is(await textOf(storage, to), 'old');
+	const onConflict = { replace: (await storage.stat(to)).version };
+	t.true(isFailure(await t.throwsAsync(storage.copy(p('users/near-1/docs'), to, { onConflict })), 'invalid'));
+	const copy = await storage.copy(p('users/near-1/docs/a.txt'), to, { onConflict });
+	t.like(copy, { name: 'kept', size: 1, mtime: 1_700_000_000_000 });
+	t.deepEqual(await namesIn(storage, 'users/far-1'), ['kept']);
+
+	// Staged on the first root, for a home that lies on the second by now.
+	const staged = await storage.stage(undefined, p('users/near-1'));
+	await staged.append(chunks('crossed'), 0);
+	t.true(isFailure(await t.throwsAsync(staged.commit(to, { onConflict })), 'preconditionFailed'));
+	t.is(await staged.size(), 'crossed'.length, 'it is still in staging');
+	t.is((await staged.commit(to, { onConflict: { replace: copy.version } })).size, 'crossed'.length);
+	t.is(await textOf(storage, to), 'crossed');
+
+	second.canReplace = async () => false;
+	const other = await storage.stage(undefined, p('users/near-1'));
+	await other.append(chunks('refused'), 0);
+	const last = { onConflict: { replace: (await storage.stat(to)).version } };
+	t.true(isFailure(await t.throwsAsync(other.commit(to, last)), 'invalid'));
+	t.is(await other.size(), 'refused'.length, 'it is still in staging');
+	t.is(await textOf(storage, to), 'crossed');
+});
+
 /** Copies until the file of this number is about to be made, in the way of a process that dies there. */
 async function copyUntil(storage: MountedStorage, count: number, id?: string) {
 	let begun: string | undefined;
