@@ -1,7 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parsePath } from '@stowage/rules';
-import { localStorageDriver } from '@stowage/storage-local';
 import test from 'ava';
 import { Client, testApp } from '../testApp.js';
 import { begin, head, patch } from '../tusClient.js';
@@ -22,11 +21,9 @@ test('a stopped process that goes on and publishes while it is taken over leaves
 	const staging = path.join(app.filesDir, '.stowage/staging');
 
 	// The other process has all bytes, and the lock, and stopped right before it published them.
-	const elsewhere = await localStorageDriver(app.filesDir).open(storage.rootId);
-	t.teardown(() => elsewhere.close());
 	const { id: userId } = (await database.users.find('ada')) ?? { id: '' };
 	const [row] = await database.uploads.unfinishedOf(userId);
-	const staged = await elsewhere.stage(row?.stagedId ?? '');
+	const staged = await storage.stage(row?.stagedId ?? '');
 	const lock = await staged.lock?.();
 	await staged.append(body(content.slice(half)), half);
 	const restage = database.uploads.restage.bind(database.uploads);
