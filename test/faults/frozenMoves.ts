@@ -32,7 +32,7 @@ export async function killedWhileFrozen(t: ExecutionContext, chosen: readonly Mo
 	let app = await begin();
 	t.teardown(() => app.stop());
 	const first = await new Client(app).register('ada');
-	await app.services.roots.add('big', 'local', roots.big);
+	await app.services.rootAdministration.add('big', 'local', roots.big);
 	const expected = new Map<string, string>();
 	for (let n = 0; n < 30; n++) expected.set(`folder ${n % 3}/${n}.txt`, `${n} `.repeat(n * 50));
 	for (const [name, content] of expected) {
@@ -60,9 +60,9 @@ export async function killedWhileFrozen(t: ExecutionContext, chosen: readonly Mo
 			return latest.endTime === null ? undefined : latest;
 		});
 		t.deepEqual([job.kind, job.status, job.error], ['move-root', 'completed', null], moment);
-		const changed = await ada.upload('/api/upload', [file(`${moment}.txt`, moment)]);
+		const changed = await ada.upload('/api/upload', [file(`${round}.txt`, moment)]);
 		t.is(changed.statusCode, 200, `${moment}: it is not frozen any more`);
-		expected.set(`${moment}.txt`, moment);
+		expected.set(`${round}.txt`, moment);
 		const home = path.join(roots[to], 'users/ada');
 		const found = await readdir(home, { recursive: true, withFileTypes: true });
 		t.is(found.filter((entry) => entry.isFile()).length, expected.size, `${moment}: nothing else is there`);

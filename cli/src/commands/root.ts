@@ -91,7 +91,14 @@ export function rootCommand(): Command {
 				usage: 'remove <name>',
 				description: 'forget a storage root that holds no homes; its files stay',
 				examples: ['root remove big'],
-				async act({ rootAdministration }, [name = '']) {
+				async act({ rootAdministration, homeMoves }, [name = '']) {
+					const [coming] = (await homeMoves.list()).filter(({ root }) => root === name);
+					if (coming !== undefined) {
+						throw new Failure(
+							'conflict',
+							`The home of ${coming.username} is on its way to ${name}. Wait until it is there, or end that: stowage job cancel ${coming.job.id}`,
+						);
+					}
 					await rootAdministration.remove(name);
 					console.log(`Removed ${name}. Its files stay on disk.`);
 				},

@@ -65,6 +65,11 @@ export function rootRules(rule: Rule): void {
 		await refuses(t, 'conflict', () => roots.remove('disk'));
 		t.is((await roots.list()).length, 1);
 		await homes.set('ada', 'elsewhere');
+		await homes.set('bob', 'id of disk');
+		await homes.forget('ada', 'id of disk');
+		t.is(await homes.find('ada'), 'elsewhere', 'it lies on another root by now');
+		await homes.forget('bob', 'id of disk');
+		t.is(await homes.find('bob'), undefined);
 		await roots.remove('disk');
 		t.deepEqual(await roots.list(), []);
 		await refuses(t, 'notFound', () => roots.remove('disk'));

@@ -153,6 +153,7 @@ export function uploadRules(rule: Rule): void {
 		]);
 		t.is((await uploads.expired(3000, 1)).length, 1);
 		t.true(await uploads.isStaged('other'));
+		t.deepEqual([await uploads.countStaged('oth'), await uploads.countStaged('OTH')], [1, 0]);
 		t.false(await uploads.isStaged('OTHER'));
 		await uploads.drop('two');
 		t.false(await uploads.isStaged('other'));

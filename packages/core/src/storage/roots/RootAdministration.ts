@@ -1,9 +1,11 @@
 import path from 'node:path';
+import type { Database } from '@stowage/database';
 import type { RootRecord, RootStore, StorageProvider } from '@stowage/plugin-api';
-import { Failure, isFailure, joinPath, parsePath, type StoragePath } from '@stowage/rules';
+import { Failure, isFailure, joinPath, parsePath, plural, type StoragePath } from '@stowage/rules';
 import { ensureFolder } from '../folders.js';
+import { type Mount, withTag } from '../MountedStorage.js';
 import { assertApart } from './assertApart.js';
-import { firstSettings, type Roots } from './Roots.js';
+import { firstSettings, isThere, type Roots } from './Roots.js';
 
 /** A root as the administrator sees it. */
 export interface RootState {
@@ -19,15 +21,20 @@ export interface RootState {
 	totalBytes: number | null;
 }
 
+/** What may still need a root that is to be removed. */
+type RemovalStores = Pick<Database, 'homes' | 'users' | 'uploads'>;
+
 /** What an administrator does with storage roots. */
 export class RootAdministration {
 	readonly #roots: Roots;
 	readonly #store: RootStore;
+	readonly #database: RemovalStores;
 	readonly #dataDir: string;
 
-	constructor(roots: Roots, store: RootStore, dataDir: string) {
+	constructor(roots: Roots, database: RemovalStores & Pick<Database, 'roots'>, dataDir: string) {
 		this.#roots = roots;
-		this.#store = store;
+		this.#store = database.roots;
+		this.#database = database;
 		this.#dataDir = dataDir;
 	}
 
@@ -103,15 +110,41 @@ export class RootAdministration {
 		}
 	}
 
-	/** Forgets a root; its files stay. Throws `conflict` for the first one, the default one and one that holds homes. */
+	/** Forgets a root; its files stay. Throws `conflict` for the first one, the default one and one that holds homes or unfinished uploads. */
 	async remove(name: string): Promise<void> {
 		await this.#roots.reload();
 		const { rootId } = this.#roots.record(name);
 		if (rootId === this.#roots.first.storage.rootId)
 			throw new Failure('conflict', `${name} is the root of the configuration.`);
 		if (rootId === this.#roots.default.storage.rootId) throw new Failure('conflict', `${name} is the default root.`);
+		await this.#assertNothingStaged(name, this.#roots.withId(rootId));
+		await this.#forgetGoneHomes(this.#roots.withId(rootId));
 		await this.#store.remove(name);
 		await this.#roots.reload();
+	}
+
+	/** Uploads stay on the root that they began on, also when the home has left it. */
+	async #assertNothingStaged(name: string, { tag }: Mount): Promise<void> {
+		const count = await this.#database.uploads.countStaged(withTag('', tag));
+		if (count === 0) return;
+		throw new Failure(
+			'conflict',
+			`There ${count === 1 ? 'is' : 'are'} ${plural(count, 'unfinished upload')} on ${name}. Wait until ${count === 1 ? 'it is' : 'they are'} finished or expired (uploads.expireAfter).`,
+		);
+	}
+
+	/** Homes of accounts that were removed or renamed, of which nothing lies there any more. */
+	async #forgetGoneHomes({ storage }: Mount): Promise<void> {
+		const { homes, users } = this.#database;
+		try {
+			for (const username of await homes.list(storage.rootId)) {
+				const isOurs = (await users.find(username)) !== undefined || (await isThere(storage, username));
+				if (!isOurs) await homes.forget(username, storage.rootId);
+			}
+		} catch (error) {
+			// Of a root that is away nobody knows what lies on it: its homes count.
+			if (!isFailure(error, 'unavailable')) throw error;
+		}
 	}
 
 	/** Throws `invalid` where a location lies inside another root than this, or the other way round. */

@@ -416,7 +416,8 @@ const mostHomesCached = 10_000;
 
 const homesFolder = parsePath('users');
 
-async function isThere(storage: StorageProvider, username: string): Promise<boolean> {
+/** Whether there is a home of that name on a root. */
+export async function isThere(storage: StorageProvider, username: string): Promise<boolean> {
 	try {
 		await storage.stat(homeRoot(username));
 		return true;

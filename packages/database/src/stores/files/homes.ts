@@ -51,6 +51,11 @@ export function homeStore(knex: Knex, now: () => number): HomeStore {
 				.onConflict('name')
 				.merge(['root_id']);
 		},
+		async forget(name, rootId) {
+			await homes()
+				.where(plainRow({ name, root_id: rootId }))
+				.delete();
+		},
 		async list(rootId) {
 			const rows = await homes()
 				.where(plainRow({ root_id: rootId }))

@@ -95,6 +95,12 @@ export function uploadStore(knex: Knex): UploadStore {
 		async drop(idHash) {
 			await uploads().where({ id_hash: idHash }).update({ staged_id: null });
 		},
+		async countStaged(prefix) {
+			const [row] = await uploads()
+				.whereRaw('substr(??, 1, ?) = ?', ['staged_id', prefix.length, prefix])
+				.count({ count: '*' });
+			return Number(row?.count ?? 0);
+		},
 		async isStaged(stagedId) {
 			return (await uploads().where({ staged_id: stagedId }).first('id_hash')) !== undefined;
 		},

@@ -4,6 +4,8 @@ export interface HomeStore {
 	/** Assigns a home to a root unless it has one, also when two ask at once. Resolves to the root that it has then. */
 	place(name: string, rootId: string): Promise<string>;
 	set(name: string, rootId: string): Promise<void>;
+	/** Takes a home that is no more off a root. Nothing happens to one that lies on another root by now. */
+	forget(name: string, rootId: string): Promise<void>;
 	/** Names of the homes that are known to lie on a root, sorted. */
 	list(rootId: string): Promise<string[]>;
 	/** The root of a home, and its move if it is on its way to another one. */

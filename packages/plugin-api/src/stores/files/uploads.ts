@@ -57,6 +57,8 @@ export interface UploadStore {
 	prolong(idHash: string, expiresAt: number): Promise<void>;
 	/** Forgets the staged file, which is gone. The upload is still known as one that has expired. */
 	drop(idHash: string): Promise<void>;
+	/** How many uploads have a staged file whose id begins so. */
+	countStaged(prefix: string): Promise<number>;
 	/** Whether an upload has this staged file. */
 	isStaged(stagedId: string): Promise<boolean>;
 	/** Forgets all that expired by then. Resolves to how many. */

@@ -1,0 +1,174 @@
+import { readdir, readFile, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import type { Command } from 'commander';
+import { Client, file, json, testApp } from '../../packages/core/test/testApp.js';
+import { until } from '../../packages/core/test/until.js';
+import { startMariadb } from '../../packages/database/test/mariadb.js';
+import { createProgram } from '../src/program.js';
+import { dataFolder, run } from './program.js';
+
+const password = 'correct horse';
+
+/** What is not driven beside a server: it is one, needs an empty place, or changes the machine. Their own tests drive them. */
+const notBeside = ['serve', 'restore', 'service install', 'service uninstall'];
+
+/** All commands that do something, such as `user add`. */
+function commandsOf(command: Command, above: readonly string[] = []): string[] {
+	if (command.commands.length === 0) return [above.join(' ')];
+	return command.commands.flatMap((each) => commandsOf(each, [...above, each.name()]));
+}
+
+async function drive(t: ExecutionContext, database: Record<string, string>): Promise<void> {
+	const app = await testApp(t, { '--public-listing': 'everyone', ...database });
+	const folder = await dataFolder(t);
+	const at = (name: string) => path.join(folder, name);
+	const flags = ['--data-dir', app.dataDir, '--log-level', 'error', ...Object.entries(database).flat()];
+	const driven = new Set<string>();
+	const known = commandsOf(createProgram());
+	/** Runs a command; what it says is read as JSON where that is asked for. */
+	const call = async (words: string, { code = 0, input = '' }: { code?: number; input?: string } = {}) => {
+		const args = words.split(' ');
+		const name = known.find((each) => words === each || words.startsWith(`${each} `)) ?? words;
+		driven.add(name);
+		const hasSettings = name !== 'completion' && name !== 'service print';
+		const ended = await run([...args, ...(hasSettings ? flags : [])], input);
+		t.is(ended.code, code, `${words}: ${ended.stderr}`);
+		if (args.includes('--json') && ended.code === 0 && name !== 'audit') JSON.parse(ended.stdout);
+		return ended.stdout;
+	};
+	const list = async (words: string) => JSON.parse(await call(`${words} --json`));
+	const signIn = async (username: string, word = password) => {
+		const client = new Client(app);
+		const { statusCode } = await client.post('/api/login', { username, password: word });
+		return { client, statusCode };
+	};
+	const visitor = new Client(app);
+	const readiness = async () => json(await visitor.get('/api/ready')).checks;
+
+	// Accounts: each change is seen by the server at its next request.
+	await call('user add ada', { input: `${password}\n` });
+	await call('user add ada', { code: 1, input: `${password}\n` });
+	const { client: ada } = await signIn('ada');
+	t.is((await ada.upload('/api/upload', [file('a.txt', 'four')])).statusCode, 200);
+	t.deepEqual(
+		(await list('user list')).map(({ username }: { username: string }) => username),
+		['ada'],
+	);
+	t.like(await list('user show ada'), { used: { bytes: 4 } });
+	const { client: phone } = await signIn('ada');
+	const sessions = await list('user sessions list ada');
+	t.is(sessions.length, 2);
+	await call(`user sessions revoke ada ${sessions[0].id}`);
+	const alive = [ada, phone].map(async (each) => (await each.get('/api/sessions')).statusCode);
+	t.deepEqual((await Promise.all(alive)).sort(), [200, 401]);
+	await call('user passwd ada', { input: 'battery staple\n' });
+	t.is((await ada.get('/api/sessions')).statusCode, 401);
+	t.is((await signIn('ada')).statusCode, 401);
+	const { client: again } = await signIn('ada', 'battery staple');
+	await call('user disable ada');
+	t.is((await again.get('/api/sessions')).statusCode, 401);
+	t.not((await signIn('ada', 'battery staple')).statusCode, 200);
+	await call('user enable ada');
+	await call('user rename ada bob');
+	const { client: bob, statusCode } = await signIn('bob', 'battery staple');
+	t.is(statusCode, 200);
+	t.is((await bob.get('/api/download/a.txt?type=private')).payload, 'four');
+	await call('user quota bob --bytes 1KB');
+	await until('the quota holds', async () => {
+		const answer = await bob.upload('/api/upload', [file('b.txt', 'b'.repeat(5000))]);
+		return answer.statusCode === 507;
+	});
+	await call('user quota bob --none');
+
+	// Links.
+	const [token] = /[^/\s]+$/.exec(await call('link add bob a.txt --expires 1h')) ?? [];
+	t.is((await visitor.get(`/api/temp/${token}`)).payload, 'four');
+	const [link] = await list('link list bob');
+	await call(`link revoke ${link.id}`);
+	t.is((await visitor.get(`/api/temp/${token}`)).statusCode, 404);
+	await call(`link revoke ${link.id}`, { code: 1 });
+	await call('link purge');
+	t.deepEqual(await list('link list'), []);
+
+	// Roots, and a home that moves.
+	await call(`root add big ${at('big')}`);
+	t.like(await readiness(), { storage: 'ok', 'storage big': 'ok' });
+	t.is((await list('root list')).length, 2);
+	const { job } = await list('user move-root bob big --no-wait');
+	await call('root remove big', { code: 1 });
+	await call(`job cancel ${job}`);
+	await until('it is cancelled', async () => json(await bob.get(`/api/jobs/${job}`)).status === 'cancelled');
+	t.is((await list('job list --all'))[0].id, job);
+	t.deepEqual(await list('job list'), []);
+	await call('user move-root bob big');
+	t.true((await readdir(at('big/users/bob'))).includes('a.txt'));
+	t.false((await readdir(path.join(app.filesDir, 'users'))).includes('bob'));
+	t.is((await bob.get('/api/download/a.txt?type=private')).payload, 'four');
+	await call('root rename big archive');
+	await until('it is known', async () => (await readiness())['storage archive'] === 'ok');
+	await rename(at('big'), at('moved'));
+	await call('root check archive --json', { code: 1 });
+	t.is((await bob.get('/api/browse?type=private')).statusCode, 503);
+	await call(`root relocate archive ${at('moved')}`);
+	t.is((await bob.get('/api/download/a.txt?type=private')).payload, 'four');
+	await call('root check --json');
+	await call('root set-default archive');
+	await visitor.upload('/api/upload/public', [file('visitor.txt', 'v')]);
+	t.deepEqual(await readdir(at('moved/users/anonymous/Public')), ['visitor.txt']);
+
+	// Visitors. What they begin stays on the root that was the default one.
+	const text = (word: string) => Buffer.from(word).toString('base64');
+	const tus = { 'tus-resumable': '1.0.0' };
+	const begun = await visitor.call('POST', '/api/uploads', undefined, {
+		...tus,
+		'upload-length': '5000000',
+		'upload-metadata': `filename ${text('big.bin')},type ${text('public')}`,
+	});
+	t.is(begun.statusCode, 201, begun.payload);
+	t.is((await list('public list'))[0].path, 'visitor.txt');
+	await call('public purge --older-than 0m --yes', { code: 1 });
+	await call('public purge --older-than 1m --yes');
+	t.is(json(await bob.get('/api/browse?type=public')).entries.length, 1, 'it is not as old as that');
+	await rm(at('moved/users/anonymous/Public/visitor.txt'));
+	await call('root set-default local');
+	await call('root remove archive', { code: 1 });
+	await call('user remove bob --delete-files');
+	t.is((await bob.get('/api/sessions')).statusCode, 401);
+	t.deepEqual(await readdir(at('moved/users')), ['anonymous']);
+	const { stderr } = await run(['root', 'remove', 'archive', ...flags]);
+	t.is(stderr, 'There is 1 unfinished upload on archive. Wait until it is finished or expired (uploads.expireAfter).');
+	await visitor.call('DELETE', new URL(String(begun.headers.location), 'http://127.0.0.1').pathname, undefined, tus);
+	await call('root remove archive');
+	await until('it is forgotten', async () => !('storage archive' in (await readiness())));
+
+	// What only reads.
+	for (const line of (await call('audit --json')).split('\n')) t.is(typeof JSON.parse(line).action, 'string');
+	await call(`backup ${at('backup.zip')} --json`);
+	await call(`backup ${at('backup.zip')}`, { code: 1 });
+	await call('migrate --status --json');
+	await call('migrate --json');
+	await call('doctor --json', { code: 1 });
+	await call(`config init ${at('stowage.yaml')}`);
+	t.regex(await readFile(at('stowage.yaml'), 'utf8'), /^dataDir: /m);
+	t.regex(await call('config print'), /^dataDir: /m);
+	await call('config check');
+	await call(`database copy --to sqlite:${at('copy.db')} --json`);
+	t.regex(await call('service print'), /^\[Service\]$/m);
+	t.regex(await call('completion bash'), /move-root/);
+	t.is((await visitor.get('/api/ready')).statusCode, 200, 'the server has noticed nothing');
+
+	t.deepEqual(
+		known.filter((name) => !driven.has(name) && !notBeside.includes(name)),
+		[],
+		'each command is driven',
+	);
+}
+
+test('each command does its work beside a running server on SQLite, which sees it at once', drive, {});
+
+test('and on MariaDB', async (t) => {
+	const mariadb = await startMariadb();
+	t.teardown(() => mariadb.close());
+	await drive(t, { '--database-url': await mariadb.createDatabase() });
+});
