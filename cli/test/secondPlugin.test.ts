@@ -1,8 +1,8 @@
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { pino } from 'pino';
 import { createApp, loadConfig } from '../../packages/core/src/index.js';
+import { logLines } from '../../packages/core/test/logLines.js';
 import { Client, field, file, json, testApp } from '../../packages/core/test/testApp.js';
 import { until } from '../../packages/core/test/until.js';
 import { defaultPlugins } from '../src/commandLine/settings.js';
@@ -10,7 +10,6 @@ import { checkStorage } from '../src/doctor/storage.js';
 import { dataFolder, run } from './program.js';
 
 const password = 'correct horse';
-const quiet = pino({ level: 'silent' });
 const fast = { '@stowage/auth-password': { memoryKiB: 19456, iterations: 2, parallelism: 1 } };
 
 async function scene(t: ExecutionContext) {
@@ -124,7 +123,7 @@ test('a root whose plugin is not installed is refused in its part, and says so; 
 	await new Client(app).register('near', password);
 	const without = { '--plugins': JSON.stringify(fast) };
 	const config = loadConfig({ flags: { '--data-dir': app.dataDir, '--port': '0', ...without }, defaultPlugins });
-	const other = await createApp(config, { log: quiet });
+	const other = await createApp(config, { log: logLines().log });
 	t.teardown(() => other.stop());
 	await other.start();
 	const signIn = async (username: string) => {
@@ -151,7 +150,7 @@ test('a root whose plugin is not installed is refused in its part, and says so; 
 		flags: Object.fromEntries([['--data-dir', app.dataDir], ['--storage', 'shelves'], ...Object.entries(plugins)]),
 		defaultPlugins,
 	});
-	const another = await createApp(changed, { log: quiet });
+	const another = await createApp(changed, { log: logLines().log });
 	t.teardown(() => another.stop());
 	t.deepEqual(
 		another.services.roots.all().map(({ name }) => name),
@@ -168,7 +167,7 @@ test('a storage root that is a file is refused in its part until it is a folder,
 		flags: { '--data-dir': dataDir, '--port': '0', '--plugins': JSON.stringify(fast) },
 		defaultPlugins,
 	});
-	const app = await createApp(config, { log: quiet });
+	const app = await createApp(config, { log: logLines().log });
 	t.teardown(() => app.stop());
 	await app.start();
 	const flags = ['--data-dir', dataDir, '--log-level', 'error'];
