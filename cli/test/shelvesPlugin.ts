@@ -1,5 +1,11 @@
 import path from 'node:path';
-import { definePlugin, Failure, type StorageDriver, type StorageProvider, z } from '@stowage/plugin-api';
+import {
+	definePlugin,
+	Failure,
+	type StorageDriver,
+	type StorageProvider,
+	z,
+} from '../../packages/plugin-api/src/index.js';
 import { localStorageDriver } from '../../plugins/storage-local/src/index.js';
 
 /** A storage of its own kind: its roots have names instead of paths, and it has none of the abilities that a storage may lack. */

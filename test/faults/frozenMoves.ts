@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { pino } from 'pino';
 import { createApp, loadConfig } from '../../packages/core/src/index.js';
+import { logLines } from '../../packages/core/test/logLines.js';
 import { Client, file, json } from '../../packages/core/test/testApp.js';
 import { until } from '../../packages/core/test/until.js';
 import { temporaryFolder } from './uploading.js';
@@ -25,7 +25,7 @@ export async function killedWhileFrozen(t: ExecutionContext, chosen: readonly Mo
 	const flags = { '--data-dir': dataDir, '--port': '0', '--plugins': plugins };
 	const begin = async () => {
 		const config = loadConfig({ flags, defaultPlugins: ['@stowage/storage-local', '@stowage/auth-password'] });
-		const app = await createApp(config, { log: pino({ level: 'silent' }), mostLateMs: 0 });
+		const app = await createApp(config, { log: logLines().log, mostLateMs: 0 });
 		await app.start();
 		return app;
 	};

@@ -33,6 +33,12 @@ function assertHost(request: IncomingMessage, response: ServerResponse): void {
 	throw new Failure('invalid', 'The request must have one Host header.');
 }
 
+/** hapi would wait for a body that it finds too long. */
+function assertLength({ headers }: IncomingMessage): void {
+	if (Number(headers['content-length'] ?? 0) > Number.MAX_SAFE_INTEGER)
+		throw new Failure('tooLarge', 'The request is longer than any file can be.');
+}
+
 /** The hapi server with what holds for every route: refusals before the body, one shape of errors, safe headers. */
 export function createServer(config: Config, log: Log, mostLateMs: number): HapiServer {
 	const listener = createListener();
@@ -62,7 +68,8 @@ export function createServer(config: Config, log: Log, mostLateMs: number): Hapi
 				parse: false,
 				maxBytes: Number.MAX_SAFE_INTEGER,
 				timeout: false,
-				defaultContentType: 'application/octet-stream',
+				// Whoever reads a body looks at the header. hapi would wait for all of a body whose type it can't parse, however long that takes.
+				override: 'application/octet-stream',
 			},
 			timeout: { server: false, socket: false },
 		},
@@ -85,6 +92,7 @@ export function createServer(config: Config, log: Log, mostLateMs: number): Hapi
 		request.client = readClient(request.raw.req);
 		nameRequest(request);
 		assertHost(request.raw.req, request.raw.res);
+		assertLength(request.raw.req);
 		checkHost(request.client.host);
 		checkRawPath(request.raw.req.url ?? '/');
 		return h.continue;

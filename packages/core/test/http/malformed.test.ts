@@ -31,6 +31,32 @@ test(
 	400,
 	'INVALID',
 );
+for (const [title, line] of [
+	['whose type can’t be parsed', 'Content-Type: nonsense'],
+	['of parts without a boundary', 'Content-Type: multipart/form-data'],
+]) {
+	test(
+		`a body ${title} is not waited for`,
+		refused,
+		`POST /api/login HTTP/1.1\r\nHost: x\r\n${line}\r\nContent-Length: 5\r\n\r\n`,
+		415,
+		'UNSUPPORTED_MEDIA_TYPE',
+	);
+	test(
+		`a body ${title} for nobody is not waited for`,
+		refused,
+		`PUT /api/nothing HTTP/1.1\r\nHost: x\r\n${line}\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n`,
+		404,
+		'NOT_FOUND',
+	);
+}
+test(
+	'a body longer than any file is not waited for',
+	refused,
+	'POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99999999999999999\r\n\r\n',
+	413,
+	'TOO_LARGE',
+);
 test(
 	'headers over 32 KB',
 	refused,
