@@ -1,4 +1,4 @@
-import { relayTimes } from './events/EventRelay.js';
+import { relayAges } from './events/EventRelay.js';
 import type { Services } from './services.js';
 
 /** Removes what has expired, in one process at a time: one that finds another at it leaves it to that. */
@@ -21,7 +21,7 @@ export async function sweep({
 			await database.sessions.sweep(now());
 			await database.sweepKeyValues();
 			await database.tickets.sweep();
-			await database.events.sweep(relayTimes.keptMs);
+			await database.events.sweep(relayAges);
 			await database.leases.sweep();
 			await links.sweep();
 			await jobs.sweep();

@@ -10,9 +10,14 @@ import { createSealing, type Sealing } from './sealing.js';
 export const relayTimes = {
 	/** How often a process that has something to send or to hear looks at the database; also the least time between two events of one ticket or folder. */
 	tickMs: 1000,
-	/** How often a process with pages says that it listens, and for how long others believe that. */
-	renewMs: 10_000,
-	listeningMs: 30_000,
+	/**
+	 * How often a process with pages says that it listens, and for how long others believe that, unless they see that it has ended. Each time is a write, which would wake a
+	 * disk that sleeps.
+	 */
+	renewMs: 15 * 60_000,
+	listeningMs: 45 * 60_000,
+	/** So long after its last page has gone a process says that it listens no more: pages are loaded anew. */
+	idleMs: 30_000,
 	/** What is committed late is read all the same. */
 	lateMs: 10_000,
 	/** How long an event is kept. */
@@ -20,6 +25,9 @@ export const relayTimes = {
 	/** For so long a process that begins to listen is told where a ticket stands. */
 	recentMs: 10 * 60_000,
 } as const;
+
+/** When a sweep removes what crossed, and who listened. */
+export const relayAges = { eventsMs: relayTimes.keptMs, listenersMs: relayTimes.listeningMs };
 
 /** Tickets that somebody who begins to listen is told of. */
 const mostRecent = 1000;
@@ -70,6 +78,8 @@ export class EventRelay {
 	#number = 0;
 	#readAt = Number.NEGATIVE_INFINITY;
 	#said: { at: number; pollsFolders: boolean } | undefined;
+	/** Since when nobody listens, although others believe it. */
+	#idleSince: number | undefined;
 	/** When to remove what was written here. */
 	#sweepAt: number | undefined;
 	#timer: NodeJS.Timeout | undefined;
@@ -147,7 +157,8 @@ export class EventRelay {
 	}
 
 	#isBusy(): boolean {
-		return this.#pending.size > 0 || this.#recent.size > 0 || this.#sweepAt !== undefined || this.#isListening();
+		const isToSay = this.#said !== undefined || this.#sweepAt !== undefined;
+		return isToSay || this.#pending.size > 0 || this.#recent.size > 0 || this.#isListening();
 	}
 
 	#tickLater(): void {
@@ -164,7 +175,7 @@ export class EventRelay {
 			if (this.#isListening()) {
 				await this.#sayListening();
 				await this.#receive();
-			}
+			} else await this.#saySilent();
 			await this.#sendAll();
 			await this.#sweep();
 			this.#isAway = false;
@@ -176,6 +187,7 @@ export class EventRelay {
 
 	async #sayListening(): Promise<void> {
 		const { store, identity, monotonic, folders } = this.#parts;
+		this.#idleSince = undefined;
 		const pollsFolders = folders().hasPolled();
 		const said = this.#said;
 		const isKnown = said !== undefined && monotonic() - said.at < relayTimes.renewMs;
@@ -183,6 +195,15 @@ export class EventRelay {
 		const at = monotonic();
 		await store.listen(identity.name, pollsFolders);
 		this.#said = { at, pollsFolders };
+	}
+
+	async #saySilent(): Promise<void> {
+		if (this.#said === undefined) return;
+		const { store, identity, monotonic } = this.#parts;
+		this.#idleSince ??= monotonic();
+		if (monotonic() - this.#idleSince < relayTimes.idleMs) return;
+		await store.unlisten(identity.name);
+		this.#said = undefined;
 	}
 
 	async #receive(): Promise<void> {
@@ -251,7 +272,7 @@ export class EventRelay {
 
 	async #sweep(): Promise<void> {
 		if (this.#sweepAt === undefined || this.#parts.monotonic() < this.#sweepAt) return;
-		await this.#parts.store.sweep(relayTimes.keptMs);
+		await this.#parts.store.sweep(relayAges);
 		this.#sweepAt = undefined;
 	}
 

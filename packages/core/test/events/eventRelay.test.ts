@@ -124,8 +124,10 @@ test('a process whose pages come later is told where tickets stand, and one whos
 	await ticks(b, a, b);
 	t.deepEqual(late.heard, [9]);
 	late.close();
+	await ticks(b);
 	const before = a.rowsAdded();
 	clock.now += 40_000;
+	await ticks(b);
 	a.publish('secret2', 9);
 	await ticks(a);
 	t.is(a.rowsAdded(), before);

@@ -62,10 +62,10 @@ export function eventStore(knex: Knex, now: () => number): EventStore {
 				.select('process', 'polls_folders');
 			return rows.map((row) => ({ process: row.process, pollsFolders: Boolean(row.polls_folders) }));
 		},
-		async sweep(ms) {
-			const over = (column: string) => knex.raw('not (?)', [younger(column, ms)]);
-			const swept = await events().whereRaw(over('created_at')).delete();
-			return swept + (await listeners().whereRaw(over('renewed_at')).delete());
+		async sweep({ eventsMs, listenersMs }) {
+			const over = (column: string, ms: number) => knex.raw('not (?)', [younger(column, ms)]);
+			const swept = await events().whereRaw(over('created_at', eventsMs)).delete();
+			return swept + (await listeners().whereRaw(over('renewed_at', listenersMs)).delete());
 		},
 	};
 }

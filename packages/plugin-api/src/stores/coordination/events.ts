@@ -17,6 +17,6 @@ export interface EventStore {
 	unlisten(process: string): Promise<void>;
 	/** The processes, but one, that called `listen` in the last milliseconds; `pollsFolders` if they watch folders whose storage reports no changes. */
 	listeners(ms: number, except: string): Promise<{ process: string; pollsFolders: boolean }[]>;
-	/** Removes what is older than so many milliseconds. Resolves to how many. */
-	sweep(ms: number): Promise<number>;
+	/** Removes the events that are older than so many milliseconds, and the listeners. Resolves to how many. */
+	sweep(ages: { eventsMs: number; listenersMs: number }): Promise<number>;
 }
