@@ -27,7 +27,7 @@ export interface FormParser {
  * part choose another character set. The values of fields come with a character for each byte.
  */
 export function createFormParser(request: IncomingMessage, onRefusal: (error: unknown) => void): FormParser {
-	if (!/^multipart\/form-data\s*;/i.test(request.headers['content-type'] ?? '')) {
+	if (!/^multipart\/form-data\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
 		throw new Failure('unsupportedMediaType', 'Send the files as multipart/form-data.');
 	}
 	const parser = createBusboy(request);
