@@ -107,6 +107,28 @@ test.serial('a copy that is cancelled before the server answered is cancelled al
 	t.deepEqual(ada.faults, []);
 });
 
+test.serial('whose session ends during a paste is told that it goes on', async (t) => {
+	const ada = await fixture.enter(t);
+	await writeFiles(ada.home, { 'Target/': '', 'a.txt': 'a' });
+	const page = await ada.open('/browser?type=private');
+	await page.route('**/api/copyItem', (route) => route.fulfill({ status: 202, json: { jobId: 'a1' } }));
+	let asked = 0;
+	await page.route('**/api/jobs/a1', (route) => {
+		asked++;
+		return route.fulfill({
+			status: 401,
+			json: { statusCode: 401, code: 'NOT_SIGNED_IN', error: '', message: 'Please sign in.' },
+		});
+	});
+	await paste(page, 'a.txt');
+	await expectNotice(
+		page,
+		'Failed to paste items',
+		'The session has ended. What was begun goes on: sign in to see it in Activity.',
+	);
+	t.is(asked, 1);
+});
+
 test.serial('many items are moved by one job, and what could not be moved stays cut', async (t) => {
 	const ada = await fixture.enter(t);
 	await writeFiles(ada.home, { 'Target/': '', 'a.txt': 'a', 'b.txt': 'b', 'c.txt': 'c' });

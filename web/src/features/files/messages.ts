@@ -78,6 +78,7 @@ export const filesMessages = {
 	pasteCancelled: 'Paste cancelled',
 	moveCancelled: 'Move cancelled',
 	cancelFailed: 'Error cancelling',
+	goesOnSignedOut: 'The session has ended. What was begun goes on: sign in to see it in Activity.',
 
 	notPreviewable: 'File cannot be previewed',
 	notVideo: 'File is not a video',

@@ -1,5 +1,5 @@
 import type { Area, CopyStep, MoveStep, StoragePath } from '@stowage/rules';
-import { isFailure } from '@stowage/rules';
+import { Failure, isFailure } from '@stowage/rules';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { followJob } from '../../../api/jobs/followJob.js';
@@ -61,6 +61,11 @@ export function useTransfer(): RunTransfer {
 				return followJob(queryClient, id, (job) => {
 					jobs.set(id, job);
 					show();
+				}).catch((cause) => {
+					// A job needs no session.
+					throw isFailure(cause, 'notSignedIn')
+						? new Failure('notSignedIn', messages.goesOnSignedOut, { cause })
+						: cause;
 				});
 			};
 			try {
