@@ -35,6 +35,23 @@ async function isClean(t: ExecutionContext, at: Site, names: string[]): Promise<
 	t.deepEqual(await holders(at.app.dataDir), []);
 }
 
+/** Does something as soon as the next conversion has opened its source. */
+function afterOpening({ app: { services } }: Site, work: () => Promise<void>): void {
+	const { storage } = services;
+	const { stage, open } = storage;
+	storage.stage = async (id) => {
+		const staged = await stage.call(storage, id);
+		storage.stage = stage;
+		storage.open = async (path) => {
+			const source = await open.call(storage, path);
+			storage.open = open;
+			await work();
+			return source;
+		};
+		return staged;
+	};
+}
+
 const ends = test.macro(async (t, bwrap: false | string) => {
 	const at = await site(t, { bwrap });
 	const { alice, home, lines } = at;
@@ -72,9 +89,8 @@ const ends = test.macro(async (t, bwrap: false | string) => {
 
 	// Written to by somebody else.
 	await film('changing.mp4', [...picture('160x90', 60), ...h264], path.join(home, 'film.mp4'));
+	afterOpening(at, () => appendFile(path.join(home, 'film.mp4'), 'more'));
 	const changed = await begin(alice, { ...wish, outputFormat: 'mp4' });
-	await encoderIn(at.staging);
-	await appendFile(path.join(home, 'film.mp4'), 'more');
 	const refused = await end(alice, changed);
 	t.like(refused, { status: 'failed', error: 'The original was changed while it was converted.' });
 	t.true((await readFile(path.join(home, 'film.mp4'))).subarray(-4).equals(Buffer.from('more')));

@@ -8,6 +8,7 @@ import { Exposition } from '../../src/metrics/exposition.js';
 import { logLines } from '../logLines.js';
 import { memoryStorageFlags } from '../memoryPlugin.js';
 import { Client, file, json, testApp } from '../testApp.js';
+import { until } from '../until.js';
 
 interface Family {
 	type: string;
@@ -97,11 +98,21 @@ async function metricsApp(t: Parameters<typeof testApp>[0], flags: Record<string
 			)?.value;
 		return { families, body, value };
 	};
-	return { app, address, metrics };
+	/** What disks and the database tell is left out where they answer late, as they do on a busy machine. */
+	const metricsWith = async (...names: string[]) => {
+		let told = await metrics();
+		const hasAll = () => names.every((name) => told.families.has(name));
+		await until(`${names.join(', ')} are told in time`, async () => {
+			if (!hasAll()) told = await metrics();
+			return hasAll();
+		});
+		return told;
+	};
+	return { app, address, metrics, metricsWith };
 }
 
 test('Prometheus reads what the server does, by routes and kinds and never by names', async (t) => {
-	const { app, metrics } = await metricsApp(t);
+	const { app, metricsWith } = await metricsApp(t);
 	const ada = await new Client(app).register('ada');
 	await ada.upload('/api/upload', [file('very-private.txt', 'A'.repeat(100_000))]);
 	t.is((await ada.get('/api/download/very-private.txt?type=private')).statusCode, 200);
@@ -111,7 +122,14 @@ test('Prometheus reads what the server does, by routes and kinds and never by na
 	await ada.get(`/api/temp/${token}`);
 	await ada.call('BREW', '/api/browse').catch(() => undefined);
 
-	const { value, body, families } = await metrics();
+	const { value, body } = await metricsWith(
+		'stowage_database_ping_seconds',
+		'stowage_event_loop_delay_seconds',
+		'stowage_queue_waiting',
+		'stowage_thumbnails_total',
+		'stowage_jobs',
+		'stowage_root_free_bytes',
+	);
 	t.is(value('stowage_requests_total', { route: 'get /api/download/{path*}', status: '200' }), 1);
 	t.is(value('stowage_requests_total', { route: 'get /api/download/{path*}', status: '404' }), 1);
 	t.is(value('stowage_requests_total', { route: 'none', status: '404' }), 1);
@@ -124,20 +142,12 @@ test('Prometheus reads what the server does, by routes and kinds and never by na
 	t.true((value('stowage_root_free_bytes') ?? 0) > 0);
 	t.true((value('process_resident_memory_bytes') ?? 0) > 0);
 	t.true((value('process_open_fds') ?? 0) > 3);
-	for (const name of [
-		'stowage_database_ping_seconds',
-		'stowage_event_loop_delay_seconds',
-		'stowage_queue_waiting',
-		'stowage_thumbnails_total',
-		'stowage_jobs',
-	])
-		t.true(families.has(name), name);
 	for (const secret of ['ada', 'very-private', token, '127.0.0.1', '/what']) t.false(body.includes(secret), secret);
 });
 
 test('what a storage can’t tell is left out', async (t) => {
-	const { metrics } = await metricsApp(t, await memoryStorageFlags(t));
-	const { value } = await metrics();
+	const { metricsWith } = await metricsApp(t, await memoryStorageFlags(t));
+	const { value } = await metricsWith('stowage_root_up');
 	t.is(value('stowage_root_up'), 1);
 	t.is(value('stowage_root_free_bytes'), undefined);
 	t.is(value('stowage_root_size_bytes'), undefined);
@@ -177,7 +187,7 @@ test('there is nothing but GET /metrics, at an address of its own and only where
 });
 
 test('a database that is away is left out, and a fault is no metric', async (t) => {
-	const { app, address, metrics } = await metricsApp(t);
+	const { app, address, metricsWith } = await metricsApp(t);
 	let asked = 0;
 	app.services.database.ping = async () => {
 		asked++;
@@ -188,10 +198,9 @@ test('a database that is away is left out, and a fault is no metric', async (t) 
 		asked++;
 		throw new Failure('unavailable', 'The database is away.');
 	};
-	const { families } = await metrics();
+	const { families } = await metricsWith('stowage_root_up');
 	t.false(families.has('stowage_database_ping_seconds'));
-	t.true(families.has('stowage_root_up'));
-	t.is(asked, 2);
+	t.true(asked >= 2);
 });
 
 for (const [listen, sentence] of [

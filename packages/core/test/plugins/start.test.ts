@@ -10,6 +10,7 @@ const defaultPlugins = ['@stowage/storage-local', '@stowage/auth-password'];
 
 /** A plugin whose storage tells when it is closed. */
 const telling = `
+export const opened = [];
 export const closed = [];
 export const plugin = {
 	name: 'telling',
@@ -21,6 +22,7 @@ export const plugin = {
 			async open(rootId) {
 				const storage = await providers.storage.get('local').open(rootId);
 				const { close } = storage;
+				opened.push(storage.rootId);
 				storage.close = () => {
 					closed.push(storage.rootId);
 					return close.call(storage);
@@ -46,6 +48,7 @@ test('a start that fails late closes the storage', async (t) => {
 	const config = loadConfig({ flags, defaultPlugins });
 	const log = pino({ level: 'silent' });
 	await t.throwsAsync(createApp(config, { webRoot: path.join(folder, 'nowhere'), log }), { code: 'ENOENT' });
-	const { closed } = (await import(href)) as { closed: string[] };
-	t.is(closed.length, 1);
+	const { opened, closed } = (await import(href)) as { opened: string[]; closed: string[] };
+	t.not(opened.length, 0);
+	t.is(closed.length, opened.length);
 });
