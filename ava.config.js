@@ -20,6 +20,8 @@ const longest = [
 	'test/archives',
 	'test/packages',
 	'cli/',
+	'plugins/storage-local/test/storage',
+	'plugins/handbrake/test/faults',
 	'test/jobs',
 	'test/crash',
 	'test/memory',
