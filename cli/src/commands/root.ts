@@ -22,7 +22,7 @@ export function rootCommand(): Command {
 				async act({ rootAdministration }, [name = '', location = ''], { driver }) {
 					await rootAdministration.add(name, driver, location);
 					console.log(`Added ${name}.`);
-					await tellOfUnit(location);
+					await warnOfUnit(location);
 				},
 			}).option('--driver <name>', 'the storage that opens it, by the name under which a plugin offers it', 'local'),
 		)
@@ -34,7 +34,7 @@ export function rootCommand(): Command {
 				async act({ rootAdministration }, [name = '', location = '']) {
 					await rootAdministration.relocate(name, location);
 					console.log(`${name} lies in ${location} now.`);
-					await tellOfUnit(location);
+					await warnOfUnit(location);
 				},
 			}),
 		)
@@ -107,7 +107,7 @@ export function rootCommand(): Command {
 }
 
 /** The service that is installed here, if one is, may have to be told of the folder. */
-async function tellOfUnit(location: string): Promise<void> {
+async function warnOfUnit(location: string): Promise<void> {
 	const unit = path.isAbsolute(location) ? await installedUnit() : undefined;
 	const found = unit === undefined ? undefined : await unitFaultOf(unit, location);
 	if (found !== undefined) console.log(`${found.says}. To mend that: ${found.mend}`);

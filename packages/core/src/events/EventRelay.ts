@@ -3,7 +3,7 @@ import type { Audience, EventStore, Notification } from '@stowage/plugin-api';
 import type { StoragePath } from '@stowage/rules';
 import type { DatabaseReserve } from '../limits/databaseReserve.js';
 import type { Log } from '../log.js';
-import type { HeardNotifications } from './notifications.js';
+import type { ObservableNotifications } from './notifications.js';
 import { createSealing, type Sealing } from './sealing.js';
 
 /** Times of what crosses from one process to another. */
@@ -45,7 +45,7 @@ interface Dependencies {
 	secret: string;
 	databaseReserve: Pick<DatabaseReserve, 'assertRoom'>;
 	/** Those of this process alone. */
-	notifications: HeardNotifications;
+	notifications: ObservableNotifications;
 	folders(): FolderListeners;
 	monotonic(): number;
 	log: Log;
@@ -93,7 +93,7 @@ export class EventRelay {
 	}
 
 	/** The notifications of this process, whose ticket events reach the pages of all. What becomes of jobs is read from their rows, wherever they run. */
-	notifications(): HeardNotifications {
+	notifications(): ObservableNotifications {
 		const { notifications } = this.#parts;
 		return {
 			...notifications,

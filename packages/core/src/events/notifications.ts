@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Audience, Notification, Notifications } from '@stowage/plugin-api';
 
-/** For so long whoever comes late hears where a ticket stood: a small download may have ended before its page's stream is open, or while its tab was hidden. */
+/** How long the last event of a ticket is kept for late subscribers: a small download may have ended before its page's stream is open, or while its tab was hidden. */
 const rememberedMs = 10 * 60_000;
 
 const userPrefix = 'user ';
@@ -11,18 +11,18 @@ interface Last {
 	at: number;
 }
 
-/** The same, for whoever would have to look up what nobody hears. */
-export interface HeardNotifications extends Notifications {
-	/** Whether anybody subscribes to it in this process. */
-	isHeard(audience: Audience): boolean;
+/** Notifications that also say who subscribes: what nobody observes need not be looked up. */
+export interface ObservableNotifications extends Notifications {
+	/** Whether anybody subscribes to this audience in this process. */
+	isObserved(audience: Audience): boolean;
 	/** Whether any user's page subscribes in this process. */
 	hasUsers(): boolean;
 	/** Whether anybody at all subscribes in this process. */
 	hasSubscribers(): boolean;
 }
 
-/** News among the parts of this process; `EventRelay` carries them further. */
-export function createNotifications(now: () => number = () => performance.now()): HeardNotifications {
+/** Notifications within this process; `EventRelay` brings them to others. */
+export function createNotifications(now: () => number = () => performance.now()): ObservableNotifications {
 	const emitter = new EventEmitter();
 	// A listener a page on screen: their number is bounded by the connections, not here.
 	emitter.setMaxListeners(0);
@@ -39,7 +39,7 @@ export function createNotifications(now: () => number = () => performance.now())
 	};
 
 	return {
-		isHeard: (audience) => emitter.listenerCount(nameOf(audience)) > 0,
+		isObserved: (audience) => emitter.listenerCount(nameOf(audience)) > 0,
 		hasUsers: () => emitter.eventNames().some((name) => String(name).startsWith(userPrefix)),
 		hasSubscribers: () => emitter.eventNames().length > 0,
 		publish(audience, item) {

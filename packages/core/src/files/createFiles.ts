@@ -45,8 +45,8 @@ import { watchPlaces } from './watching/watchPlaces.js';
 import { lendStaged } from './writing/lendStaged.js';
 import {
 	findPublished,
-	type NamesNoted,
-	notedCopy,
+	namedCopy,
+	type PublishedNames,
 	publishAll,
 	publishOnce,
 	underFreeName,
@@ -62,7 +62,7 @@ export function createFiles(
 	temporaryFolder: string,
 	users: Pick<UserStore, 'get'>,
 	feeds: FolderFeeds,
-	names: NamesNoted,
+	names: PublishedNames,
 ): Files {
 	const guards = new WeakMap<StorageProvider, SpaceGuard>();
 	/** Each disk keeps a part of its own free. */
@@ -234,7 +234,7 @@ export function createFiles(
 			assertAllowed(copyToDenial(viewer, from, to));
 			const target = { ...to, path: normalTarget(item.path, to.path) };
 			const asker = (await spaceFor(viewer)).asking();
-			const staged = options.staged && (await notedCopy(names, options.staged));
+			const staged = options.staged && (await namedCopy(names, options.staged));
 			try {
 				return await arrive(viewer, from, ownPlace(viewer, target), (path, naming, take) =>
 					storage().copy(from.at, path, {

@@ -46,7 +46,7 @@ export class JobRun {
 	#renewedAt: number;
 	#progress: JobProgressRecord | undefined;
 	#meter: SpeedMeter | undefined;
-	#isToldToPages = true;
+	#isPublished = true;
 	#isStored = true;
 
 	/** `claimedAt` is when the claim was asked. */
@@ -76,10 +76,10 @@ export class JobRun {
 	}
 
 	/** Whether it has come further since this was asked the last time. */
-	takeNews(): boolean {
-		const isNews = !this.#isToldToPages;
-		this.#isToldToPages = true;
-		return isNews;
+	takeProgress(): boolean {
+		const hasProgress = !this.#isPublished;
+		this.#isPublished = true;
+		return hasProgress;
 	}
 
 	contextOf<Input>(input: Input, saved: unknown): JobContext<Input> {
@@ -180,7 +180,7 @@ export class JobRun {
 			timeLeft: speed === null || speed <= 0 || positive(total) === 0 ? null : left / speed,
 			detail: isTooLarge ? null : text,
 		};
-		this.#isToldToPages = false;
+		this.#isPublished = false;
 		this.#isStored = false;
 	}
 }

@@ -12,8 +12,8 @@ import type {
 import { inContext } from '../context.js';
 import type { ProcessIdentity } from '../leases/processIdentity.js';
 import type { Log } from '../log.js';
+import type { JobPublisher } from './JobPublisher.js';
 import { JobRun } from './JobRun.js';
-import type { JobTeller } from './JobTeller.js';
 import { jobLimits } from './jobLimits.js';
 import { type AnyKind, type Given, interrupted, recordEnd, runToEnd } from './runToEnd.js';
 import { wait } from './wait.js';
@@ -23,7 +23,7 @@ interface Dependencies {
 	users: Pick<UserStore, 'get'>;
 	/** By name; more may come. */
 	kinds: ReadonlyMap<string, AnyKind>;
-	teller: JobTeller;
+	publisher: JobPublisher;
 	identity: ProcessIdentity;
 	log: Log;
 	/** Milliseconds of a clock that nobody sets. */
@@ -49,7 +49,7 @@ export interface JobRunner {
 }
 
 export function createJobRunner(parts: Dependencies): JobRunner {
-	const { store, users, kinds, teller, identity, log, monotonic, onChange, onEnd } = parts;
+	const { store, users, kinds, publisher, identity, log, monotonic, onChange, onEnd } = parts;
 	const holder = identity.name;
 	const runs = new Map<string, JobRun>();
 	/** What runs until it has ended, and what its end takes. */
@@ -75,7 +75,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		} finally {
 			// One that was lost may end after its job has begun here anew.
 			if (runs.get(id) === run) runs.delete(id);
-			teller.tell(id, run.owner.id);
+			publisher.publish(id, run.owner.id);
 			onChange(id);
 			wake();
 		}
@@ -83,7 +83,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 
 	const launch = (kind: AnyKind, run: JobRun, given: Given) => {
 		runs.set(run.key.id, run);
-		teller.tell(run.key.id, run.owner.id);
+		publisher.publish(run.key.id, run.owner.id);
 		const context = { job: { id: run.key.id, kind: kind.name, owner: run.owner } };
 		const ended = inContext(context, execute, run, kind, given).finally(() => settling.delete(ended));
 		settling.add(ended);
@@ -193,9 +193,9 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 	const beat = () => {
 		for (const [id, run] of runs) {
 			run.loseIfExpired();
-			if (run.takeNews()) teller.tell(id, run.owner.id);
+			if (run.takeProgress()) publisher.publish(id, run.owner.id);
 		}
-		teller.flush();
+		publisher.flush();
 	};
 
 	/** One that can't be renewed must not keep the others. */
@@ -209,7 +209,8 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		await renewAll();
 		const held = await lookAtHeld();
 		await claimAll(held);
-		if (teller.isHeard()) teller.tellChanges(await store.changed(teller.changesMs()), (id) => runs.has(id));
+		if (publisher.hasPages())
+			publisher.publishChanges(await store.changed(publisher.changesMs()), (id) => runs.has(id));
 		onChange();
 	};
 

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Job, JobEnd, JobKind, JobOwner, JobRecord, JobStore, Jobs, UserStore } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
-import type { HeardNotifications } from '../events/notifications.js';
+import type { ObservableNotifications } from '../events/notifications.js';
 import type { ProcessIdentity } from '../leases/processIdentity.js';
 import type { DatabaseReserve } from '../limits/databaseReserve.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
 import type { Log } from '../log.js';
 import { createJobRunner } from './createJobRunner.js';
-import { JobTeller } from './JobTeller.js';
+import { JobPublisher } from './JobPublisher.js';
 import { jobLimits, shortened } from './jobLimits.js';
 import type { AnyKind } from './runToEnd.js';
 import { wait } from './wait.js';
@@ -32,7 +32,7 @@ export interface JobService extends Jobs {
 interface Dependencies {
 	store: JobStore;
 	users: Pick<UserStore, 'get'>;
-	notifications: HeardNotifications;
+	notifications: ObservableNotifications;
 	databaseReserve: Pick<DatabaseReserve, 'assertRoom'>;
 	log: Log;
 	/** The time of day, milliseconds since the epoch. */
@@ -55,7 +55,7 @@ export function createJobs(parts: Dependencies): JobService {
 	const waiting = new Map<string, Set<() => void>>();
 
 	const jobOf = (record: JobRecord): Job => toJob(record, kinds);
-	const teller = new JobTeller({
+	const publisher = new JobPublisher({
 		notifications,
 		monotonic,
 		find: async (id) => runner.find(id)?.record ?? (await store.find(id)),
@@ -83,7 +83,7 @@ export function createJobs(parts: Dependencies): JobService {
 	};
 
 	const runner = createJobRunner({
-		...{ store, users, kinds, teller, identity, log, monotonic },
+		...{ store, users, kinds, publisher, identity, log, monotonic },
 		onChange: wakeWaiting,
 		onEnd: parts.onEnd,
 	});
@@ -106,7 +106,7 @@ export function createJobs(parts: Dependencies): JobService {
 					};
 					await exclusively(owner.id, () => store.add(job, boundsOf(known)));
 					const started = jobOf(await own(owner, id));
-					teller.tell(id, owner.id);
+					publisher.publish(id, owner.id);
 					runner.wake();
 					return started;
 				},
@@ -140,7 +140,7 @@ export function createJobs(parts: Dependencies): JobService {
 			const isQueued = await exclusively(owner.id, () => store.retry(id, boundsOf(kind)));
 			if (!isQueued) throw new Failure('conflict', 'This can’t be tried again.');
 			const job = jobOf(await own(owner, id));
-			teller.tell(id, owner.id);
+			publisher.publish(id, owner.id);
 			runner.wake();
 			return job;
 		},
@@ -172,7 +172,7 @@ export function createJobs(parts: Dependencies): JobService {
 			if (record === undefined) throw noSuchJob();
 			await store.cancel(id);
 			runner.find(id)?.cancel();
-			teller.tell(id, record.userId);
+			publisher.publish(id, record.userId);
 			wakeWaiting(id);
 		},
 

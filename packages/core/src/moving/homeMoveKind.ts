@@ -32,7 +32,7 @@ const quickMs = 5_000;
 const mostPasses = 4;
 
 /** How often it is told how far a move is. */
-const tellMs = 100;
+const reportMs = 100;
 
 /** How often a database is asked again that is away when it must be known whether the home has moved. */
 const retryMs = 500;
@@ -223,7 +223,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 		const { signal } = job;
 		const isMade = (await measuredHome(move)) !== undefined;
 		const folder = isMade ? await copyFolder(move) : undefined;
-		const progress = tellProgress(move, isMade ? await measureHome(source.storage, home, signal) : { bytes: 0 });
+		const progress = reportProgress(move, isMade ? await measureHome(source.storage, home, signal) : { bytes: 0 });
 		const pass = folder === undefined ? undefined : passOver(move, folder, progress);
 		if (pass !== undefined) {
 			for (let count = 1; ; count++) {
@@ -348,12 +348,12 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 		return rebound;
 	}
 
-	function tellProgress({ job, target }: Move, { bytes }: { bytes: number }): Progress {
+	function reportProgress({ job, target }: Move, { bytes }: { bytes: number }): Progress {
 		let done = 0;
 		let step = 'copying';
-		let toldAt = Number.NEGATIVE_INFINITY;
+		let reportedAt = Number.NEGATIVE_INFINITY;
 		const tell = () => {
-			toldAt = monotonic();
+			reportedAt = monotonic();
 			// Each byte is copied and compared; what comes meanwhile is told as done, and the bar never goes back.
 			const total = Math.max(2 * bytes, done);
 			job.progress({ done, total, unit: 'bytes', detail: { step, root: target.name } });
@@ -375,7 +375,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 				passed += count;
 				// A further pass over what is done is no progress.
 				done = Math.max(most, passed);
-				if (monotonic() - toldAt >= tellMs) tell();
+				if (monotonic() - reportedAt >= reportMs) tell();
 			},
 		};
 	}

@@ -10,7 +10,7 @@ import { detailOf, pasteItems, stateOf } from './pasteItems.js';
 import { unlessLocked } from './unlessLocked.js';
 
 /** How often a page may hear how far a copy is. */
-const tellMs = 100;
+const reportMs = 100;
 
 /** How often what is known of a copy is saved: one that comes further is not given up, however often it is cut off. */
 const checkpointMs = 5000;
@@ -51,9 +51,9 @@ export function copyKind({ files, uploadLimits, walkQueue, log, monotonic }: Cop
 				},
 			};
 			let itemBytes = 0;
-			let toldAt = Number.NEGATIVE_INFINITY;
+			let reportedAt = Number.NEGATIVE_INFINITY;
 			const tell = () => {
-				toldAt = monotonic();
+				reportedAt = monotonic();
 				const done = state.bytes + itemBytes;
 				// What is there by now may be more than there was when it was counted.
 				const total = state.totalBytes === undefined ? 0 : Math.max(state.totalBytes, done);
@@ -64,7 +64,7 @@ export function copyKind({ files, uploadLimits, walkQueue, log, monotonic }: Cop
 				staged,
 				afterBytes(bytes) {
 					itemBytes += bytes;
-					if (monotonic() - toldAt >= tellMs) tell();
+					if (monotonic() - reportedAt >= reportMs) tell();
 				},
 			};
 			const bring = ({ from, to }: PasteStep): Promise<Entry> =>

@@ -3,7 +3,7 @@ import { MemoryStorage, memoryStorageDriver, storageSuite } from '@stowage/confo
 import type { CopyOptions, StagingAges } from '@stowage/plugin-api';
 import { Failure, isFailure, parsePath } from '@stowage/rules';
 import test from 'ava';
-import { type NamesNoted, publishOnce } from '../../src/files/writing/publish.js';
+import { type PublishedNames, publishOnce } from '../../src/files/writing/publish.js';
 import { type Mount, MountedStorage } from '../../src/storage/MountedStorage.js';
 
 const p = parsePath;
@@ -149,7 +149,7 @@ test('a staged file is published once on the root that its home has moved to, wh
 		const staged = await storage.stage();
 		await staged.append(chunks('hel', 'lo'), 0);
 		const noted = new Map<string, string>();
-		const names: NamesNoted = {
+		const names: PublishedNames = {
 			set: async (id, name) => void noted.set(id, name),
 			find: async (id) => noted.get(id),
 		};

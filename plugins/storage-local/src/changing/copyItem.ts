@@ -13,7 +13,7 @@ import { namesFrom, statNames, takeFreeName } from '../writing/freeNames.js';
 import { assertReplaceable, onlyFiles, replacedVersion, replaceFile } from '../writing/replaceFile.js';
 import { parseCopyId, type StagedId } from '../writing/stagedIds.js';
 import { CopyObject, discardObject } from './CopyObject.js';
-import { type CopyMeans, copyContents, copySingleFile, syncTree } from './copyTree.js';
+import { type CopyDependencies, copyContents, copySingleFile, syncTree } from './copyTree.js';
 import { assertApart, intoItself, itemNow } from './moveItem.js';
 import { UnsyncedFiles } from './UnsyncedFiles.js';
 
@@ -86,7 +86,7 @@ async function fill(
 	from: StoragePath,
 	options: CopyOptions,
 ): Promise<void> {
-	const means: CopyMeans = { disk, options };
+	const means: CopyDependencies = { disk, options };
 	if (copy.type === 'file') {
 		const fd = await open(source.at(baseName(from)), readFileFlags);
 		try {

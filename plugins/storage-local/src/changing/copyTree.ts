@@ -43,7 +43,7 @@ const recentMs = 24 * 60 * 60 * 1000;
 const { COPYFILE_FICLONE, COPYFILE_FICLONE_FORCE, O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;
 
 /** What a copy is made by. */
-export interface CopyMeans {
+export interface CopyDependencies {
 	disk: Disk;
 	options: CopyOptions;
 	/** Where files wait for their times, if the copy may have to be gone on with. */
@@ -61,7 +61,7 @@ export interface FolderPair {
 }
 
 /** Copies all that a folder holds, and its time. Links and special files are left out, and so is what vanishes meanwhile. */
-export async function copyContents(means: CopyMeans, pair: FolderPair): Promise<void> {
+export async function copyContents(means: CopyDependencies, pair: FolderPair): Promise<void> {
 	const { disk, options } = means;
 	if (!pair.isNew) await dropVanished(disk, pair);
 	for await (const batch of disk.calls.readNames(pair.from)) {
@@ -87,7 +87,7 @@ export async function copyContents(means: CopyMeans, pair: FolderPair): Promise<
 	await setModified(pair.to.fd, secondsOf((await fstat(pair.from.fd)).mtimeNs));
 }
 
-async function copyFolder(means: CopyMeans, parent: FolderPair, name: RawName): Promise<void> {
+async function copyFolder(means: CopyDependencies, parent: FolderPair, name: RawName): Promise<void> {
 	using from = await stepInto(parent.from, pathPart(name), 'read');
 	await means.options.beforeItem?.({ type: 'directory', size: 0 });
 	const isNew = await makeFolder(means.disk, parent, name);
@@ -170,7 +170,11 @@ async function lookAt(folder: Folder, name: RawName): Promise<Look | undefined> 
 }
 
 /** Copies a file with its time. Resolves to what it is instead if it is none, and then nothing was made. */
-async function copyInside(means: CopyMeans, pair: FolderPair, name: RawName): Promise<'copied' | 'folder' | 'special'> {
+async function copyInside(
+	means: CopyDependencies,
+	pair: FolderPair,
+	name: RawName,
+): Promise<'copied' | 'folder' | 'special'> {
 	const { disk, options, unsynced } = means;
 	const source = await openSource(disk, pair.from, name);
 	try {
@@ -205,7 +209,7 @@ async function statOpen(disk: Disk, fd: number): Promise<fs.BigIntStats> {
 }
 
 /** Copies a file into an open one that may hold a part of it from before, and makes it durable. */
-export async function copySingleFile(means: CopyMeans, source: number, target: number): Promise<void> {
+export async function copySingleFile(means: CopyDependencies, source: number, target: number): Promise<void> {
 	const { disk, options } = means;
 	const stats = await statOpen(disk, source);
 	// A small file is sooner copied again than synced twice.
@@ -241,7 +245,7 @@ async function setOtherTime(target: number, { mtimeNs }: Pick<Look, 'mtimeNs'>):
  * and as far as possible without coming through this process: on a network file system it then stays on the other side.
  */
 export async function copyBytes(
-	{ disk, options: { signal, beforeBytes, afterBytes } }: Pick<CopyMeans, 'disk' | 'options'>,
+	{ disk, options: { signal, beforeBytes, afterBytes } }: Pick<CopyDependencies, 'disk' | 'options'>,
 	source: number,
 	target: number,
 	stats: fs.BigIntStats,

@@ -84,7 +84,7 @@ export class Disk {
 		return this.withHandle(stat, fd, '');
 	}
 
-	/** What `factsAt` tells, at once; nothing if it vanished. Left out where it can't be had so. */
+	/** What `statAt` tells, at once; nothing if it vanished. Left out where it can't be had so. */
 	get statNow(): ((folder: Folder, name: string) => FileStat | undefined) | undefined {
 		const { statNow } = this.calls;
 		if (!this.isLocal || statNow === undefined) return undefined;

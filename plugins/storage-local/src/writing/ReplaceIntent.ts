@@ -17,7 +17,7 @@ export interface OldFile {
 }
 
 /** A file that takes the place of another one: what must be known to finish that, or to undo it. */
-export interface IntentFacts {
+export interface IntentRecord {
 	/** Where the file was: by its name in staging, or by its path. */
 	from: { staged: string } | { path: StoragePath };
 	/** The file itself. */
@@ -44,7 +44,7 @@ export class ReplaceIntent implements Disposable {
 	) {}
 
 	/** Resolves once it is durable. */
-	static async begin(disk: Disk, staging: Folder, facts: IntentFacts): Promise<ReplaceIntent> {
+	static async begin(disk: Disk, staging: Folder, record: IntentRecord): Promise<ReplaceIntent> {
 		for (;;) {
 			const held = replacingPrefix + randomName();
 			const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;
@@ -53,7 +53,7 @@ export class ReplaceIntent implements Disposable {
 			try {
 				// Another process that opens the root just now may have taken the empty file for a leftover.
 				if (disk.calls.tryLock?.(fd) === true && (await intent.#isThere())) {
-					await writeFully(fd, [Buffer.from(JSON.stringify(facts))], 0);
+					await writeFully(fd, [Buffer.from(JSON.stringify(record))], 0);
 					await fsync(fd);
 					await disk.syncs.sync(staging);
 					return intent;
@@ -77,7 +77,7 @@ export class ReplaceIntent implements Disposable {
 	}
 
 	/** Nothing if the power failed while it was written: then nothing was exchanged. */
-	async read(): Promise<IntentFacts | undefined> {
+	async read(): Promise<IntentRecord | undefined> {
 		const buffer = Buffer.alloc(mostBytes);
 		const text = buffer.toString('utf8', 0, await readFully(this.fd, buffer, 0));
 		try {

@@ -161,9 +161,9 @@ async function isFinished(disk: Disk, staging: Folder, intent: ReplaceIntent): P
 	const { held } = intent;
 	const lying = await statIfThere(disk, staging, held);
 	if (lying === undefined) return true;
-	const facts = await intent.read();
-	if (facts === undefined) return false;
-	const { from, to, object, old } = facts;
+	const record = await intent.read();
+	if (record === undefined) return false;
+	const { from, to, object, old } = record;
 	using folder = await folderIfThere(disk, to);
 	if (isOldFile(old, lying)) {
 		if (folder !== undefined) await disk.syncs.sync(folder);

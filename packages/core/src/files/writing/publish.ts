@@ -34,12 +34,12 @@ export async function underFreeName(
 }
 
 /** Where it is noted which other name a file is about to get than the one it wished. */
-export type NamesNoted = Pick<PublishedNameStore, 'set' | 'find'>;
+export type PublishedNames = Pick<PublishedNameStore, 'set' | 'find'>;
 
 /** Publishes a file that an earlier call may have published already without living to answer: that one is found, and there is no second. Discards nothing. */
 export async function publishOnce(
 	storage: StorageProvider,
-	names: NamesNoted,
+	names: PublishedNames,
 	folder: StoragePath,
 	request: PublishRequest,
 ): Promise<StorageItem> {
@@ -57,7 +57,7 @@ export async function publishOnce(
 /** What a staged file that wished this name was published as, whoever did it. */
 export async function findPublished(
 	storage: StorageProvider,
-	names: NamesNoted,
+	names: PublishedNames,
 	folder: StoragePath,
 	stagedId: string,
 	wished: string,
@@ -69,8 +69,8 @@ export async function findPublished(
 }
 
 /** A copy that may be gone on with, and notes which other name than the wished one it is about to get. */
-export async function notedCopy(
-	names: NamesNoted,
+export async function namedCopy(
+	names: PublishedNames,
 	staging: CopyStaging,
 ): Promise<CopyStaging & { note(name: string, wished: string): Promise<void> }> {
 	const { id } = staging;
@@ -94,7 +94,7 @@ export async function notedCopy(
 function publishAs(
 	folder: StoragePath,
 	{ staged, name, mtime }: PublishRequest,
-	{ names, skipped }: { names?: NamesNoted | undefined; skipped?: number },
+	{ names, skipped }: { names?: PublishedNames | undefined; skipped?: number },
 ): Promise<StorageItem> {
 	const beforeNaming = names && (async (next: string) => void (next !== name && (await names.set(staged.id, next))));
 	const options = { beforeNaming, ...(mtime === undefined ? {} : { mtime }) };
@@ -132,7 +132,7 @@ export async function publishAll(
 	folder: StoragePath,
 	requests: readonly PublishRequest[],
 	log: Log,
-	options?: PublishOptions & { names: NamesNoted },
+	options?: PublishOptions & { names: PublishedNames },
 ): Promise<StorageItem[]> {
 	const published: StorageItem[] = [];
 	const tried = new TriedNames();

@@ -49,7 +49,7 @@ export class Roots implements Mounts {
 	/** Homes on their way, as far as is known here. */
 	#moves: ReadonlyMap<string, HomeMove> = new Map();
 	/** Why roots can't be opened, by their names, as the log has it. */
-	readonly #toldReasons = new Map<string, string>();
+	readonly #loggedReasons = new Map<string, string>();
 	/** How many changes of a home are under way in this process. */
 	readonly #changes = new Map<string, number>();
 	/** Grows when moves were asked for: a look at a home that began before may be told something older. */
@@ -316,18 +316,18 @@ export class Roots implements Mounts {
 			const id = rootId === '' ? undefined : rootId;
 			const opener = this.driver(driver);
 			const storage = await (location === null ? opener.open(id) : opener.open(id, location));
-			this.#toldReasons.delete(name);
+			this.#loggedReasons.delete(name);
 			return storage;
 		} catch (error) {
 			const reason =
 				location === null && isFailure(error, 'invalid')
 					? new Failure('invalid', `${error.message} Where it lies is said by ${firstSettings}.`)
 					: (error as Error);
-			if (this.#toldReasons.get(name) !== reason.message) {
+			if (this.#loggedReasons.get(name) !== reason.message) {
 				const told = isFailure(reason) ? { reason: reason.message } : { err: reason };
 				this.#dependencies.log.warn({ root: name, ...told }, 'the storage root can not be opened');
 			}
-			this.#toldReasons.set(name, reason.message);
+			this.#loggedReasons.set(name, reason.message);
 			return new ClosedStorage(rootId, reason);
 		}
 	}

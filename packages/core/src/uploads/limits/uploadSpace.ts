@@ -43,7 +43,7 @@ interface Claim {
 	viewer: Viewer;
 	left: number;
 	/** When bytes last came. */
-	heardAt: number;
+	lastBytesAt: number;
 }
 
 export function createUploadSpace({ spaceFor, monotonic }: Dependencies): UploadSpace {
@@ -52,8 +52,8 @@ export function createUploadSpace({ spaceFor, monotonic }: Dependencies): Upload
 	/** What others claim on a disk; visitors' claims count for visitors only. */
 	const claimed = async (disk: object, free: number, isForVisitor: boolean): Promise<number> => {
 		const byClient = new Map<string, number>();
-		for (const { client, viewer, left, heardAt } of [...claims]) {
-			if (monotonic() - heardAt > quietMs || (viewer.kind === 'anonymous' && !isForVisitor)) continue;
+		for (const { client, viewer, left, lastBytesAt } of [...claims]) {
+			if (monotonic() - lastBytesAt > quietMs || (viewer.kind === 'anonymous' && !isForVisitor)) continue;
 			if ((await spaceFor(viewer)).disk !== disk) continue;
 			byClient.set(client, Math.min(free * clientShare, (byClient.get(client) ?? 0) + left));
 		}
@@ -77,11 +77,11 @@ export function createUploadSpace({ spaceFor, monotonic }: Dependencies): Upload
 		},
 
 		claim({ viewer, address }, bytes) {
-			const claim: Claim = { client: clientKey(viewer, address), viewer, left: bytes, heardAt: monotonic() };
+			const claim: Claim = { client: clientKey(viewer, address), viewer, left: bytes, lastBytesAt: monotonic() };
 			return {
 				arrived(count) {
 					claim.left = Math.max(0, claim.left - count);
-					claim.heardAt = monotonic();
+					claim.lastBytesAt = monotonic();
 					claims.add(claim);
 				},
 				ended() {

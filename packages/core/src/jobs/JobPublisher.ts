@@ -1,9 +1,9 @@
 import type { Job, JobRecord } from '@stowage/plugin-api';
-import type { HeardNotifications } from '../events/notifications.js';
+import type { ObservableNotifications } from '../events/notifications.js';
 import { jobLimits } from './jobLimits.js';
 
 interface Dependencies {
-	notifications: HeardNotifications;
+	notifications: ObservableNotifications;
 	monotonic(): number;
 	/** The job as it is now. */
 	find(id: string): Promise<JobRecord | undefined>;
@@ -11,15 +11,15 @@ interface Dependencies {
 	onFault(error: unknown): void;
 }
 
-/** For so long it is remembered what pages were told of a job. */
+/** How long it is remembered what was published of a job. */
 const rememberedMs = 60_000;
 
-/** Tells pages of their owners' jobs: of each at most every half second, the last state always, and nothing twice. */
-export class JobTeller {
+/** Publishes jobs to the pages of their owners: each at most every half second, its last state always, and nothing twice. */
+export class JobPublisher {
 	readonly #parts: Dependencies;
-	/** What was told last of a job, the oldest first. */
-	readonly #told = new Map<string, { text: string; at: number }>();
-	/** Jobs of which there is news that must wait. */
+	/** What was published last of a job, the oldest first. */
+	readonly #published = new Map<string, { text: string; at: number }>();
+	/** Jobs whose change waits to be published. */
 	readonly #late = new Set<string>();
 	#lookedAt: number;
 
@@ -28,19 +28,19 @@ export class JobTeller {
 		this.#lookedAt = parts.monotonic();
 	}
 
-	/** The job of this user is another than it was. */
-	tell(id: string, userId: string): void {
-		if (!this.#parts.notifications.isHeard({ userId })) return;
+	/** The job of this user has changed. */
+	publish(id: string, userId: string): void {
+		if (!this.#parts.notifications.isObserved({ userId })) return;
 		if (this.#isDue(id)) this.#now(id);
 		else this.#late.add(id);
 	}
 
-	/** Tells what had to wait and is due; called now and then. */
+	/** Publishes what had to wait and is due; called at intervals. */
 	flush(): void {
 		const now = this.#parts.monotonic();
-		for (const [id, { at }] of this.#told) {
+		for (const [id, { at }] of this.#published) {
 			if (now - at < rememberedMs) break;
-			this.#told.delete(id);
+			this.#published.delete(id);
 		}
 		for (const id of [...this.#late]) {
 			if (!this.#isDue(id)) continue;
@@ -50,12 +50,12 @@ export class JobTeller {
 	}
 
 	#isDue(id: string): boolean {
-		const { at } = this.#told.get(id) ?? { at: Number.NEGATIVE_INFINITY };
+		const { at } = this.#published.get(id) ?? { at: Number.NEGATIVE_INFINITY };
 		return this.#parts.monotonic() - at >= jobLimits.spacingMs;
 	}
 
 	/** Whether any page of a signed-in person is open in this process. */
-	isHeard(): boolean {
+	hasPages(): boolean {
 		return this.#parts.notifications.hasUsers();
 	}
 
@@ -67,21 +67,21 @@ export class JobTeller {
 		return sinceMs;
 	}
 
-	/** Tells of what other processes changed. */
-	tellChanges(records: readonly JobRecord[], isRunHere: (id: string) => boolean): void {
+	/** Publishes what other processes changed. */
+	publishChanges(records: readonly JobRecord[], isRunHere: (id: string) => boolean): void {
 		for (const record of records) {
-			if (isRunHere(record.id) || !this.#parts.notifications.isHeard({ userId: record.userId })) continue;
-			if (this.#told.get(record.id)?.text !== this.#textOf(record)) this.tell(record.id, record.userId);
+			if (isRunHere(record.id) || !this.#parts.notifications.isObserved({ userId: record.userId })) continue;
+			if (this.#published.get(record.id)?.text !== this.#textOf(record)) this.publish(record.id, record.userId);
 		}
 	}
 
 	#now(id: string): void {
-		// Noted before it is looked up, or many that come at once would all be told.
-		this.#remember(id, this.#told.get(id)?.text ?? '');
+		// Remembered before it is looked up, or many that come at once would all be published.
+		this.#remember(id, this.#published.get(id)?.text ?? '');
 		this.#parts.find(id).then((record) => {
 			if (record === undefined) return;
 			const text = this.#textOf(record);
-			if (this.#told.get(id)?.text === text) return;
+			if (this.#published.get(id)?.text === text) return;
 			this.#remember(id, text);
 			const { notifications, jobOf } = this.#parts;
 			notifications.publish({ userId: record.userId }, { kind: 'job', job: jobOf(record) });
@@ -89,8 +89,8 @@ export class JobTeller {
 	}
 
 	#remember(id: string, text: string): void {
-		this.#told.delete(id);
-		this.#told.set(id, { text, at: this.#parts.monotonic() });
+		this.#published.delete(id);
+		this.#published.set(id, { text, at: this.#parts.monotonic() });
 	}
 
 	#textOf(record: JobRecord): string {
