@@ -158,10 +158,24 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 		const { storage, name } = source;
 		const aside = await setAside(move);
 		if (aside === undefined) return;
+		const putBack = () => storage.move(aside, home, { otherNames: [`${state.name} (old)`] });
 		// It is too late to be cancelled.
 		const { signal } = new AbortController();
-		if ((await digestOf(storage, aside, signal)) === state.digest) return storage.remove(aside);
-		const kept = await storage.move(aside, home, { otherNames: [`${state.name} (old)`] });
+		let isUnchanged = false;
+		try {
+			isUnchanged = (await digestOf(storage, aside, signal)) === state.digest;
+		} catch (error) {
+			if (isFailure(error, 'notFound')) return;
+			// Something came that can't be compared, such as a link: a change like any other.
+			if (!isFailure(error, 'conflict')) {
+				await putBack().catch((cause) =>
+					log.warn({ err: cause, root: name }, 'the old tree of a home could not be put back in its place'),
+				);
+				throw error;
+			}
+		}
+		if (isUnchanged) return storage.remove(aside);
+		const kept = await putBack();
 		throw new Failure(
 			'conflict',
 			`The home of ${state.name} lies on ${target.name} now. Another program changed something in its old place, ${joinPath(parentPath(home), kept.name)} on ${name}, at the last moment, so that was kept: look at it and remove it.`,

@@ -236,6 +236,25 @@ test('what came into the old tree at the last moment is kept', async (t) => {
 	t.is((await s.ada.get('/api/download/docs/a.txt?type=private')).payload, 'alpha');
 });
 
+test('what came into the old tree at the last moment and can’t be compared keeps it in its place', async (t) => {
+	const s = await scene(t);
+	const { homes } = s.app.services.database;
+	const switchRoot = homes.switchRoot.bind(homes);
+	homes.switchRoot = async (...words) => {
+		await symlink('/mnt/archive', path.join(s.home, 'late'));
+		return switchRoot(...words);
+	};
+	const { start, ended } = mover(s);
+	const job = await ended(await start());
+	t.regex(
+		String(job.error),
+		/lies on big now\. Another program changed something in its old place, users\/ada on local/,
+	);
+	t.true((await names(s.home)).includes('late'));
+	t.is(await readFile(path.join(s.home, 'docs/a.txt'), 'utf8'), 'alpha');
+	await assertWhole(t, s.there);
+});
+
 test('what another program writes to the old path while the old tree is compared is kept', async (t) => {
 	const s = await scene(t);
 	const { homes } = s.app.services.database;
