@@ -111,3 +111,35 @@ test.serial('separated values are a table', async (t) => {
 	await page.getByText('1.5', { exact: true }).first().waitFor();
 	t.deepEqual(app.faults, []);
 });
+
+test.serial('a table keeps its place and the focus while the window changes its size', async (t) => {
+	const app = await fixture.enter(t, { viewport: { width: 900, height: 400 } });
+	// More than fits, across and down.
+	const wide = `,${'wide '.repeat(30)}`.repeat(5);
+	const rows = Array.from({ length: 200 }, (_, row) => `item ${row}${wide}`);
+	await writeFiles(app.home, { 'table.csv': `Name${',Text'.repeat(5)}\n${rows.join('\n')}` });
+	const page = await app.open('/browser?type=private');
+	const viewer = await show(page, 'table.csv');
+	await viewer.getByText('item 0', { exact: true }).waitFor();
+	const scroller = page.locator('.bp6-table-quadrant-main > .bp6-table-quadrant-scroll-container');
+	await scroller.focus();
+	await scroller.evaluate((element) => element.scrollTo(40, 60 * 28));
+	await viewer.getByText('item 60', { exact: true }).waitFor();
+	const place = () =>
+		scroller.evaluate((element) => [element.scrollLeft, element.scrollTop, element.matches(':focus')]);
+	t.deepEqual(await place(), [40, 60 * 28, true]);
+	for (const viewport of [
+		{ width: 500, height: 300 },
+		{ width: 1000, height: 900 },
+	]) {
+		await page.setViewportSize(viewport);
+		// Whoever sees more of it sees more of its rows.
+		const seen = await scroller.evaluate(async (element, height) => {
+			while (window.innerHeight !== height) await new Promise(requestAnimationFrame);
+			return Math.floor(element.clientHeight / 28) - 2;
+		}, viewport.height);
+		await viewer.getByText(`item ${60 + seen}`, { exact: true }).waitFor();
+		t.deepEqual(await place(), [40, 60 * 28, true]);
+	}
+	t.deepEqual(app.faults, []);
+});

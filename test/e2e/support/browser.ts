@@ -14,6 +14,8 @@ export const flags = [
 	'--disable-background-networking',
 	'--disable-component-update',
 	'--disable-sync',
+	// Keys and wheels scroll at once, as where less motion is asked for. An animation goes on while a test looks, and whatever touches its element ends it half-way.
+	'--disable-smooth-scrolling',
 	// Letters as a screen shows them; the headless shell has a default of its own.
 	'--font-render-hinting=none',
 	// A server at home often has a host name and no https. Such a page has no secure context, no clipboard API and no crypto.subtle.

@@ -1,6 +1,6 @@
 import { HotkeysProvider } from '@blueprintjs/core';
 import { Cell, Column, ColumnHeaderCell, RenderMode, RowHeaderCell, Table } from '@blueprintjs/table';
-import { useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { useLayoutEffect, useMemo, useRef } from 'react';
 import '../../../ui/blueprintTable.css';
 import { previewMessages as messages } from '../messages.js';
 import styles from './TextViewer.module.css';
@@ -17,23 +17,17 @@ const number = /^[-+−(]?\s*[$€£¥]?\s*\d[\d.,'\s]*\s*[%€$£)]?$/;
 /** Values separated by commas or tabs; their first row names the columns. */
 export function TextTable({ rows }: { rows: readonly (readonly string[])[] }) {
 	const container = useRef<HTMLDivElement>(null);
-	const [size, setSize] = useState<{ width: number; height: number }>();
 	useLayoutEffect(() => {
 		const element = container.current;
-		if (!element) return;
-		const measure = () => setSize({ width: element.clientWidth, height: element.clientHeight });
-		measure();
-		const observer = new ResizeObserver(measure);
+		const scroller = element?.querySelector('.bp6-table-quadrant-main > .bp6-table-quadrant-scroll-container');
+		if (!element || !scroller) return;
+		// Blueprint's table scrolls by the mouse only.
+		scroller.setAttribute('tabindex', '0');
+		// It measures itself whenever it is scrolled. Made anew in another size, it would lose the focus and the place where its reader is.
+		const observer = new ResizeObserver(() => scroller.dispatchEvent(new Event('scroll')));
 		observer.observe(element);
 		return () => observer.disconnect();
 	}, []);
-
-	// Blueprint's table scrolls by the mouse only.
-	useLayoutEffect(() => {
-		const scroller =
-			size && container.current?.querySelector('.bp6-table-quadrant-main > .bp6-table-quadrant-scroll-container');
-		scroller?.setAttribute('tabindex', '0');
-	}, [size]);
 
 	const [head = [], ...body] = rows;
 	const columns = Math.min(
@@ -58,39 +52,36 @@ export function TextTable({ rows }: { rows: readonly (readonly string[])[] }) {
 	);
 	return (
 		<section ref={container} className={styles.table} aria-label={messages.columns}>
-			{size && (
-				// The table asks for one; a list of its keys is not shown.
-				<HotkeysProvider renderDialog={() => <></>}>
-					<Table
-						key={`${size.width} ${size.height}`}
-						numRows={body.length}
-						columnWidths={widths}
-						defaultRowHeight={rowHeight}
-						renderMode={RenderMode.BATCH_ON_UPDATE}
-						cellRendererDependencies={[rows]}
-						enableRowResizing={false}
-						enableGhostCells={false}
-						rowHeaderCellRenderer={(row) => <RowHeaderCell name={String(row + 1)} />}
-					>
-						{widths.map((_, column) => (
-							<Column
-								// biome-ignore lint/suspicious/noArrayIndexKey: a column is known by its place alone
-								key={column}
-								id={String(column)}
-								columnHeaderCellRenderer={() => (
-									<ColumnHeaderCell
-										className={areNumbers[column] ? styles.number : undefined}
-										nameRenderer={() => <span title={head[column]}>{head[column] ?? ''}</span>}
-									/>
-								)}
-								cellRenderer={(row) => (
-									<Cell className={areNumbers[column] ? styles.number : undefined}>{body[row]?.[column] ?? ''}</Cell>
-								)}
-							/>
-						))}
-					</Table>
-				</HotkeysProvider>
-			)}
+			{/* The table asks for one; a list of its keys is not shown. */}
+			<HotkeysProvider renderDialog={() => <></>}>
+				<Table
+					numRows={body.length}
+					columnWidths={widths}
+					defaultRowHeight={rowHeight}
+					renderMode={RenderMode.BATCH_ON_UPDATE}
+					cellRendererDependencies={[rows]}
+					enableRowResizing={false}
+					enableGhostCells={false}
+					rowHeaderCellRenderer={(row) => <RowHeaderCell name={String(row + 1)} />}
+				>
+					{widths.map((_, column) => (
+						<Column
+							// biome-ignore lint/suspicious/noArrayIndexKey: a column is known by its place alone
+							key={column}
+							id={String(column)}
+							columnHeaderCellRenderer={() => (
+								<ColumnHeaderCell
+									className={areNumbers[column] ? styles.number : undefined}
+									nameRenderer={() => <span title={head[column]}>{head[column] ?? ''}</span>}
+								/>
+							)}
+							cellRenderer={(row) => (
+								<Cell className={areNumbers[column] ? styles.number : undefined}>{body[row]?.[column] ?? ''}</Cell>
+							)}
+						/>
+					))}
+				</Table>
+			</HotkeysProvider>
 		</section>
 	);
 }
