@@ -1,4 +1,5 @@
 import { readFile, realpath } from 'node:fs/promises';
+import { listMounts, unescapeOctal } from '@stowage/core';
 
 /** Where parts of the system may lie on file systems of their own, which stay for as long as it runs. */
 const systemFolders = ['/', '/boot', '/etc', '/home', '/opt', '/root', '/tmp', '/usr', '/var', '/var/lib'];
@@ -17,21 +18,12 @@ export async function writableUnitPath(folder: string): Promise<string> {
 
 /** What is mounted, and what shall be: a disk may be away while the unit is written. */
 async function mountPoints(): Promise<string[]> {
-	const points: string[] = [];
-	for (const [file, column] of [
-		['/proc/self/mountinfo', 4],
-		['/etc/fstab', 1],
-	] as const) {
-		// Not every system that prints a unit has these.
-		const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n');
-		for (const line of lines) {
-			const point = line.trim().startsWith('#') ? undefined : line.trim().split(/\s+/)[column];
-			if (point?.startsWith('/')) points.push(unescapeOctal(point));
-		}
-	}
-	return points;
-}
-
-function unescapeOctal(text: string): string {
-	return text.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+	const mounted = (await listMounts()).map(({ point }) => point);
+	// Not every system that prints a unit has it.
+	const lines = (await readFile('/etc/fstab', 'utf8').catch(() => '')).split('\n');
+	const planned = lines.flatMap((line) => {
+		const point = line.trim().startsWith('#') ? undefined : line.trim().split(/\s+/)[1];
+		return point?.startsWith('/') ? [unescapeOctal(point)] : [];
+	});
+	return [...mounted, ...planned];
 }

@@ -32,6 +32,7 @@ export { createLog, type Log } from './log.js';
 export { homeMoveName } from './moving/homeMoveKind.js';
 export { checkConfig } from './plugins/loadPlugins.js';
 export type { Services } from './services.js';
+export { listMounts, unescapeOctal } from './storage/mounts.js';
 export type { RootState } from './storage/roots/RootAdministration.js';
 
 /**

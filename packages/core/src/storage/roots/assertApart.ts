@@ -1,42 +1,53 @@
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Failure } from '@stowage/rules';
+import { listMounts } from '../mounts.js';
 
 /**
  * Throws `invalid` where a folder of this machine lies inside another root, or another root inside it: each would serve the other's files, with its private folder. Folders are compared as
- * objects, so links and other mounts of a folder are seen through.
+ * objects and by their place on their file system, so links and other mounts are seen through, also those of a folder inside a root.
  */
 export async function assertApart(
 	location: string,
 	others: readonly { name: string; location: string }[],
 ): Promise<void> {
 	if (!path.isAbsolute(location)) return;
-	const own = await chainOf(location);
+	const own = await positionOf(location);
 	for (const other of others) {
 		if (!path.isAbsolute(other.location)) continue;
-		const theirs = await chainOf(other.location);
+		const theirs = await positionOf(other.location);
 		// The same folder is told by the id that it carries.
 		if (own.folder !== undefined && own.folder === theirs.folder) continue;
-		const isInside = theirs.folder !== undefined && own.above.includes(theirs.folder);
-		const holds = own.folder !== undefined && theirs.above.includes(own.folder);
-		if (!isInside && !holds) continue;
+		const isInside = liesInside(own, theirs);
+		if (!isInside && !liesInside(theirs, own)) continue;
 		const how = isInside ? `lies inside ${other.name}` : `holds ${other.name}`;
 		throw new Failure('invalid', `${location} ${how}, in ${other.location}: roots lie beside each other.`);
 	}
 }
 
-/** The folder itself, unless it is still to be made, and those above it. */
-async function chainOf(location: string): Promise<{ folder: string | undefined; above: string[] }> {
-	let missing = 0;
+interface Position {
+	/** The folder itself as an object, unless it is still to be made. */
+	folder: string | undefined;
+	/** Those above it. */
+	above: string[];
+	/** The file system and the path on it, such as `8:1/photos`: the same through every mount. Unknown where the system lists no mounts. */
+	onDisk: string | undefined;
+}
+
+const liesInside = (inner: Position, outer: Position): boolean =>
+	(outer.folder !== undefined && inner.above.includes(outer.folder)) ||
+	(outer.onDisk !== undefined && inner.onDisk?.startsWith(`${outer.onDisk}/`) === true);
+
+async function positionOf(location: string): Promise<Position> {
+	const missing: string[] = [];
 	let real: string | undefined;
-	let at = path.resolve(location);
-	for (; real === undefined; at = path.dirname(at)) {
+	for (let at = path.resolve(location); real === undefined; at = path.dirname(at)) {
 		try {
 			real = await realpath(at);
 		} catch (error) {
 			// Not there yet, or not for us to see: then those above it count.
 			if (at === path.dirname(at)) throw error;
-			missing++;
+			missing.unshift(path.basename(at));
 		}
 	}
 	const objects: string[] = [];
@@ -45,5 +56,21 @@ async function chainOf(location: string): Promise<{ folder: string | undefined; 
 		objects.push(`${dev}:${ino}`);
 		if (folder === path.dirname(folder)) break;
 	}
-	return missing === 0 ? { folder: objects[0], above: objects.slice(1) } : { folder: undefined, above: objects };
+	const onDisk = await placeOnDisk(path.join(real, ...missing));
+	return missing.length === 0
+		? { folder: objects[0], above: objects.slice(1), onDisk }
+		: { folder: undefined, above: objects, onDisk };
+}
+
+/** The file system and the path on it. The mount that holds a path is the nearest above it. */
+async function placeOnDisk(real: string): Promise<string | undefined> {
+	let place: string | undefined;
+	let nearest = 0;
+	for (const { device, folder, point } of await listMounts()) {
+		const below = path.relative(point, real);
+		if (point.length < nearest || below === '..' || below.startsWith('../')) continue;
+		nearest = point.length;
+		place = `${device}${path.join(folder, below)}`.replace(/\/$/, '');
+	}
+	return place;
 }

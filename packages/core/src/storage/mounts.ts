@@ -1,0 +1,23 @@
+import { readFile } from 'node:fs/promises';
+
+export interface Mount {
+	/** The number of the file system's device, such as `8:1`. */
+	device: string;
+	/** The folder of the file system that is mounted: `/`, if it is not one of its folders. */
+	folder: string;
+	/** Where. */
+	point: string;
+}
+
+/** What is mounted where, in the order in which it was (proc_pid_mountinfo(5)): the last mount at a path covers those before it. Empty where the system has no such list. */
+export async function listMounts(): Promise<Mount[]> {
+	const lines = (await readFile('/proc/self/mountinfo', 'utf8').catch(() => '')).split('\n');
+	return lines.flatMap((line) => {
+		const [, , device, folder, point] = line.split(' ').map(unescapeOctal);
+		return device === undefined || folder === undefined || point === undefined ? [] : [{ device, folder, point }];
+	});
+}
+
+/** What a space in a path is written as, in the lists of mounts: `\040`. */
+export const unescapeOctal = (text: string): string =>
+	text.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
