@@ -36,6 +36,7 @@ export async function testApp(
 		mostLateMs: 0,
 		...options,
 	});
+	if (flags['--plugins'] === undefined) keepHashes(app);
 	try {
 		await app.start();
 	} catch (error) {
@@ -47,6 +48,26 @@ export async function testApp(
 		await rm(dataDir, { recursive: true, force: true });
 	});
 	return { ...app, dataDir, filesDir: path.join(dataDir, 'files') };
+}
+
+const kept = new Map<string, Promise<unknown>>();
+
+/**
+ * Hashes each password once in a process, and compares it once with each secret: that costs more than all else in a sign-in, and most tests begin with one. What a hash is worth is for the
+ * tests of the plugin to say.
+ */
+function keepHashes(app: App): void {
+	const provider = app.server.providers.auth.get('password');
+	const { protect, verify } = provider;
+	const once = <T>(key: readonly unknown[], make: () => Promise<T>): Promise<T> => {
+		const name = JSON.stringify(key);
+		const made = (kept.get(name) as Promise<T> | undefined) ?? make();
+		kept.set(name, made);
+		made.catch(() => kept.delete(name));
+		return made;
+	};
+	provider.protect = (password) => once([password], () => protect(password));
+	provider.verify = (secret, password) => once([secret ?? null, password], () => verify(secret, password));
 }
 
 /** An answer as it came over the wire. */
