@@ -13,6 +13,7 @@ const program = [fileURLToPath(new URL('child.js', import.meta.url))];
 export async function startChild(t: ExecutionContext, ...args: string[]): Promise<ChildProcess> {
 	const child = spawn(process.execPath, [...program, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
 	t.teardown(() => child.kill('SIGKILL'));
+	ends.set(child, once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>);
 	const output = { text: '' };
 	outputs.set(child, output);
 	child.stdout?.on('data', (chunk: Buffer) => {
@@ -23,6 +24,13 @@ export async function startChild(t: ExecutionContext, ...args: string[]): Promis
 }
 
 const outputs = new WeakMap<ChildProcess, { text: string }>();
+const ends = new WeakMap<ChildProcess, Promise<[code: number | null, signal: NodeJS.Signals | null]>>();
+
+/** How the child ended, also where it has ended already. */
+export async function endOf(child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+	const [code = null, signal = null] = (await ends.get(child)) ?? [];
+	return { code, signal };
+}
 
 /** Resolves once the child has said `text`, be it together with something else. */
 export async function untilSaid(child: ChildProcess, text: string): Promise<void> {

@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { readdirSync, rmSync } from 'node:fs';
 import { link, mkdir, readdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { loadSystemCalls } from '../src/system/loadSystemCalls.js';
 import { nodeCalls } from '../src/system/nodeCalls.js';
-import { startChild } from './children.js';
+import { endOf, startChild } from './children.js';
 import { body, eventually, localStorage, names, p, plant, readText, refused } from './steps.js';
 
 test('what a removal left behind is gone after the next start, links are not followed', async (t) => {
@@ -42,8 +41,7 @@ test('a copy that another process is working on is not swept', async (t) => {
 	for (let n = 0; n < 400; n++) await writeFile(join(root, `from/${n}`), 'x'.repeat(10_000));
 	const copying = await startChild(t, root, storage.rootId, 'copy', 'from', 'to');
 	for (let n = 0; n < 10; n++) await (await driver.open(storage.rootId)).close();
-	const [code] = await once(copying, 'exit');
-	t.is(code, 0);
+	t.is((await endOf(copying)).code, 0);
 	t.is(await storage.count(p('to')), 400);
 });
 
@@ -74,7 +72,7 @@ test('a copy whose process is killed leaves nothing to see and is swept', async 
 	for (let n = 0; n < 2000; n++) await writeFile(join(root, `from/${n}`), 'x'.repeat(1000));
 	const copying = await startChild(t, root, storage.rootId, 'copyAndDie', 'from', 'to');
 	const staging = join(root, '.stowage/staging');
-	t.is((await once(copying, 'exit'))[1], 'SIGKILL');
+	t.is((await endOf(copying)).signal, 'SIGKILL');
 	t.deepEqual(await names(storage, ''), ['from']);
 	t.is((await readdir(staging)).length, 1);
 	const again = await driver.open(storage.rootId);

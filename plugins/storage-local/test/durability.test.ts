@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { startChild, type TracedCall, traceChild, untilSaid } from './children.js';
+import { endOf, startChild, type TracedCall, traceChild, untilSaid } from './children.js';
 import { body, localStorage, p, plant, put, readText, refused } from './steps.js';
 
 const traced = ['-e', 'trace=fsync,fdatasync,syncfs,rename,renameat,renameat2,mkdir,mkdirat,unlink,unlinkat,write'];
@@ -158,9 +158,8 @@ test('a second process is refused while one writes to an upload', async (t) => {
 	await untilSaid(child, 'holding');
 	await refused(t, 'locked', () => staged.append(body('x'), 0));
 	await refused(t, 'locked', () => staged.commit(p('a')));
-	const ended = new Promise((resolve) => child.once('exit', resolve));
 	child.stdin?.end();
-	t.is(await ended, 0);
+	t.is((await endOf(child)).code, 0);
 	t.is(await staged.append(body(' on'), 4), 7);
 	await staged.commit(p('a'));
 	t.is(await readText(storage, 'a'), 'held on');

@@ -1,5 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import { once } from 'node:events';
 import { mkdir, readdir, readFile, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { localStorageDriver } from '@stowage/storage-local';
@@ -7,8 +5,8 @@ import test from 'ava';
 import { loadSystemCalls } from '../src/system/loadSystemCalls.js';
 import { nodeCalls } from '../src/system/nodeCalls.js';
 import type { SystemCalls } from '../src/system/systemCalls.js';
-import { saidBy, startChild, untilSaid } from './children.js';
-import { localStorage, names, p, plant } from './steps.js';
+import { endOf, saidBy, startChild, untilSaid } from './children.js';
+import { localStorage, names, p, plant, run } from './steps.js';
 
 const megabyte = 1024 * 1024;
 
@@ -39,21 +37,25 @@ function dyingAt(
 	calls: SystemCalls,
 	last: number,
 ): { calls: SystemCalls; run(work: () => Promise<unknown>): Promise<boolean> } {
-	const isCounted = new AsyncLocalStorage<boolean>();
+	let isRunning = false;
 	let count = 0;
 	let die = () => {};
 	const died = new Promise<void>((resolve) => {
 		die = resolve;
 	});
 	const step = async () => {
-		if (isCounted.getStore() !== true || ++count < last) return;
+		if (!isRunning || ++count < last) return;
 		die();
 		await new Promise(() => {});
 	};
 	return {
 		/** True when the work was done, false when it died. */
 		run: (work: () => Promise<unknown>) => {
-			const isDone = isCounted.run(true, work).then(() => true);
+			isRunning = true;
+			const isDone = work().then(() => {
+				isRunning = false;
+				return true;
+			});
 			return Promise.race([isDone, died.then(() => false)]);
 		},
 		calls: {
@@ -135,7 +137,7 @@ test('a killed copy goes on without copying again what was whole', async (t) => 
 		if (n % 2 === 0) await utimes(file, 1_500_000_000, 1_500_000_000);
 	}
 	const copying = await startChild(t, root, storage.rootId, 'stagedCopyAndDie', 'from', 'to', '2300');
-	t.is((await once(copying, 'close'))[1], 'SIGKILL');
+	t.is((await endOf(copying)).signal, 'SIGKILL');
 	const id = /^begun (.*)$/m.exec(saidBy(copying))?.[1];
 	const [name = ''] = await readdir(join(root, '.stowage/staging'));
 	const staged = join(root, '.stowage/staging', name);
@@ -214,6 +216,24 @@ test('a large file that was copied whole is not copied again, a torn one is', as
 	}
 });
 
+test('a large file that was copied whole is known by its time, whichever nanoseconds that has', async (t) => {
+	const { storage, root } = await localStorage(t);
+	await writeFile(join(root, 'large'), Buffer.alloc(9 * megabyte, 'large'));
+	for (const nanoseconds of ['000000000', '000001002', '000999999', '123456789']) {
+		await run('touch', ['-d', `@1500000000.${nanoseconds}`, join(root, 'large')]);
+		const { state, staged } = kept();
+		const beforeNaming = () => Promise.reject(new Error('cut off'));
+		await t.throwsAsync(storage.copy(p('large'), p('copy'), { staged, beforeNaming }), { message: 'cut off' });
+		let written = 0;
+		const beforeBytes = async (more: number) => {
+			written += more;
+		};
+		await storage.copy(p('large'), p('copy'), { staged: kept(state.id).staged, beforeBytes });
+		t.is(written, 0, nanoseconds);
+		await storage.remove(p('copy'));
+	}
+});
+
 for (const [when, sync] of [
 	['a part of the files', 1],
 	['the whole', 2],
@@ -255,7 +275,7 @@ test('a copy that goes on in one process is locked to another, until that one di
 	const error = await t.throwsAsync(storage.copy(p('from'), p('to'), { staged: kept(id).staged }));
 	t.is(error?.message, 'Somebody else is working on this copy.');
 	copying.kill('SIGKILL');
-	await once(copying, 'close');
+	await endOf(copying);
 	await storage.copy(p('from'), p('to'), { staged: kept(id).staged });
 	t.is(await storage.count(p('to')), 200);
 });

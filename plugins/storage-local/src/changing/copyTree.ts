@@ -34,7 +34,7 @@ const smallFile = 8 * 1024 * 1024;
 const pieceBytes = 16 * 1024 * 1024;
 const chunkBytes = 1024 * 1024;
 
-/** Times are set through floating-point seconds, which keep no nanoseconds. */
+/** Times are set in whole microseconds, by Node. */
 const timePrecisionNs = 1000n;
 
 /** Clocks may differ by so much, if the files lie on another machine. */
@@ -293,7 +293,8 @@ async function clone(disk: Disk, source: number, target: number, mode: number): 
 	return true;
 }
 
-const secondsOf = (mtimeNs: bigint) => Number(mtimeNs) / 1e9;
+/** In floating point, of which Node takes the whole microseconds: from its middle no rounding leads to another one. */
+const secondsOf = (mtimeNs: bigint) => (Number(mtimeNs / 1000n) + 0.5) / 1e6;
 
 async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
 	try {

@@ -22,11 +22,13 @@ export const readFileFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
 
 /** Opens the folder at the end of `segments`, one level at a time and over no link, however the tree changes meanwhile. */
 export async function openFolder(from: Folder, segments: readonly string[], access: Access): Promise<Folder> {
+	// The real path of the last one says all about those above it.
+	if (!from.isNamedByDescriptor) return stepByRealPath(from, join('.', ...segments), access);
 	let folder = from;
 	for (const [index, segment] of segments.entries()) {
 		const isLast = index === segments.length - 1;
 		try {
-			const next = await stepInto(folder, segment, isLast ? access : 'pass');
+			const next = await stepByDescriptor(folder, segment, isLast ? access : 'pass');
 			if (folder !== from) folder[Symbol.dispose]();
 			folder = next;
 		} catch (error) {
@@ -35,7 +37,7 @@ export async function openFolder(from: Folder, segments: readonly string[], acce
 		}
 	}
 	// With no segment the answer must still be a folder of its own, for the caller to dispose of.
-	return folder === from ? stepInto(from, '.', access) : folder;
+	return folder === from ? stepByDescriptor(from, '.', access) : folder;
 }
 
 /** Opens one folder in another; ENOTDIR for a link. */
