@@ -43,7 +43,7 @@ interface Terminal {
 /** Where progress is shown, and by which clock; the real ones unless a test says otherwise. */
 interface Surroundings {
 	terminal?: Terminal;
-	/** Milliseconds of a clock that nobody sets. */
+	/** Milliseconds of a monotonic clock. */
 	monotonic?: () => number;
 }
 

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Viewer } from '@stowage/rules';
 
-/** What runs belongs to a request, to a connection beside its requests, or to a job; or to none of them. */
+/** Running code belongs to a request, to a connection beside its requests, or to a job; or to none of them. */
 export interface Context {
 	socket?: Socket;
 	response?: ServerResponse;
@@ -37,13 +37,13 @@ export function inContext<Args extends unknown[], T>(context: Context, run: (...
 	return contexts.run(context, run, ...args);
 }
 
-/** Gives what runs now its name in the logs. */
+/** Sets the name of the running code in the logs. */
 export function nameRequest(asker: RequestContext['asker']): void {
 	const context = contexts.getStore();
 	if (context !== undefined) context.request = { id: randomUUID(), asker };
 }
 
-/** What each line of the log says of the request or the job that it belongs to. */
+/** The fields of each line of the log about its request or job. */
 export function logFields(): Record<string, string> {
 	const { request, job } = contexts.getStore() ?? {};
 	const viewer = request?.asker.viewer ?? job?.owner;

@@ -32,7 +32,7 @@ export interface App {
 	services: Services;
 	/** Begins to listen. Resolves to the address, such as `http://127.0.0.1:7420` or `unix:/run/stowage/stowage.sock`. */
 	start(): Promise<string>;
-	/** Takes over what of another configuration can change while it runs, and names what can't. */
+	/** Applies the settings of another configuration that can change at run time, and returns the names of those that can't. */
 	reload(next: Config): Reloaded;
 	/** Takes no new work, lets running transfers end for a while, then closes everything. */
 	stop(): Promise<void>;
@@ -44,13 +44,13 @@ export interface AppOptions {
 	log?: Log;
 	/** The time of day, milliseconds since the epoch: for all that is stored. */
 	now?: () => number;
-	/** Milliseconds of a clock that nobody sets: for spans within this process. */
+	/** Milliseconds of a monotonic clock: for spans within this process. */
 	monotonic?: () => number;
 	/** Milliseconds of a second in which a body has to come. @default 1000 */
 	bodySecondMs?: number;
 	/** Milliseconds that the event loop may be late before requests are refused with 503; 0 never refuses. */
 	mostLateMs?: number;
-	/** Who uses the command line, by the name of the system: the audit log names them for what belongs to no request. */
+	/** The system's name for the user of the command line, whom the audit log names for actions without a request. */
 	systemUser?: string;
 }
 
@@ -62,7 +62,7 @@ const { version } = createRequire(import.meta.url)('../package.json') as { versi
 
 const drainMs = 10_000;
 
-/** Builds the server with its database, storage and plugins. What is wrong with the configuration or a plugin is thrown here, before it listens. */
+/** Builds the server with its database, storage and plugins. Errors of the configuration or a plugin are thrown here, before it listens. */
 export async function createApp(
 	config: Config,
 	{
@@ -109,7 +109,7 @@ async function assemble(
 	const bodies = createBodies(bodySecondMs);
 	const secret = config.sessionKey ?? (await readOrMakeSecret(config.dataDir, log));
 
-	// Plugins may take `server.files` for later, but the storage opens only when all of them have offered what they have.
+	// Plugins may keep `server.files` for later, but the storage opens only when all of them have registered their providers.
 	let opened: MountedStorage | undefined;
 	const openedStorage = () => {
 		if (opened === undefined) throw new Error('server.files can be used once the server has started.');
@@ -135,7 +135,7 @@ async function assemble(
 	const storage = new MountedStorage(roots);
 	opened = storage;
 	parts.push(relay);
-	// Closed before what its runs use.
+	// Closed before its dependencies.
 	parts.push(jobs);
 
 	const services = createServices({
@@ -145,7 +145,7 @@ async function assemble(
 		...{ sessions, knownClients: createKnownClients(config, secret, now) },
 	});
 	parts.push(services.inFlightUploads);
-	// They last as long as their pages: nobody waits for them to end.
+	// They last as long as their pages, so their end is not awaited.
 	server.ext('onPreStop', () => services.streams.endAll());
 	await registerRoutes(server, services, webRoot);
 

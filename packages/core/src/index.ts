@@ -36,7 +36,7 @@ export { listMounts, unescapeOctal } from './storage/mounts.js';
 export type { RootState } from './storage/roots/RootAdministration.js';
 
 /**
- * Builds the server with its database, storage and plugins. What is wrong with the configuration or a plugin is thrown here, before it
+ * Builds the server with its database, storage and plugins. Errors of the configuration or a plugin are thrown here, before it
  * listens. Loaded by this call: who asks for a command's help need not wait for a server.
  */
 export async function createApp(config: Config, options?: AppOptions): Promise<App> {

@@ -4,7 +4,7 @@ import { logFields } from './context.js';
 
 export type Log = Logger;
 
-/** Lines of JSON, each with the request or the job that it belongs to: on standard error, so that standard output stays free for what a command prints. */
+/** Lines of JSON, each with the request or the job that it belongs to: on standard error, so that standard output contains only the output of a command. */
 export function createLog(level: string, destination: DestinationStream = standardError()): Log {
 	return pino({ level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime, mixin: logFields }, destination);
 }
@@ -14,7 +14,7 @@ function standardError(): DestinationStream {
 	return isJournal(process.env.JOURNAL_STREAM) ? withPriorities(stream) : stream;
 }
 
-/** Whether standard error is what systemd connected to the journal: it may have been redirected since. */
+/** Whether standard error is the stream that systemd connected to the journal: it may have been redirected since. */
 function isJournal(stream: string | undefined): boolean {
 	if (stream === undefined) return false;
 	const { dev, ino } = fstatSync(2);

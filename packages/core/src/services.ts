@@ -28,7 +28,7 @@ import type { UploadLimits } from './uploads/limits/uploadLimits.js';
 import type { UploadSpace } from './uploads/limits/uploadSpace.js';
 import type { ResumableUploads } from './uploads/resumable/createResumableUploads.js';
 
-/** What routes may use. */
+/** The services that routes use. */
 export interface Services {
 	config: Config;
 	version: string;
@@ -48,7 +48,7 @@ export interface Services {
 	archives: Archives;
 	tickets: Tickets;
 	transfers: Transfers;
-	/** Where work that walks through folders waits for its turn: searches, and the lists of archives. */
+	/** The queue of walks through folders: searches, and the lists of archives. */
 	walkQueue: FairQueue;
 	thumbnails: Thumbnails;
 	notifications: Notifications;

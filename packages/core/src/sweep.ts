@@ -1,7 +1,7 @@
 import { relayAges } from './events/EventRelay.js';
 import type { Services } from './services.js';
 
-/** Removes what has expired, in one process at a time: one that finds another at it leaves it to that. */
+/** Removes expired data, in one process at a time: a second process leaves it to the first. */
 export async function sweep({
 	audit,
 	database,

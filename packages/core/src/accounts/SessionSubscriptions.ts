@@ -1,7 +1,7 @@
-/** How often the sessions that somebody subscribed to are looked up: they may end in another process, by a command, or by themselves. */
+/** How often the subscribed sessions are looked up: they may end in another process, by a command, or by expiry. */
 const pollMs = 1000;
 
-/** Sessions that open streams belong to; all of them are looked up together, however many they are and however many streams they have. */
+/** The sessions of open streams; all of them are looked up together, however many streams they have. */
 export class SessionSubscriptions {
 	readonly #subscribers = new Map<string, Set<() => void>>();
 	#timer: NodeJS.Timeout | undefined;

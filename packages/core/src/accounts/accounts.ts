@@ -20,9 +20,9 @@ export interface Accounts {
 	create(username: string, password: string, options?: { adoptsHome?: boolean }): Promise<UserRecord>;
 	/** Sets a new password and ends all sessions of the user, both or neither. */
 	setPassword(username: string, password: string): Promise<void>;
-	/** The same for somebody who proves to be who they are; throws as `signIn` does, and `conflict` if the password was changed meanwhile. Resolves to the user as they are now. */
+	/** The same for a user who confirms the password; throws as `signIn` does, and `conflict` if the password was changed meanwhile. Resolves to the current user. */
 	changePassword(username: string, current: string, password: string, client: SigningIn): Promise<UserRecord>;
-	/** Gives an account and its home another name and ends its sessions. A call that was cut off goes on when it is made again. Throws `alreadyExists` as `create` does. */
+	/** Renames an account and its home, and ends its sessions. An interrupted call continues when it is made again. Throws `alreadyExists` as `create` does. */
 	rename(username: string, newName: string): Promise<void>;
 	setDisabled(username: string, isDisabled: boolean): Promise<void>;
 	/** Removes the account after its files. Resolves to the name of the folder that they lie in, where they were moved. */
@@ -30,26 +30,26 @@ export interface Accounts {
 	/** Throws `notFound`. */
 	find(username: string): Promise<UserRecord>;
 	list(): Promise<UserRecord[]>;
-	/** What was said for this user. */
+	/** The result for this user. */
 	quota(username: string): Promise<{ user: UserRecord; quota: UserQuota }>;
 	setQuota(username: string, quota: UserQuota): Promise<void>;
-	/** Where hashes wait for their turn. */
+	/** The queue of hashes. */
 	queue: FairQueue;
 }
 
 /** Whom password hashes are computed for. */
 export interface Caller {
 	address: string;
-	/** Fires when nobody waits for the answer any more. */
+	/** Fires when the client no longer waits for the response. */
 	signal: AbortSignal;
 }
 
 export interface SigningIn extends Caller {
-	/** The id under which the client is known to this user, or nobody. */
+	/** The id under which the client is known to this user; undefined for an unknown client. */
 	knownAs(user: UserRecord | undefined): string | undefined;
 }
 
-/** Hashes of one address at once are few, and addresses take turns: whoever sends a hundred passwords keeps nobody waiting but themselves. */
+/** Few hashes of one address at once, and addresses are served round robin: a client that sends a hundred passwords only delays itself. */
 const hashing = { running: 3, runningPerClient: 2, waiting: 1000, waitingPerClient: 100 };
 
 const hourMs = 60 * 60_000;
@@ -60,7 +60,7 @@ interface Dependencies {
 	config: Pick<Config, 'registrationsPerHour'>;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
-	/** Looked up at each call. */
+	/** Called at each use. */
 	auth(): AuthProvider;
 	storage: MountedStorage;
 	/** Renames that have begun, by the id of the user. */
@@ -97,7 +97,7 @@ export function createAccounts(parts: Dependencies): Accounts {
 			// The old parameters are good enough until there is room for new ones.
 			if (isFailure(error, 'storageFull')) return user;
 			if (!isFailure(error, 'conflict')) throw error;
-			// Somebody was first: another sign-in with the same password, or a new password, to which this one is nothing.
+			// Another call was first: a sign-in with the same password, or a new password, which makes this hash obsolete.
 			const renewedByOthers = await proven(await users.find(user.username), password);
 			if (renewedByOthers === undefined) throw badCredentials();
 			return renewedByOthers;
@@ -115,7 +115,7 @@ export function createAccounts(parts: Dependencies): Accounts {
 
 		signIn: (username, password, client) =>
 			inTurn(client, async () => {
-				// Not every text can be asked of a database. Nobody has such a name, nor this one.
+				// Not every text can be used in a query. Such a name can't exist.
 				const name = isValidUsername(username) ? username : anonymousOwner;
 				const found = await users.find(name);
 				const guesser = { address: client.address, username: name, knownAs: client.knownAs(found) };
@@ -129,7 +129,7 @@ export function createAccounts(parts: Dependencies): Accounts {
 			checkPassword(password);
 			const taken = new Failure('alreadyExists', 'This user name is already taken.');
 			if ((await users.find(username)) !== undefined) throw taken;
-			// A home without a user holds somebody's files: who takes its name would take them too.
+			// A home without a user contains somebody's files: a new account of its name would get them.
 			if (!adoptsHome && (await homes()).some((home) => foldUsername(home) === foldUsername(username))) throw taken;
 			const secret = await auth().protect(password);
 			const user = await users.add({ username, secret }).catch((error: unknown) => {
@@ -205,7 +205,7 @@ function checkPassword(password: string): void {
 	}
 }
 
-/** Counts one try to register from an address, whether it succeeds or not: each costs a hash and tells whether a name is taken. Throws `rateLimited`. */
+/** Counts one attempt to register from an address, whether it succeeds or not: each costs a hash and reveals whether a name is taken. Throws `rateLimited`. */
 async function countRegistration(limits: LimitStore, address: string, mostPerHour: number, now: number): Promise<void> {
 	const { count, endsAt } = await limits.hit(`register:${limitAddress(address)}`, hourMs, now);
 	if (count > mostPerHour) {

@@ -4,7 +4,7 @@ import { type Audit, outcomeOf } from '../audit/createAudit.js';
 import type { Accounts } from './accounts.js';
 import type { Sessions } from './sessions.js';
 
-/** The same service; who comes in and what becomes of accounts is recorded. */
+/** The same service, with sign-ins and changes of accounts recorded. */
 export function auditedAccounts(accounts: Accounts, audit: Audit): Accounts {
 	const changing = <T>(action: AuditEvent['action'], account: string, work: () => Promise<T>) =>
 		audit.recorded({ action, account }, work);
@@ -20,7 +20,7 @@ export function auditedAccounts(accounts: Accounts, audit: Audit): Accounts {
 			),
 
 		async signIn(username, password, client) {
-			// What was typed may be a password, so only the name of an account is recorded.
+			// The entered name may be a password, so only the name of an existing account is recorded.
 			let tried: UserRecord | undefined;
 			const knownAs = (user: UserRecord | undefined) => {
 				tried = user;

@@ -6,13 +6,13 @@ const retryMs = 10_000;
 /** Ends sessions for certain: one whose row can't be deleted right now is refused until it can. */
 export interface EndedSessions {
 	has(idHash: string): boolean;
-	/** Ends the session at once, and its row as soon as the database takes it. A restart before that forgets what is refused here. */
+	/** Ends the session at once, and deletes its row as soon as the database accepts that. A restart before that loses this refusal. */
 	end(idHash: string): Promise<void>;
-	/** Tries a last time what could not be deleted. */
+	/** Tries once more to delete the remaining rows. */
 	close(): Promise<void>;
 }
 
-/** `onFault` hears of what nobody waits for. */
+/** `onFault` is called with errors that no caller waits for. */
 export function createEndedSessions(
 	store: Pick<SessionStore, 'remove'>,
 	onFault: (error: unknown) => void,
@@ -25,7 +25,7 @@ export function createEndedSessions(
 			await store.remove(idHash);
 			ended.delete(idHash);
 		} catch (error) {
-			// A full or read-only disk still answers who is signed in, so nobody else would refuse this session.
+			// On a full or read-only disk sessions can still be read, so this refusal is the only one.
 			if (!isFailure(error, 'storageFull') && !isFailure(error, 'unavailable')) throw error;
 		}
 	};

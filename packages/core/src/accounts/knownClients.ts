@@ -11,11 +11,11 @@ const lifeMs = 180 * 24 * 60 * 60_000;
 const mostAccounts = 5;
 
 /**
- * Clients that have signed in to an account before. They keep a cookie that proves it and grants nothing: whoever shows it is only not kept waiting for the
+ * Clients that have signed in to an account before. They keep a cookie that proves it and grants nothing: its client only does not have to wait for the
  * guesses of others. It ends with the password under which it was given.
  */
 export interface KnownClients {
-	/** The random id under which the request's client is known to the user. It takes the same time for nobody. */
+	/** The random id under which the request's client is known to the user. It takes the same time for an unknown client. */
 	idOf(request: Request, user: UserRecord | undefined): string | undefined;
 	/** Makes the client known to the user who has just proved to be who they are. */
 	remember(request: Request, h: ResponseToolkit, user: UserRecord): void;
@@ -26,7 +26,7 @@ export function createKnownClients(config: Pick<Config, 'basePath'>, secret: str
 	const macOf = (user: UserRecord | undefined, id: string, since: number) =>
 		createHmac('sha256', key).update(`${user?.id} ${user?.secret} ${id} ${since}`).digest();
 
-	/** The id in a proof that is good for this user, whoever that is. */
+	/** The id in a proof that is valid for this user. */
 	const provenId = (proof: string, user: UserRecord | undefined): string | undefined => {
 		const [, id = '', stamp = '', mac = ''] = /^([\w-]{22})\.([0-9a-z]{1,11})\.([\w-]{43})$/.exec(proof) ?? [];
 		const since = Number.parseInt(stamp, 36);

@@ -10,13 +10,13 @@ const dayMs = 24 * hourMs;
 /** Failed tries a minute from one address at one account. */
 const triesAtOneAccount = 10;
 
-/** Failed tries from one address at all accounts together: so many in a window, which lasts a minute and twice as long after each so many of a day. */
+/** Failed attempts from one address at all accounts together: at most this many in a window, which lasts a minute, and twice as long after each further such number of a day. */
 const triesFromOneAddress = 30;
 const triesFromOneAddressADay = 300;
 
 /**
- * Failed tries at one account from anywhere, beyond which only clients that are known to it may try: so many in a window, which lasts a minute and twice as
- * long after each so many of a day, but two hours at most.
+ * Failed attempts at one account from anywhere, beyond which only clients that are known to it may try: at most this many in a window, which lasts a minute, and twice as
+ * long after each further such number of a day, but two hours at most.
  */
 const triesFromAnywhere = 100;
 const longestWaitAtAccountMs = 2 * hourMs;
@@ -24,7 +24,7 @@ const longestWaitAtAccountMs = 2 * hourMs;
 /** Failed tries a day of one client that is known to the account. Beyond, it is a stranger like any other. */
 const triesOfKnownClient = 30;
 
-/** Somebody who tries a password. */
+/** The origin of an attempt. */
 export interface Guesser {
 	address: string;
 	username: string;
@@ -33,7 +33,7 @@ export interface Guesser {
 }
 
 /**
- * Runs one try at a password. It is counted before the hash is begun, so that 500 at once are refused as 500 in turn are, and taken back when it succeeds:
+ * Runs one attempt with a password. It is counted before the hash is begun, so that 500 at once are refused like 500 in sequence, and uncounted when it succeeds:
  * only failures count. Throws `rateLimited`, in the same words whether there is such an account or not.
  */
 export async function limitTries<T>(
@@ -87,7 +87,7 @@ export async function limitTries<T>(
 	}
 }
 
-/** How long the window is in which the next so many tries are allowed. */
+/** The length of the next window. */
 function growing(ofDay: { count: number } | undefined, triesInWindow: number, longestMs: number): number {
 	const doublings = Math.floor(((ofDay?.count ?? 1) - 1) / triesInWindow);
 	return Math.min(minuteMs * 2 ** doublings, longestMs);

@@ -20,12 +20,12 @@ export function cookiePath({ basePath }: Site): string {
 	return basePath === '' ? '/' : basePath;
 }
 
-/** What our values may look like; anything else under the same name is another program's. */
+/** The format of our values; anything else under the same name is another program's. */
 const sealed = /^Fe26\.2\*[\w*~-]+$/;
 const proofs = /^[\w.~-]+$/;
 
 /**
- * Leaves in the header only what can be a cookie of ours under these names. Another program on the host, or one that knew the host before us, may have set a
+ * Removes values from the header that can't be cookies of ours under these names. Another program on the host, or one that knew the host before us, may have set a
  * cookie of the same name or one that can't be parsed: neither may keep a person's own from being seen. Several may remain.
  */
 export function keepOwnCookies(headers: IncomingHttpHeaders, { session, device }: CookieNames): void {

@@ -6,11 +6,11 @@ import { HomeComparison } from '../storage/compareHomes.js';
 import type { MountedStorage } from '../storage/MountedStorage.js';
 import { measureHome } from '../storage/walkHome.js';
 
-/** What becomes of the files of somebody whose account goes. */
+/** What to do with the files of a removed account. */
 export type FilesFate = { kind: 'keep' } | { kind: 'delete' } | { kind: 'move'; to: UserRecord };
 
 /**
- * Removes an account, its files before it: cut off in between, the same call goes on. Nobody can be signed in meanwhile and bring further files. Resolves to the name of the
+ * Removes an account, its files first: after an interruption the same call continues. The user can't be signed in meanwhile and upload more files. Resolves to the name of the
  * folder that the files lie in now, where they were moved.
  */
 export async function removeUser(
@@ -40,7 +40,7 @@ async function settleFiles(user: UserRecord, fate: FilesFate, storage: MountedSt
 			return await bringHome(storage, home, target, `Files of ${user.username}`);
 		}
 	} catch (error) {
-		// It was never made, or the files were settled before the command was cut off.
+		// It was never created, or the files were moved before the command was interrupted.
 		if (!isFailure(error, 'notFound')) throw error;
 	}
 	return undefined;
@@ -51,10 +51,10 @@ async function bringByRename(storage: MountedStorage, home: StoragePath, target:
 	return (await underFreeName(target, name, 'directory', move)).name;
 }
 
-/** To another disk. What can't be copied, or was not copied as it is, keeps the original. */
+/** Moves files to another disk. If anything can't be copied, or was not copied exactly, the original stays. */
 async function bringAcross(storage: MountedStorage, home: StoragePath, target: StoragePath, name: string) {
 	const { signal } = new AbortController();
-	// Throws for what a copy would leave out.
+	// Throws for items that a copy would leave out.
 	await measureHome((await storage.mountAt(home)).storage, home, signal);
 	const copy = (path: StoragePath, options: NamingOptions) => storage.copy(home, path, options);
 	const made = await underFreeName(target, name, 'directory', copy);

@@ -19,8 +19,8 @@ interface Dependencies {
 }
 
 /**
- * Gives an account another name and its home with it; sessions end. What is about to happen is written down first. Then the name changes, by which it is nobody else's, and the
- * account is disabled; then the home moves; then the account is enabled again. Cut off anywhere, the same call goes on from there; until then nobody can sign in.
+ * Renames an account and its home; sessions end. The plan is recorded first. Then the name changes, which reserves it, and the
+ * account is disabled; then the home moves; then the account is enabled again. After an interruption the same call continues; until then the user can't sign in.
  */
 export async function renameUser(
 	from: string,

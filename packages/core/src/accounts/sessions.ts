@@ -29,7 +29,7 @@ declare module '@hapi/hapi' {
 
 export interface SessionInfo extends SessionClient {
 	id: string;
-	/** What `keyOf` says of its requests. */
+	/** The value of `keyOf` for its requests. */
 	key: string;
 	createdAt: number;
 	lastSeenAt: number;
@@ -38,7 +38,7 @@ export interface SessionInfo extends SessionClient {
 export interface Sessions {
 	/** Begins a session with a new id, whatever the client had before; that one ends. Throws `conflict` if the user's sessions were ended since that was known of them. */
 	begin(request: Request, user: UserRecord): Promise<void>;
-	/** The user's sessions that go on, the one used last first. Ids name them and give nobody a way in. */
+	/** The user's active sessions, the most recently used first. Their ids identify them and grant no access. */
 	list(userId: string): Promise<SessionInfo[]>;
 	/** Ends one of the user's sessions. Throws `notFound`. */
 	endOne(userId: string, id: string): Promise<void>;
@@ -46,9 +46,9 @@ export interface Sessions {
 	endOthers(request: Request, userId: string): Promise<number>;
 	/** Ends the request's own session, also while nothing can be written. */
 	end(request: Request): Promise<void>;
-	/** Names the request's session for as long as it lasts, and gives nobody a way into it. A visitor has none. */
+	/** Identifies the request's session while it is valid, and grants no access. Undefined for visitors. */
 	keyOf(request: Request): string | undefined;
-	/** Whether the session of that key still goes on. */
+	/** Whether the session with that key is still valid. */
 	isAlive(key: string): Promise<boolean>;
 	/** Calls `onEnd` soon after the session of that key has ended, wherever that was, until the returned function is called. */
 	subscribe(key: string, onEnd: () => void): () => void;
@@ -58,18 +58,18 @@ function isCookie(cookie: unknown): cookie is { id: string } {
 	return typeof cookie === 'object' && cookie !== null && 'id' in cookie && typeof cookie.id === 'string';
 }
 
-/** Whether the client brings the cookie of a session, which may have ended: then it takes itself for somebody who is signed in. */
+/** Whether the client sends the cookie of a session, which may have expired: then it considers itself signed in. */
 export function bringsSession(request: Request): boolean {
 	return /(^|;\s*)(__Host-|__Secure-)?sid=Fe26\.2\*/.test(request.raw.req.headers.cookie ?? '');
 }
 
-/** Names a session for its user and for the administrator: a part of the hash, from which nobody comes back to the id. */
+/** Identifies a session for its user and for the administrator: a part of the hash, from which the id can't be computed. */
 function publicSessionId(idHash: string): string {
 	return idHash.slice(0, 16);
 }
 
 /**
- * Sessions live in the database under the hash of their id; the browser holds the id, sealed. https is what `publicUrl` says, else what a trusted proxy
+ * Sessions live in the database under the hash of their id; the browser holds the id, sealed. https is taken from `publicUrl`, else what a trusted proxy
  * reports.
  */
 export async function registerSessions(
@@ -108,7 +108,7 @@ export async function registerSessions(
 		try {
 			await store.touch(idHash, now);
 		} catch (error) {
-			// Reading goes on where nothing can be written: the next call tries again.
+			// Requests are still served if nothing can be written: the next one tries again.
 			if (!isFailure(error)) throw error;
 		}
 	};
@@ -122,7 +122,7 @@ export async function registerSessions(
 				isHttpOnly: true,
 				isSameSite: 'Lax',
 				ttl: cookieTtlMs,
-				// What does not fit may be another program's, or stand beside one that fits.
+				// A value that does not match may be another program's, or be sent beside a valid one.
 				clearInvalid: false,
 			},
 			requestDecoratorName: decorator,
@@ -141,7 +141,7 @@ export async function registerSessions(
 	server.decorate('request', 'viewer', { kind: 'anonymous' });
 	// Before the body: a caller who may not call is refused at once.
 	server.ext('onCredentials', (request, h) => {
-		// A database that is away must not turn a signed-in person into a visitor.
+		// While the database is not available a signed-in user must not become a visitor.
 		const cause = (request.auth.error as { data?: unknown } | null)?.data;
 		if (cause instanceof Error) throw cause;
 		if (request.auth.isAuthenticated) {

@@ -1,7 +1,7 @@
 import type { LimitStore } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
 
-/** Keys counted in memory at most, so that strangers can't fill it: beyond, what was hit longest ago is forgotten. */
+/** Keys counted in memory at most, so that strangers can't fill it: above that, the least recently hit one is dropped. */
 const maxKeys = 10_000;
 
 /**
@@ -30,7 +30,7 @@ export function steadyLimits(store: LimitStore): LimitStore {
 		try {
 			await release();
 		} catch (error) {
-			// What stays counted ends with its window.
+			// The remaining count ends with its window.
 			if (!isFailure(error, 'storageFull')) throw error;
 		}
 	};

@@ -12,7 +12,7 @@ import type { Log } from '../log.js';
 interface Dependencies {
 	database: Database;
 	audit: Audit;
-	/** What events are sealed with. */
+	/** The key that seals events. */
 	secret: string;
 	feeds: () => FolderFeeds;
 	log: Log;
@@ -20,7 +20,7 @@ interface Dependencies {
 	monotonic(): number;
 }
 
-/** What the processes over one database agree on: who may do something alone, who runs which job, and what pages of other processes are told. */
+/** The coordination of the processes over one database: leases, jobs, and the events for pages of other processes. */
 export async function createCoordination({ database, audit, secret, feeds, log, now, monotonic }: Dependencies) {
 	const identity = await identifyProcess();
 	const databaseReserve = createDatabaseReserve(database);

@@ -25,7 +25,7 @@ interface Dependencies {
 	monotonic(): number;
 }
 
-/** The files, and what every change of them concerns: links that point at them, quotas, pages that show them. */
+/** The files, and everything that follows their changes: links to them, quotas, pages that show them. */
 export function createFileServices(dependencies: Dependencies) {
 	const { config, database, storage, audit, relay, leases, log, now, monotonic } = dependencies;
 	const { users, uploads, publishedNames } = database;

@@ -36,11 +36,11 @@ type Made =
 
 interface Dependencies extends Omit<Services, Made> {
 	providers: Providers;
-	/** Milliseconds of a clock that nobody sets. */
+	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 }
 
-/** What builds on the files, once the plugins are loaded and the storage is open. */
+/** The services over the files, once the plugins are loaded and the storage is open. */
 export function createServices({ providers, monotonic, ...given }: Dependencies): Services {
 	const { config, log, audit, database, databaseReserve, storage, roots, sessions, files, notifications, jobs, now } =
 		given;

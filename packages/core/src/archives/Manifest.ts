@@ -3,7 +3,7 @@ import type { ArchiveEntry, Pace, StorageItem, WalkedItem } from '@stowage/plugi
 import { type Owner, parentPath, type StoragePath } from '@stowage/rules';
 import { sortSteadily } from './sortSteadily.js';
 
-/** A file or folder of an archive, as it was when its selection was looked at. */
+/** A file or folder of an archive, as it was when its selection was read. */
 export interface ManifestEntry extends ArchiveEntry {
 	readonly path: StoragePath;
 	readonly owner?: Owner;
@@ -37,7 +37,7 @@ const orderBytes = 8;
 /** An object for a folder, besides its path. */
 const folderBytes = 100;
 
-/** Entries that are kept as objects as well: whoever writes an archive asks for the same few again and again. */
+/** Entries that are also cached as objects: the writer of an archive reads the same few again and again. */
 const recentEntries = 64;
 
 interface Folder {
@@ -58,7 +58,7 @@ export class Manifest {
 	#nameOf: (top: number, path: StoragePath) => string = (_top, path) => path;
 	#recent: ({ index: number; entry: ManifestEntry } | undefined)[] = [];
 
-	/** `reserve` is told before so much more memory is taken, and throws to refuse it. */
+	/** `reserve` is called before this much more memory is taken, and throws to refuse it. */
 	constructor(readonly reserve: (bytes: number) => void) {}
 
 	get count(): number {
@@ -179,7 +179,7 @@ export class Manifest {
 		return start;
 	}
 
-	/** What lies in one folder comes in one go. */
+	/** All items of one folder are added at once. */
 	#folderIndex(path: StoragePath, owner: Owner | undefined): number {
 		const last = this.#folders.at(-1);
 		if (last === undefined || last.path !== path || last.owner !== owner) {

@@ -13,17 +13,17 @@ export interface OpenSelection {
 	file: OpenFile;
 	/** The name to save it under. */
 	name: string;
-	/** How many things were chosen, or lie in what was chosen, and are not in it. */
+	/** How many selected items, or items in them, are not in the archive. */
 	skipped: number;
 	/** How many files and folders are in it. */
 	entries: number;
-	/** What it is of: each item once, in the tree that it was found in. */
+	/** The selected items: each once, in the tree that it was found in. */
 	items: readonly ChosenItem[];
 }
 
 /** For whom a selection is opened, as limits count. */
 export interface Asker {
-	/** The `clientKey` of whoever asks, who may be another than the viewer: links are followed by anybody. */
+	/** The `clientKey` of the caller, who may not be the viewer: anybody may use a link. */
 	client: string;
 	signal?: AbortSignal;
 }
@@ -39,7 +39,7 @@ export interface Archives {
 	openFileOrArchive(viewer: Viewer, selection: Selection, asker: Asker): Promise<OpenSelection>;
 	/** How many are made or sent right now. */
 	underWay(): number;
-	/** Where reading for checksums waits for its turn. */
+	/** The queue for reading checksums. */
 	queue: FairQueue;
 }
 
@@ -63,7 +63,7 @@ export const defaultArchiveLimits: Omit<ArchiveLimits, 'maxEntries'> = {
 interface Dependencies {
 	files: Files;
 	format: () => ArchiveFormat | undefined;
-	/** Where work that walks through folders waits for its turn. */
+	/** The queue for walks through folders. */
 	walks: FairQueue;
 	limits: ArchiveLimits;
 }
@@ -123,7 +123,7 @@ export function createArchives({ files, format, walks, limits }: Dependencies): 
 			);
 			const name = zipFileName(chosen, new Date());
 			const version = createHash('sha256').update(`${zip.version} ${fingerprint}`).digest('base64url');
-			// Its time would be that of its newest part, and stay so when a part is removed: only the version tells one archive from another.
+			// Its time would be that of its newest part, and stay so when a part is removed: only the version distinguishes archives.
 			const item = { name, type: 'file', size: archive.size, mtime: Number.NaN, id: version, version } as const;
 			const file: OpenFile = {
 				item,
@@ -147,7 +147,7 @@ function tooLong(): Failure {
 	return new Failure('tooLarge', 'This is too much for one ZIP: the list of its files is too long.');
 }
 
-/** The same file; whoever closes it gives back what it held. */
+/** The same file; closing it also releases the memory it held. */
 function closing(file: OpenFile, release: () => void): OpenFile {
 	return {
 		item: file.item,

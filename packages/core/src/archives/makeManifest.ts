@@ -14,7 +14,7 @@ import {
 } from '@stowage/rules';
 import { Manifest } from './Manifest.js';
 
-/** What somebody chose to have, all of it in one area. A root is no item. */
+/** The selected items, all in one area. A root is no item. */
 export interface Selection {
 	area: Area;
 	items: readonly ChosenItem[];
@@ -25,12 +25,12 @@ export interface ChosenItem {
 	owner?: Owner;
 }
 
-/** What an archive of a selection holds. */
+/** The content of an archive of a selection. */
 export interface Contents {
 	manifest: Manifest;
-	/** What the archive is of, in the order of choice. */
+	/** The selected items, in the order of selection. */
 	chosen: Chosen[];
-	/** How many things are left out because nobody can be given them. */
+	/** How many items were left out since they can't be read. */
 	skipped: number;
 	/** Another one for every other list of contents. */
 	fingerprint: string;
@@ -40,13 +40,13 @@ interface Dependencies {
 	files: Files;
 	viewer: Viewer;
 	area: Area;
-	/** Told before memory is taken for so many bytes; throws to refuse it. */
+	/** Called with a number of bytes before that memory is taken; throws to refuse it. */
 	reserve(bytes: number): void;
 	maxEntries: number;
 	signal: AbortSignal | undefined;
 }
 
-/** Longest path that an archive can tell, without the slash of a folder. */
+/** Longest path that an archive can contain, without the slash of a folder. */
 const maxNameBytes = 65_534;
 
 /** An object for a chosen item, besides its path. */
@@ -56,7 +56,7 @@ const itemBytes = 300;
 const hashedAtOnce = 16 * 1024;
 
 /**
- * Looks at each chosen item as the viewer may see it, in the order of choice; what was chosen twice, or lies in another chosen folder, is left out. Throws
+ * Stats each selected item as the viewer may see it, in the order of selection; duplicates, and items in another selected folder, are left out. Throws
  * `notFound` if any is not there.
  */
 export async function lookAtChosen(
@@ -78,7 +78,7 @@ export async function lookAtChosen(
 	return kept;
 }
 
-/** Lists looked-at items and all below them. An item has its own name in the archive, whatever lies above it. */
+/** Lists the resolved items and all below them. An item has its own name in the archive, without the folders above it. */
 export async function makeManifest(dependencies: Dependencies, items: readonly WalkedItem[]): Promise<Contents> {
 	const { reserve, signal } = dependencies;
 	const manifest = new Manifest(reserve);
@@ -96,7 +96,7 @@ export async function makeManifest(dependencies: Dependencies, items: readonly W
 	return { manifest, chosen: [...items], skipped: skipped + tooLong.length, fingerprint };
 }
 
-/** Lists what lies below a folder, what a folder holds side by side and by name. Resolves to how many things were left out. */
+/** Lists the items below a folder, those of a folder together and by name. Resolves to how many were left out. */
 async function addBelow(
 	dependencies: Dependencies,
 	manifest: Manifest,
@@ -133,7 +133,7 @@ function tooManyEntries(most: number): Failure {
 	return new Failure('tooLarge', sentence);
 }
 
-/** Answers the name in the archive of what lies at a path in a top. */
+/** Returns a function from a path in a selected item to its name in the archive. */
 async function namesOf(
 	items: readonly WalkedItem[],
 	pace: Pace,
@@ -156,7 +156,7 @@ async function namesOf(
 	};
 }
 
-/** Hashes the whole list, and finds what has no place in an archive. */
+/** Hashes the whole list, and finds the items that an archive can't contain. */
 async function finish(manifest: Manifest, pace: Pace, signal: AbortSignal | undefined) {
 	const hash = createHash('sha256');
 	const tooLong: number[] = [];
@@ -176,7 +176,7 @@ async function finish(manifest: Manifest, pace: Pace, signal: AbortSignal | unde
 	return { fingerprint: hash.update(text).digest('base64url'), tooLong };
 }
 
-/** The owner means nothing in the private area, and what is looked for in all trees is not the same as what was named in one. */
+/** The owner has no meaning in the private area, and a search in all trees is not the same as a name in one. */
 const keyOf = ({ path, owner }: ChosenItem) => `${owner === undefined ? '' : `${owner ?? ''}/`}/${path}`;
 
 function* withoutTwins(area: Area, chosen: readonly ChosenItem[]): Generator<ChosenItem> {
@@ -190,7 +190,7 @@ function* withoutTwins(area: Area, chosen: readonly ChosenItem[]): Generator<Cho
 	}
 }
 
-/** Tells whether an item lies in another one. What is there lies in folders that are there, so all of them together are few. */
+/** Whether an item lies in another one. Only existing folders contain items, so all of them together are few. */
 function coveredBy(items: ReadonlyMap<string, WalkedItem>): (item: WalkedItem) => boolean {
 	const known = new Map<string, boolean>();
 	return (item) => {

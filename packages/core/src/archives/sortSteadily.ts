@@ -1,9 +1,9 @@
 import type { Pace } from '@stowage/plugin-api';
 
-/** So many are sorted in one go, in some milliseconds. */
+/** Items sorted at once, in some milliseconds. */
 const runLength = 2048;
 
-/** Sorts numbers by the text of each, as `<` has it, and lets others have their turn meanwhile. */
+/** Sorts numbers by the text of each, as `<` compares it, and yields to the event loop meanwhile. */
 export async function sortSteadily(
 	numbers: Uint32Array,
 	textOf: (number: number) => string,

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { makeFolders } from '@stowage/plugin-api';
 import { auditFileName, auditFiles, dayOf } from './auditFolder.js';
 
-/** After so many bytes the next part of the day begins. */
+/** The next part of the day begins after this many bytes. */
 const partBytes = 32 * 1024 * 1024;
 
 /** Lines that wait for a disk that does not answer. */
@@ -13,10 +13,10 @@ const mostWaitingBytes = 4 * 1024 * 1024;
 /** Parts that are tried where others can't be opened, since they are another user's. */
 const mostTries = 20;
 
-/** What comes within this time is one write. */
+/** Lines within this many milliseconds are one write. */
 const gatherMs = 50;
 
-/** How often it is looked at whether the file is still there, and how large others have made it. */
+/** How often the file's existence and its size, which other processes change, are checked. */
 const lookMs = 1000;
 
 interface Line {
@@ -25,7 +25,7 @@ interface Line {
 }
 
 interface Options {
-	/** Hears of the first failure, and of the first success after it with how many lines were lost. */
+	/** Called with the first failure, and with the number of lost lines at the first success after it. */
 	onFault(error: unknown): void;
 	onRecovered(lost: number): void;
 	partBytes?: number;
@@ -35,7 +35,7 @@ interface Options {
 
 /**
  * Appends lines to the files of a folder, in the order in which they come and without anybody waiting. Other processes may append to the same files: a batch of whole
- * lines is one write at the end of the file, and a new part has a name that each of them finds by itself. What can't be written is lost, and counted.
+ * lines is one write at the end of the file, and each of them finds the name of a new part by itself. Lines that can't be written are lost, and counted.
  */
 export class AuditFile {
 	readonly #folder: string;
@@ -85,7 +85,7 @@ export class AuditFile {
 		await this.flush();
 		const { handle } = this.#open ?? {};
 		this.#open = undefined;
-		// It is a log: what a power cut takes of its last moment is worth no failed stop.
+		// It is a log: losing its last moment in a power cut is no reason for a failed stop.
 		await handle?.datasync().catch(this.#options.onFault);
 		await handle?.close();
 	}
@@ -128,13 +128,13 @@ export class AuditFile {
 		this.#options.onRecovered(lost);
 	}
 
-	/** Notes the loss, and opens the file anew next time: it may be gone, or on a disk that is. */
+	/** Counts the loss, and opens the file anew next time: it may have been removed, or its disk replaced. */
 	#lose(count: number, error: unknown): void {
 		if (this.#lost === 0) this.#options.onFault(error);
 		this.#lost += count;
 		const { handle } = this.#open ?? {};
 		this.#open = undefined;
-		// Its descriptor is given back; what it could say is known.
+		// The descriptor is closed either way, and its error is known.
 		handle?.close().catch(() => undefined);
 	}
 

@@ -1,6 +1,6 @@
 import type { AuditEvent } from './auditLine.js';
 
-/** Lines of so many clients and things wait at once; beyond that the oldest is written before its minute has passed. */
+/** The most lines that wait at once; above that the oldest is written before its minute has passed. */
 const mostKept = 5000;
 
 const minuteMs = 60_000;
@@ -13,11 +13,11 @@ interface Kept {
 	timer: NodeJS.Timeout;
 }
 
-/** What comes many times in a minute and is one line: the ranges of a film, refusals by the thousand. */
+/** Merges events that repeat within a minute into one line: the ranges of a film, thousands of refusals. */
 export class Repeats {
 	readonly #kept = new Map<string, Kept>();
 
-	/** Minutes pass by `monotonic`, the milliseconds of a clock that nobody sets. */
+	/** Minutes are measured by `monotonic`, the milliseconds of a monotonic clock. */
 	constructor(
 		readonly monotonic: () => number,
 		readonly spanMs = minuteMs,

@@ -36,7 +36,7 @@ export async function auditFiles(folder: string): Promise<AuditFileName[]> {
 		.sort((a, b) => (a.day === b.day ? a.part - b.part : a.day < b.day ? -1 : 1));
 }
 
-/** Removes what is older than `keepFor`, and the oldest of what is more than `maxSize`; the newest file stays. */
+/** Removes files older than `keepFor`, and the oldest ones above `maxSize` in total; the newest file stays. */
 export async function removeOldAudit(
 	folder: string,
 	now: number,

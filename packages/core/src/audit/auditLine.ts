@@ -1,7 +1,7 @@
 import { type Area, type Owner, truncateToBytes, type Viewer } from '@stowage/rules';
 import type { Context } from '../context.js';
 
-/** What is recorded when only changes are: who comes in, what changes, and what strangers get by a link. */
+/** The events that are recorded when only changes are: sign-ins, changes, and downloads by a link. */
 export const changeActions = [
 	'signUp',
 	'signIn',
@@ -31,14 +31,14 @@ export const changeActions = [
 	'lost',
 ] as const;
 
-/** What people look at. */
+/** The events of reading. */
 export const readActions = ['preview', 'download', 'downloadArchive'] as const;
 
 export const auditActions = [...changeActions, ...readActions];
 
 export type AuditAction = (typeof auditActions)[number];
 
-/** One thing that somebody did, or tried. */
+/** One action or attempt. */
 export interface AuditEvent {
 	action: AuditAction;
 	/** Who, where that is not who the request or the job belongs to. */
@@ -51,13 +51,13 @@ export interface AuditEvent {
 	to?: string;
 	/** In which area that is, where it is another one. */
 	toArea?: Area;
-	/** What was chosen, if it is more than one. */
+	/** The selected items, if there are several. */
 	paths?: readonly string[];
 	/** The id of a temporary link, which opens nothing. */
 	link?: string;
 	/** The account that was changed. */
 	account?: string;
-	/** What kind of job, or what it was called. */
+	/** The kind or the title of a job. */
 	kind?: string;
 	title?: string;
 	entries?: number;
@@ -83,7 +83,7 @@ export function chosen(items: readonly { path: string; owner?: Owner }[]): Parti
 export interface AuditRecord extends Omit<AuditEvent, 'viewer'>, AuditOutcome {
 	/** ISO 8601, in UTC. */
 	time: string;
-	/** Null is a visitor; nobody is named for what the server did by itself and where the command line was used. */
+	/** Null is a visitor; left out for actions of the server itself and of the command line. */
 	user?: string | null;
 	userId?: string;
 	address?: string;
@@ -93,7 +93,7 @@ export interface AuditRecord extends Omit<AuditEvent, 'viewer'>, AuditOutcome {
 	systemUser?: string;
 }
 
-/** Lines of less are written by one call, and lie whole in the file whoever else writes. */
+/** Shorter lines are written by one call, so they are contiguous in the file whichever process writes as well. */
 export const longestLine = 4000;
 
 /** How much of each text stays, tried until the line is short enough. */
@@ -143,7 +143,7 @@ export function originOf({ request, job }: Context = {}): Partial<AuditRecord> {
 	return { ...whoOf(request.asker.viewer), address: request.asker.client.address, request: request.id };
 }
 
-/** What a line says, as far as it can be read: of two lines that lie in one, since the first was torn, the second. Undefined for anything else. */
+/** Parses a line as far as it can be read: of two lines in one, since the first was torn, the second. Undefined for anything else. */
 export function parseAuditLine(line: string): AuditRecord | undefined {
 	// Within a text of JSON the quotes would be escaped.
 	const start = line.lastIndexOf('{"time":"');
@@ -152,7 +152,7 @@ export function parseAuditLine(line: string): AuditRecord | undefined {
 		const record: unknown = JSON.parse(line.slice(start));
 		return isAuditRecord(record) ? record : undefined;
 	} catch {
-		// Torn: nothing of it can be told.
+		// A torn line: nothing of it can be read.
 		return undefined;
 	}
 }

@@ -8,22 +8,22 @@ import { auditFolder, removeOldAudit } from './auditFolder.js';
 import { type AuditEvent, type AuditOutcome, type AuditRecord, auditLine, originOf, readActions } from './auditLine.js';
 import { Repeats } from './Repeats.js';
 
-/** Who did what to which file, and what became of it. Nothing here fails or waits: a request never hears of it. */
+/** The audit log: who did what to which file, with which result. Nothing here throws or waits: it can't affect a request. */
 export interface Audit {
-	/** Records what becomes of `work`; `detailsOf` adds what is known once it is done. Settles as `work` does. */
+	/** Records the outcome of `work`; `detailsOf` adds details from its result. Resolves or rejects as `work` does. */
 	recorded<T>(
 		event: AuditEvent,
 		work: () => Promise<T>,
 		detailsOf?: (result: T) => Partial<AuditEvent> | undefined,
 	): Promise<T>;
-	/** Records what was sent of a file or an archive, once `send` has ended: ranges of one thing as one line a client and minute. `describe` adds what is found meanwhile. */
+	/** Records the bytes sent of a file or an archive, once `send` has ended: ranges of one item as one line per client and minute. `describe` adds details that are found meanwhile. */
 	sending<T>(
 		event: AuditEvent,
 		response: ServerResponse,
 		send: (describe: (details: Partial<AuditEvent>) => void) => Promise<T>,
 	): Promise<T>;
 	record(event: AuditEvent, outcome: AuditOutcome): void;
-	/** Removes what is kept for longer than the settings say. */
+	/** Removes files that are older than the settings allow. */
 	sweep(): Promise<void>;
 	/** Writes all that waits. */
 	close(): Promise<void>;
@@ -34,11 +34,11 @@ interface Dependencies {
 	log: Log;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
-	/** Milliseconds of a clock that nobody sets. */
+	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 	/** Bytes that the body of an answer has had so far. */
 	bytesSent(response: ServerResponse): number;
-	/** Who uses the command line, for what belongs to no request and no job. */
+	/** The user of the command line, for actions without a request or a job. */
 	systemUser?: string | undefined;
 }
 
@@ -68,7 +68,7 @@ export function createAudit({ config, log, now, monotonic, bytesSent, systemUser
 		return isNobodys && systemUser !== undefined ? { systemUser } : originOf(context);
 	};
 
-	/** Who, or what, it is one of many from. */
+	/** Identifies the client of repeated events. */
 	const keyOf = ({ action, viewer, ...event }: AuditEvent, { outcome, reason }: AuditOutcome): string => {
 		const { request: _, ...origin } = originNow();
 		const what = outcome === 'refused' ? [] : [event.area, event.owner, event.path, event.paths, event.link];
@@ -137,7 +137,7 @@ export function createAudit({ config, log, now, monotonic, bytesSent, systemUser
 	};
 }
 
-/** What an error says about whatever it ended. */
+/** The outcome that an error stands for. */
 export function outcomeOf(error: unknown): AuditOutcome {
 	if (isFailure(error)) return { outcome: error.status >= 500 ? 'failed' : 'refused', reason: error.kind };
 	const isGone = error instanceof Error && ['AbortError', 'ClientGone'].includes(error.name);

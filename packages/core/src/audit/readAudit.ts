@@ -10,7 +10,7 @@ export interface AuditQuery {
 	/** By name or id; `anonymous` is visitors. */
 	user?: string | undefined;
 	actions?: readonly string[] | undefined;
-	/** That very path, or what lies below it. */
+	/** Lines about this path, or any below it. */
 	path?: string | undefined;
 	/** Milliseconds since the epoch: from, and before. */
 	since?: number | undefined;
@@ -18,8 +18,8 @@ export interface AuditQuery {
 }
 
 /**
- * The lines of the audit log that fit, in the order of time. It is read while it is written, in the memory of a few lines however large it is; what is torn or no
- * line of ours is passed over. `signal` makes it go on with what is written from then on, until it fires; `onCaughtUp` is called
+ * The matching lines of the audit log, in the order of time. It may be written meanwhile, and needs memory for a few lines however large it is; torn lines and those
+ * of other programs are skipped. With `signal` it continues with new lines until the signal fires; `onCaughtUp` is called
  * each time all that there was has been given. Throws `forbidden` where this user may not read it.
  */
 export async function* readAudit(
@@ -37,7 +37,7 @@ export async function* readAudit(
 				if (fits(record, query)) yield record;
 		}
 		onCaughtUp?.();
-		// It rejects when the signal fires, which the loop looks at.
+		// It rejects when the signal fires, which the loop checks.
 		if (signal !== undefined) await wait(pollMs, undefined, { signal }).catch(() => undefined);
 	} while (signal !== undefined && !signal.aborted);
 }
@@ -86,7 +86,7 @@ async function* inOrder(sources: readonly AsyncGenerator<AuditRecord>[]): AsyncG
 	}
 }
 
-/** Longer than any line of ours, and what is longer is passed over: a disk that lost its power may leave a file of zeros. */
+/** Longer than any line of ours; longer lines are skipped: a disk that lost its power may leave a file of zeros. */
 const longestRead = 2 * longestLine;
 
 /** The whole lines from where the last reading of the file ended. */

@@ -26,14 +26,14 @@ function nextOf(marks: Uint8Array, chunk: Uint8Array, from: number): number {
 	return at;
 }
 
-/** Looks at a JSON text as its bytes come, so that one that would take too much memory or stack is refused before it is parsed. Whether it is JSON at all is not asked. */
+/** Scans a JSON text as its bytes arrive, so that one that would take too much memory or stack is refused before it is parsed. It does not check the syntax. */
 export class JsonShape {
 	#depth = 0;
 	#values = 0;
 	#isInString = false;
 	#isEscaped = false;
 
-	/** Throws `invalid` for what is nested too deeply and `tooLarge` for too many values. */
+	/** Throws `invalid` for a value that is nested too deeply and `tooLarge` for too many values. */
 	add(chunk: Uint8Array): void {
 		for (let at = 0; at < chunk.length; at++) {
 			if (this.#isEscaped) {

@@ -10,14 +10,14 @@ export interface Pace {
 	floorSeconds: number;
 	/** The longest wait for the whole body. */
 	longestSeconds: number;
-	/** What whoever is too slow is told. */
+	/** The message for a client that is too slow. */
 	tooSlow: string;
-	/** What is told when the connection was cut. */
+	/** The message when the connection was cut. */
 	cutOff: string;
 }
 
 /**
- * The body of a request as it comes. Throws `timeout` when it comes more slowly than it may and `invalid` when the connection is cut. Whoever stops early leaves
+ * The body of a request as it arrives. Throws `timeout` below the minimum speed and `invalid` when the connection is cut. A reader that stops early leaves
  * the rest unread and the request whole, so that a refusal still finds its way back.
  */
 export async function* arrivingBody(

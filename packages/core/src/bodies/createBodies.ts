@@ -29,10 +29,10 @@ const jsonPace: Pace = {
 	cutOff: 'The request ended early.',
 };
 
-/** Bodies up to this size have a budget of their own, so that those who send large ones keep nobody from signing in. A visitor can't send a larger one. */
+/** Bodies up to this size have a budget of their own, so that large ones don't keep users from signing in. A visitor can't send a larger one. */
 const smallBytes = 256 * kB;
 
-/** What a body of unknown length takes at a time. */
+/** The step in which the budget of a body of unknown length grows. */
 const stepBytes = 16 * kB;
 
 /** How the bodies of requests are read: in a bounded time, and JSON in a bounded memory. */
@@ -68,7 +68,7 @@ export function createBodies(secondMs = 1000): Bodies {
 			held.set(request, () => {
 				for (const giveBack of parts) giveBack();
 			});
-			// What is announced is taken at once, so that a body which was begun is not refused halfway.
+			// An announced length is taken at once, so that a body which was begun is not refused halfway.
 			take(announced);
 			const shape = new JsonShape();
 			const chunks: Buffer[] = [];

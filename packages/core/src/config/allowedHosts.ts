@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { Failure } from '@stowage/rules';
 
 /**
- * Names that nobody can point at an intranet by public DNS: `localhost` and `test` (RFC 6761), `local` (RFC 6762), `home.arpa` (RFC 8375), `internal`, which is
+ * Names that can't be pointed at an intranet by public DNS: `localhost` and `test` (RFC 6761), `local` (RFC 6762), `home.arpa` (RFC 8375), `internal`, which is
  * reserved for private use, and `home` and `lan`, which routers give out and which are not delegated.
  */
 const privateDomains = ['localhost', 'test', 'local', 'home.arpa', 'internal', 'home', 'lan'];
@@ -13,7 +13,7 @@ interface Host {
 	port: string;
 }
 
-/** Reads `host`, `host:port`, an address, or IPv6 in brackets; undefined for what is none of these. */
+/** Parses `host`, `host:port`, an address, or IPv6 in brackets; undefined for anything else. */
 function parseHost(text: string): Host | undefined {
 	if (!/^(\[[\da-f:.]+\]|[^\s:/?#@*\\[\]]+)(:\d{0,5})?$/i.test(text) || !URL.canParse(`http://${text}`))
 		return undefined;

@@ -18,7 +18,7 @@ function unwrap(schema: z.ZodType): z.ZodType {
 		: schema;
 }
 
-/** `uploads.maxFileSize` as a word in pieces: uploads, max, file, size. */
+/** Splits `uploads.maxFileSize` into words: uploads, max, file, size. */
 function words(name: string): string[] {
 	return name.split('.').flatMap((part) => part.replace(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`).split(' '));
 }

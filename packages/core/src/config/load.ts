@@ -7,12 +7,12 @@ import { flagOf, settingNames, variableOf } from './leaves.js';
 import { type Config, completeConfig, configSchema } from './schema.js';
 import { isSecretName } from './secrets.js';
 
-/** A mistake in the configuration. The message names the setting, where it stands, its value and what is allowed. */
+/** An error in the configuration. The message names the setting, its source, its value and what is allowed. */
 export class ConfigError extends Error {
 	override name = 'ConfigError';
 }
 
-/** Whether only an administrator can mend what stopped the start, so that trying again is of no use. */
+/** Whether only an administrator can correct the error that stopped the start, so that a retry is useless. */
 export function isStartupMistake(error: unknown): error is Error {
 	return error instanceof ConfigError || error instanceof DatabaseError;
 }
@@ -69,7 +69,7 @@ export function loadConfig({
 	return completeConfig(result.data, bases, defaultPlugins, warnings);
 }
 
-/** What the server counts is for its administrator: it is not told where people come. */
+/** Metrics are for the administrator only, so they need a listener of their own. */
 function assertOwnPort({ listen, port, metrics }: { listen: string; port: number; metrics: { listen: string } }): void {
 	if (listen !== '' || port === 0 || !metrics.listen.endsWith(`:${port}`)) return;
 	throw new ConfigError(
@@ -77,12 +77,12 @@ function assertOwnPort({ listen, port, metrics }: { listen: string; port: number
 	);
 }
 
-/** Service managers tell programs of each other by variables: for a service `stowage` Kubernetes sets STOWAGE_PORT to this, beside STOWAGE_SERVICE_HOST and more. */
+/** Service managers pass programs the addresses of each other in variables: for a service `stowage` Kubernetes sets STOWAGE_PORT to this, beside STOWAGE_SERVICE_HOST and more. */
 function isServiceAddress(value: string): boolean {
 	return /^(tcp|udp|sctp):\/\//.test(value);
 }
 
-/** A sentence for each variable that looks like a setting and is none. No mistake that stops the start, since others set such variables too. */
+/** A warning for each variable that looks like a setting and is none. It does not stop the start, since other programs set such variables too. */
 function foreignVariables(env: Readonly<Record<string, string | undefined>>): string[] {
 	const known = settingNames.map(variableOf);
 	return Object.entries(env).flatMap(([name, value]) => {
@@ -150,7 +150,7 @@ function explain(
 		.join('\n');
 }
 
-/** What must not end in a log does not, not even when it is wrong. */
+/** Secret values are never logged, not even invalid ones. */
 function shown(name: string, tree: Tree): string {
 	return isSecretName(name) ? '(not shown)' : quote(valueAt(tree, name));
 }

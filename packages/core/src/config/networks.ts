@@ -7,7 +7,7 @@ export interface Network {
 	family: 'ipv4' | 'ipv6';
 }
 
-/** Reads an address or a network such as `10.0.0.0/8`; undefined for what is neither. */
+/** Parses an address or a network such as `10.0.0.0/8`; undefined for anything else. */
 export function parseNetwork(text: string): Network | undefined {
 	const [address = '', prefix, ...more] = text.split('/');
 	const family = isIP(address);

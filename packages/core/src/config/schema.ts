@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { isHostPattern } from './allowedHosts.js';
 import { parseNetwork } from './networks.js';
 
-/** What may stand in the configuration as a size: whole bytes, or a number with a unit of base 1024. */
+/** A size in the configuration: whole bytes, or a number with a unit of base 1024. */
 const sizeUnits: Record<string, number> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3, tb: 1024 ** 4 };
 
 /** The bytes that a text such as `500 MB` names; nothing if it names none. */
@@ -21,7 +21,7 @@ const byteSize = z.union([z.number(), z.string()]).transform((value, context) =>
 	return z.NEVER;
 });
 
-/** What may stand as a time span; in the configuration's object it is milliseconds. */
+/** A time span in the configuration; parsed to milliseconds. */
 const timeUnits: Record<string, number> = { '': 1, second: 1000, minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 
 const duration = z.union([z.number(), z.string()]).transform((value, context) => {
@@ -256,9 +256,9 @@ export type Config = Omit<Parsed, 'databaseUrl' | 'plugins'> & {
 	plugins: ReadonlyMap<string, Record<string, unknown>>;
 	/** Names of plugins that are turned off. */
 	disabledPlugins: readonly string[];
-	/** Where relative paths and the names of plugins are looked up. */
+	/** The folder that relative paths and plugin names are resolved from. */
 	baseDir: string;
-	/** What may be a mistake, in sentences for the administrator. */
+	/** Warnings for the administrator, in sentences. */
 	warnings: readonly string[];
 };
 
@@ -269,7 +269,7 @@ interface Bases {
 	databaseUrl: string;
 }
 
-/** Fills in what depends on other settings. */
+/** Fills in defaults that depend on other settings. */
 export function completeConfig(
 	parsed: Parsed,
 	bases: Bases,

@@ -46,7 +46,7 @@ async function publish(temporary: string, file: string, { link }: Calls): Promis
 	} catch (error) {
 		if (isFault(error, 'EEXIST')) return;
 		if (!isFault(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL')) throw error;
-		// A file system without links: whoever makes the file first writes it, the others wait for it.
+		// A file system without hard links: the process that creates the file writes it, the others wait for it.
 		await writeNew(file).catch((cause: unknown) => {
 			if (!isFault(cause, 'EEXIST')) throw cause;
 		});

@@ -1,4 +1,4 @@
-/** Whether a setting or an option of this name holds what must not be shown, as far as a name can tell. */
+/** Whether a setting or an option with this name probably holds a secret, which must not be shown. */
 export function isSecretName(name: string): boolean {
 	return /pass(word|wd|phrase)?$|secret|token|credential|key$|keys$|databaseUrl/i.test(name);
 }

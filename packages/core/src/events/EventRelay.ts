@@ -6,30 +6,30 @@ import type { Log } from '../log.js';
 import type { ObservableNotifications } from './notifications.js';
 import { createSealing, type Sealing } from './sealing.js';
 
-/** Times of what crosses from one process to another. */
+/** Intervals of the exchange between processes. */
 export const relayTimes = {
-	/** How often a process that has something to send or to hear looks at the database; also the least time between two events of one ticket or folder. */
+	/** How often a process with events to send or receive polls the database; also the least time between two events of one ticket or folder. */
 	tickMs: 1000,
 	/**
-	 * How often a process with pages says that it listens, and for how long others believe that, unless they see that it has ended. Each time is a write, which would wake a
+	 * How often a process with pages renews its subscription, and for how long others trust one, unless they see that the process has ended. Each time is a write, which would wake a
 	 * disk that sleeps.
 	 */
 	renewMs: 15 * 60_000,
 	listeningMs: 45 * 60_000,
-	/** So long after its last page has gone a process says that it listens no more: pages are loaded anew. */
+	/** A process ends its subscription this long after its last page was closed, since pages are often reloaded. */
 	idleMs: 30_000,
-	/** What is committed late is read all the same. */
+	/** Events that are committed this late are still read. */
 	lateMs: 10_000,
 	/** How long an event is kept. */
 	keptMs: 60_000,
-	/** For so long a process that begins to listen is told where a ticket stands. */
+	/** A new subscriber gets the current state of tickets that changed within this time. */
 	recentMs: 10 * 60_000,
 } as const;
 
-/** When a sweep removes what crossed, and who listened. */
+/** The ages at which a sweep removes events and subscriptions. */
 export const relayAges = { eventsMs: relayTimes.keptMs, listenersMs: relayTimes.listeningMs };
 
-/** Tickets that somebody who begins to listen is told of. */
+/** Tickets whose current state a new subscriber gets. */
 const mostRecent = 1000;
 
 type Crossing =
@@ -39,9 +39,9 @@ type Crossing =
 
 interface Dependencies {
 	store: EventStore;
-	/** Names this process, and tells of another one whether it has ended. */
+	/** Identifies this process, and reports whether another one has ended. */
 	identity: { readonly name: string; isGone(name: string): Promise<boolean> };
-	/** What all processes over this database share. */
+	/** Shared by all processes over this database. */
 	secret: string;
 	databaseReserve: Pick<DatabaseReserve, 'assertRoom'>;
 	/** Those of this process alone. */
@@ -52,35 +52,35 @@ interface Dependencies {
 }
 
 interface FolderListeners {
-	/** Whether somebody follows a folder here whose storage tells of no changes. */
+	/** Whether a client of this process has subscribed to a folder whose storage does not notify of changes. */
 	hasPolled(): boolean;
-	/** Tells them of a change that another process made. */
+	/** Publishes a change that another process made. */
 	changedElsewhere(folder: StoragePath): void;
 }
 
 /**
- * Carries ticket events, and changes of folders that nobody is told of, to the pages of other processes over the same database. Nothing is written for them but
- * while another process has pages, nothing is read but while this one has. What crosses are hints: only the latest state of a ticket, at most once a second.
+ * Relays ticket events, and changes of folders without notifications, to the pages of other processes over the same database. Nothing is written unless
+ * another process has pages, and nothing is read unless this one has. Events are hints: only the latest state of a ticket, at most once a second.
  */
 export class EventRelay {
 	readonly #parts: Dependencies;
 	readonly #sealing: Sealing;
-	/** What it does belongs to no request, whoever woke it. */
+	/** Its work belongs to no request, whichever one woke it. */
 	readonly #inOwnContext = AsyncLocalStorage.snapshot();
-	/** What is to be sent, by what it is about: the latest only. */
+	/** The latest unsent event by subject. */
 	#pending = new Map<string, Crossing>();
-	/** Where tickets stood last, the oldest first. */
+	/** The latest states of tickets, the oldest first. */
 	readonly #recent = new Map<string, { crossing: Crossing; at: number }>();
-	/** Who listened at the last look. */
+	/** The subscribed processes at the last poll. */
 	#listeners = new Set<string>();
 	/** The last event of each process that was read here. */
 	readonly #read = new Map<string, { number: number; at: number }>();
 	#number = 0;
 	#readAt = Number.NEGATIVE_INFINITY;
 	#said: { at: number; pollsFolders: boolean } | undefined;
-	/** Since when nobody listens, although others believe it. */
+	/** Since when this process has no subscribers left, while its subscription is still stored. */
 	#idleSince: number | undefined;
-	/** When to remove what was written here. */
+	/** When to remove the events that were written here. */
 	#sweepAt: number | undefined;
 	#timer: NodeJS.Timeout | undefined;
 	#ticking: Promise<void> | undefined;
@@ -92,7 +92,7 @@ export class EventRelay {
 		this.#sealing = createSealing('events', parts.secret);
 	}
 
-	/** The notifications of this process, whose ticket events reach the pages of all. What becomes of jobs is read from their rows, wherever they run. */
+	/** The notifications of this process, whose ticket events reach the pages of all. Changes of jobs are read from their rows, whichever process runs them. */
 	notifications(): ObservableNotifications {
 		const { notifications } = this.#parts;
 		return {
@@ -119,19 +119,19 @@ export class EventRelay {
 		this.#send(`folder ${path}`, { kind: 'folder', path });
 	}
 
-	/** There is something to send, or somebody who listens. */
+	/** Called when there is an event to send, or a new subscriber. */
 	wake(): void {
 		if (this.#timer === undefined && this.#ticking === undefined) void this.tick();
 	}
 
-	/** Looks once, and goes on by itself for as long as there is reason to. Resolves when it has looked. */
+	/** Polls once, and schedules further polls while they are needed. Resolves after this poll. */
 	tick(): Promise<void> {
 		clearTimeout(this.#timer);
 		this.#ticking ??= this.#inOwnContext(() => this.#tick().finally(() => this.#tickLater()));
 		return this.#ticking;
 	}
 
-	/** Sends what has not been sent, and listens no more. */
+	/** Sends the pending events and ends the subscription. */
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		await this.#ticking;
@@ -140,7 +140,7 @@ export class EventRelay {
 			await this.#sendAll();
 			if (this.#said !== undefined) await this.#parts.store.unlisten(this.#parts.identity.name);
 		} catch (error) {
-			// What is left in the database is over in a minute.
+			// Remaining events in the database expire in a minute.
 			this.#parts.log.debug({ err: error }, 'the last events could not be sent to other processes');
 		}
 	}

@@ -10,7 +10,7 @@ const retryMs = 2000;
 export class EventStream {
 	readonly #heartbeat: NodeJS.Timeout;
 
-	/** Begins the answer. `onClose` is called once, whoever ends it. */
+	/** Begins the response. `onClose` is called once, whichever side closes it. */
 	constructor(
 		readonly response: ServerResponse,
 		onClose: () => void,

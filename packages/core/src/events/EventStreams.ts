@@ -4,7 +4,7 @@ import { Failure } from '@stowage/rules';
 const mostForOne = 32;
 const mostInAll = 4000;
 
-/** The event streams that are open, so that nobody takes them all and a stop ends them. */
+/** The open event streams. Their number is limited for each client, and a stop of the server ends them. */
 export class EventStreams {
 	readonly #open = new Map<string, Set<() => void>>();
 	#count = 0;

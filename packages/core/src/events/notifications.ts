@@ -11,7 +11,7 @@ interface Last {
 	at: number;
 }
 
-/** Notifications that also say who subscribes: what nobody observes need not be looked up. */
+/** Notifications that also report their subscribers, so that nothing is looked up for events without one. */
 export interface ObservableNotifications extends Notifications {
 	/** Whether anybody subscribes to this audience in this process. */
 	isObserved(audience: Audience): boolean;

@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Seals texts for the processes that share a secret: whoever reads the database learns nothing from them, and can't make any. */
+/** Encrypts and authenticates texts for the processes that share a secret: a reader of the database can neither read nor forge them. */
 export interface Sealing {
 	seal(text: string): string;
 	/** Nothing for a text that was sealed with another secret, or not at all. */

@@ -1,6 +1,6 @@
 export interface Throttled {
 	(): void;
-	/** Drops what still waits. */
+	/** Discards the waiting call. */
 	cancel(): void;
 }
 

@@ -4,7 +4,7 @@ import { type AuditAction, type AuditEvent, chosen } from '../audit/auditLine.js
 import { type Audit, outcomeOf } from '../audit/createAudit.js';
 import { contextNow } from '../context.js';
 
-/** The same service; what changes a tree is recorded, once and where it is done. */
+/** The same service, with each change of a tree recorded once, where it is made. */
 export function auditedFiles(files: Files, audit: Audit): Files {
 	const published = (): AuditAction => (contextNow()?.job?.kind === 'convert' ? 'convert' : 'upload');
 	const audited: Files = {

@@ -92,7 +92,7 @@ export function createFiles(
 		return readPlace(storage(), viewer, ref, () => visibleTrees(viewer));
 	};
 
-	/** Throws `conflict` for somebody who was renamed, disabled or removed while their request ran: under their old name nothing may come to lie any more. */
+	/** Throws `conflict` if the user was renamed, disabled or removed during the request: nothing may be written under the old name any more. */
 	const assertStillThere = async (viewer: Viewer): Promise<void> => {
 		if (viewer.kind === 'anonymous') return;
 		const user = await users.get(viewer.id);
@@ -100,13 +100,13 @@ export function createFiles(
 			throw new Failure('conflict', 'The account was changed meanwhile. Please sign in again.');
 	};
 
-	/** Makes what is missing of the viewer's home. */
+	/** Creates the missing folders of the viewer's home. */
 	const makeOwnHome = async (viewer: Viewer): Promise<void> => {
 		await assertStillThere(viewer);
 		await makeHome(storage(), viewer.kind === 'user' ? viewer.username : anonymousOwner);
 	};
 
-	/** Runs what writes into the viewer's tree, making the tree first where nobody has yet. */
+	/** Runs `work`, which writes into the viewer's tree. The tree is created first if it is missing. */
 	const inTree = async <T>(viewer: Viewer, write: () => Promise<T>): Promise<T> => {
 		try {
 			return await write();
@@ -241,7 +241,7 @@ export function createFiles(
 						...options,
 						...naming,
 						staged,
-						beforeNaming: staged && ((name) => staged.note(name, baseName(path))),
+						beforeNaming: staged && ((name) => staged.recordName(name, baseName(path))),
 						async beforeItem(item) {
 							await take({ bytes: item.size, entries: 1 });
 							await options.beforeItem?.(item);
@@ -281,7 +281,7 @@ export function createFiles(
 				const take = (bytes: number) => reservation.take({ bytes, entries: 0 });
 				return await lendStaged({ direct, guarded: staged, space, take, temporaryFolder }, use);
 			} finally {
-				// Whoever publishes it asks for it again.
+				// The publishing call checks it again.
 				reservation.release();
 			}
 		},
@@ -345,7 +345,7 @@ export function createFiles(
 		return rowOf(to, item);
 	}
 
-	/** The row of what lies at a place, or beside it under another name. */
+	/** The row of the item at a place, or of one beside it under another name. */
 	function rowOf(at: Place, item: StorageItem): Promise<Entry> {
 		if (at.path === '') throw notThere();
 		return countedRow(storage(), parentOf(at), item);

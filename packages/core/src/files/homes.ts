@@ -14,7 +14,7 @@ export async function homesOnDisk(storage: StorageProvider): Promise<string[]> {
 	return names;
 }
 
-/** Makes a user's home with its public tree, or what of it is missing. */
+/** Creates the missing folders of a user's home, among them its public tree. */
 export async function makeHome(storage: MountedStorage, username: string): Promise<void> {
 	await storage.placeHome(username);
 	await ensureFolder(storage, homeRoot(username));

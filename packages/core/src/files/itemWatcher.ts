@@ -1,6 +1,6 @@
 import type { StoragePath, Viewer } from '@stowage/rules';
 
-/** Whoever remembers items by where they lie in the storage, and so must hear of what their owner does to them. Both calls throw what the work throws. */
+/** A component that stores items by their place in the storage, and so must be called back with each change of them. Errors of the work are passed on. */
 export interface ItemWatcher {
 	/** Runs `move`, which takes the viewer's own item from a path to another, each time after it has awaited `before` with that one. */
 	moving<T>(

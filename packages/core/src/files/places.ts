@@ -25,14 +25,14 @@ export interface Place {
 	at: StoragePath;
 }
 
-/** In the same words for what is not there and for what is nobody's business. */
+/** The same message for missing items and for those the viewer may not see. */
 export const notThere = (cause?: unknown) => new Failure('notFound', 'There is no such file or folder.', { cause });
 
 function placeIn(area: Area, owner: Owner | undefined, root: StoragePath, path: StoragePath): Place {
 	return { area, owner, path, at: joinPath(root, path) };
 }
 
-/** A path of an owner's public tree. Throws `notFound` for an owner that nobody can be. */
+/** A path of an owner's public tree. Throws `notFound` for a name that can't be an owner. */
 export function publicPlace(owner: Owner, path: StoragePath): Place {
 	// Names come from clients: one that can't be a user's must not reach the disk, and is answered like one that is not there.
 	if (owner !== null && owner !== anonymousOwner && !isValidUsername(owner)) throw notThere();

@@ -39,7 +39,7 @@ function assertLength({ headers }: IncomingMessage): void {
 		throw new Failure('tooLarge', 'The request is longer than any file can be.');
 }
 
-/** The hapi server with what holds for every route: refusals before the body, one shape of errors, safe headers. */
+/** The hapi server with the rules of every route: refusals before the body, one shape of errors, safe headers. */
 export function createServer(config: Config, log: Log, mostLateMs: number): HapiServer {
 	const listener = createListener();
 	const socketPath = socketPathOf(config);
@@ -68,7 +68,7 @@ export function createServer(config: Config, log: Log, mostLateMs: number): Hapi
 				parse: false,
 				maxBytes: Number.MAX_SAFE_INTEGER,
 				timeout: false,
-				// Whoever reads a body looks at the header. hapi would wait for all of a body whose type it can't parse, however long that takes.
+				// The route that reads a body checks its type. hapi would wait for all of a body whose type it can't parse, however long that takes.
 				override: 'application/octet-stream',
 			},
 			timeout: { server: false, socket: false },
@@ -106,7 +106,7 @@ export function createServer(config: Config, log: Log, mostLateMs: number): Hapi
 			request.response instanceof Error ? answerError(request.response, request, h, logs) : request.response;
 		if (typeof response === 'symbol') return h.continue;
 		response.header('x-content-type-options', 'nosniff');
-		// A refusal is not kept as long as what the route gives otherwise.
+		// Caching headers of the route don't apply to a refusal.
 		if (response.statusCode >= 400 && response.headers['cache-control'] === undefined)
 			response.header('cache-control', 'private, no-store');
 		if (hasUnreadBody(request.raw.req)) leaveBodyUnread(request.raw.req, request.raw.res);
@@ -129,7 +129,7 @@ export function createServer(config: Config, log: Log, mostLateMs: number): Hapi
 
 const methods = ['get', 'post', 'put', 'patch', 'delete', 'options'] as const;
 
-/** The refusal of what no route takes: 405 with `Allow` where other methods are answered, 404 elsewhere. */
+/** The response where no route matches: 405 with `Allow` if the path has other methods, else 404. */
 function notHere({ server, path }: HapiRequest): Failure {
 	const allowed = methods.filter((method) => {
 		const found = server.match(method, path);

@@ -14,7 +14,7 @@ export interface ErrorAnswer {
 	requestId?: string;
 }
 
-/** Sentences for what hapi refuses by itself. */
+/** Messages for the refusals of hapi itself. */
 const ownSentences: Record<number, string> = {
 	404: 'There is nothing here.',
 	400: 'The request is not valid.',
@@ -25,7 +25,7 @@ interface Logs {
 	logRefusal: RefusalLog;
 }
 
-/** The JSON of an error. What nobody expected is a 500 with a request id; its stack goes to the log and nowhere else. */
+/** The JSON of an error. An unexpected one is a 500 with a request id; its stack is only logged. */
 function errorAnswer(error: Error, request: Request, { log, logRefusal }: Logs): ErrorAnswer {
 	const place = { method: request.method, path: request.route.path };
 	// The process is overloaded and hapi refuses more work.
@@ -39,7 +39,7 @@ function errorAnswer(error: Error, request: Request, { log, logRefusal }: Logs):
 		const message = ownSentences[status] ?? error.message;
 		return { statusCode: status, code: codeOfStatus(status), error: message, message };
 	}
-	// Random, since hapi's own id tells the name of the host.
+	// Random, since hapi's own id contains the host name.
 	const requestId = contextNow()?.request?.id ?? randomUUID();
 	log.error({ err: error, requestId, ...place }, 'unexpected error');
 	const message = 'Something went wrong on the server.';
@@ -59,7 +59,7 @@ function codeOfStatus(status: number): string {
 	return Object.values(failures).find((failure) => failure.status === status)?.code ?? 'INVALID';
 }
 
-/** Turns whatever was thrown into the one shape of error answers. */
+/** Converts any thrown value to the one shape of error responses. */
 export function answerError(error: Boom | Failure, request: Request, h: ResponseToolkit, logs: Logs) {
 	const answer = errorAnswer(error, request, logs);
 	const response = h.response(answer).code(answer.statusCode);

@@ -10,7 +10,7 @@ interface Place {
 	path: string;
 }
 
-/** Logs that the server could not do what it should (503, 507), in one line and without a stack: the first of its kind and route at once, those after it by a count. */
+/** Logs refusals that are the server's fault (503, 507), in one line and without a stack: the first of its kind and route at once, those after it as a count. */
 export type RefusalLog = (failure: Failure, place: Place) => void;
 
 /** Timers keep no process alive; a server under load writes a line each ten seconds for each route. */

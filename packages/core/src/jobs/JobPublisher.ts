@@ -11,13 +11,13 @@ interface Dependencies {
 	onFault(error: unknown): void;
 }
 
-/** How long it is remembered what was published of a job. */
+/** How long the published state of a job is remembered. */
 const rememberedMs = 60_000;
 
 /** Publishes jobs to the pages of their owners: each at most every half second, its last state always, and nothing twice. */
 export class JobPublisher {
 	readonly #parts: Dependencies;
-	/** What was published last of a job, the oldest first. */
+	/** The last published state of each job, the oldest first. */
 	readonly #published = new Map<string, { text: string; at: number }>();
 	/** Jobs whose change waits to be published. */
 	readonly #late = new Set<string>();
@@ -35,7 +35,7 @@ export class JobPublisher {
 		else this.#late.add(id);
 	}
 
-	/** Publishes what had to wait and is due; called at intervals. */
+	/** Publishes changes whose waiting time is over; called at intervals. */
 	flush(): void {
 		const now = this.#parts.monotonic();
 		for (const [id, { at }] of this.#published) {
@@ -59,7 +59,7 @@ export class JobPublisher {
 		return this.#parts.notifications.hasUsers();
 	}
 
-	/** How far back the next look at the changes must go: some seconds further than to the last look, since what is committed late carries an earlier time. */
+	/** How far back the next poll must read: some seconds further than to the last one, since changes that are committed late have an earlier time. */
 	changesMs(): number {
 		const now = this.#parts.monotonic();
 		const sinceMs = Math.ceil(now - this.#lookedAt) + jobLimits.changesMs;
@@ -67,7 +67,7 @@ export class JobPublisher {
 		return sinceMs;
 	}
 
-	/** Publishes what other processes changed. */
+	/** Publishes the changes of other processes. */
 	publishChanges(records: readonly JobRecord[], isRunHere: (id: string) => boolean): void {
 		for (const record of records) {
 			if (isRunHere(record.id) || !this.#parts.notifications.isObserved({ userId: record.userId })) continue;
@@ -76,7 +76,7 @@ export class JobPublisher {
 	}
 
 	#now(id: string): void {
-		// Remembered before it is looked up, or many that come at once would all be published.
+		// Remembered before the look-up, or many changes at once would all be published.
 		this.#remember(id, this.#published.get(id)?.text ?? '');
 		this.#parts.find(id).then((record) => {
 			if (record === undefined) return;

@@ -25,11 +25,11 @@ interface Begun {
 
 interface Dependencies {
 	store: Pick<JobStore, 'checkpoint' | 'renew'>;
-	/** Milliseconds of a clock that nobody sets. */
+	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
-	/** Resolves after so long, or sooner if the signal fires. */
+	/** Resolves after this many milliseconds, or sooner if the signal fires. */
 	wait(ms: number, signal: AbortSignal): Promise<void>;
-	/** Hears of a detail that is too large to be kept. */
+	/** Called with the size of a detail that is too large to be stored. */
 	onTooLarge(): void;
 }
 
@@ -41,7 +41,7 @@ export class JobRun {
 	readonly #ending = new AbortController();
 	#isCancelled = false;
 	#hasLost = false;
-	/** By the clock that nobody sets; counted from before the renewal was asked, so that it never ends later than the database says. */
+	/** By the monotonic clock; counted from before the renewal was requested, so that it never ends later than in the database. */
 	#leaseEnd: number;
 	#renewedAt: number;
 	#progress: JobProgressRecord | undefined;
@@ -96,33 +96,33 @@ export class JobRun {
 				return run.#isCancelled;
 			},
 			checkpoint: (value) => this.#checkpoint(value),
-			progress: (progress) => this.#note(progress),
+			progress: (progress) => this.#setProgress(progress),
 		};
 	}
 
-	/** Its owner wants the end. */
+	/** Called when its owner cancels it. */
 	cancel(): void {
 		this.#isCancelled = true;
 		this.#ending.abort(new Failure('conflict', 'It was cancelled.'));
 	}
 
-	/** The server stops. */
+	/** Called when the server stops. */
 	stop(): void {
 		this.#ending.abort(new Failure('unavailable', 'The server is stopping.'));
 	}
 
-	/** Another process runs it, or may. */
+	/** Called when another process runs it, or may. */
 	lose(): void {
 		this.#hasLost = true;
 		this.#ending.abort(new Failure('conflict', 'Another process runs this job now.'));
 	}
 
-	/** Ends it once its lease could not be renewed in time: somebody else may hold it by now. */
+	/** Aborts the run if its lease could not be renewed in time: another process may hold it by now. */
 	loseIfExpired(): void {
 		if (this.#parts.monotonic() >= this.#leaseEnd) this.lose();
 	}
 
-	/** Renews its lease where that is due, or there is news for other processes. Throws what the database throws. */
+	/** Renews its lease if that is due, or if there is progress to publish to other processes. Throws the database's errors. */
 	async renew(): Promise<void> {
 		const askedAt = this.#parts.monotonic();
 		const progress = this.#isStored ? undefined : this.#progress;
@@ -155,14 +155,14 @@ export class JobRun {
 				if (this.#hasLost) throw this.signal.reason;
 				return;
 			} catch (error) {
-				// A database that is away for a moment ends no work of hours; if it stays away the lease runs out.
+				// A short outage of the database does not end hours of work; during a long one the lease expires.
 				if (!isFailure(error, 'unavailable') || this.signal.aborted) throw error;
 				await wait(retryMs, this.signal);
 			}
 		}
 	}
 
-	#note({ done, total, unit, detail }: JobProgress): void {
+	#setProgress({ done, total, unit, detail }: JobProgress): void {
 		const text = detail === undefined ? null : JSON.stringify(detail);
 		const isTooLarge = text !== null && Buffer.byteLength(text) > jobLimits.detailBytes;
 		if (isTooLarge) this.#parts.onTooLarge();

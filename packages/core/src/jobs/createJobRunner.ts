@@ -26,15 +26,15 @@ interface Dependencies {
 	publisher: JobPublisher;
 	identity: ProcessIdentity;
 	log: Log;
-	/** Milliseconds of a clock that nobody sets. */
+	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
-	/** Hears of each job that may have changed; of all that may have elsewhere, without an id. */
+	/** Called with the id of each job that may have changed; without an id if jobs of other processes may have changed. */
 	onChange(id?: string): void;
-	/** Hears of each job that ends here. */
+	/** Called with each job that ends here. */
 	onEnd: ((job: JobRecord, end: JobEnd) => void) | undefined;
 }
 
-/** What this process does of all jobs: it claims those that wait, renews those that it runs, and takes over those whose process is gone. */
+/** Runs jobs in this process: claims waiting jobs, renews the running ones, and takes over those of processes that have ended. */
 export interface JobRunner {
 	/** The run of a job in this process. */
 	find(id: string): JobRun | undefined;
@@ -52,10 +52,10 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 	const { store, users, kinds, publisher, identity, log, monotonic, onChange, onEnd } = parts;
 	const holder = identity.name;
 	const runs = new Map<string, JobRun>();
-	/** What runs until it has ended, and what its end takes. */
+	/** The runs under way, including their end. */
 	const settling = new Set<Promise<void>>();
 	const closing = new AbortController();
-	/** What a run does belongs to no request, whoever started it. */
+	/** A run belongs to no request, whichever one started it. */
 	const inOwnContext = AsyncLocalStorage.snapshot();
 	let hasBegun = false;
 	let onlyKind: string | undefined;
@@ -89,7 +89,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		settling.add(ended);
 	};
 
-	/** Frees what a process that is gone has left: back to the queue, or ended. */
+	/** Releases the jobs of a process that has ended: back to the queue, or ended. */
 	const takeOver = async (job: HeldJob, takeover: JobTakeover | undefined): Promise<void> => {
 		const end = (): JobEnd | undefined => {
 			const { isCancelRequested, onRestart, interruptions } = job;
@@ -115,7 +115,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 	): Promise<'begun' | 'none' | 'taken'> => {
 		const next = closing.signal.aborted ? undefined : await store.next(kind.name, except);
 		if (next === undefined || (wanted === 'cancelled' && !next.isCancelRequested)) return 'none';
-		// Before the claim: while the database can't tell, nobody's job fails.
+		// Before the claim: while the database is not available no job fails for that.
 		const user = await users.get(next.userId);
 		const key: JobRunKey = { id: next.id, holder, epoch: next.epoch + 1 };
 		const askedAt = monotonic();
@@ -139,7 +139,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 
 	const slotsOf = ({ name, concurrency }: AnyKind) => Array.from({ length: concurrency }, (_, n) => `${name}#${n}`);
 
-	/** Users of whom so many run that they leave room for others. */
+	/** Users with so many running jobs that others come first. */
 	const usersWithEnough = (kind: AnyKind, held: readonly HeldJob[]): string[] => {
 		const most = kind.runningPerUser ?? kind.concurrency;
 		if (most >= kind.concurrency) return [];
@@ -155,20 +155,20 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		const taken = new Set(held.map((job) => job.slot));
 		for (const kind of kinds.values()) {
 			if (onlyKind !== undefined && kind.name !== onlyKind) continue;
-			// Beside the others: it only drops what it had made, and its owner waits for that.
+			// Not counted: it only removes its partial results, and its owner waits for that.
 			const clearing = `${kind.name}#cancelled`;
 			if (!taken.has(clearing)) await claimNext(kind, clearing, 'cancelled');
 			for (const slot of slotsOf(kind)) {
 				if (taken.has(slot)) continue;
 				const outcome = await claimNext(kind, slot, 'any', usersWithEnough(kind, held));
 				if (outcome === 'none') break;
-				// Another process was first. It looks for the next one too, so there is no hurry.
+				// Another process claimed it first. That one also looks for the next job, so there is no hurry.
 				if (outcome === 'taken') isAskedAgain = true;
 			}
 		}
 	};
 
-	/** Runs of ours that are no longer ours or shall end, and those of processes that are gone. Resolves to what is held. */
+	/** Ends the runs that this process has lost or that shall end, and takes over those of processes that have ended. Resolves to the jobs held. */
 	const lookAtHeld = async (): Promise<HeldJob[]> => {
 		const before = new Set(runs.values());
 		const held = await store.held(jobLimits.leaseMs);
@@ -181,7 +181,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		let hasFreed = false;
 		for (const job of held) {
 			if (job.holder === holder && runs.has(job.id)) continue;
-			// Of a process that is surely gone nobody need wait for the lease to run out.
+			// The lease of a process that has certainly ended need not be waited for.
 			const takeover = job.isExpired ? { leaseMs: jobLimits.leaseMs } : undefined;
 			if (takeover === undefined && !(await identity.isGone(job.holder))) continue;
 			await takeOver(job, takeover);
@@ -224,7 +224,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		}
 	};
 
-	/** One look at a time; asked meanwhile, it looks once more. */
+	/** One poll at a time; a request during a poll causes one more. */
 	const pollInTurn = (): Promise<void> => {
 		isAskedAgain = true;
 		polling ??= inOwnContext(async () => {
@@ -264,7 +264,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 			runner.stop();
 			for (const timer of timers) clearInterval(timer);
 			await polling;
-			// What was claimed meanwhile.
+			// Jobs that were claimed meanwhile.
 			runner.stop();
 			const drained = new AbortController();
 			await Promise.race([Promise.allSettled([...settling]), wait(jobLimits.drainMs, drained.signal)]);

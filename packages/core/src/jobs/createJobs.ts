@@ -17,13 +17,13 @@ export interface JobService extends Jobs {
 	listOf(userId?: string): Promise<JobRecord[]>;
 	/** Asks for the end of anybody's job. Throws `notFound` for an unknown one. */
 	cancelAny(id: string): Promise<void>;
-	/** Begins to run jobs, of one kind only where it is named. A process that only looks at them never calls it. */
+	/** Begins to run jobs, optionally of one kind only. A process that only reads them never calls it. */
 	begin(only?: string): void;
 	/** Begins no further run and asks those under way to end; they go on after the restart, or fail, as their kinds say. */
 	stop(): void;
 	/** Stops, and waits for a while for the runs to end. */
 	close(): Promise<void>;
-	/** Looks once at what there is to do, here and for other processes. It does so by itself; resolves when what it began has been begun. */
+	/** Polls once for work, here and for other processes. It also does so by itself; resolves when the work it found has been started. */
 	poll(): Promise<void>;
 	/** Forgets old ones; resolves to how many. */
 	sweep(): Promise<number>;
@@ -37,10 +37,10 @@ interface Dependencies {
 	log: Log;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
-	/** Milliseconds of a clock that nobody sets. */
+	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 	identity: ProcessIdentity;
-	/** Hears of each job that ends here. */
+	/** Called with each job that ends here. */
 	onEnd?(job: JobRecord, end: JobEnd): void;
 }
 
@@ -76,7 +76,7 @@ export function createJobs(parts: Dependencies): JobService {
 
 	const boundsOf = ({ perUser }: AnyKind) => ({ jobs: perUser, bytes: jobLimits.userBytes });
 
-	/** What waits for the end of this job, or of any, looks again. */
+	/** Wakes the callers that wait for the end of this job, or of any job. */
 	const wakeWaiting = (id?: string) => {
 		for (const each of id === undefined ? [...waiting.keys()] : [id])
 			for (const wake of [...(waiting.get(each) ?? [])]) wake();
@@ -148,7 +148,7 @@ export function createJobs(parts: Dependencies): JobService {
 		async waitForEnd(owner, id, waitMs) {
 			const until = monotonic() + waitMs;
 			for (;;) {
-				// Before the look, or what ends meanwhile would be missed.
+				// Before the read, or a job that ends meanwhile would be missed.
 				const attention = new AbortController();
 				const wake = () => attention.abort();
 				waiting.set(id, (waiting.get(id) ?? new Set()).add(wake));

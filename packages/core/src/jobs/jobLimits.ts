@@ -4,33 +4,33 @@ const dayMs = 24 * 60 * 60_000;
 
 /** Bounds and times of jobs. */
 export const jobLimits = {
-	/** A process whose jobs were not renewed for so long is taken for dead, and they are taken over. */
+	/** A process whose jobs were not renewed for this long counts as dead, and its jobs are taken over. */
 	leaseMs: 10_000,
 	renewMs: 3_000,
-	/** How often the database is asked for what other processes want and do. */
+	/** How often the database is polled for the changes and requests of other processes. */
 	pollMs: 1_000,
 	/** Least time between two events of one job. */
 	spacingMs: 500,
-	/** How far back a look at the changes goes: what is committed late is seen too. */
+	/** How far back a poll reads changes, so that those committed late are included. */
 	changesMs: 5_000,
 	/** How long a job that is being ended may take while the server stops. */
 	drainMs: 10_000,
-	/** A job that was cut off so often without a checkpoint between may be what ends the process. */
+	/** A job that was interrupted this often without a checkpoint between may be what crashes the process. */
 	interruptions: 10,
 	inputBytes: 8 * 1024 * 1024,
 	savedBytes: 1024 * 1024,
 	detailBytes: 16 * 1024,
 	titleBytes: 1000,
 	errorBytes: 4000,
-	/** Of one user: inputs and what was saved. */
+	/** Bytes of inputs and checkpoints of one user. */
 	userBytes: 32 * 1024 * 1024,
-	/** For so long an ended one is kept. */
+	/** Milliseconds for which an ended job is kept. */
 	keptMs: 7 * dayMs,
-	/** So many of one user's that ended are kept. */
+	/** Ended jobs of one user that are kept. */
 	keptEnded: 200,
 } as const;
 
-/** Cut with an ellipsis, and without what a database takes for the end of a text. */
+/** Truncated with an ellipsis, and without NUL characters, which end a text for some databases. */
 export function shortened(text: string, bytes: number): string {
 	const plain = text.replaceAll('\0', '');
 	const cut = truncateToBytes(plain, bytes);

@@ -7,7 +7,7 @@ import { wait } from './wait.js';
 
 export type AnyKind = JobKind<unknown>;
 
-/** What a run begins with, as JSON. */
+/** The input of a run, as JSON. */
 export interface Given {
 	input: string;
 	saved: string | null;
@@ -15,24 +15,24 @@ export interface Given {
 
 export const interrupted = 'The server ended while this was under way.';
 
-/** Runs a job to its end, or to where another process goes on. */
+/** Runs a job until it ends, or until another process continues it. */
 export async function runToEnd(run: JobRun, kind: AnyKind, given: Given, log: Log): Promise<JobEnd | 'requeue'> {
 	try {
 		const result = await kind.run(run.contextOf(kind.input.parse(JSON.parse(given.input)), parsed(given.saved)));
 		const detail = result === undefined ? null : JSON.stringify(result);
 		const isTooLarge = detail !== null && Buffer.byteLength(detail) > jobLimits.detailBytes;
 		if (isTooLarge) log.warn({ job: run.key.id, kind: kind.name }, 'the result of a job is too large to be stored');
-		// What was told last is all of it. Where the database is away, the end is written for as long as that takes, and the progress is not worth a failure.
+		// The last reported progress is complete. While the database is not available, only the end of the job is retried; saving its progress is not worth a failure.
 		await run.renew().catch(() => {});
 		return { status: 'completed', error: null, detail: isTooLarge ? null : detail };
 	} catch (error) {
-		// How far it came stays with why it came no further, unless the database is away: the reason that is settled below is what counts.
+		// The progress is saved together with the error, unless the database is not available: the outcome below takes precedence.
 		await run.renew().catch(() => {});
-		return settled(error, run, kind, log);
+		return outcomeOf(error, run, kind, log);
 	}
 }
 
-function settled(error: unknown, run: JobRun, kind: AnyKind, log: Log): JobEnd | 'requeue' {
+function outcomeOf(error: unknown, run: JobRun, kind: AnyKind, log: Log): JobEnd | 'requeue' {
 	if (run.isCancelled) return { status: 'cancelled', error: isOwnReason(error, run) ? null : sentenceOf(error) };
 	if (run.signal.aborted) return kind.onRestart === 'fail' ? { status: 'failed', error: interrupted } : 'requeue';
 	if (!isFailure(error))
@@ -67,7 +67,7 @@ function parsed(saved: string | null): unknown {
 	return saved === null ? undefined : JSON.parse(saved);
 }
 
-/** Whether a run ended by throwing what its signal gave it: that is no news to the owner. */
+/** Whether a run ended by throwing the reason of its own signal, which its owner already knows. */
 function isOwnReason(error: unknown, { signal }: JobRun): boolean {
 	return error === signal.reason || (error instanceof Error && error.name === 'AbortError');
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Resolves after so long, or sooner if the signal fires. */
+/** Resolves after this many milliseconds, or sooner if the signal fires. */
 export async function wait(ms: number, signal: AbortSignal): Promise<void> {
 	try {
 		await delay(ms, undefined, { signal });

@@ -6,28 +6,28 @@ import type { ProcessIdentity } from './processIdentity.js';
 interface Dependencies {
 	store: LeaseStore;
 	identity: ProcessIdentity;
-	/** Milliseconds of a clock that nobody sets. */
+	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 }
 
 export interface LeaseOptions {
-	/** Whoever does not renew it for so long has lost it. @default 10,000 */
+	/** Milliseconds after which a lease that was not renewed is lost. @default 10,000 */
 	leaseMs?: number;
 	/** How long to wait for another holder, who is asked to give it up. @default 0 */
 	waitMs?: number;
-	/** Hears, again and again, that somebody else wants it, once they have asked. */
+	/** Called repeatedly once another holder has requested the lease. */
 	onAsked?: () => void;
 }
 
-/** What only one at a time does, in all processes. */
+/** An exclusive right that one holder has at a time, across all processes. */
 export interface Lease {
-	/** What fences what is written under it. */
+	/** The fencing token for writes under this lease. */
 	readonly key: TakenLease;
-	/** Fires when it is lost: somebody else has it, or it could not be renewed in time. A process that was stopped for a while hears of it some time after it goes on. */
+	/** Fires when the lease is lost: another holder has it, or it could not be renewed in time. In a process that was suspended it fires some time after the process continues. */
 	readonly signal: AbortSignal;
-	/** Whether it is held for sure. Asked right before what can't be undone. */
+	/** Whether the lease is certainly held. To be checked right before an action that can't be undone. */
 	isHeld(): boolean;
-	/** Whether somebody else wants it. */
+	/** Whether another holder has requested it. */
 	isAsked(): boolean;
 	/** Gives it back. May be called again. */
 	release(): Promise<void>;
@@ -35,31 +35,31 @@ export interface Lease {
 
 /** Leases that this process holds. */
 export interface Leases {
-	/** Takes a lease and renews it until it is released. Nothing if somebody else, also in this process, keeps it for longer than is waited. */
+	/** Takes a lease and renews it until it is released. Undefined if another holder, also in this process, keeps it for longer than the waiting time. */
 	take(name: string, options?: LeaseOptions): Promise<Lease | undefined>;
-	/** Runs `work` under a lease. Throws `locked` if somebody else keeps it for longer than is waited. */
+	/** Runs `work` under a lease. Throws `locked` if another holder keeps it for longer than the waiting time. */
 	hold<T>(name: string, options: LeaseOptions, work: (lease: Lease) => Promise<T>): Promise<T>;
-	/** Asks whoever holds it to give it up. */
+	/** Asks the holder to release the lease. */
 	ask(name: string): Promise<void>;
-	/** Takes it from whoever holds it. */
+	/** Takes the lease from its holder. */
 	revoke(name: string): Promise<void>;
 }
 
 const defaultLeaseMs = 10_000;
 
-/** So many fit into the span of a lease. */
+/** Renewals within the span of a lease. */
 const renewals = 3;
 
-/** How often a holder looks whether somebody wants it, for each renewal. */
+/** Checks for requests of others per renewal. */
 const looksPerRenewal = 3;
 
-/** How often somebody who waits for a lease looks whether it is free. */
+/** How often a waiting process checks whether the lease is free. */
 const lookMs = 100;
 
 export function createLeases({ store, identity, monotonic }: Dependencies): Leases {
 	const holder = identity.name;
 
-	/** Takes it if it is free, or if the process that has it is surely gone: nobody need wait for that lease to run out. */
+	/** Takes the lease if it is free, or if the process that holds it has certainly ended: then its expiry need not be waited for. */
 	const tryTake = async (name: string, leaseMs: number): Promise<TakenLease | undefined> => {
 		const free = await store.take(name, holder, leaseMs);
 		if (free !== undefined) return free;
@@ -146,7 +146,7 @@ function heldLease(store: LeaseStore, key: TakenLease, { leaseMs, askedAt, monot
 	const timer = setInterval(
 		() => {
 			if (renewing !== undefined && !isInTime()) return lose(lost());
-			// Also late, after this process was stopped: the database says whether somebody has taken it meanwhile.
+			// Also late, after this process was suspended: the database knows whether another process has taken it meanwhile.
 			renewing ??= keep().finally(() => {
 				renewing = undefined;
 			});
@@ -168,7 +168,7 @@ function heldLease(store: LeaseStore, key: TakenLease, { leaseMs, askedAt, monot
 			try {
 				await store.release(key);
 			} catch (error) {
-				// It runs out by itself, and what was done under it is done.
+				// The lease expires by itself, and the work under it is done.
 				if (!isFailure(error, 'unavailable')) throw error;
 			}
 		},

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { readFile, readlink } from 'node:fs/promises';
 
 /**
- * Names a process so that another one can tell for certain that it is gone: by the boot of its machine, its PID namespace, its PID and when it started. All four
+ * Identifies a process so that another one can determine for certain that it has ended: by the boot of its machine, its PID namespace, its PID and when it started. All four
  * are the same for two processes only if they are one.
  */
 export interface ProcessIdentity {
 	/** At most 191 characters, and no other process's. */
 	readonly name: string;
-	/** Whether the process of this name has ended. False also where that can't be told: it is another machine's or another container's. */
+	/** Whether the process of this name has ended. Also false if that can't be determined: it runs on another machine or in another container. */
 	isGone(name: string): Promise<boolean>;
 }
 
@@ -52,7 +52,7 @@ async function placeOf(): Promise<string | undefined> {
 	}
 }
 
-/** When a process started, in ticks since the boot; nothing if it can't be told. */
+/** When a process started, in ticks since the boot; undefined if that can't be determined. */
 async function startOf(pid: number): Promise<string | undefined> {
 	try {
 		const stat = await readFile(`/proc/${pid}/stat`, 'utf8');

@@ -1,9 +1,9 @@
 import { Failure } from '@stowage/rules';
 
 export interface BudgetLimits {
-	/** What may be taken in all at once. */
+	/** The total that may be taken at the same time. */
 	total: number;
-	/** What one client may have taken at once. */
+	/** The share that one client may take at the same time. */
 	perClient: number;
 }
 
@@ -14,11 +14,11 @@ export class Budget {
 
 	constructor(
 		readonly limits: BudgetLimits,
-		/** The sentence for whoever is refused. */
+		/** The message of the refusal. */
 		readonly exhausted: string,
 	) {}
 
-	/** What is taken right now. */
+	/** The amount taken now. */
 	get taken(): number {
 		return this.#taken;
 	}
@@ -33,7 +33,7 @@ export class Budget {
 		return release;
 	}
 
-	/** Like `take`, for what grows: each `add` takes some more, and `release` gives all of it back. */
+	/** Like `take`, for amounts that grow: each `add` takes some more, and `release` gives all of it back. */
 	begin(client: string): { add(amount: number): void; release(): void } {
 		let held = 0;
 		return {

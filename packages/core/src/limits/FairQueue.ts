@@ -16,8 +16,8 @@ interface Waiter {
 }
 
 /**
- * Bounds how much work of a kind runs at once, and shares the places among clients: whoever waits with one piece of work is served before those who wait with
- * many, since clients take turns (round robin). A client is named by `clientKey`.
+ * Bounds how much work of a kind runs at once, and shares the places among clients: a client with one waiting job is served before those with
+ * many, since clients are served round robin. `clientKey` identifies a client.
  */
 export class FairQueue {
 	#running = 0;
@@ -28,7 +28,7 @@ export class FairQueue {
 
 	constructor(
 		readonly limits: FairQueueLimits,
-		/** The sentence for whoever is turned away. */
+		/** The message of the refusal. */
 		readonly busy: string,
 	) {}
 
@@ -43,7 +43,7 @@ export class FairQueue {
 	}
 
 	/**
-	 * Runs the work when its turn comes and resolves as it does. Throws `unavailable` at once if too many wait, `rateLimited` if too many of this client do, and
+	 * Runs the work when a place is free and resolves to its result. Throws `unavailable` at once if too many wait, `rateLimited` if too many of this client do, and
 	 * the signal's reason if it fires before the work has begun.
 	 */
 	async run<T>(client: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -55,7 +55,7 @@ export class FairQueue {
 		}
 	}
 
-	/** Like `run`, for work that ends elsewhere: resolves to what gives the place back, which may be called more than once. */
+	/** Like `run`, for work that ends elsewhere: resolves to a function that frees the place, which may be called more than once. */
 	async enter(client: string, signal?: AbortSignal): Promise<() => void> {
 		signal?.throwIfAborted();
 		if (this.#mayRun(client) && !this.#waiting.has(client)) this.#begin(client);

@@ -2,14 +2,14 @@ import type { Database } from '@stowage/database';
 import type { KeyValueStore } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 
-/** What stays free for rows that nobody can do without: sessions, accounts, links, where uploads stand. */
+/** Bytes kept free for essential rows: sessions, accounts, links, offsets of uploads. */
 const reserveBytes = 64 * 1024 * 1024;
 
-/** Keeps what is optional from taking the last room of the database's disk. */
+/** Keeps optional rows from filling the disk of the database. */
 export interface DatabaseReserve {
-	/** Throws `storageFull` unless so many bytes can be written and the reserve stays free. */
+	/** Throws `storageFull` unless this many bytes can be written without touching the reserve. */
 	assertRoom(bytes: number): Promise<void>;
-	/** The same rows; what would take from the reserve is refused by `storageFull`. */
+	/** The same store; a write that would touch the reserve is refused with `storageFull`. */
 	optional(rows: KeyValueStore): KeyValueStore;
 }
 

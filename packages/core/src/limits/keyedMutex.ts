@@ -1,4 +1,4 @@
-/** A keyed mutex: runs work of the same key one after another, in the order in which it was given; what fails holds up nothing. */
+/** A keyed mutex: runs work of the same key one after another, in the order of the calls. A failure does not stop the work behind it. */
 export function createKeyedMutex(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
 	const last = new Map<string, Promise<unknown>>();
 	return async (key, work) => {

@@ -1,14 +1,14 @@
 import type { StagedFile } from '@stowage/plugin-api';
 
-/** Is told of the bytes of an upload as they arrive. */
+/** Called with the bytes of an upload as they arrive. */
 export interface ByteMeter {
-	/** Before each chunk is written; what it throws ends the upload before that chunk. */
+	/** Before each chunk is written. An error ends the upload before that chunk. */
 	arrived(bytes: number): Promise<void> | void;
-	/** Once no more will come, however it ended. What it throws after the last byte ends the upload as well. */
+	/** Once, at the end of the body, also after an error. An error after the last byte ends the upload as well. */
 	ended(): Promise<void> | void;
 }
 
-/** The same file, whose bytes these meters are told of. */
+/** The same staged file; these meters are called with its bytes. */
 export function metered(staged: StagedFile, meters: readonly ByteMeter[]): StagedFile {
 	async function* through(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
 		let isWhole = false;
@@ -20,7 +20,7 @@ export function metered(staged: StagedFile, meters: readonly ByteMeter[]): Stage
 			isWhole = true;
 			for (const end of await endAll()) if (end.status === 'rejected') throw end.reason;
 		} finally {
-			// Of a body that failed, its own error is told.
+			// The error of the body takes precedence.
 			if (!isWhole) await endAll();
 		}
 	}

@@ -9,13 +9,13 @@ const mostRemembered = 10_000;
 type Lifetime = Pick<LinkRecord, 'id' | 'createdAt' | 'expiresAt' | 'isEnded'>;
 
 /**
- * Whether links have expired. What is stored are times of day, which somebody may set back; so each link that this process has met also ends when its time has really passed.
+ * Whether links have expired. Times of day are stored, but the clock may be set back; so each link that this process has seen also expires when its time has really passed.
  */
 export class Lifetimes {
 	/** On the monotonic clock, those met first first. */
 	readonly #ends = new Map<string, number>();
 
-	/** The time of day in milliseconds since the epoch, and a clock that nobody sets. */
+	/** The time of day in milliseconds since the epoch, and a monotonic clock. */
 	constructor(
 		readonly now: () => number,
 		readonly monotonic: () => number,

@@ -40,7 +40,7 @@ export interface Links {
 		path: StoragePath,
 		expiration: LinkExpiration,
 	): Promise<{ id: string; token: string; expiresAt: number }>;
-	/** What a token leads to. Throws `expired`, and one and the same `notFound` for whatever else does not work. */
+	/** The item of a token. Throws `expired`, and the same `notFound` for every other reason. */
 	resolve(token: string): Promise<ResolvedLink>;
 	/** Counts a download, if that can be written down. */
 	countDownload(id: string): Promise<void>;
@@ -57,22 +57,22 @@ export interface Links {
 
 interface Dependencies {
 	links: LinkStore;
-	/** Looked up at each call. */
+	/** Called at each use. */
 	storage: () => Pick<MountedStorage, 'open' | 'stat' | 'changing'>;
 	leases: Pick<Leases, 'take'>;
 	log: Log;
 	/** The time of day, milliseconds since the epoch. */
 	now?: () => number;
-	/** Milliseconds of a clock that nobody sets. */
+	/** Milliseconds of a monotonic clock. */
 	monotonic?: () => number;
 }
 
 const minuteMs = 60_000;
 
-/** For so long somebody who comes too late is told that the link has expired. */
+/** How long an expired link is answered with `expired`. */
 const rememberedMs = 7 * 24 * 60 * minuteMs;
 
-/** Looks at one link that is moved on between any two of them. */
+/** Attempts to read a link whose item is moved between any two of them. */
 const mostLooks = 10;
 
 /** More than anyone makes; without a bound one person could fill the database. */
@@ -131,7 +131,7 @@ export function createLinks({
 				const link = await links.add({ tokenHash: secretHash(token), ownerId: viewer.id, path, itemId, expiresAt });
 				lifetimes.stateOf(link);
 				if ((await locateLink(storage(), link)) === undefined) {
-					// It was moved while nobody knew of the link yet.
+					// It was moved while the link did not exist yet.
 					await links.remove([link.id]);
 					throw new Failure('notFound', 'There is no such file or folder.');
 				}
@@ -142,7 +142,7 @@ export function createLinks({
 		async resolve(token) {
 			if (!/^[\w-]{43}$/.test(token)) throw noSuchLink();
 			const first = await look(token);
-			// What was moved after its link was read is found once nothing moves here, and what another process moves once it has stopped to.
+			// An item that was moved after its link was read is found once no move is under way here, and one moved by another process once that move has ended.
 			const again = () => lookWhileMoving(first, () => look(token));
 			const { link, opened } = first.opened ? first : await follower.atRest(first.link.owner.id, again);
 			if (opened === undefined) throw noSuchLink();
@@ -162,7 +162,7 @@ export function createLinks({
 		async purge() {
 			const bad = (await list()).filter(({ state }) => state !== 'good').map(({ id }) => id);
 			if (bad.length === 0) return 0;
-			// An item that was moved while it was looked for is found at the second look.
+			// An item that was moved during the search is found by the second one.
 			const good = new Set((await list()).filter(({ state }) => state === 'good').map(({ id }) => id));
 			return links.remove(bad.filter((id) => !good.has(id)));
 		},
@@ -180,7 +180,7 @@ interface Look {
 	opened: Awaited<ReturnType<typeof openLink>>;
 }
 
-/** Looks again, and as long as the link was changed since the last look. */
+/** Reads again for as long as the link was changed since the last read. */
 async function lookWhileMoving(first: Look, look: () => Promise<Look>): Promise<Look> {
 	let seen = first;
 	for (let looks = 0; looks < mostLooks; looks++) {
@@ -191,7 +191,7 @@ async function lookWhileMoving(first: Look, look: () => Promise<Look>): Promise<
 	return seen;
 }
 
-/** In the same words for every reason, so that a guess or an old link tells nothing. */
+/** The same message for every reason, so that a guess or an old link reveals nothing. */
 function noSuchLink(): Failure {
 	return new Failure('notFound', 'This link does not exist or no longer works.');
 }

@@ -8,7 +8,7 @@ export interface LocatedLink {
 }
 
 /**
- * Where the very item of a link lies now: at its path or, when a move was cut off before it was settled, where that was to take it. Undefined once it is
+ * The current place of a link's item: its path or, if a move was interrupted before its end was recorded, the target of that move. Undefined once it is
  * gone, replaced or public.
  */
 export async function locateLink(
@@ -22,7 +22,7 @@ export async function locateLink(
 	return undefined;
 }
 
-/** The same with a file opened, so that it stays what it was found to be; the caller closes it. A folder has no file. */
+/** The same with the file opened, so that it can't be replaced meanwhile; the caller closes it. A folder has no file. */
 export async function openLink(
 	storage: Pick<StorageProvider, 'open' | 'stat'>,
 	link: LinkRecord,
@@ -36,7 +36,7 @@ export async function openLink(
 }
 
 /**
- * What a link knows its item by. Where an id may come back, with its size and modified time, which both stay when it is moved: there a link ends when its item is changed,
+ * Identifies a link's item. If the storage reuses ids, size and modified time are part of it, which both stay when it is moved: there a link ends when its item is changed,
  * rather than give away another one.
  */
 export function identityOf({ id, mayIdReturn, size, mtime }: StorageItem): string {

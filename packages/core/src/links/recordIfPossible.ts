@@ -1,6 +1,6 @@
 import type { Log } from '../log.js';
 
-/** Waits until something is written down of a link. What can't be written right now, as on a full disk, is warned of and keeps nobody from the answer. */
+/** Waits until a change of a link is written. One that can't be written now, as on a full disk, is logged and does not fail the request. */
 export async function recordIfPossible(log: Log, write: Promise<unknown>): Promise<void> {
 	try {
 		await write;

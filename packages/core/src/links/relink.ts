@@ -10,7 +10,7 @@ export interface FileHash {
 	sha256: string;
 }
 
-/** Hashes a file, or each file in a folder and below. What is gone by the time it is read is left out. */
+/** Hashes a file, or each file in a folder and below. Files that vanish before they are read are left out. */
 export async function* hashFiles(storage: StorageProvider, path: StoragePath): AsyncGenerator<FileHash> {
 	const folders = [path];
 	const item = await ifThere(storage.stat(path));
@@ -64,8 +64,8 @@ export type KnownLink = Pick<LinkRecord, 'id' | 'path' | 'itemId'>;
 export type Relinked = 'bound' | 'held' | 'differs' | 'unknown';
 
 /**
- * Binds a link again to what lies at its path, after files have been copied back by other means and are new objects. It is bound only if link and path are those of
- * before, and the bytes are, in each file of a folder: other bytes under an old name are given to nobody. The object that is bound is the one whose bytes were read.
+ * Binds a link again to the item at its path, after files were restored by other means and are new objects. It is bound only if link and path are those of
+ * before, and the bytes are, in each file of a folder: other bytes under an old name are never served. The object that is bound is the one whose bytes were read.
  */
 export async function relink(
 	link: LinkRecord,

@@ -20,17 +20,17 @@ interface Dependencies {
 	log: Log;
 }
 
-/** For so long a move waits for one of the same person's in another process. */
+/** Milliseconds for which a move waits for one of the same user in another process. */
 const waitMs = 20_000;
 
 /**
- * Lets links follow their items through moves, and end with them. Where each is about to go is written down before the disk changes and settled after it, so
- * that a server that dies in between has lost none: `locateLink` looks at both places.
+ * Updates links when their items are moved, and removes them with their items. The target of each is recorded before the disk changes and confirmed after it, so
+ * that a crash in between loses none: `locateLink` checks both places.
  */
 export function trackItems({ links, storage, leases, log }: Dependencies): LinkTracker {
-	// Moves of one person who has links take turns, or each would plan for paths that another is changing: in this process by the mutex, in all by a lease.
+	// Moves of a user with links are serialized, or each would plan for paths that another is changing: in this process by the mutex, in all by a lease.
 	const exclusively = createKeyedMutex();
-	const inTurn = <T>(ownerId: string, work: (lease?: Lease) => Promise<T>): Promise<T> =>
+	const underLease = <T>(ownerId: string, work: (lease?: Lease) => Promise<T>): Promise<T> =>
 		exclusively(ownerId, async () => {
 			const lease = await takeLease(ownerId);
 			try {
@@ -45,7 +45,7 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 			if (lease === undefined) throw beingMoved();
 			return lease;
 		} catch (error) {
-			// Nobody can plan anything either: a move of what has a link is refused, and others need no turn.
+			// The plan of a move can't be written either: a move of a linked item is refused, and others need no lease.
 			if (isFailure(error, 'storageFull')) return undefined;
 			throw error;
 		}
@@ -56,12 +56,12 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 	const linkedWithin = async (ownerId: string, source: StoragePath): Promise<Map<string, StoragePath>> => {
 		const paths = new Map<string, StoragePath>();
 		for (const link of await links.list(ownerId)) {
-			const path = await settledPath(link);
+			const path = await currentPath(link);
 			if (path !== undefined && isWithin(path, source)) paths.set(link.id, path);
 		}
 		return paths;
 	};
-	const settledPath = async (link: LinkRecord) =>
+	const currentPath = async (link: LinkRecord) =>
 		link.nextPath === undefined ? link.path : (await locateLink(storage(), link))?.path;
 
 	/** Some of them may have been moved out in time: the disk says which are gone. */
@@ -73,33 +73,33 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 		await links.remove(gone);
 	};
 
-	/** The disk has changed: what can't be written now is found out by whoever follows the link. */
-	const note = (write: Promise<unknown>) => recordIfPossible(log, write);
+	/** The disk has changed already: a record that can't be written now is corrected by the next use of the link. */
+	const record = (write: Promise<unknown>) => recordIfPossible(log, write);
 
 	return {
 		async moving(viewer, from, move) {
 			if (viewer.kind === 'anonymous' || !(await hasLinks(viewer.id))) return move(async () => {});
-			return inTurn(viewer.id, async (lease) => {
+			return underLease(viewer.id, async (lease) => {
 				const home = homeRoot(viewer.username);
 				const source = relativePath(from, home);
 				const linked = await linkedWithin(viewer.id, source);
 				if (linked.size === 0) return move(async () => {});
 				let target = source;
 				let places = new Map<string, StoragePath>();
-				// Somebody else may have had a turn while this process stood still.
-				const assertTurn = () => {
+				// Another process may have held the lease while this one was suspended.
+				const assertHeld = () => {
 					if (lease?.isHeld() === false) throw beingMoved();
 				};
 				const moved = await move(async (to) => {
 					target = relativePath(to, home);
 					places = new Map([...linked].map(([id, path]) => [id, joinPath(target, relativePath(path, source))]));
-					assertTurn();
+					assertHeld();
 					await links.plan(new Map([...linked].map(([id, path]) => [id, { path, nextPath: places.get(id) ?? path }])));
-					assertTurn();
+					assertHeld();
 				});
-				// What was planned holds as well, and is settled by whoever has the turn.
+				// The plan is valid as well, and is completed by the holder of the lease.
 				if (lease?.isHeld() === false) return moved;
-				await note(isPublicPath(target) ? links.remove([...linked.keys()]) : links.settle(places));
+				await record(isPublicPath(target) ? links.remove([...linked.keys()]) : links.settle(places));
 				return moved;
 			});
 		},
@@ -109,9 +109,9 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 			const home = homeRoot(viewer.username);
 			const within = await linkedWithin(viewer.id, relativePath(at, home));
 			await remove();
-			// In turn, or one that moves just then would be taken for gone, and so would all whose home changes its root.
-			const tidy = () => inTurn(viewer.id, () => removeGone(viewer.id, within));
-			if (within.size > 0) await note(storage().changing(home, tidy));
+			// Under the lease, or an item being moved would be taken for gone, and so would all whose home changes its root.
+			const tidy = () => underLease(viewer.id, () => removeGone(viewer.id, within));
+			if (within.size > 0) await record(storage().changing(home, tidy));
 		},
 
 		atRest: exclusively,

@@ -6,7 +6,7 @@ import type { Services } from '../services.js';
 import type { Transfers } from './countRequests.js';
 import type { Collected, Sample } from './exposition.js';
 
-/** A disk or a database that does not answer must not keep the others from being told. */
+/** Milliseconds. A disk or a database that does not answer must not hold up the other metrics. */
 const patienceMs = 2000;
 
 interface Sources {
@@ -21,7 +21,7 @@ const counter = (name: string, help: string, ...samples: Sample[]): Collected =>
 	type: 'counter',
 });
 
-/** All that is asked for when somebody reads. What can't be told in time is left out. */
+/** The values that are read at each scrape. Those that are not available in time are left out. */
 export async function collect(services: Services, sources: Sources): Promise<Collected[]> {
 	const parts = await Promise.all([
 		ofServer(services, sources),
@@ -33,7 +33,7 @@ export async function collect(services: Services, sources: Sources): Promise<Col
 	return parts.flat();
 }
 
-/** Nothing where it takes too long, or where what is asked is away. */
+/** Undefined if it takes too long or fails as unavailable. */
 async function inTime(asked: Promise<Collected[]>): Promise<Collected[]> {
 	let timer: NodeJS.Timeout | undefined;
 	const late = new Promise<never>((_resolve, reject) => {
@@ -46,7 +46,7 @@ async function inTime(asked: Promise<Collected[]>): Promise<Collected[]> {
 		return [];
 	} finally {
 		clearTimeout(timer);
-		// Nobody waits for it any more: who was in time has thrown its failure above.
+		// Its caller has stopped waiting; a failure in time was thrown above.
 		asked.catch(() => undefined);
 	}
 }

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Request, Server } from '@hapi/hapi';
 import type { Exposition } from './exposition.js';
 
-/** Seconds: from what a page waits for unnoticed to a large upload. */
+/** Seconds: from unnoticeable responses to large uploads. */
 const bounds = [0.005, 0.025, 0.1, 0.5, 2.5, 10, 60, 600];
 
 /** The calls whose bodies, or answers, are files. */
@@ -24,12 +24,12 @@ interface CountedRoute {
 	statuses: Map<number, { add(): void }>;
 }
 
-/** As proxies log it: there was nobody to answer. */
+/** Client closed request, as proxies log it. */
 const clientLeft = 499;
 
 export type Transfers = Readonly<Record<'upload' | 'download', number>>;
 
-/** Counts what the server answers, by the route and never by the path. Resolves to the transfers under way, and to the bytes of all connections. */
+/** Counts responses, by the route and never by the path. Resolves to the transfers under way, and to the bytes of all connections. */
 export function countRequests(server: Server, basePath: string, exposition: Exposition) {
 	const requests = exposition.counter(
 		'stowage_requests_total',

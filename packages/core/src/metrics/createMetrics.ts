@@ -8,7 +8,7 @@ import { collect } from './collect.js';
 import { countRequests } from './countRequests.js';
 import { contentType, Exposition } from './exposition.js';
 
-/** What the server counts, for Prometheus, at an address of its own. Nothing of it runs unless it is made. */
+/** Metrics for Prometheus, at an address of their own. Nothing is counted unless this was called. */
 export interface Metrics {
 	/** Begins to listen. Resolves to the address, such as `http://127.0.0.1:9464/metrics`. */
 	listen(): Promise<string>;

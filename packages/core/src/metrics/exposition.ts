@@ -1,4 +1,4 @@
-/** What Prometheus reads, in its text format 0.0.4. A hundred lines of our own: the usual library brings a tracing API and quantile sketches that nothing here uses. */
+/** The text format 0.0.4 of Prometheus. A hundred lines of our own: the usual library brings a tracing API and quantile sketches that nothing here uses. */
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -11,7 +11,7 @@ interface Family {
 
 export const contentType = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** What is counted for one set of labels: kept by whoever counts often, since finding it costs more than counting. */
+/** The counter of one set of labels. Frequent callers keep it, since finding it costs more than counting. */
 export interface Counter {
 	of(labels: Labels): { add(amount?: number): void };
 }
@@ -20,7 +20,7 @@ export interface Histogram {
 	of(labels: Labels): { observe(value: number): void };
 }
 
-/** A value that is asked for when somebody reads, by its labels. */
+/** A value that is read at the scrape, by its labels. */
 export type Sample = readonly [Labels, number];
 
 /** The families of a process, in the order in which they were made. Labels are words that are few: routes, kinds, names that the administrator gave. */
@@ -101,7 +101,7 @@ export class Exposition {
 	}
 }
 
-/** A family whose samples are asked for when somebody reads. */
+/** A family whose samples are read at the scrape. */
 export interface Collected {
 	name: string;
 	type: 'counter' | 'gauge';

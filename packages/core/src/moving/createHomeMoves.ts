@@ -9,11 +9,11 @@ import { findOldHomes, type OldHome } from './findOldHomes.js';
 import { type HomeMoveDependencies, homeMoveKind, homeMoveName } from './homeMoveKind.js';
 
 export interface HomeMoves {
-	/** Starts moving the home of a user to another root, as a job. Throws what speaks against it, before anything is done. */
+	/** Starts a job that moves the home of a user to another root. Throws, before anything is done, if the move is not possible. */
 	start(username: string, rootName: string): Promise<Job>;
 	/** All homes that are on their way. */
 	list(): Promise<HomeOnItsWay[]>;
-	/** What was kept of homes on roots that they have left, those on their way left out. */
+	/** The former trees of homes on roots that they have left, except those being moved. */
 	oldHomes(): Promise<OldHome[]>;
 	/** The job that moves the home of a user right now, and the name of the root that it goes to. */
 	underWay(userId: string): Promise<{ job: JobRecord; root: string | undefined } | undefined>;

@@ -16,7 +16,7 @@ interface Dependencies {
 	users: Pick<UserStore, 'list'>;
 }
 
-/** What was kept of homes on roots that they have left. Roots that are away are passed over. */
+/** The former trees of homes on roots that they have left. Roots that are not available are skipped. */
 export async function findOldHomes({ roots, homes, users }: Dependencies): Promise<OldHome[]> {
 	const mounts = roots.all();
 	if (mounts.length === 1) return [];

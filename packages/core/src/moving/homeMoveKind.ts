@@ -27,11 +27,11 @@ import { digestOf, measureHome } from '../storage/walkHome.js';
 
 export const homeMoveName = 'move-root';
 
-/** What one passes over a home again for, while its user goes on working: once a pass is so quick, the home may as well be frozen for the next. */
+/** The home is copied again and again while its user goes on working. Once a pass takes less than this, the next one runs with changes blocked. */
 const quickMs = 5_000;
 const mostPasses = 4;
 
-/** How often it is told how far a move is. */
+/** The least time between two progress reports. */
 const reportMs = 100;
 
 /** How often a database is asked again that is away when it must be known whether the home has moved. */
@@ -42,7 +42,7 @@ export interface HomeMoveDependencies {
 	database: Pick<Database, 'homes' | 'links'>;
 	config: Pick<Config, 'uploads'>;
 	log: Log;
-	/** Milliseconds of a clock that nobody sets. */
+	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 }
 
@@ -59,7 +59,7 @@ const savedMove = z.object({
 	mark: z.string().optional(),
 	/** The old tree, once it was set aside, as a sweep asks for it. */
 	aside: z.string().optional(),
-	/** What the home held when it was left. */
+	/** What the home contained before the move. */
 	digest: z.string().optional(),
 });
 type SavedMove = z.infer<typeof savedMove>;
@@ -71,13 +71,13 @@ interface Move {
 	target: Mount;
 	home: StoragePath;
 	state: SavedMove;
-	/** When the move was noted, by the monotonic clock. */
+	/** When the move was recorded, by the monotonic clock. */
 	begunAt: number;
 }
 
 /**
- * Moves a home to another storage root. It is copied and compared while its user goes on working; then it is frozen for as long as it takes to copy and compare what was changed
- * meanwhile, and from one transaction on it lies on the other root, with its links. Only then is the old tree removed. Cut off anywhere, the next run goes on.
+ * Moves a home to another storage root. It is copied and compared while its user goes on working; then changes are blocked for as long as it takes to copy and compare what was changed
+ * meanwhile, and from one transaction on it lies on the other root, with its links. Only then is the old tree removed. The next run continues wherever this one was interrupted.
  */
 export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input> {
 	const { roots, database, config, log, monotonic } = dependencies;
@@ -152,7 +152,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 		await homes.endMove(state.runId);
 	};
 
-	/** Compares the old tree once it was set aside: what another program writes to its old path from then on can't be removed with it. */
+	/** Compares the old tree once it has been set aside, so that a file which another program writes to its old path from then on is not removed with it. */
 	async function removeOldTree(move: Move): Promise<void> {
 		const { source, target, home, state } = move;
 		const { storage, name } = source;
@@ -302,7 +302,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 		}
 	}
 
-	/** Copies what the copy lacks, and compares. */
+	/** Copies the files that the copy lacks, and compares all. */
 	function passOver(move: Move, folder: StoragePath, progress: Progress) {
 		const { job, source, target, home } = move;
 		const { signal } = job;
@@ -328,7 +328,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 			}
 		};
 		return {
-			/** Resolves to the digest of the home. Of a frozen one nothing may differ. */
+			/** Resolves to the digest of the home. Throws if a home whose changes are blocked differs from its copy. */
 			async run(mode: 'live' | 'frozen'): Promise<string> {
 				progress.begin(mode === 'frozen' ? 'finishing' : 'copying');
 				try {
@@ -366,15 +366,15 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 		let done = 0;
 		let step = 'copying';
 		let reportedAt = Number.NEGATIVE_INFINITY;
-		const tell = () => {
+		const report = () => {
 			reportedAt = monotonic();
-			// Each byte is copied and compared; what comes meanwhile is told as done, and the bar never goes back.
+			// Each byte is copied and compared. Bytes that are added meanwhile count as done, so the bar never goes back.
 			const total = Math.max(2 * bytes, done);
 			job.progress({ done, total, unit: 'bytes', detail: { step, root: target.name } });
 		};
 		let passed = 0;
 		let most = 0;
-		tell();
+		report();
 		return {
 			begin(next) {
 				most = Math.max(most, passed);
@@ -383,13 +383,13 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 			},
 			step(next) {
 				step = next;
-				tell();
+				report();
 			},
 			add(count) {
 				passed += count;
-				// A further pass over what is done is no progress.
+				// Another pass over the same bytes is no progress.
 				done = Math.max(most, passed);
-				if (monotonic() - reportedAt >= reportMs) tell();
+				if (monotonic() - reportedAt >= reportMs) report();
 			},
 		};
 	}

@@ -9,10 +9,10 @@ import { type PasteInput, type PasteStep, pasteInput } from './pasteInput.js';
 import { detailOf, pasteItems, stateOf } from './pasteItems.js';
 import { unlessLocked } from './unlessLocked.js';
 
-/** How often a page may hear how far a copy is. */
+/** The least time between two progress reports. */
 const reportMs = 100;
 
-/** How often what is known of a copy is saved: one that comes further is not given up, however often it is cut off. */
+/** The time between two checkpoints. A run that gets further than this counts as progress, so the job is not given up however often it is interrupted. */
 const checkpointMs = 5000;
 
 export interface CopyDependencies {
@@ -20,11 +20,11 @@ export interface CopyDependencies {
 	uploadLimits: UploadLimits;
 	walkQueue: FairQueue;
 	log: Log;
-	/** Milliseconds of a clock that nobody sets. */
+	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 }
 
-/** Copies of any size that survive a restart: an item that was being copied goes on with what is whole of it. */
+/** Copies of any size that survive a restart: an interrupted copy of an item continues with the files that are complete. */
 export function copyKind({ files, uploadLimits, walkQueue, log, monotonic }: CopyDependencies): JobKind<PasteInput> {
 	return {
 		name: 'copy',
@@ -52,10 +52,10 @@ export function copyKind({ files, uploadLimits, walkQueue, log, monotonic }: Cop
 			};
 			let itemBytes = 0;
 			let reportedAt = Number.NEGATIVE_INFINITY;
-			const tell = () => {
+			const reportProgress = () => {
 				reportedAt = monotonic();
 				const done = state.bytes + itemBytes;
-				// What is there by now may be more than there was when it was counted.
+				// The source may have grown since it was counted.
 				const total = state.totalBytes === undefined ? 0 : Math.max(state.totalBytes, done);
 				job.progress({ done, total, unit: 'bytes', detail: detailOf(state) });
 			};
@@ -64,7 +64,7 @@ export function copyKind({ files, uploadLimits, walkQueue, log, monotonic }: Cop
 				staged,
 				afterBytes(bytes) {
 					itemBytes += bytes;
-					if (monotonic() - reportedAt >= reportMs) tell();
+					if (monotonic() - reportedAt >= reportMs) reportProgress();
 				},
 			};
 			const bring = ({ from, to }: PasteStep): Promise<Entry> =>
@@ -83,13 +83,13 @@ export function copyKind({ files, uploadLimits, walkQueue, log, monotonic }: Cop
 				if (staged.id === undefined) return;
 				const { id } = staged;
 				staged.id = undefined;
-				// What can't be dropped now is swept later.
+				// A later sweep removes a copy that can't be removed now.
 				await files
 					.discardCopy(id)
 					.catch((error: unknown) => log.warn({ err: error }, 'an incomplete copy could not be removed'));
 			};
-			tell();
-			// Beside the copying, which needs no total: the bar shows that something is going on until it is known.
+			reportProgress();
+			// Counted while copying, which needs no total: the bar is indeterminate until the total is known.
 			const counting = new AbortController();
 			const counted = state.totalBytes === undefined ? count(job, counting.signal) : undefined;
 			try {
@@ -106,7 +106,7 @@ export function copyKind({ files, uploadLimits, walkQueue, log, monotonic }: Cop
 							return entry;
 						},
 						giveUp: dropHalf,
-						tell,
+						reportProgress,
 					},
 				);
 			} finally {
@@ -118,9 +118,9 @@ export function copyKind({ files, uploadLimits, walkQueue, log, monotonic }: Cop
 				const client = clientKey(viewer, input.address);
 				try {
 					state.totalBytes = await walkQueue.run(client, () => countBytes(files, viewer, from, items, ended), ended);
-					tell();
+					reportProgress();
 				} catch (error) {
-					// The copying tells what is wrong with the files; too many walks under way only cost the bar its total.
+					// The copy itself reports errors of the files. Without a slot for the walk only the progress bar lacks its total.
 					if (!ended.aborted && !isFailure(error)) throw error;
 				}
 			}

@@ -2,10 +2,10 @@ import { type Files, Pace, type WalkedItem } from '@stowage/plugin-api';
 import { type Area, isFailure, type Viewer } from '@stowage/rules';
 import type { PastedItem } from './pasteInput.js';
 
-/** Beyond that nobody waits for the sum. */
+/** Entries. Counting stops there: the total would come too late to be of use. */
 const mostEntries = 2_000_000;
 
-/** How many bytes the items have with all below them, as the viewer may see it; nothing if there are too many. What can't be read counts nothing. */
+/** The bytes of the items with all below them, as far as the viewer may see them; undefined if there are too many entries. Unreadable entries count as zero. */
 export async function countBytes(
 	files: Pick<Files, 'stat' | 'survey'>,
 	viewer: Viewer,
@@ -53,7 +53,7 @@ async function look(
 		for await (const each of files.stat(viewer, area, chosen)) found.push(each);
 		return found;
 	} catch (error) {
-		// Whoever copies it says so.
+		// The copy reports this error.
 		if (isFailure(error)) return [];
 		throw error;
 	}

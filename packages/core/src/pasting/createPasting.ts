@@ -16,9 +16,9 @@ import { moveKind } from './moveKind.js';
 import { type PasteInput, stepOf } from './pasteInput.js';
 
 export interface Pasting {
-	/** Starts a job. Throws what can be refused as a whole: when none of the items may go there. */
+	/** Starts a job. Throws if the job can be refused as a whole: if no item may be pasted there. */
 	start(owner: JobOwner, kind: 'copy' | 'move', input: PasteInput): Promise<Job>;
-	/** Does the same for a single item, and answers its entry if that takes less than so many milliseconds, or the id of the job. Throws what the work throws by then. */
+	/** Does the same for a single item. Returns its entry if that takes less than this many milliseconds, else the id of the job. Throws if the job fails in that time. */
 	startSingle(
 		owner: JobOwner,
 		kind: 'copy' | 'move',
@@ -27,7 +27,7 @@ export interface Pasting {
 	): Promise<{ entry: Entry } | { jobId: string }>;
 }
 
-/** Copies and moves as jobs, of what was cut or copied, and of single calls whose client does not want to wait. */
+/** Copies and moves as jobs: of cut or copied items, and of single calls whose client prefers not to wait. */
 export function createPasting(jobs: Jobs, dependencies: CopyDependencies): Pasting {
 	const starters = { copy: jobs.define(copyKind(dependencies)), move: jobs.define(moveKind(dependencies.files)) };
 
@@ -71,7 +71,7 @@ function folderName(area: Area, directory: StoragePath): string {
 	return area === 'public' ? 'Public' : 'My Files';
 }
 
-/** Why a job with a single item did not do it, as the call without a job would tell it. */
+/** The failure of a job with a single item, as the call without a job would answer it. */
 function reasonOf({ error, detail }: Job): Error {
 	const [fault] = Array.isArray(detail?.errors) ? (detail.errors as { code?: string }[]) : [];
 	const kind = failureKind(fault?.code ?? '');

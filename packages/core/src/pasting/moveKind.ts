@@ -4,23 +4,23 @@ import { type PasteInput, type PasteStep, pasteInput, withinOneArea } from './pa
 import { detailOf, pasteItems, stateOf } from './pasteItems.js';
 import { unlessLocked } from './unlessLocked.js';
 
-/** Moves of many items. Each is one rename, so what is half done is never more than one of them. */
+/** Moves of many items. Each is one rename, so at most one of them is incomplete. */
 export function moveKind(files: Files): JobKind<PasteInput> {
 	return {
 		name: 'move',
 		input: pasteInput,
 		onRestart: 'resume',
 		concurrency: 4,
-		// Others begin although one user pastes four disks.
+		// Jobs of other users can start although one user pastes four disks.
 		runningPerUser: 3,
 		perUser: 20,
 		async run(job) {
 			const state = stateOf(job);
 			const { viewer, input } = job;
-			const tell = () => {
+			const reportProgress = () => {
 				job.progress({ done: state.next, total: input.items.length, unit: 'items', detail: detailOf(state) });
 			};
-			tell();
+			reportProgress();
 			let before = state.mark;
 			return pasteItems(
 				job,
@@ -38,7 +38,7 @@ export function moveKind(files: Files): JobKind<PasteInput> {
 						return unlessLocked(() => files.move(viewer, step.from, step.to.path), job.signal);
 					},
 					giveUp: async () => {},
-					tell,
+					reportProgress,
 				},
 			);
 		},

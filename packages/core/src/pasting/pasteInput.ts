@@ -5,11 +5,11 @@ import { z } from 'zod';
 const pastedItem = z.object({
 	path: schemas.itemPath,
 	owner: schemas.owner.optional(),
-	/** What it shall be called; left out, what it is called. */
+	/** The new name; the item keeps its name if this is left out. */
 	name: z.string().optional(),
 });
 
-/** What a job of the kinds `copy` and `move` is started with. */
+/** The input of jobs of the kinds `copy` and `move`. */
 export const pasteInput = z.object({
 	from: schemas.area,
 	to: schemas.area,

@@ -3,16 +3,16 @@ import { type Entry, Failure, type FailureKind, isFailure, pasteDenial, plural, 
 import { z } from 'zod';
 import { type PasteInput, type PasteStep, stepOf } from './pasteInput.js';
 
-/** So much is told of what failed. */
+/** Bytes of JSON that a job keeps about the items that failed. */
 const faultsBytes = 8 * 1024;
 const messageBytes = 1000;
 
-/** After one of these, the items that follow would fail as well. */
+/** The remaining items would fail for the same reason. */
 const hopeless: readonly FailureKind[] = ['storageFull', 'rateLimited', 'unavailable'];
 
 const fault = z.object({ path: z.string(), message: z.string(), code: z.string() });
 
-/** From where a further run goes on. */
+/** The checkpoint that the next run continues from. */
 const saved = z.object({
 	/** The item that is next, or under way. */
 	next: z.number().default(0),
@@ -21,7 +21,7 @@ const saved = z.object({
 	/** Bytes of the items that are done, and of all. */
 	bytes: z.number().default(0),
 	totalBytes: z.number().optional(),
-	/** What the item under way is found again by. */
+	/** Identifies the item under way to the next run. */
 	mark: z.string().optional(),
 });
 
@@ -38,17 +38,17 @@ interface PasteWords {
 }
 
 interface PasteWork {
-	/** Brings one item to its place. It may have done so in a run that did not live to save it. */
+	/** Copies or moves one item. An earlier run may already have done so without saving it. */
 	bring(step: PasteStep): Promise<Entry>;
-	/** Drops what is half done of the item under way. */
+	/** Removes the incomplete copy of the current item. */
 	giveUp(): Promise<void>;
-	/** Tells how far it is. */
-	tell(): void;
+	/** Reports the progress of the job. */
+	reportProgress(): void;
 }
 
 /**
- * Brings the items of a job to their places one after another. One that fails keeps no other one; the job fails if all did, or if there is no hope for those
- * that follow.
+ * Copies or moves the items of a job one after another. A failed item does not stop the others; the job fails if all items failed, or if the remaining ones would
+ * fail for the same reason.
  */
 export async function pasteItems(
 	job: JobContext<PasteInput>,
@@ -76,29 +76,29 @@ export async function pasteItems(
 			if (job.isCancelled) throw new Failure('conflict', doneSentence(state, words, items.length), { cause: error });
 			if (!isFailure(error)) throw error;
 			const before = { ...state, faults: [...state.faults] };
-			note(state, item.path, error);
+			recordFault(state, item.path, error);
 			if (hopeless.includes(error.kind)) {
-				work.tell();
-				// It is tried again with this one.
+				work.reportProgress();
+				// The next attempt begins with this item.
 				await job.checkpoint(before);
 				throw fail(error);
 			}
 			state.failed++;
 			if (state.failed === items.length) {
 				state.next++;
-				work.tell();
+				work.reportProgress();
 				await job.checkpoint({});
 				throw fail(error);
 			}
 		}
 		delete state.mark;
 		state.next++;
-		work.tell();
+		work.reportProgress();
 	}
 	return { ...detailOf(state), ...(items.length === 1 && entry !== undefined ? { entry } : {}) };
 }
 
-/** What a job tells of its items, while it runs and in the end. */
+/** The details of a job, while it runs, and its result at the end. */
 export function detailOf({ next, failed, faults }: PasteState): Record<string, unknown> {
 	return { done: next - failed, failed, errors: faults };
 }
@@ -108,8 +108,8 @@ function doneSentence({ next, failed }: PasteState, words: PasteWords, items: nu
 	return done === 0 ? 'Nothing was done.' : `${words.done} ${done} of ${plural(items, 'item')}.`;
 }
 
-function note(state: PasteState, path: string, { message, code }: Failure): void {
-	const noted = { path, message: truncateToBytes(message, messageBytes), code };
-	const bytes = Buffer.byteLength(JSON.stringify([...state.faults, noted]));
-	if (bytes <= faultsBytes) state.faults.push(noted);
+function recordFault(state: PasteState, path: string, { message, code }: Failure): void {
+	const recorded = { path, message: truncateToBytes(message, messageBytes), code };
+	const bytes = Buffer.byteLength(JSON.stringify([...state.faults, recorded]));
+	if (bytes <= faultsBytes) state.faults.push(recorded);
 }

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isFailure } from '@stowage/rules';
 
-/** A process that has lost its lease may work on a copy for a moment longer, and a home that moves to another root is frozen for a while. */
+/** A process that has lost its lease may work on a copy for a moment longer, and a home that is moved to another root can't be changed for a while. */
 const tries = 1200;
 const lockedMs = 500;
 
-/** Waits for what somebody else holds. */
+/** Retries while another process holds the lock. */
 export async function unlessLocked<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
 	for (let n = 1; ; n++) {
 		try {

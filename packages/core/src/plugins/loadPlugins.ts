@@ -26,7 +26,7 @@ export async function loadPlugins(server: Server, config: Config): Promise<void>
 	}
 }
 
-/** Looks at all that can be wrong before anything is opened: the database's address, the plugins and their options. Throws what the start would throw. */
+/** Validates everything that can be wrong before anything is opened: the database's address, the plugins and their options. Throws the errors of a start. */
 export async function checkConfig(config: Config): Promise<void> {
 	parseDatabaseUrl(config.databaseUrl);
 	await findPlugins(config);
@@ -71,7 +71,7 @@ async function locate(name: string, baseDir: string): Promise<string> {
 	try {
 		return import.meta.resolve(name);
 	} catch {
-		// It did not come with the server. A folder that can't be resolved has no plugin either, which is what the next line says.
+		// It is not part of the server. A folder that can't be resolved contains no plugin either, which the next line reports.
 		const base = await realpath(baseDir).catch(() => baseDir);
 		return resolve(name, pathToFileURL(path.join(base, 'stowage.config')).href);
 	}

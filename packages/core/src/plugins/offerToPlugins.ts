@@ -10,7 +10,7 @@ interface Dependencies extends Pick<Server, 'dataDir' | 'files' | 'bodies' | 'no
 	log: Log;
 }
 
-/** Gives the server all that plugin-api promises to plugins. Resolves to what they offer in turn, and to all logs. */
+/** Implements the server's side of plugin-api. Resolves to the providers that plugins registered, and to all logs. */
 export function offerToPlugins(server: Server, { database, databaseReserve, log, ...services }: Dependencies) {
 	const providers: Providers = {
 		storage: createRegistry('storage'),

@@ -1,7 +1,7 @@
 import type { Registry } from '@stowage/plugin-api';
 import { ConfigError } from '../config/load.js';
 
-/** A registry whose `what` names its kind in error messages, such as 'storage'. */
+/** A registry of providers; `what` is their kind in error messages, such as 'storage'. */
 export function createRegistry<T>(what: string): Registry<T> {
 	const values = new Map<string, T>();
 	return {

@@ -8,10 +8,10 @@ import { type Amount, measureTree } from './measureTree.js';
 /** A count that is older is measured again in the background, when it is next asked for: homes change by other ways too. */
 const oldMs = 15 * 60_000;
 
-/** Before somebody is refused, a count that is older is measured again. */
+/** A count that is older is measured again before an upload is refused. */
 const refusableMs = 30_000;
 
-/** The same for what unfinished uploads hold, which is asked of the database. */
+/** The same for the bytes of unfinished uploads, which are read from the database. */
 const heldOldMs = 30_000;
 const heldRefusableMs = 1_000;
 
@@ -20,31 +20,31 @@ const pauseFactor = 3;
 
 interface Dependencies {
 	storage(): StorageProvider;
-	/** What unfinished uploads of the home's owner hold, but for these. */
+	/** The bytes of the owner's unfinished uploads, except these. */
 	held(except: readonly string[]): Promise<Amount>;
 	/** Walks of all homes. */
 	walks: FairQueue;
 	log: Log;
-	/** Milliseconds of a clock that nobody sets. */
+	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 }
 
-/** What lies in a home: measured by a walk, and from then on counted by the server's own changes, until it is measured again. */
+/** The content of a home: measured by a walk, and from then on updated with the server's own changes, until it is measured again. */
 export class HomeUsage {
 	/** By uploads under way in this process. */
 	readonly reserved: Amount = { bytes: 0, entries: 0 };
-	/** By unfinished uploads that nobody is sending, as far as was asked for and has changed since by this process. */
+	/** The bytes of unfinished uploads without a connection, as last read and as changed since by this process. */
 	held: Amount = { bytes: 0, entries: 0 };
 	/** Staged files whose bytes are among the reserved ones. */
 	readonly stagedIds = new Set<string>();
 	#heldAt = Number.NEGATIVE_INFINITY;
 	#used: Amount | undefined;
 	#measuredAt = 0;
-	/** The count may be too high: something was removed of which nobody knows how much it was, or somebody wrote while it was measured. */
+	/** The count may be too high: something of unknown size was removed, or a write overlapped the walk. */
 	#isInexact = false;
 	#isUrgent = false;
 	#measuring: Promise<void> | undefined;
-	/** What came while it was being measured. The walk may have seen it or not; it is added, so that the count is rather too high. */
+	/** Additions during a walk. The walk may have seen them or not; they are added, so the count may be too high but not too low. */
 	#added: Amount = { bytes: 0, entries: 0 };
 
 	constructor(
@@ -52,7 +52,7 @@ export class HomeUsage {
 		readonly dependencies: Dependencies,
 	) {}
 
-	/** What is in the home. Waits for a walk the first time only. */
+	/** The content of the home. Waits for a walk the first time only. */
 	async used(): Promise<Amount> {
 		await this.#findHeld(heldOldMs);
 		if (this.#used === undefined) await this.#measureNow();
@@ -69,7 +69,7 @@ export class HomeUsage {
 		return this.#used ?? { bytes: 0, entries: 0 };
 	}
 
-	/** Counts what the server itself has put there, or taken away. */
+	/** Counts a change that the server itself has made. */
 	add({ bytes, entries }: Amount): void {
 		if (this.#used !== undefined) this.#used = plus(this.#used, { bytes, entries });
 		if (this.#measuring === undefined) return;
@@ -124,7 +124,7 @@ export class HomeUsage {
 		this.#added = { bytes: 0, entries: 0 };
 		const startedAt = this.dependencies.monotonic();
 		const found = await measureTree(this.dependencies.storage(), this.home, async (workedMs) => {
-			// Nobody waits for it, so it leaves the disk and the processor to those who do.
+			// No caller waits for it, so it leaves the disk and the processor to others.
 			if (!this.#isUrgent) await wait(workedMs * pauseFactor, undefined, { ref: false });
 		});
 		this.#used = plus(found, this.#added);

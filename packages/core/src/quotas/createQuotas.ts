@@ -13,19 +13,19 @@ interface Dependencies {
 	uploads: Pick<UploadStore, 'held'>;
 	storage(): StorageProvider;
 	log: Log;
-	/** Milliseconds of a clock that nobody sets. */
+	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 }
 
-/** A part of a home's quota for what is on its way into it. */
+/** A reservation in a home's quota for data that is arriving. */
 export interface Reservation {
-	/** Throws `storageFull` unless so much more fits. */
+	/** Throws `storageFull` unless this many more bytes and entries fit. */
 	assertRoom(amount: Amount): Promise<void>;
 	/** The same, and takes it. */
 	take(amount: Amount): Promise<void>;
-	/** Takes the bytes of this staged file, which nobody has to ask for again when it is published. */
+	/** Takes over the bytes of this staged file, so that they need not be reserved again when it is published. */
 	cover(stagedId: string): void;
-	/** Gives all back, once what arrived is counted in the home, or is dropped; `held` by an unfinished upload, it goes on to count. */
+	/** Releases the reservation, once the data is counted in the home, or is dropped. Bytes `held` by an unfinished upload continue to count. */
 	release(fate?: 'held'): void;
 }
 
@@ -39,9 +39,9 @@ export function meterOf(reservation: Reservation): ByteMeter {
 
 /** How much a home may hold: people's own, and the one of all visitors. Where there is no quota nothing is counted. */
 export interface Quotas {
-	/** Begins with what a staged file of an unfinished upload holds, where one is named. */
+	/** Begins with the bytes that the staged file of an unfinished upload contains, if one is named. */
 	reserve(viewer: Viewer, unfinished?: { stagedId: string; bytes: number }): Promise<Reservation>;
-	/** Runs work with a reservation, and counts what it took in the home once that has succeeded. */
+	/** Runs work with a reservation, and counts the result in the home once it has succeeded. */
 	adding<T>(viewer: Viewer, work: (reservation: Pick<Reservation, 'take'>) => Promise<T>): Promise<T>;
 	/** Runs `publish`, which brings staged files into the home, and counts them. Asks for those that no reservation covers. */
 	publishing(
@@ -49,17 +49,17 @@ export interface Quotas {
 		staged: readonly StagedFile[],
 		publish: () => Promise<StorageItem[]>,
 	): Promise<StorageItem[]>;
-	/** Runs `remove`; what it removes is looked at before. */
+	/** Runs `remove`; measures before it what will be removed. */
 	removing(viewer: Viewer, look: () => Promise<StorageItem>, remove: () => Promise<void>): Promise<void>;
 	/** An unfinished upload was dropped. */
 	dropped(viewer: Viewer): void;
-	/** What somebody may keep and keeps; undefined without a quota, or where that takes longer than `waitMs` to find out. */
+	/** The quota of a user and its use; undefined without a quota, or if measuring takes longer than `waitMs`. */
 	usage(viewer: Viewer, waitMs: number): Promise<{ quota: Amount; used: Amount } | undefined>;
-	/** What a home holds, by a walk where it is not known. */
+	/** The content of a home, measured by a walk if it is not known. */
 	used(viewer: Viewer): Promise<Amount>;
 }
 
-/** How long a quota that was looked up is taken for today's: one that is changed beside a running server holds after that. */
+/** How long a quota is cached: one that is changed by another process applies after that. */
 const rememberedMs = 5_000;
 const mostRemembered = 10_000;
 
@@ -72,7 +72,7 @@ const unlimited: Reservation = {
 	release: () => {},
 };
 
-/** Asks again where it was refused by what was counted, perhaps long ago: what is there now has the last word. */
+/** Checks again after a refusal that was based on an old count: a new measurement decides. */
 async function corrected(usage: HomeUsage, ask: () => void): Promise<void> {
 	try {
 		ask();
@@ -111,7 +111,7 @@ export function createQuotas({ config, users, uploads, storage, log, monotonic }
 	const quotaOf = async (viewer: Viewer): Promise<Amount | undefined> => {
 		const quota = await lookUp(viewer);
 		if (quota.bytes > 0 || quota.entries > 0) return quota;
-		// Nobody counts from now on; one that is given later begins with a walk.
+		// Not counted from now on; a later quota begins with a walk.
 		homes.delete(homeOf(viewer));
 		return undefined;
 	};
@@ -128,7 +128,7 @@ export function createQuotas({ config, users, uploads, storage, log, monotonic }
 		return quota;
 	};
 
-	/** Throws `storageFull` unless so much more fits into what is known to be there. What the same upload has brought so far is left again once it is refused. */
+	/** Throws `storageFull` unless this much more fits into the known rest. Bytes that the same upload has brought so far are released once it is refused. */
 	const assertRoom = (viewer: Viewer, usage: HomeUsage, quota: Amount, more: Amount, brought: Amount): void => {
 		const taken = plus(plus(usage.known(), usage.reserved), usage.held);
 		for (const kind of ['bytes', 'entries'] as const) {
@@ -158,7 +158,7 @@ export function createQuotas({ config, users, uploads, storage, log, monotonic }
 				usage.reserved.entries += sign * entries;
 			};
 			if (unfinished !== undefined) {
-				// It was among those that nobody sends.
+				// It was among the unfinished uploads without a connection.
 				usage.held = plus(usage.held, { bytes: -own.bytes, entries: -own.entries });
 				cover(unfinished.stagedId);
 			}
@@ -240,7 +240,7 @@ export function createQuotas({ config, users, uploads, storage, log, monotonic }
 			const quota = await quotaOf(viewer);
 			if (quota === undefined) return undefined;
 			const measuring = usageOf(viewer).used();
-			// Whoever waits longer for it hears of a failure; nobody does here.
+			// A caller with a longer wait gets the failure; here it is not awaited.
 			measuring.catch(() => {});
 			let timer: NodeJS.Timeout | undefined;
 			const isLate = new Promise<undefined>((resolve) => {
@@ -255,7 +255,7 @@ export function createQuotas({ config, users, uploads, storage, log, monotonic }
 	return quotas;
 }
 
-/** Asks for a file that nobody has asked for. One that has left staging was counted when it came. */
+/** Reserves for a file without a reservation. A file that has left staging was counted when it arrived. */
 async function takeIfNew(staged: StagedFile, take: Reservation['take']): Promise<void> {
 	let size: number;
 	try {

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { StorageProvider } from '@stowage/plugin-api';
 import { isFailure, joinPath, type StoragePath } from '@stowage/rules';
 
-/** What a home holds, or may hold. */
+/** The content of a home, or its maximum. */
 export interface Amount {
 	bytes: number;
 	/** Files and folders. */
@@ -31,7 +31,7 @@ export async function measureTree(
 				began = performance.now();
 			}
 		} catch (error) {
-			// Removed since its name was read, or nobody's to read.
+			// Removed since its name was read, or not readable.
 			if (!isFailure(error, 'notFound') && !isFailure(error, 'forbidden')) throw error;
 		}
 	}

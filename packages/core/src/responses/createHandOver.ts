@@ -8,8 +8,8 @@ import type { MountedStorage } from '../storage/MountedStorage.js';
 export type HandOver = (request: Request, at: StoragePath) => Promise<string | undefined>;
 
 /**
- * Files are handed over only to a trusted proxy: any other client would get an empty answer. nginx opens the file again by its path and follows no link there; what
- * somebody put in the file's place meanwhile is the same owner's, under the same name.
+ * Files are handed over only to a trusted proxy: any other client would get an empty answer. nginx opens the file again by its path and follows no symbolic link there; a file
+ * that has replaced it meanwhile is the same owner's, under the same name.
  */
 export function createHandOver(
 	config: Pick<Config, 'downloads' | 'listen' | 'trustedProxies'>,

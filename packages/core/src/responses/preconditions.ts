@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What a client can compare with: a strong ETag with its quotes, and the modified time in milliseconds; NaN, which fits no date, where there is none. */
+/** The validators of a response: a strong ETag with its quotes, and the modified time in milliseconds; NaN, which matches no date, if unknown. */
 export interface Validators {
 	etag: string;
 	mtime: number;

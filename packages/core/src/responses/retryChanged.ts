@@ -3,7 +3,7 @@ import { Failure, isFailure } from '@stowage/rules';
 const attempts = 3;
 
 /**
- * Opens and sends anew what was changed between being looked at and its first byte. What is changed again and again, such as a log file, is refused as
+ * Opens and sends again a file that was changed between its stat and its first byte. A file that changes each time, such as a log file, is refused as
  * `unavailable`: a later try may find it at rest.
  */
 export async function retryChanged<T>(openAndSend: () => Promise<T>): Promise<T> {

@@ -17,19 +17,19 @@ export interface SendOptions {
 	/** The client may keep it, as long as it asks each time whether it still may. @default true */
 	isKept?: boolean;
 	log: Log;
-	/** Called before an answer that carries the first byte. */
+	/** Called before a response that contains the first byte. */
 	onFirstByte?: () => Promise<void>;
 	/** The version that ranges without a condition are meant for; the file's own by default. */
 	rangesOfVersion?: string;
 	/** Where the proxy in front of us finds the file, if it shall send the bytes itself. */
 	handOver?: string | undefined;
-	/** What this answer has instead of, or besides, the headers of every user's file. */
+	/** Headers of this response in addition to, or instead of, those of every user's file. */
 	headers?: Readonly<Record<string, string>>;
 }
 
 /**
  * Answers a GET or HEAD with a file: whole, in one or several ranges, or not at all where a condition says so. Bytes go past hapi, straight to the socket.
- * Closes the file. Throws only before the first byte, which is read by then; a failure after it breaks the connection, so that nobody takes a part for the whole.
+ * Closes the file. Throws only before the first byte, which is read by then; a failure after it breaks the connection, so that a truncated file is not taken for a whole one.
  */
 export async function sendFile(
 	request: Request,
@@ -94,7 +94,7 @@ export async function sendFile(
 	return h.abandon;
 }
 
-/** Reads the first chunk, so that what fails at once is answered as a refusal. */
+/** Reads the first chunk, so that an immediate failure becomes an error response. */
 async function begin(body: AsyncIterable<Uint8Array>) {
 	const source = body[Symbol.asyncIterator]();
 	const first = await source.next();

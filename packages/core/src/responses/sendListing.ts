@@ -11,10 +11,10 @@ import { ClientGone, endWhenStalled, writeBody } from './writeBody.js';
 /** A text up to this long is sent whole, with its length. */
 const wholeLength = 32 * 1024;
 
-/** Names repeat themselves so much that the quickest level already makes a tenth of them. */
+/** Names are so repetitive that the fastest level already compresses them to a tenth. */
 const gzipOptions = { level: 1, chunkSize: 64 * 1024 };
 
-/** The JSON of a listing, a piece for each batch of rows: a folder of any size takes the memory of one batch. `missing` is asked for in the end. */
+/** The JSON of a listing, a chunk for each batch of rows: a folder of any size takes the memory of one batch. `missing` is called at the end. */
 export async function* listingText(
 	folder: { type: Area; directory: StoragePath },
 	batches: AsyncIterable<Entry[]>,
@@ -31,8 +31,8 @@ export async function* listingText(
 }
 
 /**
- * Answers with JSON that comes in pieces: a long one is sent while it is made, so that the first rows are on their way at once. Throws before the first byte
- * only; a failure after it breaks the connection, so that nobody takes a part for the whole.
+ * Responds with chunks of JSON: a long listing is sent while it is read, so that the first rows arrive at once. Throws before the first byte
+ * only; a failure after it breaks the connection, so that a truncated listing is not taken for a whole one.
  */
 export async function sendListing(request: Request, h: ResponseToolkit, pieces: AsyncGenerator<string>, log: Log) {
 	let begun = '';
@@ -44,7 +44,7 @@ export async function sendListing(request: Request, h: ResponseToolkit, pieces: 
 	try {
 		await sendPieces(request, begun, pieces, log);
 	} finally {
-		// Whoever left before the first byte was taken has asked nobody for the rest: what it holds open would stay so.
+		// A client that left before the first byte has no reader that would close the listing.
 		await pieces.return(undefined);
 	}
 	return h.abandon;
@@ -83,7 +83,7 @@ async function* continued(begun: string, pieces: AsyncGenerator<string>): AsyncG
 	yield* pieces;
 }
 
-/** Whoever sits at this very machine waits for the packing longer than for the bytes. */
+/** For a client on this machine compressing takes longer than sending. */
 function mayZip({ client, info, raw }: Request): boolean {
 	const isHere = /^(127\.|::1$)/.test(client.address) && raw.req.headers['x-forwarded-for'] === undefined;
 	return info.acceptEncoding === 'gzip' && !isHere;

@@ -1,6 +1,6 @@
 import { contentType, mayShowInline } from '@stowage/rules';
 
-/** How a user's bytes are handed to a browser: as what they are only where that is harmless, else to be saved. */
+/** How a user's file is sent to a browser: with its type only if that is harmless, else as a download. */
 export interface Presentation {
 	name: string;
 	isInline: boolean;
@@ -10,7 +10,7 @@ export interface Presentation {
 	isPdf: boolean;
 }
 
-/** Headers of every answer that carries a user's bytes: they never run, whatever they are. */
+/** Headers of every response with a user's file: it never runs, whatever its type. */
 export function userFileHeaders({ name, isInline, isKept, isPdf }: Presentation): Record<string, string> {
 	const showsInline = isInline && mayShowInline(name);
 	const type = contentType(name);

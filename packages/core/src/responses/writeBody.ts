@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** A client that takes nothing for this long has gone; whoever paused a download goes on by a range. */
+/** A client that reads nothing for this long is disconnected; a paused download continues with a range. */
 const stallMs = 5 * 60_000;
 
 /** Ends the connection when the client takes nothing for a long time. Asked for once an answer. */
@@ -39,7 +39,7 @@ export function writeChunk(response: ServerResponse, chunk: Uint8Array): Promise
 	});
 }
 
-/** The other end closed the connection: nobody is left to tell. */
+/** The client closed the connection. */
 export class ClientGone extends Error {
 	constructor(options?: ErrorOptions) {
 		super('The client closed the connection.', options);

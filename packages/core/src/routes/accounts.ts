@@ -8,10 +8,10 @@ import type { Services } from '../services.js';
 /** A page that opens does not wait longer until a home has been measured for the first time. */
 const quotaWaitMs = 1_000;
 
-/** Who somebody is: sign up, sign in and out, and the settings that go with a person. */
+/** Accounts: sign up, sign in and out, and the settings of a user. */
 export function accountRoutes({ config, accounts, sessions, knownClients, database, quotas, audit, log }: Services) {
 	const callerOf = (request: Request) => ({ address: request.client.address, signal: clientGone(request) });
-	/** For whoever has just proved to be who they are. */
+	/** For a user who has just signed in. */
 	const beginSession = async (request: Request, user: UserRecord): Promise<void> => {
 		try {
 			await sessions.begin(request, user);

@@ -8,7 +8,7 @@ import type { Services } from '../services.js';
 /** Least time between two `changed` events of one stream. */
 const spacingMs = 500;
 
-/** What a page on screen hears of: its folder, and the caller's jobs and tickets. */
+/** The subscriptions of an open page: its folder, and the caller's jobs and tickets. */
 export function eventRoutes({ files, notifications, sessions, streams }: Services) {
 	return [
 		route(contract.events, async ({ viewer, query, request, h }) => {
@@ -37,7 +37,7 @@ export function eventRoutes({ files, notifications, sessions, streams }: Service
 					unsubscribe();
 					for (const unsubscribe of unsubscribes) unsubscribe();
 				};
-				// Only asked what it would be, or gone while the folder was opened.
+				// A HEAD request, or closed while the folder was opened.
 				if (req.method === 'HEAD' || req.socket.destroyed) {
 					close();
 					return h.response().code(200).type('text/event-stream');
@@ -53,7 +53,7 @@ export function eventRoutes({ files, notifications, sessions, streams }: Service
 	];
 }
 
-/** Who it is that has so many pages open: a person, or visitors by their address. */
+/** The client that streams are counted for: a user, or visitors by their address. */
 function viewerKey({ viewer, client }: Request): string {
 	return viewer.kind === 'user' ? `user ${viewer.id}` : `address ${limitAddress(client.address)}`;
 }

@@ -30,10 +30,10 @@ type ChangeCall = Pick<
 	'viewer' | 'payload' | 'request' | 'h'
 >;
 
-/** RFC 7240: the client prefers an answer at once to one that tells the end. */
+/** RFC 7240: the client prefers an immediate response to one with the result. */
 const respondAsync = 'respond-async';
 
-/** What takes less is answered with its end all the same. */
+/** Work that takes less time is answered with its result all the same. */
 const asyncAfterMs = 1000;
 
 function wantsNoWait({ headers }: Pick<Request, 'headers'>): boolean {
@@ -43,7 +43,7 @@ function wantsNoWait({ headers }: Pick<Request, 'headers'>): boolean {
 
 /** Browsing, and everything that changes a tree but for bytes that arrive. */
 export function fileRoutes({ files, pasting, uploadLimits, walkQueue, log }: Services) {
-	/** Answers once it is done, or after a moment with the job that goes on. */
+	/** Responds once it is done, or after a moment with the job that continues. */
 	const asJob = async (
 		{ viewer, payload, request, h }: ChangeCall,
 		kind: 'copy' | 'move',

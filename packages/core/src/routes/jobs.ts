@@ -3,7 +3,7 @@ import { type JobOwner, route } from '@stowage/plugin-api';
 import { Failure, type Viewer } from '@stowage/rules';
 import type { Services } from '../services.js';
 
-/** The caller's long work: starting it, looking at it, ending it and trying it again. */
+/** The caller's jobs: starting, reading, cancelling and retrying them. */
 export function jobRoutes({ jobs, pasting }: Services) {
 	return [
 		route(contract.startJob, async ({ viewer, payload, request, h }) => {

@@ -9,7 +9,7 @@ import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
 import { sendArchive } from './sendArchive.js';
 
-/** Temporary links: made, listed and revoked by their owner, followed by whoever has one. */
+/** Temporary links: created, listed and revoked by their owner, used by anybody who has one. */
 export function linkRoutes(services: Services) {
 	const { audit, config, links, log } = services;
 	return [
@@ -22,7 +22,7 @@ export function linkRoutes(services: Services) {
 			const send = async (describe: (details: Partial<AuditEvent>) => void) => {
 				const { id, owner, path, file } = await links.resolve(params.token ?? '');
 				describe({ link: id, area: 'private', path, ...(owner.kind === 'user' ? { owner: owner.username } : {}) });
-				// Before the first byte goes out, so that whoever has the answer finds it counted.
+				// Before the first byte is sent, so that a client with the response finds it counted.
 				const options = { isKept: false, onFirstByte: () => links.countDownload(id) };
 				if (file === undefined) {
 					const folder = { area: 'private' as const, items: [{ path }] };

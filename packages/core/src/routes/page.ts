@@ -9,12 +9,12 @@ import type { ClientInfo } from '../http/requests/proxy.js';
 const viewerHosts = 'https://view.officeapps.live.com https://docs.google.com';
 
 /**
- * The page for every address of the app, rendered for each request: its policy admits only scripts that carry this answer's nonce, so an uploaded file
+ * The page for every address of the app, rendered for each request: its policy admits only scripts with this response's nonce, so an uploaded file
  * never runs although it comes from the same origin.
  */
 export async function pageRoutes(config: Config, webRoot: string): Promise<ServerRoute[]> {
 	const assetFolder = path.join(webRoot, 'assets');
-	// Asked for by name: nothing else, such as a name that is too long for the disk, is ever looked up there.
+	// A fixed list: no other name, such as one that is too long for the disk, is ever looked up there.
 	const found = await readdir(assetFolder, { recursive: true, withFileTypes: true });
 	const assets: ReadonlySet<string> = new Set(
 		found

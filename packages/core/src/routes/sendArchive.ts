@@ -9,7 +9,7 @@ import type { Services } from '../services.js';
 
 /**
  * Answers a GET or HEAD with the archive of a selection, as `sendFile` answers with a file: exact length, ranges, conditions. Throws before the first byte if
- * something chosen is not there for the viewer, and `conflict` if something was changed since it was looked at. `client` is whom limits count it for, and `describe` hears how much it is.
+ * a selected item does not exist for the viewer, and `conflict` if an item was changed since its stat. Limits count it for `client`, and `describe` is called with its size.
  */
 export async function sendArchive(
 	{ archives, log }: Pick<Services, 'archives' | 'log'>,

@@ -2,7 +2,7 @@ import * as contract from '@stowage/contract';
 import { route } from '@stowage/plugin-api';
 import type { Services } from '../services.js';
 
-/** What the page and a supervisor ask of the server itself. */
+/** Calls of the page and of a supervisor about the server itself. */
 export function serviceRoutes({ config, database, roots, version }: Services) {
 	const check = async (probe: () => Promise<unknown>) => {
 		try {

@@ -10,7 +10,7 @@ import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
 import type { Ticket } from '../tickets/createTickets.js';
 
-/** A selection that is frozen under a URL which whoever has it can download, with any number of ranges, for some hours. */
+/** A fixed selection under a secret URL that permits the download, with any number of ranges, for some hours. */
 export function ticketRoutes({ audit, config, archives, sessions, tickets, transfers, log }: Services) {
 	return [
 		route(contract.makeTicket, async ({ viewer, payload, request, h }) => {
@@ -55,7 +55,7 @@ export function ticketRoutes({ audit, config, archives, sessions, tickets, trans
 							opened.kind === 'file'
 								? {}
 								: { 'content-type': 'application/zip', 'x-stowage-skipped': String(opened.skipped) },
-						// Without a condition a range goes on with what was sent before; where that is another version now, all is sent anew.
+						// A range without a condition continues the version that was sent before; if that has changed, all is sent anew.
 						rangesOfVersion: ticket.version,
 						onFirstByte: async () => {
 							if (version !== ticket.version) await tickets.change(token, ticket, { version, size });

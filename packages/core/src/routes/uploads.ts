@@ -27,7 +27,7 @@ const fieldsSchema = z.object({
 const publicFields = ['directory', 'fileName', 'lastModified'];
 const allFields = [...publicFields, 'type', 'isPublic'];
 
-/** What a form has besides the bytes of its files, at most. */
+/** The most bytes of a form besides those of its files. */
 const mostFormBytes = 1024 * 1024;
 
 /** Whole files by multipart form. The answer comes after the bytes are durable and published. */
@@ -96,7 +96,7 @@ export function uploadRoutes({
 			async beforeFile(fields, name) {
 				// A part without a name may still be given one by a later field; one with an impossible name is not worth its bytes.
 				if (name !== '' && !fields.has('fileName')) normalizeName(name);
-				// Whoever says first where it goes hears at once that it can't go there.
+				// A client that sends the destination first is refused at once.
 				if (isPlaceKnown(fields)) await files.assertUpload(viewer, folderOf(fields));
 			},
 		});

@@ -10,7 +10,7 @@ import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
 
 const goodForMs = 10 * 60_000;
-/** For so long again somebody who comes too late is told that it has expired. */
+/** For as long again an expired link is answered with 410. */
 const rememberedMs = 2 * goodForMs;
 
 /** That one person, or one address without a person, may take while one is good. */
@@ -26,7 +26,7 @@ const viewerRow = z.object({
 	expiresAt: z.number(),
 });
 
-/** Links by which an external viewer fetches one document of somebody who agreed to that. The server itself asks nobody. */
+/** Links by which an external viewer fetches one document, after its user agreed. The server itself calls no viewer. */
 export function viewerRoutes({ audit, config, database, files, log, now }: Services) {
 	const rows = database.keyValues('viewer-links');
 

@@ -36,26 +36,26 @@ import { itemsIn } from './itemsIn.js';
 
 /** A storage root with its place among the others. */
 export interface Mount {
-	/** What the administrator calls it. */
+	/** The name the administrator gave it. */
 	readonly name: string;
 	/** Stands before the ids of its items and staged files, so that no two roots have an id in common. Empty for the first root, whose ids are older than other roots. */
 	readonly tag: string;
 	readonly storage: StorageProvider;
 }
 
-/** Which root holds what. */
+/** Maps homes to roots. */
 export interface Mounts {
 	/** Holds the public trees that no user owns, and homes of which nothing else is known. */
 	readonly default: Mount;
 	all(): readonly Mount[];
 	ofHome(username: string): Mount | Promise<Mount>;
-	/** Notes where a home shall lie that is made now, unless that is known. */
+	/** Records the root of a home that is being created, unless it is known. */
 	placeHome(username: string): Promise<void>;
-	/** Notes that a home lies where another one does, whose name it will get. Nothing happens where that one is no more. */
+	/** Records that a home lies on the root of another one, whose name it will get. Does nothing if that one no longer exists. */
 	placeHomeWith(username: string, newName: string): Promise<void>;
-	/** Runs `work`, which changes a home. Throws `locked` while the home is frozen, as it moves to another root; a move waits for what has begun before. */
+	/** Runs `work`, which changes a home. Throws `locked` while the home is frozen, as it moves to another root; a move waits for changes that began before. */
 	changing<T>(username: string, work: () => Promise<T>): Promise<T>;
-	/** Throws `locked` as soon as this process knows that a home is frozen: for long work that has begun before. */
+	/** Throws `locked` as soon as this process knows that a home is frozen: for long work that began before. */
 	assertThawed(username: string): void;
 	/** Throws `conflict` while a home is on its way to another root. */
 	assertAtRest(username: string): Promise<void>;
@@ -68,7 +68,7 @@ const homesFolder = parsePath('users');
 
 /**
  * All storage roots as one: a home lies on one of them, and whatever belongs to no user on the default one. A root that is away takes its own part with it
- * and nothing else. Whoever stages a file says where it shall go, since it must lie on the disk that it will be published on.
+ * and nothing else. A file is staged for a path, since it must lie on the disk that it will be published on.
  */
 export class MountedStorage implements ReplacingStorage, SurveyingStorage, WatchingStorage {
 	readonly #mounts: Mounts;
@@ -87,7 +87,7 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 		return home === undefined ? this.#mounts.default : this.#mounts.ofHome(home);
 	}
 
-	/** Runs work that depends on where a home lies and on the ids of what lies there: it does not move meanwhile. Throws `locked` while it does. */
+	/** Runs work that depends on the root of a home and on the ids of its items: it is not moved meanwhile. Throws `locked` while it is. */
 	changing<T>(path: StoragePath, work: () => Promise<T>): Promise<T> {
 		const home = homeAt(path);
 		return home === undefined ? work() : this.#mounts.changing(home, work);
@@ -177,7 +177,7 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 		const [source, target] = await Promise.all([this.mountAt(from), this.mountAt(to)]);
 		const { staged, ...rest } = options;
 		const home = homeAt(to);
-		// A copy may take hours, for which no home stays frozen: it is cut off, and one that is staged goes on afterwards.
+		// A copy may take hours, for which no home stays frozen: it is interrupted, and a staged one continues afterwards.
 		const assertThawed = () => {
 			if (home !== undefined) this.#mounts.assertThawed(home);
 		};
@@ -246,7 +246,7 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 		return { key: createHash('sha256').update(id).digest('hex'), source, target: storage };
 	}
 
-	/** Refuses early what the root itself would refuse, before bytes go from one to another. */
+	/** Refuses early what the root itself would refuse, before bytes are copied between roots. */
 	async #assertReplaceable(path: StoragePath, { onConflict = 'fail' }: NamingOptions = {}): Promise<void> {
 		if (onConflict === 'fail') return;
 		if (!(await this.canReplace(path)))
@@ -276,7 +276,7 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 		return (await this.mountAt(at)).storage.totalSpace();
 	}
 
-	/** Undefined where the path lies on another root than the first, which is the one that other programs are told of. */
+	/** Undefined if the path is on another root than the first, which is the one that other programs get as a folder. */
 	async localPath(path: StoragePath): Promise<string | undefined> {
 		const { storage, tag } = await this.mountAt(path);
 		return tag === '' && hasLocalFiles(storage) ? storage.localPath(path) : undefined;
@@ -310,7 +310,7 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 		}
 	}
 
-	/** Those homes that are used on this root, and not what another root's left behind. */
+	/** The homes that are used on this root, without the former trees of homes on other roots. */
 	async #heldBy(mount: Mount, homes: StorageEntry[]): Promise<StorageEntry[]> {
 		if (this.#mounts.all().length === 1) return homes;
 		const mounts = await Promise.all(homes.map(({ name }) => this.mountAt(joinPath(homesFolder, name))));

@@ -11,12 +11,12 @@ export interface Crossing {
 	target: StorageProvider;
 }
 
-/** What follows a name once its bytes have arrived. */
+/** The suffix of a name once its bytes have arrived. */
 const doneSuffix = '.done';
 
 /**
- * Publishes a staged file on another root, whole or not at all. It leaves staging for a folder in `copies` of its old root, in one step under a name that tells which staged file on the
- * target its bytes go to: so a call that was cut off anywhere goes on, and there is never a second file. Throws `notFound` as `StagedFile.commit` does.
+ * Publishes a staged file on another root, whole or not at all. It leaves staging for a folder in `copies` of its old root, in one step under a name that identifies the staged file on the
+ * target its bytes go to: so an interrupted call continues, and there is never a second file. Throws `notFound` as `StagedFile.commit` does.
  */
 export async function commitAcross(
 	staged: StagedFile,
@@ -42,7 +42,7 @@ export async function commitAcross(
 	return item;
 }
 
-/** What lies at the path, if it is what the staged file was published as. */
+/** The item at the path, if the staged file was published as it. */
 export async function publishedAcross(
 	{ key, source, target }: Crossing,
 	path: StoragePath,
@@ -81,7 +81,7 @@ async function leaveStaging(
 		await staged.commit(joinPath(folder, nameOf(copy.id)));
 		return copy;
 	} catch (error) {
-		// After any other fault nobody knows whether it has left, and its bytes may already be meant for this copy.
+		// After any other error it is unknown whether it has left, and its bytes may already be meant for this copy.
 		if (isFailure(error, 'notFound')) await copy.discard();
 		throw error;
 	}

@@ -10,13 +10,13 @@ export interface Tree {
 }
 
 export interface Comparison {
-	/** Whether each has what the other has. What was changed since it was copied is no fault as long as its owner goes on working. */
+	/** Whether both contain the same. Files changed since the copy are no fault as long as the owner goes on working. */
 	isSame: boolean;
 	/** Of the first tree. */
 	digest: string;
 }
 
-/** Compares two trees by the SHA-256 of each file, read again on both sides. What was found equal before is not read a second time, unless it was changed since. */
+/** Compares two trees by the SHA-256 of each file, read again on both sides. Files that were found equal before are not read a second time, unless they were changed since. */
 export class HomeComparison {
 	/** Digests of path and versions: a set of a million of them takes less memory than their paths would. */
 	readonly #equal = new Set<string>();
@@ -25,7 +25,7 @@ export class HomeComparison {
 		readonly source: Tree,
 		readonly copy: Tree,
 		readonly signal: AbortSignal,
-		/** Told of so many bytes that were compared. */
+		/** Called with the number of bytes that were compared. */
 		readonly onBytes: (bytes: number) => void,
 	) {}
 
@@ -79,7 +79,7 @@ export class HomeComparison {
 		return true;
 	}
 
-	/** Nothing for a file that is no longer what it was when it was listed. */
+	/** Undefined for a file that was changed since it was listed. */
 	async #hash(
 		storage: StorageProvider,
 		path: StoragePath,

@@ -20,7 +20,7 @@ const filePrefix = 'file.';
 
 /**
  * Copies a file or a whole folder to another root, where it appears whole or not at all. The modified times are kept, those of folders where the target can set
- * them. Goes on with a staged copy as `StorageProvider.copy` does, but begins the file anew in which it was cut off.
+ * them. Continues a staged copy as `StorageProvider.copy` does, but restarts the file at which it was interrupted.
  */
 export async function copyAcross(
 	source: StorageProvider,
@@ -37,7 +37,7 @@ export async function copyAcross(
 		: copyTree(source, from, target, to, options);
 }
 
-/** Drops what such a copy holds. Answers false for the id of another kind of copy. */
+/** Removes the files of such a copy. Returns false for the id of another kind of copy. */
 export async function discardAcross(target: StorageProvider, id: string): Promise<boolean> {
 	if (id.startsWith(filePrefix)) await (await target.stage(id.slice(filePrefix.length))).discard();
 	else if (id.startsWith(treePrefix)) await target.remove(parseTreeId(id).folder).catch(ignoreMissing);
@@ -45,7 +45,7 @@ export async function discardAcross(target: StorageProvider, id: string): Promis
 	return true;
 }
 
-/** Drops folders that were left behind by copies that nobody goes on with. */
+/** Removes the folders of abandoned copies. */
 export async function sweepAcross(
 	target: StorageProvider,
 	{ staged, copies }: StagingAges,
@@ -97,7 +97,7 @@ async function copyFile(
 	}
 }
 
-/** What an earlier run published, though it did not live to tell; what it had not is dropped. */
+/** Finds the entry that an earlier run published without recording it; else removes its files. */
 async function findPublished(
 	target: StorageProvider,
 	id: string,
@@ -130,7 +130,7 @@ async function copyTree(
 		if (published === undefined) await beginTree(target, folder, staged?.onBegin);
 		await copyContents(source, from, target, folder, options);
 		const made = await target.move(folder, to, { otherNames, beforeNaming });
-		// Not before: a copy that looks old is swept.
+		// Not earlier: a copy that looks old is swept.
 		const at = joinPath(parentPath(to), made.name);
 		await keepFolderTime(source, from, target, at);
 		return await target.stat(at);
@@ -145,7 +145,7 @@ export function newTree(): StoragePath {
 	return joinPath(copiesFolder, randomBytes(16).toString('hex'));
 }
 
-/** Makes it. Its id is what a sweep asks for. */
+/** Creates the folder. Its id is what a sweep asks for. */
 export async function beginTree(
 	target: StorageProvider,
 	folder: StoragePath,
@@ -158,7 +158,7 @@ export async function beginTree(
 
 type FoundTree = { isDone: true; item: StorageItem } | { isDone: false; folder: StoragePath };
 
-/** The folder of a copy that was begun: where it grows, or where it was published, under the name of the path or the one that was told before. */
+/** The folder of a copy that was begun: in staging, or published under the name of the path or the name that was recorded before. */
 export async function findTree(
 	target: StorageProvider,
 	id: string,
@@ -179,7 +179,7 @@ function pathsOf(to: StoragePath, name: string | undefined): Iterable<StoragePat
 }
 
 /**
- * Makes `folder` hold what the source holds; files that are there with the same size and time are whole, since each got its name when it was. What vanishes meanwhile is left out.
+ * Makes `folder` hold what the source holds; files that are there with the same size and time are whole, since each got its name when it was. Files that vanish meanwhile are left out.
  */
 export async function copyContents(
 	source: StorageProvider,
@@ -224,7 +224,7 @@ export async function keepFolderTime(
 	if (hasFolderTimes(target)) await target.setFolderTime(folder, (await source.stat(from)).mtime);
 }
 
-/** Takes back what `work` has made so far of something that is no longer there. */
+/** Undoes the part of `work` that has been done for a source that no longer exists. */
 async function unlessGone(
 	source: StorageProvider,
 	from: StoragePath,

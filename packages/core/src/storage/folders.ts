@@ -12,7 +12,7 @@ import {
 
 /**
  * Makes a folder with the parents it lacks, or none of them. One that is there already is fine, a file in the way is `alreadyExists`. Names in `knownNames`
- * may be given though the rule for names forbids them: what is brought has them already. Resolves to those that were made, outermost first.
+ * may be given though the rule for names forbids them, since existing items have them. Resolves to the created ones, outermost first.
  */
 export async function ensureFolder(
 	storage: StorageProvider,
@@ -40,8 +40,8 @@ export async function ensureFolder(
 const mostTries = 10;
 
 /**
- * Runs `work` on what `look` sees, and again when something was not there that was seen or made before: somebody moved or removed it meanwhile, and what is there now may well do. What
- * `look` itself throws is the answer.
+ * Runs `work` on the result of `look`, and again if an item that was found or created before has vanished: it was moved or removed meanwhile, and the new state may do. Errors of
+ * `look` itself are thrown.
  */
 export async function onNewState<Seen, T>(look: () => Promise<Seen>, work: (seen: Seen) => Promise<T>): Promise<T> {
 	for (let tries = 1; ; tries++) {
@@ -62,7 +62,7 @@ async function makeUnlessThere(
 ): Promise<boolean> {
 	for (let tries = 1; ; tries++) {
 		try {
-			// What is there may have any name; what is made now is given its name.
+			// An existing item may have any name; a new one must have a valid name.
 			if (!knownNames.includes(name) && normalizeName(name) !== name)
 				throw new Failure('invalidName', invalidNameMessage);
 			await storage.makeDirectory(folder);
@@ -71,14 +71,14 @@ async function makeUnlessThere(
 			if (!isFailure(error, 'alreadyExists') && !isFailure(error, 'invalidName')) throw error;
 			const type = await typeOf(storage, folder);
 			if (type === 'directory') return false;
-			// It was there a moment ago. What stays like that is nothing that anybody can be given, such as a link.
+			// It existed a moment ago. If this persists it is something that can't be shown, such as a symbolic link.
 			const isGone = isFailure(error, 'alreadyExists') && type === undefined;
 			if (!isGone || tries === mostTries) throw error;
 		}
 	}
 }
 
-/** Removes folders that were made for something that did not come, unless somebody uses them by now. */
+/** Removes folders that were created for an item that failed, unless they are used by now. */
 export async function takeBackFolders(storage: StorageProvider, folders: readonly StoragePath[]): Promise<void> {
 	for (const folder of folders.toReversed()) {
 		try {

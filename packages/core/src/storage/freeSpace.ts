@@ -1,7 +1,7 @@
 import { rootPath, type StoragePath } from '@stowage/rules';
 import type { MountedStorage } from './MountedStorage.js';
 
-/** What stays free by itself: a twentieth of the disk, and no more than 1 GB; that, where the storage can't tell how large the disk is. */
+/** The default reserve: a twentieth of the disk, at most 1 GB; 1 GB if the storage does not know the size of the disk. */
 const autoShare = 1 / 20;
 const autoBytes = 1024 ** 3;
 
@@ -10,7 +10,7 @@ export type FreeSpaceReserve = number | 'auto';
 
 /**
  * How many bytes may be written on the disk that holds `at` before its reserve is reached; less than none where that is in use already. Infinity where the storage
- * can't tell what is free: then no reserve is kept.
+ * does not know its free space: then no reserve is kept.
  */
 export async function availableSpace(
 	storage: Pick<MountedStorage, 'freeSpace' | 'totalSpace'>,

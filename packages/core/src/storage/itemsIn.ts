@@ -1,7 +1,7 @@
 import type { StorageProvider, SurveyBatch } from '@stowage/plugin-api';
 import { isFailure, joinPath, type StoragePath } from '@stowage/rules';
 
-/** What lies in a folder of a storage without a survey: each thing is looked at. */
+/** The items in a folder of a storage without a survey: a stat for each. */
 export async function* itemsIn(storage: StorageProvider, folder: StoragePath): AsyncGenerator<SurveyBatch> {
 	for await (const rows of storage.list(folder)) {
 		const items = await Promise.all(

@@ -9,7 +9,7 @@ export interface Mount {
 	point: string;
 }
 
-/** What is mounted where, in the order in which it was (proc_pid_mountinfo(5)): the last mount at a path covers those before it. Empty where the system has no such list. */
+/** The mounts in the order of mounting (proc_pid_mountinfo(5)): the last mount at a path covers those before it. Empty if the system has no such list. */
 export async function listMounts(): Promise<Mount[]> {
 	const lines = (await readFile('/proc/self/mountinfo', 'utf8').catch(() => '')).split('\n');
 	return lines.flatMap((line) => {
@@ -18,6 +18,6 @@ export async function listMounts(): Promise<Mount[]> {
 	});
 }
 
-/** What a space in a path is written as, in the lists of mounts: `\040`. */
+/** The escape of a space in a path, in the lists of mounts: `\040`. */
 export const unescapeOctal = (text: string): string =>
 	text.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));

@@ -1,7 +1,7 @@
 import type { StagedFile } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 
-/** Bytes for which an upload asks at once at most, so that the disk is not asked for every chunk. It asks for no more than it has brought: what is silent holds little. */
+/** The most bytes that an upload reserves at once, so that the disk is not checked for every chunk. It reserves no more than it has sent, so an idle upload holds little. */
 const stepBytes = 16 * 1024 * 1024;
 
 /** Bytes that a storage may hold in memory before they take room on its disk. */
@@ -10,7 +10,7 @@ const maxUnwrittenBytes = 4 * 1024 * 1024;
 /** Parts of a copy that may be on their way at once. */
 const mostUnwrittenGrants = 16;
 
-/** With so much left, a look at the disk holds good for a while: nobody fills it in that time. */
+/** With this much left, a reading of the free space is valid for a while: the disk can't be filled in that time. */
 const plentyBytes = 2 * 1024 * 1024 * 1024;
 const lookMs = 500;
 
@@ -18,7 +18,7 @@ const full = () => new Failure('storageFull', 'There is not enough free space.')
 
 /** Keeps a part of the disk free, whatever arrives at once and however little of it was announced. */
 export interface SpaceGuard {
-	/** Throws `storageFull` if the reserve is reached already, or would be by so many bytes. */
+	/** Throws `storageFull` if the reserve is reached already, or would be by this many bytes. */
 	assertSpace(bytes?: number): Promise<void>;
 	/** Bytes that may be written. */
 	available(): Promise<number>;
@@ -29,7 +29,7 @@ export interface SpaceGuard {
 }
 
 export interface SpaceAsker {
-	/** Throws `storageFull` unless so many bytes, which are written next, leave the reserve alone. */
+	/** Throws `storageFull` unless this many bytes, which are written next, leave the reserve alone. */
 	ask(bytes: number): Promise<void>;
 	/** Nothing more is written. */
 	end(): void;
@@ -44,7 +44,7 @@ export function createSpaceGuard(freeAboveReserve: () => Promise<number>): Space
 	const available = async (): Promise<number> => {
 		const known = (lastLook?.free ?? 0) - promised;
 		if (lastLook !== undefined && known > plentyBytes && performance.now() - lastLook.at < lookMs) return known;
-		// What is written while the disk is asked may be missing from both sides.
+		// Bytes written during the reading may be missing from both sides.
 		const before = promised;
 		const look = { free: 0, at: performance.now() };
 		look.free = await freeAboveReserve();
@@ -91,7 +91,7 @@ export function createSpaceGuard(freeAboveReserve: () => Promise<number>): Space
 					if (bytes > (await available())) throw full();
 					promised += bytes;
 					granted.push(bytes);
-					// What was asked for so long ago is written, and the disk knows of it.
+					// Bytes reserved this long ago are written, and included in the reading.
 					if (granted.length > mostUnwrittenGrants) promised -= granted.shift() ?? 0;
 				},
 				end() {

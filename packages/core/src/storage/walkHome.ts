@@ -9,10 +9,10 @@ export interface WalkedItem {
 	item: StorageItem;
 }
 
-/** So many names are told of what can't be moved. */
+/** Names of items that can't be moved in the message. */
 const mostNames = 5;
 
-/** All that lies in a folder and below. Throws `conflict` for what can't be read as a file or folder, since a home is moved whole or not at all. */
+/** All items of a folder and below. Throws `conflict` for an item that can't be read as a file or folder, since a home is moved whole or not at all. */
 export async function* walkHome(
 	storage: StorageProvider,
 	root: StoragePath,
@@ -33,7 +33,7 @@ export async function* walkHome(
 	}
 }
 
-/** All items of one folder. `name` is what it is called to people. */
+/** All items of one folder. `name` is the folder's name in messages. */
 export async function itemsOf(
 	storage: StorageProvider,
 	folder: StoragePath,
@@ -49,8 +49,8 @@ export async function itemsOf(
 }
 
 function cannotMove(folder: StoragePath, count: number, names: readonly string[]): Failure {
-	const told = names.slice(0, mostNames).map((name) => JSON.stringify(name));
-	const which = told.length === 0 ? '' : `: ${told.join(', ')}${count > told.length ? ', …' : ''}`;
+	const listed = names.slice(0, mostNames).map((name) => JSON.stringify(name));
+	const which = listed.length === 0 ? '' : `: ${listed.join(', ')}${count > listed.length ? ', …' : ''}`;
 	const where = folder === '' ? 'the home itself' : JSON.stringify(folder);
 	return new Failure(
 		'conflict',
@@ -58,7 +58,7 @@ function cannotMove(folder: StoragePath, count: number, names: readonly string[]
 	);
 }
 
-/** What a home holds. */
+/** The content of a home. */
 export async function measureHome(
 	storage: StorageProvider,
 	home: StoragePath,
@@ -78,7 +78,7 @@ export async function measureHome(
 	return { files, bytes };
 }
 
-/** Stands for all files and folders of a tree and for what is in them, whatever their order. */
+/** A digest of all files and folders of a tree with their contents, independent of their order. */
 export class TreeDigest {
 	readonly #sum = Buffer.alloc(32);
 

@@ -20,11 +20,11 @@ export interface DiskThumbnailCacheOptions {
 	folder: string;
 	maxBytes: number;
 	log: Pick<Log, 'warn'>;
-	/** Bytes that stay free on the disk, for what nobody can do without. */
+	/** Bytes kept free on the disk for essential data. */
 	reserve?: number;
 	/** The time of day, milliseconds since the epoch. */
 	now?: () => number;
-	/** How far the noted time of the last use may be behind. */
+	/** How far the recorded time of the last use may be behind. */
 	usePrecisionMs?: number;
 }
 
@@ -33,13 +33,13 @@ const none = Buffer.from('none');
 /** A decoder may have learnt it, or a busy machine was too slow, so it is tried again after a while. */
 const noneGoodForMs = 24 * 60 * 60_000;
 
-/** A file that is written takes seconds; what is older was left by a process that was killed. */
+/** Writing a file takes seconds; older temporary files were left by a process that was killed. */
 const abandonedMs = 60 * 60_000;
 
 /** Room is made for others no more often: where they take it at once, it would be all that is done. */
 const roomEveryMs = 60_000;
 
-/** What a file takes on most disks at least, besides its place in the folder. */
+/** The least space that a file takes on most disks, besides its place in the folder. */
 const blockBytes = 4096;
 
 /**
@@ -47,7 +47,7 @@ const blockBytes = 4096;
  * used least recently are removed, down to eight tenths: another tenth may come while that is done. Several processes may share one folder.
  */
 export class DiskThumbnailCache implements ThumbnailCache {
-	/** Since the last sweep. What an earlier process left is not known, so the first file begins one. */
+	/** Bytes written since the last sweep. Files of earlier processes are not counted, so the first file begins a sweep. */
 	#written = Number.POSITIVE_INFINITY;
 	#sweeping: Promise<void> | undefined;
 	#hasFailed = false;
@@ -73,7 +73,8 @@ export class DiskThumbnailCache implements ThumbnailCache {
 				await handle.close();
 			}
 		} catch (error) {
-			if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#tell(error, 'a cached thumbnail could not be read');
+			if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
+				this.#warnOnce(error, 'a cached thumbnail could not be read');
 			return undefined;
 		}
 	}
@@ -100,9 +101,9 @@ export class DiskThumbnailCache implements ThumbnailCache {
 			await rename(temporary, file);
 			this.#hasFailed = false;
 		} catch (error) {
-			this.#tell(error, 'thumbnails can not be cached');
+			this.#warnOnce(error, 'thumbnails can not be cached');
 			await rm(temporary, { force: true }).catch(() => {
-				// What is left of it is removed by the next sweep, and the fault was told.
+				// The next sweep removes the rest of it, and the failure was logged.
 			});
 			return;
 		}
@@ -110,7 +111,7 @@ export class DiskThumbnailCache implements ThumbnailCache {
 		if (this.#written > maxBytes / 10) this.#sweeping ??= this.#sweep();
 	}
 
-	/** Resolves when nothing is removed any more. */
+	/** Resolves when the sweep under way has ended. */
 	async settled(): Promise<void> {
 		await this.#sweeping;
 	}
@@ -126,7 +127,7 @@ export class DiskThumbnailCache implements ThumbnailCache {
 		this.#sweeping ??= this.#sweep(bytes);
 	}
 
-	/** Removes what was used least recently: what is too much, or as many bytes as others lack. Only two numbers are held for each file. */
+	/** Removes the files that were used least recently: those above the maximum, or as many bytes as others lack. Only two numbers are held for each file. */
 	async #sweep(lacking = 0): Promise<void> {
 		this.#written = 0;
 		try {
@@ -148,13 +149,13 @@ export class DiskThumbnailCache implements ThumbnailCache {
 			}
 			for await (const { at, file } of this.#kept()) if (at <= last) await rm(file, { force: true });
 		} catch (error) {
-			this.#tell(error, 'old thumbnails could not be removed from the cache');
+			this.#warnOnce(error, 'old thumbnails could not be removed from the cache');
 		} finally {
 			this.#sweeping = undefined;
 		}
 	}
 
-	/** All that is kept; what was never finished is removed on the way. */
+	/** All cached files; temporary files that were abandoned are removed on the way. */
 	async *#kept(): AsyncGenerator<{ file: string; at: number; bytes: number }> {
 		const { folder, now } = this.#options;
 		for (const name of await readdir(folder)) {
@@ -174,8 +175,8 @@ export class DiskThumbnailCache implements ThumbnailCache {
 		}
 	}
 
-	/** Once, until something could be kept again. */
-	#tell(error: unknown, message: string): void {
+	/** Warns of the first failure, and again only after a file could be cached. */
+	#warnOnce(error: unknown, message: string): void {
 		if (this.#hasFailed) return;
 		this.#hasFailed = true;
 		this.#options.log.warn({ reason: (error as Error).message }, message);

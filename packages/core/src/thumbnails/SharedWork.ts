@@ -5,7 +5,7 @@ interface Shared<T> {
 	abort: AbortController;
 }
 
-/** Does equal work once for all who ask for it while it is under way (single flight), and gives it up when nobody waits any longer. */
+/** Runs equal work once for all callers while it is under way (single flight), and aborts it when no caller waits any longer. */
 export class SharedWork<T> {
 	readonly #underWay = new Map<string, Shared<T>>();
 
@@ -39,7 +39,7 @@ export class SharedWork<T> {
 	}
 }
 
-/** Settles as the promise does, or rejects with the signal's reason if that fires sooner. */
+/** Resolves or rejects as the promise does, or rejects with the signal's reason if that fires sooner. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
 	return new Promise((resolve, reject) => {
 		const leave = () => reject(signal.reason);

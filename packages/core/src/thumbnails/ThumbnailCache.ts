@@ -1,4 +1,4 @@
-/** What is known of a content: its picture, or that none can be made. */
+/** A cached result for a content: its thumbnail, or that none can be rendered. */
 export type Known = Uint8Array | 'none';
 
 /**

@@ -30,14 +30,14 @@ const mostCopied = 512 * 1024 * 1024;
 export interface Thumbnail {
 	/** A strong ETag, with its quotes. */
 	etag: string;
-	/** Undefined where whoever asks has it already. */
+	/** Undefined if the client has it already. */
 	bytes: Uint8Array | undefined;
 }
 
 export interface Thumbnails {
 	/**
-	 * The picture of what `ref` names, as far as the viewer may read that. `isKnown` is asked with its ETag before anything is made. Throws `notFound` as a download
-	 * does, `unsupportedMediaType` for what has none, and `unavailable` while too many are being made.
+	 * The thumbnail of the file of `ref`, if the viewer may read that. `isKnown` is called with its ETag before anything is rendered. Throws `notFound` as a download
+	 * does, `unsupportedMediaType` for a file without one, and `unavailable` while too many are being rendered.
 	 */
 	get(
 		viewer: Viewer,
@@ -46,7 +46,7 @@ export interface Thumbnails {
 		asker: Required<Asker>,
 		isKnown?: (etag: string) => boolean,
 	): Promise<Thumbnail>;
-	/** Where making them waits for its turn. */
+	/** The queue of renderings. */
 	queue: FairQueue;
 	/** How many were made, and were there already, since the start. */
 	counts: Readonly<Record<'rendered' | 'cached', number>>;
@@ -70,7 +70,7 @@ interface Means {
 /** A picture is some ten kilobytes, a large one of noise two megabytes. */
 const mostPictureBytes = 16 * 1024 * 1024;
 
-/** How often a file that changes while it is looked at is looked at again. */
+/** Attempts for a file that changes while it is read. */
 const attempts = 3;
 
 export function createThumbnails({
@@ -96,7 +96,7 @@ export function createThumbnails({
 	const keyOf = (viewer: Viewer, { area, path, owner }: ItemRef, item: StorageItem, size: PictureSize): string => {
 		const place = () => (area === 'private' ? privatePlace(viewer, path) : publicPlace(owner ?? null, path)).at;
 		const versions = [...renderers.all()].map(([name, { version }]) => [name, version]);
-		// Where an id may come back with another file, a picture belongs to its place as well: else one that nobody may see any more could be shown for a new file.
+		// If an id may be given to another file later, a thumbnail also depends on the path: else the one of a removed file could be shown for a new file.
 		const identity = [storage().rootId, item.id, item.version, ...(item.mayIdReturn ? [place()] : [])];
 		return createHash('sha256')
 			.update(JSON.stringify([identity, size, versions]))
@@ -118,7 +118,7 @@ export function createThumbnails({
 			if (known !== 'none') counts.rendered++;
 			return known;
 		} finally {
-			// A renderer that does not end although it was told to must not hold up the next one.
+			// A renderer that does not end although it was aborted must not hold up the next one.
 			file.close().catch((error) => log.warn({ err: error }, 'a file could not be closed'));
 		}
 	}
@@ -146,7 +146,7 @@ export function createThumbnails({
 			withLocalFile: (use) => withLocalFile(file, { folder, signal, purpose: 'preview', mostCopied }, use),
 		};
 		const accepting = [...renderers.all()].reverse().filter(([, each]) => each.accepts(kind, extension));
-		// Nobody has looked at it, so nothing is known of it: whoever can may be back soon.
+		// No renderer was available, so nothing is known of the file: one may be available again soon.
 		if (accepting.length === 0) throw hasNone();
 		for (const [renderer, each] of accepting) {
 			try {
@@ -155,7 +155,7 @@ export function createThumbnails({
 				log.warn({ renderer, bytes: bytes.length }, 'a renderer returned no valid picture');
 			} catch (error) {
 				left.throwIfAborted();
-				// What the storage refuses says nothing about the content.
+				// An error of the storage says nothing about the content.
 				if (failureOfSource !== undefined) throw failureOfSource;
 				if (timeLimit.aborted) log.warn({ renderer, extension, bytes: file.item.size }, 'a renderer took too long');
 				else if (!isFailure(error)) log.warn({ renderer, extension, reason: String(error) }, 'a renderer failed');
@@ -200,7 +200,7 @@ export function createThumbnails({
 				try {
 					return await attempt(viewer, ref, size, asker, isKnown);
 				} catch (error) {
-					// Made for somebody else too, who may have lost it meanwhile: what holds for this viewer is looked up again.
+					// Shared with another viewer, who may have lost access meanwhile: this viewer's access is checked again.
 					const isOvertaken = error instanceof Changed || isFailure(error, 'notFound') || isFailure(error, 'forbidden');
 					if (isFailure(error, 'rateLimited')) throw new Failure('unavailable', busy, { retryAfter: 2 });
 					if (!isOvertaken || (left === 1 && !(error instanceof Changed))) throw error;
@@ -213,14 +213,14 @@ export function createThumbnails({
 
 const busy = 'Too many previews are being made. Please try again in a moment.';
 
-/** The file is no longer what was asked for. */
+/** The file has another version than the requested one. */
 class Changed extends Error {}
 
 function hasNone(): Failure {
 	return new Failure('unsupportedMediaType', 'There is no preview of this file.');
 }
 
-/** What a file is; nothing for one that only pretends to be of its kind. */
+/** The kind of a file by its content; undefined if the content does not match its name. */
 async function kindOf(
 	name: string,
 	size: number,

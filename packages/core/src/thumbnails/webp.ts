@@ -1,4 +1,4 @@
-/** Whether bytes are a whole file in the format WebP, as far as its header tells: one that lost its end in a power cut is none. */
+/** Whether bytes are a complete WebP file, by the length in its header: one that lost its end in a power cut is not. */
 export function isWholeWebp(bytes: Uint8Array): boolean {
 	if (bytes.length < 20) return false;
 	const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

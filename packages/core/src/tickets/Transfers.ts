@@ -24,14 +24,14 @@ interface Dependencies {
 	onSessionEnd(session: string, onEnd: () => void): () => void;
 }
 
-/** One answer that sends what a ticket stands for. */
+/** One response that sends the content of a ticket. */
 export interface Transfer {
 	/** The same file, whose progress is published while it is read. */
 	file: OpenFile;
 	leave(): void;
 }
 
-/** What is sent on tickets right now by this process, and its progress. */
+/** The transfers of tickets by this process, and their progress. */
 export class Transfers {
 	readonly #running = new Map<string, Running>();
 

@@ -16,7 +16,7 @@ const rememberedMs = 24 * 60 * 60_000;
 /** Clocks of several machines differ by less. */
 const clockSkewMs = 5 * 60_000;
 
-/** What a row takes besides its texts, with its indexes. */
+/** The size of a row besides its texts, with its indexes. */
 const rowBytes = 1024;
 
 const megabyte = 1024 * 1024;
@@ -37,7 +37,7 @@ const ticketDetails = z.object({
 	area: z.enum(['private', 'public']),
 	kind: z.enum(['file', 'archive']),
 	name: z.string(),
-	/** What the selection was when the ticket was made, or when it was last sent from its beginning. */
+	/** The version of the selection when the ticket was made, or when it was last sent from its beginning. */
 	version: z.string(),
 	size: z.number(),
 });
@@ -59,7 +59,7 @@ interface Dependencies {
 }
 
 export interface Tickets {
-	/** Counts a ticket that a client asks for, before anything is looked at. Throws `rateLimited` if there were too many lately. */
+	/** Counts a ticket that a client requests, before anything is read. Throws `rateLimited` if there were too many lately. */
 	count(client: string): Promise<void>;
 	/**
 	 * Keeps a ticket for a client, a `clientKey`; resolves to its token. Throws `rateLimited` if too much is kept for this client, `unavailable` if too much is kept in
@@ -78,7 +78,7 @@ export interface Tickets {
 
 const ticketEnded = () => new Failure('expired', 'This download has ended.');
 
-/** Tickets by the hash of their token: 256 random bits that whoever has them may download with. */
+/** Tickets by the hash of their token: 256 random bits that permit the download. */
 export function createTickets({
 	store,
 	rates,

@@ -14,7 +14,7 @@ const maxTextBytes = 64 * 1024 * 1024;
 const group = z.tuple([z.array(z.string().nullable()).max(1), z.string(), z.array(z.string())]);
 type Group = z.output<typeof group>;
 
-/** Items as a short text: a folder is told once for all that were chosen in it one after another. */
+/** Items as a short text: a folder is written once for all consecutive items in it. */
 export async function packItems(items: readonly ChosenItem[]): Promise<string> {
 	const groups: Group[] = [];
 	for (const { path, owner } of items) {

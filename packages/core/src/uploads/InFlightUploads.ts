@@ -1,4 +1,4 @@
-/** Uploads that are arriving. One that is cut off by the end of the server still needs the storage and the database, to put in order what it leaves. */
+/** Uploads that are arriving. One that is interrupted by the stop of the server still needs the storage and the database, to clean up. */
 export class InFlightUploads {
 	readonly #running = new Set<Promise<unknown>>();
 

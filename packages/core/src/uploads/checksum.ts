@@ -1,10 +1,10 @@
 import { createHash, type Hash } from 'node:crypto';
 import { Failure } from '@stowage/rules';
 
-/** Checksums that a piece may carry, the better one first. */
+/** Checksums that a chunk may have, the better one first. */
 export const checksumAlgorithms = ['sha256', 'sha1'] as const;
 
-/** What a piece or a whole file must add up to. */
+/** The expected checksum of a chunk or a whole file. */
 export class Checksum {
 	readonly #hash: Hash;
 
@@ -35,7 +35,7 @@ export class Checksum {
 	}
 }
 
-/** Reads `Upload-Checksum`, if there is one. Throws `invalid` for what can't be checked. */
+/** Parses `Upload-Checksum`, if present. Throws `invalid` for a checksum that is not supported. */
 export function parseChecksum(header: string | undefined): Checksum | undefined {
 	if (header === undefined) return undefined;
 	const [name, value = '', ...more] = header.trim().split(' ');

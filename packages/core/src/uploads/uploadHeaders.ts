@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Failure } from '@stowage/rules';
 
-/** The media type of a piece. */
+/** The media type of a chunk. */
 const pieceType = 'application/offset+octet-stream';
 
 /** A whole number of bytes from a header. Throws `invalid` if it is missing or something else. */
@@ -34,7 +34,7 @@ export function assertAnnounced(request: IncomingMessage, most: number): void {
 		throw new Failure('tooLarge', 'More bytes are announced than the upload was said to have.');
 }
 
-/** Throws `unsupportedMediaType` for a body that is not a piece of a file. */
+/** Throws `unsupportedMediaType` for a body that is not a chunk of a file. */
 export function assertChunkType({ headers }: IncomingMessage): void {
 	if ((headers['content-type'] ?? '').trim().toLowerCase() !== pieceType) {
 		throw new Failure('unsupportedMediaType', `Send the bytes as ${pieceType}.`);

@@ -31,7 +31,7 @@ export async function* listMerged(
 	places: readonly Place[],
 	onMissing: (owner: Owner) => void = () => {},
 ): AsyncGenerator<Entry[]> {
-	// The public area itself is always there, though nobody may have put anything in it yet.
+	// The public area itself always exists, even while no user has published anything.
 	let isAnyThere = places.some((place) => place.path === '');
 	const away: unknown[] = [];
 	for (const place of places) {

@@ -4,7 +4,7 @@ import { notThere, type Place } from '../places.js';
 import { countedRows } from './rows.js';
 
 /**
- * Everything below the places whose name holds the term, found by walking breadth first, so that what is near comes first. Folders that may not be read are passed over. Throws the signal's reason once it is fired.
+ * All entries below the places whose name contains the term, found breadth first, so that the nearest ones come first. Folders that may not be read are skipped. Throws the signal's reason when it is aborted.
  */
 export async function searchPlaces(
 	storage: StorageProvider,
@@ -35,7 +35,7 @@ export async function searchPlaces(
 		...(missing.size > 0 ? { missing: [...missing] } : {}),
 	};
 
-	/** Notes the hits in one folder, and the folders in it. */
+	/** Collects the hits in one folder, and its folders. */
 	async function searchOne(folder: Place, below: Place[]): Promise<void> {
 		try {
 			signal?.throwIfAborted();

@@ -2,7 +2,7 @@ import type { StorageItem, SurveyingStorage, WalkBatch, WalkedItem } from '@stow
 import { isFailure, type StoragePath } from '@stowage/rules';
 import type { Place } from '../places.js';
 
-/** What lies directly in a folder. One that may not be read is left out itself; one that was removed meanwhile holds nothing. */
+/** The direct contents of a folder. A folder that may not be read is left out; one that was removed meanwhile is empty. */
 export async function* surveyPlace(storage: SurveyingStorage, folder: Place): AsyncGenerator<WalkBatch> {
 	try {
 		for await (const { items, leftOut } of storage.survey(folder.at)) {

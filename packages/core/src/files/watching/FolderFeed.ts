@@ -3,16 +3,16 @@ import { isFailure, type StoragePath } from '@stowage/rules';
 import type { Log } from '../../log.js';
 import { fingerprintOf } from './fingerprint.js';
 
-/** How often a folder is looked for that is not there, and how often one is looked at that nobody tells of. */
+/** How often a missing folder is searched for, and how often a folder without notifications is polled. */
 const searchMs = 1000;
 const pollMs = 5000;
 
-/** Looking takes at most this share of the time: a large folder far away is looked at less often. */
+/** Polling takes at most this share of the time, so a large remote folder is polled less often. */
 const pollShare = 0.25;
 
 /**
- * News of one folder, whether it is there or not: from the storage where it tells of changes, else by looking at it again and again. What could not be found
- * out counts as a change, so that whoever is told asks.
+ * Publishes the changes of one folder, whether it exists or not: from the storage if that notifies of changes, else by polling. A folder whose state can't be read
+ * counts as changed, so that its subscribers fetch it.
  */
 export class FolderFeed {
 	readonly subscribers = new Set<() => void>();
@@ -21,7 +21,7 @@ export class FolderFeed {
 	#watch: Watch | undefined;
 	#timer: NodeJS.Timeout | undefined;
 	#last: string | undefined;
-	#isPolled = false;
+	#needsPolling = false;
 	#isClosed = false;
 
 	constructor(
@@ -29,17 +29,17 @@ export class FolderFeed {
 		readonly path: StoragePath,
 		readonly log: Log,
 	) {
-		this.ready = this.#look();
+		this.ready = this.#check();
 	}
 
-	/** Whether the storage tells of changes, so that nothing has to be looked for. */
-	get isTold(): boolean {
+	/** Whether the storage notifies of changes, so that no polling is needed. */
+	get isWatched(): boolean {
 		return this.#watch !== undefined;
 	}
 
-	/** Whether it is there, and its storage tells of no changes: it is looked at again and again. */
+	/** Whether the folder exists and its storage does not notify of changes. */
 	get isPolled(): boolean {
-		return this.#watch === undefined && this.#isPolled;
+		return this.#watch === undefined && this.#needsPolling;
 	}
 
 	publish(): void {
@@ -52,45 +52,45 @@ export class FolderFeed {
 		this.#watch?.close();
 	}
 
-	async #look(): Promise<void> {
+	async #check(): Promise<void> {
 		const started = performance.now();
 		let next = searchMs;
 		let found: string;
 		try {
-			this.#watch = await this.#listen();
-			this.#isPolled = this.#watch === undefined;
-			if (this.#isPolled) {
+			this.#watch = await this.#startWatch();
+			this.#needsPolling = this.#watch === undefined;
+			if (this.#needsPolling) {
 				found = await fingerprintOf(this.storage.list(this.path));
 				next = Math.max(pollMs, (performance.now() - started) / pollShare);
-			} else found = 'followed';
+			} else found = 'watched';
 		} catch (error) {
 			if (!isFailure(error)) this.log.warn({ err: error }, 'a folder could not be watched');
 			found = 'away';
-			this.#isPolled = false;
+			this.#needsPolling = false;
 		}
 		if (this.#isClosed) return this.#watch?.close();
-		if (found !== 'followed') this.#lookIn(next);
+		if (found !== 'watched') this.#checkIn(next);
 		if (this.#last !== undefined && this.#last !== found) this.publish();
 		this.#last = found;
 	}
 
-	async #listen(): Promise<Watch | undefined> {
+	async #startWatch(): Promise<Watch | undefined> {
 		if (!hasWatch(this.storage)) return undefined;
 		return this.storage.watch(this.path, {
 			onChange: () => this.publish(),
 			onEnd: () => {
 				if (this.#isClosed) return;
 				this.#watch = undefined;
-				// Whatever is there next is a change.
+				// Whatever state is found next counts as a change.
 				this.#last = 'ended';
 				this.publish();
-				this.#lookIn(searchMs);
+				this.#checkIn(searchMs);
 			},
 		});
 	}
 
-	#lookIn(ms: number): void {
-		this.#timer = setTimeout(() => void this.#look(), ms);
+	#checkIn(ms: number): void {
+		this.#timer = setTimeout(() => void this.#check(), ms);
 		this.#timer.unref();
 	}
 }

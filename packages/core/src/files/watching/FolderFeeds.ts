@@ -3,14 +3,14 @@ import { parentPath, type StoragePath } from '@stowage/rules';
 import type { Log } from '../../log.js';
 import { FolderFeed } from './FolderFeed.js';
 
-/** What tells other processes of folders that this one has changed. */
+/** Publishes changes to other processes. */
 interface Relay {
 	changedHere(folder: StoragePath): void;
-	/** Somebody follows a folder whose storage tells of no changes. */
+	/** A client has subscribed to a folder whose storage does not notify of changes. */
 	wake(): void;
 }
 
-/** News of folders for whoever follows them: one feed a folder, whatever the number of followers. */
+/** Subscriptions to changes of folders. All subscribers of a folder share one feed. */
 export class FolderFeeds {
 	readonly #feeds = new Map<StoragePath, FolderFeed>();
 
@@ -27,21 +27,21 @@ export class FolderFeeds {
 			feed = new FolderFeed(this.storage(), path, this.log);
 			this.#feeds.set(path, feed);
 		}
-		const followed = feed;
-		followed.subscribers.add(onChange);
-		await followed.ready;
-		if (followed.isPolled) this.relay?.wake();
+		const subscribed = feed;
+		subscribed.subscribers.add(onChange);
+		await subscribed.ready;
+		if (subscribed.isPolled) this.relay?.wake();
 		return {
 			close: () => {
-				followed.subscribers.delete(onChange);
-				if (followed.subscribers.size > 0) return;
-				followed.close();
-				if (this.#feeds.get(path) === followed) this.#feeds.delete(path);
+				subscribed.subscribers.delete(onChange);
+				if (subscribed.subscribers.size > 0) return;
+				subscribed.close();
+				if (this.#feeds.get(path) === subscribed) this.#feeds.delete(path);
 			},
 		};
 	}
 
-	/** Tells of something that came or went by this very server: in its folder, and as a count in the folder above. */
+	/** Publishes that this server created or removed an item: to the subscribers of its folder, and of the folder above, which shows the item count. */
 	publish(path: StoragePath): void {
 		for (const folder of new Set([parentPath(path), parentPath(parentPath(path))])) {
 			this.#publishIn(folder);
@@ -49,19 +49,19 @@ export class FolderFeeds {
 		}
 	}
 
-	/** Tells of a folder that was changed by another process. */
+	/** Publishes a change that another process made. */
 	changedElsewhere(folder: StoragePath): void {
 		this.#publishIn(folder);
 	}
 
-	/** Whether any folder is followed whose storage tells of no changes. */
+	/** Whether any subscribed folder has a storage that does not notify of changes. */
 	hasPolled(): boolean {
 		return [...this.#feeds.values()].some((feed) => feed.isPolled);
 	}
 
 	#publishIn(folder: StoragePath): void {
 		const feed = this.#feeds.get(folder);
-		// A storage that tells by itself has done so.
-		if (feed?.isTold === false) feed.publish();
+		// A watched storage has notified the feed already.
+		if (feed?.isWatched === false) feed.publish();
 	}
 }

@@ -3,14 +3,14 @@ import { isFailure, type StoragePath } from '@stowage/rules';
 import type { Place } from '../places.js';
 import type { FolderFeeds } from './FolderFeeds.js';
 
-/** A page asks for a folder and for its changes at once: what changed this shortly before may be missing in what it was answered. */
+/** Milliseconds. A page requests a folder and its changes at the same time: a change this shortly before may be missing in the listing. */
 const gapMs = 10_000;
 
-/** Rows looked at to find out; a larger folder tells only what came, went or was renamed. */
+/** Rows read to detect changes. In a larger folder only created, removed and renamed entries are detected. */
 const rowsLookedAt = 1000;
 
 /**
- * Follows a folder in every place that shows it, also where it appears later. `findPlaces` is asked again when `treesAt`, if given, has changed. `onChange`
+ * Watches a folder in every place that shows it, also where it appears later. `findPlaces` is asked again when `treesAt`, if given, has changed. `onChange`
  * is called at once for a folder that has changed a moment ago.
  */
 export async function watchPlaces(
@@ -32,7 +32,7 @@ export async function watchPlaces(
 	const followAll = async (): Promise<void> => {
 		await Promise.all((await findPlaces()).map(({ at }) => follow(at, onChange)));
 	};
-	// What else happens beside the trees is no change of this folder.
+	// Other changes beside the trees are not changes of this folder.
 	const followNew = async (): Promise<void> => {
 		const before = watches.size;
 		await followAll();

@@ -7,7 +7,7 @@ import type { SpaceGuard } from '../../storage/spaceGuard.js';
 
 const statOf = promisify(fstat);
 
-/** How often a file that grows is looked at. */
+/** How often the size of a growing file is checked. */
 const lookMs = 500;
 
 interface Lending {
@@ -16,12 +16,12 @@ interface Lending {
 	/** The same file, whose bytes ask for their space. */
 	guarded: StagedFile;
 	space: Pick<SpaceGuard, 'assertSpace' | 'available'>;
-	/** Throws where so many more bytes pass a quota. */
+	/** Throws if this many more bytes exceed a quota. */
 	take(bytes: number): Promise<void>;
 	temporaryFolder: string;
 }
 
-/** Lends a staged file to a program, which is followed while it writes. */
+/** Lends a staged file to a program, whose writes are checked against the limits meanwhile. */
 export async function lendStaged<T>(lending: Lending, use: (file: LentFile) => Promise<T>): Promise<T> {
 	const { direct, guarded, space, take, temporaryFolder } = lending;
 	if (direct.withLocalFile !== undefined) {
@@ -61,7 +61,7 @@ async function whileItGrows<T>(
 		try {
 			for (;;) {
 				await count();
-				// As much may come before the next look, and before the program has ended.
+				// The program may write as much again before the next check, and before it has ended.
 				await assertSpace(2 * fastest);
 				await wait(lookMs, undefined, { signal: over.signal });
 			}

@@ -33,7 +33,7 @@ export async function underFreeName(
 	}
 }
 
-/** Where it is noted which other name a file is about to get than the one it wished. */
+/** Where the other name is recorded that a file is about to get instead of the one it wished. */
 export type PublishedNames = Pick<PublishedNameStore, 'set' | 'find'>;
 
 /** Publishes a file that an earlier call may have published already without living to answer: that one is found, and there is no second. Discards nothing. */
@@ -54,7 +54,7 @@ export async function publishOnce(
 	}
 }
 
-/** What a staged file that wished this name was published as, whoever did it. */
+/** The entry that a staged file with this wished name was published as, by this or another process. */
 export async function findPublished(
 	storage: StorageProvider,
 	names: PublishedNames,
@@ -62,33 +62,33 @@ export async function findPublished(
 	stagedId: string,
 	wished: string,
 ): Promise<StorageItem | undefined> {
-	const noted = await names.find(stagedId);
-	const found = noted === undefined ? undefined : await storage.publishedAs(stagedId, joinPath(folder, noted));
+	const recorded = await names.find(stagedId);
+	const found = recorded === undefined ? undefined : await storage.publishedAs(stagedId, joinPath(folder, recorded));
 	// A later try may have found the wished name free again.
 	return found ?? storage.publishedAs(stagedId, joinPath(folder, wished));
 }
 
-/** A copy that may be gone on with, and notes which other name than the wished one it is about to get. */
+/** A copy that may be continued; it records which other name than the wished one it is about to get. */
 export async function namedCopy(
 	names: PublishedNames,
 	staging: CopyStaging,
-): Promise<CopyStaging & { note(name: string, wished: string): Promise<void> }> {
+): Promise<CopyStaging & { recordName(name: string, wished: string): Promise<void> }> {
 	const { id } = staging;
-	const noted = {
+	const copy = {
 		id,
 		name: id === undefined ? undefined : await names.find(id),
 		async onBegin(begun: string) {
-			noted.id = begun;
-			noted.name = undefined;
+			copy.id = begun;
+			copy.name = undefined;
 			await staging.onBegin(begun);
 		},
-		async note(name: string, wished: string) {
-			if (noted.id === undefined || name === wished) return;
-			await names.set(noted.id, name);
-			noted.name = name;
+		async recordName(name: string, wished: string) {
+			if (copy.id === undefined || name === wished) return;
+			await names.set(copy.id, name);
+			copy.name = name;
 		},
 	};
-	return noted;
+	return copy;
 }
 
 function publishAs(
@@ -115,7 +115,7 @@ class TriedNames {
 		return this.#counts.get(name) ?? 0;
 	}
 
-	/** Notes which name a file got for the one it wished. */
+	/** Records which name a file got instead of the wished one. */
 	got(wished: string, name: string): void {
 		let count = this.count(wished);
 		for (const candidate of candidateNames(wished, 'file', count)) {
@@ -151,7 +151,7 @@ export async function publishAll(
 			...published.map((item) => takeBack(storage, joinPath(folder, item.name), item.id)),
 			...requests.map(({ staged }) => staged.discard()),
 		]);
-		// What the caller hears is why it failed, not what failed after it.
+		// The caller gets the original error, not one of the cleanup.
 		for (const each of undone)
 			if (each.status === 'rejected') log.error({ err: each.reason }, 'a refused upload could not be rolled back');
 		throw error;
@@ -160,7 +160,7 @@ export async function publishAll(
 
 async function takeBack(storage: StorageProvider, path: StoragePath, id: string): Promise<void> {
 	try {
-		// Somebody may have put another thing in its place since.
+		// The file may have been replaced by another one since.
 		if ((await storage.stat(path)).id === id) await storage.remove(path);
 	} catch (error) {
 		if (!isFailure(error, 'notFound')) throw error;

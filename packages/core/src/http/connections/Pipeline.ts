@@ -4,8 +4,8 @@ import type { Failure } from '@stowage/rules';
 import { endGently } from './unreadBody.js';
 
 /**
- * Requests that may wait behind the one under way. A single packet can carry a thousand, and Node parses all of them at once. What comes behind these is dropped,
- * and the last answer says `Connection: close`: a client sends again what was not answered (RFC 9112, section 9.3.2).
+ * Requests that may wait behind the one under way. A single packet can carry a thousand, and Node parses all of them at once. Those behind these are dropped,
+ * and the last answer says `Connection: close`: a client repeats unanswered requests (RFC 9112, section 9.3.2).
  */
 const mostWaiting = 16;
 
@@ -29,13 +29,13 @@ export class Pipeline {
 	/** No more requests are taken; those that wait are still answered. */
 	#isEnding = false;
 	#isPaused = false;
-	/** The last answer of the connection, to what could not be parsed. */
+	/** The last response of the connection, after a request that could not be parsed. */
 	#refusal: Failure | undefined;
 
 	constructor(socket: Socket, writeRefusal: (socket: Socket, refusal: Failure) => void) {
 		this.#socket = socket;
 		this.#writeRefusal = writeRefusal;
-		// Who reads what is left of a body resumes the socket.
+		// Reading the rest of a body resumes the socket.
 		socket.on('resume', () => {
 			if (this.#isPaused) socket.pause();
 		});
@@ -55,14 +55,14 @@ export class Pipeline {
 		}
 	}
 
-	/** Takes nothing more from the connection, which ends with the answers to what came before. */
+	/** Reads no more from the connection, which ends after the responses to earlier requests. */
 	dropRest(): void {
 		this.#isEnding = true;
 		this.#pause();
 		this.#socket.destroySoon = () => endGently(this.#socket);
 	}
 
-	/** Ends the connection because of what can't be parsed: the body of the latest request, or what comes behind it. The answers before it are sent first. */
+	/** Ends the connection after a parse error, in the body of the latest request or behind it. The responses before it are sent first. */
 	refuse(refusal: Failure): void {
 		if (this.#isEnding) return;
 		this.dropRest();
@@ -119,7 +119,7 @@ export class Pipeline {
 	}
 }
 
-/** Whoever reads the body gets the failure, and answers with it. The connection stays for that answer; Node would destroy it together with the request. */
+/** The reader of the body gets the failure, and responds with it. The connection stays open for that response; Node would destroy it together with the request. */
 function failBody(request: IncomingMessage, failure: Failure): void {
 	request._destroy = (error, callback) => callback(request.listenerCount('error') > 0 ? error : null);
 	request.destroy(failure);

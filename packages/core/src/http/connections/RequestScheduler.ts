@@ -1,18 +1,18 @@
 /** Requests that start in one round of the event loop. One costs a millisecond at most until it waits for the first time. */
 const mostInRound = 8;
 
-/** While connections come, so many rounds only accept, and then so few requests start. */
+/** While connections come, this many rounds only accept, and then this few requests start. */
 const acceptingRounds = 8;
 const mostWhileAccepting = 2;
 
 /**
- * Starts a few requests in each round of the event loop and lets the others wait, round robin by client: somebody on a hundred connections delays everybody else by
+ * Starts a few requests in each round of the event loop and lets the others wait, round robin by client: a client with a hundred connections delays all others by
  * one request, not by a hundred. Those of a quiet server start at once. How many can wait is bounded by the number of connections.
  *
  * Node accepts one connection a round. An honest one would wait in the kernel until all before it were accepted and, one a round, answered; so accepting goes first.
  */
 export class RequestScheduler {
-	/** By client, in the order of their turns. */
+	/** By client, in round robin order. */
 	readonly #waiting = new Map<string, (() => void)[]>();
 	#startedInRound = 0;
 	#hasAccepted = false;
@@ -72,7 +72,7 @@ export class RequestScheduler {
 		}
 	}
 
-	/** The oldest request of the client whose turn it is; that client goes to the end of the line. */
+	/** The oldest request of the next client, which goes to the end of the line. */
 	#take(): (() => void) | undefined {
 		for (const [client, waiting] of this.#waiting) {
 			const start = waiting.shift();

@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http';
 import type { Request } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 
-/** What is tried again asks again: an answer is listened to once. */
+/** By request, since a retry asks again: each response has one listener. */
 const signals = new WeakMap<ServerResponse, AbortSignal>();
 
-/** Fires when the client leaves before it has its answer, for work that is done for nobody else. The same for each call of a request. */
+/** Fires when the client leaves before it has its response, for work that serves no other client. The same for each call with a request. */
 export function clientGone({ raw: { res } }: Request): AbortSignal {
 	const known = signals.get(res);
 	if (known !== undefined) return known;

@@ -4,12 +4,12 @@ import { contextNow, inContext } from '../../context.js';
 import type { Log } from '../../log.js';
 import { rawPathOf } from '../requests/rawPath.js';
 
-/** Runs what belongs to a request; all that it begins, now and later, belongs to the request too. */
+/** Runs `work` in the context of a request; all asynchronous work that it starts belongs to the request too. */
 export function inContextOf(response: ServerResponse, run: () => void): void {
 	inContext({ socket: response.req.socket, response }, run);
 }
 
-/** Lets the parser and the events of a connection belong to it. `accept` is what attaches the parser. */
+/** Assigns the parser and the events of a connection to its context. `accept` attaches the parser. */
 export function inContextOfConnection(socket: Socket, accept: () => boolean): boolean {
 	const context = { socket };
 	const emit = socket.emit.bind(socket) as (...event: unknown[]) => boolean;
@@ -18,8 +18,8 @@ export function inContextOfConnection(socket: Socket, accept: () => boolean): bo
 }
 
 /**
- * For an error that nobody caught, called where Node reports it: ends the request that it belongs to, with its connection, and answers true. False when it belongs
- * to no request or says that the process has no memory left: then nobody knows the state of the process, and it should end.
+ * Handles an uncaught error, called where Node reports it: ends the request that it belongs to, with its connection, and answers true. False when it belongs
+ * to no request or says that the process has no memory left: then the state of the process is unknown, and it should end.
  */
 export function endFaultyRequest(error: unknown, log: Log): boolean {
 	const { socket, response } = contextNow() ?? {};

@@ -17,8 +17,8 @@ const headers = {
 };
 
 /**
- * Stands between Node's parser and hapi: hapi gets the requests of a connection one at a time, those of a client (`clientOf`) in turn with everybody else's and
- * at most `mostAtOnce()` under way, and nothing of what can't be parsed. What Node refuses before there is a request, such as a bad request line, too many headers or an unknown expectation, gets the
+ * Stands between Node's parser and hapi: hapi gets the requests of a connection one at a time, scheduled fairly by client (`clientOf`) and
+ * at most `mostAtOnce()` under way, and never one that can't be parsed. A refusal by Node before there is a request, such as a bad request line, too many headers or an unknown expectation, gets the
  * same shape as every other refusal.
  */
 export function serializeRequests(
@@ -45,7 +45,7 @@ export function serializeRequests(
 			if (request.socket.destroyed) return;
 			for (const listen of answerOfHapi) listen.call(listener, request, response);
 		};
-		// What an answer throws is thrown where it belongs to its request, and takes no other request with it.
+		// An error of a response is thrown in the context of its request, and affects no other request.
 		const start = () => inContextOf(response, () => queueMicrotask(answer));
 		const begin = () => {
 			const client = clientOf(request);

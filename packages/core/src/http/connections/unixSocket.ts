@@ -27,7 +27,7 @@ export async function listen(
 	return config.listen;
 }
 
-/** Makes way for a socket at a path: removes one that nobody listens to any more, as after a crash. Throws ConfigError for anything else of that name. */
+/** Frees the path of a socket: removes a socket without a listener, as a crash leaves. Throws ConfigError for anything else of that name. */
 async function removeStaleSocket(path: string): Promise<void> {
 	const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
 		if (error.code === 'ENOENT') return undefined;
@@ -35,7 +35,7 @@ async function removeStaleSocket(path: string): Promise<void> {
 	});
 	if (found === undefined) return;
 	if (!found.isSocket()) throw new ConfigError(`The setting listen names ${path}, which is there and is no socket.`);
-	// If somebody listens, listening says so.
+	// With another listener, listening fails.
 	if (!(await answers(path))) await rm(path);
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Time for a client to read an answer that came before its body was taken; closing at once turns it into a reset (behind nginx: a 502). */
+/** Time for a client to read a response that was sent before its body was read. Closing at once would reset the connection (behind nginx: a 502). */
 export const lingerMs = 1_500;
 
 /** Whether a body was announced and has not arrived whole. */
@@ -12,7 +12,7 @@ export function hasUnreadBody(request: IncomingMessage): boolean {
 }
 
 /**
- * Answers without reading what is left of the body: the connection takes no more bytes, says `Connection: close`, and is destroyed once the client had
+ * Responds without reading the rest of the body: the connection takes no more bytes, says `Connection: close`, and is destroyed once the client had
  * time to read the answer. Left alone, Node would read the body to its end, however long, to keep the connection.
  */
 export function leaveBodyUnread(request: IncomingMessage, response: ServerResponse): void {
@@ -20,12 +20,12 @@ export function leaveBodyUnread(request: IncomingMessage, response: ServerRespon
 	response.setHeader('connection', 'close');
 	request.pause();
 	socket.pause();
-	// Whoever read a moment ago has asked the socket to go on, which it does a tick later, paused or not: the event tells Node's parser to stop.
+	// A reader of a moment ago has resumed the socket, which takes effect a tick later, paused or not: the event makes Node's parser stop.
 	socket.on('resume', () => {
 		if (socket.isPaused()) socket.emit('pause');
 		else socket.pause();
 	});
-	// Node reads and drops a body that nobody began to read as soon as the answer is out; one that counts as begun stays where it is.
+	// Node reads and drops a body without a reader as soon as the response is sent; one that counts as begun stays where it is.
 	(request as IncomingMessage & { _consuming: boolean })._consuming = true;
 	// Node would close at once after the last byte of the answer.
 	socket.destroySoon = () => {
@@ -33,7 +33,7 @@ export function leaveBodyUnread(request: IncomingMessage, response: ServerRespon
 	};
 }
 
-/** Ends a connection on which bytes may lie that nobody reads: closed at once it would be reset, and its last answer lost. */
+/** Ends a connection that may have unread bytes: closing it at once would reset it, and its last response would be lost. */
 export function endGently(socket: Socket): void {
 	socket.end();
 	setTimeout(() => socket.destroy(), lingerMs).unref();

@@ -11,7 +11,7 @@ function changesState(request: Request): boolean {
 
 /**
  * Throws `crossSite` for a state-changing request that another site sent. Programs send neither header; browsers on plain http send no `Sec-Fetch-Site`, so
- * there `Origin` and the cookie's `SameSite` carry the weight.
+ * there `Origin` and the cookie's `SameSite` protect it.
  */
 export function assertSameSite(request: Request, client: ClientInfo, publicUrl: string): void {
 	if (!changesState(request)) return;
@@ -29,7 +29,7 @@ function isOwnOrigin(origin: string, client: ClientInfo, publicUrl: string): boo
 	return ['http:', 'https:'].includes(protocol) && host === normalHost(client.host, protocol);
 }
 
-/** The host of a URL leaves out its scheme's own port, a Host header may carry it. */
+/** The host of a URL leaves out its scheme's default port, a Host header may contain it. */
 function normalHost(host: string, protocol: string): string {
 	const text = `${protocol}//${host}`;
 	return URL.canParse(text) ? new URL(text).host : '';

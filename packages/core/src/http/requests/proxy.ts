@@ -49,7 +49,7 @@ export function createClientReader(
 }
 
 /**
- * A proxy that serves us below a path may take that path off and say so by `X-Forwarded-Prefix`. It is put back before anybody looks, so that there is one way to
+ * A proxy that serves us below a path may take that path off and say so by `X-Forwarded-Prefix`. It is restored before any check, so that there is one way to
  * read a URL.
  */
 export function restorePrefix(listener: HttpServer, basePath: string, { addressOf, isTrusted }: Peers): void {
@@ -64,7 +64,7 @@ export function restorePrefix(listener: HttpServer, basePath: string, { addressO
 }
 
 /**
- * The rightmost hop that no trusted proxy stands for. What is left of it are the client's own words; so is what is left of a hop that is no address (`unknown`, an
+ * The rightmost hop that is no trusted proxy. Anything left of it is claimed by the client; so is anything left of a hop that is no address (`unknown`, an
  * obfuscated name), and then the proxy that wrote it is as far as we can see. The package proxy-addr takes such a hop, or one with its port, for the address itself.
  */
 function clientBehind(peer: string, forwardedFor: string, isTrusted: (address: string) => boolean): string {
@@ -109,7 +109,7 @@ function plainAddress(address: string): string {
 	return address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address;
 }
 
-/** What limits count by: an IPv6 customer has a whole /64 of addresses. */
+/** The address that limits count by: an IPv6 customer has a whole /64 of addresses. */
 export function limitAddress(address: string): string {
 	if (isIP(address) !== 6) return address;
 	const [head = '', tail] = address.split('::');

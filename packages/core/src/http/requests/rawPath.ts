@@ -3,7 +3,7 @@ import { Failure, parsePath, type StoragePath } from '@stowage/rules';
 const refuse = () => new Failure('invalidPath', 'That is not a valid path.');
 
 /**
- * The path of a request line without its query, as the client spelt it: frameworks resolve dot segments and decode before anyone can look. A client may name
+ * The path of a request line without its query, as the client spelt it: frameworks resolve dot segments and decode it before it can be checked. A client may name
  * the whole address, as it would to a proxy.
  */
 export function rawPathOf(url: string): string {
@@ -12,7 +12,7 @@ export function rawPathOf(url: string): string {
 	return end === -1 ? target : target.slice(0, end);
 }
 
-/** Refuses what an honest client never sends in any URL of ours: bad percent-encoding and segments that decode to `.` or `..`. */
+/** Refuses paths that a correct client never sends: bad percent-encoding and segments that decode to `.` or `..`. */
 export function checkRawPath(url: string): void {
 	for (const segment of rawPathOf(url).split('/')) {
 		const decoded = decodeSegment(segment);
@@ -20,7 +20,7 @@ export function checkRawPath(url: string): void {
 	}
 }
 
-/** Decodes what follows `prefix`, each segment exactly once, so that `a%2Fb` is never taken for `a/b`. */
+/** Decodes the path after `prefix`, each segment exactly once, so that `a%2Fb` is never taken for `a/b`. */
 export function decodePath(url: string, prefix: string): StoragePath {
 	const raw = rawPathOf(url);
 	if (!raw.startsWith(prefix)) throw refuse();

@@ -16,15 +16,15 @@ export interface RootState {
 	isDefault: boolean;
 	/** Why it can't be used right now; null for one that can. */
 	fault: string | null;
-	/** Bytes; null where that can't be told. */
+	/** Bytes; null if unknown. */
 	freeBytes: number | null;
 	totalBytes: number | null;
 }
 
-/** What may still need a root that is to be removed. */
+/** The references that keep a root from being removed. */
 type RemovalStores = Pick<Database, 'homes' | 'users' | 'uploads'>;
 
-/** What an administrator does with storage roots. */
+/** The administration of storage roots. */
 export class RootAdministration {
 	readonly #roots: Roots;
 	readonly #store: RootStore;
@@ -49,7 +49,7 @@ export class RootAdministration {
 		);
 	}
 
-	/** Takes over what lies there, or makes a new root where nothing does. Resolves when every process knows it. */
+	/** Adds an existing root, or creates one in an empty folder. Resolves when every process has loaded it. */
 	async add(name: string, driver: string, location: string): Promise<void> {
 		if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) {
 			throw new Failure('invalidName', 'The name of a root has 1 to 64 letters, digits, dots, dashes or underscores.');
@@ -77,7 +77,7 @@ export class RootAdministration {
 	}
 
 	/**
-	 * Notes that a root lies in another place from now on, where it must be already. Resolves when every process opens it there. Throws `invalid` for the root of the configuration, and `conflict`
+	 * Records the new location of a root, which must have been moved there before. Resolves when every process opens it there. Throws `invalid` for the root of the configuration, and `conflict`
 	 * for a place where this root is not.
 	 */
 	async relocate(name: string, location: string): Promise<void> {
@@ -101,7 +101,7 @@ export class RootAdministration {
 		await this.#store.setDefault(name);
 		await this.#roots.untilAllKnow();
 		try {
-			// Somebody may have uploaded to it until now.
+			// An upload to it may have finished until now.
 			await assertNoPublicFiles(before, formerName);
 		} catch (error) {
 			await this.#store.setDefault(formerName);
@@ -142,7 +142,7 @@ export class RootAdministration {
 				if (!isOurs) await homes.forget(username, storage.rootId);
 			}
 		} catch (error) {
-			// Of a root that is away nobody knows what lies on it: its homes count.
+			// The content of an unavailable root is unknown: its homes count.
 			if (!isFailure(error, 'unavailable')) throw error;
 		}
 	}
@@ -201,7 +201,7 @@ async function stateOf(storage: StorageProvider): Promise<Pick<RootState, 'fault
 	}
 }
 
-/** What strangers are not told: a path, or what a plugin said. */
+/** Details that are not shown to strangers: a path, or the message of a plugin. */
 function withCause({ message, cause }: Failure): string {
 	return cause instanceof Error ? `${message.replace(/\.$/, '')}: ${cause.message}` : message;
 }

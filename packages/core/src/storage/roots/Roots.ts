@@ -15,18 +15,18 @@ interface Dependencies {
 	log: Log;
 	/** This process among others, and whether another one has ended for certain. */
 	identity: { readonly name: string; isGone(name: string): Promise<boolean> };
-	/** Milliseconds of a clock that nobody sets. */
+	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 	reloadMs?: number;
 }
 
-/** For so long a process may take a home for where it was, unless it knows that it is on its way to another root. */
+/** How long a process may cache the root of a home, unless it knows that the home is being moved. */
 const homeCacheMs = 1000;
 
-/** How often a process looks after homes that are on their way. */
+/** How often a process polls for moves of homes. */
 const moveLookMs = 200;
 
-/** A process that has not told of itself for so long is taken for dead. */
+/** A process that has not acknowledged moves for this long counts as dead. */
 const silentMs = 10_000;
 
 /** How often a process asks which roots there are. */
@@ -52,7 +52,7 @@ export class Roots implements Mounts {
 	readonly #loggedReasons = new Map<string, string>();
 	/** How many changes of a home are under way in this process. */
 	readonly #changes = new Map<string, number>();
-	/** Grows when moves were asked for: a look at a home that began before may be told something older. */
+	/** Grows with each poll of moves: a look-up of a home that began before may have an older result. */
 	#moveLooks = 0;
 	#moveTimer: NodeJS.Timeout | undefined;
 	#reloading: Promise<void> | undefined;
@@ -99,7 +99,7 @@ export class Roots implements Mounts {
 	}
 
 	async changing<T>(username: string, work: () => Promise<T>): Promise<T> {
-		// Counted before it is asked whether the home is frozen: what is not counted yet sees that it is.
+		// Counted before the check: a change that is not counted yet sees that the home is frozen.
 		this.#changes.set(username, (this.#changes.get(username) ?? 0) + 1);
 		try {
 			await this.ofHome(username);
@@ -129,8 +129,8 @@ export class Roots implements Mounts {
 	}
 
 	/**
-	 * Lets nobody change a home any more, which this run of a job moves, and resolves once all changes of it have ended, in every process. `begunAt` is when the move was noted, by
-	 * the monotonic clock: processes hear of it a little later. Throws `conflict` where another run moves it by now.
+	 * Blocks changes of the home that this run of a job moves, and resolves once all changes of it have ended, in every process. `begunAt` is when the move was recorded, by
+	 * the monotonic clock: processes poll for it a little later. Throws `conflict` if another run moves it by now.
 	 */
 	async freezeHome(runId: string, begunAt: number, signal: AbortSignal): Promise<void> {
 		const { monotonic, identity, database } = this.#dependencies;
@@ -148,13 +148,13 @@ export class Roots implements Mounts {
 					return holder === identity.name || !(await identity.isGone(holder));
 				}),
 			);
-			// What no process has told of may rest on what it knew a moment ago.
+			// A process without an acknowledgement may use a cached root for a moment.
 			if (!alive.includes(true) && monotonic() - frozenAt > homeCacheMs) return;
 			await wait(moveLookMs, undefined, { signal });
 		}
 	}
 
-	/** What the database knows of the roots, as it was asked last. */
+	/** The roots in the database, as last read. */
 	get records(): readonly RootRecord[] {
 		return this.#records;
 	}
@@ -165,7 +165,7 @@ export class Roots implements Mounts {
 		return this.withId(this.record(name).rootId);
 	}
 
-	/** The root that carries this id. Throws `notFound`. */
+	/** The root with this id. Throws `notFound`. */
 	withId(rootId: string): Mount {
 		const mount = this.mountOf(rootId);
 		if (mount === undefined) throw new Failure('notFound', 'There is no such storage root any more.');
@@ -193,7 +193,7 @@ export class Roots implements Mounts {
 		this.#homes.delete(newName);
 	}
 
-	/** Notes on which root a home that is not there yet shall be made. Throws `notFound` for an unknown root and `alreadyExists` where the home is elsewhere. */
+	/** Records on which root a new home shall be created. Throws `notFound` for an unknown root and `alreadyExists` if the home is elsewhere. */
 	async placeHomeOn(username: string, name: string): Promise<void> {
 		const { rootId } = this.record(name);
 		const isOnFirst = rootId !== this.first.storage.rootId && (await isThere(this.first.storage, username));
@@ -222,7 +222,7 @@ export class Roots implements Mounts {
 		clearInterval(this.#timer);
 		clearTimeout(this.#moveTimer);
 		await this.#reloading?.catch(() => {
-			// Whoever asked for it has heard, and now it does not matter any more.
+			// The caller has got the error; for other callers it does not matter any more.
 		});
 		await Promise.all(this.#mounts.map(({ storage }) => storage.close()));
 	}
@@ -243,7 +243,7 @@ export class Roots implements Mounts {
 		const { database, log } = this.#dependencies;
 		const known = await database.roots.list();
 		const first = this.#configuredOf(known) ?? (await this.#claimFirst());
-		// Before all others, whenever it was noted: those are known for longer where the configuration named another storage before.
+		// The first root, whenever it was recorded: others are older if the configuration named another storage before.
 		const records = [first, ...known.filter(({ location }) => location !== null)];
 		const mounts: OpenMount[] = [];
 		for (const record of records) {
@@ -310,7 +310,7 @@ export class Roots implements Mounts {
 		}
 	}
 
-	/** In the place of what can't be opened right now stands a storage that says why; the next reload tries again. */
+	/** A root that can't be opened now is replaced by a storage that throws the reason; the next reload tries again. */
 	async #openOrRefuse({ name, rootId, driver, location }: RootRecord): Promise<StorageProvider> {
 		try {
 			const id = rootId === '' ? undefined : rootId;
@@ -324,26 +324,26 @@ export class Roots implements Mounts {
 					? new Failure('invalid', `${error.message} Where it lies is said by ${firstSettings}.`)
 					: (error as Error);
 			if (this.#loggedReasons.get(name) !== reason.message) {
-				const told = isFailure(reason) ? { reason: reason.message } : { err: reason };
-				this.#dependencies.log.warn({ root: name, ...told }, 'the storage root can not be opened');
+				const details = isFailure(reason) ? { reason: reason.message } : { err: reason };
+				this.#dependencies.log.warn({ root: name, ...details }, 'the storage root can not be opened');
 			}
 			this.#loggedReasons.set(name, reason.message);
 			return new ClosedStorage(rootId, reason);
 		}
 	}
 
-	/** Learns which homes are on their way, and says so, and whether their changes have ended where they are frozen. */
+	/** Reads which homes are being moved, and acknowledges them: also that their changes have ended where they are frozen. */
 	async #followMoves(): Promise<void> {
 		const { database, identity } = this.#dependencies;
 		const moves = await database.homes.moves();
 		if (this.#isClosed) return;
 		this.#moveLooks++;
 		this.#moves = new Map(moves.map((move) => [move.name, move]));
-		const told = moves.map(({ name, runId, isFrozen }) => {
+		const acknowledged = moves.map(({ name, runId, isFrozen }) => {
 			this.#homes.delete(name);
 			return database.homes.acknowledge(runId, identity.name, isFrozen && !this.#changes.has(name));
 		});
-		await Promise.all(told);
+		await Promise.all(acknowledged);
 		clearTimeout(this.#moveTimer);
 		if (moves.length > 0) this.#moveTimer = setTimeout(() => void this.#followLater(), moveLookMs).unref();
 	}
@@ -352,7 +352,7 @@ export class Roots implements Mounts {
 		try {
 			await this.#followMoves();
 		} catch (error) {
-			// The next reload looks again.
+			// The next reload tries again.
 			this.#dependencies.log.warn({ err: error }, 'the moves of homes could not be read from the database');
 		}
 	}
@@ -383,7 +383,7 @@ export class Roots implements Mounts {
 		this.#moves = moves;
 	}
 
-	/** The root that carries this id, if it is known. */
+	/** The root with this id, if it is known. */
 	mountOf(rootId: string | undefined): OpenMount | undefined {
 		return this.#mounts.find(({ storage }) => storage.rootId === rootId);
 	}

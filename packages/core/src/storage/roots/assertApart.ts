@@ -16,7 +16,7 @@ export async function assertApart(
 	for (const other of others) {
 		if (!path.isAbsolute(other.location)) continue;
 		const theirs = await positionOf(other.location);
-		// The same folder is told by the id that it carries.
+		// The same folder is recognized by the id in it.
 		if (own.folder !== undefined && own.folder === theirs.folder) continue;
 		const isInside = liesInside(own, theirs);
 		if (!isInside && !liesInside(theirs, own)) continue;

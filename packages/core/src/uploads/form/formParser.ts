@@ -11,7 +11,7 @@ const limits = {
 	headerPairs: 100,
 };
 
-/** What busboy keeps of the part under way; its types leave it out. */
+/** busboy's state of the current part, which is missing in its types. */
 interface HeaderReader {
 	cb(header: Record<string, string[]>): void;
 }
@@ -23,7 +23,7 @@ export interface FormParser {
 }
 
 /**
- * Splits a form into its parts. The headers are read by ourselves: busboy takes the first of two names, puts a replacement for what is no UTF-8, and lets a
+ * Splits a form into its parts. The headers are parsed here: busboy takes the first of two names, puts a replacement for invalid UTF-8, and lets a
  * part choose another character set. The values of fields come with a character for each byte.
  */
 export function createFormParser(request: IncomingMessage, onRefusal: (error: unknown) => void): FormParser {
@@ -59,7 +59,7 @@ function createBusboy(request: IncomingMessage): busboy.Busboy {
 	}
 }
 
-/** Shows each header before busboy looks at it: busboy offers no way to see one whole. */
+/** Intercepts each header before busboy parses it: busboy offers no way to read one whole. */
 function readHeadersWith(parser: busboy.Busboy, onHeader: HeaderReader['cb']): void {
 	let reader: HeaderReader | null = null;
 	const seen = new WeakSet<HeaderReader>();

@@ -1,6 +1,6 @@
 import { Failure } from '@stowage/rules';
 
-/** What the header of a part says of it. */
+/** The properties of a part from its header. */
 export interface PartHeader {
 	name: string;
 	/** Whole; undefined for an ordinary field. */
@@ -43,7 +43,7 @@ function decodeExtended(value: string): string {
 	return decodeUtf8(Buffer.from(bytes, 'latin1'));
 }
 
-/** Text that is kept byte for byte, a mark of byte order too. Throws `invalid` for what is no UTF-8. */
+/** Text that is kept byte for byte, including a byte order mark. Throws `invalid` for invalid UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string {
 	try {
 		return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

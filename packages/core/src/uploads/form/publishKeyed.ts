@@ -8,20 +8,20 @@ import { discardAll } from './receiveForm.js';
 interface Dependencies {
 	files: Files;
 	idempotency: IdempotencyStore;
-	/** Tries with the same key that come to this process at once need not look for each other. */
+	/** Concurrent attempts with the same key in this process are serialized. */
 	exclusively: ReturnType<typeof createKeyedMutex>;
 }
 
-/** Each process may change the record once between our looks; more often than this is no accident. */
+/** Each process may change the record once between our reads; more often is no coincidence. */
 const mostRounds = 20;
 
-/** For so long a try whose files another one has taken over waits for the entries of that one. */
+/** Milliseconds for which an attempt whose files were taken over waits for the entries of the other one. */
 const waitMs = 10_000;
 const lookMs = 50;
 
 /**
  * Publishes files that may have been sent before, or are being sent to another process, under the same key. The record of the key says which staged files are
- * published. A try that finds the record of another one takes from staging what has not been published of it: from then on nobody can, and the files of the newer
+ * published. An attempt that finds the record of another one removes its unpublished files from staging, so that they can't be published any more, and the files of the newer
  * try take its place in the record. So it makes no difference whether the other one has ended, has died or is at work: then it finds its files taken, and answers with
  * the newer one's entries. Whatever ends a process, bytes that no answer has vouched for are never published by another.
  */
@@ -43,18 +43,18 @@ export function publishKeyed(
 			}),
 		);
 
-	/** Takes from staging what another try has not published. */
+	/** Removes from staging the files that another attempt has not published. */
 	const takeOver = async (ids: readonly string[]): Promise<void> => {
 		for (const id of ids) if (id !== '' && !own.has(id)) await discardStaged(files, viewer, id);
 	};
 
-	/** Publishes what this try has in the record. Answers nothing where another one has taken it over. */
+	/** Publishes the files of this attempt in the record. Returns undefined if another one has taken it over. */
 	const publish = async (record: IdempotencyRecord, mine: readonly PublishRequest[]): Promise<Entry[] | undefined> => {
 		let isTaken = false;
 		const mayUndo = async ({ staged }: PublishRequest): Promise<boolean> => {
 			isTaken = !(await isStaged(staged));
 			const undone = newRecord(record.stagedIds.map((id) => (own.has(id) ? '' : id)));
-			// Whoever has replaced the record meanwhile may answer with what was published of it.
+			// An attempt that has replaced the record meanwhile may answer with the published entries.
 			return idempotency.replace(keyHash, record.revision, undone);
 		};
 		try {
@@ -79,7 +79,7 @@ export function publishKeyed(
 	return exclusively(keyHash, async () => {
 		for (let round = 0; round < mostRounds; round++) {
 			let record = await idempotency.claim(keyHash, newRecord([...own.keys()]));
-			// Whoever replaces a record has taken its files before: those of this try, if it was the first to have one.
+			// An attempt that replaces a record has removed its files before: those of this attempt, if it was the first to have one.
 			const isOwn = record.stagedIds.some((id) => own.has(id));
 			if (!isOwn && !(await areStaged(requests))) return follow();
 			await takeOver(record.stagedIds);

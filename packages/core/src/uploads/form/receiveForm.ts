@@ -25,12 +25,12 @@ export interface FormOptions {
 	fields: readonly string[];
 	/** Bytes; 0 for no limit. */
 	maxFileSize: number;
-	/** What the file must add up to; with it a second file is refused. */
+	/** The expected checksum of the file; a second file is refused then. */
 	digest: Checksum | undefined;
 	/** The body of the request as it comes. */
 	body: AsyncIterable<Uint8Array>;
 	stage(): Promise<StagedFile>;
-	/** Asked before the first byte of each file, with the fields that came before it; what it throws ends the upload. */
+	/** Called before the first byte of each file, with the fields before it; an error ends the upload. */
 	beforeFile(fields: FormFields, name: string): Promise<void>;
 }
 
@@ -110,7 +110,7 @@ async function readParts(
 			for await (const chunk of rules.body) {
 				if (hasFailed) return;
 				const isDrained = parser.write(chunk);
-				// What is wrong with a part is found while it is written.
+				// An error of a part is found while it is written.
 				if (!isDrained && !hasFailed) {
 					await new Promise<void>((resolve) => {
 						goOn = resolve;
@@ -160,7 +160,7 @@ async function* limitSize(body: AsyncIterable<Uint8Array>, maxBytes: number): As
 	}
 }
 
-/** Discards what an upload that failed has staged. What can't be discarded now is swept later: the caller is to hear why the upload failed. */
+/** Discards the staged files of a failed upload. Files that can't be removed now are swept later: the caller is to get the reason why the upload failed. */
 export async function discardAll(received: readonly { staged: StagedFile }[]): Promise<void> {
 	await Promise.allSettled(received.map(({ staged }) => staged.discard()));
 }

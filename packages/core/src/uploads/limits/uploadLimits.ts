@@ -14,7 +14,7 @@ interface Dependencies {
 	now(): number;
 }
 
-/** What arrives, or is about to. */
+/** An amount that arrives, or is announced. */
 export interface Amount {
 	files: number;
 	bytes: number;
@@ -33,11 +33,11 @@ const hourMs = 60 * 60_000;
 /** Bytes after which those that have arrived are counted, since a count is a write of the database; fewer where a limit is small. */
 const stepBytes = { most: 8 * 1024 * 1024, least: 64 * 1024 };
 
-/** How an upload tells what comes. */
+/** Reports the progress of an upload. */
 export interface Counting {
 	/** Counts bytes in steps as they arrive. */
 	readonly bytes: ByteMeter;
-	/** Counts so many files, with the bytes that were too few for a step. */
+	/** Counts this many files, with the rest of bytes below a step. */
 	files(count: number): Promise<void>;
 	/** Counts a file that came by another way. */
 	one(bytes: number): Promise<void>;
@@ -46,15 +46,15 @@ export interface Counting {
 /** How much may be uploaded in an hour, by visitors, by all of them together, and from any one address. Nothing is counted where nothing is limited. */
 export interface UploadLimits {
 	/**
-	 * Runs `work`, which counts what comes; all is taken back when it fails. Throws `tooLarge` for what never fits and `rateLimited` for what does not fit now,
-	 * at once if the announced amount tells. What is only announced counts for nothing.
+	 * Runs `work`, which counts what arrives; all is undone when it fails. Throws `tooLarge` for an amount that never fits and `rateLimited` for one that does not fit now,
+	 * at once if the announced amount is too large already. An announcement alone is not counted.
 	 */
 	counted<T>(viewer: Viewer, address: string, announced: Amount, work: (counting: Counting) => Promise<T>): Promise<T>;
 	/** Counts bytes as they arrive. They stay counted, whatever becomes of them. */
 	arriving(viewer: Viewer, address: string): ByteMeter;
 	/**
 	 * Runs `begin`, after which an upload is known as unfinished. Throws `rateLimited` if a visitor has begun as many as may be, also when many begin at once. Other processes are
-	 * not seen here: `begin` is told how many rows there may be, if that is bounded.
+	 * not seen here: `begin` gets the maximum number of rows, if there is one.
 	 */
 	beginUnfinished<T>(viewer: Viewer, address: string, begin: (mostRows?: number) => Promise<T>): Promise<T>;
 	/** The same for a form, which is unfinished until `work` has ended. */
@@ -128,7 +128,7 @@ export function createUploadLimits({ config: { uploads }, database, log, now }: 
 		return {
 			async arrived(bytes: number) {
 				uncounted += bytes;
-				// Step by step, however much lay waiting: a body that is still coming is refused for what others have left of the hour, not for its own size.
+				// In steps, however much is waiting: a body that is still arriving is refused for the rest of the hourly amount, not for its own size.
 				while (uncounted >= step) {
 					uncounted -= step;
 					await count({ files: 0, bytes: step });
@@ -150,14 +150,14 @@ export function createUploadLimits({ config: { uploads }, database, log, now }: 
 			const steps = inSteps(viewer, count);
 			try {
 				return await work({
-					// What is left at the end of one file is counted with those after it.
+					// The remainder of one file is counted with the next ones.
 					bytes: { arrived: steps.arrived, ended: () => {} },
 					files: steps.rest,
 					one: (bytes) => count({ files: 1, bytes }),
 				});
 			} catch (error) {
 				for (const { key, amount } of counted) {
-					// What stays counted ends with its hour; the caller hears why the upload failed.
+					// The remaining count ends with its hour; the caller gets the reason why the upload failed.
 					await database.limits
 						.release(key, amount)
 						.catch((cause: unknown) =>

@@ -5,7 +5,7 @@ import type { ByteMeter } from '../../limits/metered.js';
 interface Dependencies {
 	/** The disk that a viewer's files go to, and the bytes that may be written on it before the reserve is reached. */
 	spaceFor(viewer: Viewer): Promise<{ disk: object; free: number }>;
-	/** Milliseconds of a clock that nobody sets. */
+	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 }
 
@@ -15,26 +15,26 @@ export interface Uploader {
 	address: string;
 }
 
-/** An upload of which nothing has come for so long claims no space, whatever it still lacks. */
+/** An upload without a byte for this long claims no space, whatever it still lacks. */
 const quietMs = 10_000;
 
 /** All uploads of one client together claim at most this share of the free space, and all clients' this. */
 const clientShare = 1 / 4;
 const totalShare = 1 / 2;
 
-/** Less than this is not worth a look at the disk beforehand: it says itself when it is full, and the reserve is kept while bytes arrive. */
+/** Smaller uploads don't check the disk beforehand: a full disk fails the write, and the reserve is checked while bytes arrive. */
 const smallBytes = 1024 * 1024;
 
-/** The same for a piece of an upload whose whole length was asked for when it began. */
+/** The same for a chunk of an upload whose whole length was checked when it began. */
 const smallPieceBytes = 64 * 1024 * 1024;
 
-/** Refuses bytes before they arrive, by what was announced. */
+/** Refuses uploads before they arrive, by their announced length. */
 export interface UploadSpace {
-	/** Throws `storageFull` unless the next piece of an upload can be written without touching the reserve. */
+	/** Throws `storageFull` unless the next chunk of an upload can be written without touching the reserve. */
 	assertChunk(viewer: Viewer, bytes: number): Promise<void>;
-	/** The same for an upload that begins, which must also leave room for what others are sending right now. Visitors take nothing from users. */
+	/** The same for a new upload, which must also leave room for the uploads under way. Visitors take nothing from users. */
 	assertNew(uploader: Uploader, bytes: number): Promise<void>;
-	/** Claims the bytes that a body still lacks, from its first byte until shortly after its last: nothing is claimed by what is only announced. */
+	/** Claims the bytes that a body still lacks, from its first byte until shortly after its last: an announcement alone claims nothing. */
 	claim(uploader: Uploader, bytes: number): ByteMeter;
 }
 
@@ -49,7 +49,7 @@ interface Claim {
 export function createUploadSpace({ spaceFor, monotonic }: Dependencies): UploadSpace {
 	const claims = new Set<Claim>();
 
-	/** What others claim on a disk; visitors' claims count for visitors only. */
+	/** The claims of others on a disk; visitors' claims count for visitors only. */
 	const claimed = async (disk: object, free: number, isForVisitor: boolean): Promise<number> => {
 		const byClient = new Map<string, number>();
 		for (const { client, viewer, left, lastBytesAt } of [...claims]) {

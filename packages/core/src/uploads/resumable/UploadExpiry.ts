@@ -5,7 +5,7 @@ interface Dependencies {
 	expireAfter: number;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
-	/** Milliseconds of a clock that nobody sets. */
+	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 }
 
@@ -15,7 +15,7 @@ type Times = Pick<UploadRecord, 'touchedAt' | 'expiresAt'>;
 const mostRemembered = 20_000;
 
 /**
- * When uploads expire. What is stored has the time of day; a machine without a battery for its clock is set ahead by years once it finds the time. So an upload that
+ * The expiry of uploads. The database stores the time of day; a machine without a battery for its clock is set ahead by years once it finds the time. So an upload that
  * this process has touched expires only when the time has really passed, too.
  */
 export class UploadExpiry {
@@ -27,7 +27,7 @@ export class UploadExpiry {
 		this.#parts = parts;
 	}
 
-	/** The upload is in use; what to store of that. */
+	/** The upload is in use; returns the time to store. */
 	touch(idHash: string): Times {
 		this.#touchedAt.delete(idHash);
 		this.#touchedAt.set(idHash, this.#parts.monotonic());

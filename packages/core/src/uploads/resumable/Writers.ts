@@ -5,29 +5,29 @@ import { Failure, isFailure } from '@stowage/rules';
 import type { Lease, Leases } from '../../leases/createLeases.js';
 import type { Log } from '../../log.js';
 
-/** A connection that brought nothing for so long is taken for dead once a newer one wants its place. */
+/** A connection without a byte for this long counts as dead once a newer one wants its place. */
 const quietMs = 3_000;
 
 /** How long a newer one waits for the older to let go: it may still be bringing bytes to the disk. */
 const handoverMs = 20_000;
 
-/** Who is still at work after so long holds a lease, by which other processes can ask for it. What ends sooner costs no write. */
+/** A writer takes a lease after this long, by which other processes can ask for the upload. Shorter writes cost no row. */
 const lookMs = 500;
 
-/** A process that does not renew its lease for so long has stopped, and what it held is taken over. */
+/** A process that does not renew its lease for this long counts as stopped, and its upload is taken over. */
 const leaseMs = 3_000;
 
 interface Dependencies {
 	leases: Leases;
 	uploads: Pick<UploadStore, 'isStaged'>;
 	log: Log;
-	/** Milliseconds of a clock that nobody sets. */
+	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 }
 
-/** Somebody who works on an upload. */
+/** A connection that works on an upload. */
 export class Writer {
-	/** What it works on, once that is known. */
+	/** The staged file that it works on, once it is known. */
 	stagedId: string | undefined;
 	readonly #name: string;
 	readonly #parts: Dependencies;
@@ -68,7 +68,7 @@ export class Writer {
 		this.#lastBytesAt = this.#parts.monotonic();
 	}
 
-	/** Whether it ends by itself, or would for all we can tell never be heard of again. */
+	/** Whether it will end, or is dead as far as this process knows. */
 	get isStale(): boolean {
 		const { request } = this;
 		if (this.#isOverdue || request.complete || request.destroyed) return true;
@@ -83,7 +83,7 @@ export class Writer {
 		if (!isOver) throw inUse();
 	}
 
-	/** The lease of the upload, for which somebody elsewhere is asked and given some time. Throws `locked` while they keep it. */
+	/** The lease of the upload. A holder in another process is asked to release it, and given some time. Throws `locked` while it keeps the lease. */
 	async lease(waitMs: number): Promise<Lease> {
 		this.#isTaking = true;
 		try {
@@ -115,11 +115,11 @@ export class Writer {
 		if (this.#lease !== undefined) return;
 		this.#lease = await this.#take(0);
 		if (this.#lease === undefined) {
-			// Whoever has it waits for the storage's lock, and sees by this that we are alive.
+			// The holder waits for the storage's lock, and sees by this that this process is alive.
 			await leases.ask(this.#name);
 			this.#giveWay();
 		}
-		// It was ended elsewhere, or taken for stopped and gone on with.
+		// It was ended elsewhere, or taken over as stopped.
 		const { stagedId } = this;
 		if (stagedId !== undefined && !this.#hasEnded && !(await uploads.isStaged(stagedId))) this.#cut();
 	}
@@ -130,18 +130,18 @@ export class Writer {
 
 	#cut(): void {
 		this.#isOverdue = true;
-		// Not `locked`, which says that the bytes are somebody else's: those that came by this connection are kept.
+		// Not `locked`, which would mean another client's bytes: those that came by this connection are kept.
 		if (!this.request.complete) this.request.destroy(new Failure('timeout', 'A newer connection took over.'));
 	}
 }
 
-/** Lets one at a time work on an upload. Between processes the storage's lock does; a lease tells them whom to ask for it. */
+/** Serializes the writers of an upload. Between processes the storage's lock does; the lease names the process to ask. */
 export class Writers {
 	readonly #writers = new Map<string, Writer>();
 
 	constructor(readonly parts: Dependencies) {}
 
-	/** Runs `work` alone in this process. Throws `locked` while another connection brings bytes; one that is dead gives way, keeping what had arrived. */
+	/** Runs `work` alone in this process. Throws `locked` while another connection brings bytes; a dead one is ended, and its bytes are kept. */
 	async alone<T>(key: string, request: IncomingMessage, work: (writer: Writer) => Promise<T>): Promise<T> {
 		await this.awaitTakeover(key);
 		if (this.#writers.has(key)) throw inUse();
@@ -160,18 +160,18 @@ export class Writers {
 		}
 	}
 
-	/** Waits for a writer that gives way. */
+	/** Waits for a writer that is ending. */
 	async awaitTakeover(key: string): Promise<void> {
 		const writer = this.#writers.get(key);
 		if (writer?.isStale) await writer.end();
 	}
 
-	/** Asks a writer in another process to give way if it is dead. */
+	/** Asks a writer in another process to end if it is dead. */
 	async askElsewhere(key: string): Promise<void> {
 		await this.parts.leases.ask(leaseName(key));
 	}
 
-	/** Ends a writer, alive or not. One in another process hears of it within a second. */
+	/** Ends a writer, alive or not. One in another process is notified within a second. */
 	async end(key: string): Promise<void> {
 		await this.#writers.get(key)?.end();
 		await this.parts.leases.revoke(leaseName(key));

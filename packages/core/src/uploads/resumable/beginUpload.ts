@@ -22,7 +22,7 @@ interface Dependencies {
 
 type NewUpload = Pick<UploadRecord, 'name' | 'directory' | 'area' | 'mtime' | 'metadata' | 'length' | 'address'>;
 
-/** Begins an upload as the headers of its first request describe it. Throws what speaks against it before a byte of it is read. */
+/** Begins an upload as described by the headers of its first request. Throws all refusals before the first byte is read. */
 export async function beginUpload(
 	parts: Dependencies,
 	viewer: Viewer,
@@ -96,7 +96,7 @@ async function add(
 	return record;
 }
 
-/** Whoever takes themselves for signed in must not find their file in public because the session has ended. */
+/** A user whose session has expired must not publish a file as a visitor without noticing. */
 function defaultArea(viewer: Viewer, request: Request): Area {
 	return viewer.kind === 'user' || bringsSession(request) ? 'private' : 'public';
 }

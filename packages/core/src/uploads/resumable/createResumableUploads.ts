@@ -35,17 +35,17 @@ export interface Upload extends UploadRecord {
 	id: string;
 }
 
-/** Uploads that go on over several requests, as the headers of these tell. What does not succeed throws a Failure. */
+/** Uploads over several requests, controlled by their headers. Errors are thrown as Failures. */
 export interface ResumableUploads {
 	/** Begins an upload, with its first bytes where the request brings some. */
 	create(viewer: Viewer, request: Request): Promise<Upload>;
 	/** How far an upload has come. One that is whole and not yet in its place is brought there. */
 	inspect(viewer: Viewer, id: string, request: Request): Promise<Upload>;
-	/** Takes the request's body as the next piece. The last one brings the file to its place. */
+	/** Receives the request's body as the next chunk. The last one publishes the file. */
 	write(viewer: Viewer, id: string, request: Request): Promise<Upload>;
 	/** Ends an upload; a file that is in its place stays there. */
 	remove(viewer: Viewer, id: string): Promise<void>;
-	/** Drops what has expired. */
+	/** Removes expired uploads. */
 	sweep(): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ interface Dependencies {
 	leases: Leases;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
-	/** Milliseconds of a clock that nobody sets. */
+	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 }
 
@@ -85,7 +85,7 @@ export function createResumableUploads({
 
 	const expiry = new UploadExpiry({ expireAfter: config.uploads.expireAfter, now, monotonic });
 
-	/** The record, for whoever it belongs to. */
+	/** The record, for its owner. */
 	async function find(viewer: Viewer, idHash: string): Promise<UploadRecord> {
 		const record = await uploads.find(idHash);
 		if (record === undefined) throw unknown();
@@ -112,7 +112,7 @@ export function createResumableUploads({
 		try {
 			const arrival = { staged, name, ...(mtime === null ? {} : { mtime }) };
 			const entry = await files.publishOnce(owner, { area, path: directory }, arrival);
-			// Also if somebody noted it meanwhile, or ended the upload: a file that is in its place stays there.
+			// Also if another process recorded it meanwhile, or ended the upload: a published file stays.
 			await uploads.finish(idHash, staged.id, entry.path);
 			return { ...record, offset: length, stagedId: null, entryPath: entry.path };
 		} finally {
@@ -120,7 +120,7 @@ export function createResumableUploads({
 		}
 	}
 
-	/** What is held for sure; nothing for a file that is whole, or has left staging by a call that did not live to note it: it is to be published. */
+	/** The number of durable bytes; undefined for a file that is complete, or that a call published without recording it: it is to be published. */
 	async function heldSoFar(viewer: Viewer, record: UploadRecord): Promise<UploadRecord | undefined> {
 		if (record.entryPath !== null) return record;
 		if (record.offset === record.length) return undefined;
@@ -138,7 +138,7 @@ export function createResumableUploads({
 		return (await heldSoFar(viewer, record)) ?? (await publish(viewer, idHash, record));
 	}
 
-	/** Runs `work` while nobody else, here or in another process, works on what is staged. */
+	/** Runs `work` while no other request, here or in another process, works on the staged file. */
 	function locked<T>(
 		viewer: Viewer,
 		idHash: string,
@@ -159,7 +159,7 @@ export function createResumableUploads({
 		return withLockedUpload(idHash, parts, work);
 	}
 
-	/** What is held, also while another process writes, which gives way if its connection is dead. */
+	/** The number of durable bytes, also while another process writes, which releases the upload if its connection is dead. */
 	async function look(viewer: Viewer, idHash: string, writer: Writer): Promise<UploadRecord> {
 		const known = await heldSoFar(viewer, await find(viewer, idHash));
 		if (known === undefined) return locked(viewer, idHash, writer, (whole) => held(viewer, idHash, whole));
@@ -167,7 +167,7 @@ export function createResumableUploads({
 		return known;
 	}
 
-	/** Notes so many bytes once they would survive a power cut. */
+	/** Records the offset once the bytes before it would survive a power cut. */
 	async function keep(idHash: string, record: UploadRecord, staged: StagedFile, size: number): Promise<UploadRecord> {
 		await staged.sync();
 		const progress = { offset: size, ...expiry.touch(idHash) };
@@ -223,7 +223,7 @@ export function createResumableUploads({
 		quotas.dropped(ownerOf(viewer, record));
 	}
 
-	/** The same for one that failed: what can't be dropped now expires. */
+	/** The same for a failed upload: a staged file that can't be removed now expires. */
 	async function abandon(viewer: Viewer, idHash: string, record: UploadRecord): Promise<void> {
 		await discard(viewer, idHash, record).catch((error) =>
 			log.warn({ err: error }, 'a failed upload could not be removed'),
@@ -239,7 +239,7 @@ export function createResumableUploads({
 			const key = uploadKeyOf(req.headers);
 			const id = key === undefined ? randomBytes(32).toString('base64url') : idOfKey(viewer, key);
 			const idHash = secretHash(id);
-			// Sent again, as the answer was lost: the client goes on from where the first try came to.
+			// A repeated request, since the response was lost: the client continues from the offset of the first attempt.
 			if (key !== undefined && (await uploads.find(idHash)) !== undefined)
 				return resumable.inspect(viewer, id, request);
 			return writers.alone(idHash, req, async (writer) => {
@@ -265,7 +265,7 @@ export function createResumableUploads({
 					const receiveAll = (own: UploadRecord) => receive(viewer, idHash, own, request, writer, checksum);
 					return { ...(await locked(viewer, idHash, writer, receiveAll)), id };
 				} catch (error) {
-					// Without a key nobody can ever find it again.
+					// Without a key no client can ever find it again.
 					if (key === undefined) await abandon(viewer, idHash, record);
 					throw error;
 				}
@@ -287,7 +287,7 @@ export function createResumableUploads({
 			const offset = byteCount(req.headers, 'Upload-Offset');
 			const checksum = parseChecksum(textHeader(req.headers, 'Upload-Checksum'));
 			const idHash = secretHash(id);
-			// Asked before the older writer is: a stranger must not make it give way.
+			// Checked before the older writer is asked: a stranger must not make it release the upload.
 			await find(viewer, idHash);
 			return writers.alone(idHash, req, (writer) =>
 				locked(viewer, idHash, writer, async (found) => {
@@ -321,12 +321,12 @@ function ownerOf(viewer: Viewer, record: UploadRecord): Viewer {
 	return record.userId === null ? { kind: 'anonymous' } : viewer;
 }
 
-/** `Expect: 100-continue` waits for this: all that the headers tell is in order. */
+/** `Expect: 100-continue` waits for this: all headers are valid. */
 function inviteBody({ raw }: Request): void {
 	if (/100-continue/i.test(raw.req.headers.expect ?? '')) raw.res.writeContinue();
 }
 
-/** The same for every try with this key, and for nobody else. */
+/** The same for every attempt with this key, and different for all other clients. */
 function idOfKey(viewer: Viewer, key: string): string {
 	const who = viewer.kind === 'user' ? viewer.id : '';
 	return createHash('sha256').update(`upload ${who} ${key}`).digest('base64url');

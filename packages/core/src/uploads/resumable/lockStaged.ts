@@ -4,10 +4,10 @@ import { isFailure } from '@stowage/rules';
 import type { Log } from '../../log.js';
 import { inUse, type Writer } from './Writers.js';
 
-/** How long a request waits for a writer in another process, which may be dead and about to give way. */
+/** How long a request waits for a writer in another process, which may be dead and about to end. */
 const takeoverMs = 1_500;
 
-/** Somebody who works without a lease says within a second that they are alive. Who does not for so long has stopped. */
+/** A writer without a lease shows within a second that it is alive. One that does not for this long has stopped. */
 const signMs = 2_500;
 
 const lookMs = 100;
@@ -16,20 +16,20 @@ interface Dependencies {
 	/** The row as it is now. */
 	find(): Promise<UploadRecord>;
 	stage(id: string): Promise<StagedFile>;
-	/** Throws where so many bytes can't be written. */
+	/** Throws if this many bytes can't be written. */
 	assertSpace(bytes: number): Promise<void>;
 	uploads: Pick<UploadStore, 'restage' | 'finish'>;
 	/** Where the upload's file lies, if it was published from this staged file; nothing if it was not. */
 	findPublished(record: UploadRecord, stagedId: string): Promise<string | undefined>;
 	writer: Writer;
 	log: Log;
-	/** Milliseconds of a clock that nobody sets. */
+	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 }
 
 /**
- * Runs `work` with the row as it is while nobody else, in whichever process, works on what is staged. Throws `locked` while another process brings bytes. One that has stopped
- * in the middle keeps its lock for as long as it is stopped: what is durable goes on in another staged file, and what it still does after that meets a file without a name and a
+ * Runs `work` with the current row while no other writer, in any process, works on the staged file. Throws `locked` while another process brings bytes. One that has stopped
+ * in the middle keeps its lock for as long as it is stopped: the durable bytes continue in another staged file, and its later writes go to a file without a name and a
  * row that is not its own.
  */
 export async function withLockedUpload<T>(
@@ -86,7 +86,7 @@ async function tryLock(staged: StagedFile): Promise<StagedLock | 'locked' | unde
 	}
 }
 
-/** Goes on with what is durable in another staged file. */
+/** Continues with the durable bytes in another staged file. */
 async function fork(
 	idHash: string,
 	staged: StagedFile,
@@ -98,7 +98,7 @@ async function fork(
 	await assertSpace(record.offset);
 	const other = await staged.fork(record.offset);
 	if (await uploads.restage(idHash, staged.id, other.id)) {
-		// From now on whoever holds it can't publish it either.
+		// From now on the holder can't publish it either.
 		await staged.discard();
 		// They may have done so just before that, if they went on with all bytes in hand: then that is the upload's file, and there is no second.
 		const published = await findPublished(record, staged.id);

@@ -9,11 +9,11 @@ interface Chunk {
 	/** Bytes that may come. */
 	most: number;
 	checksum: Checksum | undefined;
-	/** Throws where what was announced passes a quota. */
+	/** Throws if the announced size exceeds a quota. */
 	assertRoom(): Promise<void>;
 	/** Called whenever bytes arrive. */
 	onBytes(): void;
-	/** Notes that so many bytes of the file are held. */
+	/** Records that this many bytes of the file are durable. */
 	keep(size: number): Promise<unknown>;
 	log: Log;
 }
@@ -21,7 +21,7 @@ interface Chunk {
 async function* nothing(): AsyncGenerator<Uint8Array, void> {}
 
 /**
- * Appends the body of a request to its file; resolves to the size of that. What arrived of a piece that breaks off is kept, and noted now and then before; one with a checksum is kept
+ * Appends the body of a request to its file; resolves to the size of that. The bytes of an interrupted chunk are kept, and its offset is recorded at intervals before; a chunk with a checksum is kept
  * whole or not at all.
  */
 export async function receiveChunk(staged: StagedFile, body: AsyncIterable<Uint8Array>, chunk: Chunk): Promise<number> {
@@ -39,7 +39,7 @@ export async function receiveChunk(staged: StagedFile, body: AsyncIterable<Uint8
 		return size;
 	} catch (error) {
 		await checkpoints?.stop();
-		// Somebody else's bytes are not ours to judge.
+		// Bytes of another writer are not verified here.
 		if (isFailure(error, 'locked')) throw error;
 		const tidy = checksum === undefined ? keepWhatArrived() : staged.append(nothing(), offset);
 		await tidy.catch((cause) => log.warn({ err: cause }, 'the bytes of an interrupted upload could not be saved'));
@@ -47,7 +47,7 @@ export async function receiveChunk(staged: StagedFile, body: AsyncIterable<Uint8
 	}
 }
 
-/** The body of an upload as a piece of its file. Fails with `tooLarge` at the first byte too many, and as the body does. */
+/** The body of an upload as a chunk of its file. Fails with `tooLarge` at the first excess byte, and with the errors of the body. */
 async function* readChunk(
 	body: AsyncIterable<Uint8Array>,
 	{ most, checksum, onBytes }: Pick<Chunk, 'most' | 'checksum' | 'onBytes'>,
@@ -64,15 +64,15 @@ async function* readChunk(
 
 const everyMs = 5_000;
 
-/** Notes now and then how far a long body has come, so that a crash costs its last seconds only. */
+/** Records the offset of a long body at intervals, so that a crash costs its last seconds only. */
 class Checkpoints {
 	#running: Promise<void> | undefined;
 	readonly #timer: NodeJS.Timeout;
 
-	/** What `note` throws is left to whoever notes the end: it meets the same fault, the fault is over, or the storage has dropped what it could not keep. */
-	constructor(note: () => Promise<unknown>) {
+	/** Errors of `record` are ignored: the final record meets the same fault, the fault is over, or the storage has dropped the bytes that it could not keep. */
+	constructor(record: () => Promise<unknown>) {
 		this.#timer = setInterval(() => {
-			this.#running ??= note()
+			this.#running ??= record()
 				.then(
 					() => {},
 					() => {},
@@ -84,7 +84,7 @@ class Checkpoints {
 		this.#timer.unref();
 	}
 
-	/** Resolves when nothing is noted any more. */
+	/** Resolves once no record is under way. */
 	async stop(): Promise<void> {
 		clearInterval(this.#timer);
 		await this.#running;

@@ -26,7 +26,7 @@ const namesKeptMs = 30 * dayMs;
 /** Rows dropped in one go. */
 const sweptAtOnce = 100;
 
-/** Drops what has expired, and what a crash has left in staging. */
+/** Removes expired uploads, and staged files that a crash has left. */
 export async function sweepUploads(parts: Dependencies): Promise<void> {
 	const { config, database, storage, now } = parts;
 	const { uploads } = database;
@@ -37,7 +37,7 @@ export async function sweepUploads(parts: Dependencies): Promise<void> {
 			if (await expire(parts, idHash, stagedId)) settled++;
 		}
 	} while (settled === sweptAtOnce);
-	// Until then its client is told that it has expired, after that it is unknown.
+	// Until then its client gets 410, after that 404.
 	await uploads.forget(now() - config.uploads.expireAfter);
 	// Forms that a crash cut off leave staged files that no row knows of.
 	const ages = {
@@ -51,7 +51,7 @@ export async function sweepUploads(parts: Dependencies): Promise<void> {
 	await storage.sweepStaging(ages, isNeeded);
 }
 
-/** Drops one whose time is over by what is stored; resolves to whether it did. One that is in use here was stored before the clock was set ahead. */
+/** Removes an upload that has expired by its stored time; resolves to whether it did. One that is in use here was stored before the clock was set ahead. */
 async function expire(parts: Dependencies, idHash: string, stagedId: string): Promise<boolean> {
 	const { config, database, expiry, now } = parts;
 	if (!expiry.isInUse(idHash)) return dropStaged(parts, idHash, stagedId);

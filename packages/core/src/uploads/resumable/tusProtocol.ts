@@ -9,10 +9,10 @@ export const tusVersion = '1.0.0';
 
 const tusPaths = [contract.createUpload.path, contract.inspectUpload.path];
 
-/** What a POST may stand for. Not HEAD: Node would expect the body that the answer to a POST has, and the connection would go out of step. */
+/** Methods that a POST may override to. Not HEAD: Node would expect the body of a response to POST, and the connection would lose its framing. */
 const overrides = ['patch', 'delete'] as const;
 
-/** What tus wants of every request and answer: the version, and another method for clients that can't send the right one. */
+/** The parts of tus in every request and response: the version, and the method override for clients that can't send the right one. */
 export function speakTus(server: Server, basePath: string): void {
 	const prefix = `${basePath}/api/uploads/`;
 	server.ext('onRequest', (request, h) => {

@@ -3,7 +3,7 @@ import { parseInput, z } from '@stowage/plugin-api';
 import { type Area, Failure, normalizeName, type StoragePath } from '@stowage/rules';
 import { askedArea } from '../askedArea.js';
 
-/** What a client wants an upload to become. */
+/** The destination of an upload. */
 export interface UploadWish {
 	name: string;
 	directory: StoragePath;
