@@ -1,0 +1,10 @@
+import test from 'ava';
+
+/** Ends what several tests of a file share, the last first, once they have all ended. Called while the file is loaded. */
+export function fileTeardown(): { teardown(end: () => Promise<void>): void } {
+	const ends: (() => Promise<void>)[] = [];
+	test.after.always(async () => {
+		for (const end of ends.splice(0).reverse()) await end();
+	});
+	return { teardown: (end) => void ends.push(end) };
+}
