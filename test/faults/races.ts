@@ -3,24 +3,33 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
-import { serveArgs, startServer } from '../serverProcess.js';
+import { fileTeardown } from '../fileTeardown.js';
+import { type ServerProcess, serveArgs, startServer } from '../serverProcess.js';
 
 type Caller = (method: 'POST' | 'DELETE', address: string, body: object) => Promise<number>;
 
-export interface RacingGround {
+interface RacingGround {
 	call: Caller;
-	/** Ada's home on the disk. */
+	/** The user's home on the disk. */
 	home: string;
 }
 
-/** A server with two clients' worth of connections for one user. */
-export async function racingGround(t: ExecutionContext): Promise<RacingGround> {
+const shared = fileTeardown();
+let started: Promise<{ folder: string; server: ServerProcess }> | undefined;
+
+async function start() {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-races-'));
-	t.teardown(() => rm(folder, { recursive: true, force: true }));
-	const server = await startServer(t, { args: serveArgs(folder) });
-	const cookie = await server.register('ada');
+	shared.teardown(() => rm(folder, { recursive: true, force: true }));
+	return { folder, server: await startServer(shared, { args: serveArgs(folder) }) };
+}
+
+/** A user of the server of all races, with two clients' worth of connections. */
+async function racingGround(username: string): Promise<RacingGround> {
+	started ??= start();
+	const { folder, server } = await started;
+	const cookie = await server.register(username);
 	return {
-		home: path.join(folder, 'files/users/ada'),
+		home: path.join(folder, 'files/users', username),
 		async call(method, address, body) {
 			const answer = await fetch(`${server.url}/api/${address}`, {
 				method,
@@ -58,7 +67,7 @@ const whole = [...inFolder].sort();
 
 /** Deletes a folder and moves it at the same time: one of them succeeds, and it is whole or gone. */
 export async function deleteAgainstMove(t: ExecutionContext, races: number): Promise<void> {
-	const { call, home } = await racingGround(t);
+	const { call, home } = await racingGround('deleteAgainstMove');
 	await mkdir(path.join(home, 'target'));
 	const won = { move: 0, remove: 0 };
 	for (let race = 0; race < races; race++) {
@@ -79,7 +88,7 @@ export async function deleteAgainstMove(t: ExecutionContext, races: number): Pro
 
 /** Two clients rename or move the same thing: one success and one clear refusal, and it is there once. */
 export async function twoChanges(t: ExecutionContext, races: number): Promise<void> {
-	const { call, home } = await racingGround(t);
+	const { call, home } = await racingGround('twoChanges');
 	await mkdir(path.join(home, 'left'));
 	await mkdir(path.join(home, 'right'));
 	for (let race = 0; race < races; race++) {
@@ -106,7 +115,7 @@ export async function twoChanges(t: ExecutionContext, races: number): Promise<vo
 
 /** Two clients move two folders into each other: each is moved or refused for what it is, never as a taken name, and nothing is lost. */
 export async function intoEachOther(t: ExecutionContext, races: number): Promise<void> {
-	const { call, home } = await racingGround(t);
+	const { call, home } = await racingGround('intoEachOther');
 	const outcomes = new Map<string, number>();
 	for (let race = 0; race < races; race++) {
 		const [a, b] = [`a ${race}`, `b ${race}`];
@@ -127,7 +136,7 @@ export async function intoEachOther(t: ExecutionContext, races: number): Promise
 
 /** Two clients want one name for two things: one gets it, and the other is told so and has lost nothing. */
 export async function oneName(t: ExecutionContext, races: number): Promise<void> {
-	const { call, home } = await racingGround(t);
+	const { call, home } = await racingGround('oneName');
 	for (let race = 0; race < races; race++) {
 		for (const side of ['a', 'b']) await writeFile(path.join(home, `${race} ${side}`), side);
 		const rename = (oldPath: string) => call('POST', 'renameItem', { oldPath, newName: `${race}`, type: 'private' });
@@ -140,7 +149,7 @@ export async function oneName(t: ExecutionContext, races: number): Promise<void>
 
 /** Copies a folder while it is deleted: the copy is whole, or there is none and the caller knows. */
 export async function copyAgainstDelete(t: ExecutionContext, races: number, files: number): Promise<void> {
-	const { call, home } = await racingGround(t);
+	const { call, home } = await racingGround('copyAgainstDelete');
 	const outcomes = { copied: 0, refused: 0 };
 	for (let race = 0; race < races; race++) {
 		const folder = path.join(home, `above ${race}/folder`);
