@@ -4,7 +4,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ExecutionContext } from 'ava';
 import { until } from '../packages/core/test/until.js';
-import { type ServerProcess, serveArgs, startServer } from './serverProcess.js';
+import { type ServerProcess, serveArgs, startServer, type Teardown } from './serverProcess.js';
 
 const plugin = pathToFileURL(path.resolve('test/faults/programs/jobsPlugin.js')).href;
 
@@ -20,7 +20,7 @@ export interface JobSite {
 }
 
 /** A data folder that several server processes share, with a plugin whose jobs leave traces. */
-export async function jobSite(t: ExecutionContext, database?: string): Promise<JobSite> {
+export async function jobSite(t: Teardown, database?: string): Promise<JobSite> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-jobs-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const traces = path.join(folder, 'traces');
@@ -38,6 +38,23 @@ export async function jobSite(t: ExecutionContext, database?: string): Promise<J
 		lines: async (file) =>
 			(await readFile(path.join(traces, file), 'utf8').catch(() => '')).split('\n').filter(Boolean),
 	};
+}
+
+export interface JobPair {
+	site: JobSite;
+	one: ServerProcess;
+	two: ServerProcess;
+}
+
+/** Two server processes over one database and data folder. */
+export async function jobPair(t: Teardown, database?: string): Promise<JobPair> {
+	const site = await jobSite(t, database);
+	return { site, one: await site.start(), two: await site.start() };
+}
+
+/** Both end as they are asked to. */
+export async function stopBoth(t: ExecutionContext, { one, two }: JobPair): Promise<void> {
+	for (const server of [one, two]) t.is(await server.stop(), 0);
 }
 
 /** One person's calls of any of the processes. */
@@ -74,14 +91,11 @@ export async function runManyJobs(t: ExecutionContext, count: number, database?:
 	await one.stop('SIGKILL');
 	const effects = async () => (await readdir(site.traces)).filter((name) => name.endsWith('.effect'));
 	await until('all took effect', async () => (await effects()).length === count);
-	await until('the last has ended', async () => {
-		const last = await Promise.all(
-			[...first.slice(-5), ...second.slice(-5), ...third.slice(-5)].map(async (id) =>
-				(first.includes(id) ? ada : bob).find(two, id),
-			),
-		);
-		return last.every(({ status }) => status === 'completed');
-	});
+	for (const last of [first, second, third])
+		for (const id of last.slice(-5)) {
+			const { find } = last === first ? ada : bob;
+			await until('the last have ended', async () => (await find(two, id)).status === 'completed');
+		}
 	t.deepEqual((await effects()).sort(), ids.map((id) => `${id}.effect`).sort());
 	const runs = (await site.lines('ran')).map((line) => line.split(' ') as [string, string, string]);
 	const again = runs.filter(([, attempt]) => attempt !== '1');

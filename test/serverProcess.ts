@@ -23,7 +23,10 @@ export interface ServerOptions {
 	env?: Record<string, string>;
 }
 
-type Teardown = { teardown(end: () => Promise<void>): void };
+/** Where it is said what ends with a test, or with all tests of a file. */
+export interface Teardown {
+	teardown(end: () => Promise<void>): void;
+}
 
 /** How long a server may take until it says that it is ready. */
 const startMs = 10 * 60_000;

@@ -2,16 +2,17 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
-import { jobSite } from '../jobServers.js';
+import type { JobPair } from '../jobServers.js';
 import type { ServerProcess } from '../serverProcess.js';
 
 /** Renames a folder by one process while another one moves a file in it that has a link: the link leads to the file at both. */
-export async function renameAgainstMoveInside(t: ExecutionContext, races: number, database?: string): Promise<void> {
-	const site = await jobSite(t, database);
-	const one = await site.start();
-	const two = await site.start();
-	const cookie = await one.register('ada');
-	const home = path.join(site.dataDir, 'files/users/ada');
+export async function renameAgainstMoveInside(
+	t: ExecutionContext,
+	races: number,
+	{ site, one, two }: JobPair,
+): Promise<void> {
+	const cookie = await one.register('links');
+	const home = path.join(site.dataDir, 'files/users/links');
 	const call = async ({ url }: ServerProcess, address: string, body: object): Promise<Response> =>
 		fetch(`${url}/api/${address}`, {
 			method: 'POST',
@@ -45,5 +46,4 @@ export async function renameAgainstMoveInside(t: ExecutionContext, races: number
 	}
 	t.log(`${lost.length} links lost in ${races} races; ${moved.inTime} moves came in time, ${moved.tooLate} too late`);
 	t.deepEqual(lost, []);
-	for (const server of [one, two]) t.is(await server.stop(), 0);
 }

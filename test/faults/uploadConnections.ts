@@ -3,16 +3,35 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
-import type { ServerProcess } from '../serverProcess.js';
+import { fileTeardown } from '../fileTeardown.js';
+import type { ServerProcess, Teardown } from '../serverProcess.js';
 import { type Door, type Job, newJob, Refusal, sendOn, startFailingServer, temporaryFolder } from './uploading.js';
 
 const ways = ['form', 'pieces', 'checked pieces'] as const;
 
-async function uploadingGround(t: ExecutionContext, clock?: string) {
+interface Site {
+	server: ServerProcess;
+	dataDir: string;
+}
+
+async function startSite(t: Teardown, clock?: string): Promise<Site> {
 	const dataDir = await temporaryFolder(t);
-	const server = await startFailingServer(t, { dataDir, ...(clock === undefined ? {} : { clock }) });
-	const door: Door = { url: server.url, cookie: await server.register('ada') };
-	return { server, door, home: path.join(dataDir, 'files/users/ada') };
+	return { dataDir, server: await startFailingServer(t, { dataDir, ...(clock === undefined ? {} : { clock }) }) };
+}
+
+const shared = fileTeardown();
+let site: Promise<Site> | undefined;
+
+/** A user of a server whose clock goes as it should. */
+function sharedGround(username: string) {
+	site ??= startSite(shared);
+	return uploadingGround(site, username);
+}
+
+async function uploadingGround(at: Promise<Site>, username: string) {
+	const { server, dataDir } = await at;
+	const door: Door = { url: server.url, cookie: await server.register(username) };
+	return { server, door, home: path.join(dataDir, 'files/users', username) };
 }
 
 /** A line to the server that breaks after so many bytes have gone up; `Infinity` never. Half of the time the server is not told, as when a radio is switched off. */
@@ -67,7 +86,7 @@ async function sendUntilDone(door: Door, job: Job): Promise<number> {
 
 /** Cuts at random bytes, seen by the server or not: every upload ends whole and once. */
 export async function cutConnections(t: ExecutionContext, cuts: number): Promise<void> {
-	const { server, door, home } = await uploadingGround(t);
+	const { server, door, home } = await sharedGround('cut');
 	// Some pass a whole form of 300 kB, or it would never come through while there are cuts left.
 	const line = await badLine(t, server, () =>
 		line.cuts() < cuts ? 1 + Math.random() * 600_000 : Number.POSITIVE_INFINITY,
@@ -84,7 +103,7 @@ export async function cutConnections(t: ExecutionContext, cuts: number): Promise
 
 /** The same file from two tabs at once, under one key: it comes to be once and whole. */
 export async function twoTabs(t: ExecutionContext, times: number): Promise<void> {
-	const { door, home } = await uploadingGround(t);
+	const { door, home } = await sharedGround('tabs');
 	for (let time = 0; time < times; time++) {
 		for (const way of ways) {
 			const job = newJob(`${time} ${way}`, 500_000, way);
@@ -99,7 +118,7 @@ export async function twoTabs(t: ExecutionContext, times: number): Promise<void>
 export async function jumpingClock(t: ExecutionContext, times: number): Promise<void> {
 	const clock = path.join(await temporaryFolder(t), 'clock');
 	await writeFile(clock, '0');
-	const { door, home } = await uploadingGround(t, clock);
+	const { door, home } = await uploadingGround(startSite(t, clock), 'ada');
 	const dayMs = 24 * 60 * 60 * 1000;
 	for (let time = 0; time < times; time++) {
 		const job = newJob(`${time}.bin`, 1_000_000, 'pieces');

@@ -2,15 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { jobSite } from '../jobServers.js';
-import type { ServerProcess } from '../serverProcess.js';
+import type { JobPair } from '../jobServers.js';
 
 /** Sends each upload, a form or the beginning of a resumable one, to two processes at once under one key: both answer with the same one. */
-export async function oneKeyAtBoth(t: ExecutionContext, rounds: number, database?: string): Promise<void> {
-	const site = await jobSite(t, database);
-	const servers = [await site.start(), await site.start()];
-	const cookie = await (servers[0] as ServerProcess).register('ada');
-	const home = path.join(site.dataDir, 'files/users/ada');
+export async function oneKeyAtBoth(t: ExecutionContext, rounds: number, { site, one, two }: JobPair): Promise<void> {
+	const servers = [one, two];
+	const cookie = await one.register('keys');
+	const home = path.join(site.dataDir, 'files/users/keys');
+	const staged = () => readdir(path.join(site.dataDir, 'files/.stowage/staging'));
 	const atBoth = (send: (url: string) => Promise<Response>) => Promise.all(servers.map(({ url }) => send(url)));
 
 	const names: string[] = [];
@@ -25,15 +24,15 @@ export async function oneKeyAtBoth(t: ExecutionContext, rounds: number, database
 			return fetch(`${url}/api/upload`, { method: 'POST', headers: { cookie, 'stowage-upload-key': key }, body: form });
 		});
 		for (const answer of answers) t.is(answer.status, 200, `${round}: ${await answer.clone().text()}`);
-		const [one, two] = await Promise.all(answers.map((answer) => answer.json()));
-		t.deepEqual(one, two, `${round}`);
-		const { name } = one.entries[0];
+		const [first, second] = await Promise.all(answers.map((answer) => answer.json()));
+		t.deepEqual(first, second, `${round}`);
+		const { name } = first.entries[0];
 		t.is(await readFile(path.join(home, name), 'utf8'), `round ${round}`);
 		names.push(name);
 	}
 	t.is(new Set(names).size, rounds);
 	t.deepEqual((await readdir(home)).filter((name) => name !== 'Public').sort(), names.sort());
-	t.deepEqual(await readdir(path.join(site.dataDir, 'files/.stowage/staging')), []);
+	t.deepEqual(await staged(), []);
 
 	for (let round = 0; round < rounds; round++) {
 		const key = randomBytes(16).toString('hex');
@@ -43,10 +42,9 @@ export async function oneKeyAtBoth(t: ExecutionContext, rounds: number, database
 			fetch(`${url}/api/uploads`, { method: 'POST', headers: { ...headers, 'stowage-upload-key': key } }),
 		);
 		for (const answer of answers) t.is(answer.status, 201, `${round}: ${await answer.text()}`);
-		const [one, two] = answers.map((answer) => answer.headers.get('location'));
-		t.is(one, two);
+		const [first, second] = answers.map((answer) => answer.headers.get('location'));
+		t.is(first, second);
 	}
-	t.is((await readdir(path.join(site.dataDir, 'files/.stowage/staging'))).length, rounds);
+	t.is((await staged()).length, rounds);
 	t.log(`${rounds} forms and ${rounds} creations at both: the same answer each time`);
-	for (const server of servers) t.is(await server.stop(), 0);
 }

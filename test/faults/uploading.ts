@@ -2,8 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import type { ExecutionContext } from 'ava';
-import { type ServerProcess, startServer } from '../serverProcess.js';
+import { type ServerProcess, startServer, type Teardown } from '../serverProcess.js';
 
 /** What the server that can be made to fail is told. */
 export interface FailingServer {
@@ -15,13 +14,13 @@ export interface FailingServer {
 	clock?: string;
 }
 
-export function startFailingServer(t: ExecutionContext, server: FailingServer): Promise<ServerProcess> {
+export function startFailingServer(t: Teardown, server: FailingServer): Promise<ServerProcess> {
 	const flags = { '--port': '0', '--data-dir': server.dataDir, '--log-level': 'error', ...server.flags };
 	const more = [String(server.diesAfterCommits ?? 0), server.clock ?? ''];
 	return startServer(t, { args: ['test/faults/programs/serve.js', JSON.stringify(flags), ...more] });
 }
 
-export async function temporaryFolder(t: ExecutionContext): Promise<string> {
+export async function temporaryFolder(t: Teardown): Promise<string> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-faults-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	return folder;
