@@ -32,7 +32,7 @@ const capacity = 2 ** 40;
 
 export interface MemoryOptions {
 	/**
-	 * Whether the storage can tell its free and total space, as not every storage can.
+	 * Whether the storage knows its free and total space, as not every storage does.
 	 * @default 'known'
 	 */
 	space?: 'known' | 'unknown';
@@ -93,7 +93,7 @@ export class MemoryStorage implements FolderTimesStorage, ReplacingStorage {
 		this.#apart(from, to, options);
 		const path = this.#freePath(to, options);
 		if (options.beforeNaming !== undefined) await options.beforeNaming(baseName(path));
-		// Looked up after the wait, in which somebody else may have moved it.
+		// Looked up after the wait, since it may have been moved meanwhile.
 		const node = this.#apart(from, to, options);
 		this.#publish(node, path, options);
 		this.#folder(parentPath(from)).delete(baseName(from));
@@ -121,7 +121,7 @@ export class MemoryStorage implements FolderTimesStorage, ReplacingStorage {
 			for (;;) {
 				const path = this.#freePath(to, options);
 				await options.beforeNaming?.(baseName(path));
-				// Somebody else may have taken the name meanwhile.
+				// Another caller may have taken the name meanwhile.
 				if (this.#freePath(to, options) !== path) continue;
 				const copy = this.#apart(from, to, options).copy();
 				this.#publish(copy, path, options);
@@ -286,7 +286,7 @@ class OpenMemoryFile implements OpenFile {
 	async close(): Promise<void> {}
 }
 
-/** Tells the caller of each thing that a copy will hold. */
+/** Calls `beforeItem` for each item of a copy. */
 async function announceCopy(node: Node, options: CopyOptions): Promise<void> {
 	const { type, size } = itemOf('', node);
 	await options.beforeItem?.({ type, size });

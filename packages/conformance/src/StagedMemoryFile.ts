@@ -2,7 +2,7 @@ import type { CommitOptions, NamingOptions, StagedFile, StagedLock, StorageItem 
 import { baseName, Failure, type StoragePath } from '@stowage/rules';
 import { type FileNode, itemOf, type MemoryRoot, type StagedNode } from './memoryTree.js';
 
-/** What a staged file needs of the storage that it is published in. */
+/** The parts of the storage that a staged file is published in. */
 export interface PublishingTree {
 	/** The path, or one beside it with the first free of the other names. Throws as `publish` does. */
 	freePath(path: StoragePath, options: NamingOptions): StoragePath;
@@ -76,7 +76,7 @@ export class StagedMemoryFile implements StagedFile {
 				const free = this.tree.freePath(path, options);
 				if (options.beforeNaming !== undefined) {
 					await options.beforeNaming(baseName(free));
-					// Somebody else may have taken the name, or dropped the file.
+					// Another caller may have taken the name, or dropped the file.
 					if (this.#open() !== node || this.tree.freePath(path, options) !== free) continue;
 				}
 				this.tree.publish(node, free, options);

@@ -96,7 +96,7 @@ export function authSuite(test: TestFn, name: string, open: () => Promise<AuthPr
 		t.false(auth.isOutdated(await auth.protect('correct horse')));
 	});
 
-	rule('time does not tell whether there is such a user', async (t) => {
+	rule('the time does not reveal whether there is such a user', async (t) => {
 		const auth = await open();
 		const secret = await auth.protect('correct horse');
 		const known: number[] = [];
@@ -109,7 +109,7 @@ export function authSuite(test: TestFn, name: string, open: () => Promise<AuthPr
 		t.true(ratio > 0.8 && ratio < 1.25, `known : unknown = ${ratio}`);
 	});
 
-	rule('many at once are answered or told to come back, and the main thread stays free', async (t) => {
+	rule('many at once are answered or refused with a time to retry, and the main thread stays free', async (t) => {
 		const auth = await open();
 		const secret = await auth.protect('correct horse');
 		const hash = await workOf(() => auth.verify(secret, 'wrong horse'));
@@ -124,7 +124,7 @@ export function authSuite(test: TestFn, name: string, open: () => Promise<AuthPr
 		}
 		const hashes = results.filter((result) => result.status === 'fulfilled').length;
 		t.true(hashes > 0);
-		// A hash on the main thread leaves it a turn or two between one and the next.
+		// A hash on the main thread leaves it a round or two of the event loop between one and the next.
 		t.true(count > 10 * hashes, `${count} turns in ${hashes} hashes`);
 		t.true(mostWork < 40 * hash, `${mostWork} ms of work in one turn, where one hash takes ${hash} ms`);
 		t.true(await auth.verify(secret, 'correct horse'));

@@ -19,7 +19,7 @@ export class FileNode extends MemoryNode {
 	readonly type = 'file';
 	bytes: Uint8Array = new Uint8Array(0);
 
-	/** Replaced, never written into: whoever opened the file keeps what it held. */
+	/** Replaced, never modified: an open file keeps its content. */
 	setBytes(bytes: Uint8Array): void {
 		this.bytes = bytes;
 		this.changed();
@@ -55,7 +55,7 @@ export class FolderNode extends MemoryNode {
 	}
 }
 
-/** What outlives a storage that is closed and opened again: the tree and the files in the making. */
+/** The state that outlives a storage that is closed and opened again: the tree and the staged files. */
 export class MemoryRoot {
 	readonly id: string = crypto.randomUUID();
 	readonly tree = new FolderNode();
@@ -85,7 +85,7 @@ export class MemoryRoot {
 	}
 }
 
-/** Of a copy in memory nothing is half done: what is kept of it is that it was begun, and what was published. */
+/** A copy in memory is never incomplete: only its beginning and its published entry are stored. */
 export interface MemoryCopy {
 	readonly id: string;
 	readonly type: Node['type'];

@@ -15,7 +15,7 @@ import { uploadRules } from './repositories/uploads.js';
 import { userRules } from './repositories/users.js';
 
 export interface OpenedRepositories {
-	/** The database, whose clock for what is made now is `clock`. */
+	/** The database, which uses `clock` for new rows. */
 	db: Stores;
 	close(): Promise<void>;
 }

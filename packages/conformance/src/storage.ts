@@ -10,13 +10,13 @@ import { stagingRules } from './storage/staging.js';
 import type { Rule } from './storage/steps.js';
 
 export interface StorageUnderTest {
-	/** A driver for an empty root of its own; what it takes is given back by `t.teardown`. */
+	/** A driver for an empty root of its own; `t.teardown` releases its resources. */
 	driver: StorageDriver;
 }
 
 export type MakeStorageDriver = (t: ExecutionContext) => Promise<StorageUnderTest>;
 
-/** What every storage must do, one test a rule. `name` begins the titles. */
+/** The rules that every storage must pass, one test each. `name` begins the titles. */
 export function storageSuite(test: TestFn, name: string, makeDriver: MakeStorageDriver): void {
 	const rule: Rule = (title, check) => {
 		test(`${name}: ${title}`, async (t) => {

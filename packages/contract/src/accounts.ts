@@ -13,7 +13,7 @@ export const checkLoginStatus = endpoint({
 		isLoggedIn: z.boolean(),
 		username: z.string().nullable(),
 		settings: settings.nullable(),
-		/** What the person may keep and keeps, in bytes; null without a limit. */
+		/** The user's limit and current use, in bytes; null without a limit. */
 		quota: z.object({ bytes: z.number(), used: z.number() }).nullable(),
 	}),
 });
@@ -48,9 +48,9 @@ const session = z.object({
 	/** The one that asks. */
 	current: z.boolean(),
 	createdAt: z.number(),
-	/** A few minutes may be missing: what a session does is noted now and then. */
+	/** A few minutes may be missing: the last use of a session is recorded at intervals. */
 	lastSeenAt: z.number(),
-	/** What it was begun with; null where that is not known. */
+	/** The client that signed in; null if unknown. */
 	userAgent: z.string().nullable(),
 	address: z.string().nullable(),
 });
@@ -73,7 +73,7 @@ export const endOtherSessions = endpoint({
 	result: message,
 });
 
-/** The session goes on under a new id; every other one of the user ends in the same step. */
+/** The session gets a new id; every other one of the user ends in the same step. */
 export const changePassword = endpoint({
 	method: 'POST',
 	path: '/api/password',

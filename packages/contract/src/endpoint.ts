@@ -17,7 +17,7 @@ export interface Endpoint<
 	readonly method: Method;
 	readonly path: string;
 	readonly audience: Audience;
-	/** What a visitor is told instead of the usual sentence. */
+	/** The message for visitors instead of the usual one. */
 	readonly signInMessage: string;
 	/** Unknown keys of a query are ignored. */
 	readonly query: Query;

@@ -9,7 +9,7 @@ export const maxFollowedTickets = 32;
 
 const ticket = z.string().min(1).max(256);
 
-/** A stream of server-sent events: `changed` for one folder, `job` and `ticket` for the caller. A visitor hears of the tickets that are named. */
+/** A stream of server-sent events: `changed` for one folder, `job` and `ticket` for the caller. A visitor gets those of the tickets in the query. */
 export const events = endpoint({
 	method: 'GET',
 	path: '/api/events',
@@ -23,7 +23,7 @@ export const events = endpoint({
 	}),
 });
 
-/** What the events of the stream carry as JSON, by their names. */
+/** The JSON of the stream's events, by their names. */
 export const eventData = {
 	/** The folder's listing may have changed. */
 	changed: z.object({ type: area, directory: z.string() }),

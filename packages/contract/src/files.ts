@@ -102,7 +102,7 @@ export const download = endpoint({
 /** Longest edges of the pictures that the server makes, in pixels. */
 export const thumbnailSizes = [256, 2048] as const;
 
-/** A picture of a file as WebP, no larger than `size` at either edge; 415 for what has none. The path follows as in a download. */
+/** A picture of a file as WebP, no larger than `size` at either edge; 415 for a file without one. The path follows as in a download. */
 export const thumbnail = endpoint({
 	method: 'GET',
 	path: '/api/thumbnail/{path*}',
@@ -139,7 +139,7 @@ export const makeTicket = endpoint({
 	method: 'POST',
 	path: '/api/downloadTickets',
 	payload: selection,
-	// What a database takes in one row.
+	// The limit of one row of the database.
 	maxPayloadBytes: maxSelectionBytes / 2,
 	result: z.object({
 		ticket: z.string(),
@@ -153,8 +153,8 @@ export const makeTicket = endpoint({
 	}),
 });
 
-/** The frozen selection, for some hours, until it is ended, or until the session that made it ends: 410 from then on. */
+/** The fixed selection, for some hours, until it is ended, or until the session that made it ends: 410 from then on. */
 export const downloadByTicket = endpoint({ method: 'GET', path: '/api/downloadTickets/{ticket}' });
 
-/** Ends a ticket, and what goes out on it right now. */
+/** Ends a ticket, and its transfers under way. */
 export const endTicket = endpoint({ method: 'DELETE', path: '/api/downloadTickets/{ticket}', result: message });

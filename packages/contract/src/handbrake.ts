@@ -67,7 +67,7 @@ const noHandbrake = () => {
 	throw new Failure('unavailable', 'HandBrake CLI is not available');
 };
 
-/** Calls that belong to plugins, and what is answered on a server without these. */
+/** The calls of plugins, and their responses on a server without them. */
 export const optionalEndpoints: readonly OptionalEndpoint[] = [
 	{ endpoint: handbrakeCheck, whenAbsent: () => ({ available: false }) },
 	{ endpoint: handbrakeConvert, whenAbsent: noHandbrake },

@@ -13,21 +13,21 @@ export const job = z.object({
 	/** Such as `copy`, `move` or `convert`. */
 	kind: z.string(),
 	status: jobStatus,
-	/** What it does, for people: 'Copy 3 items to Holiday'. */
+	/** Its description for people: 'Copy 3 items to Holiday'. */
 	title: z.string(),
 	/** How much is done of `total`; both 0 as long as nothing is known. */
 	done: z.number(),
 	total: z.number(),
 	unit: z.enum(['bytes', 'items', 'percent']),
-	/** Units a second; null where it can't be told. */
+	/** Units per second; null if unknown. */
 	speed: z.number().nullable(),
-	/** Seconds; null where it can't be told. */
+	/** Seconds; null if unknown. */
 	timeLeft: z.number().nullable(),
-	/** Why it failed, for people; also what a cancelled one had done. */
+	/** Why it failed, for people; for a cancelled one, what it had done. */
 	error: z.string().nullable(),
 	/** Whether `POST /api/jobs/{id}/retry` would run it again. */
 	canRetry: z.boolean(),
-	/** What this kind tells beside: while it runs its details, in the end its result. */
+	/** The details of this kind while it runs, and its result at the end. */
 	detail: z.record(z.string(), z.unknown()).nullable(),
 	createdAt: z.number(),
 	startTime: z.number().nullable(),
@@ -41,7 +41,7 @@ export const transferDetail = z.object({
 	errors: z.array(z.object({ path: z.string(), message: z.string(), code: z.string().optional() })).default([]),
 });
 
-/** The `detail` of a `convert`: what is known so far. The job's id is the id of the conversion. */
+/** The `detail` of a `convert`, as far as known. The job's id is the id of the conversion. */
 export const conversionDetail = z.object({
 	/** Frames a second, at the moment and on average. */
 	currentFps: z.number().nullish(),
@@ -50,10 +50,10 @@ export const conversionDetail = z.object({
 	eta: z.string().nullish(),
 	/** Relative to the area. */
 	outputPath: z.string().nullish(),
-	/** Bytes of the original and, in the end, of what it became. */
+	/** Bytes of the original and, at the end, of the new file. */
 	sizeBefore: z.number().nullish(),
 	sizeAfter: z.number().nullish(),
-	/** In the end; it is kept also where it was to be deleted and is not what was converted any more. */
+	/** At the end: the original is also kept if it was to be deleted but was changed during the conversion. */
 	isOriginalDeleted: z.boolean().nullish(),
 });
 
@@ -68,7 +68,7 @@ export const cancelJob = endpoint({ method: 'DELETE', path: '/api/jobs/{id}', au
 /** Runs one that failed or was cancelled again, from where it was where its kind can. */
 export const retryJob = endpoint({ method: 'POST', path: '/api/jobs/{id}/retry', audience: 'user', result: job });
 
-/** What `Prefer: respond-async` is answered with, as 202, when a call takes longer. */
+/** The response to `Prefer: respond-async`, as 202, when a call takes longer. */
 export const respondedAsync = z.object({ jobId: z.string() });
 
 /** Copies or moves items of the area `type` into the folder `directory` of `toType`, by default the same area. Answers 202. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { endpoint } from './define.js';
 import { itemPath, message } from './schemas.js';
 
-/** Makes a link to a file or folder of the caller's private area. The token is told this once and never again. */
+/** Creates a link to a file or folder of the caller's private area. The token is in this response only. */
 export const generateTempLink = endpoint({
 	method: 'POST',
 	path: '/api/generateTempLink',
@@ -12,7 +12,7 @@ export const generateTempLink = endpoint({
 	result: z.object({ token: z.string(), expiresAt: z.number() }),
 });
 
-/** What a link leads to, for whoever has it. */
+/** The item of a link, for anybody who has the link. */
 export const temporaryDownload = endpoint({
 	method: 'GET',
 	path: '/api/temp/{token}',

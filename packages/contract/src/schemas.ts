@@ -14,7 +14,7 @@ export const path = z.string().transform((text, context) => {
 /** The path of something other than the root. */
 export const itemPath = path.refine((value) => value !== '', { message: 'must not be empty' });
 
-/** At most so many of something. The first one that is wrong is told and ends the reading: a fault for each of a hundred thousand would cost more than the call. */
+/** An array of at most this many items. Only the first invalid one is reported: an error for each of a hundred thousand would cost more than the call. */
 export function listOf<Item extends z.ZodType>(item: Item, most: number) {
 	const list = z
 		.array(z.unknown())

@@ -2,7 +2,7 @@ import { endpoint } from './define.js';
 
 /**
  * Resumable uploads by tus 1.0.0, with creation, creation-with-upload, termination, expiration and checksum. All that they say is in headers; bodies are
- * pieces of the file. `Stowage-Entry-Path`, the percent-encoded path in the area, tells that the file is in its place.
+ * chunks of the file. `Stowage-Entry-Path`, the percent-encoded path in the area, means that the file is published.
  */
 export const createUpload = endpoint({ method: 'POST', path: '/api/uploads' });
 
@@ -13,7 +13,7 @@ export const writeUpload = endpoint({ method: 'PATCH', path: '/api/uploads/{id}'
 
 export const removeUpload = endpoint({ method: 'DELETE', path: '/api/uploads/{id}' });
 
-/** What the server offers. */
+/** The capabilities of the server. */
 export const uploadOptions = endpoint({ method: 'OPTIONS', path: '/api/uploads' });
 
 export const uploadOptionsOfOne = endpoint({ method: 'OPTIONS', path: '/api/uploads/{id}' });

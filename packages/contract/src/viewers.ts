@@ -14,5 +14,5 @@ export const viewerLink = endpoint({
 	}),
 });
 
-/** The file itself; its name follows the token, since viewers look at the extension. */
+/** The file itself; its name follows the token, since viewers go by the extension. */
 export const followViewerLink = endpoint({ method: 'GET', path: '/api/viewerLink/{token}/{name}' });

@@ -22,7 +22,7 @@ import { rootStore } from './stores/files/roots.js';
 import { ticketStore } from './stores/files/tickets.js';
 import { uploadStore } from './stores/files/uploads.js';
 
-/** What the server remembers beside the files. */
+/** The stores of the database. */
 export interface Database extends Stores {
 	/** Free bytes on the disk of a database file; unbounded for a database that is elsewhere. */
 	freeSpace(): Promise<number>;
@@ -33,7 +33,7 @@ export interface Database extends Stores {
 }
 
 export interface DatabaseOptions {
-	/** The clock for what is made now; milliseconds since the epoch. */
+	/** The clock for new rows; milliseconds since the epoch. */
 	now?: () => number;
 	/** The steps that make the tables, all of them by default. */
 	migrations?: readonly Migration[];
@@ -41,14 +41,14 @@ export interface DatabaseOptions {
 
 /**
  * Opens `sqlite:<path>` or `mysql://user:password@host:port/name` (with `?socket=<path>` through that socket) and brings its tables up
- * to date, waiting up to ten minutes for another process that does. Throws a DatabaseError for what only the administrator can mend, and
+ * to date, waiting up to ten minutes for another process that does. Throws a DatabaseError for errors that only the administrator can correct, and
  * the Failure `unavailable` for a server that is away or a file that stays locked. Once open, the stores throw `unavailable` while the database is away and work again when it is back.
  */
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
 	const { now = Date.now, migrations = allMigrations } = options;
 	try {
 		const target = parseDatabaseUrl(url);
-		// Each loaded by whoever opens one: there is a program to each, and some commands need neither.
+		// Loaded when needed: each has a program of its own, and some commands need neither.
 		if (target.kind === 'mysql') {
 			const { openMysql } = await import('./connection/mysql/openMysql.js');
 			return database(await openMysql(target.address, migrations, now), now, async () => Number.POSITIVE_INFINITY);

@@ -75,7 +75,7 @@ export function isFailure(error: unknown, kind?: FailureKind): error is Failure 
 	return kind === undefined || (error as Failure).kind === kind;
 }
 
-/** The kind that an error answer's `code` stands for, so that a client can throw what the server threw. */
+/** The kind of an error response's `code`, so that a client can throw the same Failure as the server. */
 export function failureKind(code: string): FailureKind | undefined {
 	for (const kind of Object.keys(failures) as FailureKind[]) {
 		if (failures[kind].code === code) return kind;

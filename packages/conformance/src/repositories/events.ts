@@ -1,6 +1,6 @@
 import { type Rule, second } from './rules.js';
 
-/** What processes tell each other's pages. */
+/** Events that processes exchange for their pages. */
 export function eventRules(rule: Rule): void {
 	const minute = 60 * second;
 	const event = (number: number) => ({ number, payload: `event ${number}` });
@@ -41,7 +41,7 @@ export function eventRules(rule: Rule): void {
 		t.is((await events.latest(minute, 'another')).length, 80);
 	});
 
-	rule('who listens is known for as long as they say so', async (t, { events }, clock) => {
+	rule('a listening process is known for as long as it renews that', async (t, { events }, clock) => {
 		t.deepEqual(await events.listeners(minute, 'one'), []);
 		await events.listen('one', false);
 		await events.listen('two', true);

@@ -8,7 +8,7 @@ function recordOf(...stagedIds: string[]): IdempotencyRecord {
 	return { stagedIds, revision: randomUUID() };
 }
 
-/** What tries with one idempotency key agree on. */
+/** The agreement of attempts with one idempotency key. */
 export function idempotencyRules(rule: Rule): void {
 	rule('an idempotency key stays with the record that claimed it first', async (t, { idempotency }) => {
 		const first = recordOf('s1', 's2');
@@ -19,13 +19,13 @@ export function idempotencyRules(rule: Rule): void {
 		t.deepEqual(await idempotency.claim(key, large), first);
 	});
 
-	rule('of many who claim one idempotency key at once, all get the same record', async (t, { idempotency }) => {
+	rule('of many concurrent claims of one idempotency key, all get the same record', async (t, { idempotency }) => {
 		const records = await Promise.all(Array.from({ length: 8 }, (_, n) => idempotency.claim(key, recordOf(`${n}`))));
 		t.is(new Set(records.map(({ revision }) => revision)).size, 1);
 		for (const record of records) t.deepEqual(record, records[0]);
 	});
 
-	rule('of many who replace one record of an idempotency key, one does', async (t, { idempotency }) => {
+	rule('of many concurrent replacements of one idempotency record, one succeeds', async (t, { idempotency }) => {
 		const seen = await idempotency.claim(key, recordOf('s1'));
 		const other = await idempotency.claim('b'.repeat(64), recordOf('s1'));
 		const next = Array.from({ length: 8 }, (_, n) => recordOf(`new ${n}`));

@@ -44,7 +44,7 @@ export function jobRules(rule: Rule): void {
 		await refuses(t, 'notFound', () => db.jobs.add(jobOf('two', 'nobody'), most));
 	});
 
-	rule('of many who claim one job at once, one gets it', async (t, db) => {
+	rule('of many concurrent claims of one job, one succeeds', async (t, db) => {
 		await db.jobs.add(jobOf('one', await userOf(db, 'ada')), most);
 		const claims = await Promise.all(
 			Array.from({ length: 8 }, (_, n) => db.jobs.claim({ id: 'one', holder: `${n}`, epoch: 1 }, `copy#${n}`, leaseMs)),
@@ -54,7 +54,7 @@ export function jobRules(rule: Rule): void {
 		t.is(await db.jobs.next('copy'), undefined);
 	});
 
-	rule('the next job is one of nobody who has enough, and who runs is told', async (t, db) => {
+	rule('the next job is of a user below the limit, and the users of running jobs are listed', async (t, db) => {
 		const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
 		await db.jobs.add(jobOf('hers', ada), most);
 		await db.jobs.add(jobOf('his', bob), most);
@@ -64,7 +64,7 @@ export function jobRules(rule: Rule): void {
 		t.like((await db.jobs.held(leaseMs))[0], { id: 'hers', userId: ada });
 	});
 
-	rule('of many who claim different jobs into one slot at once, one gets it', async (t, db) => {
+	rule('of many concurrent claims of different jobs for one slot, one succeeds', async (t, db) => {
 		const ada = await userOf(db, 'ada');
 		for (let n = 0; n < 8; n++) await db.jobs.add(jobOf(`job${n}`, ada), most);
 		const claims = await Promise.all(
@@ -76,7 +76,7 @@ export function jobRules(rule: Rule): void {
 		t.is((await db.jobs.held(leaseMs)).length, 1);
 	});
 
-	rule('a run is given what it needs, comes further, saves and ends', async (t, db, clock) => {
+	rule('a run gets its input, reports progress, saves a checkpoint and ends', async (t, db, clock) => {
 		const { jobs } = db;
 		const ada = await userOf(db, 'ada');
 		await jobs.add(jobOf('one', ada), most);
@@ -166,7 +166,7 @@ export function jobRules(rule: Rule): void {
 		t.false(await isExpired());
 		clock.now += 4 * second;
 		t.true(await isExpired());
-		t.true(await jobs.renew(run, leaseMs), 'nobody has taken it meanwhile');
+		t.true(await jobs.renew(run, leaseMs), 'it was not taken meanwhile');
 		t.false(await isExpired());
 		// The clock was wrong by years when the lease was given.
 		clock.now -= 400 * day;
@@ -291,7 +291,7 @@ export function jobRules(rule: Rule): void {
 		},
 	);
 
-	rule('users take turns, whoever has many and whoever came first', async (t, db, clock) => {
+	rule('users are served round robin, however many jobs they have and whoever came first', async (t, db, clock) => {
 		const { jobs } = db;
 		const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
 		const add = async (id: string, userId: string) => {
@@ -310,7 +310,7 @@ export function jobRules(rule: Rule): void {
 		for (const id of ['b1', 'b2']) await add(id, bob);
 		await runNext();
 		await runNext();
-		// Who comes with one at a time gets no more turns than who waits with many.
+		// A user who adds one at a time is served no more often than one with many waiting.
 		await add('b3', bob);
 		await runNext();
 		await add('b4', bob);
@@ -322,7 +322,7 @@ export function jobRules(rule: Rule): void {
 		t.is((await jobs.next('convert'))?.id, 'else');
 	});
 
-	rule('one user has so many of a kind and no more, also when many are started at once', async (t, db) => {
+	rule('the jobs of a user and kind are limited, also when many are started at once', async (t, db) => {
 		const { jobs } = db;
 		const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
 		const few = { ...most, jobs: 3 };
@@ -340,7 +340,7 @@ export function jobRules(rule: Rule): void {
 		await refuses(t, 'rateLimited', () => jobs.retry(run.id, few));
 	});
 
-	rule('what a user’s jobs keep is bounded; what ended makes room', async (t, db) => {
+	rule('the stored bytes of a user’s jobs are limited; ended jobs make room', async (t, db) => {
 		const { jobs } = db;
 		const ada = await userOf(db, 'ada');
 		const input = JSON.stringify('x'.repeat(398));
@@ -378,7 +378,7 @@ export function jobRules(rule: Rule): void {
 		t.deepEqual(await ids(10, 'nobody'), []);
 	});
 
-	rule('what has changed lately is told, whatever it was', async (t, db, clock) => {
+	rule('recent changes are listed, whichever field they were made in', async (t, db, clock) => {
 		const { jobs } = db;
 		const ada = await userOf(db, 'ada');
 		const changed = async () => {

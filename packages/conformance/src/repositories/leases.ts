@@ -12,25 +12,28 @@ async function taken(t: ExecutionContext, leases: LeaseStore, name: string, hold
 	return lease;
 }
 
-/** What one process does at a time. */
+/** Exclusive rights of one process at a time. */
 export function leaseRules(rule: Rule): void {
-	rule('of many who take a lease at once, one gets it, new, released or expired', async (t, { leases }, clock) => {
-		let last: LeaseKey | undefined;
-		for (const before of ['new', 'released', 'expired'] as const) {
-			if (before === 'released' && last !== undefined) await leases.release(last);
-			if (before === 'expired') clock.now += leaseMs + second;
-			const takes = await Promise.all(
-				Array.from({ length: 8 }, (_, n) => leases.take('name', n < 4 ? `holder ${n}` : 'the same', leaseMs)),
-			);
-			const [lease, ...others] = takes.filter((take) => take !== undefined);
-			t.deepEqual(others, [], before);
-			if (lease === undefined) throw new Error('nobody got it');
-			t.like(await leases.find('name'), { holder: lease.holder, epoch: lease.epoch, isAsked: false });
-			t.is(lease.hasLapsed, before === 'expired');
-			t.true(lease.epoch > (last?.epoch ?? 0));
-			last = lease;
-		}
-	});
+	rule(
+		'of many concurrent attempts to take a lease, one succeeds, be it new, released or expired',
+		async (t, { leases }, clock) => {
+			let last: LeaseKey | undefined;
+			for (const before of ['new', 'released', 'expired'] as const) {
+				if (before === 'released' && last !== undefined) await leases.release(last);
+				if (before === 'expired') clock.now += leaseMs + second;
+				const takes = await Promise.all(
+					Array.from({ length: 8 }, (_, n) => leases.take('name', n < 4 ? `holder ${n}` : 'the same', leaseMs)),
+				);
+				const [lease, ...others] = takes.filter((take) => take !== undefined);
+				t.deepEqual(others, [], before);
+				if (lease === undefined) throw new Error('nobody got it');
+				t.like(await leases.find('name'), { holder: lease.holder, epoch: lease.epoch, isAsked: false });
+				t.is(lease.hasLapsed, before === 'expired');
+				t.true(lease.epoch > (last?.epoch ?? 0));
+				last = lease;
+			}
+		},
+	);
 
 	rule('a lease is held under its own name only', async (t, { leases }) => {
 		await taken(t, leases, 'alice', 'one');
@@ -51,7 +54,7 @@ export function leaseRules(rule: Rule): void {
 		t.is(await leases.take('name', 'two', leaseMs), undefined);
 		t.is((await leases.find('name'))?.epoch, lease.epoch);
 		clock.now += 3 * second;
-		t.is(await leases.renew(lease, leaseMs), 'kept', 'nobody has taken it meanwhile');
+		t.is(await leases.renew(lease, leaseMs), 'kept', 'it was not taken meanwhile');
 		clock.now += leaseMs + second;
 		t.is(await leases.find('name'), undefined);
 		t.false(await leases.ask('name'));
@@ -84,7 +87,7 @@ export function leaseRules(rule: Rule): void {
 		t.false((await taken(t, leases, 'name', 'two')).hasLapsed);
 	});
 
-	rule('a holder hears that it was asked to give up, and only the one that was', async (t, { leases }, clock) => {
+	rule('a holder finds that its lease was requested, and no other holder does', async (t, { leases }, clock) => {
 		t.false(await leases.ask('name'));
 		const lease = await taken(t, leases, 'name', 'one');
 		t.is(await leases.renew(lease, leaseMs), 'kept');
@@ -97,7 +100,7 @@ export function leaseRules(rule: Rule): void {
 		t.is(await leases.renew(next, leaseMs), 'kept');
 	});
 
-	rule('what a process that is gone held is taken at once, and of another holding nothing', async (t, { leases }) => {
+	rule('the lease of a process that has ended can be taken at once, and no other one', async (t, { leases }) => {
 		const lease = await taken(t, leases, 'name', 'one');
 		for (const other of [
 			{ ...lease, epoch: lease.epoch - 1 },
@@ -109,7 +112,7 @@ export function leaseRules(rule: Rule): void {
 		t.is(await leases.renew(lease, leaseMs), 'lost');
 	});
 
-	rule('a lease that was taken while the clock was wrong by years is nobody’s', async (t, { leases }, clock) => {
+	rule('a lease that was taken while the clock was wrong by years is free', async (t, { leases }, clock) => {
 		clock.now += 400 * day;
 		const wrong = await taken(t, leases, 'name', 'one');
 		clock.now -= 400 * day;
@@ -117,7 +120,7 @@ export function leaseRules(rule: Rule): void {
 		t.true((await taken(t, leases, 'name', 'two')).epoch > wrong.epoch);
 	});
 
-	rule('what ended is forgotten, what is held stays, and epochs go on', async (t, { leases }, clock) => {
+	rule('sweeping removes ended leases, keeps held ones, and epochs continue', async (t, { leases }, clock) => {
 		const ended = await taken(t, leases, 'ended', 'one');
 		clock.now += hour;
 		const held = await taken(t, leases, 'held', 'one');

@@ -30,7 +30,7 @@ export function linkRules(rule: Rule): void {
 		for (const text of hostileTexts) t.is(await links.find(text), undefined);
 	});
 
-	rule('the links of somebody who is disabled are not found, and are again later', async (t, { users, links }) => {
+	rule('the links of a disabled user are not found until the user is enabled again', async (t, { users, links }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		await links.add(linkOf(alice, 'a'));
 		await users.setDisabled(alice.id, true);
@@ -68,7 +68,7 @@ export function linkRules(rule: Rule): void {
 		t.deepEqual(await namesOf('nobody'), []);
 	});
 
-	rule('a planned path is kept beside the old one until it is settled', async (t, { users, links }) => {
+	rule('a planned path is kept beside the old one until the move is confirmed', async (t, { users, links }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const [one, two] = [await links.add(linkOf(alice, 'a/one')), await links.add(linkOf(alice, 'a/two'))];
 		const pathsOf = async (hash: string) => {

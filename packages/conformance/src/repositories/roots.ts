@@ -16,7 +16,7 @@ export function rootRules(rule: Rule): void {
 		]);
 		await refuses(t, 'alreadyExists', () => roots.add(root('archive')));
 		await roots.add(root('Archive'));
-		t.is((await roots.list()).length, 3, 'names are told apart by case');
+		t.is((await roots.list()).length, 3, 'names are case-sensitive');
 	});
 
 	rule('one storage root at a time is the default one', async (t, { roots }) => {
@@ -138,7 +138,7 @@ export function rootRules(rule: Rule): void {
 		t.deepEqual(await homes.moves(), []);
 	});
 
-	rule('processes tell of a move, and are known to be silent', async (t, { homes }, clock) => {
+	rule('processes acknowledge a move, and silent ones are recognized', async (t, { homes }, clock) => {
 		await homes.acknowledge('run', 'one', false);
 		await homes.acknowledge('run', 'two', true);
 		await homes.acknowledge('other', 'one', true);

@@ -2,7 +2,7 @@ import type { Stores } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
 import type { ExecutionContext } from 'ava';
 
-/** What time it is to the database under test. */
+/** The current time of the database under test. */
 export interface Clock {
 	now: number;
 }

@@ -161,35 +161,38 @@ export function sessionRules(rule: Rule): void {
 		t.true(await isAlive('bob'));
 	});
 
-	rule('sessions of a user are listed with what they were begun with', async (t, { users, sessions }, clock) => {
-		const [alice, bob] = await Promise.all(['alice', 'bob'].map((username) => users.add({ username, secret: 's' })));
-		if (alice === undefined || bob === undefined) return t.fail();
-		const start = clock.now;
-		await sessions.add('first', alice, { userAgent: 'u'.repeat(1000), address: '2001:db8::1' });
-		clock.now += second;
-		await sessions.add('second', alice);
-		await sessions.add('of bob', bob);
-		await sessions.touch('first', start + 10 * second);
-		t.deepEqual(await sessions.list(alice.id, clock.now), [
-			{
-				idHash: 'first',
-				userId: alice.id,
-				createdAt: start,
-				lastSeenAt: start + 10 * second,
-				userAgent: 'u'.repeat(255),
-				address: '2001:db8::1',
-			},
-			{
-				idHash: 'second',
-				userId: alice.id,
-				createdAt: clock.now,
-				lastSeenAt: clock.now,
-				userAgent: null,
-				address: null,
-			},
-		]);
-		t.deepEqual(await sessions.list(alice.id, clock.now + 30 * day), [], 'none that is over');
-	});
+	rule(
+		'sessions of a user are listed with the client and time of their sign-in',
+		async (t, { users, sessions }, clock) => {
+			const [alice, bob] = await Promise.all(['alice', 'bob'].map((username) => users.add({ username, secret: 's' })));
+			if (alice === undefined || bob === undefined) return t.fail();
+			const start = clock.now;
+			await sessions.add('first', alice, { userAgent: 'u'.repeat(1000), address: '2001:db8::1' });
+			clock.now += second;
+			await sessions.add('second', alice);
+			await sessions.add('of bob', bob);
+			await sessions.touch('first', start + 10 * second);
+			t.deepEqual(await sessions.list(alice.id, clock.now), [
+				{
+					idHash: 'first',
+					userId: alice.id,
+					createdAt: start,
+					lastSeenAt: start + 10 * second,
+					userAgent: 'u'.repeat(255),
+					address: '2001:db8::1',
+				},
+				{
+					idHash: 'second',
+					userId: alice.id,
+					createdAt: clock.now,
+					lastSeenAt: clock.now,
+					userAgent: null,
+					address: null,
+				},
+			]);
+			t.deepEqual(await sessions.list(alice.id, clock.now + 30 * day), [], 'none that is over');
+		},
+	);
 
 	rule('all sessions of a user end, or all but one', async (t, { users, sessions }, clock) => {
 		const [alice, bob] = await Promise.all(['alice', 'bob'].map((username) => users.add({ username, secret: 's' })));
@@ -202,7 +205,7 @@ export function sessionRules(rule: Rule): void {
 		t.deepEqual(await sessions.findAlive(['a', 'b', 'c', 'of bob'], clock.now), new Set(['of bob']));
 	});
 
-	rule('sweeping forgets what is past its time and nothing else', async (t, { users, sessions }, clock) => {
+	rule('sweeping removes expired sessions and nothing else', async (t, { users, sessions }, clock) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const start = clock.now;
 		await sessions.add('idle', alice);

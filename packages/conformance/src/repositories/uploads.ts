@@ -19,7 +19,7 @@ const upload: UploadRecord = {
 	expiresAt: 5000,
 };
 
-/** What the server remembers of uploads that go on over several requests. */
+/** The rows of resumable uploads. */
 export function uploadRules(rule: Rule): void {
 	rule('an upload is found as it was added', async (t, { uploads }) => {
 		const large: UploadRecord = {
@@ -42,7 +42,7 @@ export function uploadRules(rule: Rule): void {
 		t.is(await uploads.find('one '), undefined);
 	});
 
-	rule('of many who begin one upload at once, one does', async (t, { uploads }) => {
+	rule('of many concurrent requests to begin one upload, one succeeds', async (t, { uploads }) => {
 		const results = await Promise.allSettled(
 			Array.from({ length: 8 }, (_, n) => uploads.add('one', { ...upload, name: `${n}` })),
 		);
@@ -65,18 +65,21 @@ export function uploadRules(rule: Rule): void {
 		t.deepEqual(await uploads.find('two'), upload);
 	});
 
-	rule('an upload that goes on with another staged file is out of reach of the one before', async (t, { uploads }) => {
-		await uploads.add('one', upload);
-		t.false(await uploads.restage('one', 'other', 'third'));
-		t.false(await uploads.restage('two', 'staged', 'third'));
-		t.true(await uploads.restage('one', 'staged', 'other'));
-		t.false(await uploads.advance('one', 'staged', { offset: 70, touchedAt: 2000, expiresAt: 6000 }));
-		t.false(await uploads.finish('one', 'staged', 'a.txt'));
-		t.deepEqual(await uploads.find('one'), { ...upload, stagedId: 'other' });
-		t.true(await uploads.finish('one', 'other', 'a.txt'));
-		t.false(await uploads.finish('one', 'other', 'b.txt'));
-		t.false(await uploads.restage('one', 'other', 'staged'));
-	});
+	rule(
+		'an upload that continues with another staged file can’t be changed by the writer of the one before',
+		async (t, { uploads }) => {
+			await uploads.add('one', upload);
+			t.false(await uploads.restage('one', 'other', 'third'));
+			t.false(await uploads.restage('two', 'staged', 'third'));
+			t.true(await uploads.restage('one', 'staged', 'other'));
+			t.false(await uploads.advance('one', 'staged', { offset: 70, touchedAt: 2000, expiresAt: 6000 }));
+			t.false(await uploads.finish('one', 'staged', 'a.txt'));
+			t.deepEqual(await uploads.find('one'), { ...upload, stagedId: 'other' });
+			t.true(await uploads.finish('one', 'other', 'a.txt'));
+			t.false(await uploads.finish('one', 'other', 'b.txt'));
+			t.false(await uploads.restage('one', 'other', 'staged'));
+		},
+	);
 
 	rule('unfinished uploads of visitors are counted by address', async (t, { uploads }) => {
 		await uploads.add('one', upload);
@@ -90,22 +93,25 @@ export function uploadRules(rule: Rule): void {
 		t.is(await uploads.countOfVisitors('192.0.2.3', 10), 0);
 	});
 
-	rule('of many that visitors of an address begin at once so many are begun as may be', async (t, { uploads }) => {
-		await uploads.add('finished', upload, 2);
-		await uploads.finish('finished', 'staged', 'a.txt');
-		await uploads.add('late', { ...upload, expiresAt: 10 }, 2);
-		const results = await Promise.allSettled(
-			Array.from({ length: 8 }, (_, n) => uploads.add(`upload ${n}`, { ...upload, stagedId: `staged ${n}` }, 2)),
-		);
-		t.is(results.filter((result) => result.status === 'fulfilled').length, 2);
-		for (const result of results) {
-			if (result.status === 'rejected') t.true(isFailure(result.reason, 'rateLimited'), String(result.reason));
-		}
-		t.is(await uploads.countOfVisitors('192.0.2.1', 1000), 2);
-		await uploads.add('elsewhere', { ...upload, stagedId: 'elsewhere', address: '192.0.2.2' }, 2);
-	});
+	rule(
+		'of many uploads that visitors of an address begin at once, no more than the limit are begun',
+		async (t, { uploads }) => {
+			await uploads.add('finished', upload, 2);
+			await uploads.finish('finished', 'staged', 'a.txt');
+			await uploads.add('late', { ...upload, expiresAt: 10 }, 2);
+			const results = await Promise.allSettled(
+				Array.from({ length: 8 }, (_, n) => uploads.add(`upload ${n}`, { ...upload, stagedId: `staged ${n}` }, 2)),
+			);
+			t.is(results.filter((result) => result.status === 'fulfilled').length, 2);
+			for (const result of results) {
+				if (result.status === 'rejected') t.true(isFailure(result.reason, 'rateLimited'), String(result.reason));
+			}
+			t.is(await uploads.countOfVisitors('192.0.2.1', 1000), 2);
+			await uploads.add('elsewhere', { ...upload, stagedId: 'elsewhere', address: '192.0.2.2' }, 2);
+		},
+	);
 
-	rule('what unfinished uploads hold is known, of each user and of visitors', async (t, { uploads }) => {
+	rule('the bytes of unfinished uploads are summed, of each user and of visitors', async (t, { uploads }) => {
 		t.deepEqual(await uploads.held(null, []), { bytes: 0, entries: 0 });
 		await uploads.add('one', { ...upload, offset: 40, stagedId: 's1' });
 		await uploads.add('two', { ...upload, offset: 0, stagedId: 's2' });
@@ -141,26 +147,29 @@ export function uploadRules(rule: Rule): void {
 		await uploads.prolong('unknown', 5000);
 	});
 
-	rule('what has expired is told until it was dropped, and known until it is forgotten', async (t, { uploads }) => {
-		await uploads.add('one', { ...upload, expiresAt: 3000 });
-		await uploads.add('two', { ...upload, stagedId: 'other', expiresAt: 2000 });
-		await uploads.add('done', { ...upload, expiresAt: 1000 });
-		await uploads.finish('done', 'staged', 'a.txt');
-		await uploads.add('young', upload);
-		t.deepEqual(await uploads.expired(3000, 10), [
-			{ idHash: 'two', stagedId: 'other' },
-			{ idHash: 'one', stagedId: 'staged' },
-		]);
-		t.is((await uploads.expired(3000, 1)).length, 1);
-		t.true(await uploads.isStaged('other'));
-		t.deepEqual([await uploads.countStaged('oth'), await uploads.countStaged('OTH')], [1, 0]);
-		t.false(await uploads.isStaged('OTHER'));
-		await uploads.drop('two');
-		t.false(await uploads.isStaged('other'));
-		t.deepEqual(await uploads.expired(3000, 10), [{ idHash: 'one', stagedId: 'staged' }]);
-		t.like(await uploads.find('two'), { stagedId: null, entryPath: null });
-		t.is(await uploads.forget(2000), 2);
-		t.is(await uploads.find('two'), undefined);
-		t.deepEqual(await uploads.find('young'), upload);
-	});
+	rule(
+		'an expired upload is listed until its file is dropped, and found until its row is removed',
+		async (t, { uploads }) => {
+			await uploads.add('one', { ...upload, expiresAt: 3000 });
+			await uploads.add('two', { ...upload, stagedId: 'other', expiresAt: 2000 });
+			await uploads.add('done', { ...upload, expiresAt: 1000 });
+			await uploads.finish('done', 'staged', 'a.txt');
+			await uploads.add('young', upload);
+			t.deepEqual(await uploads.expired(3000, 10), [
+				{ idHash: 'two', stagedId: 'other' },
+				{ idHash: 'one', stagedId: 'staged' },
+			]);
+			t.is((await uploads.expired(3000, 1)).length, 1);
+			t.true(await uploads.isStaged('other'));
+			t.deepEqual([await uploads.countStaged('oth'), await uploads.countStaged('OTH')], [1, 0]);
+			t.false(await uploads.isStaged('OTHER'));
+			await uploads.drop('two');
+			t.false(await uploads.isStaged('other'));
+			t.deepEqual(await uploads.expired(3000, 10), [{ idHash: 'one', stagedId: 'staged' }]);
+			t.like(await uploads.find('two'), { stagedId: null, entryPath: null });
+			t.is(await uploads.forget(2000), 2);
+			t.is(await uploads.find('two'), undefined);
+			t.deepEqual(await uploads.find('young'), upload);
+		},
+	);
 }

@@ -18,7 +18,7 @@ export function userRules(rule: Rule): void {
 		t.deepEqual(await users.get(added.id), added);
 	});
 
-	rule('nobody is found who was not added', async (t, { users }) => {
+	rule('a user who was not added is not found', async (t, { users }) => {
 		await users.add({ username: 'alice', secret: 's' });
 		t.is(await users.find('bob'), undefined);
 		t.is(await users.find(''), undefined);
@@ -32,7 +32,7 @@ export function userRules(rule: Rule): void {
 		t.is((await users.find('alice'))?.secret, 's');
 	});
 
-	rule('of many who ask for one name at once, one gets it', async (t, { users }) => {
+	rule('of many concurrent requests for one name, one succeeds', async (t, { users }) => {
 		const names = ['alice', 'Alice', 'ALICE', 'aLiCe', 'alicE', 'AlIcE', 'alIce', 'ALice'];
 		const results = await Promise.allSettled(names.map((username) => users.add({ username, secret: username })));
 		t.is(results.filter((result) => result.status === 'fulfilled').length, 1);
@@ -143,7 +143,7 @@ export function userRules(rule: Rule): void {
 		t.deepEqual(await users.get(alice.id), { ...alice, username: 'alicia', generation: 2 });
 	});
 
-	rule('changing a user who is not there is refused', async (t, { users, sessions }) => {
+	rule('changing an unknown user is refused', async (t, { users, sessions }) => {
 		await refuses(t, 'notFound', () => users.setSecret('nobody', 's'));
 		await refuses(t, 'notFound', () => users.setDisabled('nobody', true));
 		await refuses(t, 'notFound', () => users.changeSettings('nobody', { enablePreview: false }));
@@ -166,7 +166,7 @@ export function userRules(rule: Rule): void {
 		t.deepEqual(await db.users.settings(again.id), defaultSettings);
 	});
 
-	rule('a quota is what was said last, and the configuration’s until then', async (t, { users }) => {
+	rule('a quota is the one set last, and the configuration’s until then', async (t, { users }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const bob = await users.add({ username: 'bob', secret: 's' });
 		t.deepEqual(await users.quota(alice.id), { bytes: null, entries: null });

@@ -19,7 +19,7 @@ export function changingRules(rule: Rule): void {
 		t.is(await readText(storage, 'file'), 'mine');
 	});
 
-	rule('of many who make one folder one wins', async (t, storage) => {
+	rule('of many concurrent requests to make one folder one succeeds', async (t, storage) => {
 		const results = await outcomes(Array.from({ length: 8 }, () => storage.makeDirectory(p('wanted'))));
 		t.is(results.filter((result) => result === 'done').length, 1);
 		t.is(results.filter((result) => result === 'alreadyExists').length, 7);
@@ -97,7 +97,7 @@ export function changingRules(rule: Rule): void {
 		t.deepEqual(await names(storage, 'ab/a'), ['b']);
 	});
 
-	rule('of many who move to one name one wins and nothing is lost', async (t, storage) => {
+	rule('of many concurrent moves to one name one succeeds and nothing is lost', async (t, storage) => {
 		await putFolders(storage, 'target');
 		for (let n = 0; n < 8; n++) await put(storage, `file ${n}`, `content ${n}`);
 		const moves = Array.from({ length: 8 }, (_, n) => storage.move(p(`file ${n}`), p('target/wanted')));
@@ -110,7 +110,7 @@ export function changingRules(rule: Rule): void {
 		}
 	});
 
-	rule('of many who move one thing one wins and it is there once', async (t, storage) => {
+	rule('of many concurrent moves of one item one succeeds and it exists once', async (t, storage) => {
 		await put(storage, 'one', 'only');
 		const results = await outcomes(Array.from({ length: 8 }, (_, n) => storage.move(p('one'), p(`to ${n}`))));
 		t.is(results.filter((result) => result === 'done').length, 1);
@@ -118,7 +118,7 @@ export function changingRules(rule: Rule): void {
 		t.deepEqual(await names(storage, ''), [`to ${results.indexOf('done')}`]);
 	});
 
-	rule('what is removed is gone and its name is free', async (t, storage) => {
+	rule('a removed item is gone and its name is free', async (t, storage) => {
 		await putFolders(storage, 'folder', 'folder/sub');
 		await put(storage, 'folder/sub/a', 'x');
 		await put(storage, 'file', 'y');
@@ -136,7 +136,7 @@ export function changingRules(rule: Rule): void {
 		t.is(await readText(storage, 'a'), 'x');
 	});
 
-	rule('of many who remove one thing one wins', async (t, storage) => {
+	rule('of many concurrent removals of one item one succeeds', async (t, storage) => {
 		await putFolders(storage, 'folder');
 		const results = await outcomes(Array.from({ length: 8 }, () => storage.remove(p('folder'))));
 		t.is(results.filter((result) => result === 'done').length, 1);

@@ -67,25 +67,28 @@ export function copyingRules(rule: Rule): void {
 		t.is(await readText(storage, 'to/a'), 'x');
 	});
 
-	rule('a copy tells of each thing before it is made, and of what takes room', async (t, storage) => {
-		await putFolders(storage, 'from', 'from/deep', 'from/empty');
-		await put(storage, 'from/a', 'x'.repeat(1000));
-		await put(storage, 'from/deep/b', 'x'.repeat(20));
-		const items: string[] = [];
-		let bytes = 0;
-		const beforeItem = async ({ type, size }: { type: string; size: number }) => void items.push(`${type} ${size}`);
-		const beforeBytes = async (more: number) => {
-			bytes += more;
-		};
-		await storage.copy(p('from'), p('to'), { beforeItem, beforeBytes });
-		t.deepEqual(items.sort(), ['directory 0', 'directory 0', 'directory 0', 'file 1000', 'file 20']);
-		t.is(bytes, 1020);
-		const refusal = new Error('No more.');
-		const refuse = () => Promise.reject(refusal);
-		t.is(await t.throwsAsync(storage.copy(p('from'), p('other'), { beforeItem: refuse })), refusal);
-		t.is(await t.throwsAsync(storage.copy(p('from/a'), p('other'), { beforeBytes: refuse })), refusal);
-		t.deepEqual(await names(storage, ''), ['from', 'to']);
-	});
+	rule(
+		'a copy calls beforeItem for each item before it is made, and beforeBytes with its bytes',
+		async (t, storage) => {
+			await putFolders(storage, 'from', 'from/deep', 'from/empty');
+			await put(storage, 'from/a', 'x'.repeat(1000));
+			await put(storage, 'from/deep/b', 'x'.repeat(20));
+			const items: string[] = [];
+			let bytes = 0;
+			const beforeItem = async ({ type, size }: { type: string; size: number }) => void items.push(`${type} ${size}`);
+			const beforeBytes = async (more: number) => {
+				bytes += more;
+			};
+			await storage.copy(p('from'), p('to'), { beforeItem, beforeBytes });
+			t.deepEqual(items.sort(), ['directory 0', 'directory 0', 'directory 0', 'file 1000', 'file 20']);
+			t.is(bytes, 1020);
+			const refusal = new Error('No more.');
+			const refuse = () => Promise.reject(refusal);
+			t.is(await t.throwsAsync(storage.copy(p('from'), p('other'), { beforeItem: refuse })), refusal);
+			t.is(await t.throwsAsync(storage.copy(p('from/a'), p('other'), { beforeBytes: refuse })), refusal);
+			t.deepEqual(await names(storage, ''), ['from', 'to']);
+		},
+	);
 
 	rule('a copy that is given up leaves nothing', async (t, storage) => {
 		await putFolders(storage, 'from');

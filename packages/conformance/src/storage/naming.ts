@@ -43,7 +43,7 @@ export function namingRules(rule: Rule): void {
 		});
 	}
 
-	rule('what finds its name taken gets the first free one of those to try after it', async (t, storage) => {
+	rule('an item whose name is taken gets the first free one of its other names', async (t, storage) => {
 		await putFolders(storage, 'home', 'from');
 		for (const name of ['a', 'a 1', 'a 2', 'a 4']) await put(storage, `home/${name}`, `first ${name}`);
 		const otherNames = Array.from({ length: 400 }, (_, n) => `a ${n + 1}`);
@@ -52,10 +52,10 @@ export function namingRules(rule: Rule): void {
 		t.is((await staged.commit(p('home/a'), { otherNames })).name, 'a 3');
 		t.is(await readText(storage, 'home/a 3'), 'committed');
 		await put(storage, 'from/b', 'moved');
-		const told: string[] = [];
-		const beforeNaming = async (name: string) => void told.push(name);
+		const tried: string[] = [];
+		const beforeNaming = async (name: string) => void tried.push(name);
 		t.is((await storage.move(p('from/b'), p('home/a'), { otherNames, beforeNaming })).name, 'a 5');
-		t.is(told.at(-1), 'a 5');
+		t.is(tried.at(-1), 'a 5');
 		t.is((await storage.copy(p('home/a 5'), p('home/a'), { otherNames })).name, 'a 6');
 		t.is(await readText(storage, 'home/a 6'), 'moved');
 		t.is((await storage.copy(p('home'), p('home'), { otherNames: ['b'] })).name, 'b');
@@ -64,7 +64,7 @@ export function namingRules(rule: Rule): void {
 		t.is(await storage.count(p('home')), 7);
 	});
 
-	rule('what finds all its names taken is refused and stays', async (t, storage) => {
+	rule('an item whose names are all taken is refused and stays', async (t, storage) => {
 		for (const name of ['a', 'b', 'c']) await put(storage, name);
 		const otherNames = ['b', 'c'];
 		const staged = await storage.stage();
@@ -76,7 +76,7 @@ export function namingRules(rule: Rule): void {
 		t.is((await staged.commit(p('a'), { otherNames: [...otherNames, 'd'] })).name, 'd');
 	});
 
-	rule('of many who want the same names at once each gets one', async (t, storage) => {
+	rule('of many concurrent requests for the same names each gets one', async (t, storage) => {
 		const otherNames = Array.from({ length: 40 }, (_, n) => `a (${n + 1})`);
 		const files = await Promise.all(Array.from({ length: 20 }, () => storage.stage()));
 		const items = await Promise.all(files.map((staged) => staged.commit(p('a'), { otherNames })));

@@ -7,7 +7,7 @@ import { names, p, patternBytes, put, putFolders, type Rule, readBytes, readText
 
 const megabyte = 1024 * 1024;
 
-/** Listing, looking and reading. */
+/** Listing, stat and reading. */
 export function readingRules(rule: Rule): void {
 	rule('a new root is empty', async (t, storage) => {
 		t.deepEqual(await rows(storage, ''), []);
@@ -15,14 +15,14 @@ export function readingRules(rule: Rule): void {
 		t.like(await storage.stat(p('')), { name: '', type: 'directory', size: 0 });
 	});
 
-	rule('a root keeps its id and what it holds when it is opened again', async (t, storage, again) => {
+	rule('a root keeps its id and its contents when it is opened again', async (t, storage, again) => {
 		await put(storage, 'a.txt', 'here');
 		const reopened = await again();
 		t.is(reopened.rootId, storage.rootId);
 		t.is(await readText(reopened, 'a.txt'), 'here');
 	});
 
-	rule('a row tells name, type, size and modified time', async (t, storage) => {
+	rule('a row has name, type, size and modified time', async (t, storage) => {
 		await putFolders(storage, 'docs');
 		await put(storage, 'docs/a.txt', 'four', { mtime: 1_600_000_000_123 });
 		await putFolders(storage, 'docs/b');
@@ -32,7 +32,7 @@ export function readingRules(rule: Rule): void {
 		t.true(Number.isInteger(folder?.mtime));
 	});
 
-	rule('stat and open say what the listing says', async (t, storage) => {
+	rule('stat and open agree with the listing', async (t, storage) => {
 		await put(storage, 'a.txt', 'content', { mtime: 1_234_567_890_001 });
 		const [row] = await rows(storage, '');
 		const item = await storage.stat(p('a.txt'));
@@ -77,7 +77,7 @@ export function readingRules(rule: Rule): void {
 		t.is(await storage.count(p('')), 5);
 	});
 
-	rule('what is not there is notFound in every call', async (t, storage) => {
+	rule('a missing item is notFound in every call', async (t, storage) => {
 		await put(storage, 'file', 'x');
 		for (const path of ['gone', 'gone/deeper', 'file/below', 'file/below/deeper'])
 			await everythingRefused(t, storage, path);
@@ -190,7 +190,7 @@ export function readingRules(rule: Rule): void {
 		await t.throwsAsync(file.readInto(buffers, 0), { message: 'The file is closed.' });
 	});
 
-	rule('an open file stays what it was, whatever becomes of its name', async (t, storage) => {
+	rule('an open file keeps its content, whatever happens to its name', async (t, storage) => {
 		await put(storage, 'a', 'the first');
 		const file = await storage.open(p('a'));
 		await storage.remove(p('a'));
@@ -200,7 +200,7 @@ export function readingRules(rule: Rule): void {
 		await file.close();
 	});
 
-	rule('a survey, where there is one, tells all that stat knows', async (t, storage) => {
+	rule('a survey, if there is one, has all properties of stat', async (t, storage) => {
 		await putFolders(storage, 'docs', 'docs/b');
 		await put(storage, 'docs/a.txt', 'four', { mtime: 1_600_000_000_123 });
 		t.is(await storage.count(p('docs')), 2);

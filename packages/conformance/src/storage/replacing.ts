@@ -67,7 +67,7 @@ export function replacingRules(rule: Rule): void {
 			t.deepEqual(await names(storage, ''), ['copy', 'file', 'move']);
 		});
 
-	replacing('a file takes the place of the version that it is told', async (t, storage, again) => {
+	replacing('a file replaces the version that is named', async (t, storage, again) => {
 		await putFolders(storage, 'folder', 'from');
 		for (const way of ways) {
 			const old = await put(storage, `folder/${way}`, 'the old one');
@@ -103,7 +103,7 @@ export function replacingRules(rule: Rule): void {
 		},
 	);
 
-	replacing('what is not that version of a file is not replaced, and nothing changes', async (t, storage) => {
+	replacing('another version of the file is not replaced, and nothing changes', async (t, storage) => {
 		await putFolders(storage, 'folder', 'other');
 		await put(storage, 'folder/kept');
 		const folder = await storage.stat(p('folder'));
@@ -143,21 +143,21 @@ export function replacingRules(rule: Rule): void {
 		t.deepEqual(await names(storage, 'folder'), ['inner']);
 	});
 
-	replacing('who replaces is told the name before, and no other name is tried', async (t, storage) => {
+	replacing('beforeNaming is called before a replacement, and no other name is tried', async (t, storage) => {
 		for (const way of ways) {
 			const { version } = await put(storage, `${way} it`, 'old');
 			const own = await challenger(storage, way, 'new', way);
-			const told: string[] = [];
-			const broken = new Error('it could not be noted');
+			const given: string[] = [];
+			const broken = new Error('it could not be recorded');
 			const refuse = () => Promise.reject(broken);
 			t.is(await t.throwsAsync(own.replace(`${way} it`, version, { beforeNaming: refuse })), broken);
 			t.is(await readText(storage, `${way} it`), 'old');
 			await own.assertUntouched(t);
-			const more = { otherNames: ['other'], beforeNaming: async (name: string) => void told.push(name) };
+			const more = { otherNames: ['other'], beforeNaming: async (name: string) => void given.push(name) };
 			await refused(t, 'preconditionFailed', () => own.replace(`${way} it`, 'another', more));
-			t.deepEqual(told, []);
+			t.deepEqual(given, []);
 			t.is((await own.replace(`${way} it`, version, more)).name, `${way} it`);
-			t.deepEqual(told, [`${way} it`]);
+			t.deepEqual(given, [`${way} it`]);
 		}
 		t.false((await names(storage, '')).includes('other'));
 	});
@@ -173,7 +173,7 @@ export function replacingRules(rule: Rule): void {
 		t.is(await readText(storage, 'a'), 'new');
 	});
 
-	replacing('who reads a file that is replaced reads it to its end', async (t, storage) => {
+	replacing('a reader of a file that is replaced reads it to its end', async (t, storage) => {
 		const { version } = await put(storage, 'a', 'old '.repeat(1000));
 		const file = await storage.open(p('a'));
 		await (await challenger(storage, 'commit', 'new', '')).replace('a', version);

@@ -1,33 +1,33 @@
 import type { CopyOptions, StorageProvider } from '@stowage/plugin-api';
 import { names, p, put, putFolders, type Rule, readText, refused } from './steps.js';
 
-/** Options of a staged copy that note the ids it is given, and its bytes. */
-function noting(id?: string, name?: string) {
-	const noted = { ids: [] as string[], bytes: 0, items: 0 };
+/** Options of a staged copy that record its ids and its bytes. */
+function recording(id?: string, name?: string) {
+	const recorded = { ids: [] as string[], bytes: 0, items: 0 };
 	const options: CopyOptions = {
-		staged: { id, name, onBegin: async (given) => void noted.ids.push(given) },
-		beforeItem: async () => void noted.items++,
+		staged: { id, name, onBegin: async (given) => void recorded.ids.push(given) },
+		beforeItem: async () => void recorded.items++,
 		afterBytes: (bytes) => {
-			noted.bytes += bytes;
+			recorded.bytes += bytes;
 		},
 	};
-	return { noted, options };
+	return { recorded, options };
 }
 
-/** Begins a copy that is cut off after so many things; resolves to its id. */
+/** Begins a copy that is interrupted after this many items; resolves to its id. */
 async function cutOff(storage: StorageProvider, from: string, to: string, items: number): Promise<string> {
-	const { noted, options } = noting();
+	const { recorded, options } = recording();
 	const cut = new Error('cut off');
 	const beforeItem = async () => {
-		if (++noted.items > items) throw cut;
+		if (++recorded.items > items) throw cut;
 	};
 	try {
 		await storage.copy(p(from), p(to), { ...options, beforeItem });
 	} catch (error) {
 		if (error !== cut) throw error;
 	}
-	const [id] = noted.ids;
-	if (id === undefined || noted.ids.length > 1) throw new Error(`It was given ${noted.ids.length} ids.`);
+	const [id] = recorded.ids;
+	if (id === undefined || recorded.ids.length > 1) throw new Error(`It was given ${recorded.ids.length} ids.`);
 	return id;
 }
 
@@ -41,17 +41,17 @@ async function putTree(storage: StorageProvider): Promise<void> {
 const treeBytes = 10 * 'file 0'.length + 2 * 'file 10'.length + 'in a folder'.length + 'below it'.length;
 const treeItems = 4 + 12 + 2;
 
-/** A copy that survives what cuts it off. */
+/** A copy that survives an interruption. */
 export function stagedCopyRules(rule: Rule): void {
-	rule('a staged copy that was cut off anywhere goes on, also after a restart', async (t, storage, again) => {
+	rule('a staged copy that was interrupted anywhere is continued, also after a restart', async (t, storage, again) => {
 		await putTree(storage);
 		for (let items = 0; items < treeItems; items += 3) {
 			const id = await cutOff(storage, 'from', 'to', items);
 			t.deepEqual(await names(storage, ''), ['from']);
 			const reopened = await again();
-			const { noted, options } = noting(id);
+			const { recorded, options } = recording(id);
 			const copy = await reopened.copy(p('from'), p('to'), options);
-			t.deepEqual(noted, { ids: [], bytes: treeBytes, items: treeItems });
+			t.deepEqual(recorded, { ids: [], bytes: treeBytes, items: treeItems });
 			t.deepEqual(await reopened.stat(p('to')), copy);
 			for (const folder of ['', '/deep', '/deep/er', '/empty']) {
 				t.deepEqual(await names(storage, `to${folder}`), await names(storage, `from${folder}`));
@@ -76,7 +76,7 @@ export function stagedCopyRules(rule: Rule): void {
 		await put(storage, 'from/empty', 'no folder any more');
 		await put(storage, 'from/3/inside', 'no file any more');
 		await put(storage, 'from/deep/er', 'this was a folder');
-		await storage.copy(p('from'), p('to'), noting(id).options);
+		await storage.copy(p('from'), p('to'), recording(id).options);
 		for (const folder of ['', '/deep', '/deep/over', '/3', '/new']) {
 			t.deepEqual(await names(storage, `to${folder}`), await names(storage, `from${folder}`));
 		}
@@ -86,66 +86,69 @@ export function stagedCopyRules(rule: Rule): void {
 		}
 	});
 
-	rule('a staged copy of a file goes on, and is none of a folder', async (t, storage) => {
+	rule('a staged copy of a file is continued, and not taken for one of a folder', async (t, storage) => {
 		await put(storage, 'from', 'content', { mtime: 1_500_000_000_000 });
 		const id = await cutOff(storage, 'from', 'to', 0);
-		const { noted, options } = noting(id);
+		const { recorded, options } = recording(id);
 		t.like(await storage.copy(p('from'), p('to'), options), { name: 'to', size: 7, mtime: 1_500_000_000_000 });
-		t.deepEqual(noted, { ids: [], bytes: 7, items: 1 });
+		t.deepEqual(recorded, { ids: [], bytes: 7, items: 1 });
 		t.is(await readText(storage, 'to'), 'content');
 
 		const ofFile = await cutOff(storage, 'from', 'other', 0);
 		await storage.remove(p('from'));
 		await putTree(storage);
-		const second = noting(ofFile);
+		const second = recording(ofFile);
 		await storage.copy(p('from'), p('other'), second.options);
-		t.is(second.noted.ids.length, 1);
+		t.is(second.recorded.ids.length, 1);
 		t.is(await readText(storage, 'other/deep/a'), 'in a folder');
 	});
 
-	rule('a staged copy that was published is found under the name that was told before', async (t, storage, again) => {
-		await putTree(storage);
-		await put(storage, 'to', 'taken');
-		for (const from of ['from', 'from/deep/a']) {
-			const otherNames = ['to (1)', 'to (2)', 'to (3)'];
-			const told: string[] = [];
-			const beforeNaming = async (name: string) => void told.push(name);
-			const { noted, options } = noting();
-			const copy = await storage.copy(p(from), p('to'), { ...options, otherNames, beforeNaming });
-			t.is(told.at(-1), copy.name);
-			const before = await names(storage, '');
-			const reopened = await again();
-			// Nobody goes through the other names: there may be a thousand.
-			const second = noting(noted.ids[0], told.at(-1));
-			t.deepEqual(await reopened.copy(p(from), p('to'), second.options), copy);
-			t.deepEqual(second.noted, { ids: [], bytes: 0, items: 0 });
-			await storage.discardCopy(noted.ids[0] ?? '');
-			t.deepEqual(await names(storage, ''), before);
-		}
-		t.deepEqual(await names(storage, ''), ['from', 'to', 'to (1)', 'to (2)']);
-	});
+	rule(
+		'a staged copy that was published is found under the name that was recorded before',
+		async (t, storage, again) => {
+			await putTree(storage);
+			await put(storage, 'to', 'taken');
+			for (const from of ['from', 'from/deep/a']) {
+				const otherNames = ['to (1)', 'to (2)', 'to (3)'];
+				const given: string[] = [];
+				const beforeNaming = async (name: string) => void given.push(name);
+				const { recorded, options } = recording();
+				const copy = await storage.copy(p(from), p('to'), { ...options, otherNames, beforeNaming });
+				t.is(given.at(-1), copy.name);
+				const before = await names(storage, '');
+				const reopened = await again();
+				// The other names are not tried: there may be a thousand.
+				const second = recording(recorded.ids[0], given.at(-1));
+				t.deepEqual(await reopened.copy(p(from), p('to'), second.options), copy);
+				t.deepEqual(second.recorded, { ids: [], bytes: 0, items: 0 });
+				await storage.discardCopy(recorded.ids[0] ?? '');
+				t.deepEqual(await names(storage, ''), before);
+			}
+			t.deepEqual(await names(storage, ''), ['from', 'to', 'to (1)', 'to (2)']);
+		},
+	);
 
 	rule('a staged copy that found its name free in the end is found there', async (t, storage, again) => {
 		await putTree(storage);
-		const { noted, options } = noting();
+		const { recorded, options } = recording();
 		const copy = await storage.copy(p('from'), p('to'), options);
-		// What an earlier try was told.
+		// The name that an earlier attempt recorded.
 		await put(storage, 'to (1)', 'somebody else’s');
-		const second = noting(noted.ids[0], 'to (1)');
+		const second = recording(recorded.ids[0], 'to (1)');
 		t.deepEqual(await (await again()).copy(p('from'), p('to'), second.options), copy);
 		t.deepEqual(await names(storage, ''), ['from', 'to', 'to (1)']);
 	});
 
-	rule('the name that a copy gets is told before it has it', async (t, storage) => {
+	rule('beforeNaming is called with the name of a copy before the copy has it', async (t, storage) => {
 		await putTree(storage);
 		for (const from of ['from', 'from/deep/a']) {
-			const refusal = new Error('it could not be noted');
+			const refusal = new Error('it could not be recorded');
 			const beforeNaming = async (name: string) => {
 				t.false((await names(storage, '')).includes(name));
 				throw refusal;
 			};
 			t.is(await t.throwsAsync(storage.copy(p(from), p('to'), { beforeNaming })), refusal);
-			t.is(await t.throwsAsync(storage.copy(p(from), p('to'), { ...noting().options, beforeNaming })), refusal);
+			t.is(await t.throwsAsync(storage.copy(p(from), p('to'), { ...recording().options, beforeNaming })), refusal);
 			t.deepEqual(await names(storage, ''), ['from']);
 		}
 	});
@@ -157,62 +160,62 @@ export function stagedCopyRules(rule: Rule): void {
 		await storage.discardCopy(id);
 		for (const unknown of [id, '', 'nobody', '../../etc/passwd', '__proto__']) {
 			await storage.discardCopy(unknown);
-			const { noted, options } = noting(unknown);
+			const { recorded, options } = recording(unknown);
 			await storage.copy(p('from'), p('to'), options);
-			t.is(noted.ids.length, 1);
-			t.not(noted.ids[0], unknown);
+			t.is(recorded.ids.length, 1);
+			t.not(recorded.ids[0], unknown);
 			await storage.remove(p('to'));
 		}
 		t.deepEqual(await names(storage, ''), ['from']);
 	});
 
-	rule('nobody else works on a staged copy meanwhile', async (t, storage) => {
+	rule('a staged copy is locked while it is being made', async (t, storage) => {
 		await putTree(storage);
 		const id = await cutOff(storage, 'from', 'to', 5);
 		let isAsked = false;
 		await storage.copy(p('from'), p('to'), {
-			...noting(id).options,
+			...recording(id).options,
 			async beforeItem() {
 				if (isAsked) return;
 				isAsked = true;
-				await refused(t, 'locked', () => storage.copy(p('from'), p('to'), noting(id).options));
+				await refused(t, 'locked', () => storage.copy(p('from'), p('to'), recording(id).options));
 			},
 		});
 		t.true(isAsked);
 		t.is(await readText(storage, 'to/deep/a'), 'in a folder');
 	});
 
-	rule('staged copies that nobody needs any more are swept', async (t, storage) => {
+	rule('staged copies that are no longer used are swept', async (t, storage) => {
 		await putTree(storage);
 		const [kept, dropped] = [await cutOff(storage, 'from', 'to', 5), await cutOff(storage, 'from', 'to', 5)];
-		await storage.copy(p('from'), p('published'), noting().options);
+		await storage.copy(p('from'), p('published'), recording().options);
 		const later = Date.now() + 60_000;
 		await storage.sweepStaging({ staged: later, copies: 0 }, async () => false);
 		await storage.sweepStaging({ staged: 0, copies: later }, async (id) => id === kept);
-		const goesOn = noting(kept);
+		const goesOn = recording(kept);
 		await storage.copy(p('from'), p('kept'), goesOn.options);
-		t.deepEqual(goesOn.noted.ids, []);
-		const begunAgain = noting(dropped);
+		t.deepEqual(goesOn.recorded.ids, []);
+		const begunAgain = recording(dropped);
 		await storage.copy(p('from'), p('dropped'), begunAgain.options);
-		t.is(begunAgain.noted.ids.length, 1);
+		t.is(begunAgain.recorded.ids.length, 1);
 		t.deepEqual(await names(storage, ''), ['dropped', 'from', 'kept', 'published']);
 	});
 
-	rule('a staged copy that is given up is not seen, and goes on', async (t, storage) => {
+	rule('an aborted staged copy is not visible, and can be continued', async (t, storage) => {
 		await putTree(storage);
 		const controller = new AbortController();
-		const { noted, options } = noting();
+		const { recorded, options } = recording();
 		const beforeItem = async () => {
-			if (++noted.items === 4) controller.abort();
+			if (++recorded.items === 4) controller.abort();
 		};
 		await t.throwsAsync(storage.copy(p('from'), p('to'), { ...options, beforeItem, signal: controller.signal }), {
 			any: true,
 			name: 'AbortError',
 		});
 		t.deepEqual(await names(storage, ''), ['from']);
-		const second = noting(noted.ids[0]);
+		const second = recording(recorded.ids[0]);
 		await storage.copy(p('from'), p('to'), second.options);
-		t.deepEqual(second.noted.ids, []);
+		t.deepEqual(second.recorded.ids, []);
 		t.is(await storage.count(p('to')), 14);
 	});
 }

@@ -38,7 +38,7 @@ export function stagingRules(rule: Rule): void {
 		t.is(await readText(storage, 'a'), 'abcde');
 	});
 
-	rule('appending before the end drops what was held from there on', async (t, storage) => {
+	rule('appending before the end drops the bytes from there on', async (t, storage) => {
 		const staged = await storage.stage();
 		await staged.append(body('0123456789'), 0);
 		t.is(await staged.append(body('x'), 4), 5);
@@ -75,7 +75,7 @@ export function stagingRules(rule: Rule): void {
 		await file.close();
 	});
 
-	rule('when the body fails, what had come is kept and its error is thrown', async (t, storage) => {
+	rule('when the body fails, the received bytes are kept and its error is thrown', async (t, storage) => {
 		const staged = await storage.stage();
 		await staged.append(body('before '), 0);
 		const broken = new Error('the line went dead');
@@ -131,40 +131,43 @@ export function stagingRules(rule: Rule): void {
 		t.is(await readText(storage, 'free'), 'theirs');
 	});
 
-	rule('what a staged file became is told for the path that it was published under', async (t, storage, again) => {
-		await putFolders(storage, 'folder');
-		const staged = await storage.stage();
-		await staged.append(body('once'), 0);
-		t.is(await storage.publishedAs(staged.id, p('folder/a')), undefined);
-		const item = await staged.commit(p('folder/a'));
-		await refused(t, 'notFound', () => staged.commit(p('folder/a')));
-		t.deepEqual(await storage.publishedAs(staged.id, p('folder/a')), item);
-		t.deepEqual(await (await again()).publishedAs(staged.id, p('folder/a')), item);
-		await put(storage, 'folder/b', 'other');
-		for (const other of ['folder/b', 'folder/c', 'folder', 'nowhere/a', 'folder/b/a', '']) {
-			t.is(await storage.publishedAs(staged.id, p(other)), undefined, other);
-		}
-		for (const id of ['', 'nobody', '../../etc/passwd']) {
-			t.is(await storage.publishedAs(id, p('folder/a')), undefined, id);
-		}
-		await storage.remove(p('folder/a'));
-		t.is(await storage.publishedAs(staged.id, p('folder/a')), undefined);
-		await put(storage, 'folder/a', 'theirs');
-		t.is(await storage.publishedAs(staged.id, p('folder/a')), undefined);
-	});
+	rule(
+		'a published file is found by its staged id at the path that it was published under',
+		async (t, storage, again) => {
+			await putFolders(storage, 'folder');
+			const staged = await storage.stage();
+			await staged.append(body('once'), 0);
+			t.is(await storage.publishedAs(staged.id, p('folder/a')), undefined);
+			const item = await staged.commit(p('folder/a'));
+			await refused(t, 'notFound', () => staged.commit(p('folder/a')));
+			t.deepEqual(await storage.publishedAs(staged.id, p('folder/a')), item);
+			t.deepEqual(await (await again()).publishedAs(staged.id, p('folder/a')), item);
+			await put(storage, 'folder/b', 'other');
+			for (const other of ['folder/b', 'folder/c', 'folder', 'nowhere/a', 'folder/b/a', '']) {
+				t.is(await storage.publishedAs(staged.id, p(other)), undefined, other);
+			}
+			for (const id of ['', 'nobody', '../../etc/passwd']) {
+				t.is(await storage.publishedAs(id, p('folder/a')), undefined, id);
+			}
+			await storage.remove(p('folder/a'));
+			t.is(await storage.publishedAs(staged.id, p('folder/a')), undefined);
+			await put(storage, 'folder/a', 'theirs');
+			t.is(await storage.publishedAs(staged.id, p('folder/a')), undefined);
+		},
+	);
 
-	rule('the name that a staged file gets is told before it has it', async (t, storage) => {
+	rule('beforeNaming is called with the name of a staged file before the file has it', async (t, storage) => {
 		for (const name of ['a', 'a 1']) await put(storage, name);
 		const staged = await storage.stage();
-		const told: string[] = [];
+		const given: string[] = [];
 		const beforeNaming = async (name: string) => {
-			told.push(name);
+			given.push(name);
 			t.is(await storage.publishedAs(staged.id, p(name)), undefined);
 		};
 		t.is((await staged.commit(p('a'), { otherNames: ['a 1', 'a 2'], beforeNaming })).name, 'a 2');
-		t.is(told.at(-1), 'a 2');
+		t.is(given.at(-1), 'a 2');
 		const other = await storage.stage();
-		const broken = new Error('it could not be noted');
+		const broken = new Error('it could not be recorded');
 		t.is(await t.throwsAsync(other.commit(p('b'), { beforeNaming: () => Promise.reject(broken) })), broken);
 		t.deepEqual(await names(storage, ''), ['a', 'a 1', 'a 2']);
 		t.is((await other.commit(p('b'))).name, 'b');
@@ -182,7 +185,7 @@ export function stagingRules(rule: Rule): void {
 		t.deepEqual(await names(storage, ''), ['a']);
 	});
 
-	rule('commit does not take for its own what others put in its place', async (t, storage) => {
+	rule('commit does not take another file at its path for its own', async (t, storage) => {
 		const staged = await storage.stage();
 		await staged.commit(p('a'));
 		await storage.remove(p('a'));
@@ -204,7 +207,7 @@ export function stagingRules(rule: Rule): void {
 		t.deepEqual(await names(storage, ''), []);
 	});
 
-	rule('staged files that nobody touches any more are swept', async (t, storage) => {
+	rule('staged files that are no longer used are swept', async (t, storage) => {
 		const staged = await storage.stage();
 		await staged.append(body('kept'), 0);
 		await put(storage, 'published', 'text');
@@ -269,7 +272,7 @@ export function stagingRules(rule: Rule): void {
 		await refused(t, 'notFound', async () => staged.lock?.());
 	});
 
-	rule('the first bytes of a staged file go on without whoever holds it', async (t, storage) => {
+	rule('a fork of a staged file has its first bytes, while another one holds the lock', async (t, storage) => {
 		const staged = await storage.stage();
 		if (staged.lock === undefined || staged.fork === undefined) {
 			t.pass('Not every storage has such.');
@@ -297,7 +300,7 @@ export function stagingRules(rule: Rule): void {
 		}
 		await staged.append(body('what was there before'), 0);
 		const rival = await storage.stage(staged.id);
-		const told = await staged.withLocalFile(async ({ descriptor }) => {
+		const result = await staged.withLocalFile(async ({ descriptor }) => {
 			await refused(t, 'locked', () => rival.append(body('quick'), 0));
 			await refused(t, 'locked', () => rival.commit(p('a')));
 			writeSync(descriptor, 'by the descriptor', 0);
@@ -306,9 +309,9 @@ export function stagingRules(rule: Rule): void {
 			await reopened.write('....s, and back', 0);
 			await reopened.write('goes', 0);
 			await reopened.close();
-			return 'told';
+			return 'result';
 		});
-		t.is(told, 'told');
+		t.is(result, 'result');
 		t.is(await staged.size(), 15);
 		await t.throwsAsync(
 			staged.withLocalFile(async () => {

@@ -33,7 +33,7 @@ export async function put(
 	return staged.commit(p(path), options);
 }
 
-/** Folders, parents before what they hold. */
+/** Folders, parents before their contents. */
 export async function putFolders(storage: StorageProvider, ...paths: string[]): Promise<void> {
 	for (const path of paths) await storage.makeDirectory(p(path));
 }
@@ -84,7 +84,7 @@ export async function outcomes(work: readonly Promise<unknown>[]): Promise<strin
 	});
 }
 
-/** Bytes that tell their own offset, so that a misplaced piece is noticed. */
+/** Bytes that encode their own offset, so that a misplaced chunk is noticed. */
 export function patternBytes(length: number): Uint8Array {
 	const words = new Uint32Array(Math.ceil(length / 4));
 	for (let at = 0; at < words.length; at++) words[at] = at * 2654435761;

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { isMysql } from '../migrations/createTable.js';
 
 /**
- * The time of day for what several processes compare, as an expression in a statement: that of the server, or for a file that of the machine which all of its
+ * The time of day for values that several processes compare, as an expression in a statement: that of the server, or for a file that of the machine which all of its
  * processes share. Where `now` is not the real clock, as in a test, the server's goes as wrong as that.
  */
 export function databaseTime(knex: Knex, now: () => number): Knex.Raw {

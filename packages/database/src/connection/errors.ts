@@ -3,7 +3,7 @@ import { KnexTimeoutError } from 'knex/lib/util/timeout.js';
 
 /**
  * The database cannot be used as it is: damaged, written by a newer program, unsafe or wrongly named. Trying again does not help, so
- * the server does not start; the message tells the administrator what is wrong.
+ * the server does not start; the message explains to the administrator what is wrong.
  */
 export class DatabaseError extends Error {
 	override readonly name = 'DatabaseError';
@@ -45,7 +45,7 @@ const away = new Set([
 	'PROTOCOL_SEQUENCE_TIMEOUT',
 ]);
 
-/** What a driver's error means to callers, for both dialects: a Failure where it is one, else the error itself. */
+/** Translates a driver's error, for both dialects: to a Failure if there is a matching one, else to the error itself. */
 export function translated(error: unknown): unknown {
 	if (isFailure(error) || error instanceof DatabaseError) return error;
 	if (hasCode(error, uniqueViolations)) return new Failure('alreadyExists', 'It exists already.', { cause: error });
@@ -89,7 +89,7 @@ export function codeOf(error: unknown): string | undefined {
 	return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** The same store, but what its methods throw is what it means to callers: `unavailable`, `alreadyExists`, and so on. */
+/** The same store with translated errors: `unavailable`, `alreadyExists`, and so on. */
 export function guarded<Store extends object>(store: Store): Store {
 	const methods = Object.entries(store).map(([name, method]) => [name, guardedMethod(method)]);
 	return Object.fromEntries(methods) as Store;

@@ -25,7 +25,7 @@ function assertPlain(value: unknown): void {
 	);
 }
 
-/** What the value is, without saying what it holds: it may be a secret. */
+/** The type of the value, without its content: it may be a secret. */
 function kindOf(value: unknown): string {
 	if (typeof value === 'string') return 'a text with NUL';
 	if (typeof value === 'number') return String(value);

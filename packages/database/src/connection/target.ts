@@ -13,7 +13,7 @@ export type DatabaseTarget = { kind: 'sqlite'; path: string } | { kind: 'mysql';
 
 const forms = 'sqlite:<path> or mysql://user:password@host:port/name';
 
-/** What a database URL names. Throws a DatabaseError that never repeats the URL, since it may hold a password. */
+/** Parses a database URL. Throws a DatabaseError that never repeats the URL, since it may contain a password. */
 export function parseDatabaseUrl(url: string): DatabaseTarget {
 	if (url.startsWith('sqlite:')) return { kind: 'sqlite', path: parsePath(url.slice('sqlite:'.length)) };
 	if (url.startsWith('mysql://')) return { kind: 'mysql', address: parseAddress(url) };

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { createTable } from './createTable.js';
 
-/** What parts of the server remember for a while: tickets, checksums of files. */
+/** Data that parts of the server keep for a while: tickets, checksums of files. */
 export async function addSmallRows(knex: Knex): Promise<void> {
 	await createTable(knex, 'small_rows', (table) => {
 		table.string('scope', 64).notNullable();

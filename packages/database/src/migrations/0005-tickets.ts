@@ -12,7 +12,7 @@ export async function addTickets(knex: Knex): Promise<void> {
 		table.boolean('is_ended').notNullable();
 		table.bigInteger('ends_at').notNullable();
 		table.bigInteger('expires_at').notNullable();
-		// With the bytes, so that they are summed up without a look at the rows.
+		// With the bytes, so that they are summed from the index alone.
 		table.index(['holder', 'bytes'], 'tickets_holder');
 		table.index(['ends_at'], 'tickets_ends_at');
 		table.index(['expires_at'], 'tickets_expires_at');

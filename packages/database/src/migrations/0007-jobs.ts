@@ -6,7 +6,7 @@ export async function addJobs(knex: Knex): Promise<void> {
 	await createTable(knex, 'jobs', (table) => {
 		table.string('id', 64).primary();
 		table.string('kind', 64).notNullable();
-		// No foreign key: whoever runs the job of a user who is removed has to hear of it, and frees its slot when the run has ended.
+		// No foreign key: the process that runs the job of a removed user must still find the row, and frees its slot when the run has ended.
 		table.string('user_id', 36).notNullable();
 		table.text('title').notNullable();
 		table.text('input', 'mediumtext').notNullable();

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** What a session was begun with, so that its user can tell one from another. */
+/** The client and the time of a sign-in, so that a user can distinguish sessions. */
 export async function addSessionClients(knex: Knex): Promise<void> {
 	for (const [column, length] of [
 		['user_agent', 255],

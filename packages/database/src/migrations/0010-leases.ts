@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { createTable } from './createTable.js';
 
-/** What one process does at a time, by a name of it. */
+/** Leases: exclusive work of one process at a time, by name. */
 export async function addLeases(knex: Knex): Promise<void> {
 	await createTable(knex, 'leases', (table) => {
 		table.string('name', 191).primary();

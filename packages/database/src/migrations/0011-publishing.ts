@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { createTable } from './createTable.js';
 
-/** What the tries with one upload key publish, and the names under which staged files are published that could not get the one they wished. */
+/** The staged files that attempts with one upload key publish, and the names of staged files that could not get the one they wished. */
 export async function addPublishing(knex: Knex): Promise<void> {
 	await createTable(knex, 'idempotency_keys', (table) => {
 		table.string('key_hash', 64).primary();

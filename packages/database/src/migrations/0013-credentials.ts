@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { createTable } from './createTable.js';
 
-/** What people prove with who they are, in rows of its own; and by which sessions of a user end all at once. */
+/** The credentials of users, in rows of their own; and the generation that ends all sessions of a user at once. */
 export async function addCredentials(knex: Knex): Promise<void> {
 	await createTable(knex, 'credentials', (table) => {
 		// That of a password is its user's: there is one, also where two are set at once.

@@ -6,7 +6,7 @@ export async function addHomeMoves(knex: Knex): Promise<void> {
 	await createTable(knex, 'home_moves', (table) => {
 		table.string('name', 255).primary();
 		table.string('job_id', 64).notNullable();
-		// Another one for each run of the job: what an earlier run still writes changes nothing.
+		// A new one for each run of the job: late writes of an earlier run have no effect.
 		table.string('run_id', 64).notNullable();
 		table.boolean('is_frozen').notNullable();
 		table.index(['job_id'], 'home_moves_job_id');

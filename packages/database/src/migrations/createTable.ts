@@ -32,7 +32,7 @@ export function isMysql(knex: Knex): boolean {
 	return (knex.client as Knex.Client).dialect === 'mysql';
 }
 
-/** The collation that tells apart all that differs, trailing spaces too: utf8mb4_bin does not. */
+/** The collation that distinguishes all texts that differ, trailing spaces too: utf8mb4_bin does not. */
 async function exactCollation(knex: Knex): Promise<string> {
 	const [[row]] = await knex.raw('select version() as version');
 	return String(row.version).includes('MariaDB') ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin';

@@ -8,7 +8,7 @@ interface MigrationRow {
 	applied_at: number;
 }
 
-/** What a database has and what it lacks. */
+/** The applied and the missing migrations of a database. */
 interface MigrationState {
 	applied: string[];
 	pending: Migration[];
@@ -30,7 +30,7 @@ export async function migrationState(knex: Knex, migrations: readonly Migration[
 	return { applied, pending: migrations.filter((migration) => !applied.includes(migration.name)) };
 }
 
-/** Runs what is pending, in order. The caller holds the lock that keeps other processes from doing the same. */
+/** Runs the pending migrations in order. The caller holds the lock that excludes other processes. */
 export async function applyMigrations(knex: Knex, pending: readonly Migration[], now: number): Promise<void> {
 	for (const migration of pending) {
 		await migration.up(knex);

@@ -5,7 +5,7 @@ import { assertUsable } from '../connection/sqlite/sqliteFile.js';
 import { parseDatabaseUrl } from '../connection/target.js';
 
 export interface DatabaseFindings {
-	/** What the database itself finds wrong with its tables; empty if all is well. */
+	/** The damage that the database itself finds in its tables; empty if there is none. */
 	damage: string[];
 	/** Rows that refer to nothing. */
 	orphans: number;

@@ -21,12 +21,12 @@ export interface Snapshot {
 /** Rows that are read at once. */
 const batchSize = 500;
 
-/** How long the snapshot waits for somebody who is just opening the file. */
+/** How long the snapshot waits for a process that is just opening the file. */
 const busyMs = 5000;
 
 const migrationsTable = 'migrations';
 
-/** Lends a snapshot of the database, which goes on beside it. Changes nothing, and makes no database where there is none. */
+/** Lends a snapshot of the database, which stays in use meanwhile. Changes nothing, and creates no database. */
 export async function readSnapshot<T>(url: string, use: (snapshot: Snapshot) => Promise<T>): Promise<T> {
 	try {
 		const target = parseDatabaseUrl(url);
@@ -49,7 +49,7 @@ async function readSqlite<T>(file: string, use: (snapshot: Snapshot) => Promise<
 	try {
 		connection.exec('PRAGMA query_only = ON');
 		const column = (sql: string) => (connection.prepare(sql).all() as { name: string }[]).map(({ name }) => name);
-		// In WAL mode what is read first begins the snapshot, and keeps nobody from writing.
+		// In WAL mode the first read begins the snapshot, and blocks no writer.
 		connection.exec('BEGIN');
 		const names = column(
 			"select name from sqlite_master where type = 'table' and name not like 'sqlite\\_%' escape '\\'",
@@ -68,7 +68,7 @@ async function readSqlite<T>(file: string, use: (snapshot: Snapshot) => Promise<
 					if (found.length === 0) return;
 					last = Number(found.at(-1)?.['row id']);
 					yield found.map(({ 'row id': _, ...row }) => row);
-					// Reading runs on the main thread: others have their turn between two batches.
+					// Reading runs on the main thread: other requests are served between two batches.
 					await new Promise((resume) => setImmediate(resume));
 				}
 			},
@@ -96,7 +96,7 @@ async function readMysql<T>(knex: Knex, use: (snapshot: Snapshot) => Promise<T>)
 				rows: (table) => mysqlRows(transaction, table, batchSize),
 			});
 		},
-		// What is read first begins the snapshot of such a transaction.
+		// The first read begins the snapshot of such a transaction.
 		{ isolationLevel: 'repeatable read' },
 	);
 }

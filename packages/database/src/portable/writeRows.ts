@@ -13,7 +13,7 @@ export interface TableRows {
 	rows: readonly Row[];
 }
 
-/** How many rows of each table were written, and what stands for their content. */
+/** The number of rows written to each table, and a digest of their content. */
 export type Written = ReadonlyMap<string, { count: number; digest: string }>;
 
 /** A statement has a bound for its values. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A key as it is stored: keys are of any length, may be secrets, and hold what people typed and where they are. */
+/** The stored form of a key: keys are of any length, may be secrets, and contain user input and addresses. */
 export function keyHash(key: string): string {
 	return createHash('sha256').update(key).digest('hex');
 }

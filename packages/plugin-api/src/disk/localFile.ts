@@ -11,7 +11,7 @@ export interface LocalFileOptions {
 	/** Where a temporary copy lies. */
 	folder: string;
 	signal: AbortSignal;
-	/** What it is for, as the messages of errors say it: `preview`. */
+	/** Its purpose, for error messages: `preview`. */
 	purpose: string;
 	/** A larger file is not copied. */
 	mostCopied: number;

@@ -3,13 +3,13 @@ const turnMs = 5;
 
 const waiting: (() => void)[] = [];
 
-/** One piece of work goes on for each round of the event loop: however many are under way, whoever asks for something else waits for one of them. */
+/** One task continues in each round of the event loop: however many are under way, other requests wait for one of them. */
 function wakeNext(): void {
 	waiting.shift()?.();
 	if (waiting.length > 0) setImmediate(wakeNext);
 }
 
-/** Long work in small turns: `if (pace.isDue) await pace.rest()` in its loop lets other requests be answered meanwhile. */
+/** Long work in small steps: `if (pace.isDue) await pace.rest()` in its loop lets other requests be served meanwhile. */
 export class Pace {
 	#begun = performance.now();
 

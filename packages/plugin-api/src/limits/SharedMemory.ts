@@ -5,7 +5,7 @@ export interface LentMemory {
 }
 
 /**
- * Memory for the buffers of transfers that are under way at the same time. Each gets a part of what is left, so that the first ones are fast and any number of them
+ * Memory for the buffers of transfers that are under way at the same time. Each gets a part of the remaining memory, so that the first ones are fast and any number of them
  * stays near the total: beyond it, only `least` for each is added.
  */
 export class SharedMemory {

@@ -18,7 +18,7 @@ export interface PluginDefinition<Options extends z.ZodType> {
 	/** A strict object: an unknown or wrong option stops the server with its name. */
 	options: Options;
 	needs?: readonly string[];
-	/** Registers routes and offers implementations. What it throws stops the server. */
+	/** Registers routes and providers. An error stops the server. */
 	start(server: Server, options: z.output<Options>): void | Promise<void>;
 }
 

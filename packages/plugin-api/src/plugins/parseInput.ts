@@ -1,7 +1,7 @@
 import { Failure } from '@stowage/rules';
 import type { z } from 'zod';
 
-/** Parses what came from outside. Throws `invalid` (or `invalidPath`) with the field's name in the message. */
+/** Parses untrusted input. Throws `invalid` (or `invalidPath`) with the field's name in the message. */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
 	const result = schema.safeParse(input);
 	if (result.success) return result.data;

@@ -23,7 +23,7 @@ type Answer<E extends AnyEndpoint> = E['result'] extends z.ZodUndefined
 
 declare module '@hapi/hapi' {
 	interface RouteOptionsApp {
-		/** The call that this route answers, for checks that look at it before the route runs. */
+		/** The call that this route implements, for checks that read it before the route runs. */
 		endpoint?: AnyEndpoint;
 	}
 }

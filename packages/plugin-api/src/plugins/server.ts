@@ -21,13 +21,13 @@ export interface Registry<T> {
 	all(): ReadonlyMap<string, T>;
 }
 
-/** What plugins offer, by kind. */
+/** The providers of plugins, by kind. */
 export interface Providers {
 	readonly storage: Registry<StorageDriver>;
 	readonly auth: Registry<AuthProvider>;
 	readonly archive: Registry<ArchiveFormat>;
 	readonly renderer: Registry<Renderer>;
-	/** What the page may offer because of a plugin, by its name in `GET /api/capabilities`; asked each time. */
+	/** The features that the page may show because of a plugin, by their names in `GET /api/capabilities`; read at each request. */
 	readonly capability: Registry<() => boolean>;
 }
 
@@ -41,12 +41,12 @@ export interface PluginLog {
 /** Reads the JSON of requests in a bounded time and memory, which all requests share. */
 export interface JsonBodies {
 	/**
-	 * Reads the JSON of a request whose body nobody has read, and holds the memory for it until `release`. Throws `unsupportedMediaType` unless it is declared as
-	 * plain `application/json`, `tooLarge` over `maxBytes`, `timeout` when it comes too slowly, `invalid` for what is no JSON, and `rateLimited` or `unavailable`
+	 * Reads the JSON of a request whose body is unread, and holds the memory for it until `release`. Throws `unsupportedMediaType` unless it is declared as
+	 * plain `application/json`, `tooLarge` over `maxBytes`, `timeout` when it arrives too slowly, `invalid` for a syntax error, and `rateLimited` or `unavailable`
 	 * while too much is under way from this address or in all.
 	 */
 	readJson(request: Request, maxBytes: number): Promise<unknown>;
-	/** Gives back the memory that is held for a request. `route` does so when it was answered; whoever needs the payload no longer may do so earlier. */
+	/** Releases the memory that is held for a request. `route` does so after the response; a handler that no longer needs the payload may do so earlier. */
 	release(request: Request): void;
 }
 
@@ -61,7 +61,7 @@ declare module '@hapi/hapi' {
 		readonly notifications: Notifications;
 		readonly jobs: Jobs;
 		readonly bodies: JsonBodies;
-		/** The absolute path of the folder that holds what the server keeps: its database, its secrets and, by default, the files. */
+		/** The absolute path of the folder with the server's data: its database, its secrets and, by default, the files. */
 		readonly dataDir: string;
 	}
 	interface Request {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
-/** What a child process may take. What is left out has no bound of ours. */
+/** The resource limits of a child process. A missing one is not limited. */
 export interface ProgramLimits {
 	/** Of private memory: the heap and all anonymous mappings (RLIMIT_DATA), which unlike the address space a JavaScript engine does not only reserve. */
 	memoryBytes: number;
@@ -14,7 +14,7 @@ export interface ProgramLimits {
 	 */
 	openFiles?: number;
 	/**
-	 * `low` gives way to the server, `idle` to whoever wants processor or disk.
+	 * `low` has a lower priority than the server, `idle` gets only unused processor and disk time.
 	 * @default 'low'
 	 */
 	priority?: 'low' | 'idle';
@@ -36,7 +36,7 @@ export interface ProgramCommand {
 	options: { detached: true; cwd: string; env: Record<string, string>; stdio: ['pipe', 'pipe', 'pipe', ...number[]] };
 }
 
-/** The shell sets what Node can't: limits hold from the first instruction on, and all that the child starts inherits them. */
+/** The shell sets the limits that Node can't: they apply from the first instruction on, and all child processes inherit them. */
 const limits =
 	'ulimit -c 0; ulimit -n "$1"; ulimit -d "$2"; [ -z "$3" ] || ulimit -t "$3"; [ -z "$4" ] || ulimit -f "$4"; shift 4; ';
 
@@ -57,7 +57,7 @@ const watched =
 	'wait $program; code=$?; kill -KILL $reader; wait $reader 2>/dev/null; exit $code';
 
 /**
- * The command that runs a program on what a stranger made: with limits, a low priority, none of the server's environment, which holds secrets, and in a process
+ * The command that runs a program on untrusted input: with limits, a low priority, none of the server's environment, which holds secrets, and in a process
  * group of its own, so that `killGroup` ends it with all that it started. Under `endsWithInput` a program that was ended by a signal has 128 and its number as its code.
  */
 export function limitedCommand(program: string, args: readonly string[], options: ProgramOptions): ProgramCommand {
@@ -88,7 +88,7 @@ export function limitedCommand(program: string, args: readonly string[], options
 	};
 }
 
-/** Told apart from a limit of 0. */
+/** Distinguished from a limit of 0. */
 function limitOrNone(limit: number | undefined): number | '' {
 	return limit === undefined || limit === Number.POSITIVE_INFINITY ? '' : limit;
 }

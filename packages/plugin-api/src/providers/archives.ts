@@ -13,14 +13,14 @@ export interface ArchiveEntry {
 	readonly contentKey: string;
 }
 
-/** What goes into an archive, in its order. */
+/** The content of an archive, in its order. */
 export interface ArchiveContents<Entry extends ArchiveEntry = ArchiveEntry> {
 	readonly count: number;
 	/** The entry at a place, made anew at each call: as objects, a hundred thousand of them fill a server's memory. */
 	entry(index: number): Entry;
-	/** Opens a file with the very content that its entry was made for, else it fails. Whoever opened it closes it. */
+	/** Opens a file with the content that its entry was made for, else it fails. The caller closes it. */
 	open(entry: Entry): Promise<OpenFile>;
-	/** Runs work that reads contents and sends none of them, once it is its client's turn: nobody's download paces it. */
+	/** Runs work that reads contents and sends none of them, once its client is served: it is not paced by a download. */
 	throttle<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
@@ -39,8 +39,8 @@ export interface Archive {
 export interface ArchiveFormat {
 	/** Changes with whatever makes other bytes from the same contents. */
 	readonly version: string;
-	/** What an archive under way takes of memory for each of its entries, besides the contents' own list. */
+	/** Bytes of memory that an archive under way takes for each of its entries, besides the list of the contents. */
 	readonly bytesPerEntry: number;
-	/** The same contents are the same bytes, whoever writes them, when and where. Nothing is opened before it is read. */
+	/** The same contents give the same bytes on every server at any time. A file is opened when it is read. */
 	archive<Entry extends ArchiveEntry>(contents: ArchiveContents<Entry>, signal?: AbortSignal): Promise<Archive>;
 }

@@ -1,12 +1,12 @@
 import type { PreviewKind } from '@stowage/rules';
 import type { ByteRange, LocalFile } from '../storage/storage.js';
 
-/** The longest edge of a picture, in pixels: 256 for a grid, 2048 to be looked at. */
+/** The longest edge of a picture, in pixels: 256 for the grid, 2048 for the preview. */
 export type PictureSize = 256 | 2048;
 
 /** The content of which a picture is made. */
 export interface RenderSource {
-	/** What the file is by its first bytes and its name, the bytes having the last word. */
+	/** The kind of the file by its first bytes and its name; the bytes take precedence. */
 	readonly kind: PreviewKind | 'unknown';
 	/** In lower case and without its dot; `''` where there is none. */
 	readonly extension: string;
@@ -15,18 +15,18 @@ export interface RenderSource {
 	/** Yields the bytes of the range, all of them by default. A chunk is valid until the next one is asked for. */
 	read(range?: ByteRange): AsyncIterable<Uint8Array>;
 	/**
-	 * Lends the content as an open descriptor for a program of its own, until `use` has settled. Where the storage has none, it is that of a temporary copy; a
+	 * Lends the content as an open descriptor for a program of its own, until `use` has settled. If the storage has none, it is that of a temporary copy; a
 	 * file too large for that throws `unsupportedMediaType`.
 	 */
 	withLocalFile<T>(use: (file: LocalFile) => Promise<T>): Promise<T>;
 }
 
 /**
- * Makes pictures of files. The server asks for permissions, calls it in a bounded number of turns and keeps what it made. Files are hostile: whatever decodes
+ * Makes pictures of files. The server checks permissions, bounds the number of concurrent calls and caches the results. Files are untrusted: the code that decodes
  * them belongs into a child process with limits.
  */
 export interface Renderer {
-	/** Changes with whatever makes another picture of the same file; what was kept of an earlier one is then forgotten. */
+	/** Must be changed whenever the same file is rendered differently; cached pictures of another version are not used. */
 	readonly version: string;
 	/** In lower case and without their dots: formats for which the page asks as well, besides images, videos and PDFs. */
 	readonly extensions?: readonly string[];
@@ -34,7 +34,7 @@ export interface Renderer {
 	accepts(kind: PreviewKind | 'unknown', extension: string): boolean;
 	/**
 	 * Resolves to a picture in the format WebP that has at most `size` pixels at either edge. Throws `unsupportedMediaType` for a file of which it can make none,
-	 * which is remembered. Ends what it began when the signal fires: nobody waits for it any longer, or it took too long.
+	 * which is remembered. Stops when the signal fires: no client waits any longer, or it took too long.
 	 */
 	render(source: RenderSource, size: PictureSize, signal: AbortSignal): Promise<Uint8Array>;
 }

@@ -2,19 +2,19 @@ import type { Area, Entry, Owner, StoragePath, Viewer } from '@stowage/rules';
 import type { Watch } from '../storage/abilities.js';
 import type { CopyOptions, LocalFile, OpenFile, StagedFile, StorageItem } from '../storage/storage.js';
 
-/** A thing in an area. `owner` names the public tree; left out, a read looks through the visible trees and a write means the viewer's own. */
+/** An item in an area. `owner` names the public tree; without it a read searches the visible trees and a write means the viewer's own. */
 export interface ItemRef {
 	area: Area;
 	path: StoragePath;
 	owner?: Owner;
 }
 
-/** What a search found. */
+/** The result of a search. */
 export interface FoundListing {
 	entries: Entry[];
 	/** Only a search that found more than it may answer. */
 	truncated?: true;
-	/** Whose public trees could not be looked at, since the disk that they lie on is away. */
+	/** Owners whose public trees could not be read, since their disk is not available. */
 	missing?: Owner[];
 }
 
@@ -26,23 +26,23 @@ export interface WalkedItem extends StorageItem {
 	owner?: Owner;
 }
 
-/** A batch of what a folder holds. */
+/** A batch of a folder's items. */
 export interface WalkBatch {
 	items: WalkedItem[];
-	/** How many things were left out because nobody can be given them: special files, what may not be read. */
+	/** How many items were left out since they can't be served: special files, and unreadable ones. */
 	leftOut: number;
 }
 
 /** A file that is about to be published under a name in a folder. */
 export interface PublishRequest {
 	staged: StagedFile;
-	/** The wished name; the one in the answer may carry ` (n)`. */
+	/** The wished name; the one in the result may have ` (n)`. */
 	name: string;
 	/** Milliseconds since the epoch. */
 	mtime?: number;
 }
 
-/** For files whose ids others know, who may take them from staging or find what they became. */
+/** For files whose ids are recorded elsewhere, so that they can be removed from staging or found once published. */
 export interface PublishOptions {
 	/** Asked once this file could not be published: `false` leaves everything as it is, staged or published. Then `publish` throws all the same. */
 	mayUndo(refused: PublishRequest): Promise<boolean>;
@@ -50,21 +50,21 @@ export interface PublishOptions {
 
 /** A staged file that a program of its own writes, wherever in it it likes. */
 export interface LentFile extends LocalFile {
-	/** What it may grow to, as far as is known now: a limit that the system can hold the program to. Infinity where the storage can't tell. */
+	/** The size that it may grow to, as far as is known now: a limit that the system can enforce on the program. Infinity if the storage does not know its space. */
 	readonly mostBytes: number;
 	/** Fires once it may not grow any more; its reason is a Failure. The program has to end then. */
 	readonly full: AbortSignal;
 }
 
-/** How a copy is followed, ended and gone on with. */
+/** Progress, cancellation and continuation of a copy. */
 export type FileCopyOptions = Pick<CopyOptions, 'signal' | 'beforeItem' | 'afterBytes' | 'staged'>;
 
 /**
- * Files as a viewer may see and change them. Whatever touches files goes through here, so nobody can forget a permission: each call refuses with a Failure what the rules do not allow.
+ * Files as a viewer may see and change them. All access to files goes through here, so no permission check can be forgotten: each call throws a Failure for anything that the rules do not allow.
  */
 export interface Files {
 	/**
-	 * The rows of a folder in batches as they are found, in no order. What is refused is thrown before the first batch. `onMissing` is called for each owner whose public tree
+	 * The rows of a folder in batches as they are found, in no order. Refusals are thrown before the first batch. `onMissing` is called for each owner whose public tree
 	 * can't be shown, since its disk is away, as long as there is another tree to show.
 	 */
 	list(viewer: Viewer, folder: ItemRef, onMissing?: (owner: Owner) => void): AsyncIterable<Entry[]>;
@@ -75,7 +75,7 @@ export interface Files {
 	 * away or comes back: the caller lists again. Throws as `list` does.
 	 */
 	watch(viewer: Viewer, folder: ItemRef, onChange: () => void): Promise<Watch>;
-	/** What `ref` names. A public item may be read by anyone who names its owner. */
+	/** The item of `ref`. A public item may be read by anyone who names its owner. */
 	find(viewer: Viewer, ref: ItemRef): Promise<Entry>;
 	/** Opens a file for reading; the caller closes it. Throws `notFound` for a folder. */
 	open(viewer: Viewer, ref: ItemRef): Promise<{ entry: Entry; file: OpenFile }>;
@@ -87,7 +87,7 @@ export interface Files {
 		signal?: AbortSignal,
 	): AsyncIterable<WalkedItem>;
 	/**
-	 * Everything directly in a folder, looked at and in no order; nothing for one that is gone. To walk through a tree is to ask for one folder after another.
+	 * The direct contents of a folder with a stat of each, in no order; empty for a folder that was removed. A tree is walked folder by folder.
 	 * In the public area it takes the owner.
 	 */
 	survey(viewer: Viewer, folder: ItemRef): AsyncIterable<WalkBatch>;
@@ -100,23 +100,23 @@ export interface Files {
 	 * asked for with all that was copied before, and refused like a new one.
 	 */
 	copy(viewer: Viewer, item: ItemRef, to: ItemRef, options?: FileCopyOptions): Promise<Entry>;
-	/** Drops what a staged copy holds so far. Nothing happens to one that was published or discarded before. */
+	/** Removes an unfinished staged copy. Does nothing for one that was published or discarded before. */
 	discardCopy(id: string): Promise<void>;
 	/** Removes a file, or a folder with all it holds. */
 	remove(viewer: Viewer, item: ItemRef): Promise<void>;
 	/**
-	 * Begins a file that the viewer will publish, on the disk of their files, or finds one again by the id it had. Nothing is visible, and nobody is asked for a permission, before `publish`. Its bytes end with
+	 * Begins a file that the viewer will publish, on the disk of their files, or finds one by its id. It is invisible, and permissions are not checked, before `publish`. Its bytes end with
 	 * `storageFull` where they would take from the space that stays free.
 	 */
 	stage(viewer: Viewer, id?: string): Promise<StagedFile>;
 	/**
-	 * Lends a staged file to a program of its own until `use` has settled; where a storage has no such files, a temporary one whose bytes are staged after that. It
-	 * is looked at while it grows, and throws `storageFull` as an upload does once it would take from the space that stays free, or pass the viewer's quota.
+	 * Lends a staged file to a program of its own until `use` has settled; if a storage has no such files, a temporary one whose bytes are staged after that. It
+	 * is checked while it grows, and throws `storageFull` as an upload does once it would use the reserved space, or exceed the viewer's quota.
 	 */
 	lend<T>(viewer: Viewer, staged: StagedFile, use: (file: LentFile) => Promise<T>): Promise<T>;
 	/** Refuses a place as `publish` would, before any byte arrives. */
 	assertUpload(viewer: Viewer, folder: ItemRef): Promise<void>;
-	/** Publishes all or none; a taken name gets ` (n)`. Discards what it could not publish. */
+	/** Publishes all or none; a taken name gets ` (n)`. Discards the files that it could not publish. */
 	publish(
 		viewer: Viewer,
 		folder: ItemRef,
@@ -124,8 +124,8 @@ export interface Files {
 		options?: PublishOptions,
 	): Promise<Entry[]>;
 	/**
-	 * Publishes one file, however often it is asked: what an earlier call published, though it did not live to answer, is found under whichever name it got.
-	 * Discards nothing when it fails. Throws `notFound` if the folder is gone, or the file with what was published of it.
+	 * Publishes one file, however often it is asked: a file that an interrupted call has published is found under the name that it got.
+	 * Discards nothing when it fails. Throws `notFound` if the folder is gone, or the file and its published entry.
 	 */
 	publishOnce(viewer: Viewer, folder: ItemRef, request: PublishRequest): Promise<Entry>;
 	/** The entry that a staged file with this wish became in the folder; nothing if it became none, or lies there under that name no more. */

@@ -25,7 +25,7 @@ export interface Job extends Omit<JobProgress, 'detail'> {
 	readonly speed: number | null;
 	/** Seconds; null while it is unknown. */
 	readonly timeLeft: number | null;
-	/** Why it failed, for people; also what a cancelled one had done. */
+	/** Why it failed, for people; for a cancelled one, what it had done. */
 	readonly error: string | null;
 	readonly canRetry: boolean;
 	/** While it runs the detail of its progress, in the end its result. */
@@ -35,26 +35,26 @@ export interface Job extends Omit<JobProgress, 'detail'> {
 	readonly endTime: number | null;
 }
 
-/** What a job's run is given. */
+/** The context of a job's run. */
 export interface JobContext<Input> {
 	readonly id: string;
 	readonly viewer: JobOwner;
 	readonly input: Input;
 	/** 1 for the first run; a run after a restart, a lost lease or a retry is a further one. */
 	readonly attempt: number;
-	/** What the last checkpoint saved, of this run or one before; undefined when there was none. */
+	/** The value of the last checkpoint, of this run or an earlier one; undefined without one. */
 	readonly saved: unknown;
 	/**
 	 * Fires when the job is cancelled, when the server stops and when the job's lease was lost. The run then ends soon, by throwing what the signal has as its
-	 * reason or anything else; what becomes of the job is the runner's to decide.
-	 * It may have fired before the run begins: a job that is cancelled while it waits, and has saved something, begins once more to drop what it had made.
+	 * reason or anything else; the runner decides what happens to the job.
+	 * It may have fired before the run begins: a job that is cancelled while it waits, and has saved something, begins once more to clean up.
 	 */
 	readonly signal: AbortSignal;
 	/** Whether it was the owner who wanted the end: then whatever was made and is not whole goes. Otherwise a further run may go on with it. */
 	readonly isCancelled: boolean;
-	/** Saves, durably, from where a further run goes on; as JSON. Throws if another process runs the job now: nothing may be changed any more. */
+	/** Saves durably, as JSON, the state that a further run continues from. Throws if another process runs the job now: nothing may be changed any more. */
 	checkpoint(value: unknown): Promise<void>;
-	/** Reports how far it is. May be called often: what reaches pages and the database is throttled. */
+	/** Reports the progress. May be called often: updates of pages and of the database are throttled. */
 	progress(progress: JobProgress): void;
 }
 
@@ -62,10 +62,10 @@ export interface JobContext<Input> {
 export interface JobKind<Input> {
 	/** Such as `copy`. */
 	readonly name: string;
-	/** Of what `start` is given: it is stored as JSON and parsed again before each run. */
+	/** The schema of the input: it is stored as JSON and parsed again before each run. */
 	readonly input: z.ZodType<Input>;
 	/**
-	 * What becomes of one whose process ended: `resume` runs it again with what it saved, `restart` without, `fail` ends it with a sentence.
+	 * What happens to a job whose process ended: `resume` runs it again with its checkpoint, `restart` without, `fail` ends it with a sentence.
 	 * In each case `run` must be such that a run which was cut off anywhere has done no harm.
 	 */
 	readonly onRestart: 'resume' | 'restart' | 'fail';
@@ -83,7 +83,7 @@ export interface JobKind<Input> {
 export interface JobStarter<Input> {
 	/** Resolves when the job is durable. Throws `rateLimited` where the user has too many of this kind. */
 	start(owner: JobOwner, input: Input, title: string): Promise<Job>;
-	/** One of this kind, with what it was started with. Throws `notFound` for any other. */
+	/** A job of this kind, with its input. Throws `notFound` for any other. */
 	find(owner: JobOwner, id: string): Promise<{ job: Job; input: Input }>;
 }
 
@@ -99,6 +99,6 @@ export interface Jobs {
 	cancel(owner: JobOwner, id: string): Promise<void>;
 	/** Queues one that failed or was cancelled again. Throws `conflict` for another, otherwise as `find` and `start`. */
 	retry(owner: JobOwner, id: string): Promise<Job>;
-	/** Resolves when it has ended, at once if it has, or to undefined after so many milliseconds. */
+	/** Resolves when it has ended, at once if it has, or to undefined after this many milliseconds. */
 	waitForEnd(owner: JobOwner, id: string, waitMs: number): Promise<Job | undefined>;
 }

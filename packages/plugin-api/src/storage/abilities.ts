@@ -1,16 +1,16 @@
 import type { StoragePath } from '@stowage/rules';
 import type { StorageItem, StorageProvider } from './storage.js';
 
-/** A part of what lies in a folder. */
+/** A part of a folder's items. */
 export interface SurveyBatch {
 	items: StorageItem[];
-	/** How many things there are besides that nobody can be given: special files, names that no path can hold, what may not be read. */
+	/** How many further items can't be served: special files, names that no path can contain, unreadable items. */
 	leftOut: number;
 	/** Their names, where a storage has them; bytes that are no UTF-8 are replaced by U+FFFD. */
 	leftOutNames?: readonly string[];
 }
 
-/** A further ability of a storage: to list a folder with all that `stat` knows, for less than a `stat` each, and to count what it leaves out. */
+/** An optional ability of a storage: to list a folder with all properties of `stat`, for less than a `stat` each, and to count the items that it leaves out. */
 export interface SurveyingStorage extends StorageProvider {
 	/** Batches in no order, as they are found. Throws like `list`. */
 	survey(path: StoragePath): AsyncIterable<SurveyBatch>;
@@ -68,7 +68,7 @@ export interface FolderListener {
 	onEnd(): void;
 }
 
-/** A further ability of a storage: to report changes as they happen, whoever makes them. */
+/** An optional ability of a storage: to report changes as they happen, by any process. */
 export interface WatchingStorage extends StorageProvider {
 	/**
 	 * Watches the rows of one folder; once it has resolved, no later change is missed. Throws `notFound`. Resolves to undefined where changes can't be reported as they

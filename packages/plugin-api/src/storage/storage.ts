@@ -10,7 +10,7 @@ export interface StorageEntry {
 	mtime: number;
 }
 
-/** What `stat` and `open` know beyond a listing's row. */
+/** The properties that `stat` and `open` return beyond a listing's row. */
 export interface StorageItem extends StorageEntry {
 	/** Names the object itself: it stays through rename and move, and a new object of the same name has another. */
 	id: string;
@@ -35,7 +35,7 @@ export interface LocalFile {
 	readonly descriptor: number;
 }
 
-/** A file opened for reading: what it says and what it yields belong to one object, whatever happens to its name. */
+/** A file opened for reading: its properties and its bytes belong to one object, whatever happens to its name. */
 export interface OpenFile {
 	readonly item: StorageItem;
 	/**
@@ -45,7 +45,7 @@ export interface OpenFile {
 	read(range?: ByteRange): AsyncIterable<Uint8Array>;
 	/** Fills the buffers, one behind another, with the bytes from `position` on, and fails as `read` does. Not every storage can. */
 	readInto?(buffers: readonly Uint8Array[], position: number): Promise<void>;
-	/** Lends the open file itself, which stays open until `use` has settled. Not every storage has such. */
+	/** Lends the open file itself, which stays open until `use` has settled. Optional. */
 	withLocalFile?<T>(use: (file: LocalFile) => Promise<T>): Promise<T>;
 	/** Whether the content may have been written to since it was opened. A new name, or none any more, is no change. */
 	isChanged(): Promise<boolean>;
@@ -53,15 +53,15 @@ export interface OpenFile {
 	close(): Promise<void>;
 }
 
-/** Puts a file in the place of the one that has this version, as `stat` tells it. */
+/** Replaces the file with this version, as `stat` returns it. */
 export interface ReplaceVersion {
 	replace: string;
 }
 
-/** What something is called in its folder where its name is taken. */
+/** Alternative names for an item whose name is taken. */
 export interface NamingOptions {
 	/**
-	 * What happens where the name of the path is taken. `fail` tries the other names, and throws `alreadyExists` if all are taken.
+	 * What happens if the name of the path is taken. `fail` tries the other names, and throws `alreadyExists` if all are taken.
 	 *
 	 * With a version the file that lies there is replaced in one step, and no other name is tried. Throws `preconditionFailed` where anything but that version of a file lies there, or
 	 * nothing, and `invalid` for a folder, for a file that shall replace itself, and where the storage can't (`canReplace`); then nothing has changed. A power cut at any time leaves the old
@@ -69,12 +69,12 @@ export interface NamingOptions {
 	 * @default 'fail'
 	 */
 	onConflict?: 'fail' | ReplaceVersion | undefined;
-	/** Names to try in this order once that of the path is found taken; the item in the answer carries the one it got. May be gone through more than once. */
+	/** Names to try in this order once that of the path is taken; the returned item has the one it got. May be iterated more than once. */
 	otherNames?: Iterable<string>;
 }
 
 export interface MoveOptions extends NamingOptions {
-	/** Awaited before the item is given a name, for whoever must note where it goes before it is there; once more for each name that turns out to be taken. */
+	/** Awaited before the item gets a name, so that the caller can record it before it exists; called again for each further name after one that turns out to be taken. */
 	beforeNaming?: ((name: string) => Promise<void>) | undefined;
 }
 
@@ -83,11 +83,11 @@ export interface CommitOptions extends MoveOptions {
 	mtime?: number;
 }
 
-/** How a copy that is cut off is gone on with. */
+/** How an interrupted copy is continued. */
 export interface CopyStaging {
 	/** The id of the copy that was cut off, if there was one; it may be gone. */
 	id?: string | undefined;
-	/** What `beforeNaming` told last of that copy, unless it was the name of the path. */
+	/** The name that `beforeNaming` was last called with for that copy, unless it was the name of the path. */
 	name?: string | undefined;
 	/** Awaited before anything is copied, where no copy of that id was found, with the id of the one that is begun. */
 	onBegin(id: string): Promise<void>;
@@ -97,16 +97,16 @@ export interface CopyOptions extends MoveOptions {
 	/** Ends the copy, of which then nothing is left, unless it is staged. */
 	signal?: AbortSignal | undefined;
 	/**
-	 * Makes a copy that survives whatever ends it, a crash as well as a failure, until it is discarded: the next one with its id goes on with it. Files that are whole in it
-	 * are not copied again, unless the original has another size or modified time by now; what the original has no more is dropped. One that was published, though the
-	 * process did not live to tell, is found under the name of the path or that of `staged`, and nothing is copied. Throws `locked` while somebody works on it.
+	 * Makes a copy that survives a failure as well as a crash, until it is discarded: the next copy with its id continues it. Files that are complete in it
+	 * are not copied again, unless the original has another size or modified time by now; items that the original no longer has are removed. A copy that was published, though the
+	 * process ended before it could record that, is found under the name of the path or that of `staged`, and nothing is copied. Throws `locked` while another call works on it.
 	 */
 	staged?: CopyStaging | undefined;
-	/** Awaited before each file and folder of the copy is made, or found to be there already; what it throws ends the copy. */
+	/** Awaited before each file and folder of the copy is created, or found to exist already; an error ends the copy. */
 	beforeItem?: (item: Pick<StorageItem, 'type' | 'size'>) => Promise<void>;
 	/** Awaited before bytes are written that take room on the disk, which those shared with the original do not. */
 	beforeBytes?: (bytes: number) => Promise<void>;
-	/** Told of so many bytes more that the copy has, whether they were written, shared with the original or there already. */
+	/** Called with the number of bytes added to the copy, whether they were written, shared with the original or existed already. */
 	afterBytes?: (bytes: number) => void;
 }
 
@@ -122,31 +122,31 @@ export interface StagedFile {
 	/** Bytes held so far. */
 	size(): Promise<number>;
 	/**
-	 * Writes the body at offset `at`; what was held from there on is dropped first. Resolves to the new size. Throws `conflict` for an offset past the end
-	 * and `locked` while somebody else appends or commits. When the body fails, what had arrived by then is kept and the error is thrown. A chunk may be
+	 * Writes the body at offset `at`; the bytes from there on are dropped first. Resolves to the new size. Throws `conflict` for an offset past the end
+	 * and `locked` while another call appends or commits. When the body fails, the bytes received by then are kept and the error is thrown. A chunk may be
 	 * written after the next one is asked for, so the body must not use its memory again.
 	 */
 	append(body: AsyncIterable<Uint8Array>, at: number): Promise<number>;
 	/**
-	 * Lends the file itself, open for reading and writing, to a program of its own, until `use` has settled. What the program wrote is what the file holds then. Throws
+	 * Lends the file itself, open for reading and writing, to a program of its own, until `use` has settled. The file then contains what the program wrote. Throws
 	 * `locked` as `append` does, and keeps others away meanwhile. Not every storage has such.
 	 */
 	withLocalFile?<T>(use: (file: LocalFile) => Promise<T>): Promise<T>;
 	/**
-	 * Keeps all others away, in this process and elsewhere, also between the calls that are made meanwhile. Throws `locked` while somebody else works on it, and `notFound` for
+	 * Locks the file against all others, in this process and elsewhere, also between the calls that are made meanwhile. Throws `locked` while another one works on it, and `notFound` for
 	 * one that left staging. It ends with the process. Not every storage has such.
 	 */
 	lock?(): Promise<StagedLock>;
 	/**
-	 * A new staged file with the first `size` bytes of this one, durable, whoever holds this one: those bytes must be ones that nobody changes any more.
+	 * A new staged file with the first `size` bytes of this one, durable, even while this one is locked: those bytes must not be changed any more.
 	 * Not every storage has such.
 	 */
 	fork?(size: number): Promise<StagedFile>;
-	/** Resolves when every byte held would survive a power cut. When it fails, the file is dropped: a later one might vouch for bytes that are lost. */
+	/** Resolves when every byte would survive a power cut. When it fails, the file is dropped: a later sync might succeed although bytes are lost. */
 	sync(): Promise<void>;
 	/**
 	 * Publishes the file under `path`, durably and whole; replaces nothing unless that is asked for: throws `alreadyExists` if that and all `otherNames` are taken. Throws `notFound` where
-	 * the folder is missing, and for a file that was published or discarded before: `publishedAs` tells which.
+	 * the folder is missing, and for a file that was published or discarded before: `publishedAs` distinguishes them.
 	 */
 	commit(path: StoragePath, options?: CommitOptions): Promise<StorageItem>;
 	/** Drops the file. Nothing happens if it was committed or discarded before. */
@@ -161,10 +161,10 @@ export interface StagingAges {
 
 /**
  * One opened root: bytes and names. It knows no users, no areas and no HTTP, and never learns who calls it. All that succeeds is durable when it resolves.
- * Everywhere: `notFound` for what is not there (or is a link or special file), `alreadyExists` for a taken name, `storageFull` and `unavailable` (root away, read only) as Failures.
+ * Everywhere: `notFound` for a missing item (or a symbolic link or special file), `alreadyExists` for a taken name, `storageFull` and `unavailable` (root away, read only) as Failures.
  */
 export interface StorageProvider {
-	/** The id that the root itself carries, so that an empty mount point is never taken for it. */
+	/** The id that is stored in the root itself, so that an empty mount point is never taken for it. */
 	readonly rootId: string;
 	/** Rows of a folder in batches, in no order, as they are found. Throws `notFound` before the first batch; also for a file. */
 	list(path: StoragePath): AsyncIterable<StorageEntry[]>;
@@ -179,7 +179,7 @@ export interface StorageProvider {
 	move(from: StoragePath, to: StoragePath, options?: MoveOptions): Promise<StorageItem>;
 	/** Copies a file or a whole folder with its modified times; the copy appears whole or not at all. */
 	copy(from: StoragePath, to: StoragePath, options?: CopyOptions): Promise<StorageItem>;
-	/** Drops what a staged copy holds so far. Nothing happens to one that was published or discarded before. */
+	/** Removes an unfinished staged copy. Does nothing for one that was published or discarded before. */
 	discardCopy(id: string): Promise<void>;
 	/** Removes a file or a folder with all it holds; to readers it is gone in one step. */
 	remove(path: StoragePath): Promise<void>;
@@ -191,35 +191,35 @@ export interface StorageProvider {
 	 */
 	stage(id?: string): Promise<StagedFile>;
 	/**
-	 * What lies at the path, durably, if it is the staged file of this id, which was published there by a call that may not have lived to tell. Nothing for anything
+	 * The durable item at the path, if it is the staged file of this id, published there by a call that may have been interrupted after that. Undefined for anything
 	 * else, and where nothing is.
 	 */
 	publishedAs(id: string, path: StoragePath): Promise<StorageItem | undefined>;
 	/**
-	 * Drops staged files and copies that nobody needs, which were not touched since then, milliseconds since the epoch. A clock may have been wrong when they
+	 * Removes unused staged files and copies that were not modified since then, milliseconds since the epoch. A clock may have been wrong when they
 	 * were: `isNeeded` is asked for each of them by its id.
 	 */
 	sweepStaging(before: StagingAges, isNeeded: (id: string) => Promise<boolean>): Promise<void>;
-	/** Bytes that may still be written; undefined where the storage can't tell. Then nothing is refused beforehand: it says `storageFull` itself. */
+	/** Bytes that may still be written; undefined if the storage does not know. Then nothing is refused beforehand: the storage throws `storageFull` itself. */
 	freeSpace(): Promise<number | undefined>;
-	/** Bytes that the disk holds in all, written or not; undefined where the storage can't tell. */
+	/** The total bytes of the disk, written or not; undefined if the storage does not know. */
 	totalSpace(): Promise<number | undefined>;
 	/** Whether the root is really there: mounted, writable and ours. Throws `unavailable` with the reason. */
 	check(): Promise<void>;
 	close(): Promise<void>;
 }
 
-/** What a storage plugin offers: a way to open its root. */
+/** The driver of a storage plugin: it opens a root. */
 export interface StorageDriver {
 	/**
-	 * Opens the root that carries `rootId`. Without an id (the database knows none) a root that is there already is taken over as it is, and a new one is
+	 * Opens the root with the id `rootId`. Without an id (the database knows none) a root that is there already is taken over as it is, and a new one is
 	 * made where there is nothing. `location` says where it lies, such as a folder; left out, it is where the plugin's options say. Throws `invalid` for one that
 	 * can't be. Resolves also when a known root is away right now: then its calls throw `unavailable` until it is back.
 	 */
 	open(rootId: string | undefined, location?: string): Promise<StorageProvider>;
 	/**
 	 * The id of the root that lies at a location, which stays as it is; nothing where none does. Throws `invalid` for a location that can't be, and `unavailable` for one that can't be
-	 * read right now. A storage that can't tell lacks this.
+	 * read right now. A storage that can't determine it lacks this.
 	 */
 	identify?(location: string): Promise<string | undefined>;
 }

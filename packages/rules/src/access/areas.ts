@@ -1,7 +1,7 @@
 import { Failure } from '../failure.js';
 import { joinPath, parsePath, type StoragePath } from '../names/paths.js';
 
-/** What `type` says in the API: the caller's own home, or the merged view of public trees. */
+/** The values of `type` in the API: the caller's own home, or the merged view of public trees. */
 export type Area = 'private' | 'public';
 
 /** Who a public tree belongs to: a user name, `'anonymous'` for visitors' uploads, or `null` for the administrator's tree. */
@@ -19,7 +19,7 @@ export const protectedFolders: readonly string[] = [publicFolderName];
 export type Viewer = { kind: 'anonymous' } | { kind: 'user'; id: string; username: string };
 
 /**
- * Where a user's home, or the anonymous one, lies in the storage. Throws `invalidPath` for what can't be a user name.
+ * Where a user's home, or the anonymous one, lies in the storage. Throws `invalidPath` for an invalid user name.
  */
 export function homeRoot(username: string): StoragePath {
 	// An owner may come straight from a query: `bob/private` would name the tree in a folder of Bob's home.
@@ -49,7 +49,7 @@ export function writingOwner(viewer: Viewer): string {
 	return viewer.kind === 'user' ? viewer.username : anonymousOwner;
 }
 
-/** The public trees that a viewer sees, in the order in which a read without `owner` looks (spec, section 6). */
+/** The public trees that a viewer sees, in the order in which a read without `owner` searches them (spec, section 6). */
 export function visibleOwners(viewer: Viewer): Owner[] {
 	return viewer.kind === 'user' ? [viewer.username, null, anonymousOwner] : [null, anonymousOwner];
 }
@@ -57,7 +57,7 @@ export function visibleOwners(viewer: Viewer): Owner[] {
 /** Whose public trees a listing shows: those of section 6, or every user's. */
 export type PublicListing = 'own' | 'everyone';
 
-/** Whether listings, searches and counts show what lies in an owner's public tree. */
+/** Whether listings, searches and counts include an owner's public tree. */
 export function isVisibleOwner(viewer: Viewer, owner: Owner, publicListing: PublicListing): boolean {
 	return publicListing === 'everyone' || visibleOwners(viewer).includes(owner);
 }
@@ -69,7 +69,7 @@ export function isValidUsername(username: string): boolean {
 	);
 }
 
-/** The form in which user names are unique and looked up. They are ASCII, so lower case is the whole of case folding. */
+/** The form in which user names are unique and looked up. They are ASCII, so lower case suffices as case folding. */
 export function foldUsername(username: string): string {
 	return username.toLowerCase();
 }

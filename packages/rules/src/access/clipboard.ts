@@ -15,7 +15,7 @@ import {
 
 export type ClipboardItem = Pick<Entry, 'name' | 'path' | 'type' | 'owner'>;
 
-/** What was cut or copied (spec, section 3). */
+/** The items that were cut or copied (spec, section 3). */
 export interface Clipboard {
 	operation: 'cut' | 'copy';
 	items: readonly ClipboardItem[];
@@ -115,7 +115,7 @@ export interface OwnedSplit<T> {
 	message: string | undefined;
 }
 
-/** Splits a selection into what the viewer owns and what is skipped (spec, section 6). Private items are the viewer's own. */
+/** Splits a selection into the items that the viewer owns and those that are skipped (spec, section 6). Private items are the viewer's own. */
 export function splitOwned<T extends { owner?: Owner | undefined }>(
 	items: readonly T[],
 	viewer: Viewer,

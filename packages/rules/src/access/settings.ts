@@ -1,4 +1,4 @@
-/** What a user chose about the app's behaviour (spec, section 3). */
+/** A user's settings of the page (spec, section 3). */
 export interface UserSettings {
 	/** Every download asks first. */
 	promptBeforeDownload: boolean;

@@ -2,7 +2,7 @@ import { extensionOf, type FileType, fileType } from './fileTypes.js';
 
 const anyBytes = 'application/octet-stream';
 
-/** What a browser may show from bytes that nobody vouches for: it draws or plays these and runs none of them. */
+/** Types of untrusted files that a browser may show: it draws or plays them and runs none of them. */
 const inlineTypes: Readonly<Record<string, string>> = {
 	png: 'image/png',
 	jpg: 'image/jpeg',
@@ -50,7 +50,7 @@ const inlineTypes: Readonly<Record<string, string>> = {
 const textTypes: readonly FileType[] = ['text', 'markdown', 'code', 'script', 'config', 'log'];
 const textSpreadsheets: readonly string[] = ['csv', 'tsv'];
 
-/** Texts that a browser would run if it ever took them for what they are. */
+/** Texts that a browser would run if it were given their true type. */
 const activeTexts: readonly string[] = [
 	'html',
 	'htm',

@@ -3,7 +3,7 @@ import { maxNameBytes } from '../names/paths.js';
 import { truncateToBytes, utf8Length } from '../names/text.js';
 import { fileType } from './fileTypes.js';
 
-/** What a video can be converted to (spec, section 5). Each is the extension of its files. */
+/** The target formats of a video conversion (spec, section 5). Each is the extension of its files. */
 export const conversionFormats = ['mp4', 'mkv', 'webm'] as const;
 
 export type ConversionFormat = (typeof conversionFormats)[number];

@@ -33,7 +33,7 @@ for (const [type, list] of Object.entries(extensions)) {
 	for (const extension of list.split(' ')) typesByExtension.set(extension, type as FileType);
 }
 
-/** What kind of file a name stands for, by its extension alone; `'other'` for one that nobody listed. */
+/** The kind of a file by the extension of its name; `'other'` for an unknown one. */
 export function fileType(name: string): FileType {
 	return typesByExtension.get(extensionOf(name)) ?? 'other';
 }

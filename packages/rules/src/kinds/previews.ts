@@ -48,7 +48,7 @@ const undrawn: readonly string[] = ['tif', 'tiff', 'heic', 'heif'];
 /** Decoded they take four bytes each, as memory of the page. */
 const mostComfortablePixels = 60_000_000;
 
-/** Whether a picture of that name, and of so many pixels as far as is known, is better shown by way of a rendition made by the server. */
+/** Whether a picture with this name, and this many pixels as far as is known, is better shown as a rendition made by the server. */
 export function needsRendition(name: string, pixels: number): boolean {
 	return undrawn.includes(extensionOf(name)) || pixels > mostComfortablePixels;
 }

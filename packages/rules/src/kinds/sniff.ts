@@ -4,8 +4,8 @@ import type { PreviewKind } from './previews.js';
 export const sniffedBytes = 4096;
 
 /**
- * What a file is by its first bytes. A playlist names other files, which a player would fetch, so it is never played. Undefined for bytes that are none of
- * these: also for some formats, such as MP3 without a tag, that can't be told for sure.
+ * The kind of a file by its first bytes. A playlist names other files, which a player would fetch, so it is never played. Undefined for bytes that are none of
+ * these: also for some formats, such as MP3 without a tag, that can't be recognized for certain.
  */
 export function sniff(firstBytes: Uint8Array): PreviewKind | 'playlist' | undefined {
 	const head = firstBytes.subarray(0, sniffedBytes);
@@ -54,7 +54,7 @@ function ofBrand(brand: string): PreviewKind {
 	return ['M4A ', 'M4B ', 'M4P '].includes(brand) ? 'audio' : 'video';
 }
 
-/** A book says what it is in its first entry; an office document begins with one of a few entries. */
+/** A book declares its type in its first entry; an office document begins with one of a few entries. */
 function zipKind(head: string): PreviewKind | undefined {
 	if (head.slice(30, 58) === 'mimetypeapplication/epub+zip') return 'epub';
 	if (head.slice(30, 80).startsWith('mimetypeapplication/vnd.oasis.opendocument')) return 'document';
@@ -82,17 +82,17 @@ function isText(head: Uint8Array): boolean {
 	return controls <= head.length / 100;
 }
 
-/** Kinds that are told by their first bytes for sure, and so are shown as what they are whatever their name says. */
+/** Kinds whose first bytes are unambiguous, so such files are shown by their content whatever their name is. */
 const unmistakable: ReadonlySet<string> = new Set(['image', 'video', 'audio', 'pdf', 'epub']);
 
 /**
  * With which viewer a file is shown: the one of its name, unless its first bytes say otherwise. Bytes that no viewer of that kind can show are `unknown`;
- * what only looks wrong is left to the viewer, which says so in its own words.
+ * files that only seem to be wrong are left to the viewer, which shows an error of its own.
  */
 export function shownAs(named: PreviewKind, firstBytes: Uint8Array): PreviewKind | 'unknown' {
 	const found = sniff(firstBytes);
 	if (named === 'text') {
-		// A playlist is a text like any other, as long as nobody plays it.
+		// A playlist is an ordinary text as long as it is not played.
 		if (found === 'playlist') return 'text';
 		return found ?? 'unknown';
 	}
@@ -100,7 +100,7 @@ export function shownAs(named: PreviewKind, firstBytes: Uint8Array): PreviewKind
 	if (found === undefined || !unmistakable.has(found) || found === named) return named;
 	// The same containers hold sound and pictures, and a name is the better guess between the two.
 	if (isPlayed(found) && isPlayed(named)) return named;
-	// An office document may begin as a book does not; the other way round its viewer tells.
+	// An office document can't begin as a book does; the viewer reports the opposite case.
 	return found;
 }
 

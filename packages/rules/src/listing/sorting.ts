@@ -1,7 +1,7 @@
 import { collator, nameKey } from '../names/nameKeys.js';
 import type { Entry } from './listing.js';
 
-/** What a listing can be sorted by; `r` before it turns the order round (spec, section 3). */
+/** The sort modes of a listing; an `r` before it reverses the order (spec, section 3). */
 export const sortColumns = ['name', 'size', 'time', 'type', 'count'] as const;
 
 export type SortColumn = (typeof sortColumns)[number];
@@ -15,7 +15,7 @@ export function isSortMode(text: string): text is SortMode {
 	return (sortModes as readonly string[]).includes(text);
 }
 
-/** What a mode sorts by and in which direction, as a column's header shows it. */
+/** The column and the direction of a mode, as a column's header shows them. */
 export function sortOrder(mode: SortMode): { column: SortColumn; descending: boolean } {
 	for (const column of sortColumns) {
 		if (mode === `r${column}`) return { column, descending: true };
@@ -29,7 +29,7 @@ export function toggleSort(current: SortMode, column: SortColumn): SortMode {
 }
 
 /**
- * Natural order of names without regard to case and accents. Names that differ only in these are told apart by their
+ * Natural order of names without regard to case and accents. Names that differ only in these are ordered by their
  * code units, so only equal names compare as 0.
  */
 export function compareNames(a: string, b: string): number {

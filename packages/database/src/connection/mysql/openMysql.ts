@@ -13,7 +13,7 @@ const migrationLockSeconds = 600;
 const poolSize = 10;
 
 /**
- * Set for each connection, whatever the server's own defaults are: what does not fit a column is refused rather than cut, and a
+ * Set for each connection, whatever the server's own defaults are: a value that does not fit a column is refused rather than truncated, and a
  * backslash in a text is escaped as the driver takes for granted. Weaker isolation than the default makes for fewer deadlocks.
  */
 const sessionSettings = [
@@ -67,7 +67,7 @@ function prepareConnection(connection: Connection, done: (error?: unknown) => vo
 }
 
 async function migrate(database: Knex, migrations: readonly Migration[], now: () => number): Promise<void> {
-	// Locks are the server's, so the name carries the database.
+	// Locks are global in the server, so the name contains the database.
 	const lock = "concat('stowage-', sha1(database()))";
 	const [[{ taken }]] = await database.raw(`select get_lock(${lock}, ?) as taken`, [migrationLockSeconds]);
 	if (taken !== 1) throw new DatabaseError('Another process has been migrating this database for ten minutes.');

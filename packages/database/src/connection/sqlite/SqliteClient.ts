@@ -10,7 +10,7 @@ const blockingBusyMs = 20;
 
 /** The parts of libsql's connection that run on threads of their own. Its types name none of their results. */
 interface Connection {
-	/** A connection that carries an error in this field is closed by knex instead of being used again. */
+	/** A connection with an error in this field is closed by knex instead of being used again. */
 	__knex__disposed?: unknown;
 	readonly inTransaction: boolean;
 	exec(sql: string): Promise<void>;
@@ -31,16 +31,16 @@ interface SqliteQuery {
 	bindings?: unknown[];
 	/** The rows, for a statement that yields rows. */
 	response?: unknown;
-	/** What a statement that yields none has done, in knex's words. */
+	/** The result of a statement without rows, in knex's words. */
 	context?: { lastID: number | bigint; changes: number };
 }
 
 /**
- * knex's SQLite client over libsql, which carries its binary inside its package. Its one connection writes: what waits for another process or for the disk, the beginning and the commit of
+ * knex's SQLite client over libsql, which contains its binary inside its package. Its one connection writes: what waits for another process or for the disk, the beginning and the commit of
  * each transaction, does so on a thread of libsql's. Plain reads go to `reads` and wait for no write.
  */
 export class SqliteClient extends BetterSqlite3Client {
-	/** Set before the first query. A transaction has none: it reads what it has written. */
+	/** Set before the first query. Undefined in a transaction: it reads its own writes. */
 	reads: Knex.Client | undefined;
 
 	override _driver(): unknown {
@@ -57,7 +57,7 @@ export class SqliteClient extends BetterSqlite3Client {
 			// libsql keeps the log when it closes. Moved into the database, a copy of the one file is a copy of everything.
 			await connection.exec('PRAGMA wal_checkpoint(TRUNCATE)');
 		} catch {
-			// Another process is busy with it, or the file is damaged: what the log holds is read from there next time.
+			// Another process is using it, or the file is damaged: the log is read next time.
 		}
 		connection.close();
 	}
@@ -126,13 +126,13 @@ async function run(connection: Connection, query: SqliteQuery, bindings: unknown
 	query.context = { lastID: lastInsertRowid, changes };
 }
 
-/** Whether a query only asks; a piece of SQL is taken by its first word. */
+/** Whether a statement only reads, by its first word. */
 function isRead(builder: object): boolean {
 	const { _method: method, sql } = builder as { _method?: string; sql?: unknown };
 	return typeof sql === 'string' ? /^select\b/i.test(sql) : ['select', 'first', 'pluck'].includes(method ?? '');
 }
 
-/** Opens the file and makes it as durable as we promise: what is committed survives a power cut. */
+/** Opens the file with the durability that we promise: committed data survives a power cut. */
 async function openConnection(path: string): Promise<Connection> {
 	const connection = new Libsql(path, { timeout: blockingBusyMs }) as Libsql & Connection;
 	try {

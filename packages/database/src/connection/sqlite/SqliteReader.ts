@@ -13,7 +13,7 @@ interface ReadQuery {
 	response?: unknown;
 }
 
-/** knex's SQLite client for reads outside of transactions, over a connection that nobody writes with: in WAL no writer keeps it waiting. */
+/** knex's SQLite client for reads outside of transactions, over a connection that is never written with: in WAL no writer blocks it. */
 export class SqliteReader extends BetterSqlite3Client {
 	override _driver(): unknown {
 		return Libsql;

@@ -41,7 +41,7 @@ function connect(filename: string): Knex {
 	return database;
 }
 
-/** Damage that is found now is one clear sentence; found later it is a wrong answer to somebody. */
+/** Damage that is found now is one clear message; found later it is a wrong response to a client. */
 async function assertWhole(database: Knex): Promise<void> {
 	const rows: { quick_check: string }[] = await database.raw('PRAGMA quick_check(1)');
 	const finding = rows[0]?.quick_check;

@@ -1,6 +1,6 @@
 import Libsql from 'libsql';
 
-/** Tells one state of a database from another. */
+/** Distinguishes the states of a database. */
 export interface Changes {
 	/** Another value after every change that was committed, by whatever process; undefined while that is unknown. */
 	version(): number | undefined;
@@ -8,7 +8,7 @@ export interface Changes {
 }
 
 /**
- * Watches an SQLite file. `data_version` changes for the commits of other connections only, so this one is of its own and changes nothing; a query costs a look at
+ * Watches an SQLite file. `data_version` changes for the commits of other connections only, so this one is separate and changes nothing; a query costs a read of
  * memory that all processes share.
  * See https://www.sqlite.org/pragma.html#pragma_data_version
  */

@@ -2,7 +2,7 @@ import { accessSync, chmodSync, closeSync, constants, existsSync, mkdirSync, ope
 import { dirname } from 'node:path';
 import { codeOf, DatabaseError } from '../errors.js';
 
-/** Makes the file and its folder where they are missing, and sees to it that nobody else may read the secrets inside. */
+/** Creates the file and its folder if they are missing, readable by no other user, since they contain secrets. */
 export function prepareFile(path: string): void {
 	try {
 		makeFolders(dirname(path));
@@ -22,7 +22,7 @@ export function assertUsable(path: string): void {
 	} catch (cause) {
 		const code = codeOf(cause);
 		if (code === 'ENOENT' || code === 'ENOTDIR') throw new DatabaseError(`There is no database: ${path}`, { cause });
-		// What lies on a disk that is read-only can be read.
+		// Files on a read-only disk can be read.
 		if (code === 'EROFS') return;
 		if (code !== 'EACCES' && code !== 'EPERM') throw cause;
 		const says = `This user may not use the database ${path}: run the command as the server's user, or as root.`;

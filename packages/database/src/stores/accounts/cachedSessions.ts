@@ -12,7 +12,7 @@ export function cachedSessions(store: SessionStore, changes: Pick<Changes, 'vers
 	const found = new Map<string, Found>();
 	let foundAt: number | undefined;
 
-	/** Answers the version that what is cached from now on belongs to. */
+	/** Returns the version that subsequent cache entries belong to. */
 	function forgetOlder(): number | undefined {
 		const version = changes.version();
 		if (version === undefined || version !== foundAt) found.clear();
@@ -27,7 +27,7 @@ export function cachedSessions(store: SessionStore, changes: Pick<Changes, 'vers
 			const known = found.get(idHash);
 			if (known !== undefined) return isSessionOver(known.session, time) ? undefined : known;
 			const fresh = await store.find(idHash, time);
-			// What was changed while the database was asked may be missing in its answer.
+			// A change during the query may be missing in its result.
 			if (fresh !== undefined && version !== undefined && version === foundAt) {
 				if (found.size >= mostCached) found.clear();
 				found.set(idHash, fresh);

@@ -64,7 +64,7 @@ export function sessionStore(knex: Knex, now: () => number): SessionStore {
 						last_seen_at: time,
 						user_agent: client.userAgent?.slice(0, 255) ?? null,
 						address: client.address,
-						// Never the one of now: what ends all sessions may do so this very moment, at another node of a cluster.
+						// Never the current generation: it may be raised this very moment, at another node of a cluster.
 						generation,
 					}),
 				);

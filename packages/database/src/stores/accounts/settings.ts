@@ -18,7 +18,7 @@ export async function settingsOf(knex: Knex, userId: string): Promise<UserSettin
 	};
 }
 
-/** Changes what is named in one statement, so that two changes at once both hold. */
+/** Changes the given settings in one statement, so that of two concurrent changes both take effect. */
 export async function changeSettings(knex: Knex, userId: string, change: Partial<UserSettings>): Promise<UserSettings> {
 	const row = toRow(userId, { ...defaultSettings, ...change });
 	const changed: (keyof SettingsRow)[] = [];

@@ -15,12 +15,12 @@ export interface UserRow {
 	is_disabled: boolean | number;
 	created_at: number;
 	generation: number;
-	/** What was said for this user; 0 is no limit. */
+	/** The limits set for this user; 0 is no limit. */
 	quota_bytes: number | null;
 	quota_entries: number | null;
 }
 
-/** How somebody proves to be who they are. That of a password has the id of its user. */
+/** A user's credentials. That of a password has the id of its user. */
 interface CredentialRow {
 	id: string;
 	user_id: string;
@@ -33,7 +33,7 @@ type Known = UserRow & { secret: string | null };
 
 export function userStore(knex: Knex, now: () => number): UserStore {
 	const users = () => knex<UserRow>('users');
-	/** With their passwords, in one look. */
+	/** With their passwords, in one query. */
 	const known = () =>
 		knex('users')
 			.leftJoin('credentials', (on) =>
@@ -151,7 +151,7 @@ async function setPassword(transaction: Knex.Transaction, userId: string, secret
 		.merge(['secret', 'created_at']);
 }
 
-/** Changes the user's row so that no session goes on that is not given the new generation, which it resolves to. */
+/** Raises the generation in the user's row, which ends all sessions that are not given the new one, and resolves to it. */
 export async function raiseGeneration(
 	transaction: Knex.Transaction,
 	id: string,

@@ -64,7 +64,7 @@ export function keyValueStore(knex: Knex, now: () => number, scope: string): Key
 	}
 }
 
-/** Forgets what is past its time, whatever its scope. Resolves to how many. */
+/** Removes expired values of all scopes. Resolves to how many. */
 export function sweepKeyValues(knex: Knex, now: number): Promise<number> {
 	return knex<KeyValueRow>('small_rows').where('expires_at', '<=', now).delete();
 }

@@ -15,7 +15,7 @@ interface LeaseRow {
 	epoch: number;
 	/** By the clock of the database. */
 	ends_at: number;
-	/** Whether somebody else waits for it. */
+	/** Whether another holder waits for it. */
 	is_asked: boolean | number;
 }
 
@@ -41,10 +41,10 @@ export function leaseStore(knex: Knex, now: () => number): LeaseStore {
 						})
 						.update({ ...plainRow({ holder, is_asked: false }), epoch: knex.raw('epoch + 1'), ends_at: until(ms) });
 					if (changed === 0) {
-						// The row is the lock: somebody who holds it, or was faster, has it already.
+						// The row is the lock: another holder, or a faster one, has it already.
 						await transaction('leases').insert({
 							...plainRow({ name, holder, is_asked: false }),
-							// One that was forgotten goes on above the epoch that it had: it is never taken as often as once a millisecond.
+							// A lease whose row was removed continues above its former epoch: it is never taken as often as once a millisecond.
 							epoch: time(),
 							ends_at: until(ms),
 						});
@@ -95,7 +95,7 @@ export function leaseStore(knex: Knex, now: () => number): LeaseStore {
 		},
 	};
 
-	/** Over also for a clock that goes back a little, and yet kept for a while, so that its epoch goes on; grown, so that a renewal on its way finds another one. */
+	/** Expired also for a clock that goes back a little, and yet kept for a while, so that its epoch continues; increased, so that a concurrent renewal finds another one. */
 	function givenBack() {
 		return { holder: '', ends_at: untilIn(knex, time(), -clockSkewMs / 2), epoch: knex.raw('epoch + 1') };
 	}

@@ -14,7 +14,7 @@ interface LimitRow {
 }
 
 export function limitStore(knex: Knex): AmountStore {
-	/** Whoever begins a window clears those that are over, so what strangers can make us keep stays small. */
+	/** Each new window removes the expired ones, so the rows that strangers can cause stay few. */
 	const forgetEndedIf = async (hasBegun: boolean, now: number) => {
 		if (hasBegun) await transact(knex, (transaction) => forgetEnded(transaction, now));
 	};

@@ -29,7 +29,7 @@ export function homeStore(knex: Knex, now: () => number): HomeStore {
 	const moves = () => knex<MoveRow>('home_moves');
 	const processes = () => knex<ProcessRow>('home_move_processes');
 	const find = async (name: string) => (await homes().where(plainRow({ name })).first())?.root_id;
-	/** A move counts only as long as its job does: nobody need clear up after one that ended without a run. */
+	/** A move counts only as long as its job does: one that ended without a run needs no cleaning up. */
 	const underWay = () =>
 		knex('home_moves')
 			.join('jobs', 'jobs.id', 'home_moves.job_id')

@@ -14,7 +14,7 @@ interface TicketRow {
 	expires_at: number;
 }
 
-/** What is left of a ticket that has ended. */
+/** The remaining columns of a ticket that has ended. */
 const emptied = { facts: '', selection: '', bytes: 0 };
 
 export function ticketStore(knex: Knex, now: () => number): TicketStore {

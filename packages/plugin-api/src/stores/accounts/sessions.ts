@@ -1,6 +1,6 @@
 import type { UserRecord } from './users.js';
 
-/** Whoever is signed in: nothing that they proved it with. */
+/** The signed-in user, without credentials. */
 export type SessionUser = Omit<UserRecord, 'secret'>;
 
 export interface SessionRecord {
@@ -9,7 +9,7 @@ export interface SessionRecord {
 	lastSeenAt: number;
 }
 
-/** What a session was begun with. */
+/** The client and the time of a sign-in. */
 export interface SessionClient {
 	userAgent: string | null;
 	address: string | null;
@@ -26,16 +26,16 @@ export interface SessionStore {
 	 * most 100 sessions: one more ends the one that was unused for longest.
 	 */
 	add(idHash: string, user: Pick<UserRecord, 'id' | 'generation'>, client?: SessionClient): Promise<void>;
-	/** The session with its user in one look-up; nothing for an unknown or ended one, one of another generation, or a disabled user's. */
+	/** The session with its user in one look-up; undefined for an unknown or ended one, one of another generation, or a disabled user's. */
 	find(idHash: string, now: number): Promise<{ session: SessionRecord; user: SessionUser } | undefined>;
-	/** Those of these sessions that `find` would find, in one look-up for some hundred of them. */
+	/** Those of these sessions that `find` would find, in one query for some hundred of them. */
 	findAlive(idHashes: readonly string[], now: number): Promise<Set<string>>;
 	/** Those of a user that go on, the one used last first. */
 	list(userId: string, now: number): Promise<ListedSession[]>;
 	touch(idHash: string, now: number): Promise<void>;
 	remove(idHash: string): Promise<void>;
-	/** Ends all sessions of a user but one, where one is named that goes on, and those that begin meanwhile, all or nothing. Resolves to how many. */
+	/** Ends all sessions of a user, except the one that is named, and those that begin meanwhile, all or nothing. Resolves to how many. */
 	removeOf(userId: string, except?: string): Promise<number>;
-	/** Forgets what is past its time. Resolves to how many. */
+	/** Removes expired sessions. Resolves to how many. */
 	sweep(now: number): Promise<number>;
 }

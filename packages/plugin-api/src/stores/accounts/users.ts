@@ -4,7 +4,7 @@ import type { UserSettings } from '@stowage/rules';
 export interface UserRecord {
 	id: string;
 	username: string;
-	/** What their password is proved with. */
+	/** The provider's secret that passwords are verified with. */
 	secret: string;
 	isDisabled: boolean;
 	createdAt: number;
@@ -12,7 +12,7 @@ export interface UserRecord {
 	generation: number;
 }
 
-/** How much a user may keep: 0 is no limit, null what the configuration says. */
+/** The quota of a user: 0 is no limit, null the limit of the configuration. */
 export interface UserQuota {
 	bytes: number | null;
 	/** Files and folders. */
@@ -39,11 +39,11 @@ export interface UserStore {
 	rename(id: string, username: string, isDisabled: boolean): Promise<void>;
 	/** Removes the account with its sessions and settings, and asks for the end of its jobs; its files stay. */
 	remove(id: string): Promise<void>;
-	/** What was said for this user; nothing was for one who is not there. */
+	/** The limits set for this user; none for an unknown user. */
 	quota(id: string): Promise<UserQuota>;
 	setQuota(id: string, quota: UserQuota): Promise<void>;
 	/** Whole settings, defaults filled in. */
 	settings(id: string): Promise<UserSettings>;
-	/** Changes what is named, leaves the rest; resolves to the whole. */
+	/** Changes the given settings, leaves the others; resolves to all. */
 	changeSettings(id: string, change: Partial<UserSettings>): Promise<UserSettings>;
 }

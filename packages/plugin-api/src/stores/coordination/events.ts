@@ -1,4 +1,4 @@
-/** What a process publishes for the pages that are connected to others. */
+/** An event that a process publishes for the pages connected to other processes. */
 export interface EventRecord {
 	process: string;
 	/** Grows with each event of its process. */
@@ -17,6 +17,6 @@ export interface EventStore {
 	unlisten(process: string): Promise<void>;
 	/** The processes, but one, that called `listen` in the last milliseconds; `pollsFolders` if they watch folders whose storage reports no changes. */
 	listeners(ms: number, except: string): Promise<{ process: string; pollsFolders: boolean }[]>;
-	/** Removes the events that are older than so many milliseconds, and the listeners. Resolves to how many. */
+	/** Removes the events and the listeners that are older than these milliseconds. Resolves to how many. */
 	sweep(ages: { eventsMs: number; listenersMs: number }): Promise<number>;
 }

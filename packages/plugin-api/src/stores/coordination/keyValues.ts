@@ -1,10 +1,10 @@
-/** Small values of one part of the server, such as a plugin, shared by all processes and kept through restarts. Values are what JSON can hold. */
+/** Small values of one part of the server, such as a plugin, shared by all processes and kept through restarts. Values can be any JSON. */
 export interface KeyValueStore {
-	/** Undefined for what was never set, was removed or has passed its time. Whoever reads it parses it. */
+	/** Undefined for a value that was never set, was removed or has expired. The caller parses it. */
 	get(key: string): Promise<unknown>;
 	/** Those that there are, by their keys. */
 	getMany(keys: readonly string[]): Promise<Map<string, unknown>>;
-	/** Replaces what was there. It is kept for `lifeMs`. */
+	/** Sets or replaces the value. It expires after `lifeMs`. */
 	set(key: string, value: unknown, lifeMs: number): Promise<void>;
 	setMany(values: ReadonlyMap<string, unknown>, lifeMs: number): Promise<void>;
 	/** Whether there was such a row, so that of two who take it one gets it. */

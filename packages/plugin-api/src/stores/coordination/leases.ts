@@ -1,6 +1,6 @@
 /** Names one holding of a lease: no other one of this name ever has the same epoch. */
 export interface LeaseKey {
-	/** What it is for: at most 191 characters. */
+	/** The name of the lease: at most 191 characters. */
 	readonly name: string;
 	/** The process: at most 191 characters. */
 	readonly holder: string;
@@ -8,37 +8,37 @@ export interface LeaseKey {
 	readonly epoch: number;
 }
 
-/** A lease that somebody holds. */
+/** A held lease. */
 export interface HeldLease extends LeaseKey {
-	/** Whether somebody has asked for it since it was taken. */
+	/** Whether another holder has requested it since it was taken. */
 	readonly isAsked: boolean;
 }
 
 /** A lease that was taken right now. */
 export interface TakenLease extends LeaseKey {
-	/** Whoever had it before has neither renewed it nor given it back: they may be stopped in the middle of what they do. */
+	/** The previous holder has neither renewed nor released it: it may be suspended in the middle of its work. */
 	readonly hasLapsed: boolean;
 }
 
 /**
- * Leases, shared by all processes: each is somebody's for a span that they renew. They are measured by the clock of the database; of an SQLite file, whose processes
+ * Leases, shared by all processes: each has one holder for a span, who renews it. They are measured by the clock of the database; of an SQLite file, whose processes
  * share a machine, by that machine's. One that ends later than its span from now, and a minute, was taken while the clock was wrong: it has expired too.
  */
 export interface LeaseStore {
 	/**
-	 * Takes it for so many milliseconds, an hour at most. Nothing as long as somebody holds it, the same process too, unless that is the holding `gone`, whose process the caller
+	 * Takes it for this many milliseconds, an hour at most. Undefined while it is held, also by the same process, unless it is the holding `gone`, whose process the caller
 	 * knows to have ended.
 	 */
 	take(name: string, holder: string, ms: number, gone?: LeaseKey): Promise<TakenLease | undefined>;
 	/** Who holds it. Nothing for one that has expired or was released. */
 	find(name: string): Promise<HeldLease | undefined>;
-	/** From now on for so long; one that has expired too if nobody has taken it meanwhile. `asked` says that somebody has asked for it. */
+	/** Extends it to this many milliseconds from now; also an expired one, if no other process has taken it meanwhile. `asked` says that another holder has requested it. */
 	renew(lease: LeaseKey, ms: number): Promise<'kept' | 'asked' | 'lost'>;
-	/** Nothing happens if it is somebody else's by now. */
+	/** Does nothing if another holder has it by now. */
 	release(lease: LeaseKey): Promise<void>;
-	/** Takes it from whoever holds it, who finds it lost, and gives it to nobody. */
+	/** Ends the lease of any holder, who finds it lost. It is free then. */
 	revoke(name: string): Promise<void>;
-	/** Asks whoever holds it to give it up. Resolves to whether somebody does. */
+	/** Asks the holder to release it. Resolves to whether there is one. */
 	ask(name: string): Promise<boolean>;
 	/** Forgets those that ended long ago; resolves to how many. */
 	sweep(): Promise<number>;

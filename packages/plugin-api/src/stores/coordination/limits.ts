@@ -1,13 +1,13 @@
 /** Counts tries in a window, shared by all processes and kept through restarts. */
 export interface LimitStore {
-	/** Counts one more, or so many, and resolves to the count in the running window, which begins with the first try and lasts `windowMs`. */
+	/** Adds one, or the amount, and resolves to the count in the current window, which begins with the first attempt and lasts `windowMs`. */
 	hit(key: string, windowMs: number, now: number, amount?: number): Promise<{ count: number; endsAt: number }>;
 	/** Counts one more under each of several keys, in one commit. Resolves to the counts in the order of the keys, which must differ. */
 	hitEach(
 		tries: readonly { key: string; windowMs: number }[],
 		now: number,
 	): Promise<{ count: number; endsAt: number }[]>;
-	/** Takes one try, or so much, back in the running window. */
+	/** Subtracts one attempt, or the amount, in the current window. */
 	release(key: string, amount?: number): Promise<void>;
 	/** Takes one try back under each of several keys, in one commit. */
 	releaseEach(keys: readonly string[]): Promise<void>;

@@ -14,10 +14,10 @@ export interface HomeStore {
 	moves(): Promise<HomeMove[]>;
 	/** Registers this run of a job as the one that moves a home, thawed: earlier runs of the job can change nothing from now on. Throws `conflict` while another job moves it. */
 	beginMove(move: Omit<HomeMove, 'isFrozen'>): Promise<void>;
-	/** From now on nobody may change the home, or everybody again. False where the run is no longer the one that moves it. */
+	/** Blocks changes of the home, or permits them again. False if the run is no longer the one that moves it. */
 	freeze(runId: string, isFrozen: boolean): Promise<boolean>;
 	/**
-	 * Assigns a frozen home to another root, thaws it, and binds links to the items that theirs have become, in one transaction. False, and nothing has changed, where
+	 * Assigns a frozen home to another root, permits changes again, and binds links to the copies of their items, in one transaction. False, and nothing has changed, if
 	 * the run is no longer the one that moves it.
 	 */
 	switchRoot(runId: string, rootId: string, links: readonly ReboundLink[]): Promise<boolean>;
@@ -38,7 +38,7 @@ export interface HomeMove {
 	jobId: string;
 	/** One run of the job. */
 	runId: string;
-	/** Whether nobody may change the home right now. */
+	/** Whether changes of the home are blocked. */
 	isFrozen: boolean;
 }
 

@@ -6,7 +6,7 @@ export interface IdempotencyRecord {
 	revision: string;
 }
 
-/** Idempotency keys by their hash: of several tries with one key, in any process, one decides what is published. */
+/** Idempotency keys by their hash: of several attempts with one key, in any process, one decides what is published. */
 export interface IdempotencyStore {
 	/** Adds the record unless there is one; resolves to the one that there is then. */
 	claim(keyHash: string, record: IdempotencyRecord): Promise<IdempotencyRecord>;

@@ -6,9 +6,9 @@ export interface LinkRecord {
 	owner: { id: string; username: string };
 	/** Relative to the owner's home. */
 	path: StoragePath;
-	/** Where a move that has not been settled yet was to take the item. */
+	/** The target of a move whose end has not been recorded yet. */
 	nextPath: StoragePath | undefined;
-	/** The storage's id of the item: another thing under the same name is not what the link leads to. */
+	/** The storage's id of the item: the link does not lead to another item of the same name. */
 	itemId: string;
 	createdAt: number;
 	expiresAt: number;
@@ -34,7 +34,7 @@ export interface LinkStore {
 	plan(moves: ReadonlyMap<string, { path: StoragePath; nextPath: StoragePath }>): Promise<void>;
 	/** Saves, all or none, where items are now; nothing is planned for them any more. */
 	settle(places: ReadonlyMap<string, StoragePath>): Promise<void>;
-	/** Settles a plan that was found to be done, unless another has been made since. */
+	/** Records that a planned move was done, unless another one has been planned since. */
 	adopt(id: string, nextPath: StoragePath): Promise<void>;
 	countDownload(id: string): Promise<void>;
 	/** Binds it to another item, unless it was bound or moved since; resolves to whether it was. */

@@ -1,8 +1,8 @@
 /** A storage root that belongs to this database. */
 export interface RootRecord {
-	/** What the administrator calls it. */
+	/** The name the administrator gave it. */
 	name: string;
-	/** What the root itself carries. */
+	/** The id that is stored in the root itself. */
 	rootId: string;
 	/** Which storage opens it. */
 	driver: string;

@@ -2,11 +2,11 @@
 export interface TicketRecord {
 	/** Whom its bytes are counted for. */
 	holder: string;
-	/** JSON: whose it is, and what its download is called and weighs. */
+	/** JSON: its owner, and the name and size of its download. */
 	details: string;
 	/** The chosen items, packed. */
 	selection: string;
-	/** What it counts for; 0 once it is emptied. */
+	/** The bytes it counts; 0 once it is emptied. */
 	bytes: number;
 	isEnded: boolean;
 	/** It is good until then, and known until it expires. */

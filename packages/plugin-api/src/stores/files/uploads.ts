@@ -1,12 +1,12 @@
 import type { Area, StoragePath } from '@stowage/rules';
 
-/** An upload that goes on over several requests. Times are milliseconds since the epoch. */
+/** An upload over several requests. Times are milliseconds since the epoch. */
 export interface UploadRecord {
 	/** The staged file; null once it was published or dropped. */
 	stagedId: string | null;
-	/** Whose it is; null for a visitor's, which belongs to whoever has its id. */
+	/** Its owner; null for a visitor's, which belongs to any client with its id. */
 	userId: string | null;
-	/** What limits count by. */
+	/** The client that limits are counted for. */
 	address: string;
 	area: Area;
 	directory: StoragePath;
@@ -14,7 +14,7 @@ export interface UploadRecord {
 	name: string;
 	/** The modified time that the file shall get. */
 	mtime: number | null;
-	/** What the client said of it, word for word. */
+	/** The client's metadata, verbatim. */
 	metadata: string;
 	/** Bytes of the whole file. */
 	length: number;
@@ -36,7 +36,7 @@ export interface UploadStore {
 	find(idHash: string): Promise<UploadRecord | undefined>;
 	/** The uploads of a user that are not finished, the one that got bytes last first. */
 	unfinishedOf(userId: string): Promise<UploadRecord[]>;
-	/** Saves how many bytes are durable. Resolves to whether it still has this staged file; if not, nothing has changed: somebody else went on with another one, or has ended it. */
+	/** Saves the number of durable bytes. Resolves to whether it still has this staged file; if not, nothing has changed: another process continued with another one, or has ended it. */
 	advance(
 		idHash: string,
 		stagedId: string,
@@ -44,12 +44,12 @@ export interface UploadStore {
 	): Promise<boolean>;
 	/** Marks it as finished: the file is in its place, whole. Resolves as `advance` does. */
 	finish(idHash: string, stagedId: string, entryPath: string): Promise<boolean>;
-	/** Goes on with another staged file. Resolves as `advance` does. */
+	/** Replaces its staged file. Resolves as `advance` does. */
 	restage(idHash: string, stagedId: string, otherStagedId: string): Promise<boolean>;
 	remove(idHash: string): Promise<void>;
 	/** How many uploads visitors of an address have begun and not finished. */
 	countOfVisitors(address: string, now: number): Promise<number>;
-	/** What the unfinished uploads of a user, or of visitors, have brought to the disk and how many they are, but for those with one of these staged files. */
+	/** The bytes and the number of the unfinished uploads of a user, or of visitors, except those with one of these staged files. */
 	held(userId: string | null, except: readonly string[]): Promise<{ bytes: number; entries: number }>;
 	/** Uploads past their time whose staged file is still there, the oldest first. */
 	expired(now: number, most: number): Promise<{ idHash: string; stagedId: string }[]>;

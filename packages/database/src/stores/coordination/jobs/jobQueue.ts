@@ -5,14 +5,14 @@ import { databaseTime } from '../../../connection/databaseTime.js';
 import { plainRow } from '../../../connection/plainValues.js';
 import { type JobRow, nothingSaved, unended } from './jobRows.js';
 
-/** Of what a user may keep, a job that has ended may keep this part whatever is wanted beside it. */
+/** The part of a user's limit that ended jobs may always keep. */
 const smallPart = 500;
 
-/** Before all others: a job whose end was asked for has only to drop what it had made. */
+/** Before all others: a job whose cancellation was requested only has to clean up. */
 export const firstTurn = -1;
 
 /**
- * One behind the last of the user's, but not before those that begin now: so users take turns, whoever waits with many and whoever has waited for long. It is the
+ * One behind the last of the user's, but not before those that begin now: so users are served round robin, whether they wait with many or have waited for long. It is the
  * virtual time of fair queueing; two look-ups in an index, here rather than at each claim.
  */
 export async function nextTurn(transaction: Knex.Transaction, userId: string, kind: string): Promise<number> {
@@ -49,7 +49,7 @@ export async function assertRoom(
 		return Number(row?.input ?? 0) + Number(row?.saved ?? 0);
 	};
 	if ((await held()) + bytes <= most.bytes) return;
-	// That what ended can be tried again is worth less than what is wanted now. A small one would make no room.
+	// Keeping an ended job for a retry is worth less than a new one. Removing a small one would make no room.
 	await own()
 		.whereNotNull('end_time')
 		.whereRaw('input_bytes + saved_bytes > ?', [most.bytes / smallPart])
@@ -71,7 +71,7 @@ export async function cancelJobs(
 ): Promise<void> {
 	const jobs = () => transaction<JobRow>('jobs').where(chosen);
 	const endsNow = "status = 'queued' and (saved is null or is_cancel_requested)";
-	// One statement: between two a job that waits could begin. MySQL assigns from left to right, so what a condition looks at comes after it.
+	// One statement: between two a job that waits could begin. MySQL assigns from left to right, so columns that a condition reads come after it.
 	await jobs()
 		.whereIn('status', unended)
 		.update({

@@ -6,7 +6,7 @@ export interface JobRow {
 	kind: string;
 	user_id: string;
 	title: string;
-	/** Empty once nobody may run it again. */
+	/** Empty once it may not be run again. */
 	input: string;
 	saved: string | null;
 	/** 0 once the input is gone: it would be a text otherwise, however short. */
@@ -41,7 +41,7 @@ export interface JobRow {
 
 export type Change = { [Column in keyof JobRow]?: JobRow[Column] | Knex.Raw };
 
-/** All but what only a run needs, which may be large. */
+/** All columns except those that only a run needs, which may be large. */
 export const recordColumns = [
 	'id',
 	'kind',

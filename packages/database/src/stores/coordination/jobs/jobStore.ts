@@ -118,7 +118,7 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 		},
 
 		async isSaved(text) {
-			// Without what a pattern or JSON would take for more than itself. Ids of further roots have a tilde, those of copies between roots dots.
+			// Without characters that a pattern or JSON would interpret. Ids of further roots have a tilde, those of copies between roots dots.
 			if (!/^[A-Za-z0-9.~-]+$/.test(text)) return false;
 			const row = await jobs().whereIn('status', unended).where('saved', 'like', `%"${text}"%`).first('id');
 			return row !== undefined;
@@ -237,7 +237,7 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 
 		requeue(run, takeover) {
 			const endsNow = "is_cancel_requested and (saved is null or on_restart <> 'resume')";
-			// MySQL assigns from left to right, so what a condition looks at comes after it.
+			// MySQL assigns from left to right, so columns that a condition reads come after it.
 			return change(
 				run,
 				{
