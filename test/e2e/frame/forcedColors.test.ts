@@ -32,6 +32,7 @@ test.serial(
 		t.regex(selected, /^solid .* 2px$/);
 		t.regex(await looks('a.png'), /^none/);
 		await page.keyboard.press('ArrowRight');
+		await rowOf(page, 'c.txt').and(page.locator(':focus')).waitFor();
 		t.regex(await looks('c.txt'), /^double/, 'the focus');
 		await page.keyboard.press('Escape');
 

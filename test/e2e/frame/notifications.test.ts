@@ -46,6 +46,8 @@ test.serial('a part of the page that can’t be loaded says so, and can be asked
 	await expectNotice(page, 'This could not be loaded.', 'Reload the page and try again.');
 	await page.unroute(missing);
 	await account.click();
+	// The menu is loaded, what it opens is not.
+	await page.getByRole('menuitem', { name: 'Settings' }).waitFor();
 	await page.route(missing, (route) => route.fulfill({ status: 404 }));
 	await page.getByRole('menuitem', { name: 'Settings' }).click();
 	await expectNotice(page, 'This could not be loaded.');

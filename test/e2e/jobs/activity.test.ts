@@ -63,11 +63,14 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 			const queued = { ...jobs[2], status: 'queued', error: null };
 			answer = jobs.with(2, queued);
 			await route.fulfill({ json: queued });
-		} else
-			await route.fulfill({
-				status: 503,
-				json: { statusCode: 503, code: 'UNAVAILABLE', error: '', message: 'Not now' },
-			});
+			return;
+		}
+		// None of them is there when the list is fetched next.
+		answer = [];
+		await route.fulfill({
+			status: 503,
+			json: { statusCode: 503, code: 'UNAVAILABLE', error: '', message: 'Not now' },
+		});
 	});
 	await page.reload();
 	const button = page.getByRole('button', { name: 'Activity: 2 running' });
@@ -95,7 +98,6 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await of('broken.avi').getByRole('button', { name: 'Retry' }).click();
 	await of('broken.avi').getByRole('button', { name: 'Cancel' }).and(page.locator(':focus')).waitFor();
 	await dialog.getByRole('status').getByText('Convert broken.avi: Queued').waitFor();
-	answer = [];
 	await of('Archive').getByRole('button', { name: 'Cancel' }).click();
 	await expectNotice(page, 'Error cancelling', 'Not now');
 	t.deepEqual(asked, ['POST /api/jobs/3/retry', 'DELETE /api/jobs/4']);

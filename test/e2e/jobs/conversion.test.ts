@@ -36,13 +36,22 @@ test.serial('real videos are converted in front of a person and in the backgroun
 	await overlaysClosed(page);
 	await rowOf(page, '-first ☀_converted.mp4').waitFor();
 
-	// The output takes the place of its original. The dialog does not wait for it.
+	// The output takes the place of its original. The dialog does not wait for it, and is left before it could hear of the end.
+	let answer = () => {};
+	const isLeft = new Promise<void>((resolve) => {
+		answer = resolve;
+	});
+	await page.route('**/api/handbrake/status/*', async (route) => {
+		await isLeft;
+		await route.continue();
+	});
 	await rowOf(page, '-first ☀.avi').click({ button: 'right' });
 	await page.getByRole('menuitem', { name: 'Convert Video' }).click();
 	await setup.getByText('MKV').click();
 	await setup.getByText('Delete original file after conversion').click();
 	await setup.getByRole('button', { name: 'Start Conversion' }).click();
 	await dialog.getByRole('button', { name: 'Continue in background' }).click();
+	answer();
 	await overlaysClosed(page);
 	await expectNotice(page, sentence);
 	await rowOf(page, '-first ☀.mkv').waitFor();

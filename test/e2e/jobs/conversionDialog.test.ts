@@ -143,6 +143,8 @@ test.serial('how it went is said in one sentence', async (t) => {
 	await rowOf(page, 'b.mov').click({ button: 'right' });
 	dialog = await convert('Convert 1 Video');
 	await dialog.getByRole('button', { name: 'Cancel Conversions' }).click();
+	const question = page.getByRole('alertdialog', { name: 'Cancel Conversions' });
+	await question.getByRole('button', { name: 'Continue' }).and(page.locator(':focus')).waitFor();
 	await page.keyboard.press('Tab');
 	await page.keyboard.press('Enter');
 	await dialog.getByText('Conversions were cancelled.').waitFor();

@@ -135,10 +135,9 @@ for (const [why, patch, sentence] of [
 		const app = await fixture.enter(t);
 		await writeFiles(app.home, { 'slides.pptx': 'PK\x03\x04 slides' });
 		const page = await app.open('/browser?type=private');
-		await page.route('**/api/capabilities', async (route) => {
-			const response = await route.fetch();
-			await route.fulfill({ response, json: { ...(await response.json()), ...patch } });
-		});
+		const answer = await app.context.request.get(`${app.url}/api/capabilities`);
+		const json = { ...(await answer.json()), ...patch };
+		await page.route('**/api/capabilities', (route) => route.fulfill({ json }));
 		await page.reload();
 		const foreign = watchRequests(page, app.url);
 		const viewer = await show(page, 'slides.pptx');

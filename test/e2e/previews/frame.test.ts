@@ -33,11 +33,12 @@ async function openBarePage(t: ExecutionContext): Promise<BarePage> {
 	const chromium: ChildProcess = spawn(
 		'/usr/bin/chromium',
 		[...flags, `--user-data-dir=${profile}`, '--remote-debugging-pipe', 'about:blank'],
-		{ stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] },
+		{ stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'], detached: true },
 	);
 	const ended = once(chromium, 'close');
 	t.teardown(async () => {
-		chromium.kill('SIGKILL');
+		// All of its group: what it started writes into the profile until it hears of the end.
+		if (chromium.exitCode === null && chromium.pid !== undefined) process.kill(-chromium.pid, 'SIGKILL');
 		await ended;
 		await rm(profile, { recursive: true, force: true, maxRetries: 10 });
 	});

@@ -72,7 +72,10 @@ test.serial(
 		await video.evaluate((element) => {
 			(element as HTMLVideoElement).currentTime = 12;
 		});
-		await page.waitForFunction(() => localStorage.getItem('stowage.videoPlaces')?.includes('12'));
+		await page.waitForFunction(() => {
+			const places: [string, string][] = JSON.parse(localStorage.getItem('stowage.videoPlaces') ?? '[]');
+			return places.at(-1)?.[1] === '12';
+		});
 		// Also after its controls were used: those of a browser keep the keys for themselves.
 		await page.keyboard.press('Escape');
 		await overlaysClosed(page);

@@ -4,7 +4,7 @@ import { clean } from '../support/axe.js';
 import { basePath, phone } from '../support/browser.js';
 import { menuItems, nameIn, overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
-import { leave, picture, show } from '../support/previews.js';
+import { expectLook, leave, picture, show } from '../support/previews.js';
 
 const fixture = setUpFixture(test);
 
@@ -42,27 +42,31 @@ test.serial(
 		const link = viewer.getByRole('link', { name: 'Download' });
 		t.regex((await link.getAttribute('href')) ?? '', /\/api\/download\/b\.png\?type=private$/);
 
+		const placeOf = async () => {
+			const { x, y } = await boxOf(viewer);
+			return [Math.round(x), Math.round(y)];
+		};
 		const handle = viewer.getByRole('button', { name: 'Move', exact: true });
 		await handle.focus();
 		await page.keyboard.press('ArrowRight');
 		await page.keyboard.press('ArrowDown');
-		const moved = await isOnScreen(t, viewer, size);
-		t.true(moved.x > box.x && moved.y > box.y);
+		await expectLook(t, placeOf, [Math.round(box.x) + 16, Math.round(box.y) + 16]);
+		await isOnScreen(t, viewer, size);
 		for (let count = 0; count < 30; count++) await page.keyboard.press('Shift+ArrowLeft');
 		for (let count = 0; count < 30; count++) await page.keyboard.press('Shift+ArrowUp');
-		const corner = await isOnScreen(t, viewer, size);
-		t.deepEqual([corner.x, corner.y], [0, 0]);
+		await expectLook(t, placeOf, [0, 0]);
+		await isOnScreen(t, viewer, size);
 
 		const grip = await boxOf(handle);
 		await page.mouse.move(grip.x + 5, grip.y + 5);
 		await page.mouse.down();
 		await page.mouse.move(grip.x + 105, grip.y + 55, { steps: 4 });
-		const dragged = await isOnScreen(t, viewer, size);
-		t.deepEqual([dragged.x, dragged.y], [100, 50]);
+		await expectLook(t, placeOf, [100, 50]);
+		await isOnScreen(t, viewer, size);
 		await page.mouse.move(5000, 5000);
 		await page.mouse.up();
+		await expectLook(t, placeOf, [320, 160]);
 		const far = await isOnScreen(t, viewer, size);
-		t.deepEqual([Math.round(far.x), Math.round(far.y)], [320, 160]);
 		const fingers = await page.context().newCDPSession(page);
 		const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', points: { x: number; y: number }[]) =>
 			fingers.send('Input.dispatchTouchEvent', { type, touchPoints: points.map((point) => ({ ...point, id: 1 })) });
@@ -71,8 +75,8 @@ test.serial(
 		await touch('touchMove', [{ x: at.x - 40, y: at.y - 30 }]);
 		await touch('touchMove', [{ x: at.x - 80, y: at.y - 60 }]);
 		await touch('touchEnd', []);
-		const pulled = await isOnScreen(t, viewer, size);
-		t.deepEqual([Math.round(pulled.x), Math.round(pulled.y)], [240, 100], 'by a finger too');
+		await expectLook(t, placeOf, [240, 100], 'by a finger too');
+		await isOnScreen(t, viewer, size);
 		await page.setViewportSize({ width: 1000, height: 700 });
 		await page.waitForFunction(
 			() => (document.querySelector('[role=dialog]')?.getBoundingClientRect().right ?? 9999) <= 1000,
@@ -141,6 +145,8 @@ test.serial('with previews turned off a file is downloaded when opened, and show
 		basePath,
 	);
 	await page.reload();
+	// The settings come with the account, the list by itself.
+	await page.getByRole('button', { name: app.username }).waitFor();
 	const [download] = await Promise.all([page.waitForEvent('download'), nameIn(page, 'a.txt').click()]);
 	t.is(download.suggestedFilename(), 'a.txt');
 	await nameIn(page, 'a.txt').click({ button: 'right' });

@@ -2,7 +2,7 @@ import test from 'ava';
 import { clean } from '../support/axe.js';
 import { setUpFixture, writeFiles } from '../support/fileManager.js';
 import { pdf } from '../support/previewFiles.js';
-import { leave, show, watchRequests } from '../support/previews.js';
+import { expectLook, leave, show, watchRequests } from '../support/previews.js';
 
 const fixture = setUpFixture(test);
 
@@ -20,7 +20,7 @@ test.serial('a PDF is read by ranges, its pages drawn as they come, and found, c
 	await clean(t, page, 'PDF viewer');
 
 	await text(1).click({ clickCount: 3 });
-	t.regex(await page.evaluate(() => String(getSelection())), /Page 1 of the paper/);
+	await page.waitForFunction(() => String(getSelection()).includes('Page 1 of the paper'));
 
 	const field = viewer.getByRole('textbox', { name: 'Page' });
 	await field.fill('57');
@@ -37,7 +37,7 @@ test.serial('a PDF is read by ranges, its pages drawn as they come, and found, c
 			.evaluate((element) => (element as HTMLElement).offsetWidth);
 	const before = await width();
 	await viewer.getByRole('button', { name: 'Zoom in' }).click();
-	t.true((await width()) > before);
+	await expectLook(t, async () => (await width()) > before, true);
 
 	const search = viewer.getByRole('searchbox', { name: 'Search' });
 	await search.fill('page 163');

@@ -2,9 +2,12 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
+import { setTimeout as wait } from 'node:timers/promises';
+import { isDeepStrictEqual, promisify } from 'node:util';
+import type { ExecutionContext } from 'ava';
 import type { Locator, Page } from 'playwright-core';
 import { nameIn, overlaysClosed } from './fileManager.js';
+import { timeoutMs } from './timeouts.js';
 
 const run = promisify(execFile);
 
@@ -44,6 +47,19 @@ export async function show(page: Page, name: string): Promise<Locator> {
 export async function leave(page: Page): Promise<void> {
 	await page.getByRole('dialog').getByRole('button', { name: 'Close', exact: true }).click();
 	await overlaysClosed(page);
+}
+
+/** Waits until it looks so: what a moved pointer changes is drawn a moment after the move. */
+export async function expectLook<T>(
+	t: ExecutionContext,
+	look: () => Promise<T>,
+	expected: T,
+	message?: string,
+): Promise<void> {
+	for (const limit = performance.now() + timeoutMs; performance.now() < limit; await wait(20)) {
+		if (isDeepStrictEqual(await look(), expected)) break;
+	}
+	t.deepEqual(await look(), expected, message);
 }
 
 /** What a policy forbids in a page or in any frame of it is told on the console; nothing may be. */
