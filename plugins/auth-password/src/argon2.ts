@@ -4,7 +4,7 @@ import type { AuthProvider } from '@stowage/plugin-api';
 import { Failure, passwordLength } from '@stowage/rules';
 import { createGate, type GateLimits } from './gate.js';
 
-/** What one hash costs. */
+/** The parameters of one hash. */
 export interface Argon2Cost {
 	memoryKiB: number;
 	iterations: number;
@@ -26,7 +26,7 @@ export function argon2Provider(cost: Argon2Cost, limits: GateLimits = defaultGat
 		parallelism: cost.parallelism,
 	};
 	const protect = (password: string) => gate.run(() => hash(normalized(password), options));
-	/** What a password is compared with where there is nobody, so that the comparison takes as long. */
+	/** The hash that a password is compared with for an unknown user, so that the comparison takes as long. */
 	const nobody = secretOfNobody(cost);
 
 	return {
@@ -37,7 +37,7 @@ export function argon2Provider(cost: Argon2Cost, limits: GateLimits = defaultGat
 			return protect(password);
 		},
 		async verify(secret, password) {
-			// For known and unknown users alike, and before the hash: a long text is work for whoever is asked to hash it.
+			// For known and unknown users alike, and before the hash, which costs time in proportion to the text.
 			if (isTooLong(password)) return false;
 			const isKnown = secret !== undefined && parametersOf(secret) !== undefined;
 			const fits = await gate.run(() => verify(isKnown ? secret : nobody, normalized(password)));
@@ -72,7 +72,7 @@ function parametersOf(secret: string): ParsedHashOptions | undefined {
 	try {
 		return parseOptions(secret);
 	} catch {
-		// Cut off or made by another program: it fits no password.
+		// Truncated or made by another program: it matches no password.
 		return undefined;
 	}
 }

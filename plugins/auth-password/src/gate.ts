@@ -3,13 +3,13 @@ import { Failure } from '@stowage/rules';
 export interface GateLimits {
 	/** How many may run at once. */
 	running: number;
-	/** How many may wait for their turn. */
+	/** The most calls that may wait. */
 	waiting: number;
 }
 
 /** Lets work in, in the order in which it came. */
 export interface Gate {
-	/** Runs the work when its turn comes and resolves as it does. Throws `unavailable` at once if too many wait already. */
+	/** Runs the work when a place is free and resolves to its result. Throws `unavailable` at once if too many wait already. */
 	run<T>(work: () => Promise<T>): Promise<T>;
 }
 
@@ -27,7 +27,7 @@ export function createGate(limits: GateLimits): Gate {
 				retryAfter: 2,
 			});
 		}
-		// Whoever leaves hands over the place, so `running` stays as it is and no newcomer slips in between.
+		// A finished call hands over its place, so `running` stays the same and no new call gets ahead.
 		await new Promise<void>((resolve) => queue.push(resolve));
 	}
 

@@ -13,7 +13,7 @@ export interface EncoderOptions {
 export interface EncoderRun {
 	/** Become its descriptors 3 and on. */
 	files?: readonly number[];
-	/** What it may write. */
+	/** The files that it may write. */
 	fileBytes?: number;
 	signal: AbortSignal;
 	onLine?: (line: string) => void;
@@ -35,14 +35,14 @@ const mostLogLines = 40;
 export class Encoder {
 	constructor(readonly options: EncoderOptions) {}
 
-	/** Whether it sees nothing of this machine but what it is lent. */
+	/** Whether it is isolated from this machine, except for the descriptors that it is lent. */
 	get isCaged(): boolean {
 		return this.options.cage !== undefined;
 	}
 
 	/** Runs it to its end. When the signal fires it is killed with all that it started, and the signal's reason thrown once they are gone. */
 	async run(args: readonly string[], { files = [], fileBytes, signal, onLine }: EncoderRun): Promise<EncoderOutcome> {
-		// Only who converts needs it, and it takes its time to load.
+		// Only conversions need it, and loading it takes time.
 		const { execa } = await import('execa');
 		signal.throwIfAborted();
 		const { program, cage, memoryBytes, mayUseHardware } = this.options;
@@ -54,7 +54,7 @@ export class Encoder {
 			endsWithInput: true,
 			files,
 			...(fileBytes === undefined ? {} : { fileBytes }),
-			// It makes a folder there, which nobody needs, and leaves it when it is killed.
+			// It creates an unneeded folder there, and leaves it when it is killed.
 			env: { TMPDIR: '/nonexistent' },
 		});
 		const child = execa(command.file, command.args, {
@@ -81,7 +81,7 @@ export class Encoder {
 		child.stderr?.setEncoding('utf8').on('data', takeLog);
 		try {
 			const { exitCode, signal: killedBy } = await child;
-			// The shell that waits for it was killed: what it waited for goes, too.
+			// The shell that waits for it was killed: its child is killed, too.
 			if (killedBy !== undefined) end();
 			signal.throwIfAborted();
 			return { code: exitCode ?? 128 + 9, output, log };

@@ -14,17 +14,17 @@ export interface HandBrakeOptions {
 /** A HandBrake that works. */
 export interface InstalledHandBrake {
 	version: string;
-	/** Names of what it can encode with, pictures and sound. */
+	/** Names of its encoders, for video and audio. */
 	encoders(): Promise<ReadonlySet<string>>;
 	encoder: Encoder;
 }
 
 const trialMs = 60_000;
 
-/** After so long one that did not work is tried again: the machine may have been too busy. */
+/** A HandBrake that did not work is tried again after this time: the machine may have been too busy. */
 const againMs = 60_000;
 
-/** The installed HandBrake: looked for whenever it is asked for, and tried when it is another than the last time. */
+/** The installed HandBrake: checked at each call, and run once when it has changed. */
 export class HandBrake {
 	#known: { key: string; triedAt: number; found: Promise<InstalledHandBrake | undefined> } | undefined;
 	#isAvailable = false;
@@ -93,7 +93,7 @@ export class HandBrake {
 	}
 }
 
-/** Asks for them once, when somebody wants to know. */
+/** Lists the encoders once, when they are needed. */
 function lookUpEncoders(encoder: Encoder): () => Promise<ReadonlySet<string>> {
 	let names: Promise<ReadonlySet<string>> | undefined;
 	return () => {
@@ -108,14 +108,14 @@ function lookUpEncoders(encoder: Encoder): () => Promise<ReadonlySet<string>> {
 	};
 }
 
-/** Changes with what is installed. */
+/** Identifies the installed version. */
 async function identity(program: string | undefined): Promise<string> {
 	if (program === undefined) return '';
 	try {
 		const { ino, size, mtimeMs } = await stat(program);
 		return [program, ino, size, mtimeMs].join(':');
 	} catch {
-		// It goes at this moment; the next look finds out.
+		// It was just removed; the next check finds that out.
 		return '';
 	}
 }

@@ -12,14 +12,14 @@ export interface Cage {
 	hasOwnProc: boolean;
 }
 
-/** What a program needs to run at all; of these each is there or not. */
+/** Paths that any program needs; each may be missing. */
 const system = ['/bin', '/lib', '/lib32', '/lib64', '/etc/alternatives', '/etc/ld.so.cache'];
 
-/** What encoders of the graphics processor need. */
+/** Devices that encoders of the graphics processor need. */
 const devices = ['/dev/dri', '/dev/nvidia0', '/dev/nvidiactl', '/dev/nvidia-uvm'];
 
 /**
- * The arguments for bubblewrap: no network, no other process, no file but the system's programs, which can't be written, and no place to write to. What is open stays so: the
+ * The arguments for bubblewrap: no network, no other process, no file but the system's programs, which can't be written, and no place to write to. Open descriptors stay open: the
  * source and the output are lent as descriptors.
  */
 export function cageArguments({ hasOwnProc }: Cage, program: string, mayUseHardware: boolean): string[] {
@@ -37,7 +37,7 @@ export function cageArguments({ hasOwnProc }: Cage, program: string, mayUseHardw
 		...(mayUseHardware
 			? ['--ro-bind', '/sys', '/sys', ...devices.flatMap((each) => ['--dev-bind-try', each, each])]
 			: []),
-		// Else what is written there would be memory that nobody counts.
+		// Else files written there would take uncounted memory.
 		...(mayUseHardware ? [] : ['--remount-ro', '/dev']),
 		...['--remount-ro', '/', '--chdir', '/', '--', program],
 	];

@@ -1,7 +1,7 @@
 import { z } from '@stowage/plugin-api';
 import { conversionFormats, conversionQuality } from '@stowage/rules';
 
-/** What a person asked for; it lies in the database until the job has ended. */
+/** The request of a user; stored in the database until the job has ended. */
 export const conversion = z.strictObject({
 	area: z.enum(['private', 'public']),
 	path: z.string(),
@@ -22,7 +22,7 @@ const encoded = {
 	sizeAfter: z.number(),
 };
 
-/** From where a run goes on. A step is saved when it is done and before anything of the next one is. */
+/** The state that a run continues from. A step is saved when it is done and before the next one begins. */
 export const conversionStep = z.discriminatedUnion('step', [
 	z.object({ step: z.literal('encoding'), staged: z.string() }),
 	/** The staged file is whole, checked and durable. */

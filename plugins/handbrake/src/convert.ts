@@ -25,7 +25,7 @@ export interface Converting {
 	files: Files;
 	handbrake: HandBrake;
 	log: PluginLog;
-	/** Where what a storage does not have as files is put for as long as it takes. */
+	/** Where the content of a storage without local files is copied to meanwhile. */
 	temporaryFolder: string;
 	mostMs: number;
 }
@@ -40,8 +40,8 @@ interface Converted extends Record<string, unknown> {
 }
 
 /**
- * Converts a video. The original is removed last, after the output was checked, published and made durable, and only if it is still what was converted. A run that was cut off goes on
- * behind the last step that was done; what an earlier one left half-way is dropped.
+ * Converts a video. The original is removed last, after the output was checked, published and made durable, and only if it is unchanged since. An interrupted run continues
+ * after the last completed step; incomplete files of an earlier one are removed.
  */
 export async function convert(job: JobContext<Conversion>, means: Converting): Promise<Converted> {
 	const saved = conversionStep.safeParse(job.saved).data;
@@ -126,7 +126,7 @@ async function publish(
 	return published;
 }
 
-/** Publishes what an earlier run had encoded, or finds it; undefined where it is gone. */
+/** Publishes the output of an earlier run, or finds it published; undefined if it is gone. */
 async function publishAgain(
 	job: JobContext<Conversion>,
 	encoded: EncodedStep,
@@ -140,7 +140,7 @@ async function publishAgain(
 	}
 }
 
-/** Removes the original where that was asked for and it is still what was converted, and gives the output its name if that is free by now. */
+/** Removes the original if that was requested and it is unchanged since the conversion, and gives the output its name if that is free then. */
 async function replaceOriginal(
 	job: JobContext<Conversion>,
 	{ source: converted, sizeBefore, sizeAfter, name, outputId }: PublishedStep,
@@ -161,7 +161,7 @@ async function replaceOriginal(
 		// An earlier run came to its end and did not live to say so.
 		if (original?.id === outputId) return convertedTo(baseName(source.path), true);
 		if (original !== undefined && !isSame(original, converted)) return convertedTo(name, false);
-		// It is gone where an earlier run did not live to save what it had done.
+		// An earlier run removed it and was interrupted before it saved that.
 		if (original !== undefined) await files.remove(viewer, source);
 		return convertedTo(await takeName(job, { name, outputId }, files), true);
 	} catch (cause) {
@@ -223,7 +223,7 @@ async function dropStaged(viewer: Viewer, id: string, files: Files): Promise<voi
 	}
 }
 
-/** Why it was not published is what its owner hears, not what failed after that. */
+/** Its owner gets the original error, not one of the cleanup. */
 async function discard(staged: StagedFile, log: PluginLog): Promise<void> {
 	try {
 		await staged.discard();

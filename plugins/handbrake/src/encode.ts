@@ -17,7 +17,7 @@ interface Encoding {
 	target: LentFile;
 }
 
-/** Encodes an open file into another one and looks into what came out: that the program is content proves nothing. Throws with a sentence for people. */
+/** Encodes an open file into another one and checks the output: the exit status of the program proves nothing. Throws with a sentence for people. */
 export async function encode({
 	job,
 	installed,
@@ -79,7 +79,7 @@ function reportProgress(
 	job.progress({ done: percent, total: 100, unit: 'percent', detail });
 }
 
-/** Why an output is not what was asked for; undefined for one that is. */
+/** Why an output is not as requested; undefined for a correct one. */
 export function outputDenial(original: Video, output: Video | undefined): Failure | undefined {
 	if (output === undefined) return new Failure('conflict', 'The converted file holds no video. The original was kept.');
 	if (original.audioTracks.length > 0 && output.audioTracks.length === 0) {

@@ -4,7 +4,7 @@ import type { Video } from './scan.js';
 interface Target {
 	container: string;
 	video: string;
-	/** Between speed and size: what takes twice as long as this saves a few percent. */
+	/** A compromise of speed and size: a preset that takes twice as long saves a few percent. */
 	preset: string;
 	audio: string;
 	/** Pictures of text can be burned into the video of an mp4 only, and webm has no subtitles. */

@@ -4,7 +4,7 @@ import { convert } from './convert.js';
 import { HandBrake } from './HandBrake.js';
 import { handbrakeRoutes } from './routes.js';
 
-/** A relative path would be looked up wherever the server was started. */
+/** A relative path would depend on the working directory of the server. */
 const program = z.string().regex(/^(\/.+|[^/]+)$/, 'must be the name of a program on the PATH, or an absolute path');
 
 /** Converts videos as jobs. */
@@ -47,12 +47,12 @@ export const plugin = definePlugin({
 			run: (job) => convert(job, means),
 		});
 		server.providers.capability.offer('handbrake', () => {
-			// A page asks again and again: what is installed meanwhile is seen by the next that does.
+			// A page polls this, so an installation is noticed by the next request.
 			void handbrake.find();
 			return handbrake.isAvailable;
 		});
 		server.route(handbrakeRoutes(server, handbrake, conversions));
-		// Nobody waits for it: to run it takes a moment.
+		// Not awaited: running it takes a moment.
 		server.ext('onPostStart', () => void handbrake.find());
 	},
 });

@@ -67,7 +67,7 @@ async function assertConvertible(
 	ref: Parameters<Server['files']['open']>[1],
 ): Promise<void> {
 	const found = await server.files.find(user, ref);
-	// A folder can't be opened, and most files show by their names what they are.
+	// A folder can't be opened, and most files show their type by their names.
 	if (found.type !== 'file' || fileType(found.name) !== 'video') throw new Failure('invalid', 'File is not a video');
 	const { file } = await server.files.open(user, ref);
 	try {
@@ -98,7 +98,7 @@ function statusOf({ id, status, done, total, detail, error, startTime, endTime }
 const isoTime = (time: number | null) => (time === null ? null : new Date(time).toISOString());
 
 function signedIn(viewer: Viewer): JobOwner {
-	// The endpoints' audience lets nobody else in.
+	// The audience of the endpoints admits users only.
 	if (viewer.kind !== 'user') throw new Failure('notSignedIn', 'You must be logged in to do that.');
 	return viewer;
 }

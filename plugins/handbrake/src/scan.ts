@@ -1,7 +1,7 @@
 import { z } from '@stowage/plugin-api';
 import type { Encoder } from './Encoder.js';
 
-/** What is in a file, as HandBrake sees it. */
+/** The content of a file, as HandBrake reports it. */
 export interface Video {
 	seconds: number;
 	width: number;
@@ -29,14 +29,14 @@ const ticksPerSecond = 90_000;
 /** A file with more is no film. */
 const mostTracks = 99;
 
-/** Looks into an open file; undefined where there is no video in it. */
+/** Scans an open file; undefined if it contains no video. */
 export async function scan(encoder: Encoder, descriptor: number, signal: AbortSignal): Promise<Video | undefined> {
 	const args = ['--scan', '--json', '--previews', '2:0', '-i', '/proc/self/fd/3'];
 	const { output } = await encoder.run(args, { files: [descriptor], signal });
 	return parseScan(output);
 }
 
-/** What `--scan --json` printed last. */
+/** The last value that `--scan --json` printed. */
 export function parseScan(output: string): Video | undefined {
 	const at = output.lastIndexOf('JSON Title Set: {');
 	if (at === -1) return undefined;
@@ -59,7 +59,7 @@ function parseJson(text: string): unknown {
 	try {
 		return JSON.parse(text);
 	} catch {
-		// Cut off with the program that printed it: then nothing is known of the file.
+		// Truncated, as the program was killed: then nothing is known of the file.
 		return undefined;
 	}
 }

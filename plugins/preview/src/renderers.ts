@@ -35,7 +35,7 @@ export function videoRenderer(ffmpeg: string, { workers, memoryBytes }: Means): 
 		version: '1',
 		accepts: (kind) => kind === 'video' && workers.isUsable,
 		async render(source, size, signal) {
-			// Also where the core has looked: a playlist would have ffmpeg open other people's files.
+			// Checked although the core has done so: with a playlist ffmpeg would open other people's files.
 			if ((await firstBytesKind(source)) !== 'video') throw noPicture();
 			const frame = await source.withLocalFile(async ({ descriptor }) => {
 				const run = { memoryBytes, descriptor, signal };

@@ -13,10 +13,10 @@ const mostOutputBytes = 64 * 1024 * 1024;
 
 const cpuSeconds = 25;
 
-/** What a program reads its descriptor 3 by. */
+/** The path by which a program reads its descriptor 3. */
 export const inputPath = '/dev/fd/3';
 
-/** What the program wrote to its standard output; undefined where it failed, wrote nothing or wrote too much. */
+/** The program's standard output; undefined if it failed, wrote nothing or wrote too much. */
 export async function runProgram(
 	program: string,
 	args: readonly string[],
@@ -29,7 +29,7 @@ export async function runProgram(
 	const chunks: Buffer[] = [];
 	let length = 0;
 	child.stdin?.end();
-	// What it says is about a stranger's file, and nobody's business.
+	// Its messages are about a user's file, so they are not logged.
 	child.stderr?.resume();
 	(child.stdout as Readable).on('data', (chunk: Buffer) => {
 		length += chunk.length;

@@ -33,7 +33,7 @@ import { finishReplacements } from './writing/replaceFile.js';
 import { StagedLocalFile } from './writing/StagedLocalFile.js';
 import { sweepLeftovers, sweepStaging } from './writing/sweep.js';
 
-/** Files as plain files below one folder. Each call looks first whether the folder is still the one that is ours. */
+/** Files as plain files below one folder. Each call first checks that the folder is still our root. */
 export class LocalStorage
 	implements FolderTimesStorage, LocalFilesStorage, ReplacingStorage, SurveyingStorage, WatchingStorage
 {
@@ -54,7 +54,7 @@ export class LocalStorage
 		});
 	}
 
-	/** Looks for the root for the first time, and finishes what a crash cut off. One that is away is no failure: it may come. */
+	/** Opens the root for the first time, and completes interrupted work of a crash. A root that is not available is no failure: it may be mounted later. */
 	async prepare(): Promise<void> {
 		try {
 			using _root = await this.disk.root.open();
@@ -165,7 +165,7 @@ export class LocalStorage
 		}
 	}
 
-	/** Resolves when nothing runs in the background any more. What is cut short there goes on at the next start. */
+	/** Resolves when no background work is left. Work that is interrupted there is continued at the next start. */
 	async close(): Promise<void> {
 		this.disk.isClosing = true;
 		await Promise.all(this.#background);
@@ -173,7 +173,7 @@ export class LocalStorage
 
 	#later(work: () => Promise<void>): void {
 		if (this.disk.isClosing) return;
-		// Nobody waits for it, and what fails is tried again at the next start.
+		// Not awaited; failed work is tried again at the next start.
 		const running = work()
 			.catch(() => {})
 			.finally(() => this.#background.delete(running));

@@ -43,7 +43,7 @@ function throwUnusable(cause: unknown, location: string): never {
 	if (code === undefined) throw cause;
 	const isNoFolder = noFolder.includes(code);
 	throw new Failure(
-		// What is there is no disk that may come: somebody has to change something.
+		// A disk mounted later would not correct this: the configuration or the folder must be changed.
 		isNoFolder ? 'invalid' : 'unavailable',
 		`${location} can't become a storage root, for ${reasonOf(code)}: name a folder that the server's user may make and write to.`,
 		{ cause },
@@ -56,7 +56,7 @@ function throwUnreadable(cause: unknown, location: string): never {
 	throw new Failure('unavailable', `${location} can't be read, for ${reasonOf(code)}.`, { cause });
 }
 
-/** What the system says of a file in the place of a folder. */
+/** The system's error for a file in the place of a folder. */
 const noFolder = ['EEXIST', 'ENOTDIR'];
 
 function reasonOf(code: string): string {

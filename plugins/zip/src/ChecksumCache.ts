@@ -6,7 +6,7 @@ const capacity = 512 * 1024;
 /** Places where one content may be. */
 const ways = 8;
 
-/** 128 bits that tell contents apart, and the CRC. */
+/** 128 bits that identify a content, and the CRC. */
 const wordsPerPlace = 5;
 
 /** The CRCs of contents that were read lately, of whatever archive. */

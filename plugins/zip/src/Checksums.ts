@@ -40,7 +40,7 @@ export class Checksums {
 		this.#isKnown = new Uint8Array(contents.count);
 	}
 
-	/** Undefined while it is not known, and for what has no content. */
+	/** Undefined while it is not known, and for entries without content. */
 	get(index: number): number | undefined {
 		return this.#isKnown[index] === 1 ? this.#crcs[index] : undefined;
 	}
@@ -56,7 +56,7 @@ export class Checksums {
 		return crc === undefined ? (this.#begun.get(index) ?? { crc: 0, bytes: 0 }) : { crc, bytes: size };
 	}
 
-	/** Takes note of how far a CRC has come. */
+	/** Records the CRC of a first part. */
 	async set(index: number, progress: Progress): Promise<void> {
 		if (this.get(index) !== undefined) return;
 		const entry = this.contents.entry(index);
@@ -70,7 +70,7 @@ export class Checksums {
 		if (this.#unsaved.size >= rowsAtOnce) await this.save();
 	}
 
-	/** Writes down what is new, if that can be done right now. */
+	/** Saves the new ones, if that is possible right now. */
 	async save(): Promise<void> {
 		if (this.#unsaved.size === 0) return;
 		const rows = new Map(this.#unsaved);
@@ -94,7 +94,7 @@ export class Checksums {
 		if (crc !== undefined) this.#learn(index, { crc, bytes: size });
 	}
 
-	/** Archives are read in their order, so the rows of what follows are asked for along with this one. */
+	/** Archives are read in order, so the rows of the next entries are queried along with this one. */
 	async #ask(index: number): Promise<void> {
 		if (index >= this.#asked.from && index < this.#asked.to) return;
 		const wanted = new Map<string, number>();

@@ -2,14 +2,14 @@ import type { ByteRange } from '@stowage/plugin-api';
 
 const nothing = new Uint8Array();
 
-/** Gathers many small pieces of an archive in one buffer, and cuts off what lies outside the range that was asked for. */
+/** Collects many small parts of an archive in one buffer, and cuts off those outside of the requested range. */
 export class Output {
-	/** Where in the archive the next piece belongs. */
+	/** The offset of the next part in the archive. */
 	position: number;
 	#filled = 0;
 	#buffer: Buffer | undefined;
 
-	/** Any piece up to `largestPiece` finds room as long as the buffer is not full. */
+	/** Any part up to `largestPiece` fits as long as the buffer is not full. */
 	constructor(
 		readonly range: ByteRange,
 		position: number,
@@ -39,7 +39,7 @@ export class Output {
 		this.#filled += wanted.length;
 	}
 
-	/** What the range has of the next piece, which goes out past what is gathered. */
+	/** The part of the next chunk within the range; it bypasses the buffer. */
 	cut(piece: Uint8Array): Uint8Array {
 		const from = Math.max(0, this.range.start - this.position);
 		const to = Math.min(piece.length, this.range.end + 1 - this.position);
@@ -47,14 +47,14 @@ export class Output {
 		return from === 0 && to === piece.length ? piece : piece.subarray(from, Math.max(from, to));
 	}
 
-	/** What was gathered; valid until the next piece is put. */
+	/** The buffered bytes; valid until the next part is put. */
 	take(): Uint8Array {
 		const gathered = this.#buffer?.subarray(0, this.#filled) ?? nothing;
 		this.#filled = 0;
 		return gathered;
 	}
 
-	/** What was gathered last; nothing is kept until the next piece is put. */
+	/** The last buffered bytes; nothing is kept until the next part is put. */
 	takeLast(): Uint8Array {
 		const gathered = this.take();
 		this.#buffer = undefined;

@@ -6,7 +6,7 @@ export type Loaded = { bytes: Uint8Array } | { file: OpenFile };
 
 const filesAhead = 16;
 
-/** Opens and reads contents before they are asked for, in the order of the archive: so much and no more. */
+/** Opens and reads a bounded number of contents before they are needed, in the order of the archive. */
 export class ReadAhead {
 	readonly #begun: { loading: Promise<Loaded>; bytes: number }[] = [];
 	#bytes = 0;
@@ -22,7 +22,7 @@ export class ReadAhead {
 		this.#next = first;
 	}
 
-	/** The next content, those without a byte left out. Whoever takes an open file closes it. */
+	/** The next content, skipping empty ones. The caller closes the file that it takes. */
 	take(): Promise<Loaded> {
 		this.#begin();
 		const first = this.#begun.shift();
@@ -31,11 +31,11 @@ export class ReadAhead {
 		return first.loading;
 	}
 
-	/** Closes what was opened and never taken. */
+	/** Closes files that were opened and never taken. */
 	async close(): Promise<void> {
 		this.#next = Number.POSITIVE_INFINITY;
 		for (const { loading } of this.#begun) {
-			// What failed was not opened, and nobody asks for it any more.
+			// A failed one was not opened, and its error is no longer needed.
 			const loaded = await loading.catch(() => undefined);
 			if (loaded !== undefined && 'file' in loaded) await loaded.file.close();
 		}
@@ -52,7 +52,7 @@ export class ReadAhead {
 			const bytes = entry.size > smallBytes ? 0 : entry.size;
 			if (this.#begun.length > 0 && this.#bytes + bytes > this.budget) return;
 			const loading = load(this.contents, entry);
-			// It may fail long before it is taken; whoever takes it gets the error.
+			// It may fail long before it is taken; the error is thrown then.
 			loading.catch(() => {});
 			this.#begun.push({ loading, bytes });
 			this.#bytes += bytes;
@@ -80,7 +80,7 @@ async function readBytes(file: OpenFile, size: number): Promise<Uint8Array> {
 	let bytes: Buffer | undefined;
 	let at = 0;
 	for await (const chunk of file.read()) {
-		// Valid until the next one is asked for, which nobody does.
+		// Valid until the next one is requested, which does not happen.
 		if (at === 0 && chunk.length === size) return chunk;
 		bytes ??= Buffer.allocUnsafe(size);
 		bytes.set(chunk, at);

@@ -12,7 +12,7 @@ export class RunningCrc {
 	#bytes = 0;
 	#savedBytes = 0;
 
-	/** Goes on from what is known of the content already. */
+	/** Continues from the known CRC of a first part. */
 	begin({ crc, bytes }: Progress): void {
 		this.#crc = crc;
 		this.#bytes = bytes;
@@ -38,7 +38,7 @@ export class RunningCrc {
 		this.#bytes = at + bytes.length;
 	}
 
-	/** Reads what lies between what it knows and `position`. */
+	/** Reads the content between the known part and `position`. */
 	async catchUp(file: OpenFile, position: number, signal: AbortSignal | undefined): Promise<void> {
 		if (this.#bytes >= position) return;
 		for await (const chunk of file.read({ start: this.#bytes, end: position - 1 })) {
@@ -47,7 +47,7 @@ export class RunningCrc {
 		}
 	}
 
-	/** Throws if the content is not what it was; then nothing is known of it any more. */
+	/** Throws if the content has changed; then its CRC is forgotten. */
 	async assertUnchanged(file: OpenFile): Promise<void> {
 		if (!(await file.isChanged())) return;
 		this.#crc = 0;

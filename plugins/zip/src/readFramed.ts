@@ -1,7 +1,7 @@
 import type { OpenFile } from '@stowage/plugin-api';
 import type { Blocks } from './storedBlocks.js';
 
-/** A part of a stream of stored blocks, and the pieces of content in it. Valid until the next one is asked for. */
+/** A part of a stream of stored blocks, and the parts of content in it. Valid until the next one is requested. */
 export interface Framed {
 	bytes: Uint8Array;
 	contents: readonly Uint8Array[];
@@ -9,7 +9,7 @@ export interface Framed {
 
 /**
  * Reads the content from `from` up to `to` straight into its place between the headers of its blocks, so that it is copied nowhere. `blocks` begins with the one
- * that holds `from` and ends with the first one that has no content before `to`. Two buffers in turn: one is read into while the other is consumed.
+ * that holds `from` and ends with the first one that has no content before `to`. Two alternating buffers: one is filled while the other is consumed.
  */
 export async function* readFramed(
 	readInto: NonNullable<OpenFile['readInto']>,
@@ -22,7 +22,7 @@ export async function* readFramed(
 	const begin = (buffer: Buffer) => {
 		const framed = frame(blocks, buffer, at, to);
 		const done = readInto(framed.contents, at);
-		// It may fail while what came before it is still consumed; whoever asks for it gets the error then.
+		// It may fail while the one before it is still consumed; the error is thrown when it is requested.
 		done.catch(() => {});
 		for (const { length } of framed.contents) at += length;
 		return { framed, done, buffer };
@@ -40,7 +40,7 @@ export async function* readFramed(
 			if (isLast) return;
 		}
 	} finally {
-		// Whoever closes the file after us must not do so under a running read. Its error was thrown above, or nobody waits for it.
+		// The file must not be closed during a read. Its error was thrown above, or is no longer needed.
 		await reading.done.catch(() => {});
 	}
 }

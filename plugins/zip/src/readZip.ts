@@ -20,10 +20,10 @@ import { Blocks, contentBefore, framedBytes } from './storedBlocks.js';
 
 const kilobyte = 1024;
 
-/** An archive has two buffers and what it reads ahead. */
+/** An archive has two buffers and its read-ahead. */
 const buffersOfOne = 3;
 
-/** What the archives that are read at the same time hold together. */
+/** Memory of all archives that are read at the same time. */
 const memory = new SharedMemory(32 * kilobyte * kilobyte, {
 	least: buffersOfOne * 64 * kilobyte,
 	most: buffersOfOne * kilobyte * kilobyte,
@@ -77,7 +77,7 @@ export async function* readZip(
 		out.put(bytes);
 	}
 
-	/** A content that is read while it is sent, from the block on in which the range begins, and what follows it. */
+	/** A content that is read while it is sent, from the block in which the range begins, and its data descriptor. */
 	async function* readLarge(file: OpenFile, index: number): AsyncGenerator<Uint8Array> {
 		const entry = contents.entry(index);
 		const { size } = entry;
@@ -91,10 +91,10 @@ export async function* readZip(
 			const from = contentBefore(size, skipped);
 			const to = contentBefore(size, Math.max(0, range.end + 1 - start));
 			crc.begin(await checksums.recall(index));
-			// What was sent before is read only as far as nobody remembers its CRC, and only if the CRC is asked for.
+			// The part that was sent before is read only if its CRC is not cached, and only if the CRC is needed.
 			if (range.end >= end && crc.progress.bytes < from)
 				await contents.throttle(() => crc.catchUp(file, from, signal), signal);
-			// Whoever begins in the middle of a block needs its header no more.
+			// A range that begins in the middle of a block does not need its header.
 			if (blocks.next === undefined) out.position = end;
 			else out.position = start + (from === blocks.next.contentStart ? blocks.next.start : skipped);
 			let at = from;

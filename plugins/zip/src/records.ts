@@ -3,7 +3,7 @@ import { deflatedSize } from './storedBlocks.js';
 import { dosTime, unixSeconds } from './times.js';
 
 // The byte format of PKWARE's APPNOTE 6.3.10, so that a program which reads from a pipe can follow. Small contents are stored as they are and read before their
-// local header is written, which has their CRC. Large ones are deflated in stored blocks: these tell where they end, so that the CRC may follow them. A record
+// local header is written, which has their CRC. Large ones are deflated in stored blocks: these mark their end, so that the CRC may follow them. A record
 // is as large for any CRC, so that the place of every byte is known before the first content is read.
 
 const max16 = 0xffff;
@@ -43,10 +43,10 @@ export const smallBytes = 64 * 1024;
 
 const isDeflated = ({ size }: ArchiveEntry) => size > smallBytes;
 
-/** What a content takes in the archive. */
+/** The size of a content in the archive. */
 export const packedSize = (entry: ArchiveEntry) => (isDeflated(entry) ? deflatedSize(entry.size) : entry.size);
 
-/** Deflated contents are never smaller than what they hold. */
+/** Deflated contents are never smaller than the original. */
 const isZip64 = (entry: ArchiveEntry) => isLarge(packedSize(entry));
 
 const timeBytes = (entry: ArchiveEntry) => (unixSeconds(entry.mtime) === undefined ? 0 : timeFieldBytes);
@@ -64,7 +64,7 @@ export function centralRecordSize(entry: ArchiveEntry, offset: number): number {
 	return centralHeaderBytes + nameBytes(entry) + timeBytes(entry) + zip64FieldSize(entry, offset);
 }
 
-/** The field that holds what is too large for the record itself. */
+/** The field for values that are too large for the record itself. */
 function zip64FieldSize(entry: ArchiveEntry, offset: number): number {
 	const values = (isZip64(entry) ? 16 : 0) + (isLarge(offset) ? 8 : 0);
 	return values === 0 ? 0 : 4 + values;
@@ -77,7 +77,7 @@ export function endSize(count: number, centralStart: number, centralSize: number
 	return endBytes + (needsZip64End(count, centralStart, centralSize) ? zip64EndBytes : 0);
 }
 
-/** The CRC of a large content is told after it and left out here. */
+/** The CRC of a large content follows it and is left out here. */
 export function localHeader(entry: ArchiveEntry, crc: number): Buffer {
 	const record = Buffer.allocUnsafe(localHeaderSize(entry));
 	const isLargest = isZip64(entry);
@@ -95,7 +95,7 @@ export function localHeader(entry: ArchiveEntry, crc: number): Buffer {
 	return record;
 }
 
-/** What follows a large content. */
+/** The data descriptor after a large content. */
 export function descriptor(entry: ArchiveEntry, crc: number): Buffer {
 	const record = Buffer.allocUnsafe(descriptorSize(entry));
 	let at = record.writeUInt32LE(0x08074b50, 0);
@@ -180,7 +180,7 @@ function unknown(entry: ArchiveEntry): Sums {
 	return { crc: 0, packedSize: size, size };
 }
 
-/** What a local header and its central record have in common, up to the length of the name. */
+/** The fields that a local header and its central record have in common, up to the length of the name. */
 function writeCommon(record: Buffer, start: number, entry: ArchiveEntry, sums: Sums): number {
 	let at = record.writeUInt16LE(isZip64(entry) ? zip64Version : plainVersion, start);
 	at = record.writeUInt16LE(utf8Names | (isDeflated(entry) ? sumsFollow : 0), at);
@@ -196,7 +196,7 @@ function writeName(record: Buffer, at: number, entry: ArchiveEntry): number {
 	return at + record.write(nameOf(entry), at);
 }
 
-/** The 'extended timestamp': seconds in UTC, where the record's own time is a local one of nobody knows which place. */
+/** The 'extended timestamp': seconds in UTC, while the record's own time is local to an unknown time zone. */
 function writeTime(record: Buffer, start: number, entry: ArchiveEntry): number {
 	const seconds = unixSeconds(entry.mtime);
 	if (seconds === undefined) return start;

@@ -5,7 +5,7 @@ const blockHeaderBytes = 5;
 
 export interface Block {
 	header: Uint8Array;
-	/** Where the header begins in the stream, and where the content that follows it begins and ends. */
+	/** Offsets in the stream: of the header, and of the begin and the end of the content behind it. */
 	start: number;
 	contentStart: number;
 	contentEnd: number;
@@ -17,7 +17,7 @@ function blockCount(size: number): number {
 	return size + blocks * blockHeaderBytes === 0xffffffff ? blocks + 1 : blocks;
 }
 
-/** Bytes of the stream for a content of so many. */
+/** Bytes of the stream for a content of this many bytes. */
 export function deflatedSize(size: number): number {
 	return size + blockCount(size) * blockHeaderBytes;
 }
@@ -65,7 +65,7 @@ export function contentBefore(size: number, position: number): number {
 	return Math.min(size, index * blockBytes + Math.max(0, inBlock - blockHeaderBytes));
 }
 
-/** What whole blocks take that hold about so many bytes of content. */
+/** The size of whole blocks with about this many bytes of content. */
 export function framedBytes(contentBytes: number): number {
 	return Math.max(1, Math.floor(contentBytes / blockBytes)) * (blockBytes + blockHeaderBytes);
 }

@@ -2,7 +2,7 @@ const firstYear = 1980;
 const lastYear = 2107;
 
 /**
- * A ZIP's own form of time: two seconds fine, from 1980 to 2107, and of no known place. It is told in UTC here: the same whatever time zone the server has.
+ * A ZIP's own form of time: with a resolution of two seconds, from 1980 to 2107, and without a time zone. It is in UTC here: the same whatever time zone the server has.
  */
 export function dosTime(mtime: number): number {
 	const date = new Date(mtime);

@@ -12,7 +12,7 @@ export class WorkerUnusable extends Error {}
 /** A picture of noise has two megabytes. */
 const mostAnswerBytes = 16 * 1024 * 1024;
 
-/** How much of what a child says is kept, for the one case that the administrator must hear of. */
+/** How much of a child's standard error is kept, for the one failure that is logged for the administrator. */
 const mostErrorText = 2000;
 
 /** One child process that decodes images. */
@@ -25,7 +25,7 @@ export class ImageWorker {
 	readonly #input: Writable;
 	#chunks: Buffer[] = [];
 	#length = 0;
-	/** How many bytes must be there before another look at them is of use. */
+	/** The number of bytes needed before parsing can continue. */
 	#wanted = answerHeaderBytes;
 	#pending: { resolve(picture: Buffer | undefined): void; reject(error: Error): void } | undefined;
 
@@ -33,7 +33,7 @@ export class ImageWorker {
 		this.#child = spawnLimited(process.execPath, ['--max-old-space-size=64', program], { memoryBytes });
 		const { stdin, stdout, stderr } = this.#child;
 		this.#input = stdin as Writable;
-		// The write itself fails as well, and `close` follows.
+		// The write itself fails as well, and `close` is emitted.
 		this.#input.on('error', () => {});
 		(stdout as Readable).on('data', (chunk: Buffer) => this.#receive(chunk));
 		(stderr as Readable).on('data', (chunk: Buffer) => {

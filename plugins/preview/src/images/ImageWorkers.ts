@@ -7,7 +7,7 @@ export interface ImageWorkersOptions {
 	log: PluginLog;
 	/** The program of a child; a test may name another. */
 	program?: string;
-	/** After so many pictures a child is replaced: what a decoder leaks, or what a file has changed in it, is gone with it. */
+	/** A child is replaced after this many pictures: memory that a decoder leaks, or state that a file has corrupted, is gone with it. */
 	mostUses?: number;
 	/** How long a child is kept that has nothing to do. */
 	idleMs?: number;
@@ -43,7 +43,7 @@ export class ImageWorkers {
 		size: number,
 		signal: AbortSignal,
 	): Promise<Buffer> {
-		// A child that died may have been killed for its size by the system, or by hand; what kills the next one too is the image.
+		// A child that died may have been killed for its size by the system, or by hand; if the next one dies too, the image is the cause.
 		for (let left = 2; left > 0; left--) {
 			try {
 				const picture = await this.#try(image, length, size, signal);

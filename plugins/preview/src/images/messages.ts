@@ -1,4 +1,4 @@
-/** Between the server and the child that makes pictures. A request is eight bytes, then the file; an answer is five bytes, then what it holds. */
+/** The protocol between the server and the child that renders pictures. A request is eight bytes, then the file; a response is five bytes, then its content. */
 
 /** The longest edge in pixels, and how many bytes the file has. */
 export const requestHeaderBytes = 8;

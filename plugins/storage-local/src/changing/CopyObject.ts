@@ -16,7 +16,7 @@ const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = fs.constants;
 type ObjectType = 'file' | 'directory';
 
 /**
- * The file or folder in staging that a copy is made in, open and locked so that nobody sweeps it or works on it as well. Publishing it is one rename, and whoever has its
+ * The file or folder in staging that a copy is made in, open and locked so that it is not swept or used by another call. Publishing it is one rename, and a caller with its
  * id finds it afterwards under any name.
  */
 export class CopyObject implements Disposable {
@@ -44,7 +44,7 @@ export class CopyObject implements Disposable {
 	}
 
 	/**
-	 * Finds a staged one again. Resolves to nothing if it has left staging, and drops one of another type, which is of no use. Throws `locked` while somebody
+	 * Finds a staged one again. Resolves to undefined if it has left staging, and removes one of another type, which is of no use. Throws `locked` while another call
 	 * works on it.
 	 */
 	static async find(
@@ -56,7 +56,7 @@ export class CopyObject implements Disposable {
 		if (disk.busyUploads.has(name)) throw copyInUse();
 		const opened = await openObject(staging, type, name, 0);
 		if (opened === 'other type') {
-			// What is left in the trash when this fails is swept at the next start.
+			// If this fails, the rest in the trash is swept at the next start.
 			await (await discardObject(disk, staging, name))?.().catch(() => {});
 			return undefined;
 		}
@@ -75,7 +75,7 @@ export class CopyObject implements Disposable {
 		return undefined;
 	}
 
-	/** Nothing if a sweep, which can't tell what was made just now from what a crash left, came before the lock. */
+	/** Undefined if a sweep, which can't distinguish new files from those of a crash, came before the lock. */
 	static async #make(disk: Disk, staging: Folder, type: ObjectType, name: string): Promise<CopyObject | undefined> {
 		if (type === 'directory') await mkdir(staging.at(name));
 		// With its final mode from the start: the folder that it lies in keeps others away from it.
@@ -109,7 +109,7 @@ export class CopyObject implements Disposable {
 	}
 }
 
-/** Takes a staged copy out of staging in one step. Resolves to what frees the space of one that was there. */
+/** Takes a staged copy out of staging in one step. Resolves to the work that frees its space. */
 export async function discardObject(
 	disk: Disk,
 	staging: Folder,

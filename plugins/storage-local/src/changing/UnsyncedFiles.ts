@@ -5,16 +5,16 @@ import type { Folder } from '../system/Folder.js';
 import { readFileFlags, stepInto } from '../system/openFolder.js';
 import { pathPart, type RawName } from '../system/rawNames.js';
 
-/** So many files, or those of so many milliseconds, are copied again at most after a crash. */
+/** At most this many files, or those of this many milliseconds, are copied again after a crash. */
 const mostFiles = 1000;
 const mostMs = 5000;
 
 const filesAtOnce = 8;
 
-/** Bytes of a path that one call takes, with room for what it begins with. */
+/** Bytes of a path in one call, with room for its prefix. */
 const mostPathBytes = 3500;
 
-/** A folder inside a staged copy, by the names on the way to it. One object for each, shared by what lies in it. */
+/** A folder inside a staged copy, by the names on the path to it. Shared by all of its contents. */
 export type CopyPath = readonly RawName[];
 
 interface UnsyncedFile {
@@ -84,7 +84,7 @@ async function syncFile(path: string | Buffer): Promise<void> {
 	}
 }
 
-/** Opens a folder of a staged copy. Nobody else puts links there, so it need not go one folder at a time. */
+/** Opens a folder of a staged copy. No other process creates links there, so it need not go one folder at a time. */
 async function openInside(copy: Folder, path: CopyPath): Promise<Folder> {
 	let folder = await stepInto(copy, '.', 'pass');
 	for (const part of partsOf(path)) {

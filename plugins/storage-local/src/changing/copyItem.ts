@@ -62,16 +62,16 @@ export async function copyItem(
 		});
 		if (taken === undefined) throw nameTaken(to);
 		await disk.syncs.sync(target);
-		// Awaited here: what `using` holds is given back when the function returns.
+		// Awaited here: `using` releases its resources when the function returns.
 		return await itemNow(disk, target, taken.name, whole);
 	} catch (error) {
-		// What can't be removed now is swept at the next start; the answer does not depend on it.
+		// Files that can't be removed now are swept at the next start; the result does not depend on it.
 		if (staged === undefined) await copy.remove().catch(() => {});
 		throw error;
 	}
 }
 
-/** Drops what a staged copy holds, at once. Resolves to what is left to do in the background, if anything. */
+/** Removes a staged copy at once. Resolves to the remaining background work, if any. */
 export async function discardCopy(disk: Disk, id: string): Promise<(() => Promise<void>) | undefined> {
 	const staged = parseCopyId(id);
 	if (staged === undefined) return undefined;
@@ -105,7 +105,7 @@ async function fill(
 	await means.unsynced?.flush();
 }
 
-/** Makes a folder durable with all it holds; a file is durable once it is filled. After a fault nobody can tell what was lost, so nothing may be made of it any more. */
+/** Syncs a folder with all its contents; a file is durable once it is filled. After a failed sync it is unknown which bytes were lost, so the copy can't be used any more. */
 async function syncCopy(disk: Disk, copy: CopyObject): Promise<void> {
 	if (copy.type === 'file') return;
 	try {
@@ -142,7 +142,7 @@ async function assertFree(disk: Disk, folder: Folder, path: StoragePath, otherNa
 	throw nameTaken(path);
 }
 
-/** Of a folder that was deleted meanwhile only a part may have been copied, and nobody could tell. */
+/** A folder that was deleted meanwhile may have been copied only in part, which can't be detected. */
 async function assertStillThere(disk: Disk, path: StoragePath, item: StorageItem): Promise<void> {
 	// From the root again: it may have gone with a folder above it.
 	using folder = await disk.parentOf(path, 'pass');

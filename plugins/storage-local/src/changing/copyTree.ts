@@ -29,7 +29,7 @@ import type { CopyPath, UnsyncedFiles } from './UnsyncedFiles.js';
 /** Files copied at once in one folder. */
 const copiesAtOnce = 8;
 
-/** Up to here a file is copied by one call, which nobody can interrupt. */
+/** Up to this size a file is copied by one call, which can't be interrupted. */
 const smallFile = 8 * 1024 * 1024;
 const pieceBytes = 16 * 1024 * 1024;
 const chunkBytes = 1024 * 1024;
@@ -37,20 +37,20 @@ const chunkBytes = 1024 * 1024;
 /** Times are set in whole microseconds, by Node. */
 const timePrecisionNs = 1000n;
 
-/** Clocks may differ by so much, if the files lie on another machine. */
+/** The clocks of a remote file system may differ by this much. */
 const recentMs = 24 * 60 * 60 * 1000;
 
 const { COPYFILE_FICLONE, COPYFILE_FICLONE_FORCE, O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;
 
-/** What a copy is made by. */
+/** The context of a copy. */
 export interface CopyDependencies {
 	disk: Disk;
 	options: CopyOptions;
-	/** Where files wait for their times, if the copy may have to be gone on with. */
+	/** Files that wait for their times to be set, if the copy may have to be continued. */
 	unsynced?: UnsyncedFiles | undefined;
 }
 
-/** A folder to copy, and its copy, which is nobody else's yet. */
+/** A folder to copy, and its copy, which is not visible yet. */
 export interface FolderPair {
 	from: Folder;
 	to: Folder;
@@ -60,7 +60,7 @@ export interface FolderPair {
 	isNew: boolean;
 }
 
-/** Copies all that a folder holds, and its time. Links and special files are left out, and so is what vanishes meanwhile. */
+/** Copies the contents of a folder, and its time. Links and special files are left out, and so are items that vanish meanwhile. */
 export async function copyContents(means: CopyDependencies, pair: FolderPair): Promise<void> {
 	const { disk, options } = means;
 	if (!pair.isNew) await dropVanished(disk, pair);
@@ -76,7 +76,7 @@ export async function copyContents(means: CopyDependencies, pair: FolderPair): P
 				return;
 			}
 			if (type === 'other') return;
-			// Of what is perhaps a file it turns out when it is opened.
+			// An item of unknown type is checked when it is opened.
 			const isFolder = type === 'directory' || (await unlessGone(copyInside(means, pair, name))) === 'folder';
 			if (isFolder) folders.push(name);
 		});
@@ -104,12 +104,12 @@ async function makeFolder(disk: Disk, { to }: FolderPair, name: RawName): Promis
 		} catch (error) {
 			if (!isSystemError(error, 'EEXIST')) throw error;
 		}
-		if ((await lookAt(to, name))?.type === 'directory') return false;
+		if ((await statOne(to, name))?.type === 'directory') return false;
 		await removeTree(disk, to, name);
 	}
 }
 
-/** Drops from a copy that is gone on with what the original has no more, or has another thing for. */
+/** Removes items from a continued copy that the original no longer has, or has with another type. */
 async function dropVanished(disk: Disk, { from, to }: FolderPair): Promise<void> {
 	for await (const batch of disk.calls.readNames(to)) {
 		const originals = await lookAtAll(disk, from, batch);
@@ -119,7 +119,7 @@ async function dropVanished(disk: Disk, { from, to }: FolderPair): Promise<void>
 	}
 }
 
-/** The files of a copy that is gone on with that have all of their originals, with their sizes. */
+/** The complete files of a continued copy, with their sizes. */
 async function findWhole(
 	disk: Disk,
 	{ from, to }: FolderPair,
@@ -135,24 +135,24 @@ async function findWhole(
 	return whole;
 }
 
-type Look = Pick<FileStat, 'type' | 'size' | 'mtimeNs'>;
+type Found = Pick<FileStat, 'type' | 'size' | 'mtimeNs'>;
 
-/** What lies under these names; nothing under one that is free. */
+/** The items of these names; undefined for a free one. */
 async function lookAtAll(
 	disk: Disk,
 	folder: Folder,
 	batch: readonly RawEntry[],
-): Promise<Map<RawName, Look | undefined>> {
-	const found = new Map<RawName, Look | undefined>();
+): Promise<Map<RawName, Found | undefined>> {
+	const found = new Map<RawName, Found | undefined>();
 	const { statNow } = disk;
 	const names = batch.map(({ name }) => name);
-	// Names that are no text can't be told to the quick call.
+	// The fast call can't take names that are no valid text.
 	const quick = statNow === undefined ? [] : names.filter((name) => addressableName(name) !== undefined);
 	const now = (name: string) => {
 		found.set(name as RawName, statNow?.(folder, addressableName(name as RawName) ?? ''));
 	};
 	const inBackground = async (name: string) => {
-		found.set(name as RawName, await lookAt(folder, name as RawName));
+		found.set(name as RawName, await statOne(folder, name as RawName));
 	};
 	await statMany(quick, { now, inBackground }, new AdaptiveBatch());
 	const slow = names.filter((name) => !found.has(name));
@@ -160,7 +160,7 @@ async function lookAtAll(
 	return found;
 }
 
-async function lookAt(folder: Folder, name: RawName): Promise<Look | undefined> {
+async function statOne(folder: Folder, name: RawName): Promise<Found | undefined> {
 	try {
 		return toFileStat(await lstat(folder.at(pathPart(name)), { bigint: true }));
 	} catch (error) {
@@ -169,7 +169,7 @@ async function lookAt(folder: Folder, name: RawName): Promise<Look | undefined> 
 	}
 }
 
-/** Copies a file with its time. Resolves to what it is instead if it is none, and then nothing was made. */
+/** Copies a file with its time. Resolves to the actual type if it is no file, and then nothing was created. */
 async function copyInside(
 	means: CopyDependencies,
 	pair: FolderPair,
@@ -203,7 +203,7 @@ async function openSource(disk: Disk, folder: Folder, name: RawName): Promise<nu
 	return cached ?? (await open(folder.at(pathPart(name)), readFileFlags));
 }
 
-/** What is known of an open file; of one of this machine at once, since it need not be looked for. */
+/** The stat of an open file; synchronous on this machine, where the kernel has it in memory. */
 async function statOpen(disk: Disk, fd: number): Promise<fs.BigIntStats> {
 	return disk.isLocal ? fstatSync(fd, { bigint: true }) : await fstat(fd);
 }
@@ -228,20 +228,20 @@ export async function copySingleFile(means: CopyDependencies, source: number, ta
 }
 
 /** Whether a file has all of its original, which it proves by its time: it gets that only when its bytes are durable. */
-function isWhole(copy: Look, original: Look): boolean {
+function isWhole(copy: Found, original: Found): boolean {
 	const apart = copy.mtimeNs - original.mtimeNs;
 	const areFiles = copy.type === 'file' && original.type === 'file';
 	return areFiles && copy.size === original.size && apart < timePrecisionNs && -apart < timePrecisionNs;
 }
 
 /** A file that was written right now may by chance have the time of one that is changed right now. */
-async function setOtherTime(target: number, { mtimeNs }: Pick<Look, 'mtimeNs'>): Promise<void> {
+async function setOtherTime(target: number, { mtimeNs }: Pick<Found, 'mtimeNs'>): Promise<void> {
 	const isRecent = Math.abs(Date.now() - Number(mtimeNs / 1_000_000n)) < recentMs;
 	if (isRecent) await setModified(target, secondsOf(mtimeNs) - 1000);
 }
 
 /**
- * Shares the blocks where the file system can. Else a large file goes in pieces, so that it can be given up between them,
+ * Shares the blocks where the file system can. Else a large file is copied in chunks, so that it can be aborted between them,
  * and as far as possible without coming through this process: on a network file system it then stays on the other side.
  */
 export async function copyBytes(
@@ -288,7 +288,7 @@ async function clone(disk: Disk, source: number, target: number, mode: number): 
 		if (mode === COPYFILE_FICLONE) throw error;
 		return false;
 	}
-	// The call gives the source's mode too: somebody's set-user-id program would become one of ours.
+	// The call copies the source's mode too: another user's set-user-id program would become one of ours.
 	if ((await statOpen(disk, target)).mode !== own.mode) await fchmod(target, Number(own.mode) & 0o7777);
 	return true;
 }

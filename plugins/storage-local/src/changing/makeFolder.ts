@@ -12,7 +12,7 @@ export async function makeFolder(disk: Disk, path: StoragePath): Promise<Storage
 	await disk.locks.hold([folder], () => mkdir(folder.at(baseName(path))));
 	await disk.syncs.sync(folder);
 	return await itemAt(disk, folder, baseName(path)).catch((error: unknown) => {
-		// Made, and moved or removed by somebody since: it has been there all the same.
+		// Created, and moved or removed since: it existed all the same.
 		if (!isSystemError(error, 'ENOENT')) throw error;
 		const id = randomName();
 		return { name: baseName(path), type: 'directory', size: 0, mtime: Date.now(), id, version: id };

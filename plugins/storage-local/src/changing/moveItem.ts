@@ -64,20 +64,20 @@ async function syncFile(disk: Disk, folder: Folder, { name, id }: StorageItem, p
 	}
 }
 
-/** What was brought into a folder, as it is now: somebody may have moved it on since, or put something else in its place. */
+/** The current state of a moved item: it may have been moved on since, or replaced. */
 export async function itemNow(disk: Disk, folder: Folder, name: string, before: StorageItem): Promise<StorageItem> {
-	// The move is done, and stays so when a look at it fails.
+	// The move is done, even if the stat fails.
 	const after = await itemAt(disk, folder, name).catch(() => undefined);
 	return after?.id === before.id ? after : { ...before, name };
 }
 
-/** Refuses what can't be moved or copied whatever is on the disk. */
+/** Refuses items that can't be moved or copied in any state of the disk. */
 export function assertApart(from: StoragePath, to: StoragePath, version?: string): void {
 	if (to === rootPath) throw version === undefined ? nameTaken(to) : fileChanged();
 	if (from === rootPath) throw intoItself();
 }
 
-/** By the paths it was no move into itself, but somebody may have moved the target there since; a name that the file system can't hold is refused alike. */
+/** By the paths it was no move into itself, but the target may have been moved there since; a name that the file system does not support is refused alike. */
 function impossibleMove({ type }: StorageItem, from: StoragePath, to: StoragePath): Failure {
 	const mayBeIntoItself = type === 'directory' && parentPath(from) !== parentPath(to);
 	return mayBeIntoItself ? intoItself() : new Failure('invalidName', invalidNameMessage);

@@ -7,8 +7,8 @@ import { isSystemError, noSuchEntry } from '../system/systemErrors.js';
 import { removeTree } from './removeTree.js';
 
 /**
- * Takes a file or folder away in one step. Resolves, when it is durably gone, to what is left to do in the background: to
- * free what a folder held.
+ * Removes a file or folder in one step. Resolves, when it is durably gone, to the remaining background work: to
+ * free the contents of a folder.
  */
 export async function removeItem(disk: Disk, path: StoragePath): Promise<() => Promise<void>> {
 	if (path === rootPath) throw new Failure('invalid', 'The root itself cannot be removed.');
@@ -31,7 +31,7 @@ export async function removeItem(disk: Disk, path: StoragePath): Promise<() => P
 	};
 }
 
-/** The system itself refuses to remove a folder that holds anything, whoever puts it there meanwhile. */
+/** The system itself refuses to remove a folder that is not empty, even if it was filled just now. */
 export async function removeEmptyFolder(disk: Disk, path: StoragePath): Promise<void> {
 	if (path === rootPath) throw new Failure('invalid', 'The root itself cannot be removed.');
 	using folder = await disk.parentOf(path, 'read');

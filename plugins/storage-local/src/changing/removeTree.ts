@@ -10,8 +10,8 @@ import { isSystemError } from '../system/systemErrors.js';
 const removalsAtOnce = 8;
 
 /**
- * Removes the object of that name and, of a folder, all it holds; links go, what they point to stays. What somebody else
- * removes meanwhile is fine. Stops half-way when the disk is being closed.
+ * Removes the object of that name and, of a folder, its contents; symbolic links are removed, not their targets. Files that another process
+ * removes meanwhile are no failure. Stops half-way when the disk is being closed.
  */
 export async function removeTree(disk: Disk, folder: Folder, name: RawName): Promise<void> {
 	if (!(await removeUnlessFolder(folder, name))) await removeFolder(disk, folder, name);
@@ -21,7 +21,7 @@ async function removeUnlessFolder(folder: Folder, name: RawName): Promise<boolea
 	try {
 		await unlink(folder.at(pathPart(name)));
 	} catch (error) {
-		// What a folder answers: EISDIR on Linux, EPERM by the letter of POSIX.
+		// The error for a folder: EISDIR on Linux, EPERM according to POSIX.
 		if (isSystemError(error, 'EISDIR', 'EPERM')) return false;
 		if (!isSystemError(error, 'ENOENT')) throw error;
 	}
@@ -29,7 +29,7 @@ async function removeUnlessFolder(folder: Folder, name: RawName): Promise<boolea
 }
 
 async function removeFolder(disk: Disk, folder: Folder, name: RawName): Promise<void> {
-	// More than one round if somebody who still had the folder open puts something new in it.
+	// More than one round if another process with the folder open creates something in it.
 	for (let round = 0; round < 3 && !disk.isClosing; round++) {
 		await removeContents(disk, folder, name);
 		try {

@@ -13,7 +13,7 @@ import type { FileStat } from '../system/fileStat.js';
 /** Up to here the way to another thread and back takes longer than the reading. */
 const smallRead = 64 * 1024;
 
-/** What all reads under way hold together, two buffers each. */
+/** Memory of all reads under way, two buffers each. */
 const memory = new SharedMemory(32 * 1024 * 1024, { least: 2 * 64 * 1024, most: 2 * 1024 * 1024 });
 
 /** A regular file, open for reading. It closes its descriptor only when no read uses it any more. */
@@ -99,7 +99,7 @@ export class OpenLocalFile implements OpenFile {
 	}
 }
 
-/** Two buffers in turn: the next chunk is read while the last one is consumed. */
+/** Two alternating buffers: the next chunk is read while the last one is consumed. */
 async function* readChunks(disk: Disk, fd: number, start: number, end: number): AsyncGenerator<Uint8Array> {
 	if (start >= end) return;
 	const lent = memory.lend(2 * (end - start));
@@ -121,7 +121,7 @@ async function* readChunks(disk: Disk, fd: number, start: number, end: number): 
 			yield chunk;
 		}
 	} finally {
-		// Whoever closes the file after us must not do so under a running read. Its error was thrown above, or nobody waits for it.
+		// The file must not be closed during a read. Its error was thrown above, or is no longer needed.
 		await pending.catch(() => {});
 		lent.giveBack();
 	}
@@ -129,7 +129,7 @@ async function* readChunks(disk: Disk, fd: number, start: number, end: number): 
 
 function readAhead(disk: Disk, fd: number, buffer: Buffer, position: number): Promise<Buffer> {
 	const reading = readExactly(disk, fd, buffer, position);
-	// It may fail while the chunk before it is still consumed; whoever asks for it gets the error then.
+	// It may fail while the chunk before it is still consumed; the error is thrown when it is requested.
 	reading.catch(() => {});
 	return reading;
 }

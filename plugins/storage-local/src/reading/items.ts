@@ -8,7 +8,7 @@ import { readFileFlags } from '../system/openFolder.js';
 import { noSuchEntry } from '../system/systemErrors.js';
 import { OpenLocalFile } from './OpenLocalFile.js';
 
-/** What lies at `path`. Throws `notFound` for what is neither file nor folder. */
+/** The item at `path`. Throws `notFound` for anything but a file or folder. */
 export async function statItem(disk: Disk, path: StoragePath): Promise<StorageItem> {
 	if (path === rootPath) {
 		using root = await disk.folder(path, 'pass');
@@ -26,7 +26,7 @@ export async function itemAt(disk: Disk, folder: Folder, name: string): Promise<
 	return toItem(name, { ...stat, type: stat.type });
 }
 
-/** Opens a file. Throws `notFound` for anything else, also for a pipe that nobody writes to, and does not wait for it. */
+/** Opens a file. Throws `notFound` for anything else, also for a pipe without a writer, and does not wait for it. */
 export async function openItem(disk: Disk, path: StoragePath): Promise<OpenFile> {
 	if (path === rootPath) throw noSuchEntry(path);
 	using folder = await disk.parentOf(path, 'pass');

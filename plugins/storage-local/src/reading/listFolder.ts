@@ -9,7 +9,7 @@ import { addressableName, type RawEntry } from '../system/rawNames.js';
 import { isSystemError, toFailure } from '../system/systemErrors.js';
 import { AdaptiveBatch, statMany } from './statMany.js';
 
-/** The rows of a folder, a batch at a time. What vanishes meanwhile is left out. */
+/** The rows of a folder, a batch at a time. Items that vanish meanwhile are left out. */
 export async function* listFolder(disk: Disk, path: StoragePath): AsyncGenerator<StorageEntry[]> {
 	try {
 		using folder = await disk.folder(path, 'read');
@@ -23,7 +23,7 @@ export async function* listFolder(disk: Disk, path: StoragePath): AsyncGenerator
 	}
 }
 
-/** How many rows a folder has. Looks at an entry itself only where its type is not told with its name. */
+/** The number of rows of a folder. Stats an entry only if its type is not returned with its name. */
 export async function countFolder(disk: Disk, path: StoragePath): Promise<number> {
 	using folder = await disk.folder(path, 'read');
 	const stats = new AdaptiveBatch();

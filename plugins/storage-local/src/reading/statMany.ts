@@ -14,7 +14,7 @@ export interface StatCalls {
 }
 
 /**
- * What the kernel has in memory is answered in a microsecond or two, a tenth of what it takes to ask from another thread; so
+ * Cached metadata is returned in a microsecond or two, a tenth of the cost of another thread; so
  * entries are statted right here, until one had to wait for the disk. A batch of those behind it is then asked for in the
  * background, several at once, so that no request waits behind a slow disk.
  */
@@ -43,7 +43,7 @@ const firstBatch = 16;
 const growth = 4;
 
 /**
- * How many entries go to the background after a stat that was slow. A disk that is waited for goes on being slow, so the batch grows; a thread that was held up
+ * How many entries go to the background after a stat that was slow. A disk that was slow stays so, so the batch grows; a thread that was held up
  * for a moment, as by other programs, does not.
  */
 export class AdaptiveBatch {

@@ -8,7 +8,7 @@ import { addressableName, type RawEntry } from '../system/rawNames.js';
 import { isSystemError, toFailure } from '../system/systemErrors.js';
 import { AdaptiveBatch, statMany } from './statMany.js';
 
-/** Everything in a folder that can be read, as items, and how much else there is. What vanishes meanwhile is neither. */
+/** All readable items in a folder, and the number of others. Items that vanish meanwhile are in neither. */
 export async function* surveyFolder(disk: Disk, path: StoragePath): AsyncGenerator<SurveyBatch> {
 	try {
 		using folder = await disk.folder(path, 'read');

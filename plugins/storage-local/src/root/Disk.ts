@@ -14,13 +14,13 @@ import { RenameFlag } from './RenameFlag.js';
 import type { Root } from './Root.js';
 import { SharedFolders } from './SharedFolders.js';
 
-/** The root of a storage with the ways to open what lies in it. Each burst of calls begins at the root itself, newly opened. */
+/** The root of a storage and the ways to open its items. Each burst of calls begins at the root itself, newly opened. */
 export class Disk {
 	readonly syncs: FolderSyncs;
 	readonly locks: FolderLocks;
 	readonly renameFlag: RenameFlag;
 	readonly exchangeFlag: ExchangeFlag;
-	/** Names of the staged files that somebody in this process works on. */
+	/** Names of the staged files in use by this process. */
 	readonly busyUploads = new Set<string>();
 	/** Names of the staged files that this process has locked for more than one call. */
 	readonly lockedUploads = new Set<string>();
@@ -53,7 +53,7 @@ export class Disk {
 		return this.#open(pathSegments(path), access);
 	}
 
-	/** The folder that `path` lies in. Throws `notFound` for the private folder and what is in it. */
+	/** The folder that contains `path`. Throws `notFound` for the private folder and its contents. */
 	parentOf(path: StoragePath, access: Access): Promise<Folder> {
 		assertPublic(path);
 		return this.folder(parentPath(path), access);
@@ -64,13 +64,13 @@ export class Disk {
 			return await this.#open([privateFolder, name], access);
 		} catch (cause) {
 			if (!isSystemError(cause, 'ENOENT', 'ENOTDIR')) throw cause;
-			// Somebody removed it by hand: the next call makes it again.
+			// It was removed by hand: the next call creates it again.
 			this.root.verifyAgain();
 			throw new Failure('unavailable', 'The storage lacks a folder of its own.', { cause });
 		}
 	}
 
-	/** What is known of the object of that name in an open folder, which may also be a link. */
+	/** A stat of the object of that name in an open folder, which may also be a link. */
 	async statAt(folder: Folder, name: string): Promise<FileStat> {
 		const fd = this.openCached(folder, name, placeOnly | constants.O_NOFOLLOW);
 		if (fd === undefined)
@@ -84,7 +84,7 @@ export class Disk {
 		return this.withHandle(stat, fd, '');
 	}
 
-	/** What `statAt` tells, at once; nothing if it vanished. Left out where it can't be had so. */
+	/** `statAt` as a synchronous call; undefined if the object vanished. Left out if it may block. */
 	get statNow(): ((folder: Folder, name: string) => FileStat | undefined) | undefined {
 		const { statNow } = this.calls;
 		if (!this.isLocal || statNow === undefined) return undefined;
@@ -94,7 +94,7 @@ export class Disk {
 		};
 	}
 
-	/** What is known of the object of that name in a folder, or of the open one for '', with its handle where it needs one. */
+	/** The stat of the object of that name in a folder, or of the open one for '', with its handle if it needs one. */
 	withHandle(stat: FileStat, fd: number, name: string): FileStat {
 		if (stat.birthtimeNs !== 0n || stat.type === 'other' || stat.device !== this.root.deviceOfHandles) return stat;
 		const handle = this.calls.handleOf?.(fd, name);
@@ -105,7 +105,7 @@ export class Disk {
 		return this.isLocal ? this.calls.openCached(folder.fd, path, flags) : undefined;
 	}
 
-	/** Fills the buffer if the kernel has all of it in memory; what it holds after a false is undefined. */
+	/** Fills the buffer if the kernel has all of it in memory; after `false` its content is undefined. */
 	readCached(fd: number, buffer: Buffer, position: number): boolean {
 		return this.isLocal && this.calls.readCached(fd, buffer, position) === buffer.length;
 	}
@@ -124,7 +124,7 @@ export class Disk {
 	}
 }
 
-/** Refuses what only the storage itself may touch, in the words for what is not there. */
+/** Refuses paths that only the storage itself may use, with the message for missing items. */
 function assertPublic(path: StoragePath): void {
 	if (isPrivateName(pathSegments(path)[0] ?? '')) throw noSuchEntry(path);
 }

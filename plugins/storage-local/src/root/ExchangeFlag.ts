@@ -6,17 +6,17 @@ import { isSystemError } from '../system/systemErrors.js';
 import { deviceOf } from './folderKey.js';
 import { randomName, replacingPrefix } from './privateFolder.js';
 
-/** What a file system or kernel answers that can't exchange names. */
+/** The errors of a file system or kernel that can't exchange names. */
 const refusals = ['ENOSYS', 'EINVAL', 'EOPNOTSUPP', 'EPERM'];
 
 /**
- * Knows whether files can be replaced: their file system must exchange names, and have locks, which tell work in progress from what a crash left. It is found out with two
+ * Determines whether files can be replaced: their file system must exchange names, and have locks, which distinguish work in progress from the remains of a crash. It is tested with two
  * files of our own.
  */
 export class ExchangeFlag {
 	#found: boolean | undefined;
 
-	/** `scratch` opens a folder that nobody lists. */
+	/** `scratch` opens a folder that is not listed. */
 	constructor(
 		readonly calls: SystemCalls,
 		readonly scratch: () => Promise<Folder>,
@@ -48,7 +48,7 @@ async function canExchange({ exchange, tryLock }: SystemCalls, folder: Folder): 
 		if (!isSystemError(error, ...refusals)) throw error;
 		return false;
 	} finally {
-		// What is left is swept once it is old.
+		// The rest is swept once it is old.
 		for (const name of names) await unlink(folder.at(name)).catch(() => {});
 		for (const fd of opened) closeSync(fd);
 	}

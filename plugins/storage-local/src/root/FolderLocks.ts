@@ -4,7 +4,7 @@ import { folderKey } from './folderKey.js';
 
 /**
  * Lets one change at a time happen to the names in a folder. Only needed where a name can't be taken and given in one step;
- * everywhere else the system itself does better, and nobody waits here.
+ * everywhere else the system call is atomic, and there is no wait here.
  */
 export class FolderLocks {
 	/** Set for good when the weaker path was first taken. */
@@ -13,7 +13,7 @@ export class FolderLocks {
 
 	constructor(readonly calls: SystemCalls) {}
 
-	/** Runs `work` while nobody else of this process changes these folders. */
+	/** Runs `work` while no other call in this process changes these folders. */
 	async hold<T>(folders: readonly Folder[], work: () => Promise<T>): Promise<T> {
 		if (!this.isNeeded) return work();
 		const keys = [...new Set(folders.map((folder) => folderKey(this.calls, folder)))];
@@ -22,7 +22,7 @@ export class FolderLocks {
 		const turn = new Promise<void>((resolve) => {
 			release = resolve;
 		});
-		// All taken at once, so two who want the same pair never wait for each other.
+		// All taken at once, so two callers that need the same pair never wait for each other.
 		for (const key of keys) this.#last.set(key, turn);
 		await Promise.all(before);
 		try {

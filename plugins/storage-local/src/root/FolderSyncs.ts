@@ -5,11 +5,11 @@ import { folderKey } from './folderKey.js';
 
 interface Round {
 	readonly running: Promise<void>;
-	/** The sync that begins when this one has ended, for all who asked meanwhile. */
+	/** The sync that begins when this one has ended, for all calls made meanwhile. */
 	next: Promise<void> | undefined;
 }
 
-/** Syncs folders so that all who wait for the same one at once share a sync, each one that began after they had asked. */
+/** Syncs folders: concurrent calls for the same one share a sync that began after they were made. */
 export class FolderSyncs {
 	readonly #rounds = new Map<string, Round>();
 
@@ -42,9 +42,9 @@ export class FolderSyncs {
 
 	async #follow(key: string, folder: Folder, round: Round): Promise<void> {
 		try {
-			// Its failure is told to those who asked for it.
+			// Its failure is thrown to its callers.
 			await round.running.catch(() => {});
-			// The first of those who wait lends its folder: it stays open until this promise settles.
+			// The first caller lends its folder: it stays open until this promise settles.
 			await this.#begin(key, folder);
 		} finally {
 			if (this.#rounds.get(key) === round) this.#rounds.delete(key);

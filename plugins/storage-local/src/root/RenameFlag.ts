@@ -6,17 +6,17 @@ import { isSystemError } from '../system/systemErrors.js';
 import { deviceOf } from './folderKey.js';
 import { randomName, scratchPrefix } from './privateFolder.js';
 
-/** What a file system or kernel answers that can't rename without replacing. */
+/** The errors of a file system or kernel that can't rename without replacing. */
 const refusals = ['ENOSYS', 'EINVAL', 'EOPNOTSUPP', 'EPERM'];
 
 /**
- * Knows of each file system whether it can rename without replacing. It is found out with a file of our own: EINVAL is also what the system says of a folder that
- * shall go into itself, and EPERM of an object that nobody may move.
+ * Determines for each file system whether it can rename without replacing. It is tested with a file of our own: EINVAL is also the error for a folder that
+ * shall go into itself, and EPERM for an immutable object.
  */
 export class RenameFlag {
 	readonly #found = new Map<bigint, boolean>();
 
-	/** `scratch` opens a folder that nobody lists. */
+	/** `scratch` opens a folder that is not listed. */
 	constructor(
 		readonly calls: SystemCalls,
 		readonly scratch: () => Promise<Folder>,
@@ -38,7 +38,7 @@ export class RenameFlag {
 
 	async #find(device: bigint, folder: Folder): Promise<boolean> {
 		using scratch = await this.scratch();
-		// What is mounted below the root can only be asked in its own folders.
+		// File systems mounted below the root can only be tested in their own folders.
 		return await canRename(this.calls, deviceOf(this.calls, scratch) === device ? scratch : folder);
 	}
 }
@@ -53,7 +53,7 @@ async function canRename(calls: SystemCalls, folder: Folder): Promise<boolean> {
 		await unlink(folder.at(newName));
 		return true;
 	} catch (error) {
-		// It may have been renamed before the error. What is left is swept at the next start, as every scratch file.
+		// It may have been renamed before the error. The rest is swept at the next start, as every scratch file.
 		await unlink(folder.at(name)).catch(() => {});
 		if (!isSystemError(error, ...refusals)) throw error;
 		return false;

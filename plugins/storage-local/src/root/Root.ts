@@ -12,7 +12,7 @@ import { makePrivateFolders, openRootFolder, readMarker, rootFlags } from './mar
 /** The marker as seen from the root. */
 const markerPath = '.stowage/root.json';
 
-/** A way to open the root again and again, each time only if it is still the one that carries our id. */
+/** Opens the root again and again, each time only if it still has our id. */
 export class Root {
 	/** Whether files come over a network, so that nothing about them is known without waiting. */
 	isRemote = false;

@@ -7,12 +7,12 @@ interface Opening {
 
 /**
  * Open folders that the calls of one burst share. A burst lasts until nothing is left to do at once: nothing can happen to the disk through this process
- * before its end, so sharing is as good as opening anew. Only for what has no state of its own, such as a place in a listing or a lock.
+ * before its end, so sharing is as good as opening anew. Only for uses without a state of their own, such as a position in a listing or a lock.
  */
 export class SharedFolders {
 	readonly #openings = new Map<string, Opening>();
 
-	/** The folder of that key, opened by the first who asks. Whoever takes one disposes of it. */
+	/** The folder of that key, opened by the first caller. Each caller disposes of it. */
 	async take(key: string, open: () => Promise<Folder>): Promise<Folder> {
 		const opening = this.#openings.get(key) ?? this.#begin(key, open);
 		opening.users++;
@@ -34,7 +34,7 @@ export class SharedFolders {
 function leave(opening: Opening): void {
 	opening.users--;
 	if (opening.users > 0) return;
-	// Those who waited for one that could not be opened have its error.
+	// Callers that waited for one that could not be opened get its error.
 	opening.folder.then(
 		(folder) => folder[Symbol.dispose](),
 		() => {},

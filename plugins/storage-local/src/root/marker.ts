@@ -28,7 +28,7 @@ export async function openRootFolder(path: string, calls: SystemCalls): Promise<
 	return new Folder(await open(real, rootFlags), real);
 }
 
-/** The id that the root carries; nothing if it carries none. Throws `unavailable` for a marker that can't be read as one. */
+/** The id in the root; undefined if it has none. Throws `unavailable` for an unreadable marker. */
 export async function readMarker(root: Folder): Promise<string | undefined> {
 	try {
 		using folder = await stepInto(root, privateFolder, 'pass');
@@ -67,16 +67,16 @@ export async function claimRoot(path: string, calls: SystemCalls): Promise<strin
 	await fsync(folder.fd);
 	await fsync(root.fd);
 	await syncFolder(dirname(path));
-	// Read back instead of answering what was written: of two processes that begin at once one was first.
+	// Read back instead of returning the written id: of two processes that begin at once one was first.
 	const id = await readMarker(root);
 	if (id === undefined) throw new Failure('unavailable', 'The storage could not be marked as ours.');
 	return id;
 }
 
-/** Makes what the private folder must hold. Leaves a root alone that can only be read. */
+/** Creates the contents of the private folder. Leaves a read-only root alone. */
 export async function makePrivateFolders(root: Folder): Promise<void> {
 	try {
-		// For nobody else's eyes: staged files already have their final mode.
+		// Not readable by others: staged files already have their final mode.
 		await makeFolder(root.at(privateFolder));
 		using folder = await stepInto(root, privateFolder, 'pass');
 		await makeFolder(folder.at(stagingFolder));
@@ -128,7 +128,7 @@ function parseMarker(text: string): string {
 	return id;
 }
 
-/** The folder above the root may be closed to us; then it was not us either who made the root in it. */
+/** The folder above the root may not be accessible; then the root in it was not created by us either. */
 async function syncFolder(path: string): Promise<void> {
 	try {
 		using folder = new Folder(await open(path, fs.constants.O_RDONLY));

@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto';
 
-/** The root's own folder: it proves whose root this is and holds what is not yet, or no longer, visible. */
+/** The root's own folder: it identifies the root and contains the files that are not yet, or no longer, visible. */
 export const privateFolder = '.stowage';
 
 export const stagingFolder = 'staging';
 export const trashFolder = 'trash-in-progress';
 
-/** Begins the names of what may be swept from staging when nobody works on it any more. Uploads have no such beginning. */
+/** Prefix of the names in staging that may be swept when they are not in use. Uploads have no such prefix. */
 export const scratchPrefix = 'scratch-';
 
-/** Begins the names of copies that can be gone on with, until they are discarded. */
+/** Prefix of copies that can be continued until they are discarded. */
 export const copyPrefix = 'copy-';
 
-/** Begins the names of files that are about to take the place of others, and of what tells where they belong. */
+/** Prefix of files that are about to replace others, and of the records of where they belong. */
 export const replacingPrefix = 'replacing-';
 
 /** Whether a name at the root could reach the private folder, also on a disk that ignores case, width or trailing dots. */

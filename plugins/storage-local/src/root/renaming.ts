@@ -14,7 +14,7 @@ export interface Renaming {
 	toName: string;
 }
 
-/** What renaming needs of a disk. */
+/** The parts of a disk that renaming needs. */
 export interface RenameDependencies {
 	calls: SystemCalls;
 	locks: FolderLocks;
@@ -86,7 +86,7 @@ async function dropPlaceholder(type: 'file' | 'directory', path: string, inode: 
 		const isOurs = (await lstat(path, { bigint: true })).ino === inode;
 		if (isOurs) await (type === 'file' ? unlink(path) : rmdir(path));
 	} catch (error) {
-		// Somebody else removed or filled it: then it is theirs.
+		// Another process removed or filled it: then it stays.
 		if (!isSystemError(error, 'ENOENT', 'ENOTEMPTY')) throw error;
 	}
 }

@@ -1,8 +1,8 @@
 import { closeSync } from './descriptors.js';
 
 /**
- * An open folder. On Linux all in it is named through the descriptor, so nobody can swap the way to it for a link while we
- * use it. Whoever opens one disposes of it.
+ * An open folder. On Linux its items are named through the descriptor, so the path to it can't be replaced by a link while we
+ * use it. The caller that opens one disposes of it.
  */
 export class Folder implements Disposable {
 	readonly path: string;

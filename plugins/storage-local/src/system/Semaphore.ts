@@ -1,4 +1,4 @@
-/** Lets only so many run at a time; the others wait their turn. */
+/** Limits concurrent calls; the others wait in order. */
 export class Semaphore {
 	#running = 0;
 	readonly #waiting: (() => void)[] = [];
@@ -12,7 +12,7 @@ export class Semaphore {
 			return await work();
 		} finally {
 			const next = this.#waiting.shift();
-			// The place is handed on, not freed, so nobody can slip in between.
+			// The place is handed on, not freed, so no new call gets ahead.
 			if (next === undefined) this.#running--;
 			else next();
 		}

@@ -4,7 +4,7 @@ import type { StorageEntry, StorageItem } from '@stowage/plugin-api';
 
 export type ObjectType = 'file' | 'directory' | 'other';
 
-/** What the file system says of one object. */
+/** The stat of one object. */
 export interface FileStat {
 	type: ObjectType;
 	/** The number of the device, as `stat` gives it. */
@@ -15,7 +15,7 @@ export interface FileStat {
 	ctimeNs: bigint;
 	/** 0 where the file system keeps none. */
 	birthtimeNs: bigint;
-	/** What else tells an object from the next one of its number, where it has no time of birth. */
+	/** Distinguishes an object from the next one of its inode number, if it has no time of birth. */
 	handle?: string;
 }
 
@@ -38,7 +38,7 @@ export function toFileStat(stats: BigIntStats): FileStat {
 	};
 }
 
-/** The row of a listing; nothing for what is neither file nor folder. */
+/** The row of a listing; undefined for anything but a file or folder. */
 export function toEntry(name: string, stats: Stats): StorageEntry | undefined {
 	const type = typeOfMode(stats.mode);
 	if (type === 'other') return undefined;

@@ -140,7 +140,7 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 			try {
 				return await call('copy_file_range', copyFileRange, source, null, target, null, length, 0);
 			} catch (error) {
-				// Two file systems, one that can't, an old kernel, or a container that forbids what it does not know.
+				// Two file systems, one without this call, an old kernel, or a container that forbids unknown calls.
 				if (isSystemError(error, 'EXDEV', 'EINVAL', 'EOPNOTSUPP', 'ENOSYS', 'EPERM')) return undefined;
 				throw error;
 			}

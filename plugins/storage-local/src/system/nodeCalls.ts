@@ -8,14 +8,14 @@ import { isSystemError, systemError } from './systemErrors.js';
 /** Names a batch when a folder can only be read as a whole. */
 const batchSize = 1000;
 
-/** What node:fs alone can do. */
+/** The calls that work with node:fs alone. */
 export const nodeCalls: SystemCalls = {
 	namesByDescriptor: process.platform === 'linux',
 	async renameNoReplace() {
 		throw systemError('renameat2', constants.errno.ENOSYS);
 	},
 	syncFileSystem: async () => false,
-	// A sync would do it, but one that fails in the background takes its error along: the sync that somebody waits for would then succeed over lost bytes.
+	// A sync would do it, but one that fails in the background consumes the error: the sync that a caller waits for would then succeed over lost bytes.
 	async startWriteback() {},
 	copyRange: async () => undefined,
 	async *readNames(folder) {

@@ -10,7 +10,7 @@ const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fs.constants;
 /** Linux's flag for a descriptor that only marks a place: it needs no permission to read. 0 elsewhere, where there is none. */
 export const placeOnly = process.platform === 'linux' ? 0o10000000 : 0;
 
-/** How a folder is opened: to list and sync it, or only to name what lies in it. */
+/** How a folder is opened: to list and sync it, or only to name its items. */
 export type Access = 'read' | 'pass';
 
 export function folderFlags(access: Access): number {

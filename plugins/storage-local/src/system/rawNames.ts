@@ -6,7 +6,7 @@ declare const raw: unique symbol;
 /** A name as the disk has it, one character a byte: not every name on a disk is UTF-8. */
 export type RawName = string & { readonly [raw]: true };
 
-/** One object in a folder. Its type is `unknown` where the file system does not tell it along with the name. */
+/** One object in a folder. Its type is `unknown` if the file system does not return it with the name. */
 export interface RawEntry {
 	name: RawName;
 	type: 'file' | 'directory' | 'other' | 'unknown';
@@ -24,10 +24,10 @@ export function pathPart(name: RawName): string | Buffer {
 
 /** The name as people and paths have it; nothing for one that no path can hold. */
 export function addressableName(name: RawName): string | undefined {
-	// The ordinary name is told by two quick looks: the kernel vouches for its length and that it holds no slash.
+	// Two quick checks recognize an ordinary name: the kernel guarantees its length and that it contains no slash.
 	if (isAscii(name)) return /[\\\u0000-\u001F\u007F]/.test(name) ? undefined : name;
 	const bytes = Buffer.from(name, 'latin1');
-	// Not told by a replacement character in the decoded text: that may truly stand in a name.
+	// A replacement character in the decoded text does not prove it invalid: the name may truly contain one.
 	if (!isUtf8(bytes)) return undefined;
 	const text = bytes.toString();
 	return isPathSegment(text) ? text : undefined;

@@ -13,7 +13,7 @@ const offset = {
 	deviceMinor: 140,
 };
 
-/** The row of a listing; nothing for what is neither file nor folder. */
+/** The row of a listing; undefined for anything but a file or folder. */
 export function readEntry(fields: DataView, name: string): StorageEntry | undefined {
 	const type = typeOfMode(fields.getUint16(offset.mode, true));
 	if (type === 'other') return undefined;
@@ -34,7 +34,7 @@ export function readFileStat(fields: DataView): FileStat {
 	};
 }
 
-/** As `makedev` packs them, so that an object is the same whichever call told of it. In halves, since a look at each of many files pays for it. */
+/** Packed as by `makedev`, so that an object has the same number from each call. In halves, since the stat of many files pays for it. */
 function deviceNumber(major: number, minor: number): bigint {
 	const low = ((minor & 0xff) | ((major & 0xfff) << 8) | ((minor & 0xfff00) << 12)) >>> 0;
 	const high = ((major & 0xfffff000) | (minor >>> 20)) >>> 0;

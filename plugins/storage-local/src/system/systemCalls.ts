@@ -3,9 +3,9 @@ import type { Folder } from './Folder.js';
 import type { FileStat } from './fileStat.js';
 import type { RawEntry } from './rawNames.js';
 
-/** What we ask of the operating system beyond node:fs. `nodeCalls` does what can be done without, so that all runs anywhere. */
+/** Calls of the operating system beyond node:fs. `nodeCalls` implements those that are possible without, so that everything runs anywhere. */
 export interface SystemCalls {
-	/** Whether what lies in an open folder can be named through its descriptor, as `/proc` allows on Linux. */
+	/** Whether the items of an open folder can be named through its descriptor, as `/proc` allows on Linux. */
 	readonly namesByDescriptor: boolean;
 	/** Renames unless the new name is taken (EEXIST). Rejects with ENOSYS or EINVAL where there is no such call. */
 	renameNoReplace(from: Folder, fromName: string, to: Folder, toName: string): Promise<void>;
@@ -15,7 +15,7 @@ export interface SystemCalls {
 	readonly tryLock?: (fd: number) => boolean | undefined;
 	/** Makes everything on the file system durable. False where that can't be asked for. */
 	syncFileSystem(fd: number): Promise<boolean>;
-	/** Begins to bring written bytes to the disk, so that less is left for the sync that somebody waits for. */
+	/** Starts writing bytes to the disk, so that less is left for the sync that a caller waits for. */
 	startWriteback(fd: number, position: number, length: number): Promise<void>;
 	/**
 	 * Copies the next bytes of one open file to the end of another without reading them; resolves to how many, 0 at the end.
@@ -25,26 +25,26 @@ export interface SystemCalls {
 	/** All in a folder that was opened for reading, in batches, the first one small. */
 	readNames(folder: Folder): AsyncIterable<RawEntry[]>;
 	/**
-	 * Opens what lies below a folder if that takes no disk access and meets no link; nothing in any other case, and
-	 * then the slow way tells why.
+	 * Opens an item below a folder if that takes no disk access and meets no link; undefined in any other case, and
+	 * then the slow path throws the reason.
 	 */
 	openCached(fd: number, path: string, flags: number): number | undefined;
 	/** The same for the administrator's own absolute path, links on the way included. */
 	openRootCached(path: string, flags: number): number | undefined;
-	/** Reads from an open file what the kernel has in memory, and answers how many bytes that was. */
+	/** Reads cached bytes of an open file, and returns how many they were. */
 	readCached(fd: number, buffer: Buffer, position: number): number;
-	/** What is known of an open object without asking a disk or network for it. */
+	/** The stat of an open object, without access to a disk or network. */
 	statCached(fd: number): FileStat | undefined;
 	/**
-	 * What the file system itself tells its objects apart by, also after a number of theirs was given again: of the one of that name, or of the open one
-	 * for ''. Nothing where it has no such thing.
+	 * The file system's own identifier of an object, unique even after its inode number was reused: of the one of that name, or of the open one
+	 * for ''. Undefined if it has none.
 	 */
 	readonly handleOf?: (fd: number, name: string) => string | undefined;
-	/** Whether this process may read the object of that name, a folder with what it holds. Rejects where there is none. */
+	/** Whether this process may read the object of that name; for a folder, also its contents. Rejects if there is none. */
 	mayRead(folder: Folder, name: string, type: 'file' | 'directory'): Promise<boolean>;
-	/** What is known of the object of that name, which may be a link, at once; nothing if it vanished. Left out where it can't be had so. */
+	/** A synchronous stat of the object of that name, which may be a link; undefined if it vanished. Left out if it may block. */
 	readonly statNow?: ((fd: number, name: string) => FileStat | undefined) | undefined;
-	/** What `mayRead` tells, at once. Left out where it can't be told so. */
+	/** `mayRead` as a synchronous call. Left out if it may block. */
 	readonly mayReadNow?: ((fd: number, name: string, type: 'file' | 'directory') => boolean) | undefined;
 	/** The row of a listing, at once; nothing if it vanished or is neither file nor folder. Left out where it can't be had so. */
 	readonly entryNow?: ((fd: number, name: string) => StorageEntry | undefined) | undefined;

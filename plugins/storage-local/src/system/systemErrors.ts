@@ -11,13 +11,13 @@ const invalidName: [FailureKind, Sentence] = ['invalidName', () => invalidNameMe
 const inUse: [FailureKind, Sentence] = ['locked', (name) => `In use right now: ${name}`];
 const faulty: [FailureKind, Sentence] = ['unavailable', () => 'The storage does not answer as it should.'];
 
-/** What an error of the operating system means to a caller. Anything that is not here is a bug. */
+/** Maps errors of the operating system to Failures. Any other error is a bug. */
 const meanings: Readonly<Record<string, [FailureKind, Sentence]>> = {
 	ENOENT: notFound,
 	ENOTDIR: notFound,
 	EISDIR: notFound,
 	ELOOP: notFound,
-	// What opening a socket answers.
+	// The error for opening a socket.
 	ENXIO: notFound,
 	EEXIST: exists,
 	ENOTEMPTY: exists,
@@ -47,7 +47,7 @@ const meanings: Readonly<Record<string, [FailureKind, Sentence]>> = {
 	ENFILE: ['unavailable', () => 'Too many files are open right now.'],
 };
 
-/** The operating system's word for what went wrong, such as `ENOENT`. */
+/** The operating system's error code, such as `ENOENT`. */
 export function systemErrorCode(error: unknown): string | undefined {
 	return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
@@ -69,11 +69,11 @@ export function toFailure(error: unknown, path: StoragePath): unknown {
 	const meaning = meanings[systemErrorCode(error) ?? ''];
 	if (meaning === undefined) return error;
 	const [kind, sentence] = meaning;
-	// Only the last name: what lies above it may belong to somebody else's home.
+	// Only the last name: the path above it may belong to another user's home.
 	return new Failure(kind, sentence(baseName(path)), { cause: error });
 }
 
-/** Runs `work`, and throws what goes wrong as the Failure that it means for `path`; a name that is taken is `target`'s. */
+/** Runs `work`, and throws its errors as Failures about `path`; `alreadyExists` is about `target`. */
 export async function withFailures<T>(path: StoragePath, work: () => Promise<T>, target = path): Promise<T> {
 	try {
 		return await work();
@@ -86,7 +86,7 @@ export function noSuchEntry(path: StoragePath): Failure {
 	return new Failure('notFound', `No such file or folder: ${baseName(path)}`);
 }
 
-/** For what is not the version that somebody wants to replace. */
+/** For a file with another version than the one to be replaced. */
 export function fileChanged(cause?: unknown): Failure {
 	return new Failure('preconditionFailed', 'The file has changed.', { cause });
 }

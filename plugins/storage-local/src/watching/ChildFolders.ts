@@ -2,13 +2,13 @@ import type { Disk } from '../root/Disk.js';
 import type { Folder } from '../system/Folder.js';
 import { addressableName } from '../system/rawNames.js';
 
-/** Folders whose own children are followed: looking at each takes a microsecond or two. */
+/** The most child folders that are watched: checking each takes a microsecond or two. */
 const mostFolders = 200;
 
-/** Names read to find them; in a larger folder the counts of its folders are not followed. */
+/** Names read to find them; in a larger folder the counts of its folders are not watched. */
 const mostNames = 5000;
 
-/** The folders in a watched one. What is put into them changes their counts, of which the system's notices for the watched one say nothing. */
+/** The folders in a watched one. Changes in them change their counts, which the notifications for the watched folder don't include. */
 export class ChildFolders {
 	/** Set when there may be others than before. */
 	mayHaveChanged = true;

@@ -8,11 +8,11 @@ import { isRemoteFileSystem } from '../system/remoteFileSystems.js';
 import { isSystemError } from '../system/systemErrors.js';
 import { ChildFolders } from './ChildFolders.js';
 
-/** How often it is asked whether the folder is still at its path: the system does not tell when one above it is renamed. */
-const lookMs = 1000;
+/** How often the folder's path is checked: the system does not notify when a folder above it is renamed. */
+const checkMs = 1000;
 
 /**
- * Follows a folder by the system's own notices (inotify). Resolves to nothing where there are none: elsewhere than on Linux, over a network, or when the
+ * Watches a folder with the system's notifications (inotify). Resolves to undefined if there are none: elsewhere than on Linux, over a network, or when the
  * system's limit of watches is reached.
  */
 export async function watchFolder(
@@ -39,10 +39,10 @@ export async function watchFolder(
 	const end = () => {
 		if (isClosed) return;
 		close();
-		// Before that nobody follows it yet, and none will.
+		// Before that it has no subscriber yet, and it will have none.
 		if (timer !== undefined) onEnd();
 	};
-	// At once: an error that nobody listens for ends the process.
+	// At once: an error event without a listener ends the process.
 	watcher.on('error', end);
 	try {
 		await children.haveChanged(folder);
@@ -53,7 +53,7 @@ export async function watchFolder(
 	if (isClosed) return undefined;
 
 	let isLooking = false;
-	const look = async (): Promise<void> => {
+	const check = async (): Promise<void> => {
 		if (isLooking) return;
 		isLooking = true;
 		try {
@@ -61,13 +61,13 @@ export async function watchFolder(
 			if ((await identify(disk, now)) !== identity) return end();
 			if ((await children.haveChanged(now)) && !isClosed) onChange();
 		} catch {
-			// Why it can't be opened is told to whoever asks for it next.
+			// The next caller gets the reason why it can't be opened.
 			end();
 		} finally {
 			isLooking = false;
 		}
 	};
-	timer = setInterval(() => void look(), lookMs).unref();
+	timer = setInterval(() => void check(), checkMs).unref();
 	return { close };
 }
 

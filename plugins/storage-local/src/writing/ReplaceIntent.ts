@@ -8,7 +8,7 @@ import { type FileStat, objectId } from '../system/fileStat.js';
 import { readFileFlags } from '../system/openFolder.js';
 import { isSystemError } from '../system/systemErrors.js';
 
-/** What makes a file the one that is to be replaced, also once it has given up its name, which alone changes its ctime. */
+/** Identifies the file to be replaced, also once it has lost its name, which only changes its ctime. */
 export interface OldFile {
 	object: string;
 	size: number;
@@ -16,7 +16,7 @@ export interface OldFile {
 	mtime: string;
 }
 
-/** A file that takes the place of another one: what must be known to finish that, or to undo it. */
+/** A replacement of a file: the data needed to complete or undo it. */
 export interface IntentRecord {
 	/** Where the file was: by its name in staging, or by its path. */
 	from: { staged: string } | { path: StoragePath };
@@ -32,13 +32,13 @@ const suffix = '.json';
 const mostBytes = 64 * 1024;
 
 /**
- * The durable note of a replacement under way, locked by whoever works on it. It names a place in staging that holds the file before the exchange and what was replaced after
+ * The durable record of a replacement under way, locked by the call that works on it. It names a place in staging that contains the file before the exchange and the replaced one after
  * it, and is there for as long as that place holds anything: so whatever lies there has its owner, also after a power cut.
  */
 export class ReplaceIntent implements Disposable {
 	private constructor(
 		readonly staging: Folder,
-		/** The name in staging of what is exchanged. */
+		/** The name in staging of the exchanged file. */
 		readonly held: string,
 		readonly fd: number,
 	) {}
@@ -67,7 +67,7 @@ export class ReplaceIntent implements Disposable {
 		}
 	}
 
-	/** The one that a crash left under this name in staging; nothing for another file, and while somebody works on it. */
+	/** The record that a crash left under this name in staging; undefined for another file, and while it is locked. */
 	static async take(disk: Disk, staging: Folder, name: string): Promise<ReplaceIntent | undefined> {
 		if (!isIntent(name)) return undefined;
 		const fd = await open(staging.at(name), readFileFlags);
@@ -113,12 +113,12 @@ export class ReplaceIntent implements Disposable {
 	}
 }
 
-/** Whether a name in staging is that of such a note. */
+/** Whether a name in staging is that of such a record. */
 export function isIntent(name: string): boolean {
 	return name.startsWith(replacingPrefix) && name.endsWith(suffix);
 }
 
-/** The name of the note for a name that holds what is exchanged. */
+/** The name of the record for the name of an exchanged file. */
 export function intentOf(held: string): string {
 	return held + suffix;
 }

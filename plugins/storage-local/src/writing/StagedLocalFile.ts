@@ -59,7 +59,7 @@ export class StagedLocalFile implements StagedFile {
 	withLocalFile<T>(use: (file: LocalFile) => Promise<T>): Promise<T> {
 		return this.#alone(() =>
 			this.#withFile(async (fd) => {
-				// A child that outlives this process has the lock as well: nobody publishes what it still writes.
+				// A child that outlives this process has the lock as well: its later writes are never published.
 				this.#assertLock(fd);
 				return use({ descriptor: fd });
 			}),
@@ -178,7 +178,7 @@ export class StagedLocalFile implements StagedFile {
 		}
 	}
 
-	/** Runs `work` unless somebody works on this file in this process; others are kept away by the lock on the file. */
+	/** Runs `work` unless this file is in use in this process; others are excluded by the lock on the file. */
 	async #alone<T>(work: () => Promise<T>): Promise<T> {
 		const { busyUploads } = this.disk;
 		if (busyUploads.has(this.#staged.name)) throw uploadInUse();

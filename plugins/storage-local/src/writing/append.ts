@@ -4,7 +4,7 @@ import { ftruncate, writeFully } from '../system/descriptors.js';
 import { withFailures } from '../system/systemErrors.js';
 import { pump } from './pump.js';
 
-/** Bytes after which the disk is told to begin with what it has: most of the final sync is done when the last byte comes. */
+/** Bytes after which the disk starts writing: most of the final sync is done when the last byte arrives. */
 const writebackBytes = 4 * 1024 * 1024;
 
 /** Writes the body into a staged file from offset `at` on, which must not be past its end. Resolves to the new size. */
@@ -44,7 +44,7 @@ class Writeback {
 		if (this.#running !== undefined || end - this.begun < writebackBytes) return;
 		const from = this.begun;
 		this.begun = end;
-		// Only a hint: what goes wrong here is told by the sync that somebody waits for.
+		// Only a hint: the sync that a caller waits for reports errors.
 		this.#running = this.disk.calls
 			.startWriteback(this.fd, from, end - from)
 			.catch(() => {})

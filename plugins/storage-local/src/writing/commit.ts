@@ -52,7 +52,7 @@ export async function commitStaged(
 	return toItem(taken.name, { ...(await disk.statOf(fd)), type: 'file' });
 }
 
-/** What lies at the path if it is this staged file. It may have been published by a call that did not live to make the name durable. */
+/** The item at the path if it is this staged file. It may have been published by a call that was interrupted before the name was durable. */
 export async function findPublished(disk: Disk, id: string, path: StoragePath): Promise<StorageItem | undefined> {
 	try {
 		const staged = parseStagedId(id);

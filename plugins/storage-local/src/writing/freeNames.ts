@@ -9,7 +9,7 @@ import { isSystemError } from '../system/systemErrors.js';
 const firstBatch = 16;
 const largestBatch = 256;
 
-/** What lies under a name; nothing if it is free. */
+/** The item of a name; undefined if it is free. */
 export interface SeenName {
 	name: string;
 	stat: FileStat | undefined;
@@ -22,8 +22,8 @@ export function* namesFrom(path: StoragePath, otherNames: Iterable<string>): Gen
 }
 
 /**
- * Takes the first of these names that is free, by `take`, which rejects with EEXIST where somebody was faster. The first one is tried at once; those after it are
- * looked up, which costs a fraction of a try. With `isOwn`, a name that leads to what the caller wanted to put there counts as taken by them. Resolves to nothing if none is free.
+ * Takes the first of these names that is free, by `take`, which rejects with EEXIST if the name was taken meanwhile. The first one is tried at once; those after it are
+ * looked up, which costs a fraction of an attempt. With `isOwn`, a name that leads to what the caller wanted to put there counts as taken by them. Resolves to nothing if none is free.
  */
 export async function takeFreeName(
 	disk: Disk,

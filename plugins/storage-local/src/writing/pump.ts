@@ -3,7 +3,7 @@ const mostWaiting = 2 * 1024 * 1024;
 
 /**
  * Hands the body's chunks to `write`, in order, several at once when they come faster than they are written. When the body
- * fails, what had come by then is written before its error is thrown.
+ * fails, the bytes received by then are written before its error is thrown.
  */
 export async function pump(
 	body: AsyncIterable<Uint8Array>,

@@ -11,9 +11,9 @@ import { fileChanged, isSystemError, nameTaken, noSuchEntry } from '../system/sy
 import { statIfThere, takeFreeName } from './freeNames.js';
 import { isOldFile, type OldFile, oldFile, ReplaceIntent } from './ReplaceIntent.js';
 
-/** How long others may hold the file that is to be replaced, and how often that is looked at. */
-const patienceMs = 10_000;
-const lookMs = 20;
+/** How long others may hold the file that is to be replaced, and how often its lock is tried. */
+const lockWaitMs = 10_000;
+const lockPollMs = 20;
 
 /** A file that shall take the place of another one. */
 export interface Replacing {
@@ -31,7 +31,7 @@ export function replacedVersion({ onConflict = 'fail' }: NamingOptions): string 
 	return onConflict === 'fail' ? undefined : onConflict.replace;
 }
 
-/** Refuses what can't be replaced, before anything is done for it. */
+/** Refuses files that can't be replaced, before anything is done for it. */
 export async function assertReplaceable(disk: Disk, folder: Folder, path: StoragePath, version: string): Promise<void> {
 	if (!(await disk.exchangeFlag.isSetAt(folder))) throw cannotReplace();
 	await statVersion(disk, folder, path, version);
@@ -46,9 +46,9 @@ export function onlyFiles(): Failure {
 }
 
 /**
- * Puts a file, whose bytes are durable, in the place of the one that has this version. A place in staging holds it until one exchange of names; what that brought out is
- * looked at after it, so nothing that came to lie there meanwhile is lost: it is given back. What was replaced is removed only when the exchange is durable. `finishReplacements` goes on with
- * one that was cut off. Throws `preconditionFailed` where another version lies there; then the file is where it was.
+ * Puts a file, whose bytes are durable, in the place of the one that has this version. It is in staging until one exchange of names; the file that this brings out is
+ * checked after it, so a file that was written there meanwhile is not lost: it is restored. The replaced file is removed only when the exchange is durable. `finishReplacements` continues
+ * an interrupted one. Throws `preconditionFailed` where another version lies there; then the file is where it was.
  */
 export async function replaceFile(
 	disk: Disk,
@@ -65,7 +65,7 @@ export async function replaceFile(
 	try {
 		await exchange(disk, own, target, oldFile(locked.stat));
 	} finally {
-		// In the background: it frees what was replaced.
+		// In the background: it frees the replaced file.
 		await close(locked.fd);
 	}
 }
@@ -93,7 +93,7 @@ async function exchange(
 		await intent.end();
 	};
 	if (objectId(await disk.statAt(staging, held)) !== own.object) {
-		// Somebody has put another one in its place since it was looked at.
+		// Another one has replaced it since it was checked.
 		await putBack(disk, staging, held, own);
 		await intent.end();
 		throw noSuchEntry(own.path ?? path);
@@ -115,14 +115,14 @@ async function exchange(
 	await intent.end();
 }
 
-/** The file of this version, open and locked: of those who would replace it one does, and the others find another version after that. */
+/** The file of this version, open and locked: of concurrent replacements one proceeds, and the others find another version after that. */
 async function lockVersion(
 	disk: Disk,
 	folder: Folder,
 	path: StoragePath,
 	version: string,
 ): Promise<{ fd: number; stat: FileStat }> {
-	const patientUntil = performance.now() + patienceMs;
+	const deadline = performance.now() + lockWaitMs;
 	for (;;) {
 		await statVersion(disk, folder, path, version);
 		const fd = await open(folder.at(baseName(path)), readFileFlags).catch((error: unknown) => {
@@ -135,12 +135,12 @@ async function lockVersion(
 			throw error;
 		}
 		closeSync(fd);
-		if (performance.now() > patientUntil) throw new Failure('locked', 'Somebody else is replacing this file.');
-		await wait(lookMs);
+		if (performance.now() > deadline) throw new Failure('locked', 'Somebody else is replacing this file.');
+		await wait(lockPollMs);
 	}
 }
 
-/** Finishes or undoes what a crash cut off. What belongs into a folder that is gone stays, for the next time. */
+/** Completes or undoes replacements that a crash interrupted. A file whose folder is not available stays, for the next time. */
 export async function finishReplacements(disk: Disk): Promise<void> {
 	if (disk.calls.exchange === undefined) return;
 	using staging = await disk.privateFolder(stagingFolder, 'read');
@@ -183,7 +183,7 @@ async function isFinished(disk: Disk, staging: Folder, intent: ReplaceIntent): P
 	return true;
 }
 
-/** What lies at the path if it is a file of this version. */
+/** The item at the path if it is a file of this version. */
 async function statVersion(disk: Disk, folder: Folder, path: StoragePath, version: string): Promise<FileStat> {
 	const stat = path === rootPath ? undefined : await statIfThere(disk, folder, baseName(path));
 	if (stat?.type !== 'file' || toItem(baseName(path), { ...stat, type: 'file' }).version !== version)
@@ -192,8 +192,8 @@ async function statVersion(disk: Disk, folder: Folder, path: StoragePath, versio
 }
 
 /**
- * Gives what the exchange brought out, but nobody wanted to replace, its name again. If our own file has left that name meanwhile, it gets the next free one beside
- * what came after it.
+ * Restores the name of a file that the exchange brought out, but that was not to be replaced. If our own file has left that name meanwhile, it gets the next free one beside
+ * the file that came after it.
  */
 async function giveBack(
 	disk: Disk,
@@ -207,7 +207,7 @@ async function giveBack(
 		if (out === undefined || objectId(out) === own) break;
 		const inPlace = await statIfThere(disk, folder, name);
 		if (inPlace !== undefined && objectId(inPlace) === own) {
-			// Looked at again after it: once more somebody may have been faster.
+			// Checked again after it: another file may have been faster once more.
 			await disk.calls.exchange?.(staging, held, folder, name).catch((error: unknown) => {
 				if (!isSystemError(error, 'ENOENT')) throw error;
 			});
@@ -216,7 +216,7 @@ async function giveBack(
 	await disk.syncs.sync(folder);
 }
 
-/** Brings our own file back to where it was, or beside it where somebody took its name. */
+/** Moves our own file back to its place, or beside it if its name was taken. */
 async function putBack(
 	disk: Disk,
 	staging: Folder,

@@ -15,14 +15,14 @@ export function formatStagedId(name: string, stat: FileStat): string {
 	return `${name}-${objectId(stat)}`;
 }
 
-/** Throws `notFound` for what no staged file was ever called. */
+/** Throws `notFound` for an invalid id of a staged file. */
 export function parseStagedId(id: string): StagedId {
 	const staged = parse(id);
 	if (staged === undefined || staged.name.startsWith(copyPrefix)) throw noSuchUpload();
 	return staged;
 }
 
-/** Nothing for what no staged copy was ever called. */
+/** Undefined for an invalid id of a staged copy. */
 export function parseCopyId(id: string): StagedId | undefined {
 	const staged = parse(id);
 	return staged?.name.startsWith(copyPrefix) ? staged : undefined;

@@ -12,7 +12,7 @@ import { isSystemError } from '../system/systemErrors.js';
 import { intentOf, isIntent } from './ReplaceIntent.js';
 import { formatStagedId } from './stagedIds.js';
 
-/** Where no lock tells whether somebody still works on it, only what nobody began within a day is swept. */
+/** Without a lock that shows whether a file is in use, only files that were begun more than a day ago are swept. */
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** Finishes removals and drops copies that a crash left half-way. Uploads are left alone: they may go on. */
@@ -23,7 +23,7 @@ export async function sweepLeftovers(disk: Disk): Promise<void> {
 	await sweep(disk, staging, (name) => removeIfAbandoned(disk, staging, name));
 }
 
-/** Drops staged files and copies that nobody needs, which were not touched since. */
+/** Removes unused staged files and copies that were not modified since. */
 export async function sweepStaging(
 	disk: Disk,
 	before: StagingAges,
@@ -58,7 +58,7 @@ async function sweep(disk: Disk, folder: Folder, remove: (name: RawName) => Prom
 	}
 }
 
-/** What is exchanged, and the note of it, belong to somebody; without a note what was replaced is only left over. */
+/** A file to be exchanged and its record are in use; without a record the replaced file is only left over. */
 async function isBeingReplaced(staging: Folder, name: RawName): Promise<boolean> {
 	if (!name.startsWith(replacingPrefix)) return false;
 	return isIntent(name) || (await isThere(staging, intentOf(name)));
@@ -78,7 +78,7 @@ async function removeIfAbandoned(disk: Disk, staging: Folder, name: RawName): Pr
 	if (!name.startsWith(scratchPrefix)) return;
 	const fd = await open(staging.at(pathPart(name)), readFileFlags);
 	try {
-		// The lock is held until all is gone: whoever has just made the folder and comes to lock it then sees that it is lost.
+		// The lock is held until all is gone: a process that has just created the folder and then locks it sees that it is lost.
 		const mayGo = disk.calls.tryLock?.(fd) ?? (await isOld(staging, name));
 		if (mayGo) await removeTree(disk, staging, name);
 	} finally {

@@ -12,7 +12,7 @@ export async function syncOrDrop(disk: Disk, { name }: StagedId, sync: () => Pro
 		await sync();
 	} catch (error) {
 		disk.lostUploads.add(name);
-		// On a disk that fails, this may fail too; nobody is given the file again in any case.
+		// On a failing disk this may fail too; the file is not used again in any case.
 		await drop(disk, name).catch(() => {});
 		throw error;
 	}

@@ -16,7 +16,7 @@ export function imageFormat(bytes: Buffer): ImageFormat | undefined {
 	return undefined;
 }
 
-/** The same container holds both; a general brand is followed by those that say which. */
+/** The same container is used for both; a generic brand is followed by specific ones. */
 function ofBrands(bytes: Buffer): 'avif' | 'heic' | undefined {
 	const end = Math.min(bytes.readUInt32BE(0), bytes.length, 256);
 	const brands = [bytes.toString('latin1', 8, 12)];

@@ -26,7 +26,7 @@ async function render(bytes: Buffer, size: number): Promise<Buffer> {
 	const image =
 		format === 'heic'
 			? await decodeHeic(bytes)
-			: // Of an animation the first frame, and of a damaged photo what can be seen, but no half of one.
+			: // The first frame of an animation, and the readable part of a damaged photo, but not of a truncated one.
 				sharp(bytes, { limitInputPixels: mostPixels, failOn: 'truncated' }).autoOrient();
 	return image
 		.resize({ width: size, height: size, fit: 'inside', withoutEnlargement: true })
@@ -34,7 +34,7 @@ async function render(bytes: Buffer, size: number): Promise<Buffer> {
 		.toBuffer();
 }
 
-/** Reads exactly so many bytes; undefined where the input ends before. */
+/** Reads exactly this many bytes; undefined if the input ends before. */
 function createReader(input: Readable): (length: number) => Promise<Buffer | undefined> {
 	const chunks = input[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
 	let rest: Buffer = Buffer.alloc(0);

@@ -1,4 +1,4 @@
-/** What we use of sharp, so that types can be checked where this optional package has no build. */
+/** The part of sharp's types that is used, so that types can be checked where this optional package has no build. */
 declare module 'sharp' {
 	interface Input {
 		limitInputPixels?: number;
@@ -7,7 +7,7 @@ declare module 'sharp' {
 	}
 
 	export interface Sharp {
-		/** Turns and flips it as its EXIF orientation says. */
+		/** Rotates and flips it by its EXIF orientation. */
 		autoOrient(): Sharp;
 		resize(options: { width: number; height: number; fit: 'inside'; withoutEnlargement: boolean }): Sharp;
 		webp(options: { quality: number; effort: number }): Sharp;
