@@ -2,7 +2,7 @@ import { dropPrivileges } from './dropPrivileges.js';
 import { createProgram } from './program.js';
 import { explain } from './terminal/explain.js';
 
-// Whoever reads the output has seen enough: `stowage audit | head`.
+// The reader of the output has closed the pipe: `stowage audit | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 	if (error.code === 'EPIPE') process.exit(0);
 	throw error;

@@ -3,7 +3,7 @@ import { Failure } from '@stowage/rules';
 /** The version of the layout of a backup. */
 export const backupFormat = 1;
 
-/** Names of what a backup holds. */
+/** Names of the entries of a backup. */
 export const entryNames = {
 	manifest: 'manifest.json',
 	database: 'database.jsonl',
@@ -25,12 +25,12 @@ export interface Manifest {
 		/** Rows of each table. */
 		tables: Record<string, number>;
 	};
-	/** Whether `hashes.jsonl` has every file, or only what temporary links lead to. */
+	/** Whether `hashes.jsonl` has every file, or only those of temporary links. */
 	hasAllHashes: boolean;
 	entries: Record<string, { size: number; sha256: string }>;
 }
 
-/** Throws for what is no manifest that this program can read. */
+/** Throws for a manifest that this program can't read. */
 export function parseManifest(text: string): Manifest {
 	let manifest: Partial<Manifest>;
 	try {

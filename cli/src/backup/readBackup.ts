@@ -8,19 +8,19 @@ import { type Entry, open, type ZipFile } from 'yauzl';
 import type { Progress } from '../terminal/Progress.js';
 import { entryNames, type Manifest, parseManifest } from './format.js';
 
-/** A backup that is open; each entry is as the manifest says, or what reads it fails. */
+/** An open backup; reading fails for entries that don't match the manifest. */
 export interface Backup {
 	manifest: Manifest;
 	has(name: string): boolean;
 	content(name: string): Promise<Buffer>;
 	/** The values of an entry that has one as JSON in each line. */
 	lines(name: string): AsyncIterable<unknown>;
-	/** Reads all of it once. Throws for what is damaged. */
+	/** Reads all of it once. Throws for damage. */
 	verify(progress: Progress): Promise<void>;
 	close(): void;
 }
 
-/** What is read whole: keys and settings are small. */
+/** Entries that are read as a whole: keys and settings are small. */
 const mostContent = 16 * 1024 * 1024;
 
 export async function openBackup(file: string): Promise<Backup> {

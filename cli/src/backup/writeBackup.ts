@@ -9,7 +9,7 @@ import type { Progress } from '../terminal/Progress.js';
 import { backupFormat, entryNames, type Manifest } from './format.js';
 import { assertFree, writeDurably } from './writeDurably.js';
 
-/** Tables whose rows would be wrong or a danger after a restore: who was signed in then, what was under way, counts of tries. */
+/** Tables whose rows would be wrong or a danger after a restore: sessions, work under way, counts of attempts. */
 const leftOutTables = new Set([
 	...['sessions', 'tickets', 'limits', 'jobs', 'home_moves', 'home_move_processes'],
 	...['uploads', 'idempotency_keys', 'published_names'],
@@ -20,7 +20,7 @@ const leftOutTables = new Set([
 const keptScopes = new Set<unknown>(['user-renames']);
 
 interface BackupOptions {
-	/** Hash every file, not only what temporary links lead to. */
+	/** Hash every file, not only those of temporary links. */
 	hashesAll: boolean;
 	/** The text of the configuration file, if there is one. */
 	configuration: Buffer | undefined;
@@ -52,7 +52,7 @@ export async function writeBackup(
 			(zip.outputStream as Readable).destroy(error as Error);
 			throw error;
 		});
-		// What made writing fail is the reason, for whichever came first ends the other.
+		// The first of both errors is the cause: it ends the other one.
 		for (const each of await Promise.allSettled([written, filled])) if (each.status === 'rejected') throw each.reason;
 		return manifest;
 	});

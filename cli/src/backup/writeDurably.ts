@@ -14,7 +14,7 @@ export async function writeDurably(file: string, content: NodeJS.ReadableStream)
 	try {
 		await assertFree(file);
 		await pipeline(content, createWriteStream(temporary, { flags: 'wx', mode: 0o600, flush: true }));
-		// A link, since a rename would replace what somebody else has just put there.
+		// A hard link, since a rename would replace a file that was created meanwhile.
 		await link(temporary, file);
 		await sync(path.dirname(file));
 	} catch (cause) {

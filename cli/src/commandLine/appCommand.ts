@@ -9,7 +9,7 @@ interface Description<Options> {
 	usage: string;
 	description: string;
 	examples: readonly string[];
-	/** What its exit codes mean, where that is not what they mean elsewhere. */
+	/** The meaning of its exit codes, if it differs from the usual one. */
 	codes?: string;
 	/** With the words of the command line and its options. */
 	act(services: Services, words: readonly string[], options: Options): Promise<void>;

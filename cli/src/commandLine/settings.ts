@@ -31,7 +31,7 @@ export function configOf(command: Command): Config {
 	return config;
 }
 
-/** What the process was started with, once another one holds. */
+/** The settings that the process was started with, once others apply. */
 let startedWith: string | undefined;
 
 function applyUmask(umask: string): void {
@@ -41,7 +41,7 @@ function applyUmask(umask: string): void {
 	startedWith ??= previous.toString(8);
 }
 
-/** As it could stand in a file, without what is secret. */
+/** As they could be written to a file, without secrets. */
 export function printableConfig(config: Config): string {
 	const top = new Set(settingNames.map((name) => name.split('.')[0] as string));
 	const shown: Record<string, unknown> = Object.fromEntries(
@@ -65,7 +65,7 @@ function attributeOf(command: Command, name: string): string {
 	return command.options.find(({ long }) => long === flagOf(name))?.attributeName() ?? name;
 }
 
-/** A configuration file in which the given settings stand, and all others as comments with what holds without them. */
+/** A configuration file with the given settings, and all others as comments with their defaults. */
 export function commentedConfig(config: Config, given: readonly string[]): string {
 	const lines = [
 		'# Settings of Stowage. What is a comment has its default; config/default.yaml and docs/operations.md explain each.',
@@ -82,7 +82,7 @@ export function commentedConfig(config: Config, given: readonly string[]): strin
 	return `${lines.join('\n')}\n`;
 }
 
-/** What is written is what was given, also where it would not be shown. */
+/** Given values are written, also those that would not be shown. */
 function raw(config: Config, name: string): unknown {
 	return (config as unknown as Record<string, unknown>)[name];
 }

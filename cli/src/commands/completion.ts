@@ -21,7 +21,7 @@ interface Word {
 	description: string;
 }
 
-/** What may follow a command, by its words with a slash before each: its own commands, or its options. */
+/** The words after a command, by its words with a slash before each: its own commands, or its options. */
 type Words = ReadonlyMap<string, readonly Word[]>;
 
 function wordsOf(command: Command, path = ''): Words {
@@ -87,7 +87,7 @@ ${lines.join('\n')}
 `;
 }
 
-/** What bash and zsh do alike: from each `$word` to the command that it makes, `$at`, and to what may follow that, `$choices`. */
+/** The common part for bash and zsh: from each `$word` to the resulting command, `$at`, and to the words that may follow that, `$choices`. */
 function choicesAt(words: Words): string {
 	return `		case "$at/$word" in
 			${paths(words).join('|')}) at="$at/$word" ;;

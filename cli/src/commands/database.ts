@@ -15,7 +15,7 @@ import { configOf, withSettings } from '../commandLine/settings.js';
 import { printList } from '../terminal/output.js';
 import { withProgress, withRowProgress } from '../terminal/Progress.js';
 
-/** Brings the tables up to date, or says what is missing. */
+/** Brings the tables up to date, or lists the missing migrations. */
 export function migrateCommand(): Command {
 	const command = withSettings(
 		new Command('migrate')

@@ -12,7 +12,7 @@ import { checkStorage } from '../doctor/storage.js';
 import { ExitCode } from '../terminal/explain.js';
 import { printList } from '../terminal/output.js';
 
-/** Looks at all that an installation needs. */
+/** Checks the installation. */
 export function doctorCommand(): Command {
 	const command = withSettings(
 		new Command('doctor')
@@ -40,7 +40,7 @@ async function examine(command: Command): Promise<Finding[]> {
 		config = configOf(command);
 	} catch (error) {
 		if (!isStartupMistake(error)) throw error;
-		// What follows shows the place in the file.
+		// The next lines show the position in the file.
 		const [says = ''] = error.message.split(':\n');
 		return [fault('configuration', says, 'Correct the setting: docs/operations.md, config/default.yaml.')];
 	}

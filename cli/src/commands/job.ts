@@ -9,7 +9,7 @@ interface ListOptions {
 	json?: boolean;
 }
 
-/** Looking at long work such as copies and conversions and ending it, whether the server runs or not. */
+/** Lists and cancels jobs such as copies and conversions, whether the server runs or not. */
 export function jobCommand(): Command {
 	return new Command('job')
 		.description('manage long work such as copies and conversions')

@@ -7,7 +7,7 @@ import { confirm } from '../terminal/ask.js';
 import { printList, timeText } from '../terminal/output.js';
 import { type Progress, withProgress } from '../terminal/Progress.js';
 
-/** What visitors have uploaded. */
+/** The files that visitors have uploaded. */
 export function publicCommand(): Command {
 	return new Command('public')
 		.description('list or remove what visitors have uploaded')

@@ -106,7 +106,7 @@ export function rootCommand(): Command {
 		);
 }
 
-/** The service that is installed here, if one is, may have to be told of the folder. */
+/** The service that is installed here, if there is one, may need the folder in its unit. */
 async function warnOfUnit(location: string): Promise<void> {
 	const unit = path.isAbsolute(location) ? await installedUnit() : undefined;
 	const found = unit === undefined ? undefined : await unitFaultOf(unit, location);

@@ -33,7 +33,7 @@ export function serveCommand(): Command {
 		process.on('SIGTERM', () => stopping('SIGTERM', 0)).on('SIGINT', () => stopping('SIGINT', 0));
 		const onUnexpected = (error: unknown) => {
 			if (endFaultyRequest(error, log)) return;
-			// The state of the process is unknown: what runs may end, then a supervisor starts a new one.
+			// The state of the process is unknown: current requests may end, then a supervisor starts a new one.
 			log.fatal({ err: error }, 'unexpected error outside of any request: stopping');
 			stopping('unexpected error', 70);
 		};
@@ -46,7 +46,7 @@ export function serveCommand(): Command {
 	});
 }
 
-/** Reads the configuration again. A mistake in it leaves what was in force. Returns what a status line adds. */
+/** Reads the configuration again. An error in it leaves the former one in force. Returns the addition to a status line. */
 function reload(app: App, command: Command): string {
 	const { log } = app.services;
 	try {
@@ -63,10 +63,10 @@ function reload(app: App, command: Command): string {
 	}
 }
 
-/** However long the ending of what runs may take, the process is gone after this. */
+/** The process ends after this time in any case. */
 const deadlineMs = 25_000;
 
-/** Ends the server and then the process. Asked again while it ends, it goes on ending: signals often come twice, to a process and to its group. */
+/** Ends the server and then the process. Further signals are ignored meanwhile: they often come twice, to a process and to its group. */
 function createStop(app: App, supervisor: Supervisor): (reason: string, code: number) => void {
 	const { log } = app.services;
 	let isStopping = false;

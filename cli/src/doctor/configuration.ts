@@ -13,7 +13,7 @@ export async function checkConfiguration(config: Config): Promise<Finding[]> {
 	}
 }
 
-/** Whether those who come through a proxy are distinguished, and whether what proxies say is believed from proxies only. */
+/** Whether clients behind a proxy are distinguished, and whether forwarding headers are accepted from proxies only. */
 export function checkProxy({ host, publicUrl, trustedProxies }: Config): Finding[] {
 	const what = 'proxy';
 	const findings: Finding[] = [];

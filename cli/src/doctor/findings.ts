@@ -1,6 +1,6 @@
 export interface Finding {
 	state: 'ok' | 'warn' | 'error';
-	/** What was looked at. */
+	/** The subject of the check. */
 	what: string;
 	says: string;
 	/** How to mend it. */
@@ -11,7 +11,7 @@ export const ok = (what: string, says: string): Finding => ({ state: 'ok', what,
 export const warn = (what: string, says: string, mend: string): Finding => ({ state: 'warn', what, says, mend });
 export const fault = (what: string, says: string, mend: string): Finding => ({ state: 'error', what, says, mend });
 
-/** What of an error is for the administrator. */
+/** The part of an error that is for the administrator. */
 export function reasonOf(error: unknown): string {
 	return error instanceof Error ? error.message : String(error);
 }

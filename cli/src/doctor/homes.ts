@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { RootState, Services } from '@stowage/core';
 import { type Finding, ok, warn } from './findings.js';
 
-/** Homes that are on their way to another storage root, and what was left of those that have moved. */
+/** Homes that are being moved to another storage root, and the remains of those that have moved. */
 export async function checkHomes({ homeMoves }: Services, roots: readonly RootState[]): Promise<Finding[]> {
 	const what = 'home move';
 	const moves = (await homeMoves.list()).map(({ job, username, root, isRunning }): Finding => {

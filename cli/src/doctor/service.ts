@@ -7,7 +7,7 @@ import { unitFaultOf } from '../service/unitFault.js';
 import { addedRoots, serviceFolders } from '../service/unitFolders.js';
 import { type Finding, fault, ok, warn } from './findings.js';
 
-/** Whether the service that is installed, if one is, may use its folders: what this command may do says nothing about that. `root` is where the units lie. */
+/** Whether the installed service, if there is one, may use its folders: the permissions of this command say nothing about that. `root` is the folder of the units. */
 export async function checkService(config: Config, root = '/'): Promise<Finding[]> {
 	const what = 'service';
 	const unit = await installedUnit(root);
@@ -27,7 +27,7 @@ export async function checkService(config: Config, root = '/'): Promise<Finding[
 		return [...findings, fault(what, `${unit.file} names a user that does not exist: ${unit.user}`, mend)];
 	}
 	for (const folder of [dataDir, ...roots]) {
-		// One that is not there, or can't be looked at, is told of by the checks of the data folder and the roots.
+		// A missing or inaccessible folder is reported by the checks of the data folder and the roots.
 		const found = await stat(folder).catch(() => undefined);
 		if (found === undefined || found.uid === uid || uid === 0) continue;
 		const says = `${folder} does not belong to ${unit.user}, the user of the service`;

@@ -5,12 +5,12 @@ import { formatListSize } from '@stowage/rules';
 import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
 import { checkHomes } from './homes.js';
 
-/** Below this part of a disk an administrator wants to hear of it. */
+/** Below this share of free space the check warns. */
 const littleSpace = 0.05;
 
 /** Whether each storage root is there, is the one that the database knows, can be written to, and has room; and homes that are not where they shall be. */
 export async function checkStorage(config: Config): Promise<Finding[]> {
-	// What it would log is said here.
+	// Its log messages are shown as findings here.
 	const log = createLog('error');
 	log.level = 'silent';
 	try {
@@ -49,7 +49,7 @@ function spaceFinding(name: string, freeBytes: number | null, totalBytes: number
 
 async function mendOf({ driver, location, rootId }: RootState, drivers: ReadonlyMap<string, unknown>): Promise<string> {
 	if (!drivers.has(driver)) return `Install the plugin that offers the storage ${driver}, and name it below plugins.`;
-	// The first root, of which nothing is known yet: what is wrong with its place was said.
+	// The first root, which is not recorded yet: a problem with its folder was reported above.
 	if (rootId === '') return 'Move the file away, or name a folder that the server\u2019s user may make and write to.';
 	if (location !== null && (await isFile(location)))
 		return `Move the file away that lies in ${location}, and mount the disk of the root there.`;
@@ -60,7 +60,7 @@ async function isFile(location: string): Promise<boolean> {
 	try {
 		return path.isAbsolute(location) && !(await stat(location)).isDirectory();
 	} catch {
-		// What is not there, or not for us to see, is no file that is in the way.
+		// A missing or inaccessible file is not in the way.
 		return false;
 	}
 }

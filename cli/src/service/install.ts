@@ -15,7 +15,7 @@ export interface InstallOptions extends UnitOptions {
 const unitFolder = '/etc/systemd/system';
 const sysusersFile = '/etc/sysusers.d/stowage.conf';
 
-/** What an installation takes, in order. A configuration that is there stays as it is. Throws `invalid` for what the service could not use. */
+/** The steps of an installation, in order. An existing configuration is not changed. Throws `invalid` for settings that the service could not use. */
 export async function installSteps(options: InstallOptions): Promise<Step[]> {
 	const { root, user, config, dataDir, isSandboxed } = options;
 	const unit = unitText(options);

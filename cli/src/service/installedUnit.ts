@@ -14,7 +14,7 @@ export interface InstalledUnit {
 	letsWriteTo(folder: string): Promise<string | undefined>;
 }
 
-/** Where systemd looks for units; the first wins. */
+/** Where systemd searches for units; the first one is used. */
 const folders = ['etc/systemd', 'run/systemd', 'usr/local/lib/systemd', 'usr/lib/systemd', 'lib/systemd'].map(
 	(folder) => `${folder}/system`,
 );
@@ -86,7 +86,7 @@ function wordsOf(value: string): string[] {
 	return words.map((word) => word.replaceAll(/["']/g, '').replaceAll('%%', '%'));
 }
 
-/** Nothing for a file that is not there or can't be read: units are looked for in several places, and what is said of them is advice only. */
+/** Undefined for a missing or unreadable file: units are searched in several folders, and findings about them are advice only. */
 function read(file: string): Promise<string | undefined> {
 	return readFile(file, 'utf8').catch(() => undefined);
 }

@@ -5,7 +5,7 @@ import { listMounts, unescapeOctal } from '@stowage/core';
 const systemFolders = ['/', '/boot', '/etc', '/home', '/opt', '/root', '/tmp', '/usr', '/var', '/var/lib'];
 
 /**
- * What a unit names so that the service may write to a folder: the mount point of its disk, where it has one of its own. systemd mounts each folder that a unit
+ * The path that a unit needs so that the service may write to a folder: the mount point of its disk, where it has one of its own. systemd mounts each folder that a unit
  * names onto itself. One below the mount point would stay in the service after the disk was unmounted: the service would keep the disk busy, and not see the disk
  * that is mounted next.
  */
@@ -16,7 +16,7 @@ export async function writableUnitPath(folder: string): Promise<string> {
 	return systemFolders.includes(nearest) ? folder : nearest;
 }
 
-/** What is mounted, and what shall be: a disk may be away while the unit is written. */
+/** The current and the configured mounts: a disk may be unmounted while the unit is written. */
 async function mountPoints(): Promise<string[]> {
 	const mounted = (await listMounts()).map(({ point }) => point);
 	// Not every system that prints a unit has it.

@@ -1,6 +1,6 @@
 import { getSystemErrorName } from 'node:util';
 
-/** What a service manager is told, as in sd_notify(3): one `NAME=value` a line. */
+/** A message to the service manager, as in sd_notify(3): one `NAME=value` a line. */
 export type Notify = (state: string) => Promise<void>;
 
 const unixFamily = 1;
@@ -38,7 +38,7 @@ export async function openNotifySocket(address: string): Promise<Notify> {
 	return (state) => {
 		const sent = last.then(() => send(state));
 		last = sent.catch(() => {
-			// Whoever sent it hears of the failure; the next one is sent all the same.
+			// The failure is thrown to its sender; the next message is sent all the same.
 		});
 		return sent;
 	};

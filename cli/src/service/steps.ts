@@ -10,7 +10,7 @@ export interface Step {
 	run(): Promise<void>;
 }
 
-/** Who owns what a step makes; asked for when it is needed, since an earlier step makes the user. */
+/** The owner of created files; resolved when it is needed, since an earlier step creates the user. */
 export type OwnerOf = () => Promise<{ uid: number; gid: number }>;
 
 /** Writes a file of root's that the owner's group, where one is given, may read. */
@@ -30,7 +30,7 @@ export function removeStep(file: string): Step {
 	return { says: `remove ${file}`, run: () => rm(file, { force: true }) };
 }
 
-/** Makes a folder for its owner. One that is there already must be the owner's, or empty and root's: what lies in it is changed by nobody but an administrator. */
+/** Creates a folder for its owner. An existing one must be the owner's, or empty and root's: only an administrator changes its contents. */
 export function folderStep(folder: string, ownerOf: OwnerOf): Step {
 	return {
 		says: `make ${folder} for the service's user`,

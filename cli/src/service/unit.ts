@@ -1,6 +1,6 @@
 import { Failure } from '@stowage/rules';
 
-/** What of a unit differs between machines. All paths are absolute. */
+/** The parts of a unit that differ between machines. All paths are absolute. */
 export interface UnitOptions {
 	/** The user and the group of the same name. Never root. */
 	user: string;
@@ -15,7 +15,7 @@ export interface UnitOptions {
 }
 
 export const unitName = 'stowage.service';
-/** Below the folder of units: what the sandboxed conversion needs beyond the unit. */
+/** Below the folder of units: the additional settings for the sandboxed conversion. */
 export const sandboxDropIn = `${unitName}.d/sandbox.conf`;
 export const defaultDataDir = '/var/lib/stowage';
 /** Folders that `ProtectHome=` hides. */
@@ -107,7 +107,7 @@ WantedBy=multi-user.target
 }
 
 /**
- * What bubblewrap needs to run conversions in namespaces of their own; `systemd-analyze security` rates the unit with it 2.2. A sandbox must not mount a `/proc` of
+ * The permissions that bubblewrap needs to run conversions in namespaces of their own; `systemd-analyze security` rates the unit with it 2.2. A sandbox must not mount a `/proc` of
  * its own: the kernel refuses that while parts of `/proc` are protected.
  */
 export function sandboxText(): string {
@@ -134,7 +134,7 @@ function writablePaths(paths: readonly string[], dataDir: string): string {
 	return lines.join('');
 }
 
-/** Homes are hidden, but for what the service was told to use in them. */
+/** Homes are hidden, except for the folders that the service uses in them. */
 function homeProtection({ node, program, config, dataDir, storageRoots }: UnitOptions): string {
 	const written = [dataDir, ...storageRoots].filter(isHidden);
 	const read = [node, config, programFolder(program)].filter(isHidden);
@@ -156,7 +156,7 @@ function isHidden(path: string): boolean {
 	return homes.some((home) => path === home || path.startsWith(`${home}/`));
 }
 
-/** As a word of a unit file. Throws `invalid` for what its syntax can't carry in all places. */
+/** Escapes a word of a unit file. Throws `invalid` for characters that its syntax does not allow in all places. */
 function quoted(word: string): string {
 	if (/[\0-\x1f"'\\]/.test(word)) {
 		throw new Failure(

@@ -1,7 +1,7 @@
 import type { InstalledUnit } from './installedUnit.js';
 import { writableUnitPath } from './mountPoints.js';
 
-/** What keeps the service from using a folder of files as it should; nothing where the unit is right. */
+/** Why the service can't use a folder of files as it should; undefined if the unit is right. */
 export interface UnitFault {
 	isWritable: boolean;
 	says: string;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { type Config, readSnapshot } from '@stowage/core';
 import { writableUnitPath } from './mountPoints.js';
 
-/** What the service writes to. */
+/** The folders that the service writes to. */
 export interface ServiceFolders {
 	dataDir: string;
 	/** Folders outside of the data folder that hold files. */
@@ -28,7 +28,7 @@ export function serviceFolders(config: Config, addedRoots: readonly string[]): S
 	return { dataDir, roots: outside(roots), others: outside(others) };
 }
 
-/** The storage roots that were added to the database and are folders of this machine. Throws what opening the database throws; where there is none yet there are no roots. */
+/** The storage roots that were added to the database and are folders of this machine. Throws the errors of opening the database; without a database there are no roots. */
 export async function addedRoots(databaseUrl: string): Promise<string[]> {
 	if (databaseUrl.startsWith('sqlite:') && !existsSync(databaseUrl.slice('sqlite:'.length))) return [];
 	return readSnapshot(databaseUrl, async (snapshot) => {
@@ -42,7 +42,7 @@ export async function addedRoots(databaseUrl: string): Promise<string[]> {
 	});
 }
 
-/** What a unit has to name beside the data folder. */
+/** The folders that a unit must name beside the data folder. */
 export async function writablePaths({ roots, others }: ServiceFolders): Promise<string[]> {
 	return [...new Set([...(await Promise.all(roots.map(writableUnitPath))), ...others])];
 }

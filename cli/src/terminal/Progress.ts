@@ -20,7 +20,7 @@ const measureMs = 1000;
 const usualColumns = 80;
 
 interface Amount {
-	/** Of what the step's unit names. */
+	/** In the step's unit. */
 	count?: number;
 	bytes?: number;
 }
@@ -28,7 +28,7 @@ interface Amount {
 export interface Step {
 	/** Such as 'Hashing'. */
 	what: string;
-	/** One of what is counted, such as 'file'. Without it only bytes are shown. */
+	/** The unit in the singular, such as 'file'. Without it only bytes are shown. */
 	unit?: string;
 	/** As far as it is known. */
 	total?: Amount;
@@ -47,7 +47,7 @@ interface Surroundings {
 	monotonic?: () => number;
 }
 
-/** How far long work is, as one line of the terminal that is drawn again as it goes on. Where there is no terminal nothing is written. */
+/** The progress of long work, as one line of the terminal that is redrawn. Without a terminal nothing is written. */
 export class Progress {
 	readonly #terminal: Terminal | undefined;
 	readonly #monotonic: () => number;
@@ -63,7 +63,7 @@ export class Progress {
 		this.#monotonic = monotonic;
 	}
 
-	/** Begins a step of the work, which ends the one before it. Of work that is met under way so much is `done` already. */
+	/** Begins a step of the work, which ends the one before it. `done` is the amount that is done already. */
 	begin(step: Step, { count = 0, bytes = 0 }: Amount = {}): void {
 		this.#step = step;
 		this.#done = { count, bytes };
@@ -72,12 +72,12 @@ export class Progress {
 		this.#drawSoon();
 	}
 
-	/** So much more of the step is done. */
+	/** Adds to the amount done in this step. */
 	advance({ count = 0, bytes = 0 }: Amount): void {
 		this.reach({ count: this.#done.count + count, bytes: this.#done.bytes + bytes });
 	}
 
-	/** So much of the step is done in all, of a total that may have become another. */
+	/** Sets the amount done in this step, of a total that may have changed. */
 	reach({ count = 0, bytes = 0 }: Amount, total?: Amount): void {
 		if (this.#step === undefined) return;
 		this.#done = { count, bytes };
@@ -100,7 +100,7 @@ export class Progress {
 		const rest = this.#drawnAt + redrawMs - now;
 		if (rest <= 0) this.#draw(this.#terminal, this.#step, now);
 		else {
-			// What comes last may stay for long.
+			// The last line may stay for long.
 			this.#timer ??= setTimeout(() => {
 				this.#timer = undefined;
 				this.#drawSoon();
@@ -174,7 +174,7 @@ type Parts = { [Name in 'share' | 'count' | 'bytes' | 'speed' | 'left']?: string
 
 const inOrder = ['share', 'count', 'bytes', 'speed', 'left'] as const;
 
-/** What a narrow terminal has no room for: the first of them goes first. */
+/** The parts to leave out on a narrow terminal, the first one first. */
 const dispensable = ['speed', 'bytes', 'count', 'left', 'share'] as const;
 
 /** Leaves the last column free: a line that fills its row could not be drawn over. */

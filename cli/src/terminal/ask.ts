@@ -1,14 +1,14 @@
 import { createInterface } from 'node:readline/promises';
 import { Failure } from '@stowage/rules';
 
-/** Whether there is somebody to ask. */
+/** Whether there is a terminal to ask at. */
 export function canAsk(): boolean {
 	return process.stdin.isTTY === true;
 }
 
-/** The answer of whoever sits at the terminal. Throws if they would rather not say. */
+/** The answer of the user at the terminal. Throws if the input ends without one. */
 export async function ask(question: string): Promise<string> {
-	// The terminal itself shows what is typed.
+	// The terminal itself echoes the input.
 	const terminal = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
 	const cancelled = new Promise<never>((_resolve, reject) => {
 		terminal.once('close', () => reject(new Failure('invalid', 'Cancelled.')));
@@ -23,7 +23,7 @@ export async function ask(question: string): Promise<string> {
 	}
 }
 
-/** Throws unless somebody at the terminal says yes, or `isAgreed` says so for them. */
+/** Throws unless the user at the terminal says yes, or `isAgreed`. */
 export async function confirm(question: string, isAgreed: boolean): Promise<void> {
 	if (isAgreed) return;
 	if (!canAsk()) throw new Failure('invalid', `${question} Say so with --yes.`);

@@ -1,17 +1,17 @@
 import { isStartupMistake } from '@stowage/core';
 import { isFailure } from '@stowage/rules';
 
-/** EX_CONFIG of sysexits.h: a supervisor need not try again before somebody changed something. */
+/** EX_CONFIG of sysexits.h: a supervisor need not try again before the configuration was changed. */
 const exitConfig = 78;
 
-/** Thrown by a command that has said what there is to say. */
+/** Thrown by a command that has printed its error already. */
 export class ExitCode extends Error {
 	constructor(readonly code: number) {
 		super(`The command ended with ${code}.`);
 	}
 }
 
-/** What was wrong, in one sentence, and the code that the process ends with; a stack is shown only for a bug. */
+/** The message of an error, in one sentence, and the exit code; a stack is shown only for a bug. */
 export function explain(error: unknown): { message: unknown; code: number } {
 	if (error instanceof ExitCode) return { message: undefined, code: error.code };
 	if (isStartupMistake(error)) return { message: error.message, code: exitConfig };
@@ -25,12 +25,12 @@ export function explain(error: unknown): { message: unknown; code: number } {
 	return { message: error, code: 1 };
 }
 
-/** What Node throws when it can't listen. */
+/** The errors of Node when it can't listen. */
 function isListenFault(error: unknown): error is Error & { code: string; address: string; port?: number } {
 	return error instanceof Error && 'syscall' in error && error.syscall === 'listen' && 'address' in error;
 }
 
-/** What Node throws when the host to listen on is a name that stands for no address. */
+/** The errors of Node when the host name to listen on can't be resolved. */
 function isUnknownHost(error: unknown): error is Error & { code: string; hostname: string } {
 	return error instanceof Error && 'syscall' in error && error.syscall === 'getaddrinfo' && 'hostname' in error;
 }

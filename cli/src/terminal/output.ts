@@ -2,7 +2,7 @@ type Row = readonly (string | number)[];
 
 interface Listed<T> {
 	json: boolean | undefined;
-	/** What JSON has of an item; all of it by default. */
+	/** The JSON of an item; the item itself by default. */
 	toJson?: (item: T) => unknown;
 	row: (item: T) => Row;
 }
@@ -27,7 +27,7 @@ export function timeText(time: number): string {
 	return new Date(time).toISOString();
 }
 
-/** What strangers name, such as their browser, must not move the terminal's cursor or begin another row. */
+/** Untrusted text, such as a browser's name, must not move the terminal's cursor or begin another row. */
 function shown(value: string | number): string {
 	return String(value).replace(/[\p{Cc}\u2028\u2029]/gu, '\uFFFD');
 }

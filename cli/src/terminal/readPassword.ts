@@ -12,7 +12,7 @@ export async function readPassword(prompt: string): Promise<string> {
 	return password;
 }
 
-/** Throws for bytes of another encoding: nobody could type what they would become. */
+/** Throws for bytes of another encoding: the replacement characters could not be typed again. */
 function firstLine(bytes: Uint8Array): string {
 	try {
 		return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes).split(/\r?\n/)[0] ?? '';
@@ -23,7 +23,7 @@ function firstLine(bytes: Uint8Array): string {
 
 function ask(prompt: string): Promise<string> {
 	const { stdin, stderr } = process;
-	// Before the prompt: what is typed while the terminal still echoes would be shown.
+	// Before the prompt: characters typed while the terminal still echoes would be shown.
 	stdin.setRawMode(true).setEncoding('utf8').resume();
 	stderr.write(prompt);
 	return new Promise((resolve, reject) => {

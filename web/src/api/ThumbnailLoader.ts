@@ -1,7 +1,7 @@
 /** How many are fetched at once: a browser opens six connections to a server, and the page needs some of them. */
 const maxInFlight = 4;
 
-/** What is scrolled away sooner, or flies by while much is scrolled, asks for nothing. */
+/** Tiles that are scrolled away sooner, as during fast scrolling, are not requested. */
 const dwellMs = 60;
 const restMs = 120;
 
@@ -19,8 +19,8 @@ export type Thumbnail = { kind: 'picture'; url: string } | { kind: 'none' };
 type Answer = { kind: 'picture'; blob: Blob } | { kind: 'none' } | { kind: 'busy'; waitMs: number };
 
 /**
- * Fetches thumbnails, a few at once, in the order in which they were asked for. By fetch, since an image element tells neither why
- * it failed nor when a busy server wants to be asked again, and goes on loading when it is removed.
+ * Fetches thumbnails, a few at once, in the order in which they were asked for. By fetch, since an image element reports neither why
+ * it failed nor when a busy server permits a retry, and continues loading when it is removed.
  */
 export class ThumbnailLoader {
 	readonly #fetch: typeof fetch;
@@ -35,7 +35,7 @@ export class ThumbnailLoader {
 		this.#fetch = fetchThumbnail;
 	}
 
-	/** What was fetched of this URL before. */
+	/** The cached image of this URL. */
 	peek(url: string): Thumbnail | undefined {
 		return this.#kept.get(url);
 	}

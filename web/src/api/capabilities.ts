@@ -5,7 +5,7 @@ import { call } from './client/client.js';
 
 export type Capabilities = z.output<typeof capabilities.result>;
 
-/** What the server offers. */
+/** The capabilities of the server. */
 export const capabilitiesQuery = queryOptions({
 	queryKey: ['capabilities'],
 	queryFn: ({ signal }) => call(capabilities, { signal }),

@@ -74,7 +74,7 @@ async function bodyOf(response: Response, most: number, signal?: AbortSignal): P
 		if (signal?.aborted) throw cause;
 		throw new NetworkFailure(cause);
 	} finally {
-		// What has been read already can't be cancelled, and need not be.
+		// A body that was read completely can't be cancelled, and need not be.
 		reader.cancel().catch(() => {});
 	}
 	const bytes = new Uint8Array(Math.min(length, most));

@@ -1,6 +1,6 @@
 import { createContext, useContext } from 'react';
 
-/** What the frame offers to its pages. */
+/** The services of the frame for its pages. */
 export interface Frame {
 	openSignIn(): void;
 	openSignUp(): void;

@@ -10,7 +10,7 @@ export interface Part<P> {
 }
 
 /**
- * The component once it is loaded, and what loads it. It can't be when the server is away, or was updated since the page was opened: then a notice says so, `onFailed` is
+ * The component once it is loaded, and the function that loads it. Loading fails when the server is not available, or was updated since the page was opened: then a notice is shown, `onFailed` is
  * called, and the next request tries again.
  */
 export function usePart<P>(part: Part<P>, onFailed?: () => void): [ComponentType<P> | undefined, () => void] {
@@ -23,7 +23,7 @@ export function usePart<P>(part: Part<P>, onFailed?: () => void): [ComponentType
 			part.loaded = await part.load();
 			setLoaded({ Part: part.loaded });
 		} catch {
-			// The browser has said in its console what could not be fetched; its error names a file of ours, which helps nobody.
+			// The browser has logged the failed request; its error names a file of ours, which does not help the user.
 			notify({ intent: 'danger', message: messages.partFailed, detail: messages.partFailedReason });
 			latest.current?.();
 		}

@@ -9,7 +9,7 @@ export interface QuotaOptions {
 	default?: boolean;
 }
 
-/** Sets what the options name, and prints what holds then. */
+/** Sets the given options, and prints the resulting quota. */
 export async function setQuota(services: Services, name: string, options: QuotaOptions): Promise<void> {
 	const { accounts } = services;
 	const { bytes, entries, none, default: isDefault } = options;

@@ -8,7 +8,7 @@ export interface RemoveOptions {
 	moveFilesTo?: string;
 }
 
-/** Removes an account. What becomes of its files is said by an option or at the terminal; where there is nobody to ask they stay. */
+/** Removes an account. An option or the answer at the terminal decides on its files; without either they stay. */
 export async function removeUser({ accounts }: Services, name: string, options: RemoveOptions): Promise<void> {
 	const { username } = await accounts.find(name);
 	const fate = await fateOf({ accounts }, username, options);

@@ -124,7 +124,7 @@ async function readJson(response: Response, signal: AbortSignal | undefined): Pr
 	try {
 		return JSON.parse(text);
 	} catch {
-		// A proxy's page, say: the status tells a failure, and a result is refused by its schema.
+		// A proxy's error page, for example: the status shows the failure, and its body is refused by the schema.
 		return undefined;
 	}
 }

@@ -83,7 +83,7 @@ function parseEvent<S extends z.ZodType>(schema: S, data: unknown): z.output<S> 
 		const parsed = schema.safeParse(JSON.parse(String(data)));
 		return parsed.success ? parsed.data : undefined;
 	} catch {
-		// Of another version of the server, or cut off: events are hints.
+		// From another version of the server, or truncated: events are only hints.
 		return undefined;
 	}
 }

@@ -49,7 +49,7 @@ export function useFolderEvents(area: Area, directory: string, isSignedIn: boole
 	}, [queryClient, area, directory, isSignedIn, isShown, named]);
 }
 
-/** Refetches the listings of the folder that are on screen. What is shown stays until the new listing is there. */
+/** Refetches the listings of the current folder. The old rows are shown until the new listing has arrived. */
 function refreshOf(queryClient: QueryClient, area: Area, directory: string) {
 	const queryKey = listingKey(area, directory);
 	const refresh = new FolderRefresh({

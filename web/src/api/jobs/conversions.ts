@@ -12,7 +12,7 @@ import { call } from '../client/client.js';
 
 export type ConversionRequest = PayloadInput<typeof handbrakeConvert>;
 
-/** What came of a conversion, where it is known. */
+/** The result of a conversion, as far as it is known. */
 interface ConversionResult {
 	/** Bytes. */
 	sizeBefore: number | null;
@@ -20,7 +20,7 @@ interface ConversionResult {
 	isOriginalDeleted: boolean | null;
 }
 
-/** How a conversion is doing. Its result is told in the end. */
+/** The state of a conversion. Its result is available at the end. */
 export interface ConversionStatus extends ResultOf<typeof handbrakeStatus>, ConversionResult {}
 
 /** Whether the server can convert videos now. */
@@ -53,7 +53,7 @@ async function fetchResult(id: string, signal: AbortSignal): Promise<ConversionR
 		return { sizeBefore, sizeAfter, isOriginalDeleted };
 	} catch (error) {
 		if (signal.aborted) throw error;
-		// The file is converted, whether its size can be told or not.
+		// The file is converted, whether its size is known or not.
 		return unknownResult;
 	}
 }

@@ -30,7 +30,7 @@ export function isActive({ status }: Pick<Job, 'status'>): boolean {
 	return status === 'queued' || status === 'processing';
 }
 
-/** Shows what an event, or a call, says of a job. */
+/** Applies the state of a job from an event or a response. */
 export function updateJob(queryClient: QueryClient, job: Job): void {
 	queryClient.setQueriesData<Job[]>({ queryKey: ['jobs'], type: 'active' }, (known) => known && withJob(known, job));
 	// A fetch that began before may still say that it runs.

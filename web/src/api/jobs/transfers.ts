@@ -26,7 +26,7 @@ export async function startTransfer({ items, ...rest }: Transfer): Promise<Start
 	}
 }
 
-/** Copies one item. Returns the id of a job that goes on with it if it takes longer. */
+/** Copies one item. Returns the id of a job that continues it if it takes longer. */
 export function copyOne(payload: PayloadInput<typeof copyItem>): Promise<string | undefined> {
 	return sendAsync(copyItem, payload);
 }

@@ -39,7 +39,7 @@ export class ListingReader {
 
 	#add(entries: unknown): void {
 		if (!Array.isArray(entries) || !entries.every(isEntry)) {
-			// Throws an error that says what is wrong.
+			// Throws an error with the reason.
 			browse.result.shape.entries.parse(entries);
 			throw new TypeError('The server sent no listing.');
 		}

@@ -9,7 +9,7 @@ export interface Timing {
 	sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** An upload fails after so long without a connection. */
+/** An upload fails after this long without a connection. */
 const maxOfflineMs = 5 * 60_000;
 /** One attempt counts for no more than this, so that the night in which a laptop slept does not count as offline. */
 const maxAttemptMs = 60_000;

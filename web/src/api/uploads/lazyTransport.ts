@@ -30,9 +30,9 @@ export function createFolderEnsurer(): EnsureFolder {
 	};
 }
 
-/** Frees what the server holds of an unfinished upload that is no longer wanted. */
+/** Removes an unfinished upload that is no longer wanted from the server. */
 export async function discardUpload(upload: Upload): Promise<void> {
-	// Without its code this page began no upload, and what another page began expires on the server.
+	// Without its code this page began no upload, and uploads of another page expire on the server.
 	const transport = await loadTransport().catch(() => undefined);
 	await transport?.discardUpload(upload);
 }

@@ -1,7 +1,7 @@
 import { UploadNetworkFailure } from './uploadFailures.js';
 import type { SendUpload } from './uploadRequest.js';
 
-/** A connection without progress for so long counts as lost, as after a change of network. */
+/** A connection without progress for this long counts as lost, as after a change of network. */
 const stallTimeoutMs = 45_000;
 /** How long the server may take to respond. Syncing a large file to a slow disk may take minutes. */
 const responseTimeoutMs = { POST: 300_000, PATCH: 300_000, HEAD: 30_000, DELETE: 30_000 } as const;
@@ -63,7 +63,7 @@ function parseJson(text: string): unknown {
 	try {
 		return JSON.parse(text);
 	} catch {
-		// A proxy's page, say: the status alone tells what happened.
+		// A proxy's error page, for example: only the status is usable.
 		return undefined;
 	}
 }

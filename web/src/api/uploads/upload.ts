@@ -13,17 +13,17 @@ export interface Upload {
 	key: string;
 }
 
-/** What an upload waits for until it continues by itself. */
+/** The reason why an upload waits before it continues by itself. */
 export type UploadWait = 'connection' | 'server' | 'signIn';
 
 export interface UploadListener {
 	/** Bytes of the file that were sent or that the server already had. */
 	onProgress: (uploadedSize: number) => void;
-	/** The upload continues at this offset; what lies before it was not sent just now. */
+	/** The upload continues at this offset; the bytes before it were not sent just now. */
 	onOffset: (uploadedSize: number) => void;
 	/** Undefined once the upload continues. */
 	onWait: (reason: UploadWait | undefined) => void;
-	/** Checks the session anew and resolves once somebody is signed in. Reports the wait itself. */
+	/** Checks the session again and resolves once a user is signed in. Reports the wait itself. */
 	waitForSignIn: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export interface UploadedFile {
 
 /**
  * Uploads one file. It waits out lost connections and server errors and throws a `Failure` with a sentence for people when
- * it gives up. When the signal is aborted it throws an `AbortError`, and the server keeps what it has for a later attempt.
+ * it gives up. When the signal is aborted it throws an `AbortError`, and the server keeps the received bytes for a later attempt.
  */
 export type Transport = (upload: Upload, listener: UploadListener, signal: AbortSignal) => Promise<UploadedFile>;
 

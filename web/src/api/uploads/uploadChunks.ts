@@ -54,7 +54,7 @@ export async function terminateUpload({ records, send, timing }: UploadDependenc
 	}
 }
 
-/** What the server has: bytes up to an offset, or the published file. */
+/** The state on the server: bytes up to an offset, or the published file. */
 type ServerState = { offset: number } | { name: string };
 
 class ChunkedUpload {
@@ -165,7 +165,7 @@ class ChunkedUpload {
 		const known = this.#digests.get(offset);
 		if (known?.size === end - offset) return known.digest;
 		const digest = this.dependencies.hash(this.upload.file.slice(offset, end));
-		// Rejects for whoever awaits it; without this an unused digest would be an unhandled rejection.
+		// It rejects for its caller; without this an unused digest would be an unhandled rejection.
 		digest.catch(() => undefined);
 		this.#digests.set(offset, { size: end - offset, digest });
 		return digest;

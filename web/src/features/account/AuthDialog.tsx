@@ -138,7 +138,7 @@ interface FieldProps {
 
 interface TextFieldProps {
 	type?: string;
-	/** Focused as soon as it appears. A focus after the fade would lose what a quick user has typed. */
+	/** Focused as soon as it appears. A focus after the fade would lose the first characters that a quick user types. */
 	hasFocusFirst?: boolean;
 }
 

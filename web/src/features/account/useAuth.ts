@@ -29,7 +29,7 @@ export function useAuth(mode: AuthMode, onSignedIn: () => void) {
 			// A check in flight began before there was a session.
 			await queryClient.cancelQueries({ queryKey: sessionQuery.queryKey });
 			queryClient.setQueryData(sessionQuery.queryKey, { isLoggedIn: true, ...signedIn, quota: null });
-			// The answer does not tell the quota.
+			// The response does not contain the quota.
 			void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
 			void queryClient.invalidateQueries({ queryKey: ['listing'] });
 			dispatch({ type: 'reset' });

@@ -14,7 +14,7 @@ export interface ActivityDialogProps {
 	onClosed: () => void;
 }
 
-/** The long work of the signed-in user, from every device, as it goes on. */
+/** The jobs of the signed-in user, from every device, with their progress. */
 export function ActivityDialog({ isOpen, username, onClose, onClosed }: ActivityDialogProps) {
 	return (
 		<ListDialog

@@ -4,7 +4,7 @@ import { isActive, type Job } from '../../api/jobs/jobs.js';
 import { fractionOf, progressParts, unbreakable } from '../../ui/display/progressText.js';
 import { activityMessages as messages } from './messages.js';
 
-/** What runs comes first, then what waits, in the order of its turn, then what has ended, the last first. */
+/** Running jobs first, then waiting ones in the order of the queue, then ended ones, the latest first. */
 export function sortJobs(jobs: readonly Job[]): Job[] {
 	const endOf = ({ endTime, createdAt }: Job) => endTime ?? createdAt;
 	return jobs.toSorted((a, b) => {
@@ -18,7 +18,7 @@ function rankOf({ status }: Job): number {
 	return status === 'processing' ? 0 : status === 'queued' ? 1 : 2;
 }
 
-/** What its bar shows, 0 to 1; undefined while that is not known. */
+/** The value of its progress bar, 0 to 1; undefined while unknown. */
 export function barOf(job: Job): number | undefined {
 	if (job.status === 'completed') return 1;
 	return fractionOf(job) ?? (job.status === 'processing' ? undefined : 0);
@@ -63,7 +63,7 @@ function conversionOf(detail: Job['detail']) {
 	return parsed.success ? parsed.data : {};
 }
 
-/** What a screen reader is told when the jobs have changed: only those that changed their state. */
+/** The announcement for screen readers when the jobs have changed: only those that changed their state. */
 export function announcement(before: readonly Job[], now: readonly Job[]): string {
 	const states = new Map(before.map(({ id, status }) => [id, status]));
 	return now

@@ -7,7 +7,7 @@ import { activityMessages as messages } from './messages.js';
 
 const noticeKey = 'activity';
 
-/** The jobs of the signed-in user, and what can be done about them. */
+/** The jobs of the signed-in user, and the actions on them. */
 export function useActivity(username: string) {
 	const queryClient = useQueryClient();
 	const { notify } = useNotify();

@@ -4,7 +4,7 @@ import { type Conversion, isActive } from './conversionState.js';
 import { detailOf, percentOf } from './conversionText.js';
 import { conversionMessages as messages } from './messages.js';
 
-/** Each conversion with its progress and what became of it. */
+/** Each conversion with its progress and its result. */
 export function ConversionList({ conversions }: { conversions: readonly Conversion[] }) {
 	return (
 		// biome-ignore lint/a11y/noNoninteractiveTabindex: so that the keyboard can scroll it

@@ -23,7 +23,7 @@ export interface ConversionSetupProps {
 	onCancel: () => void;
 }
 
-/** What a person chooses before videos are converted. */
+/** The options before videos are converted. */
 export function ConversionSetup({ videos, isStarting, problem, onStart, onCancel }: ConversionSetupProps) {
 	const [format, setFormat] = useState<ConversionFormat>(defaultConversionFormat);
 	const [quality, setQuality] = useState<number>(conversionQuality.default);
@@ -132,7 +132,7 @@ function OutputNames({ videos, format, deletesOriginal }: OutputNamesProps) {
 	);
 }
 
-/** In a narrow place the base is cut off, never the end of the name. */
+/** In a narrow place the base is truncated, never the end of the name. */
 function LongName({ base, extension, className = '' }: { base: string; extension: string; className?: string }) {
 	return (
 		<span className={`${styles.longName} ${className}`} title={base + extension}>
@@ -142,7 +142,7 @@ function LongName({ base, extension, className = '' }: { base: string; extension
 	);
 }
 
-/** Also keeps what tells the new file from its original. */
+/** Also keeps the suffix that distinguishes the new file from its original. */
 function splitSuffix(name: string): { base: string; extension: string } {
 	const { base, extension } = splitName(name);
 	const suffix = '_converted';

@@ -16,13 +16,13 @@ export interface ConvertDialogProps {
 	videos: readonly Entry[];
 	onClose: () => void;
 	onClosed: () => void;
-	/** There are new files: told when one is there, and again when the dialog is closed. */
+	/** Called when there is a new file, and again when the dialog is closed. */
 	onConverted: (outputPaths: readonly string[]) => void;
 	/** The dialog is closed before these have ended. */
 	onContinue: (ids: readonly string[]) => void;
 }
 
-/** Asks how videos are converted, starts that and shows how far it is. The server goes on without the dialog. */
+/** Asks how videos are converted, starts that and shows the progress. The server continues without the dialog. */
 export function ConvertDialog(props: ConvertDialogProps) {
 	const { isOpen, area, videos, onClose, onClosed, onConverted, onContinue } = props;
 	const titleId = useId();
@@ -33,7 +33,7 @@ export function ConvertDialog(props: ConvertDialogProps) {
 	const isRunning = conversions.some(isActive);
 	const isSetup = state === 'setup';
 	const heading = useRef<HTMLHeadingElement>(null);
-	/** What had the focus before the question may be gone by the time that it is answered. */
+	/** The element that had the focus before the question may be gone by the time that it is answered. */
 	const keepFocus = () => {
 		const dialog = heading.current?.closest<HTMLElement>('[role=dialog]');
 		if (dialog?.contains(document.activeElement)) return;

@@ -2,7 +2,7 @@ import type { Area, ConversionFormat, Entry } from '@stowage/rules';
 import { conversionRateFactor } from '@stowage/rules';
 import type { ConversionRequest, ConversionStatus } from '../../api/jobs/conversions.js';
 
-/** What a person chooses for all videos. */
+/** The options for all videos. */
 export interface ConversionChoice {
 	format: ConversionFormat;
 	/** More is better. */
@@ -30,7 +30,7 @@ export interface Conversion {
 
 export type OverallState = 'setup' | Conversion['status'];
 
-/** What the dialog's chip says: the state of the one that is furthest from being done well. */
+/** The state on the dialog's chip: the first one of this order that any conversion has. */
 export function overallState(conversions: readonly Pick<Conversion, 'status'>[]): OverallState {
 	if (conversions.length === 0) return 'setup';
 	const order = ['processing', 'queued', 'failed', 'cancelled'] as const;
@@ -71,7 +71,7 @@ export function newConversion(id: string, video: Entry, deletesOriginal: boolean
 	};
 }
 
-/** With what the server says. One that was cancelled here stays so until the server has ended it. */
+/** Applies the server's state. A conversion that was cancelled here stays so until the server has ended it. */
 export function withStatus(
 	conversion: Conversion,
 	known: ConversionStatus | undefined,

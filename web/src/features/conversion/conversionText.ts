@@ -6,7 +6,7 @@ export function percentOf({ progress }: Conversion): string {
 	return `${Math.floor(progress)}%`;
 }
 
-/** What stands below the bar of a conversion. */
+/** The text below the bar of a conversion. */
 export function detailOf(conversion: Conversion): string | null {
 	const { status, currentFps, averageFps, eta, outputPath, sizeBefore, sizeAfter } = conversion;
 	switch (status) {

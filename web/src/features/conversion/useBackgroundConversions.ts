@@ -8,7 +8,7 @@ import { useFrame } from '../../ui/frame.js';
 import { useNotify } from '../../ui/notifications/useNotify.js';
 import { conversionMessages as messages } from './messages.js';
 
-/** Follows conversions whose dialog was closed. `onConverted` is told of each new file, and a notice says how they went when all have ended. */
+/** Polls conversions whose dialog was closed. `onConverted` is called with each new file, and a notice shows the results when all have ended. */
 export function useBackgroundConversions(
 	onConverted: (outputPaths: readonly string[]) => void,
 ): (ids: readonly string[]) => void {
@@ -27,7 +27,7 @@ export function useBackgroundConversions(
 					const { outputPath } = conversionDetail.parse(job.detail ?? {});
 					if (job.status === 'completed' && typeof outputPath === 'string') onConverted([outputPath]);
 				} catch (error) {
-					// It is no longer known, or nobody is signed in who could be told of it.
+					// It is no longer known, or no user is signed in who could be notified.
 					if (isFailure(error, 'notFound')) continue;
 					if (isFailure(error, 'notSignedIn')) return;
 					throw error;

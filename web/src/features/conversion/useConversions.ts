@@ -18,7 +18,7 @@ import { conversionMessages as messages } from './messages.js';
 /** How often the status of a conversion is asked for (spec, section 9). */
 const pollMs = 2000;
 
-/** What went wrong, with a line for each file that it is about. */
+/** An error, with a line for each file that it is about. */
 export interface ConversionProblem {
 	message: string;
 	lines: readonly string[];
@@ -34,7 +34,7 @@ export interface Conversions {
 	cancel: () => Promise<void>;
 }
 
-/** Starts the conversions of these videos and follows them while the dialog is open. `onConverted` is told of each new file. */
+/** Starts the conversions of these videos and polls them while the dialog is open. `onConverted` is called with each new file. */
 export function useConversions(
 	area: Area,
 	videos: readonly Entry[],

@@ -7,7 +7,7 @@ import { useNotify } from '../../ui/notifications/useNotify.js';
 import { conversionMessages as messages } from './messages.js';
 import { refreshAfterConversion } from './refreshAfterConversion.js';
 
-/** Refreshes what is on screen until these new files of an area are listed. A further call takes the place of the one before. */
+/** Refreshes the current folder until these new files of an area are listed. A further call replaces the one before. */
 export function useRefreshAfterConversion(area: Area): (outputPaths: readonly string[]) => void {
 	const queryClient = useQueryClient();
 	const { notify } = useNotify();

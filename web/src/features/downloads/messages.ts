@@ -1,6 +1,6 @@
 import { plural } from '@stowage/rules';
 
-/** The sentences of downloads: what is asked before one, and what the bar says of a ZIP. */
+/** The texts of downloads: the question before one, and the progress of a ZIP. */
 export const downloadMessages = {
 	confirm: 'Confirm Download',
 	download: 'Download',

@@ -4,7 +4,7 @@ import type { Notify } from '../../ui/notifications/useNotify.js';
 import { downloadMessages as messages } from './messages.js';
 import { applyTicketEvent, noProgress, zipNotice } from './zipNotice.js';
 
-/** Without an event for so long the notice is hidden; the browser's own list still shows the download. */
+/** Without an event for this long the notice is hidden; the browser's own list still shows the download. */
 const hideAfterMs = 30_000;
 
 /** Shows in the notification bar how much of a ticket's download was sent, with `Cancel`, until it has ended. */

@@ -6,7 +6,7 @@ import { call, NetworkFailure, UnexplainedFailure } from '../../api/client/clien
 import { sessionQuery } from '../../api/session/sessionQuery.js';
 import { messages } from '../../messages.js';
 
-/** The success is shown for so long before the dialog closes. */
+/** How long the success is shown before the dialog closes. */
 const closeDelayMs = 1000;
 
 /** The settings as they are being edited. `onDone` is called a second after they were saved. */

@@ -57,7 +57,7 @@ export interface UploadProgress {
 	id: number;
 	uploadedSize: number;
 	meter: SpeedMeter;
-	/** What it waits for until it continues by itself. */
+	/** The reason why it waits before it continues by itself. */
 	wait?: UploadWait | undefined;
 }
 
@@ -344,7 +344,7 @@ export interface QueueSummary {
 	hasInvalidName: boolean;
 	/** The files that `Upload All` would upload. */
 	waiting: readonly number[];
-	/** Some of them wait while nobody is signed in. */
+	/** Some of them wait while no user is signed in. */
 	needsAccount: boolean;
 }
 

@@ -21,7 +21,7 @@ export interface UploadQueue {
 	openDialog(): void;
 	/** Keeps the queue and a running upload. */
 	closeDialog(): void;
-	/** Somebody signed in or registered: waiting files become private. */
+	/** A user signed in or registered: waiting files become private. */
 	signedIn(): void;
 	/** The user logged out: waiting files become public. */
 	signedOut(): void;

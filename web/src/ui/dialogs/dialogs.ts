@@ -13,7 +13,7 @@ export function useOpenings(isOpen: boolean): number {
 	return state.openings;
 }
 
-/** The value, or the last one while it is undefined: what a dialog shows while it fades out. */
+/** The value, or the last one while it is undefined, so that a dialog keeps its content while it fades out. */
 export function useLast<T>(value: T | undefined): T | undefined {
 	const [last, setLast] = useState(value);
 	if (value !== undefined && value !== last) setLast(value);

@@ -8,7 +8,7 @@ export interface EmptyStateProps {
 	titleTagName?: 'h1' | 'h2' | 'h3';
 	/** The reason, or what to do. */
 	detail?: string | undefined;
-	/** What the server or the format said. */
+	/** The message of the server or the format. */
 	reason?: string | undefined;
 	/** Buttons. */
 	children?: ReactNode;

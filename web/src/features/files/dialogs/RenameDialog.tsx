@@ -15,7 +15,7 @@ export interface RenameDialogProps extends DialogProps {
 export function RenameDialog({ entry, onRename, ...dialog }: RenameDialogProps) {
 	const [name, setName] = useState(entry.name);
 	const isEmpty = trimName(name) === '';
-	// What it has already may have white space around it, which nobody could give it.
+	// The current name may have white space around it, which a new name can't have.
 	const isUnchanged = name === entry.name || trimName(name) === entry.name;
 	const isValid = isUnchanged || isValidName(name);
 	const base = entry.type === 'file' ? splitName(entry.name).base : entry.name;

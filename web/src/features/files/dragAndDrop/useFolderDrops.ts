@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 
-/** What a drop would do: bring files from outside, or move entries of the list. */
+/** The effect of a drop: to upload files from outside, or to move entries of the list. */
 export type DropEffect = 'copy' | 'move' | 'none';
 
 /** An element that stands for a folder, or the rest of the page. */

@@ -19,7 +19,7 @@ type SavedFolders = Record<string, SavedFolder>;
 /** The part of the browser's storage that is used here. */
 export type FolderStorage = Pick<Storage, 'getItem' | 'setItem'>;
 
-/** What was saved of this folder in this tab; undefined if nothing was or if it can't be read. */
+/** The saved state of this folder in this tab; undefined if there is none or if it can't be read. */
 export function loadFolder(storage: FolderStorage, folder: string): SavedFolder | undefined {
 	return loadAll(storage)[folder];
 }

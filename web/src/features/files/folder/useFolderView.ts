@@ -10,7 +10,7 @@ export interface FolderView extends Folder, Listing {
 	selected: readonly Entry[];
 }
 
-/** What the list shows of the folder on screen. */
+/** The list's view of the current folder. */
 export function useFolderView(
 	location: BrowserLocation,
 	arrival: FolderArrival,

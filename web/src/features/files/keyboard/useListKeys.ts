@@ -31,7 +31,7 @@ export function useListKeys(options: ListKeysOptions): (event: ReactKeyboardEven
 	const typed = useRef<TypedPrefix>({ text: '', at: 0 });
 
 	const handle = useCallback((event: KeyboardEvent | ReactKeyboardEvent, scope: KeyScope) => {
-		// The time of the key press: a busy page handles it later, which would split what was typed at once.
+		// The time of the key press: a busy page handles it later, which would split a quickly typed prefix.
 		const now = event.timeStamp;
 		const command = commandFor(event, typeLetter(typed.current, '', now).text !== '');
 		if (!command || !appliesIn(command, scope) || isSideways(command, latest.current)) return;

@@ -25,7 +25,7 @@ export const listLayout: Layout = {
 
 /** The space between tiles, from which a rubber band can be drawn. */
 const gap = 8;
-/** What a tile has besides its picture: padding, two lines of the name and one of details. */
+/** The height of a tile without its picture: padding, two lines of the name and one of details. */
 const tilePadding = 8;
 const captionHeight = 60;
 

@@ -36,7 +36,7 @@ const overscan: Readonly<Record<View, number>> = { list: 12, grid: 2 };
 /** Type, Name, Count, Size, two of Modified, and Actions. A tile has some of them. */
 const columnCount = 7;
 
-/** Screens in a millisecond beyond which nobody sees what scrolls by. */
+/** Screens per millisecond above which rows scroll by unreadably. */
 const fastScroll = 2 / 1000;
 
 /** The distance of a menu that the keyboard opens from the corner of its entry. */
@@ -108,7 +108,7 @@ export function FileList(props: FileListProps) {
 		paddingEnd: layout.padding,
 		overscan: overscan[view],
 	});
-	// Before what follows scrolls: the sizes of another layout are cached.
+	// Before the scrolling below: the sizes of another layout are cached.
 	useLayoutEffect(() => {
 		if (layout.lineStep > 0) virtualizer.measure();
 	}, [virtualizer, layout]);

@@ -54,7 +54,7 @@ export interface MenuItem {
 	isDisabled?: boolean;
 }
 
-/** What the items of a menu depend on. */
+/** The state that the items of a menu depend on. */
 export interface MenuContext {
 	viewer: Viewer;
 	area: Area;

@@ -33,7 +33,7 @@ interface OpenMenu {
 	at: Point;
 	/** None for the menu of the folder. */
 	entries: readonly Entry[];
-	/** What had the focus before. */
+	/** The element that had the focus before. */
 	opener: Element | null;
 }
 
@@ -42,7 +42,7 @@ export function useContextMenu(options: ContextMenuOptions): ContextMenuState {
 	const { rows, selection, selected, select } = folder;
 	const [menu, setMenu] = useState<OpenMenu>();
 	const open = (at: Point, entries: readonly Entry[]) => {
-		// When one menu replaces another, the focus returns to what had it before the first one.
+		// When one menu replaces another, the focus returns to the element that had it before the first one.
 		setMenu((before) => ({ at, entries, opener: before?.opener ?? document.activeElement }));
 	};
 	const close = () => {

@@ -35,7 +35,7 @@ export interface Permitted {
 	message: string | undefined;
 }
 
-/** Splits a selection into what an action is permitted for and what is skipped with a message (spec, section 6). */
+/** Splits a selection into the entries that an action is permitted for and those that are skipped with a message (spec, section 6). */
 export function permittedFor(action: GuardedAction, viewer: Viewer, area: Area, entries: readonly Entry[]): Permitted {
 	const permitted: Entry[] = [];
 	let first: Failure | undefined;

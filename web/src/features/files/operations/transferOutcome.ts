@@ -3,7 +3,7 @@ import { Failure, failureKind } from '@stowage/rules';
 import type { Job } from '../../../api/jobs/jobs.js';
 import type { Outcome } from './runEach.js';
 
-/** What became of the items of a job that has ended, in their order. */
+/** The results of the items of a job that has ended, in their order. */
 export function outcomeOf<T extends { item: { path: string } }>(items: readonly T[], job: Job): Outcome<T> {
 	const parsed = transferDetail.safeParse(job.detail);
 	const isCancelled = job.status === 'cancelled';
@@ -16,7 +16,7 @@ export function outcomeOf<T extends { item: { path: string } }>(items: readonly 
 	const reached = items.slice(0, doneCount + failedCount);
 	const refused = new Set(errors.map(({ path }) => path));
 	const done = reached.filter(({ item }) => !refused.has(item.path));
-	// Only so many errors are told: of the others it is not known which items they are about, only how many.
+	// The number of errors in a job is limited: of the others only the count is known, not the items.
 	const failed = new Set([...reached.filter(({ item }) => refused.has(item.path)), ...done.splice(doneCount)]);
 	const unreached = isCancelled ? [] : items.slice(reached.length);
 	return {

@@ -34,12 +34,12 @@ export interface ActionContext {
 export type Perform = (action: Action, entries: readonly Entry[]) => void;
 
 export interface FileActions {
-	/** Always the same function; it acts on what is on screen when it is called. */
+	/** Always the same function; it acts on the rows on screen when it is called. */
 	perform: Perform;
 	dialog: FileDialog | undefined;
 	closeDialog: () => void;
 	clipboard: Clipboard | undefined;
-	/** The rows of what was cut. */
+	/** The rows of cut entries. */
 	cutKeys: ReadonlySet<RowKey>;
 }
 
@@ -72,7 +72,7 @@ export function useFileActions(context: ActionContext): FileActions {
 		const paste = () => {
 			const { clipboard: pasted, operations, directory } = latest.current;
 			if (!pasted) return void notify({ intent: 'warning', message: messages.nothingToPaste });
-			// What was cut is on its way already.
+			// The cut entries are being moved already.
 			if (pasted.operation === 'cut' && pasting === pasted) return;
 			pasting = pasted;
 			void operations.paste(pasted, directory).then((left) => {

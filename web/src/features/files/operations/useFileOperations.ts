@@ -43,9 +43,9 @@ export interface FileOperations {
 	remove: (entries: readonly Entry[]) => Promise<void>;
 	/** 'Move to Public' and 'Move back to Private'. */
 	moveToOtherArea: (direction: MoveDirection, entries: readonly Entry[]) => Promise<void>;
-	/** Pastes into a folder. Resolves to what is left on the clipboard. */
+	/** Pastes into a folder. Resolves to the rest of the clipboard. */
 	paste: (clipboard: Clipboard, target: StoragePath) => Promise<Clipboard | undefined>;
-	/** Moves what was dragged into a folder. */
+	/** Moves the dragged entries into a folder. */
 	dropInto: (dragged: Clipboard, target: StoragePath) => Promise<void>;
 }
 
@@ -187,7 +187,7 @@ export function useFileOperations({ viewer, area, directory, patch, show }: Oper
 	}, [viewer, area, directory, patch, show, queryClient, notify, runBatch, runTransfer]);
 }
 
-/** Whether the server refused what was asked. Anything else is an error of the server, the connection or the page. */
+/** Whether the server refused the request. Anything else is an error of the server, the connection or the page. */
 function isRefusal(reason: unknown): boolean {
 	return isFailure(reason) && reason.status < 500;
 }
@@ -206,7 +206,7 @@ function ownerPart(owner: Entry['owner']): { owner?: string | null } {
 	return owner === undefined ? {} : { owner };
 }
 
-/** What was cut and did not move stays on the clipboard. */
+/** Cut items that were not moved stay on the clipboard. */
 function without(clipboard: Clipboard, { done }: Outcome<{ item: ClipboardItem }>): Clipboard | undefined {
 	const moved = new Set(done.map(({ item }) => item));
 	const items = clipboard.items.filter((item) => !moved.has(item));

@@ -13,7 +13,7 @@ import { type Outcome, reasonOf } from './runEach.js';
 import { joinOutcomes, outcomeOf } from './transferOutcome.js';
 import { noticeDelayMs } from './useBatch.js';
 
-/** For so long the notification bar shows how far it is. Then the button of Activity does. */
+/** How long the notification bar shows the progress. Then the button of Activity does. */
 const noticeMs = 60_000;
 
 /** Steps that bring items from one area into one folder of an area. */
@@ -25,7 +25,7 @@ export type RunTransfer = <P extends TransferPlan>(title: string, plan: P) => Pr
 
 let transfers = 0;
 
-/** Copies or moves items: one by its call, several as a job, which goes on without the page. The notification bar shows how far it is at first, with `Cancel`. */
+/** Copies or moves items: one by its call, several as a job, which continues without the page. The notification bar shows the progress at first, with `Cancel`. */
 export function useTransfer(): RunTransfer {
 	const queryClient = useQueryClient();
 	const { notify, dismiss } = useNotify();

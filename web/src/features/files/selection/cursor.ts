@@ -1,7 +1,7 @@
 /** How a key moves the cursor. */
 export type Movement = 'up' | 'down' | 'left' | 'right' | 'pageUp' | 'pageDown' | 'first' | 'last';
 
-/** What decides where a movement leads. */
+/** The state that a movement depends on. */
 export interface Field {
 	/** All entries. */
 	count: number;
@@ -42,7 +42,7 @@ export function moveCursor(from: number | undefined, movement: Movement, { count
 	}
 }
 
-/** A pause of so many milliseconds ends a typed prefix. */
+/** A pause of this many milliseconds ends a typed prefix. */
 export const prefixPause = 800;
 
 /** The typed letters and the time of the last one. */

@@ -21,7 +21,7 @@ interface Tags {
 	cover: Uint8Array<ArrayBuffer> | undefined;
 }
 
-/** Plays by ranges, with what the file says about itself. */
+/** Plays by range requests, with the file's metadata. */
 export function AudioViewer({ file, next, onShow }: ViewerProps) {
 	const [hasFailed, setFailed] = useState(false);
 	const [hasCover, setCover] = useState(true);

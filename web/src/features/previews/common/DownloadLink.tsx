@@ -9,7 +9,7 @@ export interface DownloadLinkProps {
 	isMinimal?: boolean;
 }
 
-/** Blueprint's own link that looks like a button calls itself a button. */
+/** Blueprint's own link that looks like a button has the role of a button. */
 export function DownloadLink({ file, isMinimal = false }: DownloadLinkProps) {
 	const classes = isMinimal ? `${Classes.BUTTON} ${Classes.MINIMAL}` : `${Classes.BUTTON} ${Classes.INTENT_PRIMARY}`;
 	return (

@@ -10,9 +10,9 @@ export interface ViewerErrorProps {
 	title: string;
 	/** A second sentence. */
 	text?: string | undefined;
-	/** What the server or the format said. */
+	/** The message of the server or the format. */
 	reason?: string | undefined;
-	/** What else can be done, beside downloading it. */
+	/** Further actions, beside downloading it. */
 	children?: ReactNode;
 }
 

@@ -1,14 +1,14 @@
 import type { Area, Entry } from '@stowage/rules';
 import type { PreviewFile } from './previewFile.js';
 
-/** What every viewer gets. */
+/** The props of every viewer. */
 export interface ViewerProps {
 	area: Area;
 	file: PreviewFile;
 	entry: Entry;
 	/** The first bytes of the file, at most `sniffedBytes`. */
 	firstBytes: Uint8Array;
-	/** What the folder shows, in the order on screen. */
+	/** The entries of the folder, in the order on screen. */
 	entries: readonly Entry[];
 	/** Of the same kind, to be shown one after another. */
 	previous: Entry | undefined;

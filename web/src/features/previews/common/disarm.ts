@@ -1,6 +1,6 @@
 /**
- * Renames the attributes of markup that would be handlers. Cleaning removes them anyway; but the browser looks at each as soon as the markup is parsed, in
- * whatever document, and tells of what the page's policy forbids.
+ * Renames the attributes of markup that would be handlers. Cleaning removes them anyway; but the browser checks each as soon as the markup is parsed, in
+ * any document, and logs violations of the page's policy.
  */
 export function disarm(markup: string): string {
 	return markup.replaceAll(/<[a-z!/?](?:"[^"]*"|'[^']*'|[^"'>])*>?/gi, (tag) =>

@@ -30,7 +30,7 @@ const events = [
 	'emptied',
 ] as const;
 
-/** What a film or a song is doing. */
+/** The playback state of a film or a song. */
 export function useMediaState(element: RefObject<HTMLMediaElement | null>): MediaState {
 	const [state, setState] = useState<MediaState>(stopped);
 	useEffect(() => {
@@ -72,7 +72,7 @@ function stateOf(media: HTMLMediaElement): MediaState {
 export function togglePlay(media: HTMLMediaElement | null): void {
 	if (!media) return;
 	if (!media.paused && !media.ended) media.pause();
-	// What can't be played tells so by an event of its own.
+	// An unplayable file is reported by an event of its own.
 	else void media.play().catch(() => {});
 }
 

@@ -1,4 +1,4 @@
-/** Where somebody stopped in a film or a book, in this browser. */
+/** The last position in a film or a book, in this browser. */
 export interface Places {
 	read(id: string): string | undefined;
 	write(id: string, place: string): void;

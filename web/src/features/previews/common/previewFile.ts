@@ -3,7 +3,7 @@ import { downloadUrl, thumbnailUrl } from '../../../api/downloads.js';
 
 /** A file that is shown. */
 export interface PreviewFile {
-	/** Tells it from every other, also from a later version of itself. */
+	/** Distinguishes it from every other file, also from later versions of itself. */
 	id: string;
 	name: string;
 	size: number;
@@ -26,11 +26,11 @@ export type ImageSource =
 	| { kind: 'address'; url: string }
 	/** Its bytes under a type of our own, since the server's answer has none that a browser draws. */
 	| { kind: 'blob'; url: string; type: string }
-	/** What the server draws of it, or else what the page can do without. */
+	/** The server's rendition, or else the page's fallback. */
 	| { kind: 'rendition'; url: string; otherwise: ImageSource }
 	| { kind: 'none' };
 
-/** From where a picture is drawn; the first bytes tell its true type and size. */
+/** The URL that a picture is drawn from; its type and size come from its first bytes. */
 export function imageSource(file: PreviewFile, firstBytes: Uint8Array): ImageSource {
 	const extension = extensionOf(file.name);
 	const { type, width, height } = describeImage(firstBytes);
@@ -51,7 +51,7 @@ function ownSource(file: PreviewFile, extension: string, type: string | undefine
 
 const undrawnType = 'image/heic';
 
-/** The type of a picture by its first bytes, and its size in pixels where they tell it; else 0. */
+/** The type of a picture and its size in pixels, by its first bytes; 0 if they don't contain it. */
 export function describeImage(head: Uint8Array): { type: string | undefined; width: number; height: number } {
 	const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
 	const latin = (start: number, end: number) => String.fromCharCode(...head.subarray(start, end));

@@ -11,7 +11,7 @@ export function useKeys(onKey: (event: KeyboardEvent) => boolean): void {
 			if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
 			const target = event.target as Element | null;
 			if (target?.closest?.('input, select, textarea, [data-handle], [role="radiogroup"]')) return;
-			// Space and Enter press what has the focus.
+			// Space and Enter press the focused element.
 			if ((event.key === ' ' || event.key === 'Enter') && target?.closest?.('a, button, summary')) return;
 			if (latest.current(event)) event.preventDefault();
 		};

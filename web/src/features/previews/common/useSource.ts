@@ -14,7 +14,7 @@ export function useBlobUrl(bytes: Uint8Array<ArrayBuffer> | undefined, type: str
 	return made && made.bytes === bytes ? made.url : undefined;
 }
 
-/** The whole of a file, kept no longer than it is looked at. */
+/** A whole file, kept only while it is shown. */
 export function useWhole(url: string, id: string, limit: number, isWanted = true) {
 	return useQuery({
 		queryKey: ['preview', 'whole', id],

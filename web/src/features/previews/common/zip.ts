@@ -6,7 +6,7 @@ export class ZipTooLarge extends Error {}
 export interface ZipArchive {
 	readonly names: readonly string[];
 	has(name: string): boolean;
-	/** What an entry holds; undefined where there is none. Throws `ZipTooLarge` once all that was read is too much. */
+	/** The content of an entry; undefined if there is none. Throws `ZipTooLarge` once the total is too large. */
 	read(name: string): Uint8Array<ArrayBuffer> | undefined;
 }
 
@@ -26,8 +26,8 @@ const mostEntries = 50_000;
 const stepBytes = 8 * 1024;
 
 /**
- * Reads a ZIP by its directory, one entry at a time. What comes out is counted, whatever the archive says about its sizes, and over all its entries it is
- * no more than `budget` bytes. Throws for what is no ZIP.
+ * Reads a ZIP by its directory, one entry at a time. Decompressed bytes are counted, whatever sizes the archive claims, and over all its entries they are
+ * no more than `budget`. Throws for anything but a ZIP.
  */
 export function openZip(bytes: Uint8Array, budget: number): ZipArchive {
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

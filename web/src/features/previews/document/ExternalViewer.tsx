@@ -24,7 +24,7 @@ const viewers = [
 ] as const;
 
 type State =
-	/** Nothing leaves the server before somebody has agreed to it, for this file and this viewer. */
+	/** Nothing is sent before the user has agreed, for this file and this viewer. */
 	| { status: 'asking'; viewer: number }
 	| { status: 'refused' }
 	| { status: 'shown'; viewer: number; url: string }

@@ -5,7 +5,7 @@ import { openZip, type ZipArchive } from '../common/zip.js';
 import { cleanMarkup } from '../frame/cleanMarkup.js';
 import { withPlainSymbols } from './symbols.js';
 
-/** What comes out of a document may be so many times as large as the largest that is shown. */
+/** The decompressed content of a document may be this many times as large as the largest document that is shown. */
 const growth = 3;
 
 const pageStyles = `
@@ -15,14 +15,14 @@ const pageStyles = `
 	.docx-wrapper > section.docx { margin-bottom: 16px !important; box-shadow: 0 1px 6px rgb(0 0 0 / 45%) !important; }
 `;
 
-/** Draws a document into an empty frame. Throws for what is no docx, and for what holds too much. */
+/** Renders a document into an empty frame. Throws for anything but a docx, and for one that is too large. */
 export async function renderDocx(
 	bytes: Uint8Array,
 	{ frame, title, signal }: { frame: Document; title: string; signal: AbortSignal },
 ): Promise<void> {
 	const zip = openZip(bytes, growth * previewLimits.document);
 	if (!zip.has('word/document.xml')) throw new Error('It is no docx.');
-	// Packed anew from what was counted, nothing else can come out of it.
+	// Packed again from the counted entries, so that nothing else can be decompressed.
 	const counted = zipSync(Object.fromEntries(zip.names.map((name) => [name, zip.read(name) as Uint8Array])), {
 		level: 0,
 	});

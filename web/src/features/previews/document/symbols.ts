@@ -50,7 +50,7 @@ const wingdings: Readonly<Record<number, string>> = {
 	254: '☑',
 };
 
-/** Word writes them at U+F000 and up, where only the computer that has those fonts shows anything. What is known in neither is a bullet. */
+/** Word writes them at U+F000 and up, where only the computer that has those fonts shows anything. An unknown one becomes a bullet. */
 export function withPlainSymbols(text: string, fonts: string): string {
 	const [first, second] = /wingdings/i.test(fonts) ? [wingdings, symbol] : [symbol, wingdings];
 	return text.replaceAll(/[\uf020-\uf0ff]/g, (sign) => {

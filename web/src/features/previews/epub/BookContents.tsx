@@ -9,7 +9,7 @@ export interface BookContentsProps {
 	onChoose: (href: string) => void;
 }
 
-/** What a book says about itself, and its table of contents. */
+/** The metadata of a book, and its table of contents. */
 export function BookContents({ book, current, onChoose }: BookContentsProps) {
 	const { title, creator, description, publisher, language, toc, chapters } = book;
 	// A book without a table of contents still has chapters.

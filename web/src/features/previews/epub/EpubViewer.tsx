@@ -28,7 +28,7 @@ const savePlaceMs = 300;
 const pageShare = 0.9;
 const isWide = () => window.matchMedia('(min-width: 900px)').matches;
 
-/** A reading place: a chapter, and how far down it, or what in it. */
+/** A reading position: a chapter, and an offset or an element in it. */
 interface Place {
 	chapter: number;
 	down?: number;

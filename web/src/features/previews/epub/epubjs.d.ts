@@ -1,5 +1,5 @@
 declare module 'epubjs/src/epub/packaging.js' {
-	/** What epubjs reads of a book's package; it takes the elements of a parsed document. */
+	/** The part of epubjs that reads a book's package; it takes the elements of a parsed document. */
 	export default class Packaging {
 		constructor(document: Document | undefined);
 		manifest: Record<string, { href: string; type: string; properties: string[] }>;

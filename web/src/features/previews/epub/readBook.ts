@@ -35,7 +35,7 @@ const growth = 3;
 const mostChapters = 5_000;
 const mostTocItems = 5_000;
 
-/** Opens a book; the parser is one whose documents may hold styles. Throws `UnreadableBook` with one of the two sentences, and something else for what is no book at all. */
+/** Opens a book; the parser is one whose documents may hold styles. Throws `UnreadableBook` with one of the two sentences, and another error for a file that is no book at all. */
 export function readBook(bytes: Uint8Array, fileName: string, parser: DOMParser): Book {
 	const zip = openZip(bytes, growth * previewLimits.epub);
 	const opfPath = findOpf(zip, parser);
@@ -72,7 +72,7 @@ export function readBook(bytes: Uint8Array, fileName: string, parser: DOMParser)
 
 type Pack = InstanceType<typeof Packaging>;
 
-/** A book without one of the parts lacks only what is in it. */
+/** A book without one of the parts lacks only that part. */
 function readParts(pack: Pack, opf: Document): Pick<Pack, 'spine' | 'metadata'> {
 	const part = (name: string) => opf.getElementsByTagNameNS('*', name)[0];
 	const manifest = part('manifest');
@@ -92,7 +92,7 @@ function ncxPathOf(pack: Pack, manifest: Element, spine: Element): string {
 	try {
 		return pack.findNcxPath(manifest, spine) || '';
 	} catch {
-		// It looks for one that only the spine names as if the manifest were a document.
+		// It would resolve one that is only in the spine as if the manifest were a document.
 		const id = spine.getAttribute('toc') ?? '';
 		return pack.manifest[id]?.href ?? '';
 	}
@@ -118,7 +118,7 @@ function readToc(zip: ZipArchive, pack: Pack, inBook: (href: string) => string, 
 		items.flatMap(({ label, title, href, subitems, children }) => {
 			if (depth > 8 || ++count > mostTocItems) return [];
 			const inner = convert(subitems ?? children ?? [], depth + 1);
-			// A heading without a link of its own leads to what it stands above.
+			// A heading without a link of its own leads to its first child.
 			const target = href ? joined(inBook(path), href) : inner[0]?.href;
 			if (target === undefined) return [];
 			return { label: (label ?? title ?? '').trim(), href: target, items: inner };
@@ -130,7 +130,7 @@ function readToc(zip: ZipArchive, pack: Pack, inBook: (href: string) => string, 
 	}
 }
 
-/** As epubjs tells it: an EPUB 3 has labels and subitems, and what it calls title and children came out of the NCX of an EPUB 2. */
+/** In the form of epubjs: an EPUB 3 has labels and subitems, and its title and children come from the NCX of an EPUB 2. */
 interface RawTocItem {
 	label?: string;
 	title?: string;

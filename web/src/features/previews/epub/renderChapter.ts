@@ -2,7 +2,7 @@ import { disarm } from '../common/disarm.js';
 import { cleanCss, cleanMarkup, parserOf } from '../frame/cleanMarkup.js';
 import { type Book, joined, textOf, withoutDoctype } from './readBook.js';
 
-/** A calm page for books that say nothing of their own looks. */
+/** The default style, for books without one. */
 const pageStyles = `
 	html { background: #fbfaf7; color: #1c2127; font: 100%/1.6 Georgia, "Times New Roman", serif; }
 	body { max-width: 38em; margin: 0 auto !important; padding: 2.5em 1.5em 4em !important; overflow-wrap: break-word; }
@@ -12,7 +12,7 @@ const pageStyles = `
 	a { color: #215db0; }
 `;
 
-/** Puts a chapter into an empty frame; what it shows has addresses that end with the returned call. */
+/** Renders a chapter into an empty frame; the URLs of its pictures are valid until the returned function is called. */
 export function renderChapter(book: Book, path: string, frame: Document): () => void {
 	const urls: string[] = [];
 	const known = new Map<string, string | undefined>();

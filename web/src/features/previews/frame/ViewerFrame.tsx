@@ -17,7 +17,7 @@ export interface ViewerFrameProps {
 }
 
 /**
- * An empty frame with a policy of its own, in which nothing runs, for what came out of somebody's file and was cleaned. The page fills it, and hears of its
+ * An empty frame with a policy of its own, in which nothing runs, for the sanitized content of a user's file. The page fills it, and listens to its
  * keys and links.
  */
 export function ViewerFrame({ ref, title, className, onReady, onLink }: ViewerFrameProps) {

@@ -1,9 +1,9 @@
-/** An address within this page for what a file names, such as a picture packed with it; undefined where there is none. */
+/** A URL within this page for a reference in a file, such as a picture packed with it; undefined if there is none. */
 export type Resolve = (address: string) => string | undefined;
 
 /**
- * Reads markup into documents under a frame's policy. The browser looks at the styles of a document as soon as it is parsed, also of one that is never shown,
- * and under the page's policy it would tell of each.
+ * Reads markup into documents under a frame's policy. The browser checks the styles of a document against the policy as soon as it is parsed, also of one that is never shown,
+ * and under the page's policy it would log each.
  */
 export function parserOf(frame: Document): DOMParser {
 	const view = frame.defaultView;
@@ -37,7 +37,7 @@ const sources = new Set([
 ]);
 
 /**
- * Takes out of a document whatever runs, sends or fetches, before it comes near a page. What it shows of its own goes through `resolve`; links lead elsewhere
+ * Removes everything from a document that runs, sends or fetches, before it is added to a page. References within the file are replaced by `resolve`; links lead elsewhere
  * only where a person may follow them, and not by themselves.
  */
 export function cleanMarkup(root: ParentNode, resolve: Resolve): void {
@@ -90,7 +90,7 @@ export function cleanCss(css: string, resolve: Resolve): string {
 	try {
 		sheet.replaceSync(css.replaceAll(/@import\b[^;{}]*;?/gi, ''));
 	} catch {
-		// What the browser does not take would have no effect either.
+		// Declarations that the browser rejects would have no effect either.
 		return '';
 	}
 	return [...sheet.cssRules]
@@ -112,7 +112,7 @@ function cleanAddresses(css: string, resolve: Resolve): string {
 	return (
 		css
 			.replaceAll(/(?:-webkit-)?image-set\((?:[^()]|\([^()]*\))*\)/gi, 'none')
-			// What a custom property holds is kept as it was written.
+			// The value of a custom property is kept as it was written.
 			.replaceAll(/--[\w-]+\s*:[^;}]*(?:\\|url\s*\(|\/\/)[^;}]*/gi, '')
 			.replaceAll(/(?:url|src)\(\s*(?:"([^"]*)"|'([^']*)'|([^)"']*))\s*\)/gi, (_, double, single, bare) => {
 				const address = String(double ?? single ?? bare ?? '').trim();

@@ -116,7 +116,7 @@ export function ImageViewer({ area, file, firstBytes, previous, next, onShow }: 
 	);
 }
 
-/** Has the browser fetch what is looked at next while this one is looked at. */
+/** Makes the browser prefetch the next image while this one is shown. */
 function usePreloaded(area: ViewerProps['area'], entries: readonly (Entry | undefined)[]): void {
 	const client = useQueryClient();
 	const key = entries.map((entry) => entry?.path).join('\n');

@@ -23,7 +23,7 @@ export const fitted: ImageView = { zoom: 1, rotation: 0, x: 0, y: 0 };
 
 const centre: Point = { x: 0, y: 0 };
 
-/** Zooms so that what lies at a point, measured from the viewer's middle, stays there. */
+/** Zooms so that the point, measured from the viewer's middle, stays in its place. */
 export function zoomTo(view: ImageView, wanted: number, at: Point = centre): ImageView {
 	const zoom = Math.min(maxZoom, Math.max(minZoom, Math.round(wanted * 100) / 100));
 	if (zoom <= 1) return { ...view, zoom, x: 0, y: 0 };

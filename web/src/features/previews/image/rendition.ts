@@ -7,7 +7,7 @@ const mostBytes = 32 * 1024 * 1024;
 /** How often the server is asked again that is busy with others' pictures. */
 const mostRetries = 10;
 
-/** What the server drew of an image, which takes it some seconds for a large one. */
+/** The server's rendition of an image, which takes it some seconds for a large one. */
 export function renditionQuery(url: string) {
 	return queryOptions({
 		queryKey: ['preview', 'rendition', url],

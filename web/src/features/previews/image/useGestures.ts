@@ -10,7 +10,7 @@ export interface GesturesOptions {
 	onSwipe: (direction: 'left' | 'right') => void;
 }
 
-/** A touchpad sends many small turns where a wheel sends one. */
+/** A touchpad sends many small wheel events instead of one. */
 const wheelNotch = 40;
 const swipeLength = 60;
 const doubleTapMs = 300;

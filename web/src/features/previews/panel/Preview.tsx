@@ -29,11 +29,11 @@ const viewers: Record<PreviewKind, LazyExoticComponent<ComponentType<ViewerProps
 export type ShownKind = PreviewKind | 'unknown';
 
 export interface PreviewProps extends Omit<ViewerProps, 'firstBytes'> {
-	/** What the file turned out to be. */
+	/** The detected type of the file. */
 	onKind: (kind: ShownKind) => void;
 }
 
-/** Looks at the first bytes of a file, then shows it with the viewer of what it is. */
+/** Reads the first bytes of a file, then shows it with the viewer of its type. */
 export function Preview({ onKind, ...props }: PreviewProps) {
 	const { file } = props;
 	const named = previewOf(file.name, file.size).kind;

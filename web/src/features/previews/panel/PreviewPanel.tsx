@@ -15,9 +15,9 @@ import { useMove } from './useMove.js';
 
 export interface PreviewPanelProps {
 	area: Area;
-	/** What is shown; undefined closes the panel. */
+	/** The entry on show; undefined closes the panel. */
 	entry: Entry | undefined;
-	/** What the folder shows, in the order on screen. */
+	/** The entries of the folder, in the order on screen. */
 	entries: readonly Entry[];
 	/** Shows another file of the folder. */
 	onShow: (entry: Entry) => void;
@@ -64,7 +64,7 @@ function Panel({ area, entry, entries, isOpen, onShow, onClose, onClosed }: Pane
 			canEscapeKeyClose={false}
 			onClose={onClose}
 			onClosed={onClosed}
-			// Else Blueprint gives the focus to a guard outside of the dialog, where nobody hears of it.
+			// Else Blueprint focuses a guard outside of the dialog, whose key events don't reach it.
 			onOpening={() => body.current?.focus({ preventScroll: true })}
 		>
 			<div ref={header} className={styles.header} {...move.header}>

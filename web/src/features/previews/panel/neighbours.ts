@@ -5,7 +5,7 @@ export interface Neighbours {
 	next: Entry | undefined;
 }
 
-/** Kinds that are looked at, or listened to, one after another. */
+/** Kinds that are viewed, or listened to, one after another. */
 export function isSequence(kind: string): boolean {
 	return kind === 'image' || kind === 'audio';
 }

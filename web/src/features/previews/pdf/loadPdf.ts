@@ -13,14 +13,14 @@ export interface PdfPlugin {
 /** The code that reads and draws PDFs, or its worker, could not be had. */
 export class PdfPluginMissing extends Error {}
 
-/** Nobody pages through more, and each takes memory. */
+/** More pages are not useful, and each takes memory. */
 const mostPages = 10_000;
 /** Decoded they take four bytes each. */
 const mostPixels = 100_000_000;
-/** Neighbours that are needed at once come in one request; a larger one would bring what nobody looks at. */
+/** Adjacent ranges that are needed at once are one request; a larger one would load unused bytes. */
 const chunkBytes = 64 * 1024;
 
-/** Loads what reads PDFs, and starts its worker. Throws `PdfPluginMissing`. */
+/** Loads the PDF reader, and starts its worker. Throws `PdfPluginMissing`. */
 export async function loadPlugin(): Promise<PdfPlugin> {
 	try {
 		const pdfjs = await import('pdfjs-dist');
@@ -50,12 +50,12 @@ function startWorker(): Promise<Worker> {
 	});
 }
 
-/** Begins to read a document by ranges; only what is looked at is fetched. Nothing in it runs. */
+/** Opens a document by range requests; only the visible part is fetched. Nothing in it runs. */
 export function openPdf({ pdfjs, worker }: PdfPlugin, url: string): PDFDocumentLoadingTask {
 	const folder = new URL(`pdfjs-${pdfjs.version}/`, new URL(workerAddress, window.location.href));
 	return pdfjs.getDocument({
 		url: new URL(url, window.location.href).href,
-		// The worker has its own: it would tell the console of every fault that it mends.
+		// The worker's own setting: it would log every error that it corrects.
 		worker: pdfjs.PDFWorker.create({ port: worker, verbosity: pdfjs.VerbosityLevel.ERRORS }),
 		rangeChunkSize: chunkBytes,
 		disableAutoFetch: true,

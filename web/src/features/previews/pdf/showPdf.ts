@@ -2,7 +2,7 @@ import { assertPages, loadPlugin, openPdf } from './loadPdf.js';
 
 export interface OutlineItem {
 	title: string;
-	/** Where it leads within the document; undefined for a heading or for what leads elsewhere. */
+	/** Its target within the document; undefined for a heading or for an external link. */
 	destination: string | unknown[] | undefined;
 	items: readonly OutlineItem[];
 }
@@ -15,7 +15,7 @@ export interface PdfPages {
 	goToDestination(destination: string | unknown[]): void;
 	zoomIn(): void;
 	zoomOut(): void;
-	/** Looks for a text; an empty one ends the search. */
+	/** Searches a text; an empty one ends the search. */
 	find(query: string, step: 'first' | 'next' | 'previous'): void;
 }
 
@@ -26,7 +26,7 @@ export interface PdfListeners {
 }
 
 /**
- * Of one page; what of a larger one is on screen is drawn on a second canvas. The viewer keeps the ten pages that were seen last or are near
+ * Pixels of one page; the visible part of a larger one is drawn on a second canvas. The viewer keeps the ten pages that were seen last or are near
  * the screen and releases the others, so a document of any length takes at most 10 x 32 MB of canvases.
  */
 const maxCanvasPixels = 8 * 1024 * 1024;
@@ -127,7 +127,7 @@ interface RawItem {
 	items: RawItem[];
 }
 
-/** A book that is nothing but an outline is cut off. */
+/** The outline is truncated after this many entries. */
 function outlineOf(raw: readonly RawItem[] | null): OutlineItem[] {
 	let count = 0;
 	const convert = (items: readonly RawItem[], depth: number): OutlineItem[] =>

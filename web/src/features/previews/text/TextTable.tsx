@@ -6,7 +6,7 @@ import { previewMessages as messages } from '../messages.js';
 import styles from './TextViewer.module.css';
 
 const rowHeight = 28;
-/** Nobody reads more across, and each costs something to lay out. */
+/** More columns are not useful, and each costs time to lay out. */
 const mostColumns = 500;
 const leastWidth = 72;
 const mostWidth = 320;

@@ -1,4 +1,4 @@
-/** What can be chosen, each as browsers name it. */
+/** The encodings to choose from, by their names in browsers. */
 export const encodings = [
 	'UTF-8',
 	'UTF-16LE',
@@ -34,7 +34,7 @@ const otherNames: Readonly<Record<string, Encoding>> = {
 	GB2312: 'GB18030',
 };
 
-/** The encoding of a text: by its mark, as UTF-8 if it is that throughout, else what `guess` takes for the likeliest. */
+/** The encoding of a text: by its byte order mark, UTF-8 if it is valid throughout, else the result of `guess`. */
 export async function encodingOf(bytes: Uint8Array, guess: () => Promise<readonly string[]>): Promise<Encoding> {
 	if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'UTF-16LE';
 	if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'UTF-16BE';

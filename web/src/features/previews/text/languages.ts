@@ -50,7 +50,7 @@ const names: Readonly<Record<string, string>> = {
 	'.zshrc': 'bash',
 };
 
-/** What a text is written in; undefined for prose. */
+/** The language of a source text; undefined for prose. */
 export function languageOf(name: string): string | undefined {
 	const known = names[name.toLowerCase()];
 	if (known !== undefined) return known;

@@ -2,7 +2,7 @@ import createPurifier from 'dompurify';
 import { marked } from 'marked';
 import { disarm } from '../common/disarm.js';
 
-/** What a text may be made of. Nothing here runs, asks a server or leaves its place. */
+/** The elements that a text may contain. Nothing here runs, sends a request or leaves its place. */
 const tags =
 	'a abbr b blockquote br caption code dd del details dfn div dl dt em h1 h2 h3 h4 h5 h6 hr i img input ins kbd li mark ol p pre q s samp small span strong sub summary sup table tbody td tfoot th thead tr u ul var'.split(
 		' ',
@@ -25,7 +25,7 @@ purifier.addHook('afterSanitizeAttributes', (element) => {
 	) {
 		element.replaceWith(element.ownerDocument.createTextNode(element.getAttribute('alt') ?? ''));
 	} else if (element.nodeName !== 'IMG') element.removeAttribute('src');
-	// Of fields a list of tasks has boxes, which nobody ticks here.
+	// The only form fields are the checkboxes of task lists, which are disabled here.
 	if (element.nodeName === 'INPUT') {
 		if (element.getAttribute('type') !== 'checkbox') element.remove();
 		else {
@@ -52,7 +52,7 @@ export function renderMarkdown(text: string): DocumentFragment {
 	});
 }
 
-/** The browser looks at a style sheet as soon as it is parsed, and tells of it. */
+/** The browser checks a style sheet against the policy as soon as it is parsed, and logs violations. */
 function withoutStyles(html: string): string {
 	return html.replaceAll(/<(style|script)\b[\s\S]*?(?:<\/\1\s*>|$)/gi, '');
 }

@@ -3,7 +3,7 @@ import { analyse } from 'chardet';
 import highlighter from 'highlight.js/lib/common';
 import { parse } from 'papaparse';
 
-/** What can take long for a hostile text, so that it is done off the page's thread and can be ended. */
+/** Work that can take long for a hostile text, so that it runs off the page's thread and can be terminated. */
 export type TextTask =
 	| { kind: 'detect'; bytes: Uint8Array }
 	| { kind: 'highlight'; text: string; language: string }
@@ -17,7 +17,7 @@ export interface TextResults {
 	table: string[][];
 }
 
-/** Bytes that tell the encoding of the rest. */
+/** Bytes from which the encoding of the rest is detected. */
 const mostLookedAt = 64 * 1024;
 
 const scope = globalThis as unknown as DedicatedWorkerGlobalScope;

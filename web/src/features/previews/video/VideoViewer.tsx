@@ -20,9 +20,9 @@ import styles from './VideoViewer.module.css';
 
 const places = createPlaces('stowage.videoPlaces');
 
-/** Nobody means to go on from the very beginning or end. */
+/** A position near the beginning or the end is not resumed. */
 const edgeSeconds = 2;
-/** In full screen the controls go when nobody moves. */
+/** In full screen the controls are hidden without mouse movement. */
 const restMs = 2500;
 
 /** Plays by ranges, from where it was stopped. */

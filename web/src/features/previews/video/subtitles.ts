@@ -2,7 +2,7 @@ import { type Entry, splitName } from '@stowage/rules';
 
 export interface SubtitleFile {
 	entry: Entry;
-	/** What stands between the film's name and the extension, such as `en`. */
+	/** The part between the film's name and the extension, such as `en`. */
 	label: string;
 }
 
@@ -25,7 +25,7 @@ export function subtitlesOf(film: Entry, entries: readonly Entry[]): SubtitleFil
 	return found.sort((a, b) => Number(a.label !== '') - Number(b.label !== ''));
 }
 
-/** WebVTT of either format: what browsers play. SubRip has commas in its times and no heading. */
+/** Converts either format to WebVTT, which browsers play. SubRip has commas in its times and no header. */
 export function toVtt(text: string): string {
 	const lines = text.replace(/^\uFEFF/, '').replaceAll(/\r\n?/g, '\n');
 	if (lines.startsWith('WEBVTT')) return lines;
@@ -39,7 +39,7 @@ export function toVtt(text: string): string {
 	return `WEBVTT\n\n${cues.replaceAll(/<\/?font[^>]*>|\{\\an?\d\}/gi, '')}`;
 }
 
-/** UTF-8 where it is that, else what most old subtitles are in. */
+/** UTF-8 if it is valid, else the encoding of most old subtitles. */
 export function decodeSubtitles(bytes: Uint8Array): string {
 	if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
 	try {

@@ -6,7 +6,7 @@ export interface ChosenFile {
 	folder: StoragePath;
 }
 
-/** What the user chose, dropped or pasted. */
+/** The files that the user chose, dropped or pasted. */
 export interface Chosen {
 	files: readonly ChosenFile[];
 	/** Empty folders. Browsers list them for a dropped folder only. */

@@ -3,7 +3,7 @@ import type { UploadQueueAction } from '../uploadQueue.js';
 
 export interface AttemptOptions {
 	dispatch: (action: UploadQueueAction) => void;
-	/** Resolves when somebody is signed in; calls `onWait` if it has to wait for that. */
+	/** Resolves when a user is signed in; calls `onWait` if it has to wait for that. */
 	waitForSignIn: (onWait: () => void, signal: AbortSignal) => Promise<void>;
 }
 
@@ -11,7 +11,7 @@ const progressIntervalMs = 100;
 
 /** The upload of one file. It dispatches nothing until it is shown. */
 export class UploadAttempt {
-	/** Rejects with what the transport threw. */
+	/** Rejects with the error of the transport. */
 	outcome: Promise<void> = Promise.resolve();
 	result: UploadedFile | undefined;
 	#isShown = false;

@@ -14,7 +14,7 @@ export interface RunOptions extends AttemptOptions {
 	ensureFolder: EnsureFolder;
 	/** Empty ones, created before the first file. */
 	folders: readonly QueueFolder[];
-	/** Frees what the server holds of a cancelled upload. */
+	/** Removes a cancelled upload from the server. */
 	discard: (upload: Upload) => Promise<void>;
 	/** The idempotency keys of the items, kept from one run to the next. */
 	keys: UploadKeys;
@@ -22,7 +22,7 @@ export interface RunOptions extends AttemptOptions {
 	signal: AbortSignal;
 	/** A folder has changed. Called for each folder at most every two seconds, and once more at the end. */
 	onUploaded: (area: Area, directory: StoragePath) => void;
-	/** The sentence for people, and where it says little, what the server said. */
+	/** The message for people, and if that is unspecific, the server's message. */
 	describe: (error: unknown) => { error: string; detail?: string | undefined };
 	now?: () => number;
 }
@@ -42,7 +42,7 @@ const fatalKinds = ['unavailable', 'timeout', 'storageFull', 'rateLimited', 'not
 
 /**
  * Uploads files in their order. One is shown as being uploaded; small ones after it may be uploaded at the same time and
- * are reported when their turn comes. A file that fails is marked; a failure that the others would meet too ends the run.
+ * are reported in that order. A failed file is marked; a failure that would affect all others ends the run.
  */
 export async function runUploads(ids: readonly number[], options: RunOptions): Promise<void> {
 	const { itemOf, signal, dispatch, now = Date.now } = options;

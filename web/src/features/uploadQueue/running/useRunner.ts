@@ -156,7 +156,7 @@ function unreadableNotice({ files, emptyFolders, unreadable }: Chosen): Notice {
 	return { intent: 'danger', message: messages.uploadsFailed, detail: `${sentence}: ${names}` };
 }
 
-/** What was uploaded takes from the person's quota, if they have one. */
+/** Uploads count against the user's quota, if there is one. */
 function refreshQuota(queryClient: QueryClient): void {
 	if (queryClient.getQueryData(sessionQuery.queryKey)?.quota) {
 		void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
@@ -167,7 +167,7 @@ async function isSignedIn(queryClient: QueryClient): Promise<boolean> {
 	try {
 		return (await queryClient.ensureQueryData(sessionQuery)).isLoggedIn;
 	} catch {
-		// A page that never learned who it is shows what a visitor sees; each upload asks again before it begins.
+		// While the session is unknown the page shows a visitor's view; each upload checks the session before it begins.
 		return false;
 	}
 }

@@ -2,8 +2,8 @@ import type { QueryClient } from '@tanstack/react-query';
 import { sessionQuery } from '../../../api/session/sessionQuery.js';
 
 /**
- * Fetches the session, so that the page notices when it has ended, and resolves once somebody is signed in, by the page's
- * own dialog or in another tab. Calls `onWait` if nobody is.
+ * Fetches the session, so that the page notices when it has ended, and resolves once a user is signed in, by the page's
+ * own dialog or in another tab. Calls `onWait` if no user is signed in.
  */
 export async function waitForSignIn(queryClient: QueryClient, onWait: () => void, signal: AbortSignal): Promise<void> {
 	const session = await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0, retry: false });
