@@ -148,7 +148,7 @@ export async function registerSessions(
 			const { id, username } = (request.auth.credentials as { user: { id: string; username: string } }).user;
 			(request as { viewer: Request['viewer'] }).viewer = { kind: 'user', id, username };
 		} else {
-			const { endpoint } = request.route.settings.app ?? {};
+			const endpoint = request.route.settings.app?.endpoint?.();
 			if (endpoint?.audience === 'user') throw new Failure('notSignedIn', endpoint.signInMessage);
 		}
 		return h.continue;

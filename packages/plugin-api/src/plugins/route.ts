@@ -23,8 +23,8 @@ type Answer<E extends AnyEndpoint> = E['result'] extends z.ZodUndefined
 
 declare module '@hapi/hapi' {
 	interface RouteOptionsApp {
-		/** The call that this route implements, for checks that read it before the route runs. */
-		endpoint?: AnyEndpoint;
+		/** The call that this route implements, for checks that read it before the route runs. A function: hapi deep-clones objects, schemas included. */
+		endpoint?: () => AnyEndpoint;
 	}
 }
 
@@ -40,7 +40,7 @@ export function route<E extends AnyEndpoint>(
 		method: endpoint.method,
 		path: endpoint.path,
 		options: {
-			app: { endpoint },
+			app: { endpoint: () => endpoint },
 			...(endpoint.method === 'GET'
 				? {}
 				: {

@@ -6,7 +6,7 @@ const safeMethods = ['get', 'head', 'options'];
 
 /** Whether the request may change something, so that another site must not be able to send it in a person's name. */
 function changesState(request: Request): boolean {
-	return request.route.settings.app?.endpoint?.changesState ?? !safeMethods.includes(request.method);
+	return request.route.settings.app?.endpoint?.().changesState ?? !safeMethods.includes(request.method);
 }
 
 /**

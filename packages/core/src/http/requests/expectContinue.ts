@@ -21,7 +21,7 @@ export function inviteBodiesLate(server: Server, listener: HttpServer): void {
 
 /** Whether the route will read a body of this type and length. */
 function isWelcome({ route, viewer, raw }: Request): boolean {
-	const { endpoint } = route.settings.app ?? {};
+	const endpoint = route.settings.app?.endpoint?.();
 	const { headers } = raw.req;
 	const type = headers['content-type'] ?? '';
 	if (endpoint?.payload === undefined) return false;

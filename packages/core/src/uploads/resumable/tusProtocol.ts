@@ -41,6 +41,6 @@ export function speakTus(server: Server, basePath: string): void {
 }
 
 function isTus(request: Request): boolean {
-	const { endpoint } = request.route.settings.app ?? {};
+	const endpoint = request.route.settings.app?.endpoint?.();
 	return endpoint !== undefined && endpoint.method !== 'OPTIONS' && tusPaths.includes(endpoint.path);
 }
