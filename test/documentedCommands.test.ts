@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import test from 'ava';
 import { createProgram } from '../cli/src/program.js';
 
-type Command = ReturnType<typeof createProgram>;
+type Command = Awaited<ReturnType<typeof createProgram>>;
 
 /** Commands of other programs, and the test that runs them or what they stand for. */
 const elsewhere: readonly (readonly [RegExp, string])[] = [
@@ -38,7 +38,7 @@ function find(command: Command, words: readonly string[]): [Command, readonly st
 const known = async (line: string): Promise<boolean> => {
 	const [name = '', ...words] = line.replace(/^sudo /, '').split(' ');
 	if (name === 'stowage') {
-		const [command, rest] = find(createProgram(), words);
+		const [command, rest] = find(await createProgram(), words);
 		const flags = rest.filter((word) => word.startsWith('--'));
 		return command.commands.length === 0 && flags.every((flag) => command.options.some(({ long }) => long === flag));
 	}

@@ -1,6 +1,4 @@
-import { dropPrivileges } from './dropPrivileges.js';
 import { createProgram } from './program.js';
-import { explain } from './terminal/explain.js';
 
 // The reader of the output has closed the pipe: `stowage audit | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -9,9 +7,14 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 try {
-	dropPrivileges(process.env);
-	await createProgram().parseAsync();
+	if (process.env.PUID !== undefined || process.env.PGID !== undefined || process.env.UMASK !== undefined) {
+		const { dropPrivileges } = await import('./dropPrivileges.js');
+		dropPrivileges(process.env);
+	}
+	const program = await createProgram(process.argv.slice(2));
+	await program.parseAsync();
 } catch (error) {
+	const { explain } = await import('./terminal/explain.js');
 	const { message, code } = explain(error);
 	if (message !== undefined) console.error(message);
 	process.exit(code);

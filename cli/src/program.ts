@@ -1,41 +1,42 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
-import { auditCommand } from './commands/audit.js';
-import { backupCommand, restoreCommand } from './commands/backup.js';
-import { completionCommand } from './commands/completion.js';
-import { configCommand } from './commands/config.js';
-import { databaseCommand, migrateCommand } from './commands/database.js';
-import { doctorCommand } from './commands/doctor.js';
-import { jobCommand } from './commands/job.js';
-import { linkCommand } from './commands/link.js';
-import { publicCommand } from './commands/public.js';
-import { rootCommand } from './commands/root.js';
-import { serveCommand } from './commands/serve.js';
-import { serviceCommand } from './commands/service.js';
-import { userCommand } from './commands/user/index.js';
 
 /** Both src and dist lie beside package.json. */
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 
-/** The whole command line. */
-export function createProgram(): Command {
+/** In the order of the help. Each is loaded by who types it: with what it does it is far more than the program's own. */
+const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
+	['serve', async () => (await import('./commands/serve.js')).serveCommand()],
+	['user', async () => (await import('./commands/user/index.js')).userCommand()],
+	['root', async () => (await import('./commands/root.js')).rootCommand()],
+	['link', async () => (await import('./commands/link.js')).linkCommand()],
+	['public', async () => (await import('./commands/public.js')).publicCommand()],
+	['job', async () => (await import('./commands/job.js')).jobCommand()],
+	['audit', async () => (await import('./commands/audit.js')).auditCommand()],
+	['backup', async () => (await import('./commands/backup.js')).backupCommand()],
+	['restore', async () => (await import('./commands/backup.js')).restoreCommand()],
+	['migrate', async () => (await import('./commands/database.js')).migrateCommand()],
+	['database', async () => (await import('./commands/database.js')).databaseCommand()],
+	['doctor', async () => (await import('./commands/doctor.js')).doctorCommand()],
+	['config', async () => (await import('./commands/config.js')).configCommand()],
+	['service', async () => (await import('./commands/service.js')).serviceCommand()],
+	['completion', async () => (await import('./commands/completion.js')).completionCommand(createProgram)],
+]);
+
+/** The command line: as much of it as these words need, or all of it. */
+export async function createProgram(words?: readonly string[]): Promise<Command> {
 	const program = new Command('stowage')
 		.description('Stowage: a self-hosted file browser and sharing server.')
 		.version(version);
-	return program
-		.addCommand(serveCommand())
-		.addCommand(userCommand())
-		.addCommand(rootCommand())
-		.addCommand(linkCommand())
-		.addCommand(publicCommand())
-		.addCommand(jobCommand())
-		.addCommand(auditCommand())
-		.addCommand(backupCommand())
-		.addCommand(restoreCommand())
-		.addCommand(migrateCommand())
-		.addCommand(databaseCommand())
-		.addCommand(doctorCommand())
-		.addCommand(configCommand())
-		.addCommand(serviceCommand())
-		.addCommand(completionCommand(() => program));
+	const needed = await Promise.all(neededFor(words).map((make) => make()));
+	for (const command of needed) program.addCommand(command);
+	return program;
+}
+
+function neededFor(words: readonly string[] = []): (() => Promise<Command>)[] {
+	const [first = ''] = words;
+	if (first === '--version' || first === '-V') return [];
+	const typed = commands.get(first);
+	// What is no command of ours is answered with all that are.
+	return typed === undefined ? [...commands.values()] : [typed];
 }

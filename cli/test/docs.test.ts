@@ -64,7 +64,7 @@ test('the help of each command says what its exit codes mean, and one table has 
 	const rows = [...section.slice(0, section.indexOf('\n## ')).matchAll(/^\| (\d+) \| (.+?) \|/gm)];
 	const documented = new Map(rows.map(([, code, of = '']) => [Number(code), of]));
 	const known = new Set<number>();
-	for (const words of leavesOf(createProgram())) {
+	for (const words of leavesOf(await createProgram())) {
 		const { stdout } = await run([...words, '--help']);
 		const [, codes] = /\n\nExit codes: (.+)$/.exec(stdout) ?? [];
 		if (codes === undefined) {

@@ -25,7 +25,7 @@ async function drive(t: ExecutionContext, database: Record<string, string>): Pro
 	const at = (name: string) => path.join(folder, name);
 	const flags = ['--data-dir', app.dataDir, '--log-level', 'error', ...Object.entries(database).flat()];
 	const driven = new Set<string>();
-	const known = commandsOf(createProgram());
+	const known = commandsOf(await createProgram());
 	/** Runs a command; what it says is read as JSON where that is asked for. */
 	const call = async (words: string, { code = 0, input = '' }: { code?: number; input?: string } = {}) => {
 		const args = words.split(' ');

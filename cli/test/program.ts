@@ -5,7 +5,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
-import { CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { execa } from 'execa';
 import { createProgram } from '../src/program.js';
 import { explain } from '../src/terminal/explain.js';
@@ -84,7 +84,7 @@ export async function run(
 	const said: Said = { stdout: '', stderr: '' };
 	const asked = { input: Readable.from([Buffer.from(input)]), isTerminal };
 	const code = await saying.run(Object.assign(said, asked), async () => {
-		const program = createProgram();
+		const program = await createProgram(args);
 		endByThrowing(program);
 		try {
 			await program.parseAsync(args, { from: 'user' });
@@ -99,7 +99,7 @@ export async function run(
 	return { code, stdout: said.stdout.trimEnd(), stderr: said.stderr.trimEnd() };
 }
 
-function endByThrowing(command: ReturnType<typeof createProgram>): void {
+function endByThrowing(command: Command): void {
 	command.exitOverride();
 	for (const each of command.commands) endByThrowing(each);
 }

@@ -1,4 +1,4 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { execa } from 'execa';
@@ -287,4 +287,31 @@ test('jobs are listed and cancelled without a running server, and the help shows
 	t.like(await job('cancel', 'unknown'), { code: 1, stderr: 'There is no such job.' });
 	t.regex((await job('cancel')).stderr, /missing required argument 'id'/);
 	t.regex((await job('list', '--help')).stdout, /Examples:\n {2}\$ stowage job list/);
+});
+
+/** The modules that a command has loaded by its end. */
+async function loadedBy(t: ExecutionContext, ...args: string[]): Promise<string[]> {
+	const folder = await dataFolder(t);
+	const { code, stderr } = await stowage(args, { env: { NODE_V8_COVERAGE: folder } });
+	t.is(code, 0, stderr);
+	const [name = ''] = await readdir(folder);
+	const { result } = JSON.parse(await readFile(path.join(folder, name), 'utf8')) as { result: { url: string }[] };
+	return result.map(({ url }) => url).filter((url) => !url.startsWith('node:'));
+}
+
+test('a command loads what it needs: no server for a version, no database for a configuration, no answers where nobody asks', async (t) => {
+	const folder = await dataFolder(t);
+	const never = (loaded: readonly string[], ...names: string[]) => {
+		t.true(loaded.some((url) => url.endsWith('/program.js')));
+		for (const name of names)
+			t.deepEqual(
+				loaded.filter((url) => url.includes(name)),
+				[],
+			);
+	};
+	never(await loadedBy(t, '--version'), '/packages/', '/plugins/', '/commands/', '/zod/');
+	const check = await loadedBy(t, 'config', 'check', '--data-dir', folder);
+	never(check, '/commands/serve.js', '@hapi/', '/knex/lib/dialects/', 'libsql', '/mysql2/', '/sharp/');
+	const list = await loadedBy(t, 'user', 'list', '--data-dir', folder);
+	never(list, '/commands/serve.js', '/registerRoutes.js', '/createMetrics.js', '/mysql2/', '/sharp/', '/yazl/');
 });

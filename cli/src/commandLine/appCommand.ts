@@ -28,7 +28,7 @@ export function appCommand<Options extends object>({
 	for (const word of words) command.argument(word);
 	documented(command, examples, codes);
 	return command.action(async () => {
-		const app = await createApp(configOf(command), { systemUser: systemUser() });
+		const app = await createApp(configOf(command), { systemUser: systemUser(), serves: false });
 		try {
 			await act(app.services, command.args, command.opts<Options>());
 		} finally {

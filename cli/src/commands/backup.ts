@@ -69,7 +69,7 @@ export function restoreCommand(): Command {
 }
 
 async function relinkFrom(backup: Backup, command: Command): Promise<void> {
-	const app = await createApp(configOf(command));
+	const app = await createApp(configOf(command), { serves: false });
 	try {
 		const { bound, held, differs, unknown } = await withProgress({}, (progress) =>
 			relinkAll(backup, app.services, progress),

@@ -2,12 +2,12 @@ import { Argument, Command } from 'commander';
 import { documented } from '../commandLine/documented.js';
 
 /** A script for a shell that completes the commands of `program` and their options. */
-export function completionCommand(program: () => Command): Command {
+export function completionCommand(program: () => Promise<Command>): Command {
 	const command = new Command('completion')
 		.description('print a script that completes commands in a shell')
 		.addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))
-		.action((shell: keyof typeof scripts) => {
-			process.stdout.write(scripts[shell](wordsOf(program())));
+		.action(async (shell: keyof typeof scripts) => {
+			process.stdout.write(scripts[shell](wordsOf(await program())));
 		});
 	return documented(command, [
 		'completion bash > /etc/bash_completion.d/stowage',

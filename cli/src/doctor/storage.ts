@@ -14,7 +14,7 @@ export async function checkStorage(config: Config): Promise<Finding[]> {
 	const log = createLog('error');
 	log.level = 'silent';
 	try {
-		const app = await createApp(config, { log });
+		const app = await createApp(config, { log, serves: false });
 		try {
 			const roots = await app.services.rootAdministration.list();
 			const findings = await Promise.all(roots.map((root) => findingsOf(root, app.server.providers.storage.all())));

@@ -17,11 +17,9 @@ import { readOrMakeSecret } from './config/secret.js';
 import { listen } from './http/connections/unixSocket.js';
 import { createServer } from './http/createServer.js';
 import { createLog, type Log } from './log.js';
-import { createMetrics } from './metrics/createMetrics.js';
 import { loadPlugins } from './plugins/loadPlugins.js';
 import { offerToPlugins } from './plugins/offerToPlugins.js';
 import { bytesSent } from './responses/writeBody.js';
-import { registerRoutes } from './routes/registerRoutes.js';
 import type { Services } from './services.js';
 import { MountedStorage } from './storage/MountedStorage.js';
 import { Roots } from './storage/roots/Roots.js';
@@ -41,6 +39,8 @@ export interface App {
 export interface AppOptions {
 	/** The folder of the built page; without it only the API answers. */
 	webRoot?: string;
+	/** False for who uses the services and answers nobody: then there are no routes but those of plugins, and it can't start. @default true */
+	serves?: boolean;
 	log?: Log;
 	/** The time of day, milliseconds since the epoch: for all that is stored. */
 	now?: () => number;
@@ -72,6 +72,7 @@ export async function createApp(
 		monotonic = () => performance.now(),
 		bodySecondMs = 1000,
 		mostLateMs = 5000,
+		serves = true,
 		systemUser,
 	}: AppOptions = {},
 ): Promise<App> {
@@ -87,6 +88,7 @@ export async function createApp(
 			monotonic,
 			bodySecondMs,
 			mostLateMs,
+			serves,
 			systemUser,
 		});
 	} catch (error) {
@@ -100,7 +102,7 @@ async function assemble(
 	config: Config,
 	database: Database,
 	parts: Closable[],
-	{ webRoot, log, now, monotonic, bodySecondMs, mostLateMs, systemUser }: AllOptions,
+	{ webRoot, log, now, monotonic, bodySecondMs, mostLateMs, serves, systemUser }: AllOptions,
 ): Promise<App> {
 	const ground = { config, database, log, now, monotonic };
 	const server = createServer(config, log, mostLateMs);
@@ -147,9 +149,12 @@ async function assemble(
 	parts.push(services.inFlightUploads);
 	// They last as long as their pages, so their end is not awaited.
 	server.ext('onPreStop', () => services.streams.endAll());
-	await registerRoutes(server, services, webRoot);
+	if (serves) {
+		const { registerRoutes } = await import('./routes/registerRoutes.js');
+		await registerRoutes(server, services, webRoot);
+	}
 
-	const metrics = config.metrics.listen === '' ? undefined : createMetrics(server, services);
+	const metrics = config.metrics.listen === '' || !serves ? undefined : await openMetrics(server, services);
 	if (metrics !== undefined) parts.push(metrics);
 	const sweeping = setInterval(() => void sweep(services), 60 * 60_000);
 	sweeping.unref();
@@ -157,6 +162,7 @@ async function assemble(
 		server,
 		services,
 		async start() {
+			if (!serves) throw new Error('This was made to serve nobody.');
 			if (metrics !== undefined) log.info({ address: await metrics.listen() }, 'metrics are served');
 			const address = await listen(server, config);
 			jobs.begin();
@@ -176,6 +182,12 @@ async function assemble(
 			}
 		},
 	};
+}
+
+/** Most servers count nothing. */
+async function openMetrics(server: HapiServer, services: Services) {
+	const { createMetrics } = await import('./metrics/createMetrics.js');
+	return createMetrics(server, services);
 }
 
 interface Closable {

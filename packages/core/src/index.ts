@@ -12,7 +12,7 @@ export {
 	type TableRows,
 	type Written,
 } from '@stowage/database';
-export { type Accounts, createAccounts } from './accounts/accounts.js';
+export type { Accounts } from './accounts/accounts.js';
 export type { FilesFate } from './accounts/removeUser.js';
 export type { SessionInfo } from './accounts/sessions.js';
 export { auditFolder } from './audit/auditFolder.js';

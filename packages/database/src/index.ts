@@ -1,10 +1,23 @@
 export { DatabaseError } from './connection/errors.js';
 export { parseDatabaseUrl } from './connection/target.js';
 export { type Migration, migrationNames } from './migrations/all.js';
-export { type Database, type DatabaseOptions, openDatabase } from './open.js';
-export { checkDatabase, type DatabaseFindings } from './portable/checkDatabase.js';
+export type { Database, DatabaseOptions } from './open.js';
+export type { DatabaseFindings } from './portable/checkDatabase.js';
 export type { Row } from './portable/Row.js';
-export { RowDigest } from './portable/RowDigest.js';
-export { readSnapshot, type Snapshot } from './portable/readRows.js';
-export { fillDatabase, type TableRows, type Written } from './portable/writeRows.js';
+export type { Snapshot } from './portable/readRows.js';
+export type { TableRows, Written } from './portable/writeRows.js';
 export { sessionAbsoluteMs, sessionIdleMs } from './stores/accounts/sessions.js';
+
+// Each is loaded by its call, with the database's program: who checks an address or a configuration needs none, and a start needs no more than to open one.
+
+export const openDatabase: typeof import('./open.js').openDatabase = async (url, options) =>
+	(await import('./open.js')).openDatabase(url, options);
+
+export const checkDatabase: typeof import('./portable/checkDatabase.js').checkDatabase = async (url) =>
+	(await import('./portable/checkDatabase.js')).checkDatabase(url);
+
+export const readSnapshot: typeof import('./portable/readRows.js').readSnapshot = async (url, read) =>
+	(await import('./portable/readRows.js')).readSnapshot(url, read);
+
+export const fillDatabase: typeof import('./portable/writeRows.js').fillDatabase = async (url, names, batches) =>
+	(await import('./portable/writeRows.js')).fillDatabase(url, names, batches);
