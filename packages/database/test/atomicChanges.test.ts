@@ -2,13 +2,13 @@ import { type Database, openDatabase } from '@stowage/database';
 import test, { type ExecutionContext } from 'ava';
 import Libsql from 'libsql';
 import mysql from 'mysql2/promise';
-import { type MariaDb, startMariadb } from './mariadb.js';
+import { type MariaDb, sharedMariadb } from './mariadb.js';
 import { temporaryFolder } from './temporaryFolder.js';
 
 let mariadb: MariaDb;
 
 test.before(async () => {
-	mariadb = await startMariadb();
+	mariadb = await sharedMariadb();
 });
 
 test.after.always(() => mariadb?.close());

@@ -52,12 +52,19 @@ export interface MariaDb {
 	/** Ends it as a power cut would. */
 	kill(): Promise<void>;
 	start(): Promise<void>;
-	/** Stops it from answering; its connections stay open. */
-	/** Resolves once none of its threads runs any more. */
+	/** Stops it from answering; its connections stay open. Resolves once none of its threads runs any more. */
 	freeze(): Promise<void>;
 	thaw(): void;
 	/** Ends it and removes its files. */
 	close(): Promise<void>;
+}
+
+let shared: Promise<MariaDb> | undefined;
+
+/** One for all test files of this process that leave it running. Each may close it at the end. */
+export function sharedMariadb(): Promise<MariaDb> {
+	shared ??= startMariadb();
+	return shared;
 }
 
 export async function startMariadb(): Promise<MariaDb> {

@@ -4,12 +4,12 @@ import test from 'ava';
 import type { Knex } from 'knex';
 import mysql from 'mysql2/promise';
 import { allMigrations } from '../src/migrations/all.js';
-import { type MariaDb, startMariadb } from './mariadb.js';
+import { type MariaDb, sharedMariadb } from './mariadb.js';
 
 let mariadb: MariaDb;
 
 test.before(async () => {
-	mariadb = await startMariadb();
+	mariadb = await sharedMariadb();
 	// Defaults of a server that would turn our statements into others, were they not set for each connection.
 	await mariadb.run(`
 		set global sql_mode = 'NO_BACKSLASH_ESCAPES,ANSI_QUOTES,PIPES_AS_CONCAT';

@@ -65,7 +65,8 @@ const ends = test.macro(async (t, bwrap: false | string) => {
 	await encoderIn(at.staging);
 	const status = await until('the page is told how far it is', async () => {
 		const told = await statusOf(alice, running);
-		return told.eta === null ? undefined : told;
+		// An encoder that got no processor for a while says so.
+		return told.eta === null || !told.currentFps || !told.averageFps ? undefined : told;
 	});
 	t.like(status, { status: 'processing', error: null, endTime: null, outputPath: null });
 	const { progress = 0, currentFps, averageFps, eta } = status ?? {};

@@ -1,6 +1,7 @@
 import type { Archive, ArchiveContents, ArchiveEntry, ByteRange, KeyValueStore, OpenFile } from '@stowage/plugin-api';
 
 const longAgo = Date.UTC(2020, 1, 3, 4, 5, 6);
+const zeros = Buffer.alloc(1024 * 1024);
 
 /** Rows in memory, and how often they were asked for. */
 export class Rows implements KeyValueStore {
@@ -60,7 +61,6 @@ export class Made implements ArchiveContents {
 		this.opened++;
 		const self = this;
 		const bytes = this.bytes.get(name);
-		const zeros = Buffer.alloc(1024 * 1024);
 		async function readInto(buffers: readonly Uint8Array[], position: number): Promise<void> {
 			let at = position;
 			for (const buffer of buffers) {

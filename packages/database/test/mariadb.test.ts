@@ -1,0 +1,2 @@
+import './atomicChanges.test.js';
+import './mysql.test.js';
