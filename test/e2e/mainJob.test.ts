@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -8,22 +8,24 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
-import { serveArgs, startServer } from '../serverProcess.js';
-import { desktop, openBrowser, openPage, phone, plainName } from './support/browser.js';
+import { openPage, phone } from './support/browser.js';
+import { rowOf, setUpFixture, writeFiles } from './support/fileManager.js';
 import { holdTimers, releaseTimers } from './support/heldTimers.js';
 import { timeoutMs, uploadTimeoutMs } from './support/timeouts.js';
 import { successMs } from './support/uploads.js';
 
+const fixture = setUpFixture(test);
 const megabyte = 1024 * 1024;
 
 /** Five files: a large one, an empty one, and some with unusual names. */
-const files = [
-	{ name: 'holiday video.mp4', size: 200 * megabyte, shown: '200.0 MB' },
+const filesWith = (large: { size: number; shown: string }) => [
+	{ name: 'holiday video.mp4', ...large },
 	{ name: 'empty.dat', size: 0, shown: '0 B' },
 	{ name: 'naïve – 日本 🎉.txt', size: 1500, shown: '1.5 KB' },
 	{ name: '-rf.txt', size: 12, shown: '12 B' },
 	{ name: 'no extension', size: 3 * megabyte, shown: '3.0 MB' },
 ];
+type Files = ReturnType<typeof filesWith>;
 
 async function sha256(file: string): Promise<string> {
 	const hash = createHash('sha256');
@@ -31,7 +33,7 @@ async function sha256(file: string): Promise<string> {
 	return hash.digest('hex');
 }
 
-async function makeFiles(folder: string): Promise<string[]> {
+async function makeFiles(folder: string, files: Files): Promise<string[]> {
 	return Promise.all(
 		files.map(async ({ name, size }) => {
 			const file = path.join(folder, name);
@@ -67,25 +69,24 @@ async function dropFiles(page: Page, paths: string[]): Promise<void> {
 	});
 }
 
-async function mainJob(t: ExecutionContext, visitor: boolean): Promise<void> {
+async function mainJob(t: ExecutionContext, files: Files, visitor: boolean): Promise<void> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-e2e-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const sources = path.join(folder, 'sources');
 	await mkdir(sources);
-	const paths = await makeFiles(sources);
-	const server = await startServer(t, { args: serveArgs(path.join(folder, 'data')) });
-	const context = await openBrowser(t);
-	await holdTimers(context, successMs);
-	const { page, faults } = await openPage(context, plainName(server.url));
+	const paths = await makeFiles(sources, files);
+	const app = await fixture.enter(t, { isVisitor: true });
+	await holdTimers(app.context, successMs);
+	const { page, faults } = await openPage(app.context, app.url);
 
 	if (!visitor) {
 		await page.getByRole('button', { name: 'Sign Up' }).click();
 		const dialog = page.getByRole('dialog', { name: 'Sign Up' });
-		await dialog.getByLabel('Username').fill('ada');
+		await dialog.getByLabel('Username').fill('grace');
 		await dialog.getByLabel('Password', { exact: true }).fill('correct horse');
 		await dialog.getByLabel('Confirm Password').fill('correct horse');
 		await dialog.getByRole('button', { name: 'Sign Up' }).click();
-		await page.getByRole('button', { name: 'ada' }).waitFor();
+		await page.getByRole('button', { name: 'grace' }).waitFor();
 	}
 
 	await dropFiles(page, paths);
@@ -113,33 +114,30 @@ async function mainJob(t: ExecutionContext, visitor: boolean): Promise<void> {
 		t.is((await stat(saved)).size, size);
 		t.is(await sha256(saved), await sha256(path.join(sources, name)));
 	}
-	const tree = path.join(folder, 'data/files/users', visitor ? 'anonymous/Public' : 'ada');
+	const tree = path.join(app.files, 'users', visitor ? 'anonymous/Public' : 'grace');
 	t.deepEqual((await readdir(tree)).filter((name) => name !== 'Public').sort(), files.map(({ name }) => name).sort());
 	t.deepEqual(faults, []);
 }
 
 test.serial('a new user signs up, drops five files, finds them and downloads them byte for byte', (t) =>
-	mainJob(t, false),
+	mainJob(t, filesWith({ size: 200 * megabyte, shown: '200.0 MB' }), false),
 );
 
-test.serial('a visitor does the same in the public area', (t) => mainJob(t, true));
+test.serial('a visitor does the same in the public area', (t) =>
+	mainJob(t, filesWith({ size: 40 * megabyte, shown: '40.0 MB' }), true),
+);
 
 test.serial('files that were copied into the data folder show up', async (t) => {
-	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-e2e-'));
-	t.teardown(() => rm(folder, { recursive: true, force: true }));
-	const server = await startServer(t, { args: serveArgs(folder) });
-	await writeFile(path.join(folder, 'files/Public/from the shell.txt'), 'hello');
-	const { page } = await openPage(await openBrowser(t, phone), `${plainName(server.url)}/browser`);
-	await page.getByRole('grid', { name: 'Files' }).getByRole('row', { name: 'from the shell.txt' }).waitFor();
+	const app = await fixture.enter(t, { viewport: phone, isVisitor: true });
+	await writeFiles(app.files, { 'Public/from the shell.txt': 'hello' });
+	const page = await app.open('/browser');
+	await rowOf(page, 'from the shell.txt').waitFor();
 	t.pass();
 });
 
 test.serial('the picture in the README is the page as it is', async (t) => {
-	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-e2e-'));
-	t.teardown(() => rm(folder, { recursive: true, force: true }));
-	const server = await startServer(t, { args: serveArgs(folder) });
-	await server.register('ada');
-	const { page, faults } = await openPage(await openBrowser(t, desktop), plainName(server.url));
+	const app = await fixture.enter(t, { isVisitor: true });
+	const { page, faults } = await openPage(app.context, app.url);
 	await page.getByText('Drop files or click to upload').waitFor();
 	await page.evaluate(async () => void (await document.fonts.ready));
 	const picture = 'docs/images/landing.png';

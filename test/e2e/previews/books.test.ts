@@ -2,7 +2,7 @@ import test from 'ava';
 import type { Page } from 'playwright-core';
 import { clean } from '../support/axe.js';
 import { overlaysClosed, setUpFixture, writeFiles } from '../support/fileManager.js';
-import { book, paragraph, word, zipped } from '../support/previewFiles.js';
+import { Bomb, book, paragraph, word, zipped } from '../support/previewFiles.js';
 import { leave, picture, show, watchRequests } from '../support/previews.js';
 
 const fixture = setUpFixture(test);
@@ -90,7 +90,7 @@ test.serial('a book that can’t be read says why, and what it does not say of i
 		'plain.epub': book({ chapters: chapters(1), metadata: '' }),
 		'older.epub': book({ chapters: chapters(4), version: 2 }),
 		// 1,000 times as large as it is packed: 400 MB.
-		'bomb.epub': book({ chapters: chapters(1), files: { 'OPS/text/c1.xhtml': Buffer.alloc(400 * 1024 * 1024, 'x') } }),
+		'bomb.epub': book({ chapters: chapters(1), files: { 'OPS/text/c1.xhtml': new Bomb(400) } }),
 	});
 	const page = await app.open('/browser?type=private');
 	for (const [name, sentence] of [
@@ -194,7 +194,7 @@ test.serial('a docx is drawn in the page, and nothing in it runs', async (t) => 
 		}),
 		'broken.docx': 'no document',
 		'other.docx': zipped({ 'a.txt': 'no document' }),
-		'bomb.docx': word({ body: paragraph('x'), files: { 'word/media/a.bin': Buffer.alloc(200 * 1024 * 1024) } }),
+		'bomb.docx': word({ body: paragraph('x'), files: { 'word/media/a.bin': new Bomb(200) } }),
 	});
 	const page = await app.open('/browser?type=private');
 	const foreign = watchRequests(page, app.url);

@@ -1,15 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { serveArgs, startServer } from '../../serverProcess.js';
 import { flags } from '../support/browser.js';
+import { setUpFixture, writeFiles } from '../support/fileManager.js';
 import { paragraph, word } from '../support/previewFiles.js';
 import { timeoutMs } from '../support/timeouts.js';
+
+const fixture = setUpFixture(test);
 
 interface Answer {
 	id?: number;
@@ -38,7 +40,8 @@ async function openBarePage(t: ExecutionContext): Promise<BarePage> {
 	const ended = once(chromium, 'close');
 	t.teardown(async () => {
 		// All of its group: what it started writes into the profile until it hears of the end.
-		if (chromium.exitCode === null && chromium.pid !== undefined) process.kill(-chromium.pid, 'SIGKILL');
+		const { pid, exitCode, signalCode } = chromium;
+		if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');
 		await ended;
 		await rm(profile, { recursive: true, force: true, maxRetries: 10 });
 	});
@@ -86,15 +89,14 @@ async function until(isSo: () => Promise<unknown>): Promise<void> {
 }
 
 test.serial('a document in its frame asks for no script, so that the browser has none to refuse', async (t) => {
-	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-frame-'));
-	t.teardown(() => rm(folder, { recursive: true, force: true }));
-	const server = await startServer(t, { args: serveArgs(folder) });
-	const [name = '', ...value] = (await server.register('ada')).split('=');
-	await writeFile(path.join(folder, 'files/users/ada/letter.docx'), word({ body: paragraph('Dear reader,') }));
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'letter.docx': word({ body: paragraph('Dear reader,') }) });
 
 	const page = await openBarePage(t);
-	await page.send('Network.setCookie', { name, value: value.join('='), url: server.url });
-	await page.send('Page.navigate', { url: `${server.url}/browser?type=private` });
+	for (const { name, value, path, secure } of await app.context.cookies()) {
+		await page.send('Network.setCookie', { name, value, path, secure, url: app.url });
+	}
+	await page.send('Page.navigate', { url: `${app.url}/browser?type=private` });
 	const row = `[...document.querySelectorAll('[data-part=name]')].find((name) => name.textContent === 'letter.docx')`;
 	await until(() => page.evaluate(`!!${row}`));
 	await page.evaluate(`${row}.click()`);

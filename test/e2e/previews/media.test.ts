@@ -6,7 +6,12 @@ import { leave, recorded, show } from '../support/previews.js';
 const fixture = setUpFixture(test);
 
 const film = () =>
-	recorded('webm', '-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=10:duration=30', '-c:v', 'libvpx', '-b:v', '200k');
+	recorded(
+		'webm',
+		...['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=10:duration=30', '-c:v', 'libvpx', '-b:v', '200k'],
+		// With the best quality that is the default, it takes ten times as long.
+		...['-deadline', 'realtime', '-cpu-used', '8'],
+	);
 
 test.serial(
 	'a film plays by ranges with its subtitles, goes to full screen and back, and on from where it was',
@@ -104,7 +109,7 @@ test.serial('a film that can’t be played says so', async (t) => {
 test.serial('a song shows its tags and cover, and is followed by the next one', async (t) => {
 	const app = await fixture.enter(t);
 	const cover = ['-f', 'lavfi', '-i', 'color=teal:s=80x80:d=1'];
-	const sine = ['-f', 'lavfi', '-i', 'sine=frequency=330:duration=120'];
+	const sine = ['-f', 'lavfi', '-i', 'sine=frequency=330:duration=120:sample_rate=8000'];
 	const tags = [
 		'-metadata',
 		'title=Evening <b>Light</b>',

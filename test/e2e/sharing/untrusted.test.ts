@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import { until } from '../../../packages/core/test/until.js';
-import { serveArgs, startServer } from '../../serverProcess.js';
-import { basePath, openBrowser, plainName } from '../support/browser.js';
+import { basePath, plainName } from '../support/browser.js';
+import { setUpFixture, writeFiles } from '../support/fileManager.js';
+
+const fixture = setUpFixture(test);
 
 const script = 'document.title = "it ran"; fetch("/api/createFolder?it-ran"); parent.postMessage("it ran", "*");';
 
@@ -23,27 +23,24 @@ const bodies: Record<string, string> = {
 };
 
 test.serial('uploaded files never run, however they are opened', async (t) => {
-	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-untrusted-'));
-	t.teardown(() => rm(folder, { recursive: true, force: true }));
-	const server = await startServer(t, { args: serveArgs(folder) });
-	for (const [name, body] of Object.entries(bodies)) await writeFile(path.join(folder, 'files/Public', name), body);
-	const context = await openBrowser(t);
+	const { context, files, origin } = await fixture.enter(t, { isVisitor: true });
+	await writeFiles(path.join(files, 'Public'), bodies);
 	const ran: string[] = [];
 	context.on('request', (request) => {
 		if (request.url().includes('it-ran')) ran.push(request.url());
 	});
-	for (const base of [server.url, plainName(server.url)]) {
+	for (const base of [origin, plainName(origin)]) {
+		const page = await context.newPage();
 		for (const name of Object.keys(bodies)) {
 			for (const query of ['', '?inline=1']) {
-				const page = await context.newPage();
 				// A download ends the navigation, which is fine too.
 				await page
 					.goto(`${base}/api/download/${name}${query}`)
 					.catch((error: Error) => t.regex(error.message, /Download is starting|ERR_ABORTED/));
 				if ((await page.title()) === 'it ran') ran.push(`${name}${query}`);
-				await page.close();
 			}
 		}
+		await page.close();
 		const app = await context.newPage();
 		/** Addresses whose element has loaded or failed, or whose answer was taken for a download, of which a frame is told nothing. */
 		const ended = new Set<string>();

@@ -28,6 +28,8 @@ export interface EnterOptions {
 export interface FileManager {
 	/** The server's URL with a host name, as at home. */
 	url: string;
+	/** The same with its address. */
+	origin: string;
 	username: string;
 	/** The storage root. */
 	files: string;
@@ -88,6 +90,7 @@ function makeFixture(test: TestFn, settings: readonly string[]): Fixture {
 			const faults: string[] = [];
 			return {
 				url,
+				origin: server.url,
 				username,
 				files,
 				home: path.join(files, 'users', username),

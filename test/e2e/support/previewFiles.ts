@@ -1,21 +1,38 @@
-import { crc32, deflateRawSync } from 'node:zlib';
+import { constants, crc32, deflateRawSync } from 'node:zlib';
+
+const megabyte = 1024 * 1024;
+
+/** So many megabytes of one letter. They are packed one by one, without ever being there as a whole. */
+export class Bomb {
+	readonly size: number;
+	readonly packed: Buffer;
+
+	constructor(megabytes: number) {
+		this.size = megabytes * megabyte;
+		const one = deflateRawSync(Buffer.alloc(megabyte, 'x'), { finishFlush: constants.Z_FULL_FLUSH });
+		this.packed = Buffer.concat([...Array<Buffer>(megabytes).fill(one), deflateRawSync('')]);
+	}
+}
+
+type Contents = string | Uint8Array | Bomb;
 
 /** A ZIP of these files, in this order; the first is not packed, as a book wants it. */
-export function zipped(files: Readonly<Record<string, string | Uint8Array>>): Buffer {
+export function zipped(files: Readonly<Record<string, Contents>>): Buffer {
 	const parts: Buffer[] = [];
 	const directory: Buffer[] = [];
 	let at = 0;
 	for (const [index, [name, content]] of Object.entries(files).entries()) {
-		const bytes = Buffer.from(content as string);
+		const isBomb = content instanceof Bomb;
+		const bytes = Buffer.from(isBomb ? '' : (content as string));
 		const method = index === 0 ? 0 : 8;
-		const packed = method === 0 ? bytes : deflateRawSync(bytes);
+		const packed = isBomb ? content.packed : method === 0 ? bytes : deflateRawSync(bytes);
 		const fields = Buffer.alloc(26);
 		fields.writeUInt16LE(20, 0);
 		fields.writeUInt16LE(0x800, 2);
 		fields.writeUInt16LE(method, 4);
 		fields.writeUInt32LE(crc32(bytes), 10);
 		fields.writeUInt32LE(packed.length, 14);
-		fields.writeUInt32LE(bytes.length, 18);
+		fields.writeUInt32LE(isBomb ? content.size : bytes.length, 18);
 		fields.writeUInt16LE(Buffer.byteLength(name), 22);
 		parts.push(Buffer.from('PK\x03\x04', 'latin1'), fields, Buffer.from(name), packed);
 		const rest = Buffer.alloc(14);
@@ -38,7 +55,7 @@ export interface BookOptions {
 	chapters: Readonly<Record<string, string>>;
 	metadata?: string;
 	/** More files of the book, by their paths. */
-	files?: Readonly<Record<string, string | Uint8Array>>;
+	files?: Readonly<Record<string, Contents>>;
 	/** What stands in the head of each chapter. */
 	head?: string;
 	/** @default 3 */
@@ -103,7 +120,7 @@ export interface WordOptions {
 	body: string;
 	/** Relationships of the document. */
 	relations?: string;
-	files?: Readonly<Record<string, string | Uint8Array>>;
+	files?: Readonly<Record<string, Contents>>;
 }
 
 export const paragraph = (text: string) => `<w:p><w:r><w:t xml:space="preserve">${text}</w:t></w:r></w:p>`;
