@@ -175,7 +175,7 @@ if (process.argv[1] !== undefined && path.resolve(process.argv[1]) === fileURLTo
 		options: { app: { type: 'string' }, node: { type: 'string' }, fast: { type: 'boolean', default: false } },
 	});
 	const target = path.resolve(positionals[0] ?? path.join(root, 'tmp'));
-	const compression = values.fast ? ['-Zgzip', '-z1'] : ['-Zgzip'];
+	const compression = values.fast ? ['-Znone'] : ['-Zgzip'];
 	const parts = await mkdtemp(path.join(os.tmpdir(), 'stowage-parts-'));
 	try {
 		// Parts that are at hand need not be fetched.

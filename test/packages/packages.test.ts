@@ -1,18 +1,19 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
+import { memoryFolder } from '../memoryFolder.js';
 import { startServer } from '../serverProcess.js';
 import { checkServing } from './checkServing.js';
 import { tryDeb } from './tryDeb.js';
 
 const execute = promisify(execFile);
 
-/** Runs a script of the clone; resolves to the last line that it prints. */
-async function script(name: string, ...args: string[]): Promise<string> {
-	const { stdout } = await execute(process.execPath, [`scripts/${name}`, ...args]);
+/** Runs a script of the clone that makes something in a folder; resolves to the last line that it prints. */
+async function script(folder: string, name: string, ...args: string[]): Promise<string> {
+	const env = { ...process.env, TMPDIR: folder };
+	const { stdout } = await execute(process.execPath, [`scripts/${name}`, folder, ...args], { env });
 	return stdout.trim().split('\n').at(-1) ?? '';
 }
 
@@ -20,9 +21,8 @@ async function script(name: string, ...args: string[]): Promise<string> {
 const mostBytes = 6 * 1024 * 1024;
 
 test('the package installs into an empty place without a compiler, and what it installs serves, as does the Debian package made of it', async (t) => {
-	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-packages-'));
-	t.teardown(() => rm(folder, { recursive: true, force: true }));
-	const tarball = await script('package.js', folder);
+	const folder = await memoryFolder(t, 600);
+	const tarball = await script(folder, 'package.js');
 	t.true((await stat(tarball)).size < mostBytes);
 
 	// Nothing but what npm itself needs.
@@ -53,8 +53,8 @@ test('the package installs into an empty place without a compiler, and what it i
 	await checkServing(t, server.url);
 	await server.stop();
 
-	// With the Node at hand and little compression: how it is made otherwise is in test/faults.
-	const deb = await script('deb.js', folder, '--fast', '--app', app, '--node', process.execPath);
+	// With the Node at hand and no compression: how it is made otherwise is in test/faults.
+	const deb = await script(folder, 'deb.js', '--fast', '--app', app, '--node', process.execPath);
 	await tryDeb(t, deb);
 });
 
