@@ -38,8 +38,11 @@ export async function onTerminal(args: readonly string[], answers: readonly stri
 	const command = words.map((word) => `'${word}'`).join(' ');
 	const running = execa('script', ['-qefc', command, '/dev/null'], { reject: false, env: { NODE_OPTIONS: '' } });
 	const left = [...answers];
+	let soFar = '';
 	running.stdout.on('data', (shown: Buffer) => {
-		if (/: $/.test(shown.toString())) running.stdin.write(left.shift() ?? '');
+		// A question may come in parts.
+		soFar += shown.toString();
+		if (/: $/.test(soFar)) running.stdin.write(left.shift() ?? '');
 	});
 	const { exitCode, stdout } = await running;
 	return { code: exitCode, shown: stdout };
