@@ -37,7 +37,7 @@ export async function checkDataFolder({ audit, dataDir, sessionKey }: Config): P
 		return [fault(what, `this user may not look into ${dataDir}`, mend)];
 	}
 	const findings: Finding[] = [];
-	// Its group may be let through, such as a proxy on its way to files and to a socket.
+	// Its group may have access, such as a proxy's to files and to a socket.
 	if ((found.mode & 0o027) !== 0)
 		findings.push(
 			warn(what, `others may open ${dataDir} (mode ${(found.mode & 0o777).toString(8)})`, `chmod 750 ${dataDir}`),

@@ -113,7 +113,7 @@ export function authSuite(test: TestFn, name: string, open: () => Promise<AuthPr
 		const auth = await open();
 		const secret = await auth.protect('correct horse');
 		const hash = await workOf(() => auth.verify(secret, 'wrong horse'));
-		const turns = countTurns();
+		const turns = countRounds();
 		const results = await Promise.allSettled(
 			Array.from({ length: 500 }, (_, index) => auth.verify(index % 2 ? secret : undefined, 'correct horse')),
 		);
@@ -144,12 +144,12 @@ function median(values: number[]): number {
 }
 
 /** Counts how often the main thread gets round, and measures how much work was done at most between two times. */
-function countTurns(): { stop(): { count: number; mostWork: number } } {
+function countRounds(): { stop(): { count: number; mostWork: number } } {
 	let count = 0;
 	let mostWork = 0;
 	let last = process.cpuUsage();
 	let isOver = false;
-	const look = () => {
+	const check = () => {
 		const { user, system } = process.cpuUsage(last);
 		mostWork = Math.max(mostWork, (user + system) / 1000);
 		last = process.cpuUsage();
@@ -157,14 +157,14 @@ function countTurns(): { stop(): { count: number; mostWork: number } } {
 	};
 	const turn = () => {
 		if (isOver) return;
-		look();
+		check();
 		setImmediate(turn);
 	};
 	turn();
 	return {
 		stop() {
 			isOver = true;
-			look();
+			check();
 			return { count, mostWork };
 		},
 	};

@@ -50,7 +50,7 @@ export interface Wish {
 }
 
 /**
- * The arguments for HandBrakeCLI, from tables and numbers only. Size, rotation and times of frames stay as they are, and no border is cut off: this way to say so is understood by all
+ * The arguments for HandBrakeCLI, from tables and numbers only. Size, rotation and times of frames stay as they are, and no border is cropped: this option is supported by all
  * versions.
  */
 export function conversionArguments({ format, quality, encoder }: Wish, source: Video): string[] {

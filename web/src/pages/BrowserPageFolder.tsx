@@ -69,7 +69,7 @@ export function BrowserPageFolder({ location, viewer, isKnown, settings }: Brows
 	const download = useDownloads(area, directory);
 	const operations = useFileOperations({ ...place, patch: folder.patch, show: folder.show });
 	const refreshAfterConversion = useRefreshAfterConversion(area);
-	const followConversions = useBackgroundConversions(refreshAfterConversion);
+	const pollConversions = useBackgroundConversions(refreshAfterConversion);
 	const actions = useFileActions({
 		...place,
 		folder,
@@ -187,7 +187,7 @@ export function BrowserPageFolder({ location, viewer, isKnown, settings }: Brows
 									area={area}
 									videos={dialog.entries}
 									onConverted={refreshAfterConversion}
-									onContinue={followConversions}
+									onContinue={pollConversions}
 									onLoadFailed={() => {
 										props.onClose();
 										props.onClosed();

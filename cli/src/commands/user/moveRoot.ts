@@ -12,9 +12,9 @@ export interface MoveRootOptions {
 type FollowedJob = Awaited<ReturnType<Services['jobs']['listOf']>>[number];
 
 /** How often it is asked how far the move is. */
-const lookMs = 200;
+const pollMs = 200;
 
-/** Moves a home to another storage root, or follows the move that is under way already. Whichever process is first runs it: a server, or this command. */
+/** Moves a home to another storage root, or shows the progress of a move that is under way. Whichever process is first runs it: a server, or this command. */
 export async function moveRoot(
 	services: Services,
 	[name = '', rootName = '']: readonly string[],
@@ -36,14 +36,14 @@ export async function moveRoot(
 		return;
 	}
 	jobs.begin(homeMoveName);
-	const ended = await withProgress({ json }, (progress) => followed(services, user.id, id, progress));
+	const ended = await withProgress({ json }, (progress) => waitForEnd(services, user.id, id, progress));
 	if (json) printJson({ job: id, status: ended.status, error: ended.error, root: rootName });
 	else if (ended.status === 'completed') console.log(`The home of ${user.username} lies on ${rootName} now.`);
 	if (ended.status === 'completed') return;
 	throw new Failure('conflict', ended.error ?? 'The move was cancelled. The home stays where it was.');
 }
 
-async function followed({ jobs }: Services, userId: string, id: string, progress: Progress): Promise<FollowedJob> {
+async function waitForEnd({ jobs }: Services, userId: string, id: string, progress: Progress): Promise<FollowedJob> {
 	let shown: string | undefined;
 	for (;;) {
 		const job = (await jobs.listOf(userId)).find((each) => each.id === id);
@@ -56,7 +56,7 @@ async function followed({ jobs }: Services, userId: string, id: string, progress
 		if (step === shown) progress.reach(done, total);
 		else progress.begin({ what: `${step.charAt(0).toUpperCase()}${step.slice(1)}`, total }, done);
 		shown = step;
-		await wait(lookMs);
+		await wait(pollMs);
 	}
 }
 

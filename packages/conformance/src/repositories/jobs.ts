@@ -266,7 +266,7 @@ export function jobRules(rule: Rule): void {
 				const run = { id, holder: 'one', epoch: 1 };
 				t.truthy(await jobs.claim(run, 'copy#1', leaseMs));
 				t.true(await jobs.checkpoint(run, leaseMs, '"far"'));
-				// Asked for while it waits, or while the run that is being cut off still has it.
+				// Requested while it waits, or while the interrupted run still has it.
 				if (id === 'two') await jobs.cancel(id);
 				t.true(await jobs.requeue(run));
 				if (id === 'one') await jobs.cancel(id);

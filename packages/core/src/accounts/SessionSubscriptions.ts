@@ -14,7 +14,7 @@ export class SessionSubscriptions {
 	subscribe(idHash: string, onEnd: () => void): () => void {
 		const subscribers = this.#subscribers.get(idHash) ?? new Set();
 		this.#subscribers.set(idHash, subscribers.add(onEnd));
-		this.#timer ??= setInterval(() => void this.#look(), pollMs).unref();
+		this.#timer ??= setInterval(() => void this.#check(), pollMs).unref();
 		return () => {
 			subscribers.delete(onEnd);
 			if (subscribers.size === 0 && this.#subscribers.get(idHash) === subscribers) this.#subscribers.delete(idHash);
@@ -24,7 +24,7 @@ export class SessionSubscriptions {
 		};
 	}
 
-	async #look(): Promise<void> {
+	async #check(): Promise<void> {
 		if (this.#isLooking) return;
 		this.#isLooking = true;
 		try {

@@ -20,14 +20,14 @@ export async function removeUser(
 ): Promise<string | undefined> {
 	if (fate.kind === 'move' && fate.to.id === user.id)
 		throw new Failure('invalid', 'The files of a user who goes can only be moved to another one.');
-	await storage.assertAtRest(user.username);
+	await storage.assertNotMoving(user.username);
 	if (fate.kind !== 'keep') await users.setDisabled(user.id, true);
-	const folder = await settleFiles(user, fate, storage);
+	const folder = await handleFiles(user, fate, storage);
 	await users.remove(user.id);
 	return folder;
 }
 
-async function settleFiles(user: UserRecord, fate: FilesFate, storage: MountedStorage): Promise<string | undefined> {
+async function handleFiles(user: UserRecord, fate: FilesFate, storage: MountedStorage): Promise<string | undefined> {
 	if (fate.kind === 'keep') return undefined;
 	const home = homeRoot(user.username);
 	try {

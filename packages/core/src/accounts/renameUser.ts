@@ -67,7 +67,7 @@ export async function renameUser(
 		return { id: user.id, plan };
 	};
 
-	await storage.assertAtRest(from);
+	await storage.assertNotMoving(from);
 	const { id, plan } = await begin();
 	await storage.placeHomeWith(plan.from, plan.to);
 	await moveHome(storage, homeRoot(plan.from), homeRoot(plan.to));

@@ -4,7 +4,7 @@ import { type Area, Failure, isFailure, type Viewer, zipFileName } from '@stowag
 import { Budget, type BudgetLimits } from '../limits/Budget.js';
 import { FairQueue } from '../limits/FairQueue.js';
 import { contentKeyOf, type ManifestEntry } from './Manifest.js';
-import { type ChosenItem, lookAtChosen, makeManifest, ownedBy, type Selection } from './makeManifest.js';
+import { type ChosenItem, makeManifest, ownedBy, type Selection, statSelected } from './makeManifest.js';
 
 /** A selection that can be sent like a file. An archive is made while it is read; nothing of it is on disk. */
 export interface OpenSelection {
@@ -101,16 +101,16 @@ export function createArchives({ files, format, walks, limits }: Dependencies): 
 				hold(more);
 			};
 			const dependencies = { files, viewer, area, reserve, maxEntries: limits.maxEntries, signal };
-			const looked = await lookAtChosen(dependencies, selection.items);
-			const items = looked.map(({ path, owner }) => ({ path, ...ownedBy(owner) }));
-			const [only] = looked;
-			if (mayBeFile && only?.type === 'file' && looked.length === 1) {
+			const found = await statSelected(dependencies, selection.items);
+			const items = found.map(({ path, owner }) => ({ path, ...ownedBy(owner) }));
+			const [only] = found;
+			if (mayBeFile && only?.type === 'file' && found.length === 1) {
 				const { entry, file } = await files.open(viewer, { area, path: only.path, ...ownedBy(only.owner) });
 				return { kind: 'file', file, name: entry.name, skipped: 0, entries: 1, items };
 			}
 			const zip = format();
 			if (zip === undefined) throw new Failure('unavailable', 'ZIP archives are not available on this server.');
-			const { manifest, chosen, skipped, fingerprint } = await makeManifest(dependencies, looked);
+			const { manifest, chosen, skipped, fingerprint } = await makeManifest(dependencies, found);
 			reserve(manifest.count * zip.bytesPerEntry);
 			const archive = await zip.archive<ManifestEntry>(
 				{

@@ -17,7 +17,7 @@ const mostTries = 20;
 const gatherMs = 50;
 
 /** How often the file's existence and its size, which other processes change, are checked. */
-const lookMs = 1000;
+const checkMs = 1000;
 
 interface Line {
 	text: string;
@@ -29,7 +29,7 @@ interface Options {
 	onFault(error: unknown): void;
 	onRecovered(lost: number): void;
 	partBytes?: number;
-	lookMs?: number;
+	checkMs?: number;
 	open?: typeof open;
 }
 
@@ -44,7 +44,7 @@ export class AuditFile {
 	#waitingBytes = 0;
 	#gathering: NodeJS.Timeout | undefined;
 	#writing: Promise<void> | undefined;
-	#open: { handle: FileHandle; day: string; part: number; size: number; lookedAt: number } | undefined;
+	#open: { handle: FileHandle; day: string; part: number; size: number; checkedAt: number } | undefined;
 	#lost = 0;
 	/** The last write ended within a line. */
 	#isTorn = false;
@@ -144,15 +144,15 @@ export class AuditFile {
 		this.#open = undefined;
 		await before?.handle.close();
 		const first = before?.day === day ? before.part : ((await this.#lastPart(day)) ?? 0);
-		this.#open = { day, ...(await this.#openPart(day, first)), lookedAt: performance.now() };
+		this.#open = { day, ...(await this.#openPart(day, first)), checkedAt: performance.now() };
 		return this.#open.handle;
 	}
 
-	async #isUsable(open: { handle: FileHandle; size: number; lookedAt: number }): Promise<boolean> {
-		if (performance.now() - open.lookedAt < (this.#options.lookMs ?? lookMs)) return open.size < this.#limit;
+	async #isUsable(open: { handle: FileHandle; size: number; checkedAt: number }): Promise<boolean> {
+		if (performance.now() - open.checkedAt < (this.#options.checkMs ?? checkMs)) return open.size < this.#limit;
 		const { size, nlink } = await open.handle.stat();
 		open.size = size;
-		open.lookedAt = performance.now();
+		open.checkedAt = performance.now();
 		return nlink > 0 && size < this.#limit;
 	}
 
@@ -184,7 +184,7 @@ export class AuditFile {
 		const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 		const handle = await (this.#options.open ?? open)(path.join(this.#folder, name), flags, 0o600);
 		if (process.geteuid?.() !== 0) return handle;
-		// Root's own commands leave nothing that the server can't go on with.
+		// Files that root's commands create must stay usable for the server.
 		const { uid, gid } = await stat(path.dirname(this.#folder));
 		await chown(this.#folder, uid, gid);
 		await handle.chown(uid, gid);

@@ -39,14 +39,14 @@ export async function* visitorFiles(storage: StorageProvider, before: number): A
 			const at = joinPath(folder, name);
 			if (type === 'directory') folders.push(at);
 			else {
-				const found = await look(storage, at);
+				const found = await statFile(storage, at);
 				if (found !== undefined && found.arrivedAt < before) yield found;
 			}
 		}
 	}
 }
 
-async function look(storage: StorageProvider, at: StoragePath): Promise<VisitorFile | undefined> {
+async function statFile(storage: StorageProvider, at: StoragePath): Promise<VisitorFile | undefined> {
 	try {
 		const file = await storage.open(at);
 		try {
@@ -65,8 +65,8 @@ async function look(storage: StorageProvider, at: StoragePath): Promise<VisitorF
 }
 
 /**
- * Removes the very file, and the folders that it leaves empty. Another one that has come under its name since is left, or brought back: what is taken out of sight is looked at
- * before it goes. Resolves to whether it was removed.
+ * Removes this very file, and the folders that it leaves empty. A newer file of its name is left, or restored: the id of the removed file is checked
+ * before it is deleted. Resolves to whether it was removed.
  */
 export async function removeVisitorFile(storage: StorageProvider, { path, id }: VisitorFile): Promise<boolean> {
 	const at = joinPath(root, path);

@@ -21,11 +21,11 @@ export class JobPublisher {
 	readonly #published = new Map<string, { text: string; at: number }>();
 	/** Jobs whose change waits to be published. */
 	readonly #late = new Set<string>();
-	#lookedAt: number;
+	#polledAt: number;
 
 	constructor(parts: Dependencies) {
 		this.#parts = parts;
-		this.#lookedAt = parts.monotonic();
+		this.#polledAt = parts.monotonic();
 	}
 
 	/** The job of this user has changed. */
@@ -62,8 +62,8 @@ export class JobPublisher {
 	/** How far back the next poll must read: some seconds further than to the last one, since changes that are committed late have an earlier time. */
 	changesMs(): number {
 		const now = this.#parts.monotonic();
-		const sinceMs = Math.ceil(now - this.#lookedAt) + jobLimits.changesMs;
-		this.#lookedAt = now;
+		const sinceMs = Math.ceil(now - this.#polledAt) + jobLimits.changesMs;
+		this.#polledAt = now;
 		return sinceMs;
 	}
 

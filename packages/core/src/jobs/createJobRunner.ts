@@ -169,7 +169,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 	};
 
 	/** Ends the runs that this process has lost or that shall end, and takes over those of processes that have ended. Resolves to the jobs held. */
-	const lookAtHeld = async (): Promise<HeldJob[]> => {
+	const readHeld = async (): Promise<HeldJob[]> => {
 		const before = new Set(runs.values());
 		const held = await store.held(jobLimits.leaseMs);
 		const found = new Map(held.map((job) => [job.id, job]));
@@ -207,7 +207,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 	const pollOnce = async (): Promise<void> => {
 		beat();
 		await renewAll();
-		const held = await lookAtHeld();
+		const held = await readHeld();
 		await claimAll(held);
 		if (publisher.hasPages())
 			publisher.publishChanges(await store.changed(publisher.changesMs()), (id) => runs.has(id));

@@ -19,7 +19,7 @@ export interface JobService extends Jobs {
 	cancelAny(id: string): Promise<void>;
 	/** Begins to run jobs, optionally of one kind only. A process that only reads them never calls it. */
 	begin(only?: string): void;
-	/** Begins no further run and asks those under way to end; they go on after the restart, or fail, as their kinds say. */
+	/** Starts no further run and stops those under way; they continue after the restart, or fail, depending on their kinds. */
 	stop(): void;
 	/** Stops, and waits for a while for the runs to end. */
 	close(): Promise<void>;

@@ -51,10 +51,10 @@ const defaultLeaseMs = 10_000;
 const renewals = 3;
 
 /** Checks for requests of others per renewal. */
-const looksPerRenewal = 3;
+const checksPerRenewal = 3;
 
 /** How often a waiting process checks whether the lease is free. */
-const lookMs = 100;
+const pollMs = 100;
 
 export function createLeases({ store, identity, monotonic }: Dependencies): Leases {
 	const holder = identity.name;
@@ -77,7 +77,7 @@ export function createLeases({ store, identity, monotonic }: Dependencies): Leas
 				if (key !== undefined) return heldLease(store, key, { leaseMs, askedAt, monotonic, onAsked });
 				if (monotonic() >= deadline) return undefined;
 				if (!hasAsked) hasAsked = await store.ask(name);
-				await wait(lookMs);
+				await wait(pollMs);
 			}
 		},
 
@@ -126,15 +126,15 @@ function heldLease(store: LeaseStore, key: TakenLease, { leaseMs, askedAt, monot
 		return outcome;
 	};
 	/** The same by a read, which costs less than a renewal. */
-	const look = async () => {
+	const check = async () => {
 		const held = await store.find(key.name);
 		if (held?.holder !== key.holder || held.epoch !== key.epoch) return renew();
 		return held.isAsked ? 'asked' : 'kept';
 	};
-	let looks = 0;
+	let checks = 0;
 	const keep = async () => {
 		try {
-			const outcome = await (++looks % looksPerRenewal === 0 || !isInTime() ? renew() : look());
+			const outcome = await (++checks % checksPerRenewal === 0 || !isInTime() ? renew() : check());
 			if (outcome === 'lost') return lose(lost());
 			isAsked = outcome === 'asked';
 			if (isAsked && !isReleased) onAsked?.();
@@ -151,7 +151,7 @@ function heldLease(store: LeaseStore, key: TakenLease, { leaseMs, askedAt, monot
 				renewing = undefined;
 			});
 		},
-		leaseMs / renewals / looksPerRenewal,
+		leaseMs / renewals / checksPerRenewal,
 	);
 	timer.unref();
 	return {

@@ -73,7 +73,7 @@ const minuteMs = 60_000;
 const rememberedMs = 7 * 24 * 60 * minuteMs;
 
 /** Attempts to read a link whose item is moved between any two of them. */
-const mostLooks = 10;
+const mostReads = 10;
 
 /** More than anyone makes; without a bound one person could fill the database. */
 const maxLinks = 10_000;
@@ -99,9 +99,9 @@ export function createLinks({
 		return found;
 	};
 
-	const follower = trackItems({ links, storage, leases, log });
+	const tracker = trackItems({ links, storage, leases, log });
 	/** The link as it is now, and its item if that is where the link says. Throws `expired`, and `notFound` for an unknown one. */
-	const look = async (token: string) => {
+	const read = async (token: string) => {
 		const link = await links.find(secretHash(token));
 		if (link === undefined) throw noSuchLink();
 		const state = lifetimes.stateOf(link);
@@ -141,10 +141,10 @@ export function createLinks({
 
 		async resolve(token) {
 			if (!/^[\w-]{43}$/.test(token)) throw noSuchLink();
-			const first = await look(token);
+			const first = await read(token);
 			// An item that was moved after its link was read is found once no move is under way here, and one moved by another process once that move has ended.
-			const again = () => lookWhileMoving(first, () => look(token));
-			const { link, opened } = first.opened ? first : await follower.atRest(first.link.owner.id, again);
+			const again = () => readWhileMoving(first, () => read(token));
+			const { link, opened } = first.opened ? first : await tracker.atRest(first.link.owner.id, again);
 			if (opened === undefined) throw noSuchLink();
 			return { ...opened, id: link.id, owner: { kind: 'user', ...link.owner } };
 		},
@@ -171,21 +171,21 @@ export function createLinks({
 			await links.sweep(now() - rememberedMs);
 		},
 
-		watcher: follower,
+		watcher: tracker,
 	};
 }
 
-interface Look {
+interface Reading {
 	link: LinkRecord;
 	opened: Awaited<ReturnType<typeof openLink>>;
 }
 
 /** Reads again for as long as the link was changed since the last read. */
-async function lookWhileMoving(first: Look, look: () => Promise<Look>): Promise<Look> {
+async function readWhileMoving(first: Reading, read: () => Promise<Reading>): Promise<Reading> {
 	let seen = first;
-	for (let looks = 0; looks < mostLooks; looks++) {
+	for (let reads = 0; reads < mostReads; reads++) {
 		const { path, nextPath } = seen.link;
-		seen = await look();
+		seen = await read();
 		if (seen.opened !== undefined || (seen.link.path === path && seen.link.nextPath === nextPath)) break;
 	}
 	return seen;

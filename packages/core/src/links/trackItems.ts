@@ -9,7 +9,7 @@ import { isPublicPath, locateLink } from './locateLink.js';
 import { recordIfPossible } from './recordIfPossible.js';
 
 export interface LinkTracker extends ItemWatcher {
-	/** Runs `work` while none of that person's linked items is on its way by this process. */
+	/** Runs `work` while no linked item of that user is being moved by this process. */
 	atRest<T>(ownerId: string, work: () => Promise<T>): Promise<T>;
 }
 

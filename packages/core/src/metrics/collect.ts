@@ -7,7 +7,7 @@ import type { Transfers } from './countRequests.js';
 import type { Collected, Sample } from './exposition.js';
 
 /** Milliseconds. A disk or a database that does not answer must not hold up the other metrics. */
-const patienceMs = 2000;
+const timeoutMs = 2000;
 
 interface Sources {
 	underWay: Transfers;
@@ -37,7 +37,7 @@ export async function collect(services: Services, sources: Sources): Promise<Col
 async function inTime(asked: Promise<Collected[]>): Promise<Collected[]> {
 	let timer: NodeJS.Timeout | undefined;
 	const late = new Promise<never>((_resolve, reject) => {
-		timer = setTimeout(() => reject(new Failure('unavailable', 'Too late.')), patienceMs);
+		timer = setTimeout(() => reject(new Failure('unavailable', 'Too late.')), timeoutMs);
 	});
 	try {
 		return await Promise.race([asked, late]);

@@ -11,7 +11,7 @@ import { type HomeMoveDependencies, homeMoveKind, homeMoveName } from './homeMov
 export interface HomeMoves {
 	/** Starts a job that moves the home of a user to another root. Throws, before anything is done, if the move is not possible. */
 	start(username: string, rootName: string): Promise<Job>;
-	/** All homes that are on their way. */
+	/** All homes that are being moved. */
 	list(): Promise<HomeOnItsWay[]>;
 	/** The former trees of homes on roots that they have left, except those being moved. */
 	oldHomes(): Promise<OldHome[]>;

@@ -247,7 +247,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 			}
 		}
 		progress.step('finishing');
-		await roots.freezeHome(state.runId, move.begunAt, signal);
+		await roots.blockChanges(state.runId, move.begunAt, signal);
 		const digest = await pass?.run('frozen');
 		// Made by its user in the last moment.
 		if (pass === undefined && (await measuredHome(move)) !== undefined)
@@ -281,7 +281,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 			const found = await findTree(target.storage, ownId(state.mark, target), home);
 			if (found?.isDone === false) return found.folder;
 			if (found?.isDone) {
-				// It had its name already, and the run was cut off before the home was switched.
+				// It was published already, and the run was interrupted before the home was switched.
 				const folder = newTree();
 				await target.storage.move(home, folder);
 				const item = await target.storage.stat(folder);

@@ -25,7 +25,7 @@ export async function countBytes(
 	};
 	for (const item of items) {
 		const folders: WalkedItem[] = [];
-		count(await look(files, viewer, area, item), folders);
+		count(await statItem(files, viewer, area, item), folders);
 		for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
 			const { path, owner } = folder;
 			const batches = files.survey(viewer, { area, path, ...(owner === undefined ? {} : { owner }) });
@@ -41,7 +41,7 @@ export async function countBytes(
 	return bytes;
 }
 
-async function look(
+async function statItem(
 	files: Pick<Files, 'stat'>,
 	viewer: Viewer,
 	area: Area,

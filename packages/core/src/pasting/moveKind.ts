@@ -33,7 +33,7 @@ export function moveKind(files: Files): JobKind<PasteInput> {
 						before = undefined;
 						if (moved !== undefined) return moved;
 						for await (const { id } of files.stat(viewer, step.from.area, [step.from])) state.mark = id;
-						// With its id, since a run that is cut off after the move must know that it is done.
+						// With its id, since the next run after an interruption must know that the move is done.
 						await job.checkpoint(state);
 						return unlessLocked(() => files.move(viewer, step.from, step.to.path), job.signal);
 					},

@@ -50,7 +50,7 @@ export interface Quotas {
 		publish: () => Promise<StorageItem[]>,
 	): Promise<StorageItem[]>;
 	/** Runs `remove`; measures before it what will be removed. */
-	removing(viewer: Viewer, look: () => Promise<StorageItem>, remove: () => Promise<void>): Promise<void>;
+	removing(viewer: Viewer, stat: () => Promise<StorageItem>, remove: () => Promise<void>): Promise<void>;
 	/** An unfinished upload was dropped. */
 	dropped(viewer: Viewer): void;
 	/** The quota of a user and its use; undefined without a quota, or if measuring takes longer than `waitMs`. */
@@ -223,10 +223,10 @@ export function createQuotas({ config, users, uploads, storage, log, monotonic }
 			});
 		},
 
-		async removing(viewer, look, remove) {
+		async removing(viewer, stat, remove) {
 			const usage = homes.get(homeOf(viewer));
 			if (usage === undefined) return remove();
-			const item = await look();
+			const item = await stat();
 			await remove();
 			if (item.type === 'file') usage.add({ bytes: -item.size, entries: -1 });
 			else usage.lost();

@@ -56,9 +56,9 @@ export interface Mounts {
 	/** Runs `work`, which changes a home. Throws `locked` while the home is frozen, as it moves to another root; a move waits for changes that began before. */
 	changing<T>(username: string, work: () => Promise<T>): Promise<T>;
 	/** Throws `locked` as soon as this process knows that a home is frozen: for long work that began before. */
-	assertThawed(username: string): void;
-	/** Throws `conflict` while a home is on its way to another root. */
-	assertAtRest(username: string): Promise<void>;
+	assertChangeable(username: string): void;
+	/** Throws `conflict` while a home is being moved to another root. */
+	assertNotMoving(username: string): Promise<void>;
 	/** Names of the homes on a root, also while it is away. */
 	homesOn(mount: Mount): Promise<readonly string[]>;
 }
@@ -93,9 +93,9 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 		return home === undefined ? work() : this.#mounts.changing(home, work);
 	}
 
-	/** Called before an account is renamed or removed. Throws `conflict` while its home is on its way to another root. */
-	assertAtRest(username: string): Promise<void> {
-		return this.#mounts.assertAtRest(username);
+	/** Called before an account is renamed or removed. Throws `conflict` while its home is being moved to another root. */
+	assertNotMoving(username: string): Promise<void> {
+		return this.#mounts.assertNotMoving(username);
 	}
 
 	/** Called before a home is made. */
@@ -178,17 +178,17 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 		const { staged, ...rest } = options;
 		const home = homeAt(to);
 		// A copy may take hours, for which no home stays frozen: it is interrupted, and a staged one continues afterwards.
-		const assertThawed = () => {
-			if (home !== undefined) this.#mounts.assertThawed(home);
+		const assertChangeable = () => {
+			if (home !== undefined) this.#mounts.assertChangeable(home);
 		};
 		const targetOptions: CopyOptions = {
 			...rest,
 			async beforeItem(item) {
-				assertThawed();
+				assertChangeable();
 				await rest.beforeItem?.(item);
 			},
 			async beforeBytes(bytes) {
-				assertThawed();
+				assertChangeable();
 				await rest.beforeBytes?.(bytes);
 			},
 		};

@@ -55,7 +55,7 @@ export async function sweepAcross(
 		for await (const { items } of itemsIn(target, copiesFolder)) {
 			for (const item of items) {
 				const folder = joinPath(copiesFolder, item.name);
-				// An upload on its way to another root waits for its client.
+				// An upload that is being copied to another root waits for its client.
 				const isOld = /^[0-9a-f]{64}$/.test(item.name)
 					? item.mtime < staged
 					: item.mtime < copies && !(await isNeeded(treeId(folder, item)));

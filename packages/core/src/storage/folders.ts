@@ -43,9 +43,12 @@ const mostTries = 10;
  * Runs `work` on the result of `look`, and again if an item that was found or created before has vanished: it was moved or removed meanwhile, and the new state may do. Errors of
  * `look` itself are thrown.
  */
-export async function onNewState<Seen, T>(look: () => Promise<Seen>, work: (seen: Seen) => Promise<T>): Promise<T> {
+export async function onNewState<Seen, T>(
+	readState: () => Promise<Seen>,
+	work: (seen: Seen) => Promise<T>,
+): Promise<T> {
 	for (let tries = 1; ; tries++) {
-		const seen = await look();
+		const seen = await readState();
 		try {
 			return await work(seen);
 		} catch (error) {

@@ -7,12 +7,12 @@ const stepBytes = 16 * 1024 * 1024;
 /** Bytes that a storage may hold in memory before they take room on its disk. */
 const maxUnwrittenBytes = 4 * 1024 * 1024;
 
-/** Parts of a copy that may be on their way at once. */
+/** Parts of a copy that may be unwritten at once. */
 const mostUnwrittenGrants = 16;
 
 /** With this much left, a reading of the free space is valid for a while: the disk can't be filled in that time. */
 const plentyBytes = 2 * 1024 * 1024 * 1024;
-const lookMs = 500;
+const cacheMs = 500;
 
 const full = () => new Failure('storageFull', 'There is not enough free space.');
 
@@ -39,17 +39,17 @@ export function createSpaceGuard(freeAboveReserve: () => Promise<number>): Space
 	/** Bytes that uploads under way were granted and the disk may not know of yet. */
 	let promised = 0;
 
-	let lastLook: { free: number; at: number } | undefined;
+	let lastReading: { free: number; at: number } | undefined;
 
 	const available = async (): Promise<number> => {
-		const known = (lastLook?.free ?? 0) - promised;
-		if (lastLook !== undefined && known > plentyBytes && performance.now() - lastLook.at < lookMs) return known;
+		const known = (lastReading?.free ?? 0) - promised;
+		if (lastReading !== undefined && known > plentyBytes && performance.now() - lastReading.at < cacheMs) return known;
 		// Bytes written during the reading may be missing from both sides.
 		const before = promised;
-		const look = { free: 0, at: performance.now() };
-		look.free = await freeAboveReserve();
-		lastLook = look;
-		return look.free - Math.max(before, promised);
+		const reading = { free: 0, at: performance.now() };
+		reading.free = await freeAboveReserve();
+		lastReading = reading;
+		return reading.free - Math.max(before, promised);
 	};
 
 	async function* guard(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -70,7 +70,7 @@ export function createSpaceGuard(freeAboveReserve: () => Promise<number>): Space
 				}
 				granted -= chunk.length;
 				passed += chunk.length;
-				if (lastLook !== undefined) lastLook.free -= chunk.length;
+				if (lastReading !== undefined) lastReading.free -= chunk.length;
 				count();
 				yield chunk;
 			}
@@ -96,7 +96,7 @@ export function createSpaceGuard(freeAboveReserve: () => Promise<number>): Space
 				},
 				end() {
 					for (const bytes of granted.splice(0)) promised -= bytes;
-					lastLook = undefined;
+					lastReading = undefined;
 				},
 			};
 		},

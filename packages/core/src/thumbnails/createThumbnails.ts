@@ -103,7 +103,7 @@ export function createThumbnails({
 			.digest('hex');
 	};
 
-	async function lookAt(viewer: Viewer, ref: ItemRef): Promise<WalkedItem> {
+	async function statFile(viewer: Viewer, ref: ItemRef): Promise<WalkedItem> {
 		for await (const item of files.stat(viewer, ref.area, [ref])) return item;
 		throw new Failure('notFound', 'There is no such file or folder.');
 	}
@@ -173,7 +173,7 @@ export function createThumbnails({
 		asker: Required<Asker>,
 		isKnown: (etag: string) => boolean,
 	): Promise<Thumbnail> {
-		const item = await lookAt(viewer, ref);
+		const item = await statFile(viewer, ref);
 		if (item.type !== 'file' || renderers.all().size === 0) throw hasNone();
 		// Named without an owner it was found in one tree, and that one is meant from here on.
 		const found: ItemRef = item.owner === undefined ? ref : { ...ref, owner: item.owner };

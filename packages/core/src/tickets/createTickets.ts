@@ -21,7 +21,7 @@ const rowBytes = 1024;
 
 const megabyte = 1024 * 1024;
 
-/** Bytes of tickets that are kept at once. Where visitors have to stop, users go on. */
+/** The most bytes of tickets. The limit for visitors is lower, so that users can still make some. */
 export const ticketLimits = { perHolder: 16 * megabyte, ofVisitors: 64 * megabyte, total: 128 * megabyte };
 
 /** Tickets that one client may take in a window: a page takes one for each ZIP. */

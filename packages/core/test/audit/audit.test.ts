@@ -277,7 +277,7 @@ test('a server whose audit log can’t be written serves, and writes how many li
 test('a file that was removed under the writer is made again', async (t) => {
 	const dataDir = await folderOf(t);
 	const fail = (error: unknown) => t.fail(String(error));
-	const audit = new AuditFile(path.join(dataDir, 'audit'), { onFault: fail, onRecovered: fail, lookMs: 0 });
+	const audit = new AuditFile(path.join(dataDir, 'audit'), { onFault: fail, onRecovered: fail, checkMs: 0 });
 	const time = '2031-02-03T04:05:06.000Z';
 	audit.append(lineAt(time, 1), Date.parse(time));
 	await audit.flush();

@@ -26,8 +26,8 @@ function mounted(first = new MemoryStorage(), second = new MemoryStorage(), isSe
 		placeHome: async () => {},
 		placeHomeWith: async () => {},
 		changing: (_, work) => work(),
-		assertThawed: () => {},
-		assertAtRest: async () => {},
+		assertChangeable: () => {},
+		assertNotMoving: async () => {},
 		homesOn: async (mount) => (mount === far ? ['far-1', 'far-2'] : []),
 	});
 	return { storage, first, second };

@@ -67,7 +67,7 @@ export function isLocked(error: unknown): boolean {
 	return hasCode(error, locked);
 }
 
-/** Whether the database undid the whole transaction so that another could go on; it may be tried again at once. */
+/** Whether the database rolled the transaction back in favour of another one; it may be retried at once. */
 export function isDeadlock(error: unknown): boolean {
 	return hasCode(error, deadlocked);
 }

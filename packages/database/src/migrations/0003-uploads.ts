@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { createTable, isMysql } from './createTable.js';
 
-/** Uploads that go on over several requests, and limits that count bytes. */
+/** Resumable uploads, and limits that count bytes. */
 export async function addUploads(knex: Knex): Promise<void> {
 	await createTable(knex, 'uploads', (table) => {
 		table.string('id_hash', 64).primary();

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { createTable } from './createTable.js';
 
-/** Homes on their way to another storage root, and which processes know of it. */
+/** Homes that are being moved to another storage root, and the processes that have acknowledged that. */
 export async function addHomeMoves(knex: Knex): Promise<void> {
 	await createTable(knex, 'home_moves', (table) => {
 		table.string('name', 255).primary();

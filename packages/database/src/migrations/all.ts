@@ -18,8 +18,8 @@ import { addHomeMoves } from './0014-home-moves.js';
 export interface Migration {
 	name: string;
 	/**
-	 * Runs in a transaction on SQLite. MySQL commits each statement on its own, so there a step that was cut off is run again from its
-	 * beginning: it must find its way over what is already there, as `createTable` does.
+	 * Runs in a transaction on SQLite. MySQL commits each statement on its own, so there an interrupted step is run again from its
+	 * beginning: it must accept what exists already, as `createTable` does.
 	 */
 	up(knex: Knex): Promise<void>;
 }

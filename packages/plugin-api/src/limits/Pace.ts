@@ -17,7 +17,7 @@ export class Pace {
 		return performance.now() - this.#begun > turnMs;
 	}
 
-	/** Resolves when this work may go on. Throws the signal's reason if it has fired by then. */
+	/** Resolves when this work may continue. Throws the signal's reason if it has fired by then. */
 	async rest(signal?: AbortSignal): Promise<void> {
 		await new Promise<void>((resolve) => {
 			if (waiting.push(resolve) === 1) setImmediate(wakeNext);

@@ -79,7 +79,7 @@ export interface Files {
 	find(viewer: Viewer, ref: ItemRef): Promise<Entry>;
 	/** Opens a file for reading; the caller closes it. Throws `notFound` for a folder. */
 	open(viewer: Viewer, ref: ItemRef): Promise<{ entry: Entry; file: OpenFile }>;
-	/** Looks at several items of an area, one after another in their order. Throws `notFound` at one that is not there, and for a root, which is no item. */
+	/** Stats several items of an area, one after another in their order. Throws `notFound` at a missing one, and for a root, which is no item. */
 	stat(
 		viewer: Viewer,
 		area: Area,

@@ -50,7 +50,7 @@ export interface JobContext<Input> {
 	 * It may have fired before the run begins: a job that is cancelled while it waits, and has saved something, begins once more to clean up.
 	 */
 	readonly signal: AbortSignal;
-	/** Whether it was the owner who wanted the end: then whatever was made and is not whole goes. Otherwise a further run may go on with it. */
+	/** Whether the owner has cancelled it: then partial results are to be removed. Otherwise a further run may continue with them. */
 	readonly isCancelled: boolean;
 	/** Saves durably, as JSON, the state that a further run continues from. Throws if another process runs the job now: nothing may be changed any more. */
 	checkpoint(value: unknown): Promise<void>;
@@ -66,7 +66,7 @@ export interface JobKind<Input> {
 	readonly input: z.ZodType<Input>;
 	/**
 	 * What happens to a job whose process ended: `resume` runs it again with its checkpoint, `restart` without, `fail` ends it with a sentence.
-	 * In each case `run` must be such that a run which was cut off anywhere has done no harm.
+	 * In each case an interruption of `run` at any point must do no harm.
 	 */
 	readonly onRestart: 'resume' | 'restart' | 'fail';
 	/** How many run at once, over all processes. */

@@ -83,9 +83,9 @@ export interface CommitOptions extends MoveOptions {
 	mtime?: number;
 }
 
-/** How an interrupted copy is continued. */
+/** Continuation of an interrupted copy. */
 export interface CopyStaging {
-	/** The id of the copy that was cut off, if there was one; it may be gone. */
+	/** The id of the interrupted copy, if there is one; it may have been removed. */
 	id?: string | undefined;
 	/** The name that `beforeNaming` was last called with for that copy, unless it was the name of the path. */
 	name?: string | undefined;

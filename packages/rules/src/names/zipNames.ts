@@ -29,7 +29,7 @@ function localDate(date: Date): string {
  */
 export function archiveNamer(): (chosen: Chosen) => string {
 	const taken = new Set<string>();
-	// Twins go on where the last of them stopped, or thousands of them would each try all names again.
+	// Further items of a name start at the suffix of the last one, or thousands of them would each try all names again.
 	const candidates = new Map<string, Generator<string, void>>();
 	return ({ path, type }) => {
 		const own = baseName(path);

@@ -112,8 +112,8 @@ async function makeFolder(disk: Disk, { to }: FolderPair, name: RawName): Promis
 /** Removes items from a continued copy that the original no longer has, or has with another type. */
 async function dropVanished(disk: Disk, { from, to }: FolderPair): Promise<void> {
 	for await (const batch of disk.calls.readNames(to)) {
-		const originals = await lookAtAll(disk, from, batch);
-		const copies = await lookAtAll(disk, to, batch);
+		const originals = await statAll(disk, from, batch);
+		const copies = await statAll(disk, to, batch);
 		const isVanished = ({ name }: RawEntry) => originals.get(name)?.type !== copies.get(name)?.type;
 		await atOnce(copiesAtOnce, batch.filter(isVanished), ({ name }) => removeTree(disk, to, name));
 	}
@@ -125,8 +125,8 @@ async function findWhole(
 	{ from, to }: FolderPair,
 	batch: readonly RawEntry[],
 ): Promise<Map<RawName, number>> {
-	const originals = await lookAtAll(disk, from, batch);
-	const copies = await lookAtAll(disk, to, batch);
+	const originals = await statAll(disk, from, batch);
+	const copies = await statAll(disk, to, batch);
 	const whole = new Map<RawName, number>();
 	for (const { name } of batch) {
 		const [original, copy] = [originals.get(name), copies.get(name)];
@@ -138,7 +138,7 @@ async function findWhole(
 type Found = Pick<FileStat, 'type' | 'size' | 'mtimeNs'>;
 
 /** The items of these names; undefined for a free one. */
-async function lookAtAll(
+async function statAll(
 	disk: Disk,
 	folder: Folder,
 	batch: readonly RawEntry[],

@@ -21,7 +21,7 @@ export class OpenLocalFile implements OpenFile {
 	#readers = 0;
 	#isClosing = false;
 	readonly #closed: Promise<void>;
-	#settleClosed: (closing: Promise<void>) => void = () => {};
+	#resolveClosed: (closing: Promise<void>) => void = () => {};
 
 	constructor(
 		readonly fd: number,
@@ -30,7 +30,7 @@ export class OpenLocalFile implements OpenFile {
 		private readonly disk: Disk,
 	) {
 		this.#closed = new Promise((resolve) => {
-			this.#settleClosed = resolve;
+			this.#resolveClosed = resolve;
 		});
 	}
 
@@ -95,7 +95,7 @@ export class OpenLocalFile implements OpenFile {
 	}
 
 	#closeIfUnused(): void {
-		if (this.#isClosing && this.#readers === 0) this.#settleClosed(this.#close());
+		if (this.#isClosing && this.#readers === 0) this.#resolveClosed(this.#close());
 	}
 }
 

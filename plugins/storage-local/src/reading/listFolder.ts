@@ -15,7 +15,7 @@ export async function* listFolder(disk: Disk, path: StoragePath): AsyncGenerator
 		using folder = await disk.folder(path, 'read');
 		const stats = new AdaptiveBatch();
 		for await (const batch of disk.calls.readNames(folder)) {
-			const rows = await lookAll(disk, folder, visibleNames(batch, path), stats);
+			const rows = await statAll(disk, folder, visibleNames(batch, path), stats);
 			if (rows.length > 0) yield rows;
 		}
 	} catch (error) {
@@ -31,7 +31,7 @@ export async function countFolder(disk: Disk, path: StoragePath): Promise<number
 	for await (const batch of disk.calls.readNames(folder)) {
 		const unknown = batch.filter((entry) => entry.type === 'unknown');
 		count += visibleNames(batch, path).length - visibleNames(unknown, path).length;
-		if (unknown.length > 0) count += (await lookAll(disk, folder, visibleNames(unknown, path), stats)).length;
+		if (unknown.length > 0) count += (await statAll(disk, folder, visibleNames(unknown, path), stats)).length;
 	}
 	return count;
 }
@@ -46,7 +46,7 @@ function visibleNames(batch: readonly RawEntry[], path: StoragePath): string[] {
 	return names;
 }
 
-async function lookAll(
+async function statAll(
 	disk: Disk,
 	folder: Folder,
 	names: readonly string[],
@@ -57,15 +57,15 @@ async function lookAll(
 		if (row !== undefined) rows.push(row);
 	};
 	const { entryNow } = disk.calls;
-	const looks = {
+	const calls = {
 		now: disk.isLocal && entryNow !== undefined ? (name: string) => add(entryNow(folder.fd, name)) : undefined,
-		inBackground: async (name: string) => add(await look(folder, name)),
+		inBackground: async (name: string) => add(await statEntry(folder, name)),
 	};
-	await statMany(names, looks, stats);
+	await statMany(names, calls, stats);
 	return rows;
 }
 
-async function look(folder: Folder, name: string): Promise<StorageEntry | undefined> {
+async function statEntry(folder: Folder, name: string): Promise<StorageEntry | undefined> {
 	try {
 		return toEntry(name, await lstat(folder.at(name)));
 	} catch (error) {

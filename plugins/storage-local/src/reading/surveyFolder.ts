@@ -42,7 +42,7 @@ async function survey(
 	}
 	const { statNow } = disk;
 	const { mayReadNow } = disk.calls;
-	const looks = {
+	const calls = {
 		now:
 			statNow !== undefined && mayReadNow !== undefined
 				? (name: string) =>
@@ -51,9 +51,9 @@ async function survey(
 							judge(name, statNow(folder, name), (type) => mayReadNow(folder.fd, name, type)),
 						)
 				: undefined,
-		inBackground: async (name: string) => add(name, await look(disk, folder, name)),
+		inBackground: async (name: string) => add(name, await statItem(disk, folder, name)),
 	};
-	await statMany(names, looks, stats);
+	await statMany(names, calls, stats);
 	return leftOutNames.length === 0 ? { items, leftOut: 0 } : { items, leftOut: leftOutNames.length, leftOutNames };
 }
 
@@ -67,7 +67,7 @@ function judge(
 	return type === 'other' || !mayRead(type) ? 'unreadable' : toItem(name, { ...stat, type });
 }
 
-async function look(disk: Disk, folder: Folder, name: string): Promise<StorageItem | 'unreadable' | 'gone'> {
+async function statItem(disk: Disk, folder: Folder, name: string): Promise<StorageItem | 'unreadable' | 'gone'> {
 	try {
 		const stat = await disk.statAt(folder, name);
 		const mayRead = stat.type !== 'other' && (await disk.calls.mayRead(folder, name, stat.type));

@@ -21,7 +21,7 @@ export class FolderSyncs {
 		const round = this.#rounds.get(key);
 		if (round === undefined) return this.#begin(key, folder);
 		// The running one may have begun before the caller's rename, so it proves nothing for it.
-		round.next ??= this.#follow(key, folder, round);
+		round.next ??= this.#syncNext(key, folder, round);
 		return round.next;
 	}
 
@@ -40,7 +40,7 @@ export class FolderSyncs {
 		return running;
 	}
 
-	async #follow(key: string, folder: Folder, round: Round): Promise<void> {
+	async #syncNext(key: string, folder: Folder, round: Round): Promise<void> {
 		try {
 			// Its failure is thrown to its callers.
 			await round.running.catch(() => {});

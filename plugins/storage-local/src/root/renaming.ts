@@ -6,7 +6,7 @@ import { isSystemError } from '../system/systemErrors.js';
 import type { FolderLocks } from './FolderLocks.js';
 import type { RenameFlag } from './RenameFlag.js';
 
-/** A name to give up and one to take. */
+/** A name to free and one to take. */
 export interface Renaming {
 	from: Folder;
 	fromName: string;

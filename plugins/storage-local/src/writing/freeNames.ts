@@ -69,11 +69,11 @@ async function statBatch(
 ): Promise<SeenName[]> {
 	const found = new Map<string, FileStat | undefined>();
 	const { statNow } = disk;
-	const looks = {
+	const calls = {
 		now: statNow === undefined ? undefined : (name: string) => void found.set(name, statNow(folder, name)),
 		inBackground: async (name: string) => void found.set(name, await statIfThere(disk, folder, name)),
 	};
-	await statMany(names, looks, stats);
+	await statMany(names, calls, stats);
 	return names.map((name) => ({ name, stat: found.get(name) }));
 }
 

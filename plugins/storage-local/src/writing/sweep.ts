@@ -15,7 +15,7 @@ import { formatStagedId } from './stagedIds.js';
 /** Without a lock that shows whether a file is in use, only files that were begun more than a day ago are swept. */
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Finishes removals and drops copies that a crash left half-way. Uploads are left alone: they may go on. */
+/** Completes removals and removes incomplete copies after a crash. Uploads are left alone: they may be continued. */
 export async function sweepLeftovers(disk: Disk): Promise<void> {
 	using trash = await disk.privateFolder(trashFolder, 'read');
 	await sweep(disk, trash, (name) => removeTree(disk, trash, name));

@@ -2,8 +2,8 @@ import { conversionDetail } from '@stowage/contract';
 import { isFailure } from '@stowage/rules';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
-import { followJob } from '../../api/jobs/followJob.js';
 import type { Job } from '../../api/jobs/jobs.js';
+import { waitForJob } from '../../api/jobs/waitForJob.js';
 import { useFrame } from '../../ui/frame.js';
 import { useNotify } from '../../ui/notifications/useNotify.js';
 import { conversionMessages as messages } from './messages.js';
@@ -22,7 +22,7 @@ export function useBackgroundConversions(
 			// In the order in which they run.
 			for (const id of ids) {
 				try {
-					const job = await followJob(queryClient, id);
+					const job = await waitForJob(queryClient, id);
 					ended.push(job);
 					const { outputPath } = conversionDetail.parse(job.detail ?? {});
 					if (job.status === 'completed' && typeof outputPath === 'string') onConverted([outputPath]);

@@ -91,7 +91,7 @@ export function useConversions(
 			const outcomes = await Promise.allSettled(ids.map((id) => cancelConversion(id)));
 			const failed = new Set(ids.filter((_, index) => outcomes[index]?.status === 'rejected'));
 			if (failed.size === 0) return;
-			// They go on, for all that is known.
+			// They are still running, as far as is known.
 			setCancelled((before) => new Set([...before].filter((id) => !failed.has(id))));
 			const lines = outcomes.flatMap((outcome) =>
 				outcome.status === 'rejected' ? [String(outcome.reason.message)] : [],

@@ -22,20 +22,20 @@ export async function watchPlaces(
 ): Promise<Watch> {
 	const watches = new Map<StoragePath, Watch>();
 	let isClosed = false;
-	const follow = async (path: StoragePath, listener: () => void): Promise<void> => {
+	const watchFolder = async (path: StoragePath, listener: () => void): Promise<void> => {
 		if (isClosed || watches.has(path)) return;
 		watches.set(path, { close: () => {} });
 		const watch = await feeds.subscribe(path, listener);
 		if (isClosed) watch.close();
 		else watches.set(path, watch);
 	};
-	const followAll = async (): Promise<void> => {
-		await Promise.all((await findPlaces()).map(({ at }) => follow(at, onChange)));
+	const watchAll = async (): Promise<void> => {
+		await Promise.all((await findPlaces()).map(({ at }) => watchFolder(at, onChange)));
 	};
 	// Other changes beside the trees are not changes of this folder.
-	const followNew = async (): Promise<void> => {
+	const watchNew = async (): Promise<void> => {
 		const before = watches.size;
-		await followAll();
+		await watchAll();
 		if (watches.size > before) onChange();
 	};
 	const close = () => {
@@ -45,8 +45,8 @@ export async function watchPlaces(
 	};
 	try {
 		const places = await findPlaces();
-		if (treesAt !== undefined) await follow(treesAt, () => void followNew().catch(onChange));
-		await followAll();
+		if (treesAt !== undefined) await watchFolder(treesAt, () => void watchNew().catch(onChange));
+		await watchAll();
 		for (const { at } of places) if (await hasJustChanged(storage, at)) onChange();
 		return { close };
 	} catch (error) {

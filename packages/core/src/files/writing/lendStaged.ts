@@ -8,7 +8,7 @@ import type { SpaceGuard } from '../../storage/spaceGuard.js';
 const statOf = promisify(fstat);
 
 /** How often the size of a growing file is checked. */
-const lookMs = 500;
+const checkMs = 500;
 
 interface Lending {
 	/** The file itself, which the storage may have a descriptor of. */
@@ -63,7 +63,7 @@ async function whileItGrows<T>(
 				await count();
 				// The program may write as much again before the next check, and before it has ended.
 				await assertSpace(2 * fastest);
-				await wait(lookMs, undefined, { signal: over.signal });
+				await wait(checkMs, undefined, { signal: over.signal });
 			}
 		} catch (error) {
 			if (!over.signal.aborted) full.abort(error);

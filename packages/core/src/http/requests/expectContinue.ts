@@ -4,8 +4,8 @@ import { longestPayload } from '@stowage/contract';
 import type { Request } from '@stowage/plugin-api';
 
 /**
- * Invites a body (`100 Continue`) only once nothing speaks against it. hapi would do so before it asks who is calling, and the client would send a body that
- * nobody reads.
+ * Sends `100 Continue` only once the request is not going to be refused. hapi would do so before authentication, and the client would send a body that
+ * is not read.
  */
 export function inviteBodiesLate(server: Server, listener: HttpServer): void {
 	listener.removeAllListeners('checkContinue');

@@ -24,7 +24,7 @@ interface Dependencies {
 const homeCacheMs = 1000;
 
 /** How often a process polls for moves of homes. */
-const moveLookMs = 200;
+const movePollMs = 200;
 
 /** A process that has not acknowledged moves for this long counts as dead. */
 const silentMs = 10_000;
@@ -46,14 +46,14 @@ export class Roots implements Mounts {
 	#mounts: OpenMount[] = [];
 	#records: RootRecord[] = [];
 	readonly #homes = new Map<string, { mount: Mount; until: number }>();
-	/** Homes on their way, as far as is known here. */
+	/** Homes that are being moved, as far as is known here. */
 	#moves: ReadonlyMap<string, HomeMove> = new Map();
 	/** Why roots can't be opened, by their names, as the log has it. */
 	readonly #loggedReasons = new Map<string, string>();
 	/** How many changes of a home are under way in this process. */
 	readonly #changes = new Map<string, number>();
 	/** Grows with each poll of moves: a look-up of a home that began before may have an older result. */
-	#moveLooks = 0;
+	#movePolls = 0;
 	#moveTimer: NodeJS.Timeout | undefined;
 	#reloading: Promise<void> | undefined;
 	#timer: NodeJS.Timeout | undefined;
@@ -103,7 +103,7 @@ export class Roots implements Mounts {
 		this.#changes.set(username, (this.#changes.get(username) ?? 0) + 1);
 		try {
 			await this.ofHome(username);
-			this.assertThawed(username);
+			this.assertChangeable(username);
 			return await work();
 		} finally {
 			const left = (this.#changes.get(username) ?? 1) - 1;
@@ -112,14 +112,14 @@ export class Roots implements Mounts {
 		}
 	}
 
-	assertThawed(username: string): void {
+	assertChangeable(username: string): void {
 		if (!this.#moves.get(username)?.isFrozen) return;
 		throw new Failure('locked', 'These files are being moved to another disk. Please try again in a moment.', {
 			retryAfter: 2,
 		});
 	}
 
-	async assertAtRest(username: string): Promise<void> {
+	async assertNotMoving(username: string): Promise<void> {
 		const { move } = await this.#dependencies.database.homes.look(username);
 		if (move === undefined) return;
 		throw new Failure(
@@ -132,15 +132,15 @@ export class Roots implements Mounts {
 	 * Blocks changes of the home that this run of a job moves, and resolves once all changes of it have ended, in every process. `begunAt` is when the move was recorded, by
 	 * the monotonic clock: processes poll for it a little later. Throws `conflict` if another run moves it by now.
 	 */
-	async freezeHome(runId: string, begunAt: number, signal: AbortSignal): Promise<void> {
+	async blockChanges(runId: string, begunAt: number, signal: AbortSignal): Promise<void> {
 		const { monotonic, identity, database } = this.#dependencies;
 		const { homes } = database;
-		await wait(Math.max(0, begunAt + this.#reloadMs + moveLookMs - monotonic()), undefined, { signal });
+		await wait(Math.max(0, begunAt + this.#reloadMs + movePollMs - monotonic()), undefined, { signal });
 		if (!(await homes.freeze(runId, true))) throw new Failure('conflict', 'Another process moves this home now.');
-		const frozenAt = monotonic();
+		const blockedAt = monotonic();
 		for (;;) {
 			signal.throwIfAborted();
-			await this.#followMoves();
+			await this.#pollMoves();
 			const processes = await homes.acknowledgements(runId, silentMs);
 			const alive = await Promise.all(
 				processes.map(async ({ holder, hasStopped, isSilent }) => {
@@ -149,8 +149,8 @@ export class Roots implements Mounts {
 				}),
 			);
 			// A process without an acknowledgement may use a cached root for a moment.
-			if (!alive.includes(true) && monotonic() - frozenAt > homeCacheMs) return;
-			await wait(moveLookMs, undefined, { signal });
+			if (!alive.includes(true) && monotonic() - blockedAt > homeCacheMs) return;
+			await wait(movePollMs, undefined, { signal });
 		}
 	}
 
@@ -267,7 +267,7 @@ export class Roots implements Mounts {
 		if (gone.length > 0) this.#homes.clear();
 		await Promise.all(gone.map(({ storage }) => storage.close()));
 		for (const mount of opened) await this.#makeFolders(mount);
-		if (mounts.length > 1) await this.#followMoves();
+		if (mounts.length > 1) await this.#pollMoves();
 	}
 
 	/** The folders that everything else lies in. */
@@ -333,11 +333,11 @@ export class Roots implements Mounts {
 	}
 
 	/** Reads which homes are being moved, and acknowledges them: also that their changes have ended where they are frozen. */
-	async #followMoves(): Promise<void> {
+	async #pollMoves(): Promise<void> {
 		const { database, identity } = this.#dependencies;
 		const moves = await database.homes.moves();
 		if (this.#isClosed) return;
-		this.#moveLooks++;
+		this.#movePolls++;
 		this.#moves = new Map(moves.map((move) => [move.name, move]));
 		const acknowledged = moves.map(({ name, runId, isFrozen }) => {
 			this.#homes.delete(name);
@@ -345,12 +345,12 @@ export class Roots implements Mounts {
 		});
 		await Promise.all(acknowledged);
 		clearTimeout(this.#moveTimer);
-		if (moves.length > 0) this.#moveTimer = setTimeout(() => void this.#followLater(), moveLookMs).unref();
+		if (moves.length > 0) this.#moveTimer = setTimeout(() => void this.#pollMovesAgain(), movePollMs).unref();
 	}
 
-	async #followLater(): Promise<void> {
+	async #pollMovesAgain(): Promise<void> {
 		try {
-			await this.#followMoves();
+			await this.#pollMoves();
 		} catch (error) {
 			// The next reload tries again.
 			this.#dependencies.log.warn({ err: error }, 'the moves of homes could not be read from the database');
@@ -358,9 +358,9 @@ export class Roots implements Mounts {
 	}
 
 	async #findHome(username: string): Promise<Mount> {
-		const looks = this.#moveLooks;
+		const polls = this.#movePolls;
 		const { rootId, move } = await this.#dependencies.database.homes.look(username);
-		if (looks === this.#moveLooks) this.#noteMove(username, move);
+		if (polls === this.#movePolls) this.#setMove(username, move);
 		let mount = rootId === undefined ? this.first : this.mountOf(rootId);
 		if (mount === undefined) {
 			await this.reload();
@@ -368,14 +368,14 @@ export class Roots implements Mounts {
 		}
 		if (mount === undefined) throw new Failure('unavailable', 'The disk of these files is not known to this server.');
 		this.#homes.delete(username);
-		// While it is on its way each call asks.
-		if (move !== undefined || looks !== this.#moveLooks) return mount;
+		// While it is being moved each call queries it.
+		if (move !== undefined || polls !== this.#movePolls) return mount;
 		this.#homes.set(username, { mount, until: this.#dependencies.monotonic() + homeCacheMs });
 		if (this.#homes.size > mostHomesCached) this.#homes.delete(this.#homes.keys().next().value as string);
 		return mount;
 	}
 
-	#noteMove(username: string, move: HomeMove | undefined): void {
+	#setMove(username: string, move: HomeMove | undefined): void {
 		if (move === undefined && !this.#moves.has(username)) return;
 		const moves = new Map(this.#moves);
 		if (move === undefined) moves.delete(username);

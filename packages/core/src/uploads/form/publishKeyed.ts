@@ -17,7 +17,7 @@ const mostRounds = 20;
 
 /** Milliseconds for which an attempt whose files were taken over waits for the entries of the other one. */
 const waitMs = 10_000;
-const lookMs = 50;
+const pollMs = 50;
 
 /**
  * Publishes files that may have been sent before, or are being sent to another process, under the same key. The record of the key says which staged files are
@@ -35,7 +35,7 @@ export function publishKeyed(
 	const keyHash = hashOf(viewer, key);
 	const own = new Map(requests.map((request) => [request.staged.id, request]));
 
-	const look = (ids: readonly string[]): Promise<(Entry | undefined)[]> =>
+	const findAllPublished = (ids: readonly string[]): Promise<(Entry | undefined)[]> =>
 		Promise.all(
 			requests.map(async ({ name }, index) => {
 				const id = ids[index];
@@ -66,12 +66,12 @@ export function publishKeyed(
 	};
 
 	/** The entries of the try that took this one's files over. */
-	const follow = async (): Promise<Entry[]> => {
-		for (let waited = 0; waited < waitMs; waited += lookMs) {
+	const waitForEntries = async (): Promise<Entry[]> => {
+		for (let waited = 0; waited < waitMs; waited += pollMs) {
 			const { stagedIds } = await idempotency.claim(keyHash, newRecord([...own.keys()]));
-			const found = await look(stagedIds);
+			const found = await findAllPublished(stagedIds);
 			if (!found.includes(undefined)) return found as Entry[];
-			await wait(lookMs);
+			await wait(pollMs);
 		}
 		throw beingSent();
 	};
@@ -81,9 +81,9 @@ export function publishKeyed(
 			let record = await idempotency.claim(keyHash, newRecord([...own.keys()]));
 			// An attempt that replaces a record has removed its files before: those of this attempt, if it was the first to have one.
 			const isOwn = record.stagedIds.some((id) => own.has(id));
-			if (!isOwn && !(await areStaged(requests))) return follow();
+			if (!isOwn && !(await areStaged(requests))) return waitForEntries();
 			await takeOver(record.stagedIds);
-			const found = await look(record.stagedIds.map((id) => (own.has(id) ? '' : id)));
+			const found = await findAllPublished(record.stagedIds.map((id) => (own.has(id) ? '' : id)));
 			const isMissing = ({ staged }: PublishRequest, index: number) =>
 				found[index] === undefined && record.stagedIds[index] !== staged.id;
 			if (requests.some(isMissing)) {
@@ -98,7 +98,7 @@ export function publishKeyed(
 			const mine = requests.filter((_, index) => found[index] === undefined);
 			await discardAll(requests.filter((_, index) => found[index] !== undefined));
 			const published = mine.length === 0 ? [] : await publish(record, mine);
-			if (published === undefined) return follow();
+			if (published === undefined) return waitForEntries();
 			return found.map((entry) => entry ?? (published.shift() as Entry));
 		}
 		throw beingSent();

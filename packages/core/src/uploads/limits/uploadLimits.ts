@@ -50,7 +50,7 @@ export interface UploadLimits {
 	 * at once if the announced amount is too large already. An announcement alone is not counted.
 	 */
 	counted<T>(viewer: Viewer, address: string, announced: Amount, work: (counting: Counting) => Promise<T>): Promise<T>;
-	/** Counts bytes as they arrive. They stay counted, whatever becomes of them. */
+	/** Counts bytes as they arrive. They stay counted, also after a failure. */
 	arriving(viewer: Viewer, address: string): ByteMeter;
 	/**
 	 * Runs `begin`, after which an upload is known as unfinished. Throws `rateLimited` if a visitor has begun as many as may be, also when many begin at once. Other processes are

@@ -12,7 +12,7 @@ const quietMs = 3_000;
 const handoverMs = 20_000;
 
 /** A writer takes a lease after this long, by which other processes can ask for the upload. Shorter writes cost no row. */
-const lookMs = 500;
+const checkMs = 500;
 
 /** A process that does not renew its lease for this long counts as stopped, and its upload is taken over. */
 const leaseMs = 3_000;
@@ -36,7 +36,7 @@ export class Writer {
 	#hasEnded = false;
 	#lease: Lease | undefined;
 	/** One at a time: two that take it at once would keep each other away. */
-	#looking: Promise<void> | undefined;
+	#checking: Promise<void> | undefined;
 	#isTaking = false;
 	readonly #timer: NodeJS.Timeout;
 
@@ -51,20 +51,20 @@ export class Writer {
 		this.#lastBytesAt = parts.monotonic();
 		this.#timer = setInterval(() => {
 			if (this.#isTaking) return;
-			this.#looking ??= this.#look()
+			this.#checking ??= this.#checkLease()
 				.catch((error: unknown) => {
 					// Tried again soon.
 					if (!isFailure(error)) parts.log.error({ err: error }, 'the lease of an upload could not be taken');
 				})
 				.finally(() => {
-					this.#looking = undefined;
+					this.#checking = undefined;
 				});
-		}, lookMs);
+		}, checkMs);
 		this.#timer.unref();
 	}
 
 	/** Bytes have come. */
-	noteBytes(): void {
+	onBytes(): void {
 		this.#lastBytesAt = this.#parts.monotonic();
 	}
 
@@ -78,7 +78,7 @@ export class Writer {
 
 	/** Ends it and resolves once it has let go. */
 	async end(): Promise<void> {
-		this.#cut();
+		this.#abort();
 		const isOver = await Promise.race([this.done.then(() => true), wait(handoverMs, false, { ref: false })]);
 		if (!isOver) throw inUse();
 	}
@@ -87,7 +87,7 @@ export class Writer {
 	async lease(waitMs: number): Promise<Lease> {
 		this.#isTaking = true;
 		try {
-			await this.#looking;
+			await this.#checking;
 			this.#lease ??= await this.#take(waitMs);
 			if (this.#lease === undefined) throw inUse();
 			return this.#lease;
@@ -97,38 +97,38 @@ export class Writer {
 	}
 
 	/** Called once its work has ended. */
-	async letGo(): Promise<void> {
+	async release(): Promise<void> {
 		this.#hasEnded = true;
 		clearInterval(this.#timer);
-		await this.#looking;
+		await this.#checking;
 		await this.#lease?.release();
 	}
 
 	async #take(waitMs: number): Promise<Lease | undefined> {
-		const lease = await this.#parts.leases.take(this.#name, { leaseMs, waitMs, onAsked: () => this.#giveWay() });
-		lease?.signal.addEventListener('abort', () => this.#cut());
+		const lease = await this.#parts.leases.take(this.#name, { leaseMs, waitMs, onAsked: () => this.#endIfStale() });
+		lease?.signal.addEventListener('abort', () => this.#abort());
 		return lease;
 	}
 
-	async #look(): Promise<void> {
+	async #checkLease(): Promise<void> {
 		const { leases, uploads } = this.#parts;
 		if (this.#lease !== undefined) return;
 		this.#lease = await this.#take(0);
 		if (this.#lease === undefined) {
 			// The holder waits for the storage's lock, and sees by this that this process is alive.
 			await leases.ask(this.#name);
-			this.#giveWay();
+			this.#endIfStale();
 		}
 		// It was ended elsewhere, or taken over as stopped.
 		const { stagedId } = this;
-		if (stagedId !== undefined && !this.#hasEnded && !(await uploads.isStaged(stagedId))) this.#cut();
+		if (stagedId !== undefined && !this.#hasEnded && !(await uploads.isStaged(stagedId))) this.#abort();
 	}
 
-	#giveWay(): void {
-		if (this.isStale) this.#cut();
+	#endIfStale(): void {
+		if (this.isStale) this.#abort();
 	}
 
-	#cut(): void {
+	#abort(): void {
 		this.#isOverdue = true;
 		// Not `locked`, which would mean another client's bytes: those that came by this connection are kept.
 		if (!this.request.complete) this.request.destroy(new Failure('timeout', 'A newer connection took over.'));
@@ -154,7 +154,7 @@ export class Writers {
 		try {
 			return await work(writer);
 		} finally {
-			await writer.letGo();
+			await writer.release();
 			this.#writers.delete(key);
 			end();
 		}

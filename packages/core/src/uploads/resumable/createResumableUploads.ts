@@ -160,7 +160,7 @@ export function createResumableUploads({
 	}
 
 	/** The number of durable bytes, also while another process writes, which releases the upload if its connection is dead. */
-	async function look(viewer: Viewer, idHash: string, writer: Writer): Promise<UploadRecord> {
+	async function currentState(viewer: Viewer, idHash: string, writer: Writer): Promise<UploadRecord> {
 		const known = await heldSoFar(viewer, await find(viewer, idHash));
 		if (known === undefined) return locked(viewer, idHash, writer, (whole) => held(viewer, idHash, whole));
 		if (known.entryPath === null) await writers.askElsewhere(idHash);
@@ -198,7 +198,7 @@ export function createResumableUploads({
 				most: record.length - record.offset,
 				checksum,
 				assertRoom: () => reserved.assertRoom({ bytes: announcedBytes(request.raw.req), entries: 0 }),
-				onBytes: () => writer.noteBytes(),
+				onBytes: () => writer.onBytes(),
 				keep: (arrived) => keep(idHash, record, staged, arrived),
 				log,
 			});
@@ -243,7 +243,7 @@ export function createResumableUploads({
 			if (key !== undefined && (await uploads.find(idHash)) !== undefined)
 				return resumable.inspect(viewer, id, request);
 			return writers.alone(idHash, req, async (writer) => {
-				const begun = async () => ({ ...(await look(viewer, idHash, writer)), id });
+				const begun = async () => ({ ...(await currentState(viewer, idHash, writer)), id });
 				// Another try with this key may have been faster.
 				if (key !== undefined && (await uploads.find(idHash)) !== undefined) return begun();
 				let record: UploadRecord;
@@ -277,7 +277,7 @@ export function createResumableUploads({
 			await find(viewer, idHash);
 			await writers.awaitTakeover(idHash);
 			if (writers.isBusy(idHash)) return { ...(await find(viewer, idHash)), id };
-			const record = await writers.alone(idHash, request.raw.req, (writer) => look(viewer, idHash, writer));
+			const record = await writers.alone(idHash, request.raw.req, (writer) => currentState(viewer, idHash, writer));
 			return { ...record, id };
 		},
 

@@ -10,7 +10,7 @@ const takeoverMs = 1_500;
 /** A writer without a lease shows within a second that it is alive. One that does not for this long has stopped. */
 const signMs = 2_500;
 
-const lookMs = 100;
+const pollMs = 100;
 
 interface Dependencies {
 	/** The row as it is now. */
@@ -66,13 +66,13 @@ async function lockOrFork(
 	if (first !== 'locked') return first;
 	const { writer, monotonic } = parts;
 	const lease = await writer.lease(takeoverMs);
-	const patientUntil = monotonic() + (lease.key.hasLapsed ? 0 : signMs);
+	const deadline = monotonic() + (lease.key.hasLapsed ? 0 : signMs);
 	for (;;) {
 		const lock = await tryLock(staged);
 		if (lock !== 'locked') return lock;
 		if (lease.isAsked()) throw inUse();
-		if (monotonic() >= patientUntil) return fork(idHash, staged, parts);
-		await wait(lookMs);
+		if (monotonic() >= deadline) return fork(idHash, staged, parts);
+		await wait(pollMs);
 	}
 }
 

@@ -39,7 +39,7 @@ export async function sweepUploads(parts: Dependencies): Promise<void> {
 	} while (settled === sweptAtOnce);
 	// Until then its client gets 410, after that 404.
 	await uploads.forget(now() - config.uploads.expireAfter);
-	// Forms that a crash cut off leave staged files that no row knows of.
+	// Forms that a crash interrupted leave staged files without a row.
 	const ages = {
 		staged: now() - config.uploads.expireAfter - dayMs,
 		// A job knows of its copy from the beginning.

@@ -19,7 +19,7 @@ export async function openSqlite(path: string, migrations: readonly Migration[],
 	const database = connect(file);
 	try {
 		await assertWhole(database);
-		await patiently(() => migrate(database, file, migrations, now));
+		await retryWhileLocked(() => migrate(database, file, migrations, now));
 		return database;
 	} catch (error) {
 		await database.destroy();
@@ -49,7 +49,7 @@ async function assertWhole(database: Knex): Promise<void> {
 }
 
 /** Another process may be migrating, which takes as long as its tables are large. */
-async function patiently(work: () => Promise<void>): Promise<void> {
+async function retryWhileLocked(work: () => Promise<void>): Promise<void> {
 	const deadline = performance.now() + migrationWaitMs;
 	for (;;) {
 		try {

@@ -14,7 +14,7 @@ export const sessionIdleMs = 7 * dayMs;
 /** A session ends this long after it began, however busy it is. */
 export const sessionAbsoluteMs = 30 * dayMs;
 
-/** One that began later than that from now began while the clock was wrong, and might go on for years. */
+/** A session that began later than this from now began while the clock was wrong, and could last for years. */
 const mostClockErrorMs = dayMs;
 
 /** Sessions of one user at most. A script that signs in again and again without signing out then ends its own first. */

@@ -30,7 +30,7 @@ export interface SessionStore {
 	find(idHash: string, now: number): Promise<{ session: SessionRecord; user: SessionUser } | undefined>;
 	/** Those of these sessions that `find` would find, in one query for some hundred of them. */
 	findAlive(idHashes: readonly string[], now: number): Promise<Set<string>>;
-	/** Those of a user that go on, the one used last first. */
+	/** The valid sessions of a user, the most recently used first. */
 	list(userId: string, now: number): Promise<ListedSession[]>;
 	touch(idHash: string, now: number): Promise<void>;
 	remove(idHash: string): Promise<void>;

@@ -31,7 +31,7 @@ export interface UserStore {
 	 * caller has seen, throws `conflict` if it is another by now.
 	 */
 	setSecret(id: string, secret: string, seen?: number): Promise<number>;
-	/** Sets the same password under new parameters; sessions go on. Throws `conflict` if the secret is no longer the one that the caller has seen. */
+	/** Stores the same password under new parameters; sessions stay valid. Throws `conflict` if the secret is no longer the one that the caller has seen. */
 	renewSecret(id: string, secret: string, seen: string): Promise<void>;
 	/** Disabling ends all sessions of the user and asks for the end of their jobs, all or nothing. */
 	setDisabled(id: string, isDisabled: boolean): Promise<void>;

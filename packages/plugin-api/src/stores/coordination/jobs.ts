@@ -28,7 +28,7 @@ export interface HeldJob extends JobRunKey {
 	readonly isCancelRequested: boolean;
 	/** The lease was not renewed in time: its process may have ended. */
 	readonly isExpired: boolean;
-	/** How often its run was cut off since it last came further. */
+	/** How often its run was interrupted since its last checkpoint. */
 	readonly interruptions: number;
 }
 

@@ -8,9 +8,9 @@ export interface HomeStore {
 	forget(name: string, rootId: string): Promise<void>;
 	/** Names of the homes that are known to lie on a root, sorted. */
 	list(rootId: string): Promise<string[]>;
-	/** The root of a home, and its move if it is on its way to another one. */
+	/** The root of a home, and its move to another one, if there is one. */
 	look(name: string): Promise<{ rootId: string | undefined; move: HomeMove | undefined }>;
-	/** All that are on their way, by jobs that have not ended. */
+	/** All moves of jobs that have not ended. */
 	moves(): Promise<HomeMove[]>;
 	/** Registers this run of a job as the one that moves a home, thawed: earlier runs of the job can change nothing from now on. Throws `conflict` while another job moves it. */
 	beginMove(move: Omit<HomeMove, 'isFrozen'>): Promise<void>;
@@ -32,7 +32,7 @@ export interface HomeStore {
 	): Promise<{ holder: string; hasStopped: boolean; isSilent: boolean }[]>;
 }
 
-/** A home on its way to another root. */
+/** A home that is being moved to another root. */
 export interface HomeMove {
 	name: string;
 	jobId: string;

@@ -2,9 +2,9 @@ import type { Area, CopyStep, MoveStep, StoragePath } from '@stowage/rules';
 import { Failure, isFailure } from '@stowage/rules';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
-import { followJob } from '../../../api/jobs/followJob.js';
 import { cancel, type Job } from '../../../api/jobs/jobs.js';
 import { copyOne, moveOne, startTransfer } from '../../../api/jobs/transfers.js';
+import { waitForJob } from '../../../api/jobs/waitForJob.js';
 import { sessionQuery } from '../../../api/session/sessionQuery.js';
 import { fractionOf, progressParts, unbreakable } from '../../../ui/display/progressText.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
@@ -54,11 +54,11 @@ export function useTransfer(): RunTransfer {
 				state = 'late';
 				dismiss(key);
 			}, noticeMs);
-			const follow = (id: string) => {
+			const waitForEnd = (id: string) => {
 				jobs.set(id, undefined);
-				// Cancelled before it was known: the server would go on with it.
+				// Cancelled before its id was known: the server would continue it.
 				if (isCancelled) cancelAll();
-				return followJob(queryClient, id, (job) => {
+				return waitForJob(queryClient, id, (job) => {
 					jobs.set(id, job);
 					show();
 				}).catch((cause) => {
@@ -69,7 +69,7 @@ export function useTransfer(): RunTransfer {
 				});
 			};
 			try {
-				const outcome = plan.steps.length === 1 ? await sendOne(plan, follow) : await sendAll(plan, follow);
+				const outcome = plan.steps.length === 1 ? await sendOne(plan, waitForEnd) : await sendAll(plan, waitForEnd);
 				if (isFailure(outcome.reason, 'notSignedIn'))
 					void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
 				return outcome;
@@ -83,14 +83,14 @@ export function useTransfer(): RunTransfer {
 	);
 }
 
-type Follow = (id: string) => Promise<Job>;
+type WaitForEnd = (id: string) => Promise<Job>;
 
 /** A quick one answers as it always did. */
-async function sendOne<P extends TransferPlan>(plan: P, follow: Follow): Promise<Outcome<P['steps'][number]>> {
+async function sendOne<P extends TransferPlan>(plan: P, waitForEnd: WaitForEnd): Promise<Outcome<P['steps'][number]>> {
 	const { steps } = plan;
 	try {
 		const id = plan.kind === 'copy' ? await copyOne(copyCall(plan.steps)) : await moveOne(moveCall(plan.steps));
-		if (id !== undefined) return outcomeOf(steps, await follow(id));
+		if (id !== undefined) return outcomeOf(steps, await waitForEnd(id));
 		return { done: [...steps], failed: [], reason: undefined, isCancelled: false };
 	} catch (reason) {
 		return { done: [], failed: [...steps], reason, isCancelled: false };
@@ -107,7 +107,7 @@ export function moveCall([step]: readonly MoveStep[]) {
 	return { type, fromPath, toPath, ...(item.owner === undefined ? {} : { owner: item.owner }) };
 }
 
-async function sendAll<P extends TransferPlan>(plan: P, follow: Follow): Promise<Outcome<P['steps'][number]>> {
+async function sendAll<P extends TransferPlan>(plan: P, waitForEnd: WaitForEnd): Promise<Outcome<P['steps'][number]>> {
 	const { kind, from, to, directory, steps } = plan;
 	const items = steps.map(({ item: { path, owner } }) => ({ path, ...(owner === undefined ? {} : { owner }) }));
 	const { jobs, refusal } = await startTransfer({ kind, type: from, toType: to, directory, items });
@@ -115,7 +115,7 @@ async function sendAll<P extends TransferPlan>(plan: P, follow: Follow): Promise
 	const parts = jobs.map(({ id, items: count }) => {
 		const part = steps.slice(start, start + count);
 		start += count;
-		return follow(id).then(
+		return waitForEnd(id).then(
 			(job) => outcomeOf(part, job),
 			(reason: unknown) => ({ done: [], failed: part, reason, isCancelled: false }),
 		);

@@ -36,11 +36,11 @@ export function useMediaState(element: RefObject<HTMLMediaElement | null>): Medi
 	useEffect(() => {
 		const { current } = element;
 		if (!current) return;
-		const look = () => setState(stateOf(current));
-		look();
-		for (const event of events) current.addEventListener(event, look);
+		const update = () => setState(stateOf(current));
+		update();
+		for (const event of events) current.addEventListener(event, update);
 		return () => {
-			for (const event of events) current.removeEventListener(event, look);
+			for (const event of events) current.removeEventListener(event, update);
 		};
 	}, [element]);
 	return state;

@@ -106,7 +106,7 @@ export function EpubViewer({ file }: ViewerProps) {
 		scroller.scrollTop += by * scroller.clientHeight * pageShare;
 		if (Math.abs(scroller.scrollTop - before) < 2) step(by, by < 0 ? 1 : 0);
 	};
-	const follow = (href: string) => {
+	const openLink = (href: string) => {
 		const [path, fragment] = href.split('#', 2);
 		const to = book?.chapters.indexOf(path ?? '') ?? -1;
 		if (to < 0) return;
@@ -168,7 +168,7 @@ export function EpubViewer({ file }: ViewerProps) {
 						current={book.chapters[chapter] ?? ''}
 						onChoose={(href) => {
 							if (!isWide()) setContents(false);
-							follow(href);
+							openLink(href);
 						}}
 					/>
 				)}
@@ -178,7 +178,7 @@ export function EpubViewer({ file }: ViewerProps) {
 						className={styles.frame}
 						title={book?.title ?? file.name}
 						onReady={setFrame}
-						onLink={(address) => book && follow(joined(book.chapters[chapter] ?? '', address))}
+						onLink={(address) => book && openLink(joined(book.chapters[chapter] ?? '', address))}
 					/>
 				</div>
 			</div>

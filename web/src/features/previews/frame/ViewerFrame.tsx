@@ -12,7 +12,7 @@ export interface ViewerFrameProps {
 	className?: string | undefined;
 	/** It is there and empty. */
 	onReady: (document: Document) => void;
-	/** A link within the file was followed. */
+	/** A link within the file was clicked. */
 	onLink?: (address: string) => void;
 }
 

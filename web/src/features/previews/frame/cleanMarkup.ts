@@ -38,7 +38,7 @@ const sources = new Set([
 
 /**
  * Removes everything from a document that runs, sends or fetches, before it is added to a page. References within the file are replaced by `resolve`; links lead elsewhere
- * only where a person may follow them, and not by themselves.
+ * only by a click, and never by themselves.
  */
 export function cleanMarkup(root: ParentNode, resolve: Resolve): void {
 	for (const element of root.querySelectorAll(forbidden)) element.remove();

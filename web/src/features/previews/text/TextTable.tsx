@@ -11,7 +11,7 @@ const mostColumns = 500;
 const leastWidth = 72;
 const mostWidth = 320;
 const characterWidth = 8;
-const looked = 200;
+const sampledRows = 200;
 const number = /^[-+−(]?\s*[$€£¥]?\s*\d[\d.,'\s]*\s*[%€$£)]?$/;
 
 /** Values separated by commas or tabs; their first row names the columns. */
@@ -37,7 +37,7 @@ export function TextTable({ rows }: { rows: readonly (readonly string[])[] }) {
 	const widths = useMemo(
 		() =>
 			Array.from({ length: columns }, (_, column) => {
-				const longest = rows.slice(0, looked).reduce((most, row) => Math.max(most, row[column]?.length ?? 0), 0);
+				const longest = rows.slice(0, sampledRows).reduce((most, row) => Math.max(most, row[column]?.length ?? 0), 0);
 				return Math.min(mostWidth, Math.max(leastWidth, longest * characterWidth + 24));
 			}),
 		[rows, columns],
@@ -45,7 +45,7 @@ export function TextTable({ rows }: { rows: readonly (readonly string[])[] }) {
 	const areNumbers = useMemo(
 		() =>
 			Array.from({ length: columns }, (_, column) => {
-				const values = rows.slice(1, looked).flatMap((row) => row[column]?.trim() || []);
+				const values = rows.slice(1, sampledRows).flatMap((row) => row[column]?.trim() || []);
 				return values.length > 0 && values.every((value) => number.test(value));
 			}),
 		[rows, columns],

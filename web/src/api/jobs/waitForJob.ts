@@ -9,7 +9,7 @@ const firstPauseMs = 60;
 const lastPauseMs = 1000;
 
 /** Resolves to a job when it has ended. A lost connection only delays that. Throws `notFound` for one that the server no longer has, and when the session has ended. */
-export async function followJob(
+export async function waitForJob(
 	queryClient: QueryClient,
 	id: string,
 	onProgress: (job: Job) => void = () => {},
