@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { root } from './run.js';
 
-/** What the server and its tests import of others. Each process of a test would otherwise read and resolve some 700 files of theirs one by one. */
+/** What the server imports of others. Each process of a test would otherwise read and resolve some 700 files of theirs one by one. */
 const specifiers = [
 	'@hapi/boom',
 	'@hapi/cookie',

@@ -33,7 +33,7 @@ const rooms: Readonly<Record<string, Room>> = {
 	},
 	'plugins/storage-local/src': { may: [...forPlugins, 'koffi', 'node:'] },
 	'plugins/auth-password/src': { may: [...forPlugins, '@node-rs/argon2', 'node:'] },
-	'plugins/handbrake/src': { may: [...forPlugins, 'node:'] },
+	'plugins/handbrake/src': { may: [...forPlugins, 'execa', 'node:'] },
 	'plugins/preview/src': { may: [...forPlugins, 'sharp', 'libheif-js', 'node:'] },
 	'plugins/zip/src': { may: [...forPlugins, 'node:'] },
 	'cli/src': { may: ['@stowage/core', '@stowage/rules', 'commander', 'yauzl', 'yazl', 'koffi', 'yaml', 'node:'] },

@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { killGroup, spawnLimited } from '@stowage/plugin-api';
+import { killGroup, limitedCommand } from '@stowage/plugin-api';
 import { type Cage, cageArguments } from './cage.js';
 import { lineReader } from './progress.js';
 
@@ -43,10 +42,12 @@ export class Encoder {
 
 	/** Runs it to its end. When the signal fires it is killed with all that it started, and the signal's reason thrown once they are gone. */
 	async run(args: readonly string[], { files = [], fileBytes, signal, onLine }: EncoderRun): Promise<EncoderOutcome> {
+		// Only conversions need it, and loading it takes time.
+		const { execa } = await import('execa');
 		signal.throwIfAborted();
 		const { program, cage, memoryBytes, mayUseHardware } = this.options;
 		const whole = cage === undefined ? args : [...cageArguments(cage, program, mayUseHardware), ...args];
-		const child = spawnLimited(cage?.bwrap ?? program, whole, {
+		const command = limitedCommand(cage?.bwrap ?? program, whole, {
 			memoryBytes,
 			openFiles: 256,
 			priority: 'idle',
@@ -56,10 +57,16 @@ export class Encoder {
 			// It creates an unneeded folder there, and leaves it when it is killed.
 			env: { TMPDIR: '/nonexistent' },
 		});
+		const child = execa(command.file, command.args, {
+			...command.options,
+			// Its types name small descriptors only.
+			stdio: command.options.stdio as ['pipe', 'pipe', 'pipe', ...3[]],
+			extendEnv: false,
+			reject: false,
+			buffer: false,
+		});
 		const end = () => killGroup(child);
 		signal.addEventListener('abort', end, { once: true });
-		// If the shell that waits for it is killed, its child would live on and keep the output open.
-		child.once('exit', end);
 		let output = '';
 		const log: string[] = [];
 		const takeLine = onLine && lineReader(onLine);
@@ -73,7 +80,9 @@ export class Encoder {
 		});
 		child.stderr?.setEncoding('utf8').on('data', takeLog);
 		try {
-			const [exitCode] = (await once(child, 'close')) as [number | null];
+			const { exitCode, signal: killedBy } = await child;
+			// The shell that waits for it was killed: its child is killed, too.
+			if (killedBy !== undefined) end();
 			signal.throwIfAborted();
 			return { code: exitCode ?? 128 + 9, output, log };
 		} finally {

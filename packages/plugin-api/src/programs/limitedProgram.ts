@@ -29,6 +29,13 @@ export interface ProgramOptions extends ProgramLimits {
 	env?: Readonly<Record<string, string>>;
 }
 
+/** A command as `spawn` takes it. */
+export interface ProgramCommand {
+	file: string;
+	args: string[];
+	options: { detached: true; cwd: string; env: Record<string, string>; stdio: ['pipe', 'pipe', 'pipe', ...number[]] };
+}
+
 /** The shell sets the limits that Node can't: they apply from the first instruction on, and all child processes inherit them. */
 const limits =
 	'ulimit -c 0; ulimit -n "$1"; ulimit -d "$2"; [ -z "$3" ] || ulimit -t "$3"; [ -z "$4" ] || ulimit -f "$4"; shift 4; ';
@@ -50,10 +57,10 @@ const watched =
 	'wait $program; code=$?; kill -KILL $reader; wait $reader 2>/dev/null; exit $code';
 
 /**
- * Runs a program on untrusted input: with limits, a low priority, none of the server's environment, which holds secrets, and in a process
+ * The command that runs a program on untrusted input: with limits, a low priority, none of the server's environment, which holds secrets, and in a process
  * group of its own, so that `killGroup` ends it with all that it started. Under `endsWithInput` a program that was ended by a signal has 128 and its number as its code.
  */
-export function spawnLimited(program: string, args: readonly string[], options: ProgramOptions): ChildProcess {
+export function limitedCommand(program: string, args: readonly string[], options: ProgramOptions): ProgramCommand {
 	const { memoryBytes, cpuSeconds, fileBytes, openFiles = 64, files = [], env } = options;
 	const script =
 		limits + (options.priority === 'idle' ? idle : low) + (options.endsWithInput === true ? watched : exec);
@@ -63,23 +70,33 @@ export function spawnLimited(program: string, args: readonly string[], options: 
 		limitOrNone(cpuSeconds),
 		limitOrNone(fileBytes === undefined ? undefined : Math.ceil(fileBytes / 512)),
 	].map(String);
-	return spawn('/bin/sh', ['-c', script, 'sh', ...values, program, ...args], {
-		detached: true,
-		cwd: '/',
-		env: {
-			PATH: process.env.PATH ?? '/usr/bin:/bin',
-			LANG: 'C.UTF-8',
-			MALLOC_ARENA_MAX: '2',
-			UV_THREADPOOL_SIZE: '2',
-			...env,
+	return {
+		file: '/bin/sh',
+		args: ['-c', script, 'sh', ...values, program, ...args],
+		options: {
+			detached: true,
+			cwd: '/',
+			env: {
+				PATH: process.env.PATH ?? '/usr/bin:/bin',
+				LANG: 'C.UTF-8',
+				MALLOC_ARENA_MAX: '2',
+				UV_THREADPOOL_SIZE: '2',
+				...env,
+			},
+			stdio: ['pipe', 'pipe', 'pipe', ...files],
 		},
-		stdio: ['pipe', 'pipe', 'pipe', ...files],
-	});
+	};
 }
 
 /** Distinguished from a limit of 0. */
 function limitOrNone(limit: number | undefined): number | '' {
 	return limit === undefined || limit === Number.POSITIVE_INFINITY ? '' : limit;
+}
+
+/** Starts a limited program. */
+export function spawnLimited(program: string, args: readonly string[], options: ProgramOptions): ChildProcess {
+	const command = limitedCommand(program, args, options);
+	return spawn(command.file, command.args, command.options);
 }
 
 /** Ends a child with everything that it started, at once. */
