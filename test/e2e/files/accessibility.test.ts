@@ -80,15 +80,17 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await page.getByText('No results found').waitFor();
 	await clean(t, page, 'nothing found');
 
-	await page.goto(`${app.url}/browser/Empty?type=private`);
+	await page.getByRole('button', { name: 'Home' }).click();
+	await nameIn(page, 'Empty').click();
 	await page.getByText('This folder is empty.').waitFor();
 	await clean(t, page, 'empty folder');
 	await app.context.setOffline(true);
 	await page.getByText('You are offline.').waitFor();
 	await clean(t, page, 'offline');
 	await app.context.setOffline(false);
+	await page.getByText('You are offline.').waitFor({ state: 'detached' });
 
-	await page.goto(`${app.url}/browser?type=public`);
+	await page.getByRole('combobox', { name: 'Area' }).selectOption('public');
 	await rowOf(page, 'guest.zip').waitFor();
 	await nameIn(page, 'mine.txt').click({ button: 'right' });
 	await page.getByRole('menu').waitFor();
@@ -98,7 +100,8 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await clean(t, page, 'dialog to move back');
 	await leave();
 
-	await cleanWhileLoading(t, page, `${app.url}/browser/Photos?type=private`, 'list');
+	await page.getByRole('combobox', { name: 'Area' }).selectOption('private');
+	await cleanWhileLoading(t, page, 'list', () => nameIn(page, 'Photos').click());
 	await rowOf(page, 'one.jpg').waitFor();
 	t.deepEqual(app.faults, []);
 };

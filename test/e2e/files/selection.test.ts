@@ -43,12 +43,15 @@ test.serial(
 		const page = await app.open('/browser?type=private');
 		await nameIn(page, 'a.txt').dragTo(rowOf(page, 'Inner'));
 		await expectNotice(page, 'Moved a.txt');
+		// Then the rows below it have moved up, too.
+		await rowOf(page, 'a.txt').waitFor({ state: 'detached' });
 		await expectOnDisk(t, app.home, ['Inner/', 'Inner/a.txt', 'Inner/deep/', 'Public/', 'b.txt', 'c.txt', 'd.txt']);
 
 		await rowOf(page, 'b.txt').click({ modifiers: ['Control'] });
 		await rowOf(page, 'c.txt').click({ modifiers: ['Control'] });
 		await nameIn(page, 'c.txt').dragTo(rowOf(page, 'Inner'));
 		await expectNotice(page, 'Moved 2 items');
+		await rowOf(page, 'c.txt').waitFor({ state: 'detached' });
 		const inside = ['Inner/', 'Inner/a.txt', 'Inner/b.txt', 'Inner/c.txt', 'Inner/deep/'];
 		await expectOnDisk(t, app.home, [...inside, 'Public/', 'd.txt']);
 
@@ -57,13 +60,16 @@ test.serial(
 		await nameIn(page, 'Inner').click();
 		await nameIn(page, 'deep').dragTo(page.getByRole('navigation', { name: 'Breadcrumbs' }).getByText('Home'));
 		await expectNotice(page, 'Moved deep');
+		await rowOf(page, 'deep').waitFor({ state: 'detached' });
 		await nameIn(page, 'c.txt').dragTo(rowOf(page, 'Up Directory'));
 		await expectNotice(page, 'Moved c.txt');
 		await expectOnDisk(t, app.home, ['Inner/', 'Inner/a.txt', 'Inner/b.txt', 'Public/', 'c.txt', 'd.txt', 'deep/']);
 
 		// A protected folder can't be dragged, but accepts drops.
 		await page.keyboard.press('Backspace');
-		await rowOf(page, 'Public').waitFor();
+		// The list as it was is shown first.
+		await rowOf(page, 'deep').waitFor();
+		await rowOf(page, 'c.txt').waitFor();
 		t.is(await nameIn(page, 'Public').getAttribute('draggable'), 'false');
 		await nameIn(page, 'd.txt').dragTo(rowOf(page, 'Public'));
 		await expectOnDisk(t, app.home, [
@@ -139,6 +145,37 @@ test.serial('letters typed quickly find a name, also if a busy page handles them
 	await rowOf(page, 'bean.txt').and(page.locator(':focus')).waitFor();
 	t.deepEqual(app.faults, []);
 });
+
+test.serial(
+	'what is pressed as soon as a folder is on screen, and as soon as it is sorted, acts on what it shows',
+	async (t) => {
+		const app = await fixture.enter(t);
+		await writeFiles(app.home, { 'Box/1.txt': '1', 'Box/2.txt': '2' });
+		const page = await app.open('/browser?type=private');
+		await page.evaluate(() => {
+			new MutationObserver((_, observer) => {
+				const names = [...document.querySelectorAll('[data-part=name]')];
+				if (!names.some(({ textContent }) => textContent === '1.txt')) return;
+				observer.disconnect();
+				const stroke = { key: 'a', ctrlKey: true, bubbles: true, cancelable: true };
+				document.body.dispatchEvent(new KeyboardEvent('keydown', stroke));
+			}).observe(document, { subtree: true, childList: true });
+		});
+		await nameIn(page, 'Box').click();
+		await expectSelected(t, page, '1.txt', '2.txt');
+		await page
+			.getByRole('columnheader', { name: 'Name' })
+			.getByRole('button')
+			.evaluate(async (button: HTMLElement) => {
+				button.click();
+				await undefined;
+				button.click();
+			});
+		await page.locator('[aria-sort=descending]').waitFor();
+		await expectSelected(t, page, '2.txt', '1.txt');
+		t.deepEqual(app.faults, []);
+	},
+);
 
 test.serial('dialogs list five paths and how many more, and their keys do not change the list', async (t) => {
 	const app = await fixture.enter(t);

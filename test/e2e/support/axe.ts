@@ -18,12 +18,12 @@ export async function clean(t: ExecutionContext, page: Page, state: string): Pro
 	);
 }
 
-/** Fails if axe finds a violation while the list of a folder is fetched, whose answer is held until it has looked. */
+/** Fails if axe finds a violation while the list of a folder that `open` opens is fetched, whose answer is held until it has looked. */
 export async function cleanWhileLoading(
 	t: ExecutionContext,
 	page: Page,
-	address: string,
 	view: 'list' | 'grid',
+	open: () => Promise<void>,
 ): Promise<void> {
 	let answer = () => {};
 	const answered = new Promise<void>((resolve) => {
@@ -33,7 +33,7 @@ export async function cleanWhileLoading(
 		await answered;
 		await route.continue();
 	});
-	await page.goto(address);
+	await open();
 	await page.locator(`[role=grid][data-view=${view}][aria-busy=true]`).waitFor();
 	await clean(t, page, 'loading');
 	answer();

@@ -80,6 +80,7 @@ function makeFixture(test: TestFn, settings: readonly string[]): Fixture {
 				await mkdir(path.join(files, tree), { recursive: true });
 			}
 			const context = await browser.newContext({ viewport, hasTouch, isMobile: hasTouch, reducedMotion: 'reduce' });
+			context.setDefaultTimeout(timeoutMs);
 			t.teardown(() => context.close());
 			const [name = '', ...value] = cookie.split('=');
 			// A server with an https address has cookies for https only, which a browser sends to no plain host but its own.

@@ -11,7 +11,8 @@ export function App() {
 		<QueryClientProvider client={queryClient}>
 			<NotificationProvider>
 				<UploadQueueProvider>
-					<BrowserRouter basename={basePath === '' ? '/' : basePath}>
+					{/* Without transitions: what is pressed next, however soon, acts on the folder that was opened and not on the one before. */}
+					<BrowserRouter basename={basePath === '' ? '/' : basePath} useTransitions={false}>
 						<AppRoutes />
 					</BrowserRouter>
 				</UploadQueueProvider>

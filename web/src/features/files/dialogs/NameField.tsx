@@ -1,5 +1,5 @@
 import { FormGroup, InputGroup } from '@blueprintjs/core';
-import { useEffect, useId, useRef } from 'react';
+import { useId, useLayoutEffect, useRef } from 'react';
 
 export interface NameFieldProps {
 	label: string;
@@ -17,7 +17,8 @@ export function NameField({ label, value, onChange, error, placeholder, selected
 	const errorId = useId();
 	const input = useRef<HTMLInputElement>(null);
 	const initial = useRef(selected);
-	useEffect(() => input.current?.setSelectionRange(0, initial.current), []);
+	// Before any key can arrive, or it would replace what was typed by then.
+	useLayoutEffect(() => input.current?.setSelectionRange(0, initial.current), []);
 	return (
 		<FormGroup
 			label={label}

@@ -1,4 +1,5 @@
-import { useEffect, useRef, useState } from 'react';
+import { useLayoutEffect, useState } from 'react';
+import { useLatest } from '../../../ui/useLatest.js';
 
 /** The effect of a drop: to upload files from outside, or to move entries of the list. */
 export type DropEffect = 'copy' | 'move' | 'none';
@@ -19,13 +20,10 @@ export interface FolderDropOptions {
  * dragged over the page itself.
  */
 export function useFolderDrops(options: FolderDropOptions): boolean {
-	const latest = useRef(options);
-	useEffect(() => {
-		latest.current = options;
-	});
+	const latest = useLatest(options);
 	const [isOverPage, setOverPage] = useState(false);
 
-	useEffect(() => {
+	useLayoutEffect(() => {
 		let marked: HTMLElement | undefined;
 		const mark = (element: HTMLElement | undefined) => {
 			if (element === marked) return;

@@ -1,5 +1,6 @@
 import { Classes } from '@blueprintjs/core';
-import { type KeyboardEvent as ReactKeyboardEvent, useCallback, useEffect, useRef } from 'react';
+import { type KeyboardEvent as ReactKeyboardEvent, useCallback, useLayoutEffect, useRef } from 'react';
+import { useLatest } from '../../../ui/useLatest.js';
 import type { Rows } from '../list/rows.js';
 import { findByPrefix, type Movement, moveCursor, type TypedPrefix, typeLetter } from '../selection/cursor.js';
 import { type Cursor, cursorIndex, type Selection, type SelectionAction } from '../selection/selection.js';
@@ -24,10 +25,7 @@ export interface ListKeysOptions {
 
 /** Handles the keys of the list, and those of them that also apply when the focus is elsewhere. */
 export function useListKeys(options: ListKeysOptions): (event: ReactKeyboardEvent) => void {
-	const latest = useRef(options);
-	useEffect(() => {
-		latest.current = options;
-	});
+	const latest = useLatest(options);
 	const typed = useRef<TypedPrefix>({ text: '', at: 0 });
 
 	const handle = useCallback((event: KeyboardEvent | ReactKeyboardEvent, scope: KeyScope) => {
@@ -41,7 +39,7 @@ export function useListKeys(options: ListKeysOptions): (event: ReactKeyboardEven
 		run(command, latest.current, typed.current.text);
 	}, []);
 
-	useEffect(() => {
+	useLayoutEffect(() => {
 		const listen = (event: KeyboardEvent) => {
 			if (!event.defaultPrevented) handle(event, scopeOf(event.target));
 		};
@@ -49,7 +47,8 @@ export function useListKeys(options: ListKeysOptions): (event: ReactKeyboardEven
 		return () => window.removeEventListener('keydown', listen);
 	}, [handle]);
 
-	return useCallback((event: ReactKeyboardEvent) => handle(event, 'list'), [handle]);
+	// A dialog that has just been opened may not have the focus yet.
+	return useCallback((event: ReactKeyboardEvent) => handle(event, isCovered() ? 'none' : 'list'), [handle]);
 }
 
 /** Where the focus is, which decides the keys that apply. */

@@ -1,4 +1,5 @@
-import { useEffect, useRef } from 'react';
+import { useLayoutEffect } from 'react';
+import { useLatest } from '../../../ui/useLatest.js';
 import { isCovered, isEditable } from './useListKeys.js';
 
 export interface PasteOptions {
@@ -10,11 +11,8 @@ export interface PasteOptions {
 
 /** Handles the browser's paste event, which gives access to pasted files without a permission. */
 export function usePasteEvent(options: PasteOptions): void {
-	const latest = useRef(options);
-	useEffect(() => {
-		latest.current = options;
-	});
-	useEffect(() => {
+	const latest = useLatest(options);
+	useLayoutEffect(() => {
 		const paste = (event: ClipboardEvent) => {
 			if (event.defaultPrevented || isCovered() || isEditable(event.target)) return;
 			event.preventDefault();

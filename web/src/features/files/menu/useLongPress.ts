@@ -1,4 +1,5 @@
 import { type PointerEvent as ReactPointerEvent, useEffect, useMemo, useRef } from 'react';
+import { useLatest } from '../../../ui/useLatest.js';
 import type { Point } from '../selection/rubberBand.js';
 
 const longPressMs = 500;
@@ -18,10 +19,7 @@ export interface LongPress {
 
 /** Calls back after a long press. Scrolling cancels the pointer and with it the press. */
 export function useLongPress(onPress: (target: Element, at: Point) => void): LongPress {
-	const latest = useRef(onPress);
-	useEffect(() => {
-		latest.current = onPress;
-	});
+	const latest = useLatest(onPress);
 	const press = useRef<{ timer: ReturnType<typeof setTimeout>; at: Point } | undefined>(undefined);
 	const hasPressed = useRef(false);
 	useEffect(() => () => clearTimeout(press.current?.timer), []);

@@ -1,6 +1,8 @@
 import { type Area, type Clipboard, type Entry, parsePath, type StoragePath, type Viewer } from '@stowage/rules';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useMemo, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
+import { useLatest } from '../../../ui/useLatest.js';
 import type { FileDialog } from '../dialogs/fileDialog.js';
 import type { FolderView } from '../folder/useFolderView.js';
 import { keyOf } from '../list/rows.js';
@@ -47,10 +49,7 @@ export function useFileActions(context: ActionContext): FileActions {
 	const { notify } = useNotify();
 	const [dialog, setDialog] = useState<FileDialog>();
 	const [clipboard, setClipboard] = useState<Clipboard>();
-	const latest = useRef({ ...context, clipboard });
-	useEffect(() => {
-		latest.current = { ...context, clipboard };
-	});
+	const latest = useLatest({ ...context, clipboard });
 
 	const perform = useMemo((): Perform => {
 		let pasting: Clipboard | undefined;
@@ -77,8 +76,8 @@ export function useFileActions(context: ActionContext): FileActions {
 			pasting = pasted;
 			void operations.paste(pasted, directory).then((left) => {
 				pasting = undefined;
-				// Something else may have been cut or copied meanwhile.
-				setClipboard((current) => (current === pasted ? left : current));
+				// At once, or a key that comes before the next render would paste again. Something else may have been cut or copied meanwhile.
+				flushSync(() => setClipboard((current) => (current === pasted ? left : current)));
 			});
 		};
 		const startDownload = (entries: readonly Entry[], asZip: boolean) => {

@@ -1,4 +1,5 @@
 import { type PointerEvent as ReactPointerEvent, type RefObject, useCallback, useEffect, useRef } from 'react';
+import { useLatest } from '../../../ui/useLatest.js';
 import type { Layout } from '../layout/layout.js';
 import type { Rows } from '../list/rows.js';
 import { bandBetween, bandUpdateInterval, isBand, type Point, rangesInBand, scrollAtEdge } from './rubberBand.js';
@@ -22,10 +23,7 @@ export interface RubberBand {
 
 /** Draws a band from empty space or a row's free area, selects the entries that it touches and scrolls at the edges. */
 export function useRubberBand(options: RubberBandOptions): RubberBand {
-	const latest = useRef(options);
-	useEffect(() => {
-		latest.current = options;
-	});
+	const latest = useLatest(options);
 	const hasJustEnded = useRef(false);
 	const stop = useRef<() => void>(undefined);
 	useEffect(() => () => stop.current?.(), []);

@@ -1,12 +1,10 @@
-import { useEffect, useRef } from 'react';
+import { useLayoutEffect } from 'react';
+import { useLatest } from '../../../ui/useLatest.js';
 
 /** The keys of a viewer, while no field or handle in it has a use for them. The handler answers whether it took the key. */
 export function useKeys(onKey: (event: KeyboardEvent) => boolean): void {
-	const latest = useRef(onKey);
-	useEffect(() => {
-		latest.current = onKey;
-	});
-	useEffect(() => {
+	const latest = useLatest(onKey);
+	useLayoutEffect(() => {
 		const listen = (event: KeyboardEvent) => {
 			if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
 			const target = event.target as Element | null;

@@ -1,4 +1,5 @@
-import { type Dispatch, type RefObject, type SetStateAction, useEffect, useRef } from 'react';
+import { type Dispatch, type RefObject, type SetStateAction, useEffect } from 'react';
+import { useLatest } from '../../../ui/useLatest.js';
 import { fitted, type ImageView, type Point, panBy, wheelStep, zoomTo } from './imageView.js';
 
 export interface GesturesOptions {
@@ -18,10 +19,7 @@ const doubleTapReach = 30;
 
 /** Wheel, drag, pinch, swipe, double click and double tap on a picture. */
 export function useGestures(options: GesturesOptions): void {
-	const latest = useRef(options);
-	useEffect(() => {
-		latest.current = options;
-	});
+	const latest = useLatest(options);
 	const element = options.stage.current;
 	const { stage } = options;
 

@@ -1,8 +1,9 @@
 import { Button, Dialog } from '@blueprintjs/core';
 import { CrossIcon, DragHandleVerticalIcon } from '@blueprintjs/icons';
 import { type Area, type Entry, previewOf } from '@stowage/rules';
-import { useEffect, useId, useMemo, useRef, useState } from 'react';
+import { useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { dialogMilliseconds, useLast, useOpenings } from '../../../ui/dialogs/dialogs.js';
+import { useLatest } from '../../../ui/useLatest.js';
 import { DownloadLink } from '../common/DownloadLink.js';
 import { previewFile } from '../common/previewFile.js';
 import { useKeys } from '../common/useKeys.js';
@@ -99,11 +100,8 @@ function Panel({ area, entry, entries, isOpen, onShow, onClose, onClosed }: Pane
 
 /** Escape leaves full screen, and only the next one the panel. */
 function useEscape(isOpen: boolean, onEscape: () => void): void {
-	const latest = useRef(onEscape);
-	useEffect(() => {
-		latest.current = onEscape;
-	});
-	useEffect(() => {
+	const latest = useLatest(onEscape);
+	useLayoutEffect(() => {
 		if (!isOpen) return;
 		const listen = (event: KeyboardEvent) => {
 			if (event.key !== 'Escape' || event.defaultPrevented) return;

@@ -12,6 +12,7 @@ import {
 import { messages } from '../../../messages.js';
 import type { Notice } from '../../../ui/notifications/notifications.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
+import { useLatest } from '../../../ui/useLatest.js';
 import { type Chosen, hasFolders } from '../choosing/chosenFiles.js';
 import {
 	isWaiting,
@@ -37,10 +38,7 @@ const successMs = 3000;
 export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueueAction>) {
 	const queryClient = useQueryClient();
 	const { notify, dismiss } = useNotify();
-	const latest = useRef(state);
-	useEffect(() => {
-		latest.current = state;
-	}, [state]);
+	const latest = useLatest(state);
 	const running = useRef<{ abort: AbortController; ended: Promise<void> } | undefined>(undefined);
 
 	useEffect(() => {
