@@ -11,10 +11,11 @@ import { uploadTimeoutMs } from '../support/timeouts.js';
 import { makeFile, type Network, networkOf, sha256, successMs, waitForUpload } from '../support/uploads.js';
 
 const megabyte = 1024 * 1024;
-const size = 30 * megabyte;
+const size = 20 * megabyte;
 const piece = 8 * megabyte;
 
-const inMiddle = 2 * piece;
+/** Where the second of three chunks begins. */
+const inMiddle = piece;
 
 interface Visit {
 	page: Page;
@@ -87,16 +88,18 @@ async function enter(t: ExecutionContext, url = plainName(server.url)): Promise<
 /** Begins an upload that is in the middle of a chunk until the network is restored. */
 async function begin({ page, line }: Visit): Promise<void> {
 	let isClogged = false;
+	let arrive = () => {};
 	const isInMiddle = new Promise<void>((resolve) => {
-		void page.route('**/api/uploads/*', async (route) => {
-			const request = route.request();
-			if (request.method() === 'PATCH' && Number(request.headers()['upload-offset']) === inMiddle) {
-				if (!isClogged) await line.throttle();
-				isClogged = true;
-				resolve();
-			}
-			await route.continue();
-		});
+		arrive = resolve;
+	});
+	await page.route('**/api/uploads/*', async (route) => {
+		const request = route.request();
+		if (request.method() === 'PATCH' && Number(request.headers()['upload-offset']) === inMiddle) {
+			if (!isClogged) await line.throttle();
+			isClogged = true;
+			arrive();
+		}
+		await route.continue();
 	});
 	await page.setInputFiles('input[type=file]', source);
 	await page.getByRole('button', { name: 'Upload All' }).click();

@@ -4,7 +4,7 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { clean } from '../support/axe.js';
-import { desktop, phone } from '../support/browser.js';
+import { desktop, openPage, phone } from '../support/browser.js';
 import { expectOnDisk, rowOf, setUpFixture, treeOf, writeFiles } from '../support/fileManager.js';
 import { holdTimers, releaseTimers } from '../support/heldTimers.js';
 import { expectNotice } from '../support/notices.js';
@@ -172,8 +172,7 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const sources = await sourceFolder(t);
 	await writeFiles(sources, { 'refused.txt': 'a', 'done.txt': 'b', 'held.txt': 'c', 'waiting.txt': 'd' });
 	await holdTimers(manager.context, successMs);
-	const page = await manager.open('/browser?type=private');
-	await page.goto(`${manager.url}/`);
+	const { page } = await openPage(manager.context, `${manager.url}/`, manager.faults);
 	let release = () => {};
 	const held = new Promise<void>((resolve) => {
 		release = resolve;
