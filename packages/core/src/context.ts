@@ -16,7 +16,7 @@ export interface Context {
 export interface RequestContext {
 	/** Random, and the same in every line of this request. */
 	readonly id: string;
-	/** Who asks, as far as is known by now. */
+	/** The viewer, once authenticated. */
 	readonly asker: { readonly client: { readonly address: string }; readonly viewer: Viewer };
 }
 

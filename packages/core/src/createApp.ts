@@ -46,7 +46,7 @@ export interface AppOptions {
 	now?: () => number;
 	/** Milliseconds of a monotonic clock: for spans within this process. */
 	monotonic?: () => number;
-	/** Milliseconds of a second in which a body has to come. @default 1000 */
+	/** The length of a second in the minimum speed of bodies, in milliseconds. @default 1000 */
 	bodySecondMs?: number;
 	/** Milliseconds that the event loop may be late before requests are refused with 503; 0 never refuses. */
 	mostLateMs?: number;
@@ -97,7 +97,7 @@ export async function createApp(
 	}
 }
 
-/** In the order in which one thing needs another; `parts` are closed the other way round. */
+/** In the order of their dependencies; `parts` are closed in reverse order. */
 async function assemble(
 	config: Config,
 	database: Database,

@@ -37,7 +37,7 @@ export type { RootState } from './storage/roots/RootAdministration.js';
 
 /**
  * Builds the server with its database, storage and plugins. Errors of the configuration or a plugin are thrown here, before it
- * listens. Loaded by this call: who asks for a command's help need not wait for a server.
+ * listens. Imported by this call, so that the help of a command does not wait for the server's code.
  */
 export async function createApp(config: Config, options?: AppOptions): Promise<App> {
 	const server = await import('./createApp.js');

@@ -35,7 +35,7 @@ export class SessionSubscriptions {
 				for (const onEnd of [...subscribers]) onEnd();
 			}
 		} catch {
-			// A database that is away ends no session; each request that needs it says so.
+			// An outage of the database ends no session; each request that needs it fails by itself.
 		} finally {
 			this.#isLooking = false;
 		}

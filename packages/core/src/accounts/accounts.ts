@@ -25,7 +25,7 @@ export interface Accounts {
 	/** Renames an account and its home, and ends its sessions. An interrupted call continues when it is made again. Throws `alreadyExists` as `create` does. */
 	rename(username: string, newName: string): Promise<void>;
 	setDisabled(username: string, isDisabled: boolean): Promise<void>;
-	/** Removes the account after its files. Resolves to the name of the folder that they lie in, where they were moved. */
+	/** Removes the files, then the account. Resolves to the name of the folder that the files were moved to, if they were. */
 	remove(username: string, fate: FilesFate): Promise<string | undefined>;
 	/** Throws `notFound`. */
 	find(username: string): Promise<UserRecord>;
@@ -37,7 +37,7 @@ export interface Accounts {
 	queue: FairQueue;
 }
 
-/** Whom password hashes are computed for. */
+/** The client of a password hash. */
 export interface Caller {
 	address: string;
 	/** Fires when the client no longer waits for the response. */
@@ -94,7 +94,7 @@ export function createAccounts(parts: Dependencies): Accounts {
 			await users.renewSecret(user.id, secret, user.secret);
 			return { ...user, secret };
 		} catch (error) {
-			// The old parameters are good enough until there is room for new ones.
+			// The old parameters are sufficient until there is room for new ones.
 			if (isFailure(error, 'storageFull')) return user;
 			if (!isFailure(error, 'conflict')) throw error;
 			// Another call was first: a sign-in with the same password, or a new password, which makes this hash obsolete.

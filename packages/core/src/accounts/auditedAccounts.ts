@@ -14,7 +14,7 @@ export function auditedAccounts(accounts: Accounts, audit: Audit): Accounts {
 		signUp: (username, password, client) =>
 			audit.recorded(
 				{ action: 'signUp' },
-				// An account that is made for oneself is one line.
+				// A user who registers is one line.
 				() => accounts.signUp(username, password, client),
 				(user) => ({ viewer: viewerOf(user) }),
 			),

@@ -4,10 +4,10 @@ import type { Request, UserRecord } from '@stowage/plugin-api';
 import type { Config } from '../config/schema.js';
 import { cookieNames, cookiePath } from './ownCookies.js';
 
-/** How long a client is known after it has signed in. */
+/** How long a client stays known after a sign-in. */
 const lifeMs = 180 * 24 * 60 * 60_000;
 
-/** Accounts by which one client may be known, such as a family's on one computer. */
+/** Accounts that know one client, such as a family's on one computer. */
 const mostAccounts = 5;
 
 /**
@@ -17,7 +17,7 @@ const mostAccounts = 5;
 export interface KnownClients {
 	/** The random id under which the request's client is known to the user. It takes the same time for an unknown client. */
 	idOf(request: Request, user: UserRecord | undefined): string | undefined;
-	/** Makes the client known to the user who has just proved to be who they are. */
+	/** Makes the client known to the user who has just signed in. */
 	remember(request: Request, h: ResponseToolkit, user: UserRecord): void;
 }
 

@@ -7,7 +7,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** Failed tries a minute from one address at one account. */
+/** Failed attempts a minute from one address at one account. */
 const triesAtOneAccount = 10;
 
 /** Failed attempts from one address at all accounts together: at most this many in a window, which lasts a minute, and twice as long after each further such number of a day. */
@@ -21,7 +21,7 @@ const triesFromOneAddressADay = 300;
 const triesFromAnywhere = 100;
 const longestWaitAtAccountMs = 2 * hourMs;
 
-/** Failed tries a day of one client that is known to the account. Beyond, it is a stranger like any other. */
+/** Failed attempts a day of one client that is known to the account. Above that it counts as unknown. */
 const triesOfKnownClient = 30;
 
 /** The origin of an attempt. */
@@ -82,7 +82,7 @@ export async function limitTries<T>(
 		isFailedTry = result === undefined;
 		return result;
 	} finally {
-		// A success, a refusal and a fault of ours are no failed tries of theirs.
+		// Only a wrong password counts as a failed attempt, not a success, a refusal or an error of the server.
 		if (!isFailedTry) await limits.releaseEach(counted);
 	}
 }

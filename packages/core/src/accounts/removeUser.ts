@@ -11,7 +11,7 @@ export type FilesFate = { kind: 'keep' } | { kind: 'delete' } | { kind: 'move'; 
 
 /**
  * Removes an account, its files first: after an interruption the same call continues. The user can't be signed in meanwhile and upload more files. Resolves to the name of the
- * folder that the files lie in now, where they were moved.
+ * folder that the files were moved to, if they were.
  */
 export async function removeUser(
 	user: UserRecord,

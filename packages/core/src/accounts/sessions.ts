@@ -36,7 +36,7 @@ export interface SessionInfo extends SessionClient {
 }
 
 export interface Sessions {
-	/** Begins a session with a new id, whatever the client had before; that one ends. Throws `conflict` if the user's sessions were ended since that was known of them. */
+	/** Begins a session with a new id and ends the client's former one. Throws `conflict` if the user's sessions were ended since the user was read. */
 	begin(request: Request, user: UserRecord): Promise<void>;
 	/** The user's active sessions, the most recently used first. Their ids identify them and grant no access. */
 	list(userId: string): Promise<SessionInfo[]>;
@@ -92,7 +92,7 @@ export async function registerSessions(
 	const find = async (idHash: string, now: number) => (ended.has(idHash) ? undefined : await store.find(idHash, now));
 	const validate = async (request: Request, cookies: unknown, isForHttps: boolean) => {
 		if (request.client.isHttps !== isForHttps) return { isValid: false };
-		// A cookie of a parent path may come beside the one of our own: whichever is known counts.
+		// A cookie of a parent path may be sent beside our own one: any known value is accepted.
 		const idHashes = [cookies].flat().flatMap((cookie) => (isCookie(cookie) ? [secretHash(cookie.id)] : []));
 		const now = clock();
 		for (const idHash of idHashes) {
@@ -134,7 +134,7 @@ export async function registerSessions(
 		keepOwnCookies(request.raw.req.headers, cookieNames(config, request.client.isHttps));
 		return h.continue;
 	});
-	// The likelier one first: the other one's refusal costs an error.
+	// The likelier one first, since a failure costs an error.
 	const strategies = config.publicUrl.startsWith('https:') ? ['https', 'http'] : ['http', 'https'];
 	server.auth.default({ strategies, mode: 'try' });
 

@@ -14,11 +14,11 @@ export function contentKeyOf({ id, version }: Pick<StorageItem, 'id' | 'version'
 	return hash('sha256', `${id} ${version}`, 'base64url').slice(0, keyLength);
 }
 
-/** Characters of a key, and the bytes that they stand for. */
+/** Characters of a key, and the bytes that they encode. */
 const keyLength = 24;
 const keyBytes = 18;
 
-/** Where the fields of a record lie. */
+/** The offsets of the fields in a record. */
 const mtimeAt = 8;
 const nameAt = 16;
 const folderAt = 20;
@@ -84,20 +84,20 @@ export class Manifest {
 		this.#order[this.#count++] = this.#recordCount++;
 	}
 
-	/** Sorts the entries from `first` on by name. They lie in one folder. */
+	/** Sorts the entries from `first` on by name. They are in one folder. */
 	async sortFrom(first: number, pace: Pace, signal?: AbortSignal): Promise<void> {
 		const order = this.#order.subarray(first, this.#count);
 		await sortSteadily(order, (record) => this.#lastName(record), pace, signal);
 		this.#recent = [];
 	}
 
-	/** Says how an entry is called in the archive, once all tops have a name. */
+	/** Sets the function for entry names, once all tops have a name. */
 	name(nameOf: (top: number, path: StoragePath) => string): void {
 		this.#nameOf = nameOf;
 		this.#recent = [];
 	}
 
-	/** Leaves out the entries whose indexes are given in their order. */
+	/** Removes the entries with these indexes, which are in order. */
 	drop(indexes: readonly number[]): void {
 		if (indexes.length === 0) return;
 		const dropped = new Set(indexes);
@@ -163,7 +163,7 @@ export class Manifest {
 		this.#order = larger;
 	}
 
-	/** A name, which has 255 bytes at most, lies on one page. */
+	/** A name, which has at most 255 bytes, is on one page. */
 	#addName(name: string, bytes: number): number {
 		if (
 			(this.#namesEnd % namePageBytes) + bytes > namePageBytes ||

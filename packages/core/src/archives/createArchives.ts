@@ -21,7 +21,7 @@ export interface OpenSelection {
 	items: readonly ChosenItem[];
 }
 
-/** For whom a selection is opened, as limits count. */
+/** The client and the viewer of an archive. */
 export interface Asker {
 	/** The `clientKey` of the caller, who may not be the viewer: anybody may use a link. */
 	client: string;
@@ -31,7 +31,7 @@ export interface Asker {
 export interface Archives {
 	/**
 	 * Makes the archive of a selection as it is now and as the viewer may see it. Its version is the same as long as its bytes are. Throws `notFound` if something
-	 * chosen is not there, `tooLarge` for more than an archive may hold, `rateLimited` or `unavailable` while too much is under way for one client or for all, and
+	 * selected does not exist, `tooLarge` for more than an archive may contain, `rateLimited` or `unavailable` while too much is under way for one client or for all, and
 	 * `unavailable` where no plugin offers archives.
 	 */
 	open(viewer: Viewer, selection: Selection, asker: Asker): Promise<OpenSelection>;
@@ -167,7 +167,7 @@ function changed(cause?: unknown): Failure {
 	return new Failure('conflict', 'A file of a ZIP is no longer what it was when the ZIP was begun.', { cause });
 }
 
-/** The permission is asked for again, and the bytes must be those that the archive was laid out for. */
+/** The permission is checked again, and the bytes must be those that the archive was laid out for. */
 async function openUnchanged(files: Files, viewer: Viewer, area: Area, entry: ManifestEntry): Promise<OpenFile> {
 	const { path, owner } = entry;
 	const { file } = await files.open(viewer, { area, path, ...ownedBy(owner) }).catch((error: unknown) => {

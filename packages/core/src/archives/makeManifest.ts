@@ -32,7 +32,7 @@ export interface Contents {
 	chosen: Chosen[];
 	/** How many items were left out since they can't be read. */
 	skipped: number;
-	/** Another one for every other list of contents. */
+	/** A fingerprint of the list of contents. */
 	fingerprint: string;
 }
 
@@ -140,7 +140,7 @@ async function namesOf(
 	signal: AbortSignal | undefined,
 ): Promise<(top: number, path: StoragePath) => string> {
 	const nameNext = archiveNamer();
-	/** Of items that another one's name made take a different one. */
+	/** Items that got another name because of a conflict. */
 	const renamed = new Map<number, string>();
 	for (const [top, item] of items.entries()) {
 		if (pace.isDue) await pace.rest(signal);
@@ -194,7 +194,7 @@ function* withoutTwins(area: Area, chosen: readonly ChosenItem[]): Generator<Cho
 function coveredBy(items: ReadonlyMap<string, WalkedItem>): (item: WalkedItem) => boolean {
 	const known = new Map<string, boolean>();
 	return (item) => {
-		/** Folders from the item's own up, until one is known. */
+		/** Folders from the item's own upwards, until a known one. */
 		const above: string[] = [];
 		let isCovered = false;
 		for (let path = parentPath(item.path); path !== ''; path = parentPath(path)) {

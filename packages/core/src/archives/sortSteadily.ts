@@ -22,7 +22,7 @@ export async function sortSteadily(
 	}
 	if (from !== numbers) numbers.set(from);
 
-	/** Merges two sorted runs that lie one behind the other. */
+	/** Merges two adjacent sorted runs. */
 	async function merge(start: number, width: number): Promise<void> {
 		const middle = Math.min(start + width, numbers.length);
 		const end = Math.min(middle + width, numbers.length);

@@ -34,7 +34,7 @@ interface Options {
 }
 
 /**
- * Appends lines to the files of a folder, in the order in which they come and without anybody waiting. Other processes may append to the same files: a batch of whole
+ * Appends lines to the files of a folder, in the order of the calls, without making a caller wait. Other processes may append to the same files: a batch of whole
  * lines is one write at the end of the file, and each of them finds the name of a new part by itself. Lines that can't be written are lost, and counted.
  */
 export class AuditFile {
@@ -54,7 +54,7 @@ export class AuditFile {
 		this.#options = options;
 	}
 
-	/** Takes a line with its line feed; `time` says into which day's file it goes. */
+	/** Appends a line with its line feed; `time` determines the day's file. */
 	append(text: string, time: number): void {
 		if (this.#waitingBytes + text.length > mostWaitingBytes) {
 			this.#lose(1, new Error('The disk takes no more lines.'));
@@ -164,7 +164,7 @@ export class AuditFile {
 		return (await auditFiles(this.#folder)).findLast((file) => file.day === day)?.part;
 	}
 
-	/** The first part from there on that has room and is ours to write. */
+	/** The first part from there on that has room and can be written. */
 	async #openPart(day: string, first: number): Promise<{ handle: FileHandle; part: number; size: number }> {
 		for (let part = first; ; part++) {
 			try {

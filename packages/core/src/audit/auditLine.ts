@@ -44,12 +44,12 @@ export interface AuditEvent {
 	/** Who, where that is not who the request or the job belongs to. */
 	viewer?: Viewer;
 	area?: Area;
-	/** Whose tree or home it lies in. */
+	/** The owner of the tree or home. */
 	owner?: Owner;
 	path?: string;
-	/** Where it came to lie, relative to its area. */
+	/** The new path, relative to its area. */
 	to?: string;
-	/** In which area that is, where it is another one. */
+	/** The area of that path, if it is another one. */
 	toArea?: Area;
 	/** The selected items, if there are several. */
 	paths?: readonly string[];
@@ -62,7 +62,7 @@ export interface AuditEvent {
 	title?: string;
 	entries?: number;
 	bytes?: number;
-	/** How many requests of one client within a minute the line stands for. */
+	/** The number of requests of one client within a minute, if the line is for several. */
 	requests?: number;
 }
 
@@ -72,7 +72,7 @@ export interface AuditOutcome {
 	reason?: string;
 }
 
-/** One thing by its place, several by the paths of some of them. */
+/** One item by its place, several by the paths of some of them. */
 export function chosen(items: readonly { path: string; owner?: Owner }[]): Partial<AuditEvent> {
 	const [only] = items;
 	if (items.length === 1 && only !== undefined) return { ...only };
@@ -89,7 +89,7 @@ export interface AuditRecord extends Omit<AuditEvent, 'viewer'>, AuditOutcome {
 	address?: string;
 	request?: string;
 	job?: string;
-	/** Who used the command line, by the name that the system knows them by. */
+	/** The system's name for the user of the command line. */
 	systemUser?: string;
 }
 

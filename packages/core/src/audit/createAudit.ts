@@ -80,7 +80,7 @@ export function createAudit({ config, log, now, monotonic, bytesSent, systemUser
 		if (outcome.outcome !== 'refused') return write(event, outcome, originNow());
 		const key = keyOf(event, outcome);
 		if (repeats.has(key)) return repeats.add(key, event, () => {});
-		// The first one is there at once; a flood is one more line a minute.
+		// The first one is written at once; a flood is one more line a minute.
 		const origin = originNow();
 		write(event, outcome, origin);
 		repeats.add(key, { ...event, requests: 0 }, (sum) => {
@@ -95,7 +95,7 @@ export function createAudit({ config, log, now, monotonic, bytesSent, systemUser
 		const sent = { ...event, ...bytes };
 		const origin = originNow();
 		if (statusCode === 200) return write(sent, { outcome: response.writableEnded ? 'ok' : 'cancelled' }, origin);
-		// Players ask for a part, leave it and ask for another.
+		// Players request a part, abort it and request another.
 		const outcome = { outcome: 'ok' } as const;
 		repeats.add(keyOf(event, outcome), sent, (sum) => write(sum, outcome, origin));
 	};

@@ -28,7 +28,7 @@ export async function* readAudit(
 	{ signal, onCaughtUp }: { signal?: AbortSignal; onCaughtUp?: () => void } = {},
 ): AsyncGenerator<AuditRecord> {
 	const folder = auditFolder(dataDir);
-	/** How far each file was read, up to a whole line. */
+	/** The read offset of each file, up to a complete line. */
 	const offsets = new Map<string, number>();
 	do {
 		for (const files of byDay(await unlessDenied(folder, auditFiles(folder)))) {
@@ -67,7 +67,7 @@ function fits({ time, ...record }: AuditRecord, { user, actions, path: at, since
 	return paths.some((each) => each !== undefined && isWithin(each as StoragePath, at as StoragePath));
 }
 
-/** Several files of one day, that several processes or parts wrote, as one. */
+/** Merges the files of one day, which several processes or parts wrote. */
 async function* inOrder(sources: readonly AsyncGenerator<AuditRecord>[]): AsyncGenerator<AuditRecord> {
 	try {
 		const heads = await Promise.all(sources.map(async (source) => ({ source, next: await source.next() })));
@@ -89,7 +89,7 @@ async function* inOrder(sources: readonly AsyncGenerator<AuditRecord>[]): AsyncG
 /** Longer than any line of ours; longer lines are skipped: a disk that lost its power may leave a file of zeros. */
 const longestRead = 2 * longestLine;
 
-/** The whole lines from where the last reading of the file ended. */
+/** The complete lines after the end of the last reading. */
 async function* recordsOf(file: string, offsets: Map<string, number>): AsyncGenerator<AuditRecord> {
 	let offset = offsets.get(file) ?? 0;
 	if (offset > 0 && (await sizeOf(file)) <= offset) return;

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { Failure, isFailure } from '@stowage/rules';
 
-/** How slowly a body may come. Only the time counts in which we wait for the client: a disk that makes it wait is no fault of the client's. */
+/** The minimum speed of a body. Only the time counts in which the server waits for the client, not the time in which a slow disk makes the client wait. */
 export interface Pace {
 	/** The longest wait for a next byte. */
 	silentSeconds: number;
-	/** Bytes that have to come in each `floorSeconds` of waiting. */
+	/** The least bytes in each `floorSeconds` of waiting. */
 	floorBytes: number;
 	floorSeconds: number;
 	/** The longest wait for the whole body. */
@@ -76,7 +76,7 @@ class Wait {
 		this.#bytesInWindow += bytes;
 	}
 
-	/** Another second has passed. Answers whether it was one too many. */
+	/** Called after each second. Returns whether the limit is exceeded. */
 	tick(): boolean {
 		if (!this.#isWaiting) return false;
 		const { silentSeconds, floorBytes, floorSeconds, longestSeconds } = this.pace;

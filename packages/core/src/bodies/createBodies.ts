@@ -9,7 +9,7 @@ import { JsonShape } from './JsonShape.js';
 const kB = 1024;
 const MB = 1024 * kB;
 
-/** A file may take days. A modem brings four times the floor. */
+/** A file may take days. A modem is four times as fast as this minimum. */
 const uploadPace: Pace = {
 	silentSeconds: 30,
 	floorBytes: 64 * kB,
@@ -19,7 +19,7 @@ const uploadPace: Pace = {
 	cutOff: 'The upload was cut off.',
 };
 
-/** JSON lies in memory while it comes. */
+/** JSON is buffered in memory while it arrives. */
 const jsonPace: Pace = {
 	silentSeconds: 10,
 	floorBytes: 64 * kB,
@@ -37,7 +37,7 @@ const stepBytes = 16 * kB;
 
 /** How the bodies of requests are read: in a bounded time, and JSON in a bounded memory. */
 export interface Bodies extends JsonBodies {
-	/** The body of an upload as it comes, of any size. Fails as `arrivingBody` does. */
+	/** The body of an upload as it arrives, of any size. Fails as `arrivingBody` does. */
 	upload(request: IncomingMessage): AsyncGenerator<Buffer, void>;
 }
 

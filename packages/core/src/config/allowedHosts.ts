@@ -9,7 +9,7 @@ const privateDomains = ['localhost', 'test', 'local', 'home.arpa', 'internal', '
 
 interface Host {
 	name: string;
-	/** Empty where none was given. */
+	/** Empty if there is none. */
 	port: string;
 }
 
@@ -22,7 +22,7 @@ function parseHost(text: string): Host | undefined {
 	return { name: hostname.replace(/\.$/, ''), port: /:(\d+)$/.exec(text)?.[1] ?? '' };
 }
 
-/** Whether a text may stand in `allowedHosts`: a host with or without its port, or `*.` and a domain. */
+/** Whether a text is valid in `allowedHosts`: a host with or without its port, or `*.` and a domain. */
 export function isHostPattern(text: string): boolean {
 	return parseHost(text.replace(/^\*\./, '')) !== undefined;
 }

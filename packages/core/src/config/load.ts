@@ -23,13 +23,13 @@ export interface ConfigSources {
 	env?: Readonly<Record<string, string | undefined>>;
 	/** The working directory: relative paths begin here, unless a file is read: then in the file's folder. */
 	cwd?: string;
-	/** Plugins that are on unless the configuration says `false`. */
+	/** Plugins that are enabled unless the configuration says `false`. */
 	defaultPlugins?: readonly string[];
 }
 
 type Tree = { [key: string]: unknown };
 
-/** Variables of ours that are no settings. */
+/** Our own variables that are no settings. */
 const otherVariables = ['STOWAGE_CONFIG'];
 
 /** Reads the configuration: flags first, then `STOWAGE_*`, then the file, then the defaults. Throws ConfigError. */
@@ -61,7 +61,7 @@ export function loadConfig({
 	}
 	const result = configSchema.safeParse(settings);
 	if (!result.success) throw new ConfigError(explain(result.error.issues, settings, origins, filePath));
-	// A path from a flag or variable is meant from where the command was given; one in the file from where the file is.
+	// A path from a flag or variable is relative to the working directory; one in the file is relative to the file.
 	const fileDir = filePath === undefined ? cwd : path.dirname(filePath);
 	const baseOf = (name: string) => (origins.has(name) ? cwd : fileDir);
 	const bases = { site: fileDir, dataDir: baseOf('dataDir'), databaseUrl: baseOf('databaseUrl') };
@@ -164,7 +164,7 @@ function quote(value: unknown): string {
 	try {
 		return JSON.stringify(value);
 	} catch {
-		// In YAML a list may hold itself.
+		// In YAML a list may contain itself.
 		return 'what holds itself';
 	}
 }

@@ -17,7 +17,7 @@ export function parseNetwork(text: string): Network | undefined {
 	return { address, length, family: family === 6 ? 'ipv6' : 'ipv4' };
 }
 
-/** Whether an address lies in one of the networks of a list. */
+/** Whether an address is in one of the networks of a list. */
 export function isListed(list: BlockList, address: string): boolean {
 	const family = isIP(address);
 	return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4');

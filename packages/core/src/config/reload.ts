@@ -18,13 +18,13 @@ export const liveSettings: readonly string[] = [
 
 /** The names of settings that have another value than before. */
 export interface Reloaded {
-	/** They hold from now on. */
+	/** They apply from now on. */
 	applied: readonly string[];
-	/** They hold after a restart, and keep their value until then. */
+	/** They apply after a restart, and keep their value until then. */
 	needRestart: readonly string[];
 }
 
-/** Gives the configuration in force the values of another one, where they can change while the server runs. */
+/** Applies the values of another configuration to the one in force, for settings that can change while the server runs. */
 export function reloadConfig(inForce: Config, next: Config): Reloaded {
 	const changed = settingNames.filter((name) => !isDeepStrictEqual(settingOf(inForce, name), settingOf(next, name)));
 	if (!isDeepStrictEqual(inForce.disabledPlugins, next.disabledPlugins) && !changed.includes('plugins'))

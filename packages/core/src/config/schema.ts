@@ -36,13 +36,13 @@ const duration = z.union([z.number(), z.string()]).transform((value, context) =>
 	return z.NEVER;
 });
 
-/** The milliseconds of a time span as it may stand in the configuration; undefined for another text. */
+/** The milliseconds of a time span in the configuration; undefined for an invalid text. */
 export function parseDuration(text: string): number | undefined {
 	const parsed = duration.safeParse(text);
 	return parsed.success ? parsed.data : undefined;
 }
 
-/** A time span as it may stand in the configuration. */
+/** A time span in the configuration. */
 export function durationText(milliseconds: number): string {
 	const [name, unit] = Object.entries(timeUnits).findLast(([, unit]) => milliseconds % unit === 0) ?? ['', 1];
 	const count = milliseconds / unit;
@@ -118,7 +118,7 @@ function isListenAddress(text: string): boolean {
 	return Number(port) <= 65535 && (bracketed === undefined ? isIP(plain ?? '') === 4 : isIP(bracketed) === 6);
 }
 
-/** A map of plugins: the package's name and its options; `false` leaves one out that is on by default. */
+/** A map of plugins: the package's name and its options; `false` disables one that is on by default. */
 const plugins = z.preprocess(
 	(value) => (typeof value === 'string' ? parseJson(value) : value),
 	z.record(

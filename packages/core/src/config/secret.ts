@@ -38,7 +38,7 @@ async function writeNew(file: string): Promise<void> {
 	}
 }
 
-/** Gives the new key its name, unless there is a key already. */
+/** Publishes the new key, unless there is a key already. */
 async function publish(temporary: string, file: string, { link }: Calls): Promise<void> {
 	try {
 		// A link, since a rename would replace the key that another server has just begun to use.
@@ -53,7 +53,7 @@ async function publish(temporary: string, file: string, { link }: Calls): Promis
 	}
 }
 
-/** Brings the new name to the disk, where folders can be synced at all. */
+/** Syncs the new name to the disk, if folders can be synced at all. */
 async function syncFolder(folder: string): Promise<void> {
 	const handle = await files.open(folder, 'r');
 	try {

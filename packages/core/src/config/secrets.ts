@@ -14,7 +14,7 @@ export function withoutSecrets(value: unknown, name = ''): unknown {
 	return shown === value && isSecretName(name) && name !== 'databaseUrl' ? '(set)' : shown;
 }
 
-/** Up to the last `@` before the path or query could begin anew: a password may hold one itself. */
+/** Up to the last `@` before a path or query: a password may contain one itself. */
 function withoutPassword(address: string): string {
 	return address.replace(/^([a-z][a-z\d+.-]*:\/\/[^:@/]*):.*@/i, '$1:***@');
 }

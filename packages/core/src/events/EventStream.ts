@@ -3,10 +3,10 @@ import type { ServerResponse } from 'node:http';
 /** Proxies end connections on which nothing moves, often after a minute. */
 const heartbeatMs = 20_000;
 
-/** How soon a browser tries again by itself. */
+/** The reconnection time of the browser. */
 const retryMs = 2000;
 
-/** One answer that lasts: events for one page, written past hapi, so that nothing compresses or keeps them. */
+/** A lasting response: events for one page, written past hapi, so that nothing compresses or buffers them. */
 export class EventStream {
 	readonly #heartbeat: NodeJS.Timeout;
 
@@ -42,7 +42,7 @@ export class EventStream {
 	}
 
 	#beat(): void {
-		// Who has taken nothing since the last one sleeps or has gone without a word.
+		// A client that has read nothing since the last one sleeps or has gone without closing.
 		if (this.response.writableLength > 0) this.response.destroy();
 		else this.response.write(':\n\n');
 	}

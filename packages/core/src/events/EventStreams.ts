@@ -1,6 +1,6 @@
 import { Failure } from '@stowage/rules';
 
-/** A page has one; a person may have this many on screen at once, and visitors behind one address as many. */
+/** A page has one stream; a user may have this many pages at once, and visitors behind one address as many. */
 const mostForOne = 32;
 const mostInAll = 4000;
 

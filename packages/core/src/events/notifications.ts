@@ -21,7 +21,7 @@ export interface ObservableNotifications extends Notifications {
 	hasSubscribers(): boolean;
 }
 
-/** Notifications within this process; `EventRelay` brings them to others. */
+/** Notifications within this process; `EventRelay` sends them to others. */
 export function createNotifications(now: () => number = () => performance.now()): ObservableNotifications {
 	const emitter = new EventEmitter();
 	// A listener a page on screen: their number is bounded by the connections, not here.

@@ -4,7 +4,7 @@ export interface Throttled {
 	cancel(): void;
 }
 
-/** Calls `action` at once, then at most every `ms`. The last call is never lost: it is made up for when its time has come. */
+/** Calls `action` at once, then at most every `ms`. The last call is never lost: it is made after the interval. */
 export function throttle(ms: number, action: () => void): Throttled {
 	let timer: NodeJS.Timeout | undefined;
 	let isWaiting = false;

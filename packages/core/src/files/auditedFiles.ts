@@ -73,7 +73,7 @@ export function auditedFiles(files: Files, audit: Audit): Files {
 	return audited;
 }
 
-/** As it was asked for, valid or not. */
+/** As requested, valid or not. */
 function below({ path }: ItemRef, name: string): string {
 	return path === '' ? name : `${path}/${name}`;
 }

@@ -52,7 +52,7 @@ import {
 	underFreeName,
 } from './writing/publish.js';
 
-/** The service of plugin-api's `Files` over all storage roots. The rules are asked before the disk is. */
+/** Implements `Files` of plugin-api over all storage roots. The rules are checked before the disk is accessed. */
 export function createFiles(
 	storage: () => MountedStorage,
 	{ publicListing, uploads }: Pick<Config, 'publicListing' | 'uploads'>,
@@ -230,7 +230,7 @@ export function createFiles(
 		async copy(viewer, item, to, options = {}) {
 			assertAllowed(copyDenial(viewer, item));
 			const from = await place(viewer, item);
-			// Only now is it known whose tree an item without an owner lies in.
+			// Only now is the owner of an item known that was named without one.
 			assertAllowed(copyToDenial(viewer, from, to));
 			const target = { ...to, path: normalTarget(item.path, to.path) };
 			const asker = (await spaceFor(viewer)).asking();
@@ -319,7 +319,7 @@ export function createFiles(
 		},
 	};
 
-	/** Brings `from` to the wished path or the next free name beside it. The parents are made only once there is something to bring. */
+	/** Moves or copies `from` to the wished path or the next free name beside it. The parents are created only once the source is known to exist. */
 	async function arrive(
 		viewer: Viewer,
 		from: Place,
@@ -354,7 +354,7 @@ export function createFiles(
 	return files;
 }
 
-/** The name at the end of a given path is a given name, unless the thing has it already. */
+/** The name at the end of a path from a client is validated, unless the item has it already. */
 function normalTarget(from: StoragePath, to: StoragePath): StoragePath {
 	return baseName(from) === baseName(to) ? to : joinPath(parentPath(to), normalizeName(baseName(to)));
 }

@@ -3,7 +3,7 @@ import { homeRoot, isFailure, parsePath, publicRoot } from '@stowage/rules';
 import { ensureFolder } from '../storage/folders.js';
 import type { MountedStorage } from '../storage/MountedStorage.js';
 
-/** Names of the homes on disk, also of those whose user is gone. */
+/** Names of the homes on disk, including those without a user. */
 export async function homesOnDisk(storage: StorageProvider): Promise<string[]> {
 	const names: string[] = [];
 	try {

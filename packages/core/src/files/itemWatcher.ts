@@ -2,7 +2,7 @@ import type { StoragePath, Viewer } from '@stowage/rules';
 
 /** A component that stores items by their place in the storage, and so must be called back with each change of them. Errors of the work are passed on. */
 export interface ItemWatcher {
-	/** Runs `move`, which takes the viewer's own item from a path to another, each time after it has awaited `before` with that one. */
+	/** Runs `move`, which moves the viewer's own item, and awaits `before` with each target path before it is tried. */
 	moving<T>(
 		viewer: Viewer,
 		from: StoragePath,

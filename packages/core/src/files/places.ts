@@ -14,7 +14,7 @@ import {
 	type Viewer,
 } from '@stowage/rules';
 
-/** Where something of an area lies in the storage. */
+/** The place of an item of an area in the storage. */
 export interface Place {
 	area: Area;
 	/** The owner of the public tree; undefined in the private area. */
@@ -34,7 +34,7 @@ function placeIn(area: Area, owner: Owner | undefined, root: StoragePath, path: 
 
 /** A path of an owner's public tree. Throws `notFound` for a name that can't be an owner. */
 export function publicPlace(owner: Owner, path: StoragePath): Place {
-	// Names come from clients: one that can't be a user's must not reach the disk, and is answered like one that is not there.
+	// Names come from clients: an impossible user name must not reach the disk, and is answered like an unknown one.
 	if (owner !== null && owner !== anonymousOwner && !isValidUsername(owner)) throw notThere();
 	return placeIn('public', owner, publicRoot(owner), path);
 }
@@ -51,12 +51,12 @@ export function ownPlace(viewer: Viewer, { area, path }: ItemRef): Place {
 	return publicPlace(viewer.kind === 'user' ? viewer.username : anonymousOwner, path);
 }
 
-/** Where everything lies that the viewer may write: on which disk a new file shall be. */
+/** The root of all that the viewer may write, which determines the disk of a new file. */
 export function treeOf(viewer: Viewer): StoragePath {
 	return ownPlace(viewer, { area: 'public', path: rootPath }).at;
 }
 
-/** The place that a read means. Without an owner it is the first of the given public trees that has the path. */
+/** The place of a read. Without an owner it is the first of the given public trees that has the path. */
 export async function readPlace(
 	storage: StorageProvider,
 	viewer: Viewer,

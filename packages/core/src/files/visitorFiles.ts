@@ -21,7 +21,7 @@ export interface VisitorFile {
 	/** As the public area shows it. */
 	path: StoragePath;
 	size: number;
-	/** When it came, as the disk says: the modified time is the visitor's own word. Milliseconds since the epoch. */
+	/** The time of its upload by the disk's clock, since the modified time is set by the visitor. Milliseconds since the epoch. */
 	arrivedAt: number;
 	/** The very file. */
 	id: string;
@@ -29,7 +29,7 @@ export interface VisitorFile {
 
 const root = publicRoot(anonymousOwner);
 
-/** The files of visitors that came before a time, in no order. */
+/** The files that visitors uploaded before a time, in no order. */
 export async function* visitorFiles(storage: StorageProvider, before: number): AsyncGenerator<VisitorFile> {
 	const folders = [root];
 	for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
@@ -52,7 +52,7 @@ async function statFile(storage: StorageProvider, at: StoragePath): Promise<Visi
 		try {
 			if (file.withLocalFile === undefined)
 				throw new Failure('invalid', 'This storage does not tell when a file came, so none can be chosen by its age.');
-			// The time of its last change of any kind: never before it came.
+			// The time of its last change of any kind: never before its upload.
 			const { ctimeMs } = await file.withLocalFile(({ descriptor }) => promisify(fstat)(descriptor));
 			return { path: relativePath(at, root), size: file.item.size, arrivedAt: ctimeMs, id: file.item.id };
 		} finally {

@@ -46,7 +46,7 @@ export function createServer(config: Config, log: Log, mostLateMs: number): Hapi
 	const server = createHapi({
 		listener,
 		...(socketPath === undefined ? { host: config.host, port: config.port } : { port: socketPath }),
-		// A process that can't keep up says so instead of letting everybody wait, and keeps from dying of its own memory.
+		// An overloaded process refuses requests instead of delaying all clients, and does not run out of memory.
 		load: {
 			sampleInterval: 1000,
 			maxEventLoopDelay: mostLateMs,

@@ -13,7 +13,7 @@ import { jobLimits } from './jobLimits.js';
 /** Least time between two samples of the speed. */
 const sampleMs = 250;
 
-/** How long a checkpoint waits before it tries again, while the database is away. */
+/** How long a checkpoint waits before a retry, while the database is not available. */
 const retryMs = 500;
 
 interface Begun {
@@ -49,7 +49,7 @@ export class JobRun {
 	#isPublished = true;
 	#isStored = true;
 
-	/** `claimedAt` is when the claim was asked. */
+	/** `claimedAt` is the time before the claim was sent. */
 	constructor(begun: Begun, claimedAt: number, parts: Dependencies) {
 		this.key = begun.key;
 		this.#begun = begun;
@@ -75,7 +75,7 @@ export class JobRun {
 		return { ...this.#begun.record, ...this.#progress };
 	}
 
-	/** Whether it has come further since this was asked the last time. */
+	/** Whether it has progressed since the last call. */
 	takeProgress(): boolean {
 		const hasProgress = !this.#isPublished;
 		this.#isPublished = true;

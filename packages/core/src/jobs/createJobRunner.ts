@@ -21,7 +21,7 @@ import { wait } from './wait.js';
 interface Dependencies {
 	store: JobStore;
 	users: Pick<UserStore, 'get'>;
-	/** By name; more may come. */
+	/** By name; more may be defined later. */
 	kinds: ReadonlyMap<string, AnyKind>;
 	publisher: JobPublisher;
 	identity: ProcessIdentity;
@@ -38,7 +38,7 @@ interface Dependencies {
 export interface JobRunner {
 	/** The run of a job in this process. */
 	find(id: string): JobRun | undefined;
-	/** Says that there may be something to do. */
+	/** Called when there may be work. */
 	wake(): void;
 	/** Fires when this process begins no further run. */
 	readonly stopping: AbortSignal;
@@ -73,7 +73,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		} catch (error) {
 			log.error({ err: error, job: id }, 'the end of a job could not be saved: it runs again');
 		} finally {
-			// One that was lost may end after its job has begun here anew.
+			// A lost run may end after its job has begun here again.
 			if (runs.get(id) === run) runs.delete(id);
 			publisher.publish(id, run.owner.id);
 			onChange(id);
@@ -106,7 +106,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		if (isFreed) log.warn({ job: job.id, kind: job.kind }, 'took over a job whose process no longer renews its lease');
 	};
 
-	/** Takes the next job of a kind into a slot, or only one that was cancelled. `taken` if another process was first, to the job or the slot. */
+	/** Claims the next job of a kind for a slot, or only a cancelled one. `taken` if another process was first, for the job or the slot. */
 	const claimNext = async (
 		kind: AnyKind,
 		slot: string,
@@ -150,7 +150,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		return [...counts].filter(([, count]) => count >= most).map(([userId]) => userId);
 	};
 
-	/** Fills the free slots of all kinds, of which those of `held` were taken a moment ago. */
+	/** Fills the free slots of all kinds; the slots of `held` were taken at the last read. */
 	const claimAll = async (held: readonly HeldJob[]): Promise<void> => {
 		const taken = new Set(held.map((job) => job.slot));
 		for (const kind of kinds.values()) {
@@ -198,7 +198,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		publisher.flush();
 	};
 
-	/** One that can't be renewed must not keep the others. */
+	/** A failed renewal must not stop the others. */
 	const renewAll = async (): Promise<void> => {
 		const renewals = await Promise.allSettled([...runs.values()].map((run) => run.renew()));
 		for (const renewal of renewals) if (renewal.status === 'rejected') throw renewal.reason;

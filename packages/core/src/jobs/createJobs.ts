@@ -15,7 +15,7 @@ import { wait } from './wait.js';
 export interface JobService extends Jobs {
 	/** Of one user or of all, the newest first. */
 	listOf(userId?: string): Promise<JobRecord[]>;
-	/** Asks for the end of anybody's job. Throws `notFound` for an unknown one. */
+	/** Cancels any user's job. Throws `notFound` for an unknown one. */
 	cancelAny(id: string): Promise<void>;
 	/** Begins to run jobs, optionally of one kind only. A process that only reads them never calls it. */
 	begin(only?: string): void;
@@ -25,7 +25,7 @@ export interface JobService extends Jobs {
 	close(): Promise<void>;
 	/** Polls once for work, here and for other processes. It also does so by itself; resolves when the work it found has been started. */
 	poll(): Promise<void>;
-	/** Forgets old ones; resolves to how many. */
+	/** Removes old ended jobs; resolves to how many. */
 	sweep(): Promise<number>;
 }
 
@@ -50,7 +50,7 @@ const noSuchJob = () => new Failure('notFound', 'There is no such job.');
 export function createJobs(parts: Dependencies): JobService {
 	const { store, users, notifications, databaseReserve, log, now, monotonic, identity } = parts;
 	const kinds = new Map<string, AnyKind>();
-	/** One start of a user after the other: they wait for each other in the database too, and would take all of its connections for that. */
+	/** A user's starts are serialized: in the database they wait for each other, and would use all of its connections. */
 	const exclusively = createKeyedMutex();
 	const waiting = new Map<string, Set<() => void>>();
 
@@ -91,7 +91,7 @@ export function createJobs(parts: Dependencies): JobService {
 	const jobs: JobService = {
 		define<Input>(kind: JobKind<Input>) {
 			if (kinds.has(kind.name)) throw new Error(`Two plugins define the kind of job '${kind.name}'.`);
-			// The input is parsed by its own schema before it is given to `run`.
+			// The input is parsed by its own schema before it is passed to `run`.
 			const known = kind as AnyKind;
 			kinds.set(kind.name, known);
 			return {
@@ -194,7 +194,7 @@ function toJob({ userId: _, hasInput, detail, ...job }: JobRecord, kinds: Readon
 	};
 }
 
-/** Whatever else comes in an address is no id of ours, and need not be asked of a database. */
+/** Any other text is no id of ours, and is not queried. */
 function isJobId(text: string): boolean {
 	return /^[0-9a-f]{32}$/.test(text);
 }

@@ -43,7 +43,7 @@ function outcomeOf(error: unknown, run: JobRun, kind: AnyKind, log: Log): JobEnd
 	};
 }
 
-/** Writes the end until it is written, however long the database is away: work that is done is not to be done again. Throws once the process stops. */
+/** Writes the end, with retries for as long as the database is not available: completed work must not be repeated. Throws once the process stops. */
 export async function recordEnd(
 	store: Pick<JobStore, 'requeue' | 'end'>,
 	key: JobRunKey,

@@ -13,7 +13,7 @@ interface Dependencies {
 export interface LeaseOptions {
 	/** Milliseconds after which a lease that was not renewed is lost. @default 10,000 */
 	leaseMs?: number;
-	/** How long to wait for another holder, who is asked to give it up. @default 0 */
+	/** How long to wait for another holder, who is asked to release it. @default 0 */
 	waitMs?: number;
 	/** Called repeatedly once another holder has requested the lease. */
 	onAsked?: () => void;
@@ -29,7 +29,7 @@ export interface Lease {
 	isHeld(): boolean;
 	/** Whether another holder has requested it. */
 	isAsked(): boolean;
-	/** Gives it back. May be called again. */
+	/** Releases it. May be called again. */
 	release(): Promise<void>;
 }
 
@@ -102,7 +102,7 @@ export function createLeases({ store, identity, monotonic }: Dependencies): Leas
 
 interface Holding {
 	leaseMs: number;
-	/** When it was asked for: counted from there it never ends later than the database says. */
+	/** The time before the request: counted from there it never ends later than in the database. */
 	askedAt: number;
 	monotonic(): number;
 	onAsked: (() => void) | undefined;
@@ -139,7 +139,7 @@ function heldLease(store: LeaseStore, key: TakenLease, { leaseMs, askedAt, monot
 			isAsked = outcome === 'asked';
 			if (isAsked && !isReleased) onAsked?.();
 		} catch (error) {
-			// A database that is away for a moment ends no work.
+			// A short outage of the database ends no work.
 			if (!isFailure(error) || !isInTime()) lose(error);
 		}
 	};

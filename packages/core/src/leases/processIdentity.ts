@@ -56,7 +56,7 @@ async function placeOf(): Promise<string | undefined> {
 async function startOf(pid: number): Promise<string | undefined> {
 	try {
 		const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-		// The name of the program, in brackets, may hold anything.
+		// The name of the program, in brackets, may contain any character.
 		return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
 	} catch {
 		return undefined;

@@ -1,7 +1,7 @@
 import type { Viewer } from '@stowage/rules';
 import { limitAddress } from '../http/requests/proxy.js';
 
-/** Whom limits count as one client: a user wherever they are, or a visitor's address (of IPv6 its /64). */
+/** Identifies a client for limits: a user wherever they are, or a visitor's address (of IPv6 its /64). */
 export function clientKey(viewer: Viewer, address: string): string {
 	return viewer.kind === 'user' ? `user ${viewer.id}` : limitAddress(address);
 }

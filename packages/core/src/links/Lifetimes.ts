@@ -3,7 +3,7 @@ import type { LinkRecord } from '@stowage/plugin-api';
 /** Clocks of several machines differ by less. */
 const clockSkewMs = 5 * 60_000;
 
-/** Links whose end is remembered at most; of others only the time of day is asked. */
+/** Links whose expiry is tracked at most; others expire by the time of day only. */
 const mostRemembered = 10_000;
 
 type Lifetime = Pick<LinkRecord, 'id' | 'createdAt' | 'expiresAt' | 'isEnded'>;
@@ -21,7 +21,7 @@ export class Lifetimes {
 		readonly monotonic: () => number,
 	) {}
 
-	/** A link `ofTheFuture` was made while the clock was wrong, and might live for years: it is as good as expired until the clock has come so far. */
+	/** A link `ofTheFuture` was made while the clock was wrong, and could be valid for years: it counts as expired until the clock has reached that time. */
 	stateOf({ id, createdAt, expiresAt, isEnded }: Lifetime): 'good' | 'expired' | 'ofTheFuture' {
 		const time = this.now();
 		if (isEnded || time >= expiresAt) return 'expired';

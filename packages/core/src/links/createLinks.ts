@@ -23,7 +23,7 @@ import { trackItems } from './trackItems.js';
 
 export interface ResolvedLink extends LocatedLink {
 	id: string;
-	/** On whose behalf the link gives the item away. */
+	/** The user on whose behalf the link grants access. */
 	owner: Viewer;
 	/** Open, unless the item is a folder; the caller closes it. */
 	file: OpenFile | undefined;
@@ -34,7 +34,7 @@ export interface ListedLink extends LinkRecord {
 }
 
 export interface Links {
-	/** Makes a link to an item of the viewer's private area. Throws `notFound` for one that is not there. */
+	/** Creates a link to an item of the viewer's private area. Throws `notFound` for a missing one. */
 	make(
 		viewer: Viewer,
 		path: StoragePath,
@@ -44,11 +44,11 @@ export interface Links {
 	resolve(token: string): Promise<ResolvedLink>;
 	/** Counts a download, if that can be written down. */
 	countDownload(id: string): Promise<void>;
-	/** All that are remembered, of one owner or of everybody, the newest first, with where their items lie now. */
+	/** All stored links, of one owner or of all, the newest first, with the current places of their items. */
 	list(ownerId?: string): Promise<ListedLink[]>;
-	/** Ends a link at once, only one owner's where one is named. Throws `notFound`. */
+	/** Revokes a link at once, only one owner's if an owner is given. Throws `notFound`. */
 	revoke(id: string, ownerId?: string): Promise<void>;
-	/** Forgets those that have expired or whose item is gone; resolves to how many. */
+	/** Removes expired links and those whose item is gone; resolves to how many. */
 	purge(): Promise<number>;
 	/** Forgets those that expired long ago. */
 	sweep(): Promise<void>;
@@ -75,7 +75,7 @@ const rememberedMs = 7 * 24 * 60 * minuteMs;
 /** Attempts to read a link whose item is moved between any two of them. */
 const mostReads = 10;
 
-/** More than anyone makes; without a bound one person could fill the database. */
+/** More than anyone needs; without a limit one user could fill the database. */
 const maxLinks = 10_000;
 
 export function createLinks({

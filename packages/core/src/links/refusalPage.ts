@@ -33,7 +33,7 @@ export function wantsPage(request: Request): boolean {
 	return /\btext\/html\b/i.test(request.raw.req.headers.accept ?? '');
 }
 
-/** A small page that says why a link does not work. It runs nothing and loads nothing. */
+/** A small page with the reason why a link does not work. It runs nothing and loads nothing. */
 export function refusalPage(h: ResponseToolkit, failure: Failure, homePath: string) {
 	const response = h
 		.response(

@@ -64,7 +64,7 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 	const currentPath = async (link: LinkRecord) =>
 		link.nextPath === undefined ? link.path : (await locateLink(storage(), link))?.path;
 
-	/** Some of them may have been moved out in time: the disk says which are gone. */
+	/** Some of them may have been moved out in time: only missing ones are removed. */
 	const removeGone = async (ownerId: string, among: ReadonlyMap<string, StoragePath>): Promise<void> => {
 		const gone: string[] = [];
 		for (const link of await links.list(ownerId)) {

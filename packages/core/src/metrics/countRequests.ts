@@ -5,7 +5,7 @@ import type { Exposition } from './exposition.js';
 /** Seconds: from unnoticeable responses to large uploads. */
 const bounds = [0.005, 0.025, 0.1, 0.5, 2.5, 10, 60, 600];
 
-/** The calls whose bodies, or answers, are files. */
+/** The calls whose bodies, or responses, are files. */
 const transfers: Readonly<Record<string, 'upload' | 'download'>> = {
 	'post /api/upload': 'upload',
 	'post /api/upload/public': 'upload',
@@ -53,7 +53,7 @@ export function countRequests(server: Server, basePath: string, exposition: Expo
 		routes.set(route, methods);
 		const known = methods.get(method);
 		if (known !== undefined) return known;
-		// Whatever is no route of ours is one: a stranger may ask for anything.
+		// All unknown routes are one label: a stranger may request anything.
 		const isOurs = route.path !== '/{any*}';
 		const name = isOurs ? `${method} ${route.path.slice(basePath.length) || '/'}` : 'none';
 		const made = { name, transfer: transfers[name], duration: durations.of({ route: name }), statuses: new Map() };
@@ -89,7 +89,7 @@ export function countRequests(server: Server, basePath: string, exposition: Expo
 }
 
 function codeOf(response: Request['response']): string | undefined {
-	// A symbol where the route has answered by itself.
+	// A symbol if the route has responded by itself.
 	if (typeof response !== 'object' || response === null || !('source' in response)) return undefined;
 	const { code } = (response.source ?? {}) as { code?: unknown };
 	return typeof code === 'string' ? code : undefined;

@@ -80,7 +80,7 @@ export class Exposition {
 		};
 	}
 
-	/** The whole text, with families of samples that were asked for just now. */
+	/** The whole text, with freshly read samples. */
 	text(collected: readonly Collected[]): string {
 		const asked = collected.map(
 			({ samples, ...family }): Family => ({

@@ -15,7 +15,7 @@ export interface HomeMoves {
 	list(): Promise<HomeOnItsWay[]>;
 	/** The former trees of homes on roots that they have left, except those being moved. */
 	oldHomes(): Promise<OldHome[]>;
-	/** The job that moves the home of a user right now, and the name of the root that it goes to. */
+	/** The job that currently moves the home of a user, and the name of the target root. */
 	underWay(userId: string): Promise<{ job: JobRecord; root: string | undefined } | undefined>;
 }
 
@@ -24,7 +24,7 @@ interface HomeOnItsWay {
 	username: string;
 	/** Where to; nothing where that root is no more. */
 	root: string | undefined;
-	/** Whether a process moves it right now. One that was killed counts for as long as its lease. */
+	/** Whether a process is moving it. A killed process counts for as long as its lease. */
 	isRunning: boolean;
 }
 
@@ -95,7 +95,7 @@ export function createHomeMoves(parts: Dependencies): HomeMoves {
 		},
 
 		async oldHomes() {
-			// Asked before and after: one that has come there meanwhile, or just set out, is no old one.
+			// Checked before and after: a tree that has just arrived, or just left, is no old one.
 			const before = await moves.list();
 			const found = await findOldHomes({ roots, homes, users });
 			const moving = new Set([...before, ...(await moves.list())].map(({ username }) => username));

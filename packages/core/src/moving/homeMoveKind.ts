@@ -34,7 +34,7 @@ const mostPasses = 4;
 /** The least time between two progress reports. */
 const reportMs = 100;
 
-/** How often a database is asked again that is away when it must be known whether the home has moved. */
+/** The retry interval while the database is not available and it must be known whether the home has moved. */
 const retryMs = 500;
 
 export interface HomeMoveDependencies {
@@ -50,14 +50,14 @@ export const homeMoveInput = z.object({ rootId: z.string() });
 type Input = z.infer<typeof homeMoveInput>;
 
 const savedMove = z.object({
-	/** `leaving` from when the home may lie on its new root. */
+	/** `leaving` from when the home may be on its new root. */
 	step: z.enum(['copying', 'leaving']),
 	name: z.string(),
 	sourceId: z.string(),
 	runId: z.string(),
-	/** The copy, as a sweep asks for it. */
+	/** The copy's id, which a sweep asks for. */
 	mark: z.string().optional(),
-	/** The old tree, once it was set aside, as a sweep asks for it. */
+	/** The id of the old tree, once it was set aside, which a sweep asks for. */
 	aside: z.string().optional(),
 	/** What the home contained before the move. */
 	digest: z.string().optional(),
@@ -99,7 +99,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 		return { job, source, target, home: homeRoot(state.name), state, begunAt: monotonic() };
 	};
 
-	/** Whether the home lies on its new root; asked until the database answers. */
+	/** Whether the home is on its new root; retried until the database answers. */
 	const hasMoved = async ({ job, state, target }: Move): Promise<boolean> => {
 		for (;;) {
 			try {
@@ -111,7 +111,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 		}
 	};
 
-	/** Nothing stays at the target, wherever an earlier run had come to. */
+	/** Leaves nothing at the target, however far an earlier run got. */
 	const dropCopy = async ({ target, home, state }: Move): Promise<void> => {
 		if (state.mark === undefined) return;
 		const found = await findTree(target.storage, ownId(state.mark, target), home);
@@ -135,7 +135,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 		await homes.endMove(state.runId);
 	};
 
-	/** Removes the old tree, unless something came into it after all. */
+	/** Removes the old tree, unless it was changed after all. */
 	const leave = async (move: Move): Promise<void> => {
 		const { source, target, state } = move;
 		try {
@@ -166,7 +166,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 			isUnchanged = (await digestOf(storage, aside, signal)) === state.digest;
 		} catch (error) {
 			if (isFailure(error, 'notFound')) return;
-			// Something came that can't be compared, such as a link: a change like any other.
+			// An item that can't be compared, such as a link, counts as a change.
 			if (!isFailure(error, 'conflict')) {
 				await putBack().catch((cause) =>
 					log.warn({ err: cause, root: name }, 'the old tree of a home could not be put back in its place'),
@@ -182,7 +182,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 		);
 	}
 
-	/** Takes the old tree out of its path; resolves to where it is, or to nothing if it is gone. */
+	/** Moves the old tree out of its path; resolves to its place, or to undefined if it is gone. */
 	async function setAside(move: Move): Promise<StoragePath | undefined> {
 		const { job, source, home, state } = move;
 		const { storage } = source;
@@ -194,7 +194,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 		if (old === undefined) return undefined;
 		const folder = newTree();
 		await ensureFolder(storage, copiesFolder);
-		// Before the move: a sweep asks for it.
+		// Before the move, since a sweep asks for it.
 		move.state = { ...state, aside: withTag(treeId(folder, old), source.tag) };
 		await job.checkpoint(move.state);
 		await storage.move(home, folder);
@@ -264,7 +264,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 			throw new Failure('conflict', 'Another process moves this home now.');
 	}
 
-	/** The home where it lies now; nothing if it was never made. */
+	/** The current place of the home; undefined if it was never created. */
 	async function measuredHome({ source, home }: Move): Promise<StorageItem | undefined> {
 		try {
 			return await source.storage.stat(home);
@@ -274,7 +274,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 		}
 	}
 
-	/** Where the copy grows: the one that an earlier run had begun, if it is there. */
+	/** The place of the growing copy: the one of an earlier run, if it still exists. */
 	async function copyFolder(move: Move): Promise<StoragePath> {
 		const { job, target, home, state } = move;
 		if (state.mark !== undefined) {
@@ -402,7 +402,7 @@ interface Progress {
 	add: (bytes: number) => void;
 }
 
-/** As the root itself knows it. */
+/** By its name in the root itself. */
 function ownId(mark: string, { tag }: Mount): string {
 	return tag === '' ? mark : mark.slice(withTag('', tag).length);
 }

@@ -31,7 +31,7 @@ export function copyKind({ files, uploadLimits, walkQueue, log, monotonic }: Cop
 		input: pasteInput,
 		onRestart: 'resume',
 		concurrency: 4,
-		// Others begin although one user pastes four disks.
+		// Jobs of other users can start although one user pastes four disks.
 		runningPerUser: 3,
 		perUser: 20,
 		async run(job) {

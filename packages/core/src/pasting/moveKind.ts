@@ -45,7 +45,7 @@ export function moveKind(files: Files): JobKind<PasteInput> {
 	};
 }
 
-/** The item with this id, if it lies under any name in the folder where it should go and no longer where it was. */
+/** The item with this id, if it is in the target folder under any name and no longer at its source. */
 async function findMoved(
 	files: Files,
 	viewer: Viewer,

@@ -15,14 +15,14 @@ export const pasteInput = z.object({
 	to: schemas.area,
 	directory: schemas.path,
 	items: z.array(pastedItem),
-	/** The client's, whose uploads of an hour may be limited. */
+	/** The client's address, whose hourly uploads may be limited. */
 	address: z.string(),
 });
 
 export type PasteInput = z.infer<typeof pasteInput>;
 export type PastedItem = z.infer<typeof pastedItem>;
 
-/** An item and where it goes, each as its area has it. */
+/** An item and its target, both relative to their areas. */
 export interface PasteStep {
 	from: { area: Area; path: StoragePath; owner?: string | null };
 	to: { area: Area; path: StoragePath };
@@ -35,7 +35,7 @@ export function stepOf({ from, to, directory }: PasteInput, { path, owner, name 
 	};
 }
 
-/** The same as one move within an area: between areas it is one within the home. */
+/** The same as one move within an area: a move between areas is one within the home. */
 export function withinOneArea({ from, to }: PasteStep): PasteStep {
 	if (from.area === to.area) return { from, to };
 	return {

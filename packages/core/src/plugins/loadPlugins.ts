@@ -66,7 +66,7 @@ async function importPlugin(name: string, baseDir: string): Promise<StowagePlugi
 	return module.plugin;
 }
 
-/** Packages that came with the server are found from here, a site's own from the folder of its configuration. */
+/** The server's own packages are resolved from here, a site's own from the folder of its configuration. */
 async function locate(name: string, baseDir: string): Promise<string> {
 	try {
 		return import.meta.resolve(name);

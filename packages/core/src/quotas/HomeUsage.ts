@@ -5,7 +5,7 @@ import type { FairQueue } from '../limits/FairQueue.js';
 import type { Log } from '../log.js';
 import { type Amount, measureTree } from './measureTree.js';
 
-/** A count that is older is measured again in the background, when it is next asked for: homes change by other ways too. */
+/** An older count is measured again in the background when it is next used: homes change by other ways too. */
 const oldMs = 15 * 60_000;
 
 /** A count that is older is measured again before an upload is refused. */
@@ -31,7 +31,7 @@ interface Dependencies {
 
 /** The content of a home: measured by a walk, and from then on updated with the server's own changes, until it is measured again. */
 export class HomeUsage {
-	/** By uploads under way in this process. */
+	/** The bytes of uploads under way in this process. */
 	readonly reserved: Amount = { bytes: 0, entries: 0 };
 	/** The bytes of unfinished uploads without a connection, as last read and as changed since by this process. */
 	held: Amount = { bytes: 0, entries: 0 };
@@ -77,19 +77,19 @@ export class HomeUsage {
 		if (entries > 0) this.#added = plus(this.#added, { bytes, entries });
 	}
 
-	/** Something was removed, and how much that was is not known. */
+	/** Called after a removal of unknown size. */
 	lost(): void {
 		this.#isInexact = true;
 	}
 
-	/** Measures again where that may show that there is more room than the count says. */
+	/** Measures again if that may show more room than the count. */
 	async correct(): Promise<void> {
 		await this.#findHeld(heldRefusableMs);
 		if (this.#measuring !== undefined) await this.#measureNow();
 		if (this.#isInexact || this.dependencies.monotonic() - this.#measuredAt > refusableMs) await this.#measureNow();
 	}
 
-	/** An unfinished upload has ended by another way than into the home. */
+	/** Called when an unfinished upload has ended without being published in the home. */
 	heldLess(): void {
 		this.#heldAt = Number.NEGATIVE_INFINITY;
 	}

@@ -37,13 +37,13 @@ export function meterOf(reservation: Reservation): ByteMeter {
 	};
 }
 
-/** How much a home may hold: people's own, and the one of all visitors. Where there is no quota nothing is counted. */
+/** The quotas of homes: users' own, and the one of all visitors. Without a quota nothing is counted. */
 export interface Quotas {
 	/** Begins with the bytes that the staged file of an unfinished upload contains, if one is named. */
 	reserve(viewer: Viewer, unfinished?: { stagedId: string; bytes: number }): Promise<Reservation>;
 	/** Runs work with a reservation, and counts the result in the home once it has succeeded. */
 	adding<T>(viewer: Viewer, work: (reservation: Pick<Reservation, 'take'>) => Promise<T>): Promise<T>;
-	/** Runs `publish`, which brings staged files into the home, and counts them. Asks for those that no reservation covers. */
+	/** Runs `publish`, which publishes staged files in the home, and counts them. Reserves for those that no reservation covers. */
 	publishing(
 		viewer: Viewer,
 		staged: readonly StagedFile[],
@@ -168,7 +168,7 @@ export function createQuotas({ config, users, uploads, storage, log, monotonic }
 				assertRoom: (amount) => corrected(usage, () => assertRoom(viewer, usage, quota, amount, brought)),
 				take: (amount) =>
 					corrected(usage, () => {
-						// Taken in the same moment: several files of one copy may ask at once.
+						// Reserved synchronously: several files of one copy may need it at once.
 						assertRoom(viewer, usage, quota, amount, brought);
 						for (const sum of [own, brought]) {
 							sum.bytes += amount.bytes;

@@ -9,7 +9,7 @@ export interface Amount {
 	entries: number;
 }
 
-/** Adds up all that lies below a folder; one that is not there holds nothing. `pause` is awaited after each batch, with the milliseconds that it took. */
+/** Sums up all items below a folder; a missing one is empty. `pause` is awaited after each batch, with the milliseconds that it took. */
 export async function measureTree(
 	storage: StorageProvider,
 	root: StoragePath,

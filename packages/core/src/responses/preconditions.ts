@@ -21,7 +21,7 @@ export function checkPreconditions(
 	return dateOf(headers['if-modified-since']) >= seconds ? 'notModified' : 'go';
 }
 
-/** Whether the ranges of a request still mean this version (RFC 9110, section 13.1.5). Without a condition they mean the one with `knownEtag`, or any. */
+/** Whether the ranges of a request apply to this version (RFC 9110, section 13.1.5). Without a condition they apply to the one with `knownEtag`, or to any. */
 export function mayUseRange(headers: IncomingHttpHeaders, { etag, mtime }: Validators, knownEtag = etag): boolean {
 	const ifRange = headers['if-range'];
 	if (ifRange === undefined) return etag === knownEtag;
@@ -36,7 +36,7 @@ function listsTag(header: string, etag: string, comparison: 'strong' | 'weak'): 
 	});
 }
 
-/** Whole seconds; NaN, which no comparison holds for, where there is no date. */
+/** Whole seconds; NaN, for which no comparison is true, without a date. */
 function dateOf(header: string | undefined): number {
 	return header === undefined ? Number.NaN : Math.floor(Date.parse(header) / 1000);
 }

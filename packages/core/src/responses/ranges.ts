@@ -1,6 +1,6 @@
 import type { ByteRange } from '@stowage/plugin-api';
 
-/** More ranges than any player or download manager asks for; beyond it the whole file is the answer (RFC 9110, section 14.2). */
+/** More ranges than any player or download manager requests; above that the response is the whole file (RFC 9110, section 14.2). */
 const maxRanges = 64;
 
 /**

@@ -14,7 +14,7 @@ export interface SendOptions {
 	/** The name under which the client saves it. */
 	name: string;
 	isInline: boolean;
-	/** The client may keep it, as long as it asks each time whether it still may. @default true */
+	/** The client may cache it, but revalidates it each time. @default true */
 	isKept?: boolean;
 	log: Log;
 	/** Called before a response that contains the first byte. */
@@ -64,7 +64,7 @@ export async function sendFile(
 			throw new Failure('badRange', 'The file has no such range.', { headers: { 'content-range': `bytes */${size}` } });
 		}
 		if (handOver !== undefined) {
-			// Whether it takes ranges is for the proxy to say.
+			// The proxy decides whether it accepts ranges.
 			const { 'accept-ranges': _, ...others } = headers;
 			response.writeHead(200, { ...others, 'x-accel-redirect': handOver, 'content-length': 0 }).end();
 			return h.abandon;

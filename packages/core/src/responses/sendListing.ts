@@ -8,7 +8,7 @@ import { hasUnreadBody, leaveBodyUnread } from '../http/connections/unreadBody.j
 import type { Log } from '../log.js';
 import { ClientGone, endWhenStalled, writeBody } from './writeBody.js';
 
-/** A text up to this long is sent whole, with its length. */
+/** A text up to this length is sent at once, with its length. */
 const wholeLength = 32 * 1024;
 
 /** Names are so repetitive that the fastest level already compresses them to a tenth. */
@@ -68,7 +68,7 @@ async function sendPieces(request: Request, begun: string, pieces: AsyncGenerato
 	}
 	const body = Readable.from(continued(begun, pieces), { objectMode: false });
 	try {
-		// A pipeline into the answer itself would add seven listeners to it, and with ours pass Node's bound for a leak.
+		// A pipeline into the response itself would add seven listeners to it, which together with ours exceeds Node's limit for leak warnings.
 		if (isZipped) await pipeline(body, createGzip(gzipOptions), (zipped) => writeBody(res, zipped));
 		else await writeBody(res, body);
 		res.end();

@@ -4,7 +4,7 @@ import { contentType, mayShowInline } from '@stowage/rules';
 export interface Presentation {
 	name: string;
 	isInline: boolean;
-	/** The client may keep it, as long as it asks each time whether it still may. */
+	/** The client may cache it, but revalidates it each time. */
 	isKept: boolean;
 	/** The bytes begin as a PDF's do: browsers show a PDF only outside a sandbox. */
 	isPdf: boolean;

@@ -17,7 +17,7 @@ export function accountRoutes({ config, accounts, sessions, knownClients, databa
 			await sessions.begin(request, user);
 		} catch (error) {
 			if (!isFailure(error, 'conflict')) throw error;
-			// Their sessions were ended meanwhile, which is nothing to a new one unless it was by a new password.
+			// Its sessions were ended meanwhile, which does not affect a new one, except after a change of the password.
 			const now = await database.users.get(user.id);
 			if (now?.secret !== user.secret || now.isDisabled) throw error;
 			await sessions.begin(request, now);

@@ -27,7 +27,7 @@ export function downloadRoutes(services: Services) {
 			return audit.sending(event, request.raw.res, (describe) =>
 				retryChanged(async () => {
 					const found = await files.find(viewer, { area, ...wanted });
-					// Named without an owner it was found in one tree, and that one is meant from here on.
+					// An item that was named without an owner was found in one tree, whose owner is used from here on.
 					const item = at(path, found.owner);
 					describe(item);
 					if (found.type === 'directory') {

@@ -22,7 +22,7 @@ export function jobRoutes({ jobs, pasting }: Services) {
 	];
 }
 
-/** Whose jobs a call is about. Throws `notSignedIn` for a visitor, who has none. */
+/** The user whose jobs a call is about. Throws `notSignedIn` for a visitor, who has none. */
 export function ownerOf(viewer: Viewer): JobOwner {
 	if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in first.');
 	return viewer;

@@ -78,10 +78,10 @@ const frameHeaders: Record<string, string> = {
 	'cache-control': 'no-store',
 };
 
-/** Documents of one origin either all ask for it or none. */
+/** All documents of one origin must send it, or none. */
 const ownCluster: Record<string, string> = { 'origin-agent-cluster': '?1' };
 
-/** Of the page's files a worker alone has a policy of its own, which is this one: it may use WebAssembly, the page may not. */
+/** Of the page's files only a worker has a policy of its own, this one: it may use WebAssembly, the page may not. */
 const assetPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'";
 
 /** Browsers heed some headers only on https or this very machine, and complain of them elsewhere. */

@@ -42,7 +42,7 @@ export async function registerRoutes(server: Server, services: Services, webRoot
 		config.basePath === '' ? {} : { routes: { prefix: config.basePath } },
 	);
 	if (config.basePath === '') return;
-	// A typed or bookmarked slash at the end: hapi knows the path without it only.
+	// For typed or bookmarked URLs with a slash at the end: hapi matches the path without it only.
 	server.route({
 		method: 'GET',
 		path: `${config.basePath}/`,
@@ -51,7 +51,7 @@ export async function registerRoutes(server: Server, services: Services, webRoot
 	});
 }
 
-/** Calls of plugins that this server runs without: each is answered as the contract says, instead of as one that does not exist. */
+/** Calls of plugins that are not installed: each gets the response of the contract, instead of 404. */
 function absentPluginRoutes(server: Server, basePath: string) {
 	const taken = new Set(server.table().map(({ method, path }) => `${method} ${path}`));
 	return optionalEndpoints

@@ -18,7 +18,7 @@ export function thumbnailRoutes({ config, thumbnails }: Services) {
 			const ref = { area: query.type, path, ...(query.owner === undefined ? {} : { owner: query.owner }) };
 			const asker = { client: clientKey(viewer, request.client.address), signal: clientGone(request) };
 			const isKnown = (etag: string) => checkPreconditions(asked, { etag, mtime: Number.NaN }) === 'notModified';
-			// A star is any picture, so there must be one.
+			// `*` matches any picture, so one must exist.
 			const isNamed = (etag: string) => asked['if-none-match'] !== '*' && isKnown(etag);
 			const { etag, bytes } = await thumbnails.get(viewer, ref, query.size, asker, isNamed);
 			const presentation = { name: `${baseName(path)}.webp`, isInline: true, isKept: true, isPdf: false };

@@ -30,7 +30,7 @@ const allFields = [...publicFields, 'type', 'isPublic'];
 /** The most bytes of a form besides those of its files. */
 const mostFormBytes = 1024 * 1024;
 
-/** Whole files by multipart form. The answer comes after the bytes are durable and published. */
+/** Whole files by multipart form. The response is sent after the bytes are durable and published. */
 export function uploadRoutes({
 	config,
 	bodies,
@@ -94,7 +94,7 @@ export function uploadRoutes({
 			body: bodies.upload(request.raw.req),
 			stage,
 			async beforeFile(fields, name) {
-				// A part without a name may still be given one by a later field; one with an impossible name is not worth its bytes.
+				// A later field may name a part without a name; a part with an impossible name is refused before its bytes.
 				if (name !== '' && !fields.has('fileName')) normalizeName(name);
 				// A client that sends the destination first is refused at once.
 				if (isPlaceKnown(fields)) await files.assertUpload(viewer, folderOf(fields));

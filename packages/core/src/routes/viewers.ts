@@ -13,7 +13,7 @@ const goodForMs = 10 * 60_000;
 /** For as long again an expired link is answered with 410. */
 const rememberedMs = 2 * goodForMs;
 
-/** That one person, or one address without a person, may take while one is good. */
+/** The most valid links of one user, or of one address of visitors. */
 const mostLinks = 100;
 
 const viewerRow = z.object({
@@ -21,7 +21,7 @@ const viewerRow = z.object({
 	area: schemas.area,
 	path: schemas.itemPath,
 	owner: z.string().nullable().optional(),
-	/** The very file: another one under its name is not given away. */
+	/** The version of the file: another file of its name is not served. */
 	itemId: z.string(),
 	expiresAt: z.number(),
 });

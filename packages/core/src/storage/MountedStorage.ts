@@ -38,14 +38,14 @@ import { itemsIn } from './itemsIn.js';
 export interface Mount {
 	/** The name the administrator gave it. */
 	readonly name: string;
-	/** Stands before the ids of its items and staged files, so that no two roots have an id in common. Empty for the first root, whose ids are older than other roots. */
+	/** Prefix of the ids of its items and staged files, so that no two roots have an id in common. Empty for the first root, whose ids are older than other roots. */
 	readonly tag: string;
 	readonly storage: StorageProvider;
 }
 
 /** Maps homes to roots. */
 export interface Mounts {
-	/** Holds the public trees that no user owns, and homes of which nothing else is known. */
+	/** The root of the public trees without a user, and of homes without a record. */
 	readonly default: Mount;
 	all(): readonly Mount[];
 	ofHome(username: string): Mount | Promise<Mount>;
@@ -59,15 +59,15 @@ export interface Mounts {
 	assertChangeable(username: string): void;
 	/** Throws `conflict` while a home is being moved to another root. */
 	assertNotMoving(username: string): Promise<void>;
-	/** Names of the homes on a root, also while it is away. */
+	/** Names of the homes on a root, also while it is not available. */
 	homesOn(mount: Mount): Promise<readonly string[]>;
 }
 
-/** The folder of all homes, which lie on several roots. */
+/** The folder of all homes, which are on several roots. */
 const homesFolder = parsePath('users');
 
 /**
- * All storage roots as one: a home lies on one of them, and whatever belongs to no user on the default one. A root that is away takes its own part with it
+ * All storage roots as one: each home is on one of them, and everything without a user on the default one. A root that is not available affects its own part
  * and nothing else. A file is staged for a path, since it must lie on the disk that it will be published on.
  */
 export class MountedStorage implements ReplacingStorage, SurveyingStorage, WatchingStorage {
@@ -81,7 +81,7 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 		return this.#mounts.default.storage.rootId;
 	}
 
-	/** The root that holds the path. */
+	/** The root that contains the path. */
 	mountAt(path: StoragePath): Mount | Promise<Mount> {
 		const home = homeAt(path);
 		return home === undefined ? this.#mounts.default : this.#mounts.ofHome(home);
@@ -108,7 +108,7 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 		return this.#mounts.placeHomeWith(username, newName);
 	}
 
-	/** The root whose staged file or copy this is. Throws `notFound` for an id of none. */
+	/** The root of this staged file or copy. Throws `notFound` for an unknown id. */
 	#mountOf(id: string): Mount {
 		const [tag] = splitId(id);
 		const mount = this.#mounts.all().find((each) => each.tag === tag);
@@ -257,7 +257,7 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 		}
 	}
 
-	/** Sweeps each root, also if another one is away. */
+	/** Sweeps each root, also if another one is not available. */
 	async sweepStaging(before: StagingAges, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
 		const sweep = async ({ storage, tag }: Mount) => {
 			const isOwnNeeded = (id: string) => isNeeded(withTag(id, tag));
@@ -296,7 +296,7 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 		await Promise.all(this.#mounts.all().map(({ storage }) => storage.close()));
 	}
 
-	/** Homes as rows, those of a root that is away as empty ones: their owners are still there. */
+	/** Homes as rows, those of an unavailable root as empty ones: their owners still exist. */
 	async *#homes(): AsyncGenerator<StorageEntry[]> {
 		const all = this.#mounts.all();
 		for (const mount of all) {
@@ -344,7 +344,7 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 	}
 }
 
-/** Whose home a path lies in, or is. */
+/** The owner of the home that a path is in, or is. */
 function homeAt(path: StoragePath): string | undefined {
 	const [first, home] = pathSegments(path);
 	return first === homesFolder && home !== anonymousOwner ? home : undefined;
@@ -354,10 +354,10 @@ function ignoreMissing(error: unknown): void {
 	if (!isFailure(error, 'notFound')) throw error;
 }
 
-/** No id of a storage may hold it. */
+/** A character that no id of a storage may contain. */
 const separator = '~';
 
-/** The id of something on a root as it is known outside. */
+/** The external id of an item on a root. */
 export function withTag(id: string, tag: string): string {
 	return tag === '' ? id : `${tag}${separator}${id}`;
 }

@@ -3,9 +3,9 @@ import { Failure, isFailure, joinPath, type StoragePath } from '@stowage/rules';
 import { copiesFolder } from './copyAcross.js';
 import { ensureFolder } from './folders.js';
 
-/** A staged file whose home lies on another root by now than the one that it was staged on. */
+/** A staged file whose home is on another root by now than the one that it was staged on. */
 export interface Crossing {
-	/** 64 hexadecimal digits that stand for the staged file, also after a restart. */
+	/** 64 hexadecimal digits that identify the staged file, also after a restart. */
 	key: string;
 	source: StorageProvider;
 	target: StorageProvider;

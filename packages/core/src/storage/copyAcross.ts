@@ -11,7 +11,7 @@ import { Failure, isFailure, joinPath, parentPath, parsePath, type StoragePath }
 import { ensureFolder } from './folders.js';
 import { itemsIn } from './itemsIn.js';
 
-/** Where copied folders grow until they are whole: beside the trees that people see, on the disk that they go to. */
+/** The folder of incomplete copies: beside the visible trees, on the disk of the target. */
 export const copiesFolder = parsePath('copies');
 
 /** How the ids of copies between roots begin: of a folder its name in `copies` and, after it, the object that it is; of a file its staged file's. */
@@ -19,7 +19,7 @@ const treePrefix = 'tree.';
 const filePrefix = 'file.';
 
 /**
- * Copies a file or a whole folder to another root, where it appears whole or not at all. The modified times are kept, those of folders where the target can set
+ * Copies a file or a whole folder to another root, where it appears complete or not at all. The modified times are kept, those of folders where the target can set
  * them. Continues a staged copy as `StorageProvider.copy` does, but restarts the file at which it was interrupted.
  */
 export async function copyAcross(
@@ -179,7 +179,7 @@ function pathsOf(to: StoragePath, name: string | undefined): Iterable<StoragePat
 }
 
 /**
- * Makes `folder` hold what the source holds; files that are there with the same size and time are whole, since each got its name when it was. Files that vanish meanwhile are left out.
+ * Copies the contents of the source to `folder`; existing files with the same size and time are complete, since each got its name only then. Files that vanish meanwhile are left out.
  */
 export async function copyContents(
 	source: StorageProvider,

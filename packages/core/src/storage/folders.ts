@@ -11,7 +11,7 @@ import {
 } from '@stowage/rules';
 
 /**
- * Makes a folder with the parents it lacks, or none of them. One that is there already is fine, a file in the way is `alreadyExists`. Names in `knownNames`
+ * Creates a folder with its missing parents, or none of them. An existing one is fine, a file in the way is `alreadyExists`. Names in `knownNames`
  * may be given though the rule for names forbids them, since existing items have them. Resolves to the created ones, outermost first.
  */
 export async function ensureFolder(
@@ -36,7 +36,7 @@ export async function ensureFolder(
 	}
 }
 
-/** So often others may take a folder away between two of our calls. */
+/** The number of attempts, as others may remove a folder between two of our calls. */
 const mostTries = 10;
 
 /**
@@ -87,7 +87,7 @@ export async function takeBackFolders(storage: StorageProvider, folders: readonl
 		try {
 			await storage.removeEmptyFolder(folder);
 		} catch (error) {
-			// Those above it hold this one. An empty folder that stays is no reason to hide why it was not needed.
+			// The parents contain this one. An empty folder that stays is no reason to hide the actual error.
 			if (isFailure(error)) return;
 			throw error;
 		}

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 export interface Mount {
 	/** The number of the file system's device, such as `8:1`. */
 	device: string;
-	/** The folder of the file system that is mounted: `/`, if it is not one of its folders. */
+	/** The mounted folder of the file system: `/` unless it is a bind mount of a subfolder. */
 	folder: string;
 	/** Where. */
 	point: string;

@@ -4,7 +4,7 @@ import { Failure } from '@stowage/rules';
 /** The most bytes that an upload reserves at once, so that the disk is not checked for every chunk. It reserves no more than it has sent, so an idle upload holds little. */
 const stepBytes = 16 * 1024 * 1024;
 
-/** Bytes that a storage may hold in memory before they take room on its disk. */
+/** Bytes that a storage may buffer in memory before they take space on its disk. */
 const maxUnwrittenBytes = 4 * 1024 * 1024;
 
 /** Parts of a copy that may be unwritten at once. */
@@ -22,9 +22,9 @@ export interface SpaceGuard {
 	assertSpace(bytes?: number): Promise<void>;
 	/** Bytes that may be written. */
 	available(): Promise<number>;
-	/** The same file, but its bytes end with `storageFull` where the next ones would take from the reserve. */
+	/** The same file, but its bytes end with `storageFull` if the next ones would use the reserve. */
 	guarded(staged: StagedFile): StagedFile;
-	/** For bytes that come by other ways, such as a copy. */
+	/** For bytes that are written in other ways, such as a copy. */
 	asking(): SpaceAsker;
 }
 
@@ -36,7 +36,7 @@ export interface SpaceAsker {
 }
 
 export function createSpaceGuard(freeAboveReserve: () => Promise<number>): SpaceGuard {
-	/** Bytes that uploads under way were granted and the disk may not know of yet. */
+	/** Bytes granted to uploads under way that may not be written to the disk yet. */
 	let promised = 0;
 
 	let lastReading: { free: number; at: number } | undefined;

@@ -7,7 +7,7 @@ import type { Log } from '../log.js';
 import type { Known, ThumbnailCache } from './ThumbnailCache.js';
 import { isWholeWebp } from './webp.js';
 
-/** The cache that the configuration asks for. */
+/** The configured cache. */
 export function openThumbnailCache(
 	{ dataDir, thumbnails }: Pick<Config, 'dataDir' | 'thumbnails'>,
 	log: Log,

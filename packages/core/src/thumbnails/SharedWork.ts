@@ -1,4 +1,4 @@
-/** Work under way that several wait for. */
+/** Work under way with several waiting callers. */
 interface Shared<T> {
 	result: Promise<T>;
 	waiting: number;

@@ -23,7 +23,7 @@ import { SharedWork, unlessAborted } from './SharedWork.js';
 import type { Known, ThumbnailCache } from './ThumbnailCache.js';
 import { isWholeWebp } from './webp.js';
 
-/** A larger file is not copied from one place to another only for a picture of it. */
+/** A larger file is not copied to a temporary one only for its picture. */
 const mostCopied = 512 * 1024 * 1024;
 
 /** A picture of a content. */
@@ -61,9 +61,9 @@ interface Means {
 	folder: string;
 	concurrency: number | 'auto';
 	log: Log;
-	/** How long one picture may take. */
+	/** The time limit of one picture. */
 	timeLimitMs?: number;
-	/** How many may wait, of one client and of all. */
+	/** The most waiting requests, of one client and of all. */
 	waiting?: { perClient: number; total: number };
 }
 
@@ -92,7 +92,7 @@ export function createThumbnails({
 	const shared = new SharedWork<Known>();
 	const counts = { rendered: 0, cached: 0 };
 
-	/** The digits that stand for one content, and for one way of making pictures. */
+	/** A digest of the content and of the renderers' versions. */
 	const keyOf = (viewer: Viewer, { area, path, owner }: ItemRef, item: StorageItem, size: PictureSize): string => {
 		const place = () => (area === 'private' ? privatePlace(viewer, path) : publicPlace(owner ?? null, path)).at;
 		const versions = [...renderers.all()].map(([name, { version }]) => [name, version]);
@@ -175,7 +175,7 @@ export function createThumbnails({
 	): Promise<Thumbnail> {
 		const item = await statFile(viewer, ref);
 		if (item.type !== 'file' || renderers.all().size === 0) throw hasNone();
-		// Named without an owner it was found in one tree, and that one is meant from here on.
+		// An item that was named without an owner was found in one tree, whose owner is used from here on.
 		const found: ItemRef = item.owner === undefined ? ref : { ...ref, owner: item.owner };
 		const key = keyOf(viewer, found, item, size);
 		const etag = `"${key}"`;

@@ -5,7 +5,7 @@ import type { Ticket, Tickets } from './createTickets.js';
 /** Least time between two notifications of one ticket's progress. */
 const spacingMs = 250;
 
-/** How often a transfer asks whether its ticket was ended in another process. */
+/** How often a transfer checks whether its ticket was ended in another process. */
 const pollMs = 2_000;
 
 type State = 'waiting' | 'sending' | 'done' | 'ended';
@@ -66,7 +66,7 @@ export class Transfers {
 		const polling = setInterval(() => {
 			tickets.hasEnded(token).then(
 				(hasEnded) => hasEnded && end(),
-				// A database that is away ends no transfer.
+				// An outage of the database ends no transfer.
 				() => {},
 			);
 		}, pollMs).unref();
@@ -86,7 +86,7 @@ export class Transfers {
 		});
 		const running: Running = {
 			report(sent, size, state) {
-				// Nothing comes after the end.
+				// No event follows the end.
 				if (latest.state === 'ended') return;
 				latest = { sent: state === 'ended' ? latest.sent : sent, size, state };
 				publish();
@@ -110,7 +110,7 @@ function withProgress(file: OpenFile, report: Report): OpenFile {
 				for await (const chunk of file.read(range)) {
 					const { length } = chunk;
 					yield chunk;
-					// It is asked for the next one once this one has left the process.
+					// The next chunk is requested once this one has left the process.
 					sent += length;
 					report(sent, size, 'sending');
 				}

@@ -9,7 +9,7 @@ import { rateLimited } from '../limits/rateLimited.js';
 import { secretHash } from '../secretHash.js';
 import { packItems, unpackItems } from './packItems.js';
 
-/** How long a ticket is good, and how long it is then remembered as one that was. */
+/** How long a ticket is valid, and how long it is answered with 410 after that. */
 const goodForMs = 12 * 60 * 60_000;
 const rememberedMs = 24 * 60 * 60_000;
 
@@ -24,7 +24,7 @@ const megabyte = 1024 * 1024;
 /** The most bytes of tickets. The limit for visitors is lower, so that users can still make some. */
 export const ticketLimits = { perHolder: 16 * megabyte, ofVisitors: 64 * megabyte, total: 128 * megabyte };
 
-/** Tickets that one client may take in a window: a page takes one for each ZIP. */
+/** Tickets that one client may create in a window: a page creates one for each ZIP. */
 const mostTickets = 1_000;
 const windowMs = 10 * 60_000;
 
@@ -32,7 +32,7 @@ const windowMs = 10 * 60_000;
 const smallBytes = 64 * 1024;
 
 const ticketDetails = z.object({
-	/** On whose behalf the ticket gives things away; a visitor's has none. */
+	/** The user on whose behalf the ticket grants access; none for a visitor's. */
 	user: z.object({ id: z.string(), username: z.string(), session: z.string() }).optional(),
 	area: z.enum(['private', 'public']),
 	kind: z.enum(['file', 'archive']),
@@ -66,7 +66,7 @@ export interface Tickets {
 	 * all, and `storageFull` without room.
 	 */
 	add(client: string, ticket: Ticket): Promise<string>;
-	/** Throws `expired` for one that has ended and `notFound` for one that never was, or long ago. */
+	/** Throws `expired` for a ticket that has ended and `notFound` for an unknown one, or one that ended long ago. */
 	find(token: string): Promise<Ticket>;
 	/** Remembers which bytes the next part of a download has to fit to. */
 	change(token: string, ticket: Ticket, change: Pick<Ticket, 'version' | 'size'>): Promise<void>;
@@ -123,7 +123,7 @@ export function createTickets({
 				endsAt: now() + goodForMs,
 				expiresAt: now() + rememberedMs,
 			};
-			// One after another, or many that are asked for at once would all find the same room.
+			// Serialized, or many concurrent requests would all find the same room.
 			await exclusively('', async () => {
 				await assertRoom(record, ticket.user !== undefined);
 				await store.add(secretHash(token), record);
@@ -134,7 +134,7 @@ export function createTickets({
 		async find(token) {
 			const row = await store.find(secretHash(token));
 			if (row === undefined) throw new Failure('notFound', 'There is no such download.');
-			// One that ends later than one of now was made while the clock was wrong.
+			// A ticket that ends later than a new one was made while the clock was wrong.
 			if (row.isEnded || now() >= row.endsAt || row.endsAt > now() + goodForMs + clockSkewMs) throw ticketEnded();
 			const ticket = ticketDetails.parse(JSON.parse(row.details));
 			if (ticket.user !== undefined && !(await isSessionAlive(ticket.user.session))) throw ticketEnded();

@@ -7,10 +7,10 @@ import { type ChosenItem, ownedBy } from '../archives/makeManifest.js';
 const deflate = promisify(deflateRaw);
 const inflate = promisify(inflateRaw);
 
-/** More than any selection that a request can hold. */
+/** More than any selection in a request. */
 const maxTextBytes = 64 * 1024 * 1024;
 
-/** Items that lie in one folder of one tree: the tree's owner, if it has one at all, the folder and the names. */
+/** Items in one folder of one tree: the tree's owner, if it has one, the folder and the names. */
 const group = z.tuple([z.array(z.string().nullable()).max(1), z.string(), z.array(z.string())]);
 type Group = z.output<typeof group>;
 

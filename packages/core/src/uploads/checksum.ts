@@ -50,7 +50,7 @@ export function parseChecksum(header: string | undefined): Checksum | undefined 
 	return new Checksum(algorithm, expected, 'piece');
 }
 
-/** Reads `Stowage-File-Digest`, if there is one. Throws `invalid` for anything but one SHA-256. */
+/** Parses `Stowage-File-Digest`, if present. Throws `invalid` for anything but one SHA-256. */
 export function parseFileDigest(header: string | undefined): Checksum | undefined {
 	if (header === undefined) return undefined;
 	const value = /^sha-256=:([A-Za-z0-9+/]{43}=):$/.exec(header.trim())?.[1];

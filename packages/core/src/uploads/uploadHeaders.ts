@@ -4,7 +4,7 @@ import { Failure } from '@stowage/rules';
 /** The media type of a chunk. */
 const pieceType = 'application/offset+octet-stream';
 
-/** A whole number of bytes from a header. Throws `invalid` if it is missing or something else. */
+/** Parses a number of bytes from a header. Throws `invalid` if it is missing or no whole number. */
 export function byteCount(headers: IncomingHttpHeaders, name: string): number {
 	const text = textHeader(headers, name)?.trim();
 	if (text === undefined) throw new Failure('invalid', `${name}: is missing`);
@@ -28,7 +28,7 @@ export function announcedBytes({ headers }: IncomingMessage): number {
 	return Number(headers['content-length'] ?? 0);
 }
 
-/** Throws `tooLarge` where more bytes are announced than may come. */
+/** Throws `tooLarge` if more bytes are announced than allowed. */
 export function assertAnnounced(request: IncomingMessage, most: number): void {
 	if (announcedBytes(request) > most)
 		throw new Failure('tooLarge', 'More bytes are announced than the upload was said to have.');
@@ -41,7 +41,7 @@ export function assertChunkType({ headers }: IncomingMessage): void {
 	}
 }
 
-/** The random key by which a client says that two requests are one. Throws `invalid` for one that could be guessed. */
+/** The random key that marks two requests as the same one. Throws `invalid` for a key that could be guessed. */
 export function uploadKeyOf(headers: IncomingHttpHeaders): string | undefined {
 	const key = textHeader(headers, 'Stowage-Upload-Key');
 	if (key !== undefined && !/^[\x21-\x7e]{22,200}$/.test(key)) {

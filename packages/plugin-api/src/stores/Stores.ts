@@ -13,7 +13,7 @@ import type { RootStore } from './files/roots.js';
 import type { TicketStore } from './files/tickets.js';
 import type { UploadStore } from './files/uploads.js';
 
-/** The stores of one database. All that succeeds is durable when it resolves. */
+/** The stores of one database. A change is durable when its promise resolves. */
 export interface Stores {
 	readonly users: UserStore;
 	readonly sessions: SessionStore;

@@ -6,7 +6,7 @@ import { countedRows, entryIn, type Found } from './rows.js';
 /** Folders that are counted together, and shown once they are. */
 const foldersAtOnce = 64;
 
-/** The rows of one folder in batches, folders with how many children they show. Throws `notFound` before the first batch. */
+/** The rows of one folder in batches, folders with the number of visible children. Throws `notFound` before the first batch. */
 export async function* listPlace(storage: StorageProvider, place: Place): AsyncGenerator<Entry[]> {
 	for await (const batch of storage.list(place.at)) {
 		const files: Entry[] = [];

@@ -2,16 +2,16 @@ import type { StorageEntry, StorageProvider } from '@stowage/plugin-api';
 import { type Entry, isFailure, isProtected, joinPath, type StoragePath } from '@stowage/rules';
 import type { Place } from '../places.js';
 
-/** Folders whose children are counted at once. */
+/** Folders whose children are counted concurrently. */
 const countsAtOnce = 16;
 
-/** A thing that lies directly in a folder. */
+/** An item directly in a folder. */
 export interface Found {
 	folder: Place;
 	item: StorageEntry;
 }
 
-/** The row of a thing that lies directly in `folder`. */
+/** The row of an item directly in `folder`. */
 export function entryIn(folder: Place, { name, type, size, mtime }: StorageEntry, count?: number): Entry {
 	const path = folder.path === '' ? name : `${folder.path}/${name}`;
 	const entry: Entry = { name, path, type, size, mtime };
@@ -22,7 +22,7 @@ export function entryIn(folder: Place, { name, type, size, mtime }: StorageEntry
 	return entry;
 }
 
-/** The row of one thing, a folder with how many children it shows. */
+/** The row of one item; for a folder with the number of visible children. */
 export async function countedRow(storage: StorageProvider, folder: Place, item: StorageEntry): Promise<Entry> {
 	return entryIn(folder, item, item.type === 'directory' ? await countChildren(storage, folder, item.name) : undefined);
 }
@@ -55,7 +55,7 @@ export async function countedRows(
 	return rows.filter((row) => row !== undefined);
 }
 
-/** Undefined for a folder that went away meanwhile; 0 for one that may not be read. */
+/** Undefined for a folder that was removed meanwhile; 0 for one that may not be read. */
 async function countChildren(storage: StorageProvider, folder: Place, name: string): Promise<number | undefined> {
 	try {
 		return await storage.count(joinPath(folder.at, name));

@@ -1,6 +1,6 @@
 import type { StorageEntry } from '@stowage/plugin-api';
 
-/** Stands for the rows of a folder in whatever order they come: another one means that something has changed. */
+/** A digest of a folder's rows, independent of their order: it differs when something has changed. */
 export async function fingerprintOf(batches: AsyncIterable<StorageEntry[]>): Promise<string> {
 	let rows = 0;
 	let low = 0;

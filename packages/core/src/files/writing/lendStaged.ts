@@ -13,7 +13,7 @@ const checkMs = 500;
 interface Lending {
 	/** The file itself, which the storage may have a descriptor of. */
 	direct: StagedFile;
-	/** The same file, whose bytes ask for their space. */
+	/** The same file, whose bytes are reserved before they are written. */
 	guarded: StagedFile;
 	space: Pick<SpaceGuard, 'assertSpace' | 'available'>;
 	/** Throws if this many more bytes exceed a quota. */

@@ -36,7 +36,7 @@ export async function underFreeName(
 /** Where the other name is recorded that a file is about to get instead of the one it wished. */
 export type PublishedNames = Pick<PublishedNameStore, 'set' | 'find'>;
 
-/** Publishes a file that an earlier call may have published already without living to answer: that one is found, and there is no second. Discards nothing. */
+/** Publishes a file that an interrupted call may have published already: then that entry is returned. Discards nothing. */
 export async function publishOnce(
 	storage: StorageProvider,
 	names: PublishedNames,
@@ -64,7 +64,7 @@ export async function findPublished(
 ): Promise<StorageItem | undefined> {
 	const recorded = await names.find(stagedId);
 	const found = recorded === undefined ? undefined : await storage.publishedAs(stagedId, joinPath(folder, recorded));
-	// A later try may have found the wished name free again.
+	// A later attempt may have found the wished name free again.
 	return found ?? storage.publishedAs(stagedId, joinPath(folder, wished));
 }
 
@@ -107,7 +107,7 @@ function publishAs(
 	);
 }
 
-/** How far the names have been tried that files of one form have asked for: those before are taken, mostly by the form itself. */
+/** How many names were tried for files of one form: those before are taken, mostly by the form itself. */
 class TriedNames {
 	readonly #counts = new Map<string, number>();
 
@@ -126,7 +126,7 @@ class TriedNames {
 	}
 }
 
-/** Publishes all or none: if one is refused, those before it are taken back and all that is left is discarded, unless that may not be undone. */
+/** Publishes all or none: if one fails, those before it are removed again and the rest is discarded, unless `mayUndo` forbids it. */
 export async function publishAll(
 	storage: StorageProvider,
 	folder: StoragePath,

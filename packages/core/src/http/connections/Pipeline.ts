@@ -76,7 +76,7 @@ export class Pipeline {
 		}
 	}
 
-	/** Whether the body of a request is still to come. */
+	/** Whether the body of a request has not arrived yet. */
 	get hasOpenBody(): boolean {
 		return this.#underWay !== undefined && this.#latest?.complete === false;
 	}

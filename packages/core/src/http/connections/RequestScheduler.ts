@@ -19,7 +19,7 @@ export class RequestScheduler {
 	#acceptingRounds = 0;
 	#isNextRoundSet = false;
 
-	/** A connection has come; more may wait to be accepted. */
+	/** A connection was opened; more may wait to be accepted. */
 	accepted(): void {
 		this.#hasAccepted = true;
 		this.#setNextRound();

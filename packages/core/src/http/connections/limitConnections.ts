@@ -2,7 +2,7 @@ import type { Server as HttpServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { limitAddress, type Peers } from '../requests/proxy.js';
 
-/** Closes connections from one address beyond `most()` as they come. Trusted proxies, behind which everybody has the same address, may have any number. */
+/** Closes new connections from one address above `most()`. Trusted proxies, whose clients share an address, may have any number. */
 export function limitConnections(listener: HttpServer, most: () => number, { addressOf, isTrusted }: Peers): void {
 	const open = new Map<string, number>();
 	listener.on('connection', (socket: Socket) => {

@@ -12,7 +12,7 @@ export function createListener(): http.Server {
 		// Longer than the 60 s of common proxies, so that they close first and no request meets a closing connection.
 		keepAliveTimeout: 65_000,
 		maxHeaderSize: 32 * 1024,
-		// Refused by ourselves, with an answer that says so.
+		// Refused here, with a response that names the reason.
 		requireHostHeader: false,
 	});
 	listener.maxConnections = 10_000;

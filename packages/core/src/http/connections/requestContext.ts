@@ -24,14 +24,14 @@ export function inContextOfConnection(socket: Socket, accept: () => boolean): bo
 export function endFaultyRequest(error: unknown, log: Log): boolean {
 	const { socket, response } = contextNow() ?? {};
 	if (socket === undefined || isOutOfMemory(error)) return false;
-	// The rest of a path may hold a secret.
+	// The rest of a path may be a secret.
 	const path =
 		response &&
 		rawPathOf(response.req.url ?? '')
 			.split('/', 3)
 			.join('/');
 	log.error({ err: error, method: response?.req.method, path }, 'unexpected error: its connection is closed');
-	// A request that has its answer may share its connection with the next one by now.
+	// A request that has its response may share its connection with the next one by now.
 	if (!response?.writableFinished) socket.destroy();
 	return true;
 }

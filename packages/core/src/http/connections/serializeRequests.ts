@@ -41,7 +41,7 @@ export function serializeRequests(
 	listener.removeAllListeners('request');
 	listener.on('request', (request: IncomingMessage, response: ServerResponse) => {
 		const answer = () => {
-			// Who has gone while they waited gets no answer.
+			// A client that has disconnected while it waited gets no response.
 			if (request.socket.destroyed) return;
 			for (const listen of answerOfHapi) listen.call(listener, request, response);
 		};
@@ -72,7 +72,7 @@ export function serializeRequests(
 		pipelineOf(request.socket).take({ request, response, answer });
 	});
 
-	// hapi would answer the request under way although its handler still runs, and then twice.
+	// hapi would send an error for the request under way although its handler still runs, and then respond twice.
 	listener.removeAllListeners('clientError');
 	listener.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
 		const pipeline = pipelineOf(socket);
@@ -84,14 +84,14 @@ export function serializeRequests(
 	});
 }
 
-/** A proxy has one connection for many clients: of each of these the requests count. */
+/** A proxy has one connection for many clients: the requests of each of them are counted. */
 function tooManyRequests(): Failure {
 	return new Failure('rateLimited', 'Too many requests are under way. Please try again in a moment.', {
 		retryAfter: 1,
 	});
 }
 
-/** Before hapi has seen the request. */
+/** Before hapi gets the request. */
 function answerRefusal(request: IncomingMessage, response: ServerResponse, refusal: Failure): void {
 	leaveBodyUnread(request, response);
 	const body = JSON.stringify(refusalAnswer(refusal));

@@ -10,7 +10,7 @@ export function socketPathOf({ listen }: { listen: string }): string | undefined
 	return listen === '' ? undefined : listen.slice('unix:'.length);
 }
 
-/** Begins to listen where the configuration says. Resolves to the address, with the base path where it has one. */
+/** Listens at the configured address. Resolves to the address, with the base path if there is one. */
 export async function listen(
 	server: HapiServer,
 	config: Pick<Config, 'listen' | 'socketMode' | 'basePath'>,

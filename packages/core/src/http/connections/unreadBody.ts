@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 /** Time for a client to read a response that was sent before its body was read. Closing at once would reset the connection (behind nginx: a 502). */
 export const lingerMs = 1_500;
 
-/** Whether a body was announced and has not arrived whole. */
+/** Whether a body was announced and has not arrived completely. */
 export function hasUnreadBody(request: IncomingMessage): boolean {
 	const announced =
 		request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;

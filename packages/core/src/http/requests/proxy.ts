@@ -4,7 +4,7 @@ import { isListed, parseNetwork } from '../../config/networks.js';
 import type { Config } from '../../config/schema.js';
 
 export interface ClientInfo {
-	/** The address of the client: the socket's, or the rightmost hop that no trusted proxy stands for. */
+	/** The address of the client: the socket's, or the rightmost hop that is no trusted proxy. */
 	address: string;
 	isHttps: boolean;
 	/** Host and port by which the client called. */
@@ -20,7 +20,7 @@ export interface Peers {
 
 const thisMachine = '127.0.0.1';
 
-/** Connections of a unix socket have no address: whom its mode lets in is a proxy of this machine. */
+/** Connections of a unix socket have no address: its mode admits proxies of this machine only. */
 export function createPeers({ listen, trustedProxies }: Pick<Config, 'listen' | 'trustedProxies'>): Peers {
 	if (listen !== '') return { addressOf: () => thisMachine, isTrusted: trustedBy([...trustedProxies, thisMachine]) };
 	return {

@@ -1,7 +1,7 @@
 import type { OpenFile, StagedFile, StorageEntry, StorageItem, StorageProvider } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 
-/** Stands in the place of a root that can't be opened right now: each of its calls throws `unavailable`, with the reason as its cause. */
+/** Replaces a root that can't be opened right now: each of its calls throws `unavailable`, with the reason as its cause. */
 export class ClosedStorage implements StorageProvider {
 	constructor(
 		/** Empty for a root that has no id yet. */

@@ -7,14 +7,14 @@ import { type Mount, withTag } from '../MountedStorage.js';
 import { assertApart } from './assertApart.js';
 import { firstSettings, isThere, type Roots } from './Roots.js';
 
-/** A root as the administrator sees it. */
+/** A root as shown to the administrator. */
 export interface RootState {
 	name: string;
 	rootId: string;
 	driver: string;
 	location: string | null;
 	isDefault: boolean;
-	/** Why it can't be used right now; null for one that can. */
+	/** Why it can't be used right now; null if it can. */
 	fault: string | null;
 	/** Bytes; null if unknown. */
 	freeBytes: number | null;
@@ -90,7 +90,7 @@ export class RootAdministration {
 		await this.#roots.untilAllKnow();
 	}
 
-	/** New homes are made there from now on. Throws `conflict` while files that belong to no user lie on the root that was it. */
+	/** Makes it the root of new homes. Throws `conflict` while files without a user are on the former one. */
 	async setDefault(name: string): Promise<void> {
 		await this.#roots.reload();
 		const { storage } = this.#roots.mountOf(this.#roots.record(name).rootId) ?? this.#roots.first;
@@ -110,7 +110,7 @@ export class RootAdministration {
 		}
 	}
 
-	/** Forgets a root; its files stay. Throws `conflict` for the first one, the default one and one that holds homes or unfinished uploads. */
+	/** Removes a root from the database; its files stay. Throws `conflict` for the first one, the default one and one with homes or unfinished uploads. */
 	async remove(name: string): Promise<void> {
 		await this.#roots.reload();
 		const { rootId } = this.#roots.record(name);
@@ -133,7 +133,7 @@ export class RootAdministration {
 		);
 	}
 
-	/** Homes of accounts that were removed or renamed, of which nothing lies there any more. */
+	/** Homes of accounts that were removed or renamed, whose folders no longer exist. */
 	async #forgetGoneHomes({ storage }: Mount): Promise<void> {
 		const { homes, users } = this.#database;
 		try {
@@ -147,17 +147,17 @@ export class RootAdministration {
 		}
 	}
 
-	/** Throws `invalid` where a location lies inside another root than this, or the other way round. */
+	/** Throws `invalid` if a location is inside another root, or the other way round. */
 	async #assertApart(location: string, rootId?: string): Promise<void> {
 		const others = this.#roots.records.flatMap((record) =>
 			record.location === null || record.rootId === rootId ? [] : [{ name: record.name, location: record.location }],
 		);
-		// Where the first root lies only its plugin knows; by default it is in here.
+		// Only its plugin knows the place of the first root; by default it is in here.
 		const first = { name: this.#roots.first.name, location: path.join(this.#dataDir, 'files') };
 		await assertApart(location, [...others, first]);
 	}
 
-	/** Throws `conflict` where something else lies than this root, and changes nothing there. */
+	/** Throws `conflict` if another root lies there, and changes nothing there. */
 	async #assertLiesAt(location: string, { name, rootId, driver }: RootRecord): Promise<void> {
 		const opener = this.#roots.driver(driver);
 		if (opener.identify === undefined) {
@@ -206,7 +206,7 @@ function withCause({ message, cause }: Failure): string {
 	return cause instanceof Error ? `${message.replace(/\.$/, '')}: ${cause.message}` : message;
 }
 
-/** Whether any file lies in a folder or below. */
+/** Whether a folder or one below contains any file. */
 async function holdsFiles(storage: StorageProvider, path: StoragePath): Promise<boolean> {
 	try {
 		for await (const batch of storage.list(path)) {

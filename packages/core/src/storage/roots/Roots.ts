@@ -13,7 +13,7 @@ interface Dependencies {
 	config: Pick<Config, 'storage' | 'dataDir'>;
 	database: Pick<Database, 'roots' | 'homes'>;
 	log: Log;
-	/** This process among others, and whether another one has ended for certain. */
+	/** The identity of this process, and whether another one has certainly ended. */
 	identity: { readonly name: string; isGone(name: string): Promise<boolean> };
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
@@ -29,18 +29,18 @@ const movePollMs = 200;
 /** A process that has not acknowledged moves for this long counts as dead. */
 const silentMs = 10_000;
 
-/** How often a process asks which roots there are. */
+/** How often a process reads the list of roots. */
 const defaultReloadMs = 2000;
 
-/** A mount with the place where it was opened; null for the one that is configured. */
+/** A mount with its location; null for the configured one. */
 export interface OpenMount extends Mount {
 	readonly location: string | null;
 }
 
-/** Where it is said where the first root lies. */
+/** The setting of the first root's location. */
 export const firstSettings = 'the setting plugins (the options of the storage), or by dataDir where they name no place';
 
-/** The storage roots that the database knows. The first one is where the configuration has it; others were added with the place where they lie. */
+/** The storage roots in the database. The location of the first one is configured; others were added with theirs. */
 export class Roots implements Mounts {
 	readonly #dependencies: Dependencies;
 	#mounts: OpenMount[] = [];
@@ -50,7 +50,7 @@ export class Roots implements Mounts {
 	#moves: ReadonlyMap<string, HomeMove> = new Map();
 	/** Why roots can't be opened, by their names, as the log has it. */
 	readonly #loggedReasons = new Map<string, string>();
-	/** How many changes of a home are under way in this process. */
+	/** The number of changes of each home under way in this process. */
 	readonly #changes = new Map<string, number>();
 	/** Grows with each poll of moves: a look-up of a home that began before may have an older result. */
 	#movePolls = 0;
@@ -63,7 +63,7 @@ export class Roots implements Mounts {
 		this.#dependencies = dependencies;
 	}
 
-	/** Opens those that are known and no others, so that an empty mount point is never taken for one. A new database takes over the root that it meets. */
+	/** Opens the known roots only, so that an empty mount point is never taken for one. A new database adopts the existing root. */
 	static async open(dependencies: Dependencies): Promise<Roots> {
 		const roots = new Roots(dependencies);
 		try {
@@ -203,13 +203,13 @@ export class Roots implements Mounts {
 		this.#homes.delete(username);
 	}
 
-	/** Resolves when every process has asked again which roots there are. */
+	/** Resolves when every process has read the list of roots again. */
 	async untilAllKnow(): Promise<void> {
 		await this.reload();
 		await wait(2 * this.#reloadMs);
 	}
 
-	/** Asks the database which roots there are, and opens those that are new. */
+	/** Reads the list of roots from the database, and opens the new ones. */
 	reload(): Promise<void> {
 		this.#reloading ??= this.#reload().finally(() => {
 			this.#reloading = undefined;
@@ -270,7 +270,7 @@ export class Roots implements Mounts {
 		if (mounts.length > 1) await this.#pollMoves();
 	}
 
-	/** The folders that everything else lies in. */
+	/** The folders at the top of a root. */
 	async #makeFolders(mount: Mount): Promise<void> {
 		if (mount.storage instanceof ClosedStorage) return;
 		const folders = [homesFolder, ...(mount === this.default ? [publicRoot(null), publicRoot(anonymousOwner)] : [])];
@@ -288,7 +288,7 @@ export class Roots implements Mounts {
 		return records.find(({ driver, location }) => driver === storage && location === null);
 	}
 
-	/** A new database takes over the root that it meets where the configuration says. Until there is one to be taken over, it has no id. */
+	/** A new database adopts the root at the configured location. Until it exists, the record has no id. */
 	async #claimFirst(): Promise<RootRecord> {
 		const { config, database, log } = this.#dependencies;
 		const driver = config.storage;
@@ -407,7 +407,7 @@ export class Roots implements Mounts {
 	}
 }
 
-/** Those of `mounts` whose storage none of `others` has. */
+/** The `mounts` whose storage is in none of `others`. */
 function lacking(mounts: readonly Mount[], others: readonly Mount[]): Mount[] {
 	return mounts.filter(({ storage }) => !others.some((other) => other.storage === storage));
 }

@@ -3,7 +3,7 @@ import { Failure } from '@stowage/rules';
 /** The properties of a part from its header. */
 export interface PartHeader {
 	name: string;
-	/** Whole; undefined for an ordinary field. */
+	/** Unmodified; undefined for an ordinary field. */
 	fileName: string | undefined;
 }
 

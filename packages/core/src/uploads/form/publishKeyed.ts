@@ -22,8 +22,8 @@ const pollMs = 50;
 /**
  * Publishes files that may have been sent before, or are being sent to another process, under the same key. The record of the key says which staged files are
  * published. An attempt that finds the record of another one removes its unpublished files from staging, so that they can't be published any more, and the files of the newer
- * try take its place in the record. So it makes no difference whether the other one has ended, has died or is at work: then it finds its files taken, and answers with
- * the newer one's entries. Whatever ends a process, bytes that no answer has vouched for are never published by another.
+ * attempt take its place in the record. So it makes no difference whether the other one has ended, has died or is running: then it finds its files removed, and answers with
+ * the newer one's entries. Bytes that were not confirmed as durable are never published by another process.
  */
 export function publishKeyed(
 	{ files, idempotency, exclusively }: Dependencies,
@@ -65,7 +65,7 @@ export function publishKeyed(
 		}
 	};
 
-	/** The entries of the try that took this one's files over. */
+	/** The entries of the attempt that took over the files of this one. */
 	const waitForEntries = async (): Promise<Entry[]> => {
 		for (let waited = 0; waited < waitMs; waited += pollMs) {
 			const { stagedIds } = await idempotency.claim(keyHash, newRecord([...own.keys()]));
@@ -113,7 +113,7 @@ async function discardStaged(files: Files, viewer: Viewer, id: string): Promise<
 	try {
 		await (await files.stage(viewer, id)).discard();
 	} catch (error) {
-		// One of a root that is no more.
+		// A staged file of a root that no longer exists.
 		if (!isFailure(error, 'notFound')) throw error;
 	}
 }

@@ -9,7 +9,7 @@ import { decodeUtf8 } from './partHeader.js';
 /** A file of a form, on disk but not yet published. */
 export interface ReceivedFile {
 	staged: StagedFile;
-	/** As the part's header says it, whole. */
+	/** The unmodified file name in the part's header. */
 	name: string;
 }
 
@@ -21,13 +21,13 @@ export interface ReceivedForm {
 }
 
 export interface FormOptions {
-	/** Names of the fields that may come beside `file`. */
+	/** Names of the fields that are allowed beside `file`. */
 	fields: readonly string[];
 	/** Bytes; 0 for no limit. */
 	maxFileSize: number;
 	/** The expected checksum of the file; a second file is refused then. */
 	digest: Checksum | undefined;
-	/** The body of the request as it comes. */
+	/** The body of the request as it arrives. */
 	body: AsyncIterable<Uint8Array>;
 	stage(): Promise<StagedFile>;
 	/** Called before the first byte of each file, with the fields before it; an error ends the upload. */
@@ -38,7 +38,7 @@ export interface FormOptions {
 const maxFieldBytes = 256 * 1024;
 
 /**
- * Streams a multipart form to staged files, in the order in which it comes and never whole in memory. When it fails, every staged file is discarded and the
+ * Streams a multipart form to staged files, in the order of its parts and never whole in memory. When it fails, every staged file is discarded and the
  * rest of the body stays unread.
  */
 export async function receiveForm(request: IncomingMessage, rules: FormOptions): Promise<ReceivedForm> {
@@ -89,7 +89,7 @@ async function readParts(
 			const { name, fileName = '' } = part();
 			// An error of the stream reaches us through the loop that reads it; without a listener it would end the process.
 			stream.on('error', (cause: NodeJS.ErrnoException) => {
-				// That the loop has left its stream; why, it says itself, and maybe later.
+				// The loop has left its stream; the loop itself throws the reason, maybe later.
 				if (cause.code === 'ABORT_ERR') return;
 				fail(new Failure('invalid', 'The form is not valid multipart/form-data.', { cause }));
 			});
@@ -126,7 +126,7 @@ async function readParts(
 		await finished;
 	} catch (error) {
 		parser.destroy();
-		// The file under way still holds its staged file: it has to let go before that is discarded.
+		// The file under way still locks its staged file: the lock has to be released before it is discarded.
 		await work;
 		throw error;
 	}

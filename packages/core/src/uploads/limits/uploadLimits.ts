@@ -39,11 +39,11 @@ export interface Counting {
 	readonly bytes: ByteMeter;
 	/** Counts this many files, with the rest of bytes below a step. */
 	files(count: number): Promise<void>;
-	/** Counts a file that came by another way. */
+	/** Counts a file that was created in another way. */
 	one(bytes: number): Promise<void>;
 }
 
-/** How much may be uploaded in an hour, by visitors, by all of them together, and from any one address. Nothing is counted where nothing is limited. */
+/** The limits of uploads in an hour, by visitors, by all of them together, and from any one address. Without a limit nothing is counted. */
 export interface UploadLimits {
 	/**
 	 * Runs `work`, which counts what arrives; all is undone when it fails. Throws `tooLarge` for an amount that never fits and `rateLimited` for one that does not fit now,
@@ -53,7 +53,7 @@ export interface UploadLimits {
 	/** Counts bytes as they arrive. They stay counted, also after a failure. */
 	arriving(viewer: Viewer, address: string): ByteMeter;
 	/**
-	 * Runs `begin`, after which an upload is known as unfinished. Throws `rateLimited` if a visitor has begun as many as may be, also when many begin at once. Other processes are
+	 * Runs `begin`, after which an upload is known as unfinished. Throws `rateLimited` above the limit of a visitor, also when many begin at once. Other processes are
 	 * not seen here: `begin` gets the maximum number of rows, if there is one.
 	 */
 	beginUnfinished<T>(viewer: Viewer, address: string, begin: (mostRows?: number) => Promise<T>): Promise<T>;

@@ -42,7 +42,7 @@ interface Claim {
 	client: string;
 	viewer: Viewer;
 	left: number;
-	/** When bytes last came. */
+	/** The time of the last bytes. */
 	lastBytesAt: number;
 }
 

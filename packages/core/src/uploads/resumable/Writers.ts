@@ -8,7 +8,7 @@ import type { Log } from '../../log.js';
 /** A connection without a byte for this long counts as dead once a newer one wants its place. */
 const quietMs = 3_000;
 
-/** How long a newer one waits for the older to let go: it may still be bringing bytes to the disk. */
+/** How long a newer one waits for the older to release the file: it may still be writing bytes to the disk. */
 const handoverMs = 20_000;
 
 /** A writer takes a lease after this long, by which other processes can ask for the upload. Shorter writes cost no row. */
@@ -35,7 +35,7 @@ export class Writer {
 	#isOverdue = false;
 	#hasEnded = false;
 	#lease: Lease | undefined;
-	/** One at a time: two that take it at once would keep each other away. */
+	/** Serialized: two concurrent attempts would block each other. */
 	#checking: Promise<void> | undefined;
 	#isTaking = false;
 	readonly #timer: NodeJS.Timeout;
@@ -63,7 +63,7 @@ export class Writer {
 		this.#timer.unref();
 	}
 
-	/** Bytes have come. */
+	/** Called when bytes arrive. */
 	onBytes(): void {
 		this.#lastBytesAt = this.#parts.monotonic();
 	}

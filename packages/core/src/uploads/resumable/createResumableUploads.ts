@@ -37,9 +37,9 @@ export interface Upload extends UploadRecord {
 
 /** Uploads over several requests, controlled by their headers. Errors are thrown as Failures. */
 export interface ResumableUploads {
-	/** Begins an upload, with its first bytes where the request brings some. */
+	/** Begins an upload, with its first bytes if the request has some. */
 	create(viewer: Viewer, request: Request): Promise<Upload>;
-	/** How far an upload has come. One that is whole and not yet in its place is brought there. */
+	/** The offset of an upload. A complete one that is not published yet is published. */
 	inspect(viewer: Viewer, id: string, request: Request): Promise<Upload>;
 	/** Receives the request's body as the next chunk. The last one publishes the file. */
 	write(viewer: Viewer, id: string, request: Request): Promise<Upload>;
@@ -102,12 +102,12 @@ export function createResumableUploads({
 		return files.stage(viewer, record.stagedId);
 	}
 
-	/** Brings a whole file to its place, or finds it there. */
+	/** Publishes a complete file, or finds it published. */
 	async function publish(viewer: Viewer, idHash: string, record: UploadRecord): Promise<UploadRecord> {
 		const { area, directory, name, mtime, length } = record;
 		const staged = await stagedOf(viewer, record);
 		const owner = ownerOf(viewer, record);
-		// Its bytes were asked for when they came.
+		// Its bytes were reserved when they arrived.
 		const reserved = await quotas.reserve(owner, { stagedId: staged.id, bytes: record.offset });
 		try {
 			const arrival = { staged, name, ...(mtime === null ? {} : { mtime }) };
@@ -133,7 +133,7 @@ export function createResumableUploads({
 		}
 	}
 
-	/** The same, published where it is whole. */
+	/** The same, published if it is complete. */
 	async function held(viewer: Viewer, idHash: string, record: UploadRecord): Promise<UploadRecord> {
 		return (await heldSoFar(viewer, record)) ?? (await publish(viewer, idHash, record));
 	}
@@ -244,7 +244,7 @@ export function createResumableUploads({
 				return resumable.inspect(viewer, id, request);
 			return writers.alone(idHash, req, async (writer) => {
 				const begun = async () => ({ ...(await currentState(viewer, idHash, writer)), id });
-				// Another try with this key may have been faster.
+				// Another attempt with this key may have been faster.
 				if (key !== undefined && (await uploads.find(idHash)) !== undefined) return begun();
 				let record: UploadRecord;
 				try {
@@ -316,7 +316,7 @@ export function createResumableUploads({
 	return resumable;
 }
 
-/** Whose quota and limits an upload takes from. */
+/** The client whose quota and limits an upload counts for. */
 function ownerOf(viewer: Viewer, record: UploadRecord): Viewer {
 	return record.userId === null ? { kind: 'anonymous' } : viewer;
 }

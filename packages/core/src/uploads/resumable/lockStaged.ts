@@ -19,7 +19,7 @@ interface Dependencies {
 	/** Throws if this many bytes can't be written. */
 	assertSpace(bytes: number): Promise<void>;
 	uploads: Pick<UploadStore, 'restage' | 'finish'>;
-	/** Where the upload's file lies, if it was published from this staged file; nothing if it was not. */
+	/** The path of the upload's file, if it was published from this staged file; else undefined. */
 	findPublished(record: UploadRecord, stagedId: string): Promise<string | undefined>;
 	writer: Writer;
 	log: Log;

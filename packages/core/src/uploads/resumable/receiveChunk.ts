@@ -6,7 +6,7 @@ import type { Checksum } from '../checksum.js';
 interface Chunk {
 	/** Where it begins in its file. */
 	offset: number;
-	/** Bytes that may come. */
+	/** The most bytes that are accepted. */
 	most: number;
 	checksum: Checksum | undefined;
 	/** Throws if the announced size exceeds a quota. */

@@ -23,7 +23,7 @@ const dayMs = 24 * hourMs;
 /** A job that publishes a file may wait for as long as its server is off. */
 const namesKeptMs = 30 * dayMs;
 
-/** Rows dropped in one go. */
+/** Rows removed at once. */
 const sweptAtOnce = 100;
 
 /** Removes expired uploads, and staged files that a crash has left. */
@@ -42,7 +42,7 @@ export async function sweepUploads(parts: Dependencies): Promise<void> {
 	// Forms that a crash interrupted leave staged files without a row.
 	const ages = {
 		staged: now() - config.uploads.expireAfter - dayMs,
-		// A job knows of its copy from the beginning.
+		// A job records its copy from the beginning.
 		copies: now() - hourMs,
 	};
 	await database.idempotency.sweep(now() - dayMs);
@@ -59,7 +59,7 @@ async function expire(parts: Dependencies, idHash: string, stagedId: string): Pr
 	return true;
 }
 
-/** One that can't be dropped now must not keep the others, and is tried again by the next sweep. */
+/** A failure must not stop the others, and is retried by the next sweep. */
 async function dropStaged(
 	{ database, storage, writers, log }: Dependencies,
 	idHash: string,

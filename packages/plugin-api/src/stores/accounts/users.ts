@@ -8,7 +8,7 @@ export interface UserRecord {
 	secret: string;
 	isDisabled: boolean;
 	createdAt: number;
-	/** Raised by whatever ends the user's sessions: one that began in another generation is none. */
+	/** Raised by everything that ends the user's sessions: a session of another generation is void. */
 	generation: number;
 }
 
@@ -27,22 +27,22 @@ export interface UserStore {
 	/** Sorted by name. */
 	list(): Promise<UserRecord[]>;
 	/**
-	 * Sets a new secret and ends all sessions of the user, both or neither; resolves to the generation in which they may begin others. Given the generation that the
-	 * caller has seen, throws `conflict` if it is another by now.
+	 * Sets a new secret and ends all sessions of the user, both or neither; resolves to the new generation. Given the generation that the
+	 * caller has read, throws `conflict` if it has changed since.
 	 */
 	setSecret(id: string, secret: string, seen?: number): Promise<number>;
 	/** Stores the same password under new parameters; sessions stay valid. Throws `conflict` if the secret is no longer the one that the caller has seen. */
 	renewSecret(id: string, secret: string, seen: string): Promise<void>;
-	/** Disabling ends all sessions of the user and asks for the end of their jobs, all or nothing. */
+	/** Disabling ends all sessions of the user and requests the end of their jobs, all or nothing. */
 	setDisabled(id: string, isDisabled: boolean): Promise<void>;
-	/** Gives the account another name, disables it or not, ends all its sessions and asks for the end of its jobs: all of it or nothing. Throws `alreadyExists` as `add` does. */
+	/** Renames the account, disables it or not, ends all its sessions and requests the end of its jobs, all or nothing. Throws `alreadyExists` as `add` does. */
 	rename(id: string, username: string, isDisabled: boolean): Promise<void>;
-	/** Removes the account with its sessions and settings, and asks for the end of its jobs; its files stay. */
+	/** Removes the account with its sessions and settings, and requests the end of its jobs; its files stay. */
 	remove(id: string): Promise<void>;
 	/** The limits set for this user; none for an unknown user. */
 	quota(id: string): Promise<UserQuota>;
 	setQuota(id: string, quota: UserQuota): Promise<void>;
-	/** Whole settings, defaults filled in. */
+	/** All settings, with the defaults of missing ones. */
 	settings(id: string): Promise<UserSettings>;
 	/** Changes the given settings, leaves the others; resolves to all. */
 	changeSettings(id: string, change: Partial<UserSettings>): Promise<UserSettings>;

@@ -14,7 +14,7 @@ export interface JobRunKey {
 	readonly id: string;
 	/** The process. */
 	readonly holder: string;
-	/** Another one for each run. */
+	/** Increased by each claim. */
 	readonly epoch: number;
 }
 
@@ -53,7 +53,7 @@ export interface JobBounds {
 export interface JobEnd {
 	status: Extract<JobStatus, 'completed' | 'failed' | 'cancelled'>;
 	error: string | null;
-	/** JSON; left out, the last one stays. */
+	/** JSON; if left out, the last one stays. */
 	detail?: string | null;
 }
 
@@ -76,7 +76,7 @@ export interface JobStore {
 	input(id: string): Promise<string | undefined>;
 	/** Whether the checkpoint of a job that has not ended contains this text, which has only letters, digits and `-`: so that a sweep does not remove what the job continues with. */
 	isSaved(text: string): Promise<boolean>;
-	/** Those that have not ended and the latest `mostEnded` that have, of one user or of all, the newest first. */
+	/** Jobs that have not ended and the latest `mostEnded` ended ones, of one user or of all, the newest first. */
 	list(mostEnded: number, userId?: string): Promise<JobRecord[]>;
 	/** How many there are of each kind and status. */
 	counts(): Promise<{ kind: string; status: JobRecord['status']; count: number }[]>;
@@ -104,7 +104,7 @@ export interface JobStore {
 	/** Puts it back into the queue, with its checkpoint if its kind resumes. A job whose cancellation was requested is cancelled instead. */
 	requeue(run: JobRunKey, when?: JobTakeover): Promise<boolean>;
 	/**
-	 * Cancels one that waits, and asks for the end of one that runs; of another nothing changes. One that waits and has saved something begins once more, to drop
+	 * Cancels a waiting one, and requests the end of a running one; does nothing to others. A waiting one with a checkpoint begins once more, to remove
 	 * its partial results, unless it is cancelled again.
 	 */
 	cancel(id: string): Promise<void>;

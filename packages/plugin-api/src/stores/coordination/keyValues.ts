@@ -7,6 +7,6 @@ export interface KeyValueStore {
 	/** Sets or replaces the value. It expires after `lifeMs`. */
 	set(key: string, value: unknown, lifeMs: number): Promise<void>;
 	setMany(values: ReadonlyMap<string, unknown>, lifeMs: number): Promise<void>;
-	/** Whether there was such a row, so that of two who take it one gets it. */
+	/** Resolves to whether the row existed, so that of two concurrent calls one succeeds. */
 	remove(key: string): Promise<boolean>;
 }

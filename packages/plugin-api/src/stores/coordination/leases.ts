@@ -1,4 +1,4 @@
-/** Names one holding of a lease: no other one of this name ever has the same epoch. */
+/** Identifies one holding of a lease: no other one of this name ever has the same epoch. */
 export interface LeaseKey {
 	/** The name of the lease: at most 191 characters. */
 	readonly name: string;
@@ -30,7 +30,7 @@ export interface LeaseStore {
 	 * knows to have ended.
 	 */
 	take(name: string, holder: string, ms: number, gone?: LeaseKey): Promise<TakenLease | undefined>;
-	/** Who holds it. Nothing for one that has expired or was released. */
+	/** The holder. Undefined for a lease that has expired or was released. */
 	find(name: string): Promise<HeldLease | undefined>;
 	/** Extends it to this many milliseconds from now; also an expired one, if no other process has taken it meanwhile. `asked` says that another holder has requested it. */
 	renew(lease: LeaseKey, ms: number): Promise<'kept' | 'asked' | 'lost'>;

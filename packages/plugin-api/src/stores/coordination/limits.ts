@@ -1,26 +1,26 @@
-/** Counts tries in a window, shared by all processes and kept through restarts. */
+/** Counts attempts in a window, shared by all processes and kept through restarts. */
 export interface LimitStore {
 	/** Adds one, or the amount, and resolves to the count in the current window, which begins with the first attempt and lasts `windowMs`. */
 	hit(key: string, windowMs: number, now: number, amount?: number): Promise<{ count: number; endsAt: number }>;
-	/** Counts one more under each of several keys, in one commit. Resolves to the counts in the order of the keys, which must differ. */
+	/** Adds one under each of several keys, in one commit. Resolves to the counts in the order of the keys, which must differ. */
 	hitEach(
 		tries: readonly { key: string; windowMs: number }[],
 		now: number,
 	): Promise<{ count: number; endsAt: number }[]>;
 	/** Subtracts one attempt, or the amount, in the current window. */
 	release(key: string, amount?: number): Promise<void>;
-	/** Takes one try back under each of several keys, in one commit. */
+	/** Subtracts one attempt under each of several keys, in one commit. */
 	releaseEach(keys: readonly string[]): Promise<void>;
 }
 
 /** The same for amounts, several of which are counted at once. */
 export interface AmountStore extends LimitStore {
-	/** Counts all of these as `hit` does each, or none. Resolves to one that would have come to more than `most`, if there is one. */
+	/** Counts all of these as `hit` does each, or none. Resolves to one that would exceed its `most`, if there is one. */
 	hitAll(
 		amounts: readonly { key: string; amount: number; most: number }[],
 		windowMs: number,
 		now: number,
 	): Promise<{ key: string; endsAt: number } | undefined>;
-	/** The running windows of those keys that have one. */
+	/** The current windows of those keys that have one. */
 	find(keys: readonly string[], now: number): Promise<Map<string, { count: number; endsAt: number }>>;
 }

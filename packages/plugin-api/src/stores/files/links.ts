@@ -12,7 +12,7 @@ export interface LinkRecord {
 	itemId: string;
 	createdAt: number;
 	expiresAt: number;
-	/** It was found to be past its time; it stays so, whatever the clock says later. */
+	/** It was found to have expired; it stays expired, whatever the clock says later. */
 	isEnded: boolean;
 	downloads: number;
 }
@@ -26,9 +26,9 @@ export interface LinkStore {
 		itemId: string;
 		expiresAt: number;
 	}): Promise<LinkRecord>;
-	/** Nothing for an unknown one and for one whose owner is disabled. */
+	/** Undefined for an unknown one and for one whose owner is disabled. */
 	find(tokenHash: string): Promise<LinkRecord | undefined>;
-	/** Of one owner or of all, the newest first. */
+	/** All links of one owner or of all, the newest first. */
 	list(ownerId?: string): Promise<LinkRecord[]>;
 	/** Saves, all or none, where items are and are about to go. */
 	plan(moves: ReadonlyMap<string, { path: StoragePath; nextPath: StoragePath }>): Promise<void>;
@@ -41,7 +41,7 @@ export interface LinkStore {
 	rebind(id: string, seenItemId: string, itemId: string): Promise<boolean>;
 	/** Marks it as past its time. */
 	end(id: string): Promise<void>;
-	/** Removes those that there are, only one owner's where one is named; resolves to how many. */
+	/** Removes the existing ones among them, only one owner's if an owner is given; resolves to how many. */
 	remove(ids: readonly string[], ownerId?: string): Promise<number>;
 	/** Removes those that expired before the time; resolves to how many. */
 	sweep(expiredBefore: number): Promise<number>;

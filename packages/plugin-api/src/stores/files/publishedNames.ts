@@ -1,4 +1,4 @@
-/** Names under which staged files are about to be published that could not get the one they wished. */
+/** The names of staged files that are about to be published under another name than the wished one. */
 export interface PublishedNameStore {
 	/** Replaces the name that the staged file had here. */
 	set(stagedId: string, name: string): Promise<void>;

@@ -6,9 +6,9 @@ export interface RootRecord {
 	rootId: string;
 	/** Which storage opens it. */
 	driver: string;
-	/** Where it lies, in words of its storage; null for the place that is configured. */
+	/** Its location in the form of its storage; null for the configured one. */
 	location: string | null;
-	/** Whether it was made the default one. */
+	/** Whether it is the default root. */
 	isDefault: boolean;
 	createdAt: number;
 }
@@ -20,10 +20,10 @@ export interface RootStore {
 	add(root: Pick<RootRecord, 'name' | 'rootId' | 'driver' | 'location'>): Promise<void>;
 	/** Throws `notFound`, and `alreadyExists` for a taken name. */
 	rename(name: string, newName: string): Promise<void>;
-	/** Changes where the root of this id lies. Throws `notFound`, also for one that lies in the place that is configured. */
+	/** Changes the location of the root with this id. Throws `notFound`, also for the root at the configured location. */
 	relocate(rootId: string, location: string): Promise<void>;
-	/** Makes it the only default one. Throws `notFound`. */
+	/** Makes it the only default root. Throws `notFound`. */
 	setDefault(name: string): Promise<void>;
-	/** Throws `notFound`, and `conflict` as long as homes are known to lie there. */
+	/** Throws `notFound`, and `conflict` while homes are assigned to it. */
 	remove(name: string): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /** A download ticket. Its texts are the core's; times are milliseconds since the epoch. */
 export interface TicketRecord {
-	/** Whom its bytes are counted for. */
+	/** The client that its bytes are counted for. */
 	holder: string;
 	/** JSON: its owner, and the name and size of its download. */
 	details: string;
@@ -9,7 +9,7 @@ export interface TicketRecord {
 	/** The bytes it counts; 0 once it is emptied. */
 	bytes: number;
 	isEnded: boolean;
-	/** It is good until then, and known until it expires. */
+	/** It is valid until then, and its row is kept until it expires. */
 	endsAt: number;
 	expiresAt: number;
 }
@@ -17,16 +17,16 @@ export interface TicketRecord {
 /** Tickets by the hash of their token: the token itself is never stored. */
 export interface TicketStore {
 	add(tokenHash: string, ticket: TicketRecord): Promise<void>;
-	/** Also one that has ended, as long as it is known. */
+	/** Also one that has ended, while its row is kept. */
 	find(tokenHash: string): Promise<TicketRecord | undefined>;
 	/** Whether it was ended before its time. */
 	isEnded(tokenHash: string): Promise<boolean>;
-	/** Replaces the details of one that has not been ended. */
+	/** Replaces the details of a ticket that has not ended. */
 	change(tokenHash: string, details: string): Promise<void>;
-	/** Empties it. That it was there is known until it expires. */
+	/** Empties it. Its row is kept until it expires. */
 	end(tokenHash: string): Promise<void>;
-	/** Bytes that the tickets of one holder, or of all, count for. */
+	/** The counted bytes of the tickets of one holder, or of all. */
 	bytes(holder?: string): Promise<number>;
-	/** Empties those past their time, and forgets the expired ones; resolves to how many. */
+	/** Empties those that are no longer valid, and removes the expired ones; resolves to how many. */
 	sweep(): Promise<number>;
 }

@@ -2,7 +2,7 @@ import type { Area, StoragePath } from '@stowage/rules';
 
 /** An upload over several requests. Times are milliseconds since the epoch. */
 export interface UploadRecord {
-	/** The staged file; null once it was published or dropped. */
+	/** The staged file; null once it was published or removed. */
 	stagedId: string | null;
 	/** Its owner; null for a visitor's, which belongs to any client with its id. */
 	userId: string | null;
@@ -16,7 +16,7 @@ export interface UploadRecord {
 	mtime: number | null;
 	/** The client's metadata, verbatim. */
 	metadata: string;
-	/** Bytes of the whole file. */
+	/** The size of the whole file in bytes. */
 	length: number;
 	/** Bytes that survive a power cut. */
 	offset: number;
@@ -34,7 +34,7 @@ export interface UploadStore {
 	 */
 	add(idHash: string, upload: UploadRecord, mostOfAddress?: number): Promise<void>;
 	find(idHash: string): Promise<UploadRecord | undefined>;
-	/** The uploads of a user that are not finished, the one that got bytes last first. */
+	/** The unfinished uploads of a user, the most recently written first. */
 	unfinishedOf(userId: string): Promise<UploadRecord[]>;
 	/** Saves the number of durable bytes. Resolves to whether it still has this staged file; if not, nothing has changed: another process continued with another one, or has ended it. */
 	advance(
@@ -42,7 +42,7 @@ export interface UploadStore {
 		stagedId: string,
 		progress: Pick<UploadRecord, 'offset' | 'touchedAt' | 'expiresAt'>,
 	): Promise<boolean>;
-	/** Marks it as finished: the file is in its place, whole. Resolves as `advance` does. */
+	/** Marks it as finished: the file is published completely. Resolves as `advance` does. */
 	finish(idHash: string, stagedId: string, entryPath: string): Promise<boolean>;
 	/** Replaces its staged file. Resolves as `advance` does. */
 	restage(idHash: string, stagedId: string, otherStagedId: string): Promise<boolean>;
@@ -51,13 +51,13 @@ export interface UploadStore {
 	countOfVisitors(address: string, now: number): Promise<number>;
 	/** The bytes and the number of the unfinished uploads of a user, or of visitors, except those with one of these staged files. */
 	held(userId: string | null, except: readonly string[]): Promise<{ bytes: number; entries: number }>;
-	/** Uploads past their time whose staged file is still there, the oldest first. */
+	/** Expired uploads whose staged file still exists, the oldest first. */
 	expired(now: number, most: number): Promise<{ idHash: string; stagedId: string }[]>;
 	/** Lets an upload expire no sooner than that. */
 	prolong(idHash: string, expiresAt: number): Promise<void>;
-	/** Forgets the staged file, which is gone. The upload is still known as one that has expired. */
+	/** Clears the staged file, which was removed. The upload still exists as an expired one. */
 	drop(idHash: string): Promise<void>;
-	/** How many uploads have a staged file whose id begins so. */
+	/** The number of uploads with a staged file whose id has this prefix. */
 	countStaged(prefix: string): Promise<number>;
 	/** Whether an upload has this staged file. */
 	isStaged(stagedId: string): Promise<boolean>;
