@@ -8,7 +8,7 @@ const fixture = setUpFixture(test);
 const film = () =>
 	recorded(
 		'webm',
-		...['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=10:duration=30', '-c:v', 'libvpx', '-b:v', '200k'],
+		...['-f', 'lavfi', '-i', 'testsrc2=size=160x90:rate=5:duration=30', '-c:v', 'libvpx', '-b:v', '200k'],
 		// With the best quality that is the default, it takes ten times as long.
 		...['-deadline', 'realtime', '-cpu-used', '8'],
 	);
