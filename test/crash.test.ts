@@ -67,28 +67,81 @@ test('killed in the middle of an upload, the server starts again and shows no pa
 	);
 });
 
-test('what was answered is there after a kill: sign-ups, and uploads whole', async (t) => {
+/** What comes on while a server runs until it is killed, and what must be there after that. */
+interface Work {
+	/** Resolves when the server is gone. */
+	ended: Promise<void>;
+	hasBegun(): boolean;
+}
+
+/** Somebody signs up and uploads one small file after the other. */
+async function uploadOn(server: ServerProcess, person: string, promised: Map<string, string>): Promise<Work> {
+	const cookie = await server.register(person);
+	const lanes = Array.from({ length: 4 }, async (_, lane) => {
+		for (let n = 0; ; n++) {
+			const bytes = randomBytes(20_000 + lane);
+			const name = `${lane}-${n}.bin`;
+			if (!(await upload(server, cookie, name, bytes))) return;
+			promised.set(`${person}/${name}`, digest(bytes));
+		}
+	});
+	// At any moment, but not before something was answered.
+	const enough = promised.size + 1 + Math.floor(Math.random() * 20);
+	return { ended: Promise.all(lanes).then(() => {}), hasBegun: () => promised.size >= enough };
+}
+
+/** A folder with files that have links is renamed to and fro. */
+async function renameOn(
+	server: ServerProcess,
+	{ cookie, home, folder }: { cookie: string; home: string; folder: string },
+	linked: Map<string, string>,
+): Promise<Work> {
+	const post = async (call: string, payload: object) => {
+		const headers = { cookie, 'content-type': 'application/json' };
+		return fetch(`${server.url}/api/${call}`, { method: 'POST', headers, body: JSON.stringify(payload) });
+	};
+	await mkdir(path.join(home, folder));
+	for (let n = 0; n < 3; n++) {
+		await writeFile(path.join(home, folder, `${n}.txt`), `${folder}.${n}`);
+		const answer = await post('generateTempLink', { filePath: `${folder}/${n}.txt`, expiration: '1h' });
+		linked.set(((await answer.json()) as { token: string }).token, `${folder}.${n}`);
+	}
+	let renames = 0;
+	const renaming = (async () => {
+		try {
+			for (let n = 0; ; n++, renames++) {
+				const [from, to] = n % 2 === 0 ? [folder, `${folder} moved`] : [`${folder} moved`, folder];
+				await post('renameItem', { oldPath: from, newName: to, type: 'private' });
+			}
+		} catch {
+			// The server was killed under it.
+		}
+	})();
+	const enough = 1 + Math.floor(Math.random() * 20);
+	return { ended: renaming, hasBegun: () => renames >= enough };
+}
+
+test('what was answered is there after a kill: sign-ups, uploads whole, and links that follow what was being renamed', async (t) => {
 	const data = await dataFolder(t);
 	const promised = new Map<string, string>();
 	const people: string[] = [];
+	const linked = new Map<string, string>();
+	const assertLinks = async ({ url }: ServerProcess) => {
+		for (const [token, text] of linked) t.is(await (await fetch(`${url}/api/temp/${token}`)).text(), text);
+	};
+	let cookie = '';
 	for (let round = 0; round < rounds; round++) {
 		const server = await startServer(t, { args: serveArgs(data) });
+		await assertLinks(server);
+		cookie ||= await server.register('ada');
 		const person = `ada${round}`;
-		const cookie = await server.register(person);
+		const home = path.join(data, 'files/users/ada');
+		const renaming = await renameOn(server, { cookie, home, folder: `round ${round}` }, linked);
+		const uploading = await uploadOn(server, person, promised);
 		people.push(person);
-		const uploads = Array.from({ length: 4 }, async (_, lane) => {
-			for (let n = 0; n < 200; n++) {
-				const bytes = randomBytes(20_000 + lane);
-				const name = `${lane}-${n}.bin`;
-				if (!(await upload(server, cookie, name, bytes))) return;
-				promised.set(`${person}/${name}`, digest(bytes));
-			}
-		});
-		// At any moment, but not before something was answered.
-		const enough = promised.size + 1 + Math.floor(Math.random() * 20);
-		while (promised.size < enough) await wait(5);
+		while (!(uploading.hasBegun() && renaming.hasBegun())) await wait(5);
 		await server.stop('SIGKILL');
-		await Promise.all(uploads);
+		await Promise.all([uploading.ended, renaming.ended]);
 	}
 	for (const [name, expected] of promised) {
 		t.is(digest(await readFile(path.join(data, 'files/users', name))), expected, name);
@@ -102,6 +155,7 @@ test('what was answered is there after a kill: sign-ups, and uploads whole', asy
 		}
 	}
 	const server = await startServer(t, { args: serveArgs(data) });
+	await assertLinks(server);
 	for (const username of people) {
 		const answer = await fetch(`${server.url}/api/login`, {
 			method: 'POST',
@@ -110,48 +164,6 @@ test('what was answered is there after a kill: sign-ups, and uploads whole', asy
 		});
 		t.is(answer.status, 200, username);
 	}
-});
-
-test('links follow what was being renamed when the server was killed', async (t) => {
-	const data = await dataFolder(t);
-	const home = path.join(data, 'files/users/ada');
-	const linked = new Map<string, string>();
-	let cookie = '';
-	for (let round = 0; round < rounds; round++) {
-		const server = await startServer(t, { args: serveArgs(data) });
-		cookie ||= await server.register('ada');
-		const post = async (call: string, payload: object) => {
-			const headers = { cookie, 'content-type': 'application/json' };
-			return fetch(`${server.url}/api/${call}`, { method: 'POST', headers, body: JSON.stringify(payload) });
-		};
-		const follow = async (token: string) => (await fetch(`${server.url}/api/temp/${token}`)).text();
-		for (const [token, text] of linked) t.is(await follow(token), text);
-
-		const folder = `round ${round}`;
-		await mkdir(path.join(home, folder));
-		for (let n = 0; n < 3; n++) {
-			await writeFile(path.join(home, folder, `${n}.txt`), `${round}.${n}`);
-			const answer = await post('generateTempLink', { filePath: `${folder}/${n}.txt`, expiration: '1h' });
-			linked.set(((await answer.json()) as { token: string }).token, `${round}.${n}`);
-		}
-		let renames = 0;
-		const renaming = (async () => {
-			try {
-				for (let n = 0; ; n++, renames++) {
-					const [from, to] = n % 2 === 0 ? [folder, `${folder} moved`] : [`${folder} moved`, folder];
-					await post('renameItem', { oldPath: from, newName: to, type: 'private' });
-				}
-			} catch {
-				// The server was killed under it.
-			}
-		})();
-		const enough = 1 + Math.floor(Math.random() * 20);
-		while (renames < enough) await wait(5);
-		await server.stop('SIGKILL');
-		await renaming;
-	}
-	const server = await startServer(t, { args: serveArgs(data) });
-	for (const [token, text] of linked) t.is(await (await fetch(`${server.url}/api/temp/${token}`)).text(), text);
 });
 
 test('asked to stop, even twice, the server lets a running download end and leaves with 0', async (t) => {

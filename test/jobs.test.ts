@@ -1,6 +1,7 @@
 import path from 'node:path';
 import test from 'ava';
 import { execa } from 'execa';
+import { run } from '../cli/test/program.js';
 import { until } from '../packages/core/test/until.js';
 import { callerOf, jobSite, runManyJobs } from './jobServers.js';
 import { pageEvents } from './pageEvents.js';
@@ -45,15 +46,8 @@ test('a job goes on after kill -9 and after SIGTERM, is seen and cancelled in an
 	);
 
 	const fourth = await site.start();
-	const cli = async (...words: string[]) => {
-		const settings = ['--data-dir', site.dataDir, ...site.args, '--log-level', 'error'];
-		const { exitCode, stdout, stderr } = await execa(
-			process.execPath,
-			[path.resolve('cli/bin/stowage.js'), 'job', ...words, ...settings],
-			{ reject: false },
-		);
-		return { exitCode, stdout, stderr };
-	};
+	const settings = ['--data-dir', site.dataDir, ...site.args, '--log-level', 'error'];
+	const cli = (...words: string[]) => run(['job', ...words, ...settings]);
 	await ada.startJobs(fourth, 'steps', 1);
 	const listed = (await cli('list', '--user', 'ada')).stdout.split('\n').map((line) => line.split('\t'));
 	t.deepEqual(
@@ -65,7 +59,8 @@ test('a job goes on after kill -9 and after SIGTERM, is seen and cancelled in an
 	);
 	t.regex(listed[1]?.[4] ?? '', /^\d+ %$/);
 	const [waiting = ''] = listed[0] ?? [];
-	t.like(await cli('cancel', id, waiting), { exitCode: 0, stdout: `Cancelled ${id}.\nCancelled ${waiting}.` });
+	const words = [path.resolve('cli/bin/stowage.js'), 'job', 'cancel', id, waiting, ...settings];
+	t.is((await execa(process.execPath, words)).stdout, `Cancelled ${id}.\nCancelled ${waiting}.`);
 	await until('it has ended', async () => (await ada.find(fourth, id)).status === 'cancelled');
 	await until('its page hears of that', () => jobsHeard().some((job) => job.id === id && job.status === 'cancelled'));
 	t.is((await cli('list')).stdout, '');

@@ -1,16 +1,12 @@
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { until } from '../packages/core/test/until.js';
-import { startMariadb } from '../packages/database/test/mariadb.js';
-import { jobSite } from './jobServers.js';
+import type { JobPair } from './jobServers.js';
 import { pageEvents } from './pageEvents.js';
 import type { ServerProcess } from './serverProcess.js';
 
 /** Two server processes over one database and one data folder; a page is connected to one, all calls go to the other. */
-async function acrossProcesses(t: ExecutionContext, database?: string): Promise<void> {
-	const site = await jobSite(t, database);
-	const a = await site.start();
-	const b = await site.start();
-	const cookie = await a.register('ada');
+export async function eventsAcross(t: ExecutionContext, { one: a, two: b }: JobPair): Promise<void> {
+	const cookie = await a.register('events');
 	const call = async (method: string, address: string, body?: string | FormData, by = cookie) => {
 		const json: Record<string, string> = typeof body === 'string' ? { 'content-type': 'application/json' } : {};
 		const init = body === undefined ? {} : { body };
@@ -40,27 +36,17 @@ async function acrossProcesses(t: ExecutionContext, database?: string): Promise<
 	await until('a page that opens later hears of it too', () => late.heard.some(isDone));
 	await late.close();
 
-	const other = await signIn(a);
+	const other = await signIn(a, 'events');
 	t.false(page.isEnded());
 	await call('DELETE', 'sessions', undefined, other);
 	await until('the page of a session that was ended elsewhere ends', () => page.isEnded());
 }
 
-async function signIn({ url }: ServerProcess): Promise<string> {
+async function signIn({ url }: ServerProcess, username: string): Promise<string> {
 	const answer = await fetch(`${url}/api/login`, {
 		method: 'POST',
 		headers: { 'content-type': 'application/json' },
-		body: JSON.stringify({ username: 'ada', password: 'correct horse' }),
+		body: JSON.stringify({ username, password: 'correct horse' }),
 	});
 	return (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
 }
-
-const title = 'a page hears of downloads, uploads and the end of its session at another process';
-
-test(title, (t) => acrossProcesses(t));
-
-test(`${title}, over MariaDB`, async (t) => {
-	const mariadb = await startMariadb();
-	t.teardown(mariadb.close);
-	await acrossProcesses(t, await mariadb.createDatabase());
-});
