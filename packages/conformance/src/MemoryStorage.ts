@@ -44,7 +44,7 @@ export function memoryStorageDriver(options?: MemoryOptions): StorageDriver {
 	return { open: async (rootId) => new MemoryStorage(root, rootId, options) };
 }
 
-/** A storage that keeps everything in memory, for tests: quick, and gone with the last reference to it. */
+/** A storage in memory, for tests. */
 export class MemoryStorage implements FolderTimesStorage, ReplacingStorage {
 	readonly rootId: string;
 	readonly #root: MemoryRoot;

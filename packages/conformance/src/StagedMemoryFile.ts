@@ -6,14 +6,14 @@ import { type FileNode, itemOf, type MemoryRoot, type StagedNode } from './memor
 export interface PublishingTree {
 	/** The path, or one beside it with the first free of the other names. Throws as `publish` does. */
 	freePath(path: StoragePath, options: NamingOptions): StoragePath;
-	/** Throws `notFound` where the folder is missing, `alreadyExists` for a taken name and `preconditionFailed` for another version than the one to replace. */
+	/** Throws `notFound` if the folder is missing, `alreadyExists` for a taken name and `preconditionFailed` for another version than the one to replace. */
 	publish(node: FileNode, path: StoragePath, options: NamingOptions): void;
 }
 
 export class StagedMemoryFile implements StagedFile {
 	readonly #staged: StagedNode;
 
-	/** Throws `notFound` for an id that was never given. */
+	/** Throws `notFound` for an unknown id. */
 	constructor(
 		readonly root: MemoryRoot,
 		readonly id: string,

@@ -17,7 +17,7 @@ const neighbours: [string, string, string][] = [
 	['by being empty', 'correct horse', ''],
 ];
 
-/** One test a rule of passwords. `open` makes a provider that is quick enough to be asked some hundreds of times. */
+/** The rules of passwords, one test each. `open` creates a provider that is fast enough to be called some hundreds of times. */
 export function authSuite(test: TestFn, name: string, open: () => Promise<AuthProvider>): void {
 	const rule = (title: string, check: (t: ExecutionContext) => Promise<void>) =>
 		test.serial(`${name}: ${title}`, check);

@@ -71,7 +71,7 @@ export class MemoryRoot {
 		return copy;
 	}
 
-	/** Nothing for an id that was never given, and for a copy of another type, which is of no use. */
+	/** Undefined for an unknown id, and for a copy of another type, which is of no use. */
 	findCopy(id: string | undefined, type: Node['type']): MemoryCopy | undefined {
 		const copy = this.copies.get(id ?? '');
 		return copy?.type === type ? copy : undefined;

@@ -20,7 +20,7 @@ export interface OpenedRepositories {
 	close(): Promise<void>;
 }
 
-/** One test a rule of the stores. `open` makes an empty database for each. */
+/** The rules of the stores, one test each. `open` creates an empty database for each. */
 export function repositoriesSuite(
 	test: TestFn,
 	name: string,

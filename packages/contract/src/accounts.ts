@@ -45,7 +45,7 @@ export const changeSettings = endpoint({
 /** A session of the caller's. Times are milliseconds since the epoch. */
 const session = z.object({
 	id: z.string(),
-	/** The one that asks. */
+	/** The session of this request. */
 	current: z.boolean(),
 	createdAt: z.number(),
 	/** A few minutes may be missing: the last use of a session is recorded at intervals. */
@@ -65,7 +65,7 @@ export const sessions = endpoint({
 
 export const endSession = endpoint({ method: 'DELETE', path: '/api/sessions/{id}', audience: 'user', result: message });
 
-/** Ends all sessions of the caller's but the one that asks. */
+/** Ends all sessions of the caller's except the one of this request. */
 export const endOtherSessions = endpoint({
 	method: 'DELETE',
 	path: '/api/sessions',

@@ -24,7 +24,7 @@ export interface Endpoint<
 	/** Unknown keys of a payload are refused by name. */
 	readonly payload: Payload;
 	readonly result: Result;
-	/** Changes state although it is a GET, so the cross-site rule holds for it as well. */
+	/** Changes state although it is a GET, so the cross-site rule applies to it as well. */
 	readonly changesState: boolean;
 	/** Longest JSON payload in bytes of a signed-in person; a visitor's has at most 256 kB. */
 	readonly maxPayloadBytes: number;

@@ -4,7 +4,7 @@ import { endpoint } from './define.js';
 import { job } from './jobs.js';
 import { area, path } from './schemas.js';
 
-/** Tickets that one stream may ask for. */
+/** The most tickets of one stream. */
 export const maxFollowedTickets = 32;
 
 const ticket = z.string().min(1).max(256);
@@ -33,6 +33,6 @@ export const eventData = {
 		size: z.number(),
 		state: z.enum(['waiting', 'sending', 'done', 'ended']),
 	}),
-	/** Is new, has come further or has ended. */
+	/** Is new, has progressed or has ended. */
 	job: z.object({ job }),
 };

@@ -99,7 +99,7 @@ export const download = endpoint({
 	query: z.object({ type: area.default('public'), owner: queryOwner.optional(), inline: z.string().optional() }),
 });
 
-/** Longest edges of the pictures that the server makes, in pixels. */
+/** Longest edges of the server's pictures, in pixels. */
 export const thumbnailSizes = [256, 2048] as const;
 
 /** A picture of a file as WebP, no larger than `size` at either edge; 415 for a file without one. The path follows as in a download. */
@@ -120,7 +120,7 @@ export type ThumbnailSize = (typeof thumbnailSizes)[number];
 /** Room for 10,000 long paths. */
 const maxSelectionBytes = 16 * 1024 * 1024;
 
-/** `name` and `directory` only say where the selection was made. */
+/** `name` and `directory` only identify the folder in which the selection was made. */
 const selection = z.strictObject({
 	files: listOf(z.strictObject({ path: itemPath, name: z.string().optional(), owner: owner.optional() }), 100_000),
 	type: area,
@@ -148,7 +148,7 @@ export const makeTicket = endpoint({
 		fileName: z.string(),
 		/** Bytes, exact as long as nothing in the selection changes. */
 		size: z.number(),
-		/** How many things are not in the archive because they can't be read. */
+		/** How many items are not in the archive since they can't be read. */
 		skipped: z.number(),
 	}),
 });

@@ -59,7 +59,7 @@ export const handbrakeCancel = endpoint({
 
 interface OptionalEndpoint {
 	endpoint: AnyEndpoint;
-	/** Answers where no plugin does, or throws why not. */
+	/** Responds if no plugin does, or throws the reason. */
 	whenAbsent(): object;
 }
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { entry } from './schemas.js';
 
-/** Whether the schema `entry` takes this JSON value, found out by hand: a listing may hold a hundred thousand of them. */
+/** Whether the schema `entry` accepts this JSON value, checked by hand: a listing may have a hundred thousand of them. */
 export function isEntry(value: unknown): value is z.output<typeof entry> {
 	if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
 	const { name, path, type, size, mtime, owner, count, protected: isProtected } = value as Record<string, unknown>;

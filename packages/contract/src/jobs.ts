@@ -15,7 +15,7 @@ export const job = z.object({
 	status: jobStatus,
 	/** Its description for people: 'Copy 3 items to Holiday'. */
 	title: z.string(),
-	/** How much is done of `total`; both 0 as long as nothing is known. */
+	/** The part of `total` that is done; both 0 while unknown. */
 	done: z.number(),
 	total: z.number(),
 	unit: z.enum(['bytes', 'items', 'percent']),
@@ -62,10 +62,10 @@ export const jobs = endpoint({ method: 'GET', path: '/api/jobs', audience: 'user
 
 export const findJob = endpoint({ method: 'GET', path: '/api/jobs/{id}', audience: 'user', result: job });
 
-/** Cancels one. Of one that has ended nothing changes. */
+/** Cancels a job. Does nothing to one that has ended. */
 export const cancelJob = endpoint({ method: 'DELETE', path: '/api/jobs/{id}', audience: 'user', result: message });
 
-/** Runs one that failed or was cancelled again, from where it was where its kind can. */
+/** Runs a failed or cancelled job again, from its checkpoint if its kind resumes. */
 export const retryJob = endpoint({ method: 'POST', path: '/api/jobs/{id}/retry', audience: 'user', result: job });
 
 /** The response to `Prefer: respond-async`, as 202, when a call takes longer. */

@@ -70,7 +70,7 @@ export const listing = z.object({
 	directory: z.string(),
 	entries: z.array(entry),
 	truncated: z.literal(true).optional(),
-	/** Whose public trees are not shown, since the disk that they lie on is away. */
+	/** Owners whose public trees are not shown, since their disk is not available. */
 	missing: z.array(z.string().nullable()).optional(),
 });
 

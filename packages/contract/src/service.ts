@@ -24,10 +24,10 @@ export const capabilities = endpoint({
 		/** Bytes; 0 for no limit. */
 		maxFileSize: z.number(),
 		externalViewers: z.boolean(),
-		/** Whether the server knows a public https address of its own, without which no external viewer can fetch a file. */
+		/** Whether the server has a public https address, without which no external viewer can fetch a file. */
 		hasPublicHttps: z.boolean(),
 		handbrake: z.boolean(),
-		/** Whether a plugin makes small pictures of files. */
+		/** Whether a plugin renders thumbnails of files. */
 		thumbnails: z.boolean(),
 		/** Which files may have one besides images, videos and PDFs; in lower case, without their dots. */
 		thumbnailExtensions: z.array(z.string()),

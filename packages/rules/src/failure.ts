@@ -36,13 +36,13 @@ export type FailureKind = keyof typeof failures;
 
 export interface FailureOptions {
 	cause?: unknown;
-	/** Seconds after which another try makes sense; answered as `Retry-After`. */
+	/** Seconds after which a retry makes sense; sent as `Retry-After`. */
 	retryAfter?: number;
 	/** Further headers of the answer. */
 	headers?: Readonly<Record<string, string>>;
 }
 
-/** Shared by all copies of this package in a process: a plugin may bring one of its own. */
+/** Shared by all copies of this package in a process: a plugin may have one of its own. */
 const brand: unique symbol = Symbol.for('@stowage/rules Failure') as never;
 
 /** An expected refusal. Its message is a sentence for people and never shows a path of the host. */
@@ -69,7 +69,7 @@ export class Failure extends Error {
 	}
 }
 
-/** Whether `error` is a Failure, of that kind if one is named, whichever copy of this package made it. */
+/** Whether `error` is a Failure, of that kind if one is given, whichever copy of this package created it. */
 export function isFailure(error: unknown, kind?: FailureKind): error is Failure {
 	if (!(error instanceof Error) || !(brand in error)) return false;
 	return kind === undefined || (error as Failure).kind === kind;

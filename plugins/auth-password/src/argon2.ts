@@ -51,7 +51,7 @@ export function argon2Provider(cost: Argon2Cost, limits: GateLimits = defaultGat
 	};
 }
 
-/** A secret that no password fits, and that takes as long to compare with as one that was made at this cost. */
+/** A secret that no password matches, and that takes as long to compare with as one with these parameters. */
 export function secretOfNobody({ memoryKiB, iterations, parallelism }: Argon2Cost): string {
 	const part = (bytes: number) => randomBytes(bytes).toString('base64').replaceAll('=', '');
 	return `$argon2id$v=19$m=${memoryKiB},t=${iterations},p=${parallelism}$${part(16)}$${part(32)}`;
@@ -66,7 +66,7 @@ function normalized(password: string): string {
 	return password.normalize('NFC');
 }
 
-/** The parameters of a secret; nothing for a text that no argon2id password can fit, such as that of another provider. */
+/** The parameters of a secret; undefined for a text that no argon2id password can match, such as that of another provider. */
 function parametersOf(secret: string): ParsedHashOptions | undefined {
 	if (!secret.startsWith('$argon2id$')) return undefined;
 	try {

@@ -7,7 +7,7 @@ export interface GateLimits {
 	waiting: number;
 }
 
-/** Lets work in, in the order in which it came. */
+/** Admits work in the order of the calls. */
 export interface Gate {
 	/** Runs the work when a place is free and resolves to its result. Throws `unavailable` at once if too many wait already. */
 	run<T>(work: () => Promise<T>): Promise<T>;

@@ -20,7 +20,7 @@ export interface EncoderRun {
 }
 
 export interface EncoderOutcome {
-	/** 128 and the number of a signal where it was ended by that. */
+	/** 128 and the number of a signal, if one ended it. */
 	code: number;
 	/** Of its standard output, the end. */
 	output: string;
@@ -31,7 +31,7 @@ export interface EncoderOutcome {
 const mostOutput = 4 * 1024 * 1024;
 const mostLogLines = 40;
 
-/** HandBrakeCLI as a child process with limits, in a cage where there is one. */
+/** HandBrakeCLI as a child process with limits, in a sandbox if one is available. */
 export class Encoder {
 	constructor(readonly options: EncoderOptions) {}
 
@@ -40,7 +40,7 @@ export class Encoder {
 		return this.options.cage !== undefined;
 	}
 
-	/** Runs it to its end. When the signal fires it is killed with all that it started, and the signal's reason thrown once they are gone. */
+	/** Runs it to its end. When the signal fires it is killed with all its child processes, and the signal's reason thrown once they have ended. */
 	async run(args: readonly string[], { files = [], fileBytes, signal, onLine }: EncoderRun): Promise<EncoderOutcome> {
 		// Only conversions need it, and loading it takes time.
 		const { execa } = await import('execa');

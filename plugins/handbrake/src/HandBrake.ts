@@ -34,12 +34,12 @@ export class HandBrake {
 		readonly log: PluginLog,
 	) {}
 
-	/** Whether it was there when it was asked for last. */
+	/** Whether it was available at the last check. */
 	get isAvailable(): boolean {
 		return this.#isAvailable;
 	}
 
-	/** Undefined where it is not installed or does not run. */
+	/** Undefined if it is not installed or does not run. */
 	async find(): Promise<InstalledHandBrake | undefined> {
 		const { program, bwrap } = this.options;
 		const at = await findProgram(program);

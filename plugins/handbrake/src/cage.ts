@@ -1,13 +1,13 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 
-/** How a cage is made. */
+/** How the sandbox is created. */
 export interface Cage {
 	/** The path of bubblewrap. */
 	bwrap: string;
 	/**
 	 * Whether it has a `/proc` of its own. Where parts of `/proc` are protected, as in containers and by systemd, the kernel allows none: then it has the system's, which can't be
-	 * written, and names other processes but gives nothing else of them away.
+	 * written, and lists other processes but reveals nothing else of them.
 	 */
 	hasOwnProc: boolean;
 }

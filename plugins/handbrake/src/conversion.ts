@@ -5,7 +5,7 @@ import { conversionFormats, conversionQuality } from '@stowage/rules';
 export const conversion = z.strictObject({
 	area: z.enum(['private', 'public']),
 	path: z.string(),
-	/** The wished name, whole. */
+	/** The full wished name. */
 	outputName: z.string(),
 	format: z.enum(conversionFormats),
 	quality: z.int().min(conversionQuality.min).max(conversionQuality.max),
@@ -25,7 +25,7 @@ const encoded = {
 /** The state that a run continues from. A step is saved when it is done and before the next one begins. */
 export const conversionStep = z.discriminatedUnion('step', [
 	z.object({ step: z.literal('encoding'), staged: z.string() }),
-	/** The staged file is whole, checked and durable. */
+	/** The staged file is complete, checked and durable. */
 	z.object({ step: z.literal('encoded'), ...encoded }),
 	z.object({ step: z.literal('published'), ...encoded, name: z.string(), outputId: z.string() }),
 ]);

@@ -59,7 +59,7 @@ export async function convert(job: JobContext<Conversion>, means: Converting): P
 		await job.checkpoint(encoded);
 		published = await publish(job, staged, encoded, means);
 	} catch (error) {
-		// Nothing happens to one that is published already.
+		// Does nothing to a published one.
 		await discard(staged, means.log);
 		throw error;
 	}
@@ -158,7 +158,7 @@ async function replaceOriginal(
 	if (!input.deleteOriginal) return convertedTo(name, false);
 	try {
 		const original = await statIfPresent(files, viewer, source);
-		// An earlier run came to its end and did not live to say so.
+		// An earlier run was completed and interrupted before it recorded that.
 		if (original?.id === outputId) return convertedTo(baseName(source.path), true);
 		if (original !== undefined && !isSame(original, converted)) return convertedTo(name, false);
 		// An earlier run removed it and was interrupted before it saved that.

@@ -13,7 +13,7 @@ interface Target {
 }
 
 const targets: Readonly<Record<ConversionFormat, Target>> = {
-	// Its index comes first, so that it can be played while it is downloaded.
+	// Its index is at the beginning, so that it can be played while it is downloaded.
 	mp4: {
 		container: 'av_mp4',
 		video: 'x264',
@@ -29,7 +29,7 @@ const targets: Readonly<Record<ConversionFormat, Target>> = {
 /** H.264 by the graphics processor, the first that HandBrake reports. */
 const hardwareEncoders = ['nvenc_h264', 'qsv_h264', 'vce_h264'];
 
-/** The encoder of the video; undefined where this HandBrake can't make such files. */
+/** The encoder of the video; undefined if this HandBrake can't create such files. */
 export function videoEncoder(
 	format: ConversionFormat,
 	encoders: ReadonlySet<string>,

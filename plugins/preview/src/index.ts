@@ -5,7 +5,7 @@ import { imageRenderer, pdfRenderer, videoRenderer } from './renderers.js';
 /** The name of a program, its path, or false for none. */
 const program = z.union([z.literal(false), z.string().min(1)]);
 
-/** Offers pictures of images, videos and PDFs. Nothing is decoded in the process of the server. */
+/** Renders pictures of images, videos and PDFs. Nothing is decoded in the process of the server. */
 export const plugin = definePlugin({
 	name: '@stowage/preview',
 	version: '0.1.0',

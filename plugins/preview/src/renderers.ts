@@ -8,7 +8,7 @@ interface Means {
 	memoryBytes: number;
 }
 
-/** More than any photo has; a child holds all of it. */
+/** Larger than any photo; a child buffers all of it. */
 const mostImageBytes = 128 * 1024 * 1024;
 
 const undecoded: ReadonlySet<string> = new Set(['svg', 'bmp', 'ico']);
@@ -26,7 +26,7 @@ export function imageRenderer({ workers }: Means): Renderer {
 	};
 }
 
-/** Containers of which a frame is taken: such as hold their pictures themselves, and name no other file. */
+/** Containers from which a frame is taken: formats that contain their pictures, and reference no other file. */
 const containers = 'mov,matroska,avi,mpegts,mpeg,ogg,flv,asf';
 
 /** A frame of a video by ffmpeg. */
@@ -47,7 +47,7 @@ export function videoRenderer(ffmpeg: string, { workers, memoryBytes }: Means): 
 	};
 }
 
-/** Scaled before a typical one of thirty frames is chosen, since all of them are held until then. */
+/** Scaled before a typical one of thirty frames is chosen, since all of them are buffered until then. */
 function frameAt(seconds: number, size: number): string[] {
 	const fit = `w='min(${size},iw)':h='min(${size},ih)':force_original_aspect_ratio=decrease`;
 	const input = ['-protocol_whitelist', 'file', '-format_whitelist', containers, '-max_pixels', '100000000'];

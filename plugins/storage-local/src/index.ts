@@ -9,7 +9,7 @@ export const plugin = definePlugin({
 	name: '@stowage/storage-local',
 	version: '0.1.0',
 	options: z.strictObject({
-		/** The folder that holds the files; a relative one lies in the data folder. `files` in the data folder if left out. */
+		/** The folder of the files; relative to the data folder. `files` in the data folder if left out. */
 		root: z.string().min(1).optional(),
 	}),
 	start(server, options) {

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 
-/** Contents whose CRC is kept: some 10 MB once all places are taken. */
+/** The most cached CRCs: some 10 MB. */
 const capacity = 512 * 1024;
 
-/** Places where one content may be. */
+/** Slots of a set that one content may be in. */
 const ways = 8;
 
 /** 128 bits that identify a content, and the CRC. */
@@ -20,7 +20,7 @@ export class ChecksumCache {
 		return at === undefined ? undefined : this.#places[at + 4];
 	}
 
-	/** In a full set it takes the place of another content. */
+	/** In a full set it replaces another content. */
 	set(contentKey: string, crc: number): void {
 		this.#places ??= new Uint32Array(capacity * wordsPerPlace);
 		const places = this.#places;

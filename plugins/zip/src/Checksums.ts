@@ -2,7 +2,7 @@ import { type ArchiveContents, isFailure, type KeyValueStore, z } from '@stowage
 import type { ChecksumCache } from './ChecksumCache.js';
 import { smallBytes } from './records.js';
 
-/** How far a CRC has come: it is that of the first `bytes` of a content. */
+/** A CRC of the first `bytes` of a content. */
 export interface Progress {
 	crc: number;
 	bytes: number;
@@ -11,12 +11,12 @@ export interface Progress {
 /** A smaller file's CRC is kept in memory: reading it again costs less than a row. */
 const isWorthRow = (size: number) => size > smallBytes;
 
-/** A file written to this short a time ago may have been written to once more without a sign of it. */
+/** A file modified this recently may be modified again without a change of its time. */
 const settlingMs = 5_000;
 
 const rememberedMs = 30 * 24 * 60 * 60_000;
 
-/** Rows asked for, or written, at once. */
+/** Rows read, or written, at once. */
 const rowsAtOnce = 200;
 
 const row = z.tuple([z.int().min(0).max(0xffffffff), z.int().min(0)]);
@@ -28,7 +28,7 @@ export class Checksums {
 	/** Of contents that were begun only. */
 	readonly #begun = new Map<number, Progress>();
 	readonly #unsaved = new Map<string, readonly [number, number]>();
-	/** Rows of the entries between these two have been asked for. */
+	/** The range of entries whose rows have been read. */
 	#asked = { from: 0, to: 0 };
 
 	constructor(
@@ -45,7 +45,7 @@ export class Checksums {
 		return this.#isKnown[index] === 1 ? this.#crcs[index] : undefined;
 	}
 
-	/** How far the CRC of a content is known, from this archive or an earlier one. */
+	/** The known CRC of a content or its first part, from this archive or an earlier one. */
 	async recall(index: number): Promise<Progress> {
 		const { size } = this.contents.entry(index);
 		if (this.get(index) === undefined) {
@@ -111,7 +111,7 @@ export class Checksums {
 	}
 }
 
-/** A database that is full or away costs reading something again, and no download. */
+/** With a full or unavailable database contents are read again, and no download fails. */
 async function ifPossible<T>(work: Promise<T>): Promise<T | undefined> {
 	try {
 		return await work;

@@ -27,7 +27,7 @@ export class Output {
 		return this.#filled === 0;
 	}
 
-	/** Whether the range has come to its end. */
+	/** Whether the end of the range is reached. */
 	get isOver(): boolean {
 		return this.position > this.range.end;
 	}

@@ -12,7 +12,7 @@ export class ReadAhead {
 	#bytes = 0;
 	#next: number;
 
-	/** Goes from entry `first` to `last`, and keeps about `budget` bytes in memory. */
+	/** Reads the entries from `first` to `last`, and keeps about `budget` bytes in memory. */
 	constructor(
 		readonly contents: ArchiveContents,
 		first: number,

@@ -6,7 +6,7 @@ import { contentChanged } from './ReadAhead.js';
 /** A transfer that is cut hard computes this much again at most. */
 const savingBytes = 1024 ** 3;
 
-/** The CRC of a content as far as its bytes have come by. */
+/** The CRC of the first part of a content. */
 export class RunningCrc {
 	#crc = 0;
 	#bytes = 0;
@@ -23,14 +23,14 @@ export class RunningCrc {
 		return { crc: this.#crc, bytes: this.#bytes };
 	}
 
-	/** Whether it has come far since it was last asked. */
+	/** Whether it has progressed much since the last call. */
 	get isWorthSaving(): boolean {
 		if (this.#bytes - this.#savedBytes < savingBytes) return false;
 		this.#savedBytes = this.#bytes;
 		return true;
 	}
 
-	/** The bytes from `at` on. Those that it knows already are passed over; after a gap nothing is learned. */
+	/** Adds the bytes from `at` on. Known ones are skipped; after a gap nothing is added. */
 	add(bytes: Uint8Array, at: number): void {
 		const known = this.#bytes - at;
 		if (known < 0 || known >= bytes.length) return;

@@ -1,9 +1,9 @@
 import { type ArchiveContents, Pace } from '@stowage/plugin-api';
 import { centralRecordSize, descriptorSize, endSize, localHeaderSize, packedSize } from './records.js';
 
-/** Where everything lies in an archive. */
+/** The offsets in an archive. */
 export interface Layout {
-	/** Where the local header of each entry begins, and after the last one the central directory. */
+	/** The offset of each entry's local header, and after the last one that of the central directory. */
 	readonly starts: Float64Array;
 	readonly centralStart: number;
 	readonly centralSize: number;

@@ -45,7 +45,7 @@ export async function* readFramed(
 	}
 }
 
-/** As many blocks as find room, whole ones, their headers in place. */
+/** As many whole blocks as fit, with their headers in place. */
 function frame(blocks: Blocks, buffer: Buffer, from: number, to: number): Framed {
 	const contents: Uint8Array[] = [];
 	let filled = 0;

@@ -68,7 +68,7 @@ export async function* readZip(
 		await checksums.save();
 	}
 
-	/** A content that was read before, so that its CRC comes before it. */
+	/** A content that was read before, so that its CRC precedes it. */
 	async function putSmall(bytes: Uint8Array, index: number): Promise<void> {
 		const crc = new RunningCrc();
 		crc.add(bytes, 0);

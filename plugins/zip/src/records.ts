@@ -4,7 +4,7 @@ import { dosTime, unixSeconds } from './times.js';
 
 // The byte format of PKWARE's APPNOTE 6.3.10, so that a program which reads from a pipe can follow. Small contents are stored as they are and read before their
 // local header is written, which has their CRC. Large ones are deflated in stored blocks: these mark their end, so that the CRC may follow them. A record
-// is as large for any CRC, so that the place of every byte is known before the first content is read.
+// is as large for any CRC, so that the offset of every byte is known before the first content is read.
 
 const max16 = 0xffff;
 const max32 = 0xffffffff;
@@ -27,7 +27,7 @@ const timeFieldBytes = 9;
 const endBytes = 22;
 const zip64EndBytes = 56 + 20;
 
-/** Longest name that a record can hold, the slash of a folder included. */
+/** Longest name of a record, the slash of a folder included. */
 export const maxArchiveNameBytes = max16;
 
 function nameOf({ name, type }: ArchiveEntry): string {
@@ -38,7 +38,7 @@ function nameBytes({ name, type }: ArchiveEntry): number {
 	return Buffer.byteLength(name) + (type === 'directory' ? 1 : 0);
 }
 
-/** Contents up to this size are in memory whole before the first byte of their entry is written. */
+/** Contents up to this size are read completely before the first byte of their entry is written. */
 export const smallBytes = 64 * 1024;
 
 const isDeflated = ({ size }: ArchiveEntry) => size > smallBytes;
@@ -169,7 +169,7 @@ interface Sums {
 	size: number;
 }
 
-/** As far as 32 bits hold them. */
+/** Limited to 32 bits. */
 function known(entry: ArchiveEntry, crc: number): Sums {
 	if (isZip64(entry)) return { crc, packedSize: max32, size: max32 };
 	return { crc, packedSize: packedSize(entry), size: entry.size };

@@ -22,7 +22,7 @@ export function deflatedSize(size: number): number {
 	return size + blockCount(size) * blockHeaderBytes;
 }
 
-/** Goes through the blocks of a content, from the one on that holds a position of the stream. */
+/** Iterates over the blocks of a content, from the one that contains a position of the stream. */
 export class Blocks {
 	readonly #count: number;
 	#index: number;
@@ -58,7 +58,7 @@ export class Blocks {
 	}
 }
 
-/** How much of the content lies in the first `position` bytes of the stream. */
+/** The number of content bytes in the first `position` bytes of the stream. */
 export function contentBefore(size: number, position: number): number {
 	const index = Math.floor(position / (blockBytes + blockHeaderBytes));
 	const inBlock = position - index * (blockBytes + blockHeaderBytes);

@@ -24,7 +24,7 @@ function dos(year: number, month: number, day: number, hours: number, minutes: n
 	return ((((year - firstYear) << 9) | (month << 5) | day) * 0x10000 + time) >>> 0;
 }
 
-/** Whole seconds since the epoch as 32 bits hold them; nothing for a time beyond. */
+/** Whole seconds since the epoch in 32 bits; undefined for a time beyond. */
 export function unixSeconds(mtime: number): number | undefined {
 	const seconds = Math.floor(mtime / 1000);
 	return seconds >= -(2 ** 31) && seconds < 2 ** 31 ? seconds : undefined;

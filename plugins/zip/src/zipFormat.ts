@@ -9,7 +9,7 @@ export function zipFormat(store: KeyValueStore): ArchiveFormat {
 	const cache = new ChecksumCache();
 	return {
 		version: 'stowage-zip-2',
-		// Where it lies, its CRC and whether that is known.
+		// Its offset, its CRC and whether that is known.
 		bytesPerEntry: 8 + 4 + 1,
 		async archive(contents, signal) {
 			const layout = await layOut(contents, signal);

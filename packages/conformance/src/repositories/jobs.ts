@@ -16,7 +16,7 @@ const jobOf = (id: string, userId: string, more: Partial<NewJob> = {}): NewJob =
 	...more,
 });
 
-/** Claims the job that comes next; resolves to its run. */
+/** Claims the next job; resolves to its run. */
 async function begin(t: ExecutionContext, jobs: JobStore, slot: string, holder = 'one'): Promise<JobRunKey> {
 	const next = await jobs.next('copy');
 	if (next === undefined) throw new Error('nothing waits');
@@ -168,7 +168,7 @@ export function jobRules(rule: Rule): void {
 		t.true(await isExpired());
 		t.true(await jobs.renew(run, leaseMs), 'it was not taken meanwhile');
 		t.false(await isExpired());
-		// The clock was wrong by years when the lease was given.
+		// The clock was wrong by years when the lease was taken.
 		clock.now -= 400 * day;
 		t.true(await isExpired());
 		t.true(await jobs.end(run, { status: 'failed', error: 'It ended.' }, { leaseMs }));
@@ -283,7 +283,7 @@ export function jobRules(rule: Rule): void {
 				await jobs.cancel(id);
 				t.like(await jobs.find(id), { status: 'cancelled', endTime: clock.now });
 			}
-			// It has saved nothing, so there is nothing to be cleared up.
+			// It has no checkpoint, so there is nothing to clean up.
 			await jobs.cancel('other');
 			t.true(await jobs.requeue(other));
 			t.like(await jobs.find('other'), { status: 'cancelled', endTime: clock.now });

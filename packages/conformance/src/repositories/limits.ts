@@ -1,6 +1,6 @@
 import { hostileTexts, type Rule, second } from './rules.js';
 
-/** Tries that are counted in a window. */
+/** Counts of attempts in a window. */
 export function limitRules(rule: Rule): void {
 	rule('tries are counted in a window that begins with the first', async (t, { limits }) => {
 		t.deepEqual(await limits.hit('key', 60 * second, 1000), { count: 1, endsAt: 61_000 });

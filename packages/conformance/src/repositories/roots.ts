@@ -1,7 +1,7 @@
 import type { Stores } from '@stowage/plugin-api';
 import { type Rule, refuses, second } from './rules.js';
 
-/** Which storage roots belong to the database, and which homes lie on which. */
+/** The storage roots of the database, and the homes on each. */
 export function rootRules(rule: Rule): void {
 	const root = (name: string) => ({ name, rootId: `id of ${name}`, driver: 'local', location: `/mnt/${name}` });
 
@@ -158,7 +158,7 @@ export function rootRules(rule: Rule): void {
 	});
 }
 
-/** A job of ada's, who is made for it. */
+/** A job of a new user ada. */
 async function moveJob({ jobs, users }: Pick<Stores, 'jobs' | 'users'>, id: string): Promise<string> {
 	const { id: userId } = await users.add({ username: 'ada', secret: 's' });
 	const job = { id, kind: 'move-root', userId, title: 'Move', input: '{}', onRestart: 'resume' as const };

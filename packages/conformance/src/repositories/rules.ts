@@ -7,13 +7,13 @@ export interface Clock {
 	now: number;
 }
 
-/** Makes a test of a rule that holds for the stores of any empty database. */
+/** Declares a rule that applies to the stores of any empty database. */
 export type Rule = (title: string, check: (t: ExecutionContext, db: Stores, clock: Clock) => Promise<void>) => void;
 
 export const second = 1000;
 export const day = 24 * 60 * 60 * second;
 
-/** Names that try to be more than a name. All are different names, without regard to case too. */
+/** Names with characters of other meanings. All are different names, also ignoring case. */
 export const hostileTexts = [
 	`' or '1'='1`,
 	`"; drop table users; --`,

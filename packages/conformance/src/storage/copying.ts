@@ -1,6 +1,6 @@
 import { names, outcomes, p, put, putFolders, type Rule, readText, refused } from './steps.js';
 
-/** Copies appear whole or not at all. */
+/** Copies appear completely or not at all. */
 export function copyingRules(rule: Rule): void {
 	rule('a file is copied with its time', async (t, storage) => {
 		await putFolders(storage, 'folder');

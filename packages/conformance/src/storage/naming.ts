@@ -1,7 +1,7 @@
 import type { StorageProvider } from '@stowage/plugin-api';
 import { body, names, p, put, putFolders, type Rule, readText, refused } from './steps.js';
 
-/** Names that a path can hold and that a careless program stumbles over. */
+/** Valid names that a careless program handles wrongly. */
 const oddNames: Readonly<Record<string, string>> = {
 	'255 bytes': 'n'.repeat(255),
 	'255 bytes of emoji': `${'😀'.repeat(63)}abc`,

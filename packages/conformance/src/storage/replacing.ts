@@ -9,7 +9,7 @@ import { joinPath } from '@stowage/rules';
 import type { ExecutionContext } from 'ava';
 import { body, names, outcomes, p, put, putFolders, type Rule, readBytes, readText, refused } from './steps.js';
 
-/** The three ways to put a file in the place of another one. */
+/** The three ways to replace a file. */
 const ways = ['commit', 'move', 'copy'] as const;
 
 type Way = (typeof ways)[number];
@@ -21,7 +21,7 @@ interface Challenger {
 		version: string,
 		more?: NamingOptions & { beforeNaming?: (name: string) => Promise<void> },
 	): Promise<StorageItem>;
-	/** Asserts that it is where it was. */
+	/** Asserts that it is in its former place. */
 	assertUntouched(t: ExecutionContext): Promise<void>;
 }
 
@@ -51,9 +51,9 @@ async function canReplace(storage: StorageProvider): Promise<boolean> {
 	return hasReplace(storage) && (await storage.canReplace(p('file')));
 }
 
-/** Putting a file in the place of another one. */
+/** Replacing a file by another one. */
 export function replacingRules(rule: Rule): void {
-	/** Of a storage that can't, the same for each: it refuses, and nothing has changed. */
+	/** For a storage that can't replace, the same for each rule: it refuses, and nothing has changed. */
 	const replacing: Rule = (title, check) =>
 		rule(title, async (t, storage, again) => {
 			if (await canReplace(storage)) return check(t, storage, again);

@@ -304,7 +304,7 @@ export function stagingRules(rule: Rule): void {
 			await refused(t, 'locked', () => rival.append(body('quick'), 0));
 			await refused(t, 'locked', () => rival.commit(p('a')));
 			writeSync(descriptor, 'by the descriptor', 0);
-			// As a program does that takes a name for its output.
+			// As by a program that takes a name for its output.
 			const reopened = await open(`/proc/self/fd/${descriptor}`, 'w+');
 			await reopened.write('....s, and back', 0);
 			await reopened.write('goes', 0);

@@ -2,7 +2,7 @@ import type { ByteRange, OpenFile, StorageEntry, StorageItem, StorageProvider } 
 import { type FailureKind, isFailure, parsePath } from '@stowage/rules';
 import type { ExecutionContext } from 'ava';
 
-/** Declares one rule. `again` opens the same root once more, as after a restart. */
+/** Declares one rule. `again` reopens the same root, as after a restart. */
 export type Rule = (
 	title: string,
 	check: (t: ExecutionContext, storage: StorageProvider, again: () => Promise<StorageProvider>) => Promise<void>,
@@ -40,7 +40,7 @@ export async function putFolders(storage: StorageProvider, ...paths: string[]): 
 
 export async function readBytes(file: OpenFile, range?: ByteRange): Promise<Uint8Array> {
 	const chunks: Uint8Array[] = [];
-	// Copied at once: a chunk may be overwritten when the next one is asked for.
+	// Copied at once: a chunk may be overwritten when the next one is requested.
 	for await (const chunk of file.read(range)) chunks.push(Uint8Array.from(chunk));
 	return Buffer.concat(chunks);
 }

@@ -1,5 +1,5 @@
 /**
- * The row itself, once each of its values is plain. Every insert and update goes through here, since knex would write an object as
+ * The row itself, after a check that each of its values is plain. Every insert and update goes through here, since knex would write an object as
  * JSON and run a function as a subquery.
  */
 export function plainRow<Row extends object>(row: Row): Row {
@@ -9,7 +9,7 @@ export function plainRow<Row extends object>(row: Row): Row {
 
 /**
  * The values that reach a statement, for every statement. A driver that meets an object spells it out as SQL of its own, SQLite cuts a
- * text at its first NUL, and a number that is not finite becomes NULL: each of them would ask another question than the caller meant.
+ * text at its first NUL, and a number that is not finite becomes NULL: each of them would make another query than the caller meant.
  */
 export function plainBindings(bindings: unknown): unknown {
 	if (Array.isArray(bindings)) for (const value of bindings) assertPlain(value);

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { createTable } from './createTable.js';
 
-/** Users with their sessions and settings, the storage roots that belong to this database, and the counts of tries. */
+/** Users with their sessions and settings, the storage roots that belong to this database, and the counts of attempts. */
 export async function addAccounts(knex: Knex): Promise<void> {
 	await createTable(knex, 'users', (table) => {
 		table.string('id', 36).primary();

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { isMysql } from './createTable.js';
 
-/** How much each user may keep, where that was said for them, and a way to the uploads that are unfinished, which are few. */
+/** The quotas that were set for users, and an index of the unfinished uploads, which are few. */
 export async function addQuotas(knex: Knex): Promise<void> {
 	for (const column of ['quota_bytes', 'quota_entries']) {
 		if (await knex.schema.hasColumn('users', column)) continue;

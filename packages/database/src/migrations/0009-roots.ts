@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { createTable } from './createTable.js';
 
-/** Several storage roots: how each is opened, which is the default one, and which homes lie elsewhere than on the first. */
+/** Several storage roots: how each is opened, which is the default one, and which homes are on other roots than the first. */
 export async function addRoots(knex: Knex): Promise<void> {
 	for (const [column, add] of [
 		['driver', (table: Knex.AlterTableBuilder) => table.string('driver', 255)],

@@ -4,7 +4,7 @@ import { createTable } from './createTable.js';
 /** The credentials of users, in rows of their own; and the generation that ends all sessions of a user at once. */
 export async function addCredentials(knex: Knex): Promise<void> {
 	await createTable(knex, 'credentials', (table) => {
-		// That of a password is its user's: there is one, also where two are set at once.
+		// The id of a password is its user's: there is one, also with concurrent changes.
 		table.string('id', 36).primary();
 		table.string('user_id', 36).notNullable();
 		table.string('kind', 32).notNullable();

@@ -14,7 +14,7 @@ interface MigrationState {
 	pending: Migration[];
 }
 
-/** Compares the database with the list. Throws a DatabaseError for a database that knows steps which this program does not. */
+/** Compares the database with the list. Throws a DatabaseError for a database with migrations that this program does not know. */
 export async function migrationState(knex: Knex, migrations: readonly Migration[]): Promise<MigrationState> {
 	await createTable(knex, 'migrations', (table) => {
 		table.string('name', 191).primary();

@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from 
 import { basename, dirname, join } from 'node:path';
 import Libsql from 'libsql';
 
-/** Copies of one database that stay; older ones go when a new one is made. */
+/** The number of copies that are kept of one database; older ones are removed when a new one is made. */
 const keptSnapshots = 3;
 
 /**

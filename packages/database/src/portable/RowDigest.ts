@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Row } from './Row.js';
 
-/** Stands for the rows of a table, whatever their order and whichever database they lie in. */
+/** A digest of the rows of a table, independent of their order and of the kind of database. */
 export class RowDigest {
 	#count = 0;
 	#sum = 0n;

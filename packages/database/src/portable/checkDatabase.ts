@@ -7,13 +7,13 @@ import { parseDatabaseUrl } from '../connection/target.js';
 export interface DatabaseFindings {
 	/** The damage that the database itself finds in its tables; empty if there is none. */
 	damage: string[];
-	/** Rows that refer to nothing. */
+	/** Rows with dangling references. */
 	orphans: number;
-	/** The time of day of the database's machine where that is another one; milliseconds since the epoch. */
+	/** The time of day of the database's machine, if it is another one; milliseconds since the epoch. */
 	now: number | undefined;
 }
 
-/** Lets the database read all of itself. Changes nothing, and makes no database where there is none. */
+/** Lets the database check all of its contents. Changes nothing, and creates no database. */
 export async function checkDatabase(url: string): Promise<DatabaseFindings> {
 	const target = parseDatabaseUrl(url);
 	try {

@@ -10,7 +10,7 @@ import type { Row, Value } from './Row.js';
 /** All rows of a database as they were at one moment, whatever is written meanwhile. */
 export interface Snapshot {
 	readonly kind: 'sqlite' | 'mysql';
-	/** Names of the migrations that made its tables. */
+	/** Names of the migrations that created its tables. */
 	readonly migrations: readonly string[];
 	/** Names of all tables but that of the migrations, `users` first, since others refer to it. */
 	readonly tables: readonly string[];

@@ -1,4 +1,4 @@
-/** Rows that one statement asks for or writes: a database bounds the values of one. */
+/** Rows of one statement: a database limits the number of its values. */
 const rowsAtOnce = 200;
 
 /** The items in batches of a size that one statement can bear. */

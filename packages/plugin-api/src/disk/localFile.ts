@@ -4,11 +4,11 @@ import path from 'node:path';
 import { Failure } from '@stowage/rules';
 import type { LocalFile, OpenFile } from '../storage/storage.js';
 
-/** Stays free on the disk that temporary files lie on. */
+/** Bytes that stay free on the disk of temporary files. */
 const reserve = 256 * 1024 * 1024;
 
 export interface LocalFileOptions {
-	/** Where a temporary copy lies. */
+	/** The folder of temporary copies. */
 	folder: string;
 	signal: AbortSignal;
 	/** Its purpose, for error messages: `preview`. */

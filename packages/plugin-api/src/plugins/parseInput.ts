@@ -11,7 +11,7 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unkn
 	throw new Failure(isPath ? 'invalidPath' : 'invalid', describeIssue(issue));
 }
 
-/** One sentence for people: which field, and what is wrong with it. */
+/** One sentence for people: the field, and what is wrong with it. */
 export function describeIssue(issue: z.core.$ZodIssue): string {
 	const where = issue.path.map(String).join('.');
 	if (issue.code === 'unrecognized_keys') {

@@ -16,7 +16,7 @@ export interface Call<E extends AnyEndpoint> {
 	h: ResponseToolkit;
 }
 
-/** A symbol is `h.abandon`: then the route has answered by itself. */
+/** A symbol is `h.abandon`: the route has responded by itself. */
 type Answer<E extends AnyEndpoint> = E['result'] extends z.ZodUndefined
 	? symbol | object
 	: ResultInput<E> | ReturnType<ResponseToolkit['response']> | symbol;

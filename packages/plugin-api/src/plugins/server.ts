@@ -13,7 +13,7 @@ import type { KeyValueStore } from '../stores/coordination/keyValues.js';
 export interface Registry<T> {
 	/** Throws if the name is taken. */
 	offer(name: string, value: T): void;
-	/** Throws with the names that there are, if this one was not offered. */
+	/** Throws with the offered names, if this one is not among them. */
 	get(name: string): T;
 	/** Undefined if it was not offered. */
 	find(name: string): T | undefined;
@@ -65,7 +65,7 @@ declare module '@hapi/hapi' {
 		readonly dataDir: string;
 	}
 	interface Request {
-		/** Who asks. */
+		/** The caller. */
 		readonly viewer: Viewer;
 	}
 }

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 export interface ProgramLimits {
 	/** Of private memory: the heap and all anonymous mappings (RLIMIT_DATA), which unlike the address space a JavaScript engine does not only reserve. */
 	memoryBytes: number;
-	/** Of processor time, over its whole life. */
+	/** Processor time in all. */
 	cpuSeconds?: number;
 	/** The length of any file that it writes, 0 for none at all. Infinity is no bound either. */
 	fileBytes?: number;
@@ -42,7 +42,7 @@ const limits =
 
 const low = 'set -- nice -n 10 "$@"; ';
 
-/** Of two that have too little memory the system ends this one. */
+/** The preferred victim when the system runs out of memory. */
 const idle =
 	'echo 500 2>/dev/null >/proc/self/oom_score_adj; ! command -v ionice >/dev/null || set -- ionice -c 3 "$@"; set -- nice -n 19 "$@"; ';
 
@@ -105,7 +105,7 @@ export function killGroup({ pid }: { readonly pid?: number | undefined }): void 
 	try {
 		process.kill(-pid, 'SIGKILL');
 	} catch (error) {
-		// It has ended by itself.
+		// It has ended already.
 		if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
 	}
 }

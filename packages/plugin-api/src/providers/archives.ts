@@ -16,7 +16,7 @@ export interface ArchiveEntry {
 /** The content of an archive, in its order. */
 export interface ArchiveContents<Entry extends ArchiveEntry = ArchiveEntry> {
 	readonly count: number;
-	/** The entry at a place, made anew at each call: as objects, a hundred thousand of them fill a server's memory. */
+	/** The entry at an index, created at each call: as objects, a hundred thousand of them fill a server's memory. */
 	entry(index: number): Entry;
 	/** Opens a file with the content that its entry was made for, else it fails. The caller closes it. */
 	open(entry: Entry): Promise<OpenFile>;
@@ -29,13 +29,13 @@ export interface Archive {
 	/** Bytes, exact. */
 	readonly size: number;
 	/**
-	 * Yields the bytes of the range, all of them by default, and fails if a content fails or changes. A chunk is valid until the next one is asked for.
+	 * Yields the bytes of the range, all of them by default, and fails if a content fails or changes. A chunk is valid until the next one is requested.
 	 * With the signal it ends also between two chunks.
 	 */
 	read(range?: ByteRange, signal?: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
-/** A way to write archives. */
+/** An archive format. */
 export interface ArchiveFormat {
 	/** Changes with whatever makes other bytes from the same contents. */
 	readonly version: string;

@@ -12,7 +12,7 @@ export interface RenderSource {
 	readonly extension: string;
 	/** Bytes. */
 	readonly size: number;
-	/** Yields the bytes of the range, all of them by default. A chunk is valid until the next one is asked for. */
+	/** Yields the bytes of the range, all of them by default. A chunk is valid until the next one is requested. */
 	read(range?: ByteRange): AsyncIterable<Uint8Array>;
 	/**
 	 * Lends the content as an open descriptor for a program of its own, until `use` has settled. If the storage has none, it is that of a temporary copy; a
@@ -28,9 +28,9 @@ export interface RenderSource {
 export interface Renderer {
 	/** Must be changed whenever the same file is rendered differently; cached pictures of another version are not used. */
 	readonly version: string;
-	/** In lower case and without their dots: formats for which the page asks as well, besides images, videos and PDFs. */
+	/** In lower case and without their dots: formats for which the page requests a picture, besides images, videos and PDFs. */
 	readonly extensions?: readonly string[];
-	/** Whether it may have a picture of such a file. Where several do, the one offered last is asked first. */
+	/** Whether it may be able to render such a file. Of several renderers the one offered last is called first. */
 	accepts(kind: PreviewKind | 'unknown', extension: string): boolean;
 	/**
 	 * Resolves to a picture in the format WebP that has at most `size` pixels at either edge. Throws `unsupportedMediaType` for a file of which it can make none,

@@ -22,7 +22,7 @@ export interface FoundListing {
 export interface WalkedItem extends StorageItem {
 	/** Relative to the area's root. */
 	path: StoragePath;
-	/** In the public area: whose tree it lies in. */
+	/** In the public area: the owner of the tree. */
 	owner?: Owner;
 }
 
@@ -44,7 +44,7 @@ export interface PublishRequest {
 
 /** For files whose ids are recorded elsewhere, so that they can be removed from staging or found once published. */
 export interface PublishOptions {
-	/** Asked once this file could not be published: `false` leaves everything as it is, staged or published. Then `publish` throws all the same. */
+	/** Called when this file could not be published: `false` leaves everything as it is, staged or published. `publish` throws in any case. */
 	mayUndo(refused: PublishRequest): Promise<boolean>;
 }
 
@@ -68,7 +68,7 @@ export interface Files {
 	 * can't be shown, since its disk is away, as long as there is another tree to show.
 	 */
 	list(viewer: Viewer, folder: ItemRef, onMissing?: (owner: Owner) => void): AsyncIterable<Entry[]>;
-	/** Everything below the folder whose name holds the term, without regard to case. */
+	/** Everything below the folder whose name contains the term, ignoring case. */
 	search(viewer: Viewer, folder: ItemRef, term: string, signal?: AbortSignal): Promise<FoundListing>;
 	/**
 	 * Calls `onChange` each time the listing of the folder may have changed, whoever changed it, and at once if that was a moment ago. Also when the folder goes
@@ -93,16 +93,16 @@ export interface Files {
 	survey(viewer: Viewer, folder: ItemRef): AsyncIterable<WalkBatch>;
 	createFolder(viewer: Viewer, folder: ItemRef, name: string): Promise<Entry>;
 	rename(viewer: Viewer, item: ItemRef, newName: string): Promise<Entry>;
-	/** Moves to a whole new path in the same area, with the parents it lacks; a taken name gets ` (n)`. */
+	/** Moves to a full new path in the same area, with its missing parents; a taken name gets ` (n)`. */
 	move(viewer: Viewer, item: ItemRef, toPath: StoragePath): Promise<Entry>;
 	/**
-	 * Copies to a whole new path, with the parents it lacks; a taken name gets ` (n)`. Throws `storageFull` once it would take from the space that stays free. A staged copy is
-	 * asked for with all that was copied before, and refused like a new one.
+	 * Copies to a full new path, with its missing parents; a taken name gets ` (n)`. Throws `storageFull` once it would use the reserve. A staged copy is
+	 * counted with all that was copied before, and refused like a new one.
 	 */
 	copy(viewer: Viewer, item: ItemRef, to: ItemRef, options?: FileCopyOptions): Promise<Entry>;
 	/** Removes an unfinished staged copy. Does nothing for one that was published or discarded before. */
 	discardCopy(id: string): Promise<void>;
-	/** Removes a file, or a folder with all it holds. */
+	/** Removes a file, or a folder with its contents. */
 	remove(viewer: Viewer, item: ItemRef): Promise<void>;
 	/**
 	 * Begins a file that the viewer will publish, on the disk of their files, or finds one by its id. It is invisible, and permissions are not checked, before `publish`. Its bytes end with
@@ -128,6 +128,6 @@ export interface Files {
 	 * Discards nothing when it fails. Throws `notFound` if the folder is gone, or the file and its published entry.
 	 */
 	publishOnce(viewer: Viewer, folder: ItemRef, request: PublishRequest): Promise<Entry>;
-	/** The entry that a staged file with this wish became in the folder; nothing if it became none, or lies there under that name no more. */
+	/** The entry of a published staged file with this wished name in the folder; undefined if it was not published, or has been moved or removed since. */
 	findPublished(viewer: Viewer, folder: ItemRef, stagedId: string, name: string): Promise<Entry | undefined>;
 }

@@ -1,7 +1,7 @@
 import type { Viewer } from '@stowage/rules';
 import type { z } from 'zod';
 
-/** A signed-in user: jobs belong to one. */
+/** A signed-in user, who owns the job. */
 export type JobOwner = Extract<Viewer, { kind: 'user' }>;
 
 export type JobStatus = 'queued' | 'processing' | 'completed' | 'failed' | 'cancelled';
@@ -15,7 +15,7 @@ export interface JobProgress {
 	detail?: Record<string, unknown>;
 }
 
-/** Long work as its owner sees it. Times are milliseconds since the epoch. */
+/** A job as shown to its owner. Times are milliseconds since the epoch. */
 export interface Job extends Omit<JobProgress, 'detail'> {
 	readonly id: string;
 	readonly kind: string;
@@ -40,7 +40,7 @@ export interface JobContext<Input> {
 	readonly id: string;
 	readonly viewer: JobOwner;
 	readonly input: Input;
-	/** 1 for the first run; a run after a restart, a lost lease or a retry is a further one. */
+	/** 1 for the first run; more after a restart, a lost lease or a retry. */
 	readonly attempt: number;
 	/** The value of the last checkpoint, of this run or an earlier one; undefined without one. */
 	readonly saved: unknown;
@@ -71,9 +71,9 @@ export interface JobKind<Input> {
 	readonly onRestart: 'resume' | 'restart' | 'fail';
 	/** How many run at once, over all processes. */
 	readonly concurrency: number;
-	/** How many of one user may wait and run. */
+	/** The most waiting and running jobs of one user. */
 	readonly perUser: number;
-	/** How many of one user run at once, so that others need not wait for hours; as many as run at all by default. */
+	/** The most running jobs of one user, so that others need not wait for hours; `concurrency` by default. */
 	readonly runningPerUser?: number;
 	/** Does the work. A Failure's message is shown to the owner. Resolves to the result, as small JSON, for `detail`. */
 	run(job: JobContext<Input>): Promise<Record<string, unknown> | undefined>;
@@ -95,9 +95,9 @@ export interface Jobs {
 	find(owner: JobOwner, id: string): Promise<Job>;
 	/** The newest first. */
 	list(owner: JobOwner): Promise<Job[]>;
-	/** Asks for its end, and resolves once that is durable; the `signal` of a run in any process fires within seconds. Of one that has ended nothing changes. Throws as `find`. */
+	/** Cancels a job, and resolves once that is durable; the `signal` of a run in any process fires within seconds. Does nothing to one that has ended. Throws as `find`. */
 	cancel(owner: JobOwner, id: string): Promise<void>;
-	/** Queues one that failed or was cancelled again. Throws `conflict` for another, otherwise as `find` and `start`. */
+	/** Queues a failed or cancelled one again. Throws `conflict` for any other state, otherwise as `find` and `start`. */
 	retry(owner: JobOwner, id: string): Promise<Job>;
 	/** Resolves when it has ended, at once if it has, or to undefined after this many milliseconds. */
 	waitForEnd(owner: JobOwner, id: string, waitMs: number): Promise<Job | undefined>;

@@ -32,9 +32,9 @@ export function hasFolderTimes(storage: StorageProvider): storage is FolderTimes
 	return 'setFolderTime' in storage;
 }
 
-/** A further ability of a storage: to put a file in the place of another one (`NamingOptions.onConflict`). */
+/** An optional ability of a storage: to replace an existing file (`NamingOptions.onConflict`). */
 export interface ReplacingStorage extends StorageProvider {
-	/** Whether that can be done where the path lies: not every file system can. */
+	/** Whether files at the path can be replaced: not every file system can. */
 	canReplace(path: StoragePath): Promise<boolean>;
 }
 
@@ -43,9 +43,9 @@ export function hasReplace(storage: StorageProvider): storage is ReplacingStorag
 	return 'canReplace' in storage;
 }
 
-/** A further ability of a storage: its files are plain files below one folder, and another program of this machine may read them there. */
+/** An optional ability of a storage: its files are plain files below one folder, and another program of this machine may read them there. */
 export interface LocalFilesStorage extends StorageProvider {
-	/** Where something lies, relative to that folder. */
+	/** The place of an item, relative to that folder. */
 	localPath(path: StoragePath): string;
 }
 

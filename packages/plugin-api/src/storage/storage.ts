@@ -1,12 +1,12 @@
 import type { StoragePath } from '@stowage/rules';
 
-/** A file or folder as a storage knows it. */
+/** A file or folder of a storage. */
 export interface StorageEntry {
 	name: string;
 	type: 'file' | 'directory';
 	/** Bytes; 0 for a folder. */
 	size: number;
-	/** Milliseconds since the epoch, whole. */
+	/** Whole milliseconds since the epoch. */
 	mtime: number;
 }
 
@@ -14,7 +14,7 @@ export interface StorageEntry {
 export interface StorageItem extends StorageEntry {
 	/** Names the object itself: it stays through rename and move, and a new object of the same name has another. */
 	id: string;
-	/** Set where the storage can't promise that: once the object is gone, a new one may be given its id. */
+	/** Set if ids may be reused: once the object is removed, a new one may get its id. */
 	mayIdReturn?: true;
 	/** Changes whenever the content may have changed; fit for a strong ETag once it is quoted. */
 	version: string;
@@ -26,7 +26,7 @@ export interface ByteRange {
 	end: number;
 }
 
-/** A file of this machine that another program may read, or write where that is said. */
+/** A file of this machine that another program may read, or write where the method permits it. */
 export interface LocalFile {
 	/**
 	 * Open; only its owner closes it. Given to a child process as a further entry of its `stdio` it is the file itself there, such as
@@ -40,10 +40,10 @@ export interface OpenFile {
 	readonly item: StorageItem;
 	/**
 	 * Yields the bytes of the range, all of them by default, in large chunks, and fails with `conflict` if the file turns out shorter. May be called
-	 * several times, also at once. A chunk is valid until the next one is asked for.
+	 * several times, also concurrently. A chunk is valid until the next one is requested.
 	 */
 	read(range?: ByteRange): AsyncIterable<Uint8Array>;
-	/** Fills the buffers, one behind another, with the bytes from `position` on, and fails as `read` does. Not every storage can. */
+	/** Fills the buffers, one behind another, with the bytes from `position` on, and fails as `read` does. Optional. */
 	readInto?(buffers: readonly Uint8Array[], position: number): Promise<void>;
 	/** Lends the open file itself, which stays open until `use` has settled. Optional. */
 	withLocalFile?<T>(use: (file: LocalFile) => Promise<T>): Promise<T>;
@@ -63,7 +63,7 @@ export interface NamingOptions {
 	/**
 	 * What happens if the name of the path is taken. `fail` tries the other names, and throws `alreadyExists` if all are taken.
 	 *
-	 * With a version the file that lies there is replaced in one step, and no other name is tried. Throws `preconditionFailed` where anything but that version of a file lies there, or
+	 * With a version the existing file is replaced in one step, and no other name is tried. Throws `preconditionFailed` if anything but that version of the file is there, or
 	 * nothing, and `invalid` for a folder, for a file that shall replace itself, and where the storage can't (`canReplace`); then nothing has changed. A power cut at any time leaves the old
 	 * file or the new one there, whole.
 	 * @default 'fail'
@@ -89,7 +89,7 @@ export interface CopyStaging {
 	id?: string | undefined;
 	/** The name that `beforeNaming` was last called with for that copy, unless it was the name of the path. */
 	name?: string | undefined;
-	/** Awaited before anything is copied, where no copy of that id was found, with the id of the one that is begun. */
+	/** Awaited with the id of a new copy before anything is copied, if no copy of the given id was found. */
 	onBegin(id: string): Promise<void>;
 }
 
@@ -110,7 +110,7 @@ export interface CopyOptions extends MoveOptions {
 	afterBytes?: (bytes: number) => void;
 }
 
-/** A staged file is ours alone. */
+/** A file without a path, visible to its creator only. */
 export interface StagedLock {
 	/** Once all calls on the file have settled. May be called again. */
 	release(): void;
@@ -119,22 +119,22 @@ export interface StagedLock {
 /** A file in the making, invisible to readers. It survives a restart by its id until it is committed or discarded. */
 export interface StagedFile {
 	readonly id: string;
-	/** Bytes held so far. */
+	/** The bytes written so far. */
 	size(): Promise<number>;
 	/**
 	 * Writes the body at offset `at`; the bytes from there on are dropped first. Resolves to the new size. Throws `conflict` for an offset past the end
 	 * and `locked` while another call appends or commits. When the body fails, the bytes received by then are kept and the error is thrown. A chunk may be
-	 * written after the next one is asked for, so the body must not use its memory again.
+	 * written after the next one is requested, so the body must not reuse its memory.
 	 */
 	append(body: AsyncIterable<Uint8Array>, at: number): Promise<number>;
 	/**
 	 * Lends the file itself, open for reading and writing, to a program of its own, until `use` has settled. The file then contains what the program wrote. Throws
-	 * `locked` as `append` does, and keeps others away meanwhile. Not every storage has such.
+	 * `locked` as `append` does, and locks the file meanwhile. Optional.
 	 */
 	withLocalFile?<T>(use: (file: LocalFile) => Promise<T>): Promise<T>;
 	/**
 	 * Locks the file against all others, in this process and elsewhere, also between the calls that are made meanwhile. Throws `locked` while another one works on it, and `notFound` for
-	 * one that left staging. It ends with the process. Not every storage has such.
+	 * one that left staging. The lock ends with the process. Optional.
 	 */
 	lock?(): Promise<StagedLock>;
 	/**
@@ -145,11 +145,11 @@ export interface StagedFile {
 	/** Resolves when every byte would survive a power cut. When it fails, the file is dropped: a later sync might succeed although bytes are lost. */
 	sync(): Promise<void>;
 	/**
-	 * Publishes the file under `path`, durably and whole; replaces nothing unless that is asked for: throws `alreadyExists` if that and all `otherNames` are taken. Throws `notFound` where
+	 * Publishes the file under `path`, durably and completely; replaces nothing unless requested: throws `alreadyExists` if that and all `otherNames` are taken. Throws `notFound` where
 	 * the folder is missing, and for a file that was published or discarded before: `publishedAs` distinguishes them.
 	 */
 	commit(path: StoragePath, options?: CommitOptions): Promise<StorageItem>;
-	/** Drops the file. Nothing happens if it was committed or discarded before. */
+	/** Removes the file. Does nothing if it was committed or discarded before. */
 	discard(): Promise<void>;
 }
 
@@ -160,7 +160,7 @@ export interface StagingAges {
 }
 
 /**
- * One opened root: bytes and names. It knows no users, no areas and no HTTP, and never learns who calls it. All that succeeds is durable when it resolves.
+ * One opened root: bytes and names. It knows no users, no areas and no HTTP. A change is durable when its promise resolves.
  * Everywhere: `notFound` for a missing item (or a symbolic link or special file), `alreadyExists` for a taken name, `storageFull` and `unavailable` (root away, read only) as Failures.
  */
 export interface StorageProvider {
@@ -173,17 +173,17 @@ export interface StorageProvider {
 	stat(path: StoragePath): Promise<StorageItem>;
 	/** Opens a file. Throws `notFound` for a folder. The caller closes. */
 	open(path: StoragePath): Promise<OpenFile>;
-	/** Makes one folder; its parent must be there. */
+	/** Creates one folder; its parent must exist. */
 	makeDirectory(path: StoragePath): Promise<StorageItem>;
-	/** Moves a file or a whole folder in one step. Throws `invalid` for a folder into itself or below. */
+	/** Moves a file or a folder with its contents in one step. Throws `invalid` for a folder into itself or below. */
 	move(from: StoragePath, to: StoragePath, options?: MoveOptions): Promise<StorageItem>;
-	/** Copies a file or a whole folder with its modified times; the copy appears whole or not at all. */
+	/** Copies a file or a folder with its contents and modified times; the copy appears completely or not at all. */
 	copy(from: StoragePath, to: StoragePath, options?: CopyOptions): Promise<StorageItem>;
 	/** Removes an unfinished staged copy. Does nothing for one that was published or discarded before. */
 	discardCopy(id: string): Promise<void>;
-	/** Removes a file or a folder with all it holds; to readers it is gone in one step. */
+	/** Removes a file or a folder with its contents; for readers it disappears in one step. */
 	remove(path: StoragePath): Promise<void>;
-	/** Removes a folder that holds nothing at all, also nothing that is not listed. Throws `conflict` if it does, `notFound` for a file. */
+	/** Removes an empty folder. Throws `conflict` if it contains anything, also items that are not listed, and `notFound` for a file. */
 	removeEmptyFolder(path: StoragePath): Promise<void>;
 	/**
 	 * Begins a file, or finds one again by the id it had. Throws `notFound` for an id that was never given. Of a file that was committed or discarded all
@@ -197,14 +197,14 @@ export interface StorageProvider {
 	publishedAs(id: string, path: StoragePath): Promise<StorageItem | undefined>;
 	/**
 	 * Removes unused staged files and copies that were not modified since then, milliseconds since the epoch. A clock may have been wrong when they
-	 * were: `isNeeded` is asked for each of them by its id.
+	 * were: `isNeeded` is called with the id of each of them.
 	 */
 	sweepStaging(before: StagingAges, isNeeded: (id: string) => Promise<boolean>): Promise<void>;
 	/** Bytes that may still be written; undefined if the storage does not know. Then nothing is refused beforehand: the storage throws `storageFull` itself. */
 	freeSpace(): Promise<number | undefined>;
 	/** The total bytes of the disk, written or not; undefined if the storage does not know. */
 	totalSpace(): Promise<number | undefined>;
-	/** Whether the root is really there: mounted, writable and ours. Throws `unavailable` with the reason. */
+	/** Checks the root: mounted, writable and with our id. Throws `unavailable` with the reason. */
 	check(): Promise<void>;
 	close(): Promise<void>;
 }
@@ -214,11 +214,11 @@ export interface StorageDriver {
 	/**
 	 * Opens the root with the id `rootId`. Without an id (the database knows none) a root that is there already is taken over as it is, and a new one is
 	 * made where there is nothing. `location` says where it lies, such as a folder; left out, it is where the plugin's options say. Throws `invalid` for one that
-	 * can't be. Resolves also when a known root is away right now: then its calls throw `unavailable` until it is back.
+	 * can't be valid. Also resolves if a known root is not available now: then its calls throw `unavailable` until it is.
 	 */
 	open(rootId: string | undefined, location?: string): Promise<StorageProvider>;
 	/**
-	 * The id of the root that lies at a location, which stays as it is; nothing where none does. Throws `invalid` for a location that can't be, and `unavailable` for one that can't be
+	 * The id of the root at a location, which is not changed; undefined if there is none. Throws `invalid` for an impossible location, and `unavailable` for one that can't be
 	 * read right now. A storage that can't determine it lacks this.
 	 */
 	identify?(location: string): Promise<string | undefined>;

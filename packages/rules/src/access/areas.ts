@@ -15,11 +15,11 @@ export const publicFolderName = 'Public';
 /** Top-level folders of a home that can't be cut, copied, moved, renamed, deleted or dragged (spec, section 9). */
 export const protectedFolders: readonly string[] = [publicFolderName];
 
-/** Who asks. */
+/** The caller. */
 export type Viewer = { kind: 'anonymous' } | { kind: 'user'; id: string; username: string };
 
 /**
- * Where a user's home, or the anonymous one, lies in the storage. Throws `invalidPath` for an invalid user name.
+ * The path of a user's home, or of the anonymous one, in the storage. Throws `invalidPath` for an invalid user name.
  */
 export function homeRoot(username: string): StoragePath {
 	// An owner may come straight from a query: `bob/private` would name the tree in a folder of Bob's home.
@@ -29,7 +29,7 @@ export function homeRoot(username: string): StoragePath {
 	return parsePath(`users/${username}`);
 }
 
-/** Where an owner's public tree lies in the storage. */
+/** The path of an owner's public tree in the storage. */
 export function publicRoot(owner: Owner): StoragePath {
 	return owner === null ? parsePath(publicFolderName) : joinPath(homeRoot(owner), publicFolderName);
 }
@@ -54,7 +54,7 @@ export function visibleOwners(viewer: Viewer): Owner[] {
 	return viewer.kind === 'user' ? [viewer.username, null, anonymousOwner] : [null, anonymousOwner];
 }
 
-/** Whose public trees a listing shows: those of section 6, or every user's. */
+/** The owners whose public trees a listing shows: those of section 6, or all users. */
 export type PublicListing = 'own' | 'everyone';
 
 /** Whether listings, searches and counts include an owner's public tree. */

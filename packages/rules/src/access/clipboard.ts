@@ -31,7 +31,7 @@ export interface MoveStep {
 	toPath: StoragePath;
 }
 
-/** One call of copyItem. The server picks another name where `toPath` is taken. */
+/** One call of copyItem. The server picks another name if `toPath` is taken. */
 export interface CopyStep extends MoveStep {
 	fromType: Area;
 	/** The tree of a public source. */

@@ -1,4 +1,4 @@
-/** How long a temporary link may live (spec, section 9). */
+/** How long a temporary link is valid (spec, section 9). */
 export const linkExpirations = ['1h', '12h', '1d', '1w'] as const;
 
 export type LinkExpiration = (typeof linkExpirations)[number];

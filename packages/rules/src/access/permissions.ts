@@ -40,7 +40,7 @@ export function browseDenial(viewer: Viewer, area: Area): Failure | undefined {
 }
 
 /**
- * Reading a file or a folder with all below it. Whatever lies below a public root can be read by anyone who has its
+ * Reading a file or a folder with all below it. Everything below a public root can be read by anyone who has its
  * link; a root itself only by those whose listings show it.
  */
 export function readDenial(viewer: Viewer, item: Item, publicListing: PublicListing = 'own'): Failure | undefined {
@@ -86,7 +86,7 @@ export function copyDenial(viewer: Viewer, item: Item): Failure | undefined {
 	return refusal ?? protectedDenial(item, 'copy');
 }
 
-/** Moving an item to a whole new path, in the same area or the other. It asks the rules of 'Move to Public' and 'Move back to Private' where it is one of them. */
+/** Moving an item to a full new path, in the same area or the other. The rules of 'Move to Public' and 'Move back to Private' apply if it is one of them. */
 export function moveDenial(viewer: Viewer, item: Item, target: Item): Failure | undefined {
 	const refusal = foreignDenial(viewer, item) ?? foreignDenial(viewer, target) ?? directionDenial(viewer, item, target);
 	if (refusal) return refusal;
@@ -98,7 +98,7 @@ export function moveDenial(viewer: Viewer, item: Item, target: Item): Failure | 
 	return isWithin(folder, from) ? new Failure('invalid', 'Cannot move a folder into itself') : undefined;
 }
 
-/** Copying an item to a whole new path, in the same area or the other. The same folder is fine: the copy gets a new name. */
+/** Copying an item to a full new path, in the same area or the other. The same folder is fine: the copy gets a new name. */
 export function copyToDenial(viewer: Viewer, item: Item, target: Item): Failure | undefined {
 	const refusal = copyDenial(viewer, item) ?? foreignDenial(viewer, target);
 	if (refusal || isForeign(viewer, item)) return refusal;
@@ -167,7 +167,7 @@ export function convertDenial(viewer: Viewer, item: Item): Failure | undefined {
 	return foreignDenial(viewer, item);
 }
 
-/** Whether anyone can read the item by a link that never ends: it lies below a public root. */
+/** Whether anyone can read the item by a permanent link: it is below a public root. */
 export function hasPlainLink(item: Item): boolean {
 	return isPublic(item) && !isRootOrProtected(item);
 }

@@ -2,7 +2,7 @@
 export interface UserSettings {
 	/** Every download asks first. */
 	promptBeforeDownload: boolean;
-	/** Opening a file shows its preview where there is one, instead of downloading it. */
+	/** Opening a file shows its preview, if there is one, instead of downloading it. */
 	enablePreview: boolean;
 }
 

@@ -29,7 +29,7 @@ export function formatTime(milliseconds: number, timeZone?: string): string {
 }
 
 function format(milliseconds: number, by: Intl.DateTimeFormat): string {
-	// Some file systems keep times that a Date can't hold; one such file must not break the list that shows it.
+	// Some file systems have times that a Date can't represent; one such file must not break the list that shows it.
 	if (Number.isNaN(new Date(milliseconds).getTime())) return '';
 	// Some versions of ICU put a narrow no-break space before AM and PM.
 	return by.format(milliseconds).replaceAll('\u202F', ' ');

@@ -38,7 +38,7 @@ export function fileType(name: string): FileType {
 	return typesByExtension.get(extensionOf(name)) ?? 'other';
 }
 
-/** The extension in lower case and without its dot; `''` where there is none. */
+/** The extension in lower case and without its dot; `''` if there is none. */
 export function extensionOf(name: string): string {
 	return splitName(name).extension.slice(1).toLowerCase();
 }

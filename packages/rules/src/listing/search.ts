@@ -1,10 +1,10 @@
 /** Longest search term, in the units of an input's `maxlength` (spec, section 5). */
 export const maxSearchLength = 25;
 
-/** A search stops at this many results and says that it was truncated. */
+/** A search stops at this many results and marks them as truncated. */
 export const maxSearchResults = 1000;
 
-/** Whether a name holds the term, taken literally and without regard to case. The empty term is in every name. */
+/** Whether a name contains the term, taken literally and ignoring case. Every name contains the empty term. */
 export function matchesSearch(name: string, term: string): boolean {
 	return foldCase(name).includes(foldCase(term));
 }

@@ -8,10 +8,10 @@ export const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'b
 const weighedAlone =
 	/[ -~À-ÅÇ-Þà-åç-ÿĀ-ıĴ-ľŁ-ňŊ-őŔ-žẠ-ỹΆ-ώЀ-џぁ-ゖァ-ヺ\u1100-\u1112\u1161-\u1175\u11A8-\u11C2]|[\u0300-\u0362]/;
 
-/** Code points that Unicode has not given to any character come after all others. */
+/** Unassigned code points of Unicode sort after all others. */
 const unassigned = /\p{Cn}/u;
 
-/** Han characters come after all others. */
+/** Han characters sort after all others. */
 const firstHan = 0x4e00;
 const lastHan = 0x9fff;
 

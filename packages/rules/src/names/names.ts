@@ -7,7 +7,7 @@ export const invalidNameMessage = 'File name cannot be empty or contain invalid 
 
 const forbiddenCharacter = /[<>:"/\\|?*\u0000-\u001F\u007F-\u009F]/;
 
-/** Whether an entry may be given this name, once `normalizeName` trimmed it. */
+/** Whether an entry may get this name, once `normalizeName` trimmed it. */
 export function isValidName(name: string): boolean {
 	const trimmed = trimName(name);
 	return (
@@ -28,7 +28,7 @@ export function normalizeName(name: string): string {
 
 /**
  * A given name without the white space at its ends: all that JavaScript's `trim` takes away, such as a no-break space or a byte order mark, but for
- * control characters. A tab or a line feed stays, and is refused wherever it stands.
+ * control characters. A tab or a line feed stays, and is refused in any position.
  */
 export function trimName(name: string): string {
 	let start = 0;
@@ -64,6 +64,6 @@ function withSuffix(name: string, type: 'file' | 'directory', suffix: string): s
 	const { base, extension } = type === 'file' ? splitName(name) : { base: name, extension: '' };
 	const room = maxNameBytes - utf8Length(suffix);
 	const shortened = truncateToBytes(base, room - utf8Length(extension));
-	// An extension that fills the name by itself leaves no room for a base: then it is shortened as part of the name.
+	// If the extension alone is too long, there is no room for a base: then it is shortened as part of the name.
 	return shortened === '' ? truncateToBytes(name, room) + suffix : shortened + suffix + extension;
 }

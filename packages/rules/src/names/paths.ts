@@ -48,7 +48,7 @@ export function joinPath(folder: StoragePath, ...rest: string[]): StoragePath {
 	return parsePath([folder, ...rest].filter((part) => part !== '').join('/'));
 }
 
-/** The folder that holds `path`; the root holds itself. */
+/** The parent folder of `path`; the root is its own parent. */
 export function parentPath(path: StoragePath): StoragePath {
 	return path.slice(0, Math.max(0, path.lastIndexOf('/'))) as StoragePath;
 }
@@ -62,13 +62,13 @@ export function pathSegments(path: StoragePath): string[] {
 	return path === '' ? [] : path.split('/');
 }
 
-/** Whether `path` is `folder` or lies anywhere below it. */
+/** Whether `path` is `folder` or anywhere below it. */
 export function isWithin(path: StoragePath, folder: StoragePath): boolean {
 	// Compared with a separator, or `report2` would pass as inside `report`.
 	return folder === '' || path === folder || path.startsWith(`${folder}/`);
 }
 
-/** `path` as seen from `folder`, which must hold it. */
+/** `path` relative to `folder`, which must contain it. */
 export function relativePath(path: StoragePath, folder: StoragePath): StoragePath {
 	if (!isWithin(path, folder)) throw new Failure('invalidPath', 'That is not a valid path.');
 	return (folder === '' ? path : path.slice(folder.length + 1)) as StoragePath;

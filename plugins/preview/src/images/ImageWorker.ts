@@ -41,20 +41,20 @@ export class ImageWorker {
 		});
 		this.#child.once('error', (error) => this.#end(new WorkerUnusable(error.message)));
 		this.#child.once('close', (code) => {
-			// Killed by a signal it says nothing about this machine.
+			// An end by a signal is no sign of a missing library.
 			const isUnusable = !this.#isReady && code !== null;
 			this.#end(isUnusable ? new WorkerUnusable(lastLine(this.#errorText)) : new WorkerDied('The child has ended.'));
 		});
 	}
 
-	/** The picture, or undefined where there is none. One image at a time. */
+	/** The picture, or undefined if there is none. One image at a time. */
 	async render(image: AsyncIterable<Uint8Array>, length: number, size: number): Promise<Buffer | undefined> {
 		this.uses++;
 		const answered = new Promise<Buffer | undefined>((resolve, reject) => {
 			this.#pending = { resolve, reject };
 			if (!this.isAlive) reject(new WorkerDied('The child has ended.'));
 		});
-		// It may be known before all of the image was sent.
+		// The result may arrive before all of the image was sent.
 		answered.catch(() => {});
 		await this.#write(requestHeader(size, length));
 		let left = length;
@@ -89,7 +89,7 @@ export class ImageWorker {
 		while (this.#length >= this.#wanted) {
 			const received = Buffer.concat(this.#chunks);
 			const { answer, length } = parseAnswerHeader(received);
-			// A decoder that was taken over may say anything.
+			// A compromised decoder may send anything.
 			if (answer === undefined || length > mostAnswerBytes) {
 				this.kill();
 				return;

@@ -9,14 +9,14 @@ export interface ImageWorkersOptions {
 	program?: string;
 	/** A child is replaced after this many pictures: memory that a decoder leaks, or state that a file has corrupted, is gone with it. */
 	mostUses?: number;
-	/** How long a child is kept that has nothing to do. */
+	/** How long an idle child is kept. */
 	idleMs?: number;
 }
 
 /** Starting one costs a fifth of a second; a screen full of photos keeps two busy. */
 const mostIdle = 2;
 
-/** The children that decode images. There are as many as are asked for at once, and each works on one image at a time. */
+/** The children that decode images. There is one for each concurrent request, and each works on one image at a time. */
 export class ImageWorkers {
 	readonly #idle: { worker: ImageWorker; timer: NodeJS.Timeout }[] = [];
 	readonly #busy = new Set<ImageWorker>();
@@ -28,7 +28,7 @@ export class ImageWorkers {
 		this.#options = { program, mostUses: 200, idleMs: 60_000, ...options };
 	}
 
-	/** False once it is known that children can't be started, such as where a library has no build for this machine. */
+	/** False once children have proved not to start, such as where a library has no build for this machine. */
 	get isUsable(): boolean {
 		return !this.#isUnusable;
 	}

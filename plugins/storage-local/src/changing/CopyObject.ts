@@ -26,7 +26,7 @@ export class CopyObject implements Disposable {
 		readonly name: string,
 		readonly type: ObjectType,
 		readonly folder: Folder,
-		/** Whether nothing was ever put into it. */
+		/** Whether it has always been empty. */
 		readonly isNew: boolean,
 	) {}
 
@@ -78,7 +78,7 @@ export class CopyObject implements Disposable {
 	/** Undefined if a sweep, which can't distinguish new files from those of a crash, came before the lock. */
 	static async #make(disk: Disk, staging: Folder, type: ObjectType, name: string): Promise<CopyObject | undefined> {
 		if (type === 'directory') await mkdir(staging.at(name));
-		// With its final mode from the start: the folder that it lies in keeps others away from it.
+		// With its final mode from the start: the mode of its parent folder excludes others.
 		const opened = await openObject(staging, type, name, O_CREAT | O_EXCL);
 		if (opened === undefined || opened === 'other type') return undefined;
 		try {

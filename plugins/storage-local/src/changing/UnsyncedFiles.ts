@@ -25,7 +25,7 @@ interface UnsyncedFile {
 
 /**
  * The files of a staged copy whose bytes a power cut could still take. They get their modified time only after a sync: so a file that has the time of its original is
- * known to be whole, whatever happened.
+ * certainly complete.
  */
 export class UnsyncedFiles {
 	#files = new Map<CopyPath, UnsyncedFile[]>();
@@ -38,7 +38,7 @@ export class UnsyncedFiles {
 		readonly copy: Folder,
 	) {}
 
-	/** Takes a file that has been written, and once there are many waits until they are durable. */
+	/** Adds a written file, and waits for a sync once there are many. */
 	async add(folder: CopyPath, file: UnsyncedFile): Promise<void> {
 		if (this.#count === 0) this.#since = performance.now();
 		this.#count++;
@@ -94,7 +94,7 @@ async function openInside(copy: Folder, path: CopyPath): Promise<Folder> {
 	return folder;
 }
 
-/** The names joined to as few paths as a call can take. */
+/** The names joined to as few paths as possible for the call. */
 function* partsOf(path: CopyPath): Generator<RawName> {
 	let part = '';
 	for (const name of path) {

@@ -17,7 +17,7 @@ import { type CopyDependencies, copyContents, copySingleFile, syncTree } from '.
 import { assertApart, intoItself, itemNow } from './moveItem.js';
 import { UnsyncedFiles } from './UnsyncedFiles.js';
 
-/** Copies a file or a whole folder out of sight, makes it durable and publishes it in one step. */
+/** Copies a file or a folder with its contents in staging, syncs it and publishes it in one step. */
 export async function copyItem(
 	disk: Disk,
 	from: StoragePath,
@@ -118,7 +118,7 @@ async function syncCopy(disk: Disk, copy: CopyObject): Promise<void> {
 	}
 }
 
-/** A copy may have been published by a call that did not live to answer. */
+/** A copy may have been published by a call that was interrupted after that. */
 async function findPublished(
 	disk: Disk,
 	{ object }: StagedId,
@@ -134,7 +134,7 @@ async function findPublished(
 	return undefined;
 }
 
-/** Refuses names that are all taken before all is copied for nothing; the last word has the rename. */
+/** Fails early if all names are taken, before anything is copied; the final decision is the rename's. */
 async function assertFree(disk: Disk, folder: Folder, path: StoragePath, otherNames: Iterable<string>): Promise<void> {
 	for await (const { stat } of statNames(disk, folder, namesFrom(path, otherNames))) {
 		if (stat === undefined) return;
@@ -144,7 +144,7 @@ async function assertFree(disk: Disk, folder: Folder, path: StoragePath, otherNa
 
 /** A folder that was deleted meanwhile may have been copied only in part, which can't be detected. */
 async function assertStillThere(disk: Disk, path: StoragePath, item: StorageItem): Promise<void> {
-	// From the root again: it may have gone with a folder above it.
+	// From the root again: it may have been removed with a folder above it.
 	using folder = await disk.parentOf(path, 'pass');
 	if ((await itemAt(disk, folder, baseName(path))).id !== item.id) throw noSuchEntry(path);
 }

@@ -54,9 +54,9 @@ export interface CopyDependencies {
 export interface FolderPair {
 	from: Folder;
 	to: Folder;
-	/** Where the copy lies below that of the whole. */
+	/** The place of the copy, relative to the copied tree. */
 	path: CopyPath;
-	/** Whether the copy is known to hold nothing yet. */
+	/** Whether the copy is certainly empty. */
 	isNew: boolean;
 }
 
@@ -80,7 +80,7 @@ export async function copyContents(means: CopyDependencies, pair: FolderPair): P
 			const isFolder = type === 'directory' || (await unlessGone(copyInside(means, pair, name))) === 'folder';
 			if (isFolder) folders.push(name);
 		});
-		// One after another: side by side, a wide tree would hold more folders open than a process may.
+		// One after another: in parallel, a wide tree would have more folders open than a process may.
 		for (const name of folders) await unlessGone(copyFolder(means, pair, name));
 	}
 	// Last, since each new name in a folder sets its time.
@@ -208,7 +208,7 @@ async function statOpen(disk: Disk, fd: number): Promise<fs.BigIntStats> {
 	return disk.isLocal ? fstatSync(fd, { bigint: true }) : await fstat(fd);
 }
 
-/** Copies a file into an open one that may hold a part of it from before, and makes it durable. */
+/** Copies a file into an open one that may contain a part of it already, and syncs it. */
 export async function copySingleFile(means: CopyDependencies, source: number, target: number): Promise<void> {
 	const { disk, options } = means;
 	const stats = await statOpen(disk, source);
@@ -306,7 +306,7 @@ async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
 	}
 }
 
-/** Makes a whole copied tree durable, one object after another. */
+/** Syncs a whole copied tree, one object after another. */
 export async function syncTree(disk: Disk, folder: Folder): Promise<void> {
 	await fsync(folder.fd);
 	for await (const batch of disk.calls.readNames(folder)) {

@@ -19,7 +19,7 @@ import { fileChanged, isSystemError, nameTaken, noSuchEntry } from '../system/sy
 import { namesFrom, takeFreeName } from '../writing/freeNames.js';
 import { assertReplaceable, onlyFiles, replacedVersion, replaceFile } from '../writing/replaceFile.js';
 
-/** Moves in one step and makes both folders durable. */
+/** Moves in one step and syncs both folders. */
 export async function moveItem(
 	disk: Disk,
 	from: StoragePath,
@@ -53,7 +53,7 @@ export async function moveItem(
 	return await itemNow(disk, target, taken.name, before);
 }
 
-/** Makes a file durable that another program may have written. */
+/** Syncs a file that another program may have written. */
 async function syncFile(disk: Disk, folder: Folder, { name, id }: StorageItem, path: StoragePath): Promise<void> {
 	const fd = await open(folder.at(name), readFileFlags);
 	try {

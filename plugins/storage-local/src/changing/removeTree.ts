@@ -6,7 +6,7 @@ import { stepInto } from '../system/openFolder.js';
 import { pathPart, type RawName } from '../system/rawNames.js';
 import { isSystemError } from '../system/systemErrors.js';
 
-/** Removals under way at once in one folder. */
+/** Concurrent removals in one folder. */
 const removalsAtOnce = 8;
 
 /**
@@ -50,7 +50,7 @@ async function removeContents(disk: Disk, folder: Folder, name: RawName): Promis
 			const isGone = entry.type !== 'directory' && (await removeUnlessFolder(inner, entry.name));
 			if (!isGone) folders.push(entry.name);
 		});
-		// One after another: side by side, a wide tree would hold more folders open than a process may.
+		// One after another: in parallel, a wide tree would have more folders open than a process may.
 		for (const inside of folders) await removeFolder(disk, inner, inside);
 	}
 }

@@ -10,7 +10,7 @@ import type { Disk } from '../root/Disk.js';
 import { close, closeSync, readFully, readvFully } from '../system/descriptors.js';
 import type { FileStat } from '../system/fileStat.js';
 
-/** Up to here the way to another thread and back takes longer than the reading. */
+/** Up to this size the switch to another thread and back takes longer than the reading. */
 const smallRead = 64 * 1024;
 
 /** Memory of all reads under way, two buffers each. */
@@ -88,7 +88,7 @@ export class OpenLocalFile implements OpenFile {
 		return this.#closed;
 	}
 
-	/** Nothing was written, so on a local disk nothing has to wait. */
+	/** Nothing was written, so on a local disk there is nothing to wait for. */
 	async #close(): Promise<void> {
 		if (this.disk.isLocal) closeSync(this.fd);
 		else await close(this.fd);

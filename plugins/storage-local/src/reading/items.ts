@@ -18,7 +18,7 @@ export async function statItem(disk: Disk, path: StoragePath): Promise<StorageIt
 	return await itemAt(disk, folder, baseName(path));
 }
 
-/** The same where the folder is open already. */
+/** The same with an open folder. */
 export async function itemAt(disk: Disk, folder: Folder, name: string): Promise<StorageItem> {
 	const stat = await disk.statAt(folder, name);
 	// A name is a path of one segment.

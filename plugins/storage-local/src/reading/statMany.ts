@@ -3,19 +3,19 @@ import { atOnce } from '../system/atOnce.js';
 /** Milliseconds after which a stat has waited for a disk. */
 const slowStatMs = 1;
 
-/** Stats under way at once where each may have to wait. */
+/** Concurrent stats if each may have to wait. */
 const statsAtOnce = 16;
 
 /** Two ways to stat an entry. */
 export interface StatCalls {
-	/** On this thread; left out where that can't be done without waiting. */
+	/** Synchronous; left out if it may block. */
 	now: ((name: string) => void) | undefined;
 	inBackground(name: string): Promise<void>;
 }
 
 /**
  * Cached metadata is returned in a microsecond or two, a tenth of the cost of another thread; so
- * entries are statted right here, until one had to wait for the disk. A batch of those behind it is then asked for in the
+ * entries are statted right here, until one had to wait for the disk. A batch of the next ones is then read in the
  * background, several at once, so that no request waits behind a slow disk.
  */
 export async function statMany(names: readonly string[], calls: StatCalls, batch: AdaptiveBatch): Promise<void> {

@@ -24,11 +24,11 @@ export class Disk {
 	readonly busyUploads = new Set<string>();
 	/** Names of the staged files that this process has locked for more than one call. */
 	readonly lockedUploads = new Set<string>();
-	/** Names of the staged files that could not be made durable, and may never be committed. */
+	/** Names of the staged files whose sync failed, which may never be committed. */
 	readonly lostUploads = new Set<string>();
-	/** Names of the staged files whose names are known to be durable, so that a sync of their bytes is enough. */
+	/** Names of the staged files whose names are certainly durable, so that a sync of their bytes is enough. */
 	readonly durablyNamed = new Set<string>();
-	/** Set when work in the background shall come to an end. */
+	/** Set when background work shall end. */
 	isClosing = false;
 	readonly #shared = new SharedFolders();
 
@@ -43,7 +43,7 @@ export class Disk {
 		this.exchangeFlag = new ExchangeFlag(calls, staging);
 	}
 
-	/** Whether cached knowledge may be asked for at once, on the thread that answers requests. */
+	/** Whether cached metadata may be read synchronously, on the main thread. */
 	get isLocal(): boolean {
 		return !this.root.isRemote;
 	}

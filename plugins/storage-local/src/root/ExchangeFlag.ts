@@ -30,7 +30,7 @@ export class ExchangeFlag {
 		return this.#found;
 	}
 
-	/** Takes nothing for known: another disk may be mounted now. */
+	/** Forgets the results: another disk may be mounted now. */
 	forget(): void {
 		this.#found = undefined;
 	}

@@ -3,7 +3,7 @@ import type { SystemCalls } from '../system/systemCalls.js';
 import { folderKey } from './folderKey.js';
 
 /**
- * Lets one change at a time happen to the names in a folder. Only needed where a name can't be taken and given in one step;
+ * Serializes the changes of names in a folder. Only needed where a name can't be taken atomically;
  * everywhere else the system call is atomic, and there is no wait here.
  */
 export class FolderLocks {

@@ -22,7 +22,7 @@ export class RenameFlag {
 		readonly scratch: () => Promise<Folder>,
 	) {}
 
-	/** Whether a rename into this folder was refused because it can't be asked for there. */
+	/** Whether a rename into this folder was refused because the call is not supported there. */
 	async isLackedAt(folder: Folder, refusal: unknown): Promise<boolean> {
 		if (!isSystemError(refusal, ...refusals)) return false;
 		const device = deviceOf(this.calls, folder);
@@ -31,7 +31,7 @@ export class RenameFlag {
 		return !known;
 	}
 
-	/** Takes nothing for known: another disk may be mounted now. */
+	/** Forgets the results: another disk may be mounted now. */
 	forget(): void {
 		this.#found.clear();
 	}

@@ -9,14 +9,14 @@ import { systemErrorCode } from '../system/systemErrors.js';
 import { deviceOf } from './folderKey.js';
 import { makePrivateFolders, openRootFolder, readMarker, rootFlags } from './marker.js';
 
-/** The marker as seen from the root. */
+/** The marker, relative to the root. */
 const markerPath = '.stowage/root.json';
 
 /** Opens the root again and again, each time only if it still has our id. */
 export class Root {
-	/** Whether files come over a network, so that nothing about them is known without waiting. */
+	/** Whether the file system is remote, so that any call on it may block. */
 	isRemote = false;
-	/** The file system whose handles stay the same for as long as their objects live; nothing if they do not. */
+	/** The file system whose handles are stable during the life of their objects; undefined if they are not. */
 	deviceOfHandles: bigint | undefined;
 	#verified: string | undefined;
 	#onVerified: () => void = () => {};
@@ -27,12 +27,12 @@ export class Root {
 		readonly calls: SystemCalls,
 	) {}
 
-	/** Runs `work` each time the root turned out to be there: at first and whenever it comes back. */
+	/** Runs `work` each time the root becomes available: at first and whenever it comes back. */
 	onVerified(work: () => void): void {
 		this.#onVerified = work;
 	}
 
-	/** Opens the root. Throws `unavailable` if it is away or not ours; then nothing was written to whatever is there. */
+	/** Opens the root. Throws `unavailable` if it is missing or not ours; then nothing was written there. */
 	async open(): Promise<Folder> {
 		const folder = await this.#openFolder();
 		try {
@@ -45,12 +45,12 @@ export class Root {
 		}
 	}
 
-	/** Takes nothing for known at the next opening. */
+	/** Forgets all cached state, for the next opening. */
 	verifyAgain(): void {
 		this.#verified = undefined;
 	}
 
-	/** Reads the marker again, whatever was known before. */
+	/** Reads the marker again, without a cache. */
 	async assertMarker(folder: Folder): Promise<void> {
 		try {
 			if ((await readMarker(folder)) !== this.id) throw otherRoot();
@@ -85,7 +85,7 @@ export class Root {
 			const { inode, ctimeNs } = this.#markerCached(folder) ?? (await this.#markerStat(folder));
 			return `${inode}/${ctimeNs}`;
 		} catch {
-			// Whatever is wrong with it is said when it is read.
+			// Its errors are reported when it is read.
 			return 'none';
 		}
 	}

@@ -4,21 +4,21 @@ import { isSystemError } from '../system/systemErrors.js';
 import type { Disk } from './Disk.js';
 import { randomName, scratchPrefix, stagingFolder } from './privateFolder.js';
 
-/** Bytes that may still be written: none where no new file can be made. */
+/** Bytes that may still be written: 0 if no new file can be created. */
 export async function freeBytes(disk: Disk): Promise<number> {
 	using root = await disk.root.open();
 	const { bavail, bsize, files, ffree } = await statfs(root.path);
 	return files > 0 && ffree === 0 ? 0 : bavail * bsize;
 }
 
-/** Bytes of the whole file system. */
+/** The size of the whole file system in bytes. */
 export async function totalBytes(disk: Disk): Promise<number> {
 	using root = await disk.root.open();
 	const { blocks, bsize } = await statfs(root.path);
 	return blocks * bsize;
 }
 
-/** Reads the marker again and writes an empty file that is gone at once. A full disk is a disk that is there. */
+/** Reads the marker again, and creates and removes an empty file. A full disk counts as available. */
 export async function checkDisk(disk: Disk): Promise<void> {
 	using root = await disk.root.open();
 	await disk.root.assertMarker(root);

@@ -3,7 +3,7 @@ import type { Folder } from '../system/Folder.js';
 import { type FileStat, toFileStat } from '../system/fileStat.js';
 import type { SystemCalls } from '../system/systemCalls.js';
 
-/** Names the folder itself, whatever way it was opened and wherever it is moved. */
+/** Identifies the folder itself, however it was opened and wherever it is moved. */
 export function folderKey(calls: SystemCalls, folder: Folder): string {
 	const { device, inode } = statOf(calls, folder);
 	return `${device}/${inode}`;

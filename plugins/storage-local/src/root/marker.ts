@@ -44,7 +44,7 @@ export async function readMarker(root: Folder): Promise<string | undefined> {
 	}
 }
 
-/** The id of the root at `path`, of which nothing is changed; nothing if there is none. */
+/** The id of the root at `path`, which is not changed; undefined if there is none. */
 export async function findRootId(path: string, calls: SystemCalls): Promise<string | undefined> {
 	try {
 		using root = await openRootFolder(path, calls);
@@ -55,7 +55,7 @@ export async function findRootId(path: string, calls: SystemCalls): Promise<stri
 	}
 }
 
-/** Takes over the id of the root at `path`; gives it one, and makes the folder, where there is none. */
+/** Adopts the id of the root at `path`; creates the folder and an id if there is none. */
 export async function claimRoot(path: string, calls: SystemCalls): Promise<string> {
 	await makeFolders(path);
 	using root = await openRootFolder(path, calls);

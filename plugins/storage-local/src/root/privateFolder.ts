@@ -25,7 +25,7 @@ export function isPrivateName(segment: string): boolean {
 	);
 }
 
-/** A name that nothing in the private folder has, nor had. */
+/** A name that has never been used in the private folder. */
 export function randomName(): string {
 	return randomBytes(16).toString('hex');
 }

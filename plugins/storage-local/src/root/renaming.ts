@@ -52,7 +52,7 @@ async function renamedAtOnce({ calls, locks, renameFlag }: RenameDependencies, r
 	}
 }
 
-/** Gives our own file its second name. False where the file system has no such thing. */
+/** Adds a hard link to our own file. False if the file system has none. */
 async function linked({ from, fromName, to, toName }: Renaming): Promise<boolean> {
 	try {
 		await link(from.at(fromName), to.at(toName));
@@ -64,13 +64,13 @@ async function linked({ from, fromName, to, toName }: Renaming): Promise<boolean
 }
 
 /**
- * The weaker path: takes the name with an empty object of the same type and renames over it. Readers may see the empty one
- * for an instant and after a crash it stays. Within this process the folder locks keep others away from it.
+ * The weaker path: creates an empty object of the same type and renames over it. Readers may see the empty one
+ * for an instant and after a crash it stays. Within this process the folder locks exclude others.
  */
 async function renameOverPlaceholder(type: 'file' | 'directory', renaming: Renaming): Promise<void> {
 	const source = renaming.from.at(renaming.fromName);
 	const placeholder = renaming.to.at(renaming.toName);
-	// Before the name is taken: a source that is gone must not leave a trace.
+	// Before the name is taken: a missing source must not leave a trace.
 	await lstat(source);
 	const inode = type === 'file' ? await makeEmptyFile(placeholder) : await makeEmptyFolder(placeholder);
 	try {

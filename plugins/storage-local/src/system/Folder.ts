@@ -8,7 +8,7 @@ export class Folder implements Disposable {
 	readonly path: string;
 	readonly isNamedByDescriptor: boolean;
 
-	/** `realPath` is only for where a descriptor has no path of its own. */
+	/** `realPath` is only used if a descriptor has no path of its own. */
 	constructor(
 		readonly fd: number,
 		realPath?: string,
@@ -17,7 +17,7 @@ export class Folder implements Disposable {
 		this.isNamedByDescriptor = realPath === undefined;
 	}
 
-	/** The way to the object of that name in here. A single name, as bytes if it may not be UTF-8. */
+	/** The path of the object of that name in this folder. A single name, as bytes if it may not be UTF-8. */
 	at(name: string): string;
 	at(name: string | Buffer): string | Buffer;
 	at(name: string | Buffer): string | Buffer {

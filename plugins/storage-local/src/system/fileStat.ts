@@ -13,7 +13,7 @@ export interface FileStat {
 	size: number;
 	mtimeNs: bigint;
 	ctimeNs: bigint;
-	/** 0 where the file system keeps none. */
+	/** 0 if the file system stores none. */
 	birthtimeNs: bigint;
 	/** Distinguishes an object from the next one of its inode number, if it has no time of birth. */
 	handle?: string;
@@ -59,7 +59,7 @@ export function toItem(name: string, stat: FileStat & { type: 'file' | 'director
 	return stat.birthtimeNs === 0n && stat.handle === undefined ? { ...item, mayIdReturn: true } : item;
 }
 
-/** An inode's number is given again after its object is gone; its time of birth is not, nor is its handle, which holds the generation of the number. */
+/** The inode number of a removed object may be reused; its time of birth is unique, and so is its handle, which contains the generation of the number. */
 export function objectId({ inode, birthtimeNs, handle }: FileStat): string {
 	const life = handle === undefined ? birthtimeNs.toString(36) : createHash('sha256').update(handle).digest('hex');
 	return `${inode.toString(36)}-${life}`;

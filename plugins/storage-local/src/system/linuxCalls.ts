@@ -25,7 +25,7 @@ const anywhere = -100;
 const symlinkNoFollow = 0x100;
 const emptyPath = 0x1000;
 const maxHandleBytes = 128;
-/** Asks for the rights that the process acts with, not those that it was started with. */
+/** Checks with the effective ids of the process, not the real ones. */
 const effectiveRights = 0x200;
 const readRights = { file: 4, directory: 4 | 1 };
 const dontSync = 0x4000;
@@ -38,11 +38,11 @@ const allMask = 0xfff;
 /** More at once would only wait in the library's own queue, which throws when it is full. */
 const maxAsyncCalls = 64;
 
-/** Bytes of names asked for at first and later on: a small beginning is answered sooner. */
+/** Bytes of names in the first read and later ones: a small first read returns sooner. */
 const firstNamesBytes = 8 * 1024;
 const namesBytes = 64 * 1024;
 
-/** Linux's own calls through koffi; nothing where koffi has no build for this machine or the kernel is too old. */
+/** Linux's own calls through koffi; undefined if koffi has no build for this machine or the kernel is too old. */
 export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 	const renameat2Number = renameat2Numbers[process.arch];
 	const koffi = await import('koffi').then(
@@ -100,7 +100,7 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 		const opened: number = openat2(openat2Number, fd, path, how, how.length);
 		return opened < 0 ? undefined : opened;
 	};
-	// `struct iovec`: where to and how much.
+	// `struct iovec`: address and length.
 	const target = Buffer.alloc(16);
 	const status = Buffer.alloc(256);
 	const fields = new DataView(status.buffer, status.byteOffset, status.length);
@@ -109,7 +109,7 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 	const handle = Buffer.alloc(8 + maxHandleBytes);
 	const mountId = Buffer.alloc(4);
 
-	/** Fills `status`; false if there is nothing of that name. */
+	/** Fills `status`; false if there is no object of that name. */
 	const statusNow = (fd: number, name: string, mask: number): boolean => {
 		if (statx(fd, name, symlinkNoFollow, mask, status) === 0) return true;
 		const fault = systemError('statx', koffi.errno());

@@ -5,7 +5,7 @@ import type { RawName } from './rawNames.js';
 import type { SystemCalls } from './systemCalls.js';
 import { isSystemError, systemError } from './systemErrors.js';
 
-/** Names a batch when a folder can only be read as a whole. */
+/** Names in a batch if a folder can only be read as a whole. */
 const batchSize = 1000;
 
 /** The calls that work with node:fs alone. */
@@ -31,7 +31,7 @@ export const nodeCalls: SystemCalls = {
 	openRootCached: () => undefined,
 	readCached: () => 0,
 	statCached: () => undefined,
-	/** By the rights that the process was started with, which Node can't ask otherwise. */
+	/** By the real user id of the process, since Node has no call for the effective one. */
 	async mayRead(folder, name, type) {
 		const { R_OK, X_OK } = fileConstants;
 		try {

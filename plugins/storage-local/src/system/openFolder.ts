@@ -7,7 +7,7 @@ import { systemError } from './systemErrors.js';
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fs.constants;
 
-/** Linux's flag for a descriptor that only marks a place: it needs no permission to read. 0 elsewhere, where there is none. */
+/** Linux's O_PATH: such a descriptor needs no permission to read. 0 on other systems. */
 export const placeOnly = process.platform === 'linux' ? 0o10000000 : 0;
 
 /** How a folder is opened: to list and sync it, or only to name its items. */
@@ -17,12 +17,12 @@ export function folderFlags(access: Access): number {
 	return O_RDONLY | O_DIRECTORY | O_NOFOLLOW | (access === 'pass' ? placeOnly : 0);
 }
 
-/** Files are opened without waiting: a pipe without a writer would hold the call for ever. */
+/** Files are opened without blocking: a pipe without a writer would block for ever. */
 export const readFileFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
 
 /** Opens the folder at the end of `segments`, one level at a time and over no link, however the tree changes meanwhile. */
 export async function openFolder(from: Folder, segments: readonly string[], access: Access): Promise<Folder> {
-	// The real path of the last one says all about those above it.
+	// The real path of the last one includes those above it.
 	if (!from.isNamedByDescriptor) return stepByRealPath(from, join('.', ...segments), access);
 	let folder = from;
 	for (const [index, segment] of segments.entries()) {
@@ -49,7 +49,7 @@ async function stepByDescriptor(folder: Folder, name: string | Buffer, access: A
 	return new Folder(await open(folder.at(name), folderFlags(access)));
 }
 
-/** Where a descriptor can't be walked through: the real path must be the one asked for, before and after opening. */
+/** If paths can't go through a descriptor: the real path must be the requested one, before and after opening. */
 async function stepByRealPath(folder: Folder, name: string | Buffer, access: Access): Promise<Folder> {
 	const path = join(folder.path, name.toString());
 	await assertReal(path);

@@ -22,7 +22,7 @@ export function pathPart(name: RawName): string | Buffer {
 	return isAscii(name) ? name : Buffer.from(name, 'latin1');
 }
 
-/** The name as people and paths have it; nothing for one that no path can hold. */
+/** The decoded name; undefined for one that can't be part of a path. */
 export function addressableName(name: RawName): string | undefined {
 	// Two quick checks recognize an ordinary name: the kernel guarantees its length and that it contains no slash.
 	if (isAscii(name)) return /[\\\u0000-\u001F\u007F]/.test(name) ? undefined : name;

@@ -7,19 +7,19 @@ import type { RawEntry } from './rawNames.js';
 export interface SystemCalls {
 	/** Whether the items of an open folder can be named through its descriptor, as `/proc` allows on Linux. */
 	readonly namesByDescriptor: boolean;
-	/** Renames unless the new name is taken (EEXIST). Rejects with ENOSYS or EINVAL where there is no such call. */
+	/** Renames unless the new name is taken (EEXIST). Rejects with ENOSYS or EINVAL if there is no such call. */
 	renameNoReplace(from: Folder, fromName: string, to: Folder, toName: string): Promise<void>;
-	/** Gives each of two objects the other's name, in one step. Rejects with ENOENT where one of them is missing. Left out where there is no such call. */
+	/** Exchanges the names of two objects atomically. Rejects with ENOENT if one of them is missing. Left out if there is no such call. */
 	readonly exchange?: (one: Folder, oneName: string, other: Folder, otherName: string) => Promise<void>;
-	/** Locks an open file against other processes until it is closed. False if it is locked; nothing where its file system has no locks. */
+	/** Locks an open file against other processes until it is closed. False if it is locked; undefined if its file system has no locks. */
 	readonly tryLock?: (fd: number) => boolean | undefined;
-	/** Makes everything on the file system durable. False where that can't be asked for. */
+	/** Syncs the whole file system. False if there is no such call. */
 	syncFileSystem(fd: number): Promise<boolean>;
 	/** Starts writing bytes to the disk, so that less is left for the sync that a caller waits for. */
 	startWriteback(fd: number, position: number, length: number): Promise<void>;
 	/**
 	 * Copies the next bytes of one open file to the end of another without reading them; resolves to how many, 0 at the end.
-	 * Nothing where that can't be done between these two.
+	 * Undefined if that is not possible between these two.
 	 */
 	copyRange(source: number, target: number, length: number): Promise<number | undefined>;
 	/** All in a folder that was opened for reading, in batches, the first one small. */
@@ -29,7 +29,7 @@ export interface SystemCalls {
 	 * then the slow path throws the reason.
 	 */
 	openCached(fd: number, path: string, flags: number): number | undefined;
-	/** The same for the administrator's own absolute path, links on the way included. */
+	/** The same for the administrator's own absolute path, following links in it. */
 	openRootCached(path: string, flags: number): number | undefined;
 	/** Reads cached bytes of an open file, and returns how many they were. */
 	readCached(fd: number, buffer: Buffer, position: number): number;
@@ -46,6 +46,6 @@ export interface SystemCalls {
 	readonly statNow?: ((fd: number, name: string) => FileStat | undefined) | undefined;
 	/** `mayRead` as a synchronous call. Left out if it may block. */
 	readonly mayReadNow?: ((fd: number, name: string, type: 'file' | 'directory') => boolean) | undefined;
-	/** The row of a listing, at once; nothing if it vanished or is neither file nor folder. Left out where it can't be had so. */
+	/** The row of a listing, synchronously; undefined if it vanished or is neither file nor folder. Left out if it may block. */
 	readonly entryNow?: ((fd: number, name: string) => StorageEntry | undefined) | undefined;
 }

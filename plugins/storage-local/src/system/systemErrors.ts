@@ -30,7 +30,7 @@ const meanings: Readonly<Record<string, [FailureKind, Sentence]>> = {
 	ENAMETOOLONG: invalidName,
 	EBUSY: inUse,
 	ETXTBSY: inUse,
-	// Another program holds a lease on the file.
+	// Another program has a lease on the file.
 	EAGAIN: inUse,
 	EXDEV: ['conflict', (name) => `${name} lies on another disk than the rest of the storage.`],
 	EMLINK: ['conflict', () => 'The folder holds as many folders as it can.'],
@@ -58,13 +58,13 @@ export function isSystemError(error: unknown, ...codes: string[]): boolean {
 	return code !== undefined && codes.includes(code);
 }
 
-/** An error like those of node:fs, for a call made by ourselves. */
+/** An error like those of node:fs, for our own calls. */
 export function systemError(call: string, errno: number): Error {
 	const code = getSystemErrorName(-errno);
 	return Object.assign(new Error(`${code}: ${call}`), { code, errno: -errno, syscall: call });
 }
 
-/** The Failure that `error` means for the thing at `path`; an error without a meaning comes back as it is. */
+/** The Failure for `error` about the item at `path`; an unknown error is returned unchanged. */
 export function toFailure(error: unknown, path: StoragePath): unknown {
 	const meaning = meanings[systemErrorCode(error) ?? ''];
 	if (meaning === undefined) return error;

@@ -16,7 +16,7 @@ export class ChildFolders {
 
 	constructor(readonly disk: Disk) {}
 
-	/** Whether something was put into one of them, or taken away, since the last call. One that is new counts as changed. */
+	/** Whether an entry was created in or removed from one of them since the last call. A new folder counts as changed. */
 	async haveChanged(folder: Folder): Promise<boolean> {
 		const { entryNow } = this.disk.calls;
 		if (entryNow === undefined) return false;

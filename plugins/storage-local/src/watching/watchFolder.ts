@@ -73,11 +73,11 @@ export async function watchFolder(
 
 async function givesNotices(disk: Disk, folder: Folder): Promise<boolean> {
 	if (process.platform !== 'linux' || !disk.isLocal || !folder.isNamedByDescriptor) return false;
-	// Asked of the folder too: another file system may be mounted below the root.
+	// Checked for the folder too: another file system may be mounted below the root.
 	return !isRemoteFileSystem((await statfs(folder.path)).type);
 }
 
-/** Named through its descriptor, so that the folder that was opened is watched, whatever lies at its path by now. */
+/** Named through its descriptor, so that the opened folder is watched, whatever is at its path by now. */
 function listen(folder: Folder, onNotice: () => void): fs.FSWatcher | undefined {
 	try {
 		return fs.watch(folder.path, { persistent: false, encoding: 'buffer' }, onNotice);

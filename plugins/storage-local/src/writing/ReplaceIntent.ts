@@ -18,7 +18,7 @@ export interface OldFile {
 
 /** A replacement of a file: the data needed to complete or undo it. */
 export interface IntentRecord {
-	/** Where the file was: by its name in staging, or by its path. */
+	/** The former place of the file: its name in staging, or its path. */
 	from: { staged: string } | { path: StoragePath };
 	/** The file itself. */
 	object: string;
@@ -28,12 +28,12 @@ export interface IntentRecord {
 
 const suffix = '.json';
 
-/** More than two paths take. */
+/** More bytes than two paths take. */
 const mostBytes = 64 * 1024;
 
 /**
  * The durable record of a replacement under way, locked by the call that works on it. It names a place in staging that contains the file before the exchange and the replaced one after
- * it, and is there for as long as that place holds anything: so whatever lies there has its owner, also after a power cut.
+ * it, and exists for as long as that place is in use: so a file there has a record, also after a power cut.
  */
 export class ReplaceIntent implements Disposable {
 	private constructor(
@@ -76,7 +76,7 @@ export class ReplaceIntent implements Disposable {
 		return undefined;
 	}
 
-	/** Nothing if the power failed while it was written: then nothing was exchanged. */
+	/** Undefined if the power failed while it was written: then nothing was exchanged. */
 	async read(): Promise<IntentRecord | undefined> {
 		const buffer = Buffer.alloc(mostBytes);
 		const text = buffer.toString('utf8', 0, await readFully(this.fd, buffer, 0));
@@ -93,7 +93,7 @@ export class ReplaceIntent implements Disposable {
 		}
 	}
 
-	/** Forgets it, once nothing lies under its name. */
+	/** Removes the record, once its name in staging is free. */
 	async end(): Promise<void> {
 		await unlink(this.staging.at(this.held + suffix));
 	}

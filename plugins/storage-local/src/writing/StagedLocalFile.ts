@@ -14,13 +14,13 @@ import { syncOrDrop } from './syncOrDrop.js';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = fs.constants;
 
-/** A file in the private folder. Nothing of it is kept open between calls, so it costs nothing to hold one for days. */
+/** A file in the private folder. It is not kept open between calls, so it may exist for days at no cost. */
 export class StagedLocalFile implements StagedFile {
 	readonly #staged: StagedId;
-	/** Where the system can keep other processes away. */
+	/** Only if the system has locks between processes. */
 	readonly lock?: () => Promise<StagedLock>;
 
-	/** Throws `notFound` for an id that was never given. */
+	/** Throws `notFound` for an unknown id. */
 	constructor(
 		readonly disk: Disk,
 		readonly id: string,
@@ -29,7 +29,7 @@ export class StagedLocalFile implements StagedFile {
 		if (disk.calls.tryLock !== undefined) this.lock = () => this.#lock();
 	}
 
-	/** Begins a new one. It has its final mode from the start: the folder that it lies in keeps others away from it. */
+	/** Creates a new one. It has its final mode from the start: the mode of its folder excludes others. */
 	static begin(disk: Disk): Promise<StagedLocalFile> {
 		return withFailures(rootPath, async () => {
 			using staging = await disk.privateFolder(stagingFolder, 'pass');
@@ -150,7 +150,7 @@ export class StagedLocalFile implements StagedFile {
 		});
 	}
 
-	/** Opens the file; nothing if it is not in staging any more, or bytes of it were lost. */
+	/** Opens the file; undefined if it is no longer in staging, or bytes of it were lost. */
 	async #open(): Promise<number | undefined> {
 		if (this.disk.lostUploads.has(this.#staged.name)) return undefined;
 		using staging = await this.disk.privateFolder(stagingFolder, 'pass');
@@ -191,7 +191,7 @@ export class StagedLocalFile implements StagedFile {
 	}
 
 	#assertLock(fd: number): void {
-		// Held by another descriptor of ours.
+		// Locked by another descriptor of this process.
 		if (this.disk.lockedUploads.has(this.#staged.name)) return;
 		if (this.disk.calls.tryLock?.(fd) === false) throw uploadInUse();
 	}

@@ -30,7 +30,7 @@ export async function appendTo(disk: Disk, fd: number, body: AsyncIterable<Uint8
 	return end;
 }
 
-/** Brings written bytes to the disk in the background, one stretch at a time. */
+/** Writes bytes to the disk in the background, one range at a time. */
 class Writeback {
 	#running: Promise<void> | undefined;
 

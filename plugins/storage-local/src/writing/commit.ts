@@ -13,7 +13,7 @@ import { syncOrDrop } from './syncOrDrop.js';
 
 /**
  * Publishes a staged file, which is open as `fd`. In this order, so that no power cut can show the
- * name without the bytes or take back an answer: the bytes, the name, the folder, the answer.
+ * name without the bytes or undo a confirmed response: the bytes, the name, the folder, the response.
  */
 export async function commitStaged(
 	disk: Disk,

@@ -15,7 +15,7 @@ export interface SeenName {
 	stat: FileStat | undefined;
 }
 
-/** The name of a path and those to try after it. */
+/** The name of a path and its alternatives. */
 export function* namesFrom(path: StoragePath, otherNames: Iterable<string>): Generator<string> {
 	yield baseName(path);
 	yield* otherNames;

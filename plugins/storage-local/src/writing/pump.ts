@@ -1,8 +1,8 @@
-/** Bytes that may wait to be written before no more are asked for. */
+/** The most unwritten bytes before the next chunk is requested. */
 const mostWaiting = 2 * 1024 * 1024;
 
 /**
- * Hands the body's chunks to `write`, in order, several at once when they come faster than they are written. When the body
+ * Passes the body's chunks to `write`, in order, several at once when they arrive faster than they are written. When the body
  * fails, the bytes received by then are written before its error is thrown.
  */
 export async function pump(

@@ -15,18 +15,18 @@ import { isOldFile, type OldFile, oldFile, ReplaceIntent } from './ReplaceIntent
 const lockWaitMs = 10_000;
 const lockPollMs = 20;
 
-/** A file that shall take the place of another one. */
+/** A file that shall replace another one. */
 export interface Replacing {
-	/** The folder that it lies in, and its name there. */
+	/** Its folder, and its name there. */
 	folder: Folder;
 	name: string;
 	/** Itself. */
 	object: string;
-	/** Where it lies, unless that is staging. */
+	/** Its path, unless it is in staging. */
 	path?: StoragePath;
 }
 
-/** The version to be replaced; nothing where nothing shall be. */
+/** The version to be replaced; undefined for none. */
 export function replacedVersion({ onConflict = 'fail' }: NamingOptions): string | undefined {
 	return onConflict === 'fail' ? undefined : onConflict.replace;
 }
@@ -46,9 +46,9 @@ export function onlyFiles(): Failure {
 }
 
 /**
- * Puts a file, whose bytes are durable, in the place of the one that has this version. It is in staging until one exchange of names; the file that this brings out is
+ * Replaces the file of this version by another one, whose bytes are durable. It is in staging until one exchange of names; the file that this brings out is
  * checked after it, so a file that was written there meanwhile is not lost: it is restored. The replaced file is removed only when the exchange is durable. `finishReplacements` continues
- * an interrupted one. Throws `preconditionFailed` where another version lies there; then the file is where it was.
+ * an interrupted one. Throws `preconditionFailed` for another version; then the file is in its former place.
  */
 export async function replaceFile(
 	disk: Disk,

@@ -4,8 +4,8 @@ import { unlink } from '../system/descriptors.js';
 import type { StagedId } from './stagedIds.js';
 
 /**
- * Makes a staged file durable by `sync`. After a sync that failed the system may take lost bytes for written ones, so that the next one succeeds without them: the file
- * is dropped, whatever call it was for and whatever the fault.
+ * Syncs a staged file. After a failed sync the system may consider lost bytes as written, so that the next one succeeds without them: the file
+ * is dropped, whichever the call and the error.
  */
 export async function syncOrDrop(disk: Disk, { name }: StagedId, sync: () => Promise<void>): Promise<void> {
 	try {

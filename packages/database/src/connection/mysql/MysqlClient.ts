@@ -3,7 +3,7 @@ import mysql2 from 'mysql2';
 import { codeOf } from '../errors.js';
 import { plainBindings } from '../plainValues.js';
 
-/** How long a statement may take before its server counts as gone. A server that lost its power does not even close the connection. */
+/** How long a statement may take before its server counts as dead. A server that lost its power does not even close the connection. */
 const statementMs = 10_000;
 
 /** knex's MySQL client. */
@@ -30,7 +30,7 @@ export class MysqlClient extends Mysql2Client {
 	}
 }
 
-/** The same for work that may take its time, such as a migration over a large table. */
+/** The same for long work, such as a migration over a large table. */
 export class PatientMysqlClient extends MysqlClient {
 	override _query(connection: { destroy(): void }, query: { options?: object }): Promise<unknown> {
 		query.options = { timeout: undefined, ...query.options };

@@ -21,7 +21,7 @@ const sessionSettings = [
 	'set session transaction isolation level read committed',
 ];
 
-/** Reaches the server and brings the tables up to date. */
+/** Connects to the server and brings the tables up to date. */
 export async function openMysql(
 	address: MysqlAddress,
 	migrations: readonly Migration[],
@@ -39,7 +39,7 @@ export async function openMysql(
 	return connect(address, MysqlClient, poolSize);
 }
 
-/** One connection for work that may take its time. */
+/** One connection for long work. */
 export function connectPatiently(address: MysqlAddress): Knex {
 	return connect(address, PatientMysqlClient, 1);
 }

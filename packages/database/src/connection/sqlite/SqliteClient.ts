@@ -5,7 +5,7 @@ import { DatabaseError } from '../errors.js';
 import { plainBindings } from '../plainValues.js';
 import { retriedWhileLocked } from './retriedWhileLocked.js';
 
-/** libsql has as many threads as the machine has cores, and one that waits for a lock keeps back the commit that would free it: the rest is waited between tries. */
+/** libsql has as many threads as the machine has cores, and one that waits for a lock blocks the commit that would free it: the rest of the time is waited between attempts. */
 const blockingBusyMs = 20;
 
 /** The parts of libsql's connection that run on threads of their own. Its types name none of their results. */
@@ -89,7 +89,7 @@ export class SqliteClient extends BetterSqlite3Client {
 		return query;
 	}
 
-	/** Takes the write lock at once. Of two transactions that read first and then write, SQLite can only refuse one. */
+	/** Takes the write lock at once. Of two transactions that read first and then write, SQLite has to refuse one. */
 	override transaction(...definition: unknown[]): ReturnType<BetterSqlite3Client['transaction']> {
 		const transaction = super.transaction(...definition);
 		transaction.begin = (connection) => transaction.query(connection, 'BEGIN IMMEDIATE;');
@@ -104,7 +104,7 @@ async function runAlone(connection: Connection, query: SqliteQuery, bindings: un
 		await run(connection, query, bindings);
 		await connection.exec('COMMIT');
 	} catch (error) {
-		// The connection is disposed of in any case, which rolls back too, and the first error says why.
+		// The connection is closed in any case, which rolls back too, and the first error is the cause.
 		if (connection.inTransaction) await connection.exec('ROLLBACK').catch(() => {});
 		// The statement may be in progress still, and would keep later ones from being committed.
 		connection.__knex__disposed = error;

@@ -12,7 +12,7 @@ import { namedFile, prepareFile } from './sqliteFile.js';
 /** How long a starting process waits for another one that is migrating. */
 const migrationWaitMs = 600_000;
 
-/** Opens the file, makes sure that it is whole, and brings its tables up to date. */
+/** Opens the file, checks its integrity, and brings its tables up to date. */
 export async function openSqlite(path: string, migrations: readonly Migration[], now: () => number): Promise<Knex> {
 	const file = resolve(path);
 	prepareFile(file);
@@ -32,7 +32,7 @@ function connect(filename: string): Knex {
 	const settings = {
 		connection: { filename },
 		useNullAsDefault: true,
-		// A second writer could only wait for the lock that the first one holds, and reads take no time in which another could begin.
+		// A second writer could only wait for the lock of the first one, and reads take no time in which another could begin.
 		pool: { min: 1, max: 1 },
 		...commonSettings,
 	};

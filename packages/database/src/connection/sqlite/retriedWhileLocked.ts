@@ -4,7 +4,7 @@ import { isLocked } from '../errors.js';
 /** How long a statement waits for another process before the answer is `unavailable`. */
 export const busyMs = 5000;
 
-/** Tries again while another process keeps the file for itself, without blocking anybody between the tries. */
+/** Tries again while another process locks the file, without blocking other requests between the attempts. */
 export async function retriedWhileLocked<T>(work: () => T | Promise<T>): Promise<T> {
 	const deadline = performance.now() + busyMs;
 	for (;;) {

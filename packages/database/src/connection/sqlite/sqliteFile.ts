@@ -14,7 +14,7 @@ export function prepareFile(path: string): void {
 	}
 }
 
-/** Throws DatabaseError where there is no such file, or nothing that this user may use. Makes none. */
+/** Throws DatabaseError if there is no such file, or this user may not use it. Creates none. */
 export function assertUsable(path: string): void {
 	try {
 		if (!statSync(path).isFile()) throw new DatabaseError(`The database is no file: ${path}`);
@@ -30,14 +30,14 @@ export function assertUsable(path: string): void {
 	}
 }
 
-/** The error with the file's name where the administrator has to do something about the file. */
+/** The error with the file's name, if the administrator has to correct something. */
 export function namedFile(error: unknown, path: string): unknown {
 	const code = codeOf(error);
 	const isDamaged = code === 'SQLITE_NOTADB' || code?.startsWith('SQLITE_CORRUPT');
 	return isDamaged ? new DatabaseError(`The database is damaged, or is no database: ${path}`, { cause: error }) : error;
 }
 
-/** One that is there is never opened and closed: the system would drop all locks that this process has on it, also those of other connections. */
+/** An existing file is never opened and closed: the system would drop all locks that this process has on it, also those of other connections. */
 function makeFile(path: string): void {
 	if (statSync(path, { throwIfNoEntry: false })?.isFile()) accessSync(path, constants.R_OK | constants.W_OK);
 	else closeSync(openSync(path, 'a', 0o600));

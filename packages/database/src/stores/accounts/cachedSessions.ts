@@ -2,12 +2,12 @@ import type { SessionStore } from '@stowage/plugin-api';
 import type { Changes } from '../../connection/sqlite/sqliteChanges.js';
 import { isSessionOver } from './sessions.js';
 
-/** Sessions in memory at most; each takes about a kilobyte. */
+/** The most cached sessions; each takes about a kilobyte. */
 const mostCached = 1000;
 
 type Found = NonNullable<Awaited<ReturnType<SessionStore['find']>>>;
 
-/** The same store, which finds a session without asking the database for as long as nothing in that has changed. */
+/** The same store, with sessions cached for as long as the database has not changed. */
 export function cachedSessions(store: SessionStore, changes: Pick<Changes, 'version'>): SessionStore {
 	const found = new Map<string, Found>();
 	let foundAt: number | undefined;

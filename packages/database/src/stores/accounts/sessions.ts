@@ -8,7 +8,7 @@ import { raiseGeneration, toSessionUser, type UserRow } from './users.js';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** A session ends this long after it was last seen. */
+/** A session ends this long after it was last used. */
 export const sessionIdleMs = 7 * dayMs;
 
 /** A session ends this long after it began, however busy it is. */
@@ -51,7 +51,7 @@ export function sessionStore(knex: Knex, now: () => number): SessionStore {
 		async add(idHash, { id: userId, generation }, client = { userAgent: null, address: null }) {
 			const time = now();
 			await transact(knex, async (transaction) => {
-				// Locked, so that sign-ins of one user come one by one.
+				// Locked, so that sign-ins of one user are serialized.
 				const user = await transaction<UserRow>('users').where({ id: userId }).forUpdate().first();
 				if (user === undefined) throw new Failure('notFound', 'It is no longer there.');
 				if (user.generation !== generation || user.is_disabled)
@@ -105,7 +105,7 @@ export function sessionStore(knex: Knex, now: () => number): SessionStore {
 			}));
 		},
 		async touch(idHash, time) {
-			// Never back: another process may have seen it later.
+			// Never back: another process may have recorded a later use.
 			await sessions()
 				.where({ id_hash: idHash })
 				.where('last_seen_at', '<', time)

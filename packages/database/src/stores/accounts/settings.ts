@@ -8,7 +8,7 @@ interface SettingsRow {
 	enable_preview: boolean | number;
 }
 
-/** The settings of a user, the defaults where none were chosen. */
+/** The settings of a user, with the defaults of missing ones. */
 export async function settingsOf(knex: Knex, userId: string): Promise<UserSettings> {
 	const row = await knex<SettingsRow>('settings').where({ user_id: userId }).first();
 	if (row === undefined) return { ...defaultSettings };

@@ -104,7 +104,7 @@ export function userStore(knex: Knex, now: () => number): UserStore {
 			if (changed === 0) throw changedMeanwhile();
 		},
 		async setDisabled(id, isDisabled) {
-			// Sessions that were only refused meanwhile would live again once the account is enabled.
+			// Sessions that were only refused meanwhile would be valid again once the account is enabled.
 			if (isDisabled) await changeAndEndSessions(id, { is_disabled: true }, { alsoDo: cancelJobs(id) });
 			else
 				assertFound(
@@ -143,7 +143,7 @@ export function userStore(knex: Knex, now: () => number): UserStore {
 	};
 }
 
-/** Takes the place of the password that there was. */
+/** Replaces the current password. */
 async function setPassword(transaction: Knex.Transaction, userId: string, secret: string, now: number): Promise<void> {
 	await transaction<CredentialRow>('credentials')
 		.insert(plainRow({ id: userId, user_id: userId, kind: 'password', secret, created_at: now }))

@@ -8,7 +8,7 @@ export function untilIn(knex: Knex, time: Knex.Raw, leaseMs: number): Knex.Raw {
 	return knex.raw('? + ?', [time, leaseMs]);
 }
 
-/** Whether a lease has expired. One that ends later than any that is taken now was given while the clock was wrong: it would last for years. */
+/** Whether a lease has expired. A lease that ends later than any new one was taken while the clock was wrong: it would last for years. */
 export function isOver(knex: Knex, column: string, time: Knex.Raw, leaseMs: number): Knex.Raw {
 	return knex.raw('(?? <= ? or ?? > ? + ?)', [column, time, column, time, leaseMs + clockSkewMs]);
 }

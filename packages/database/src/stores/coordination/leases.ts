@@ -10,7 +10,7 @@ const longestMs = 60 * 60_000;
 
 interface LeaseRow {
 	name: string;
-	/** Empty once it was given back. */
+	/** Empty once it was released. */
 	holder: string;
 	epoch: number;
 	/** By the clock of the database. */

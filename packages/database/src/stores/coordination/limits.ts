@@ -32,7 +32,7 @@ export function limitStore(knex: Knex): AmountStore {
 					}
 				});
 			} catch (error) {
-				// Thrown, so that nothing of the transaction stays.
+				// Thrown to roll the transaction back.
 				if (error instanceof Exceeded) return error.limit;
 				throw error;
 			}
@@ -95,7 +95,7 @@ async function takeBack(knex: Knex, keyHash: string, amount: number): Promise<vo
 	await knex<LimitRow>('limits').where({ key_hash: keyHash }).where('count', '>=', amount).decrement('count', amount);
 }
 
-/** The upsert locks the row, so the count that is read in the same transaction is the one that this try made. */
+/** The upsert locks the row, so the count that is read in the same transaction is the one of this attempt. */
 async function count(
 	transaction: Knex.Transaction,
 	keyHash: string,

@@ -64,7 +64,7 @@ export function homeStore(knex: Knex, now: () => number): HomeStore {
 			return rows.map(({ name }) => name);
 		},
 		async look(name) {
-			// The move before the place: of one that ends in between the new place is seen.
+			// The move before the root: if a move ends in between, the new root is read.
 			const [move] = await underWay().where('home_moves.name', name);
 			return { rootId: await find(name), move: move && toMove(move) };
 		},

@@ -26,7 +26,7 @@ export function idempotencyStore(knex: Knex, now: () => number): IdempotencyStor
 				const row = await keys()
 					.where(plainRow({ key_hash: keyHash }))
 					.first();
-				// One that is gone at once was swept.
+				// A record that vanishes at once was swept.
 				if (row !== undefined) return toRecord(row);
 			}
 		},

@@ -5,7 +5,7 @@ type Library = typeof import('libheif-js/wasm-bundle.js').default;
 
 let library: Promise<Library> | undefined;
 
-/** The main picture of a HEIC file as pixels, turned and cropped as the file says. */
+/** The main picture of a HEIC file as pixels, rotated and cropped by its properties. */
 export async function decodeHeic(bytes: Buffer): Promise<Sharp> {
 	// Loaded with the first such file: it is several megabytes of WebAssembly.
 	library ??= import('libheif-js/wasm-bundle.js').then((module) => module.default);

@@ -4,7 +4,7 @@ export const mostPixels = 100_000_000;
 /** Formats that are decoded at all: by libvips, or HEIC by libheif. */
 export type ImageFormat = 'jpeg' | 'png' | 'gif' | 'webp' | 'tiff' | 'avif' | 'heic';
 
-/** The format of an image by its first bytes, whatever its name says. */
+/** The format of an image by its first bytes, whatever its name. */
 export function imageFormat(bytes: Buffer): ImageFormat | undefined {
 	const latin = (start: number, end: number) => bytes.toString('latin1', start, end);
 	if (latin(0, 3) === '\xFF\xD8\xFF') return 'jpeg';

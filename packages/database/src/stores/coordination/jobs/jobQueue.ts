@@ -59,7 +59,7 @@ export async function assertRoom(
 	throw new Failure('rateLimited', sentence, { retryAfter: 10 });
 }
 
-/** Asks for the end of all jobs of the user that have not ended. */
+/** Requests the end of all jobs of the user that have not ended. */
 export function cancelJobsOf(transaction: Knex.Transaction, userId: string, now: () => number): Promise<unknown> {
 	return cancelJobs(transaction, { user_id: userId }, now);
 }
@@ -71,7 +71,7 @@ export async function cancelJobs(
 ): Promise<void> {
 	const jobs = () => transaction<JobRow>('jobs').where(chosen);
 	const endsNow = "status = 'queued' and (saved is null or is_cancel_requested)";
-	// One statement: between two a job that waits could begin. MySQL assigns from left to right, so columns that a condition reads come after it.
+	// One statement: between two a waiting job could begin. MySQL assigns from left to right, so columns that a condition reads come after it.
 	await jobs()
 		.whereIn('status', unended)
 		.update({
