@@ -4,7 +4,7 @@ import { Command } from 'commander';
 /** Both src and dist lie beside package.json. */
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 
-/** In the order of the help. Each is loaded by who types it: with what it does it is far more than the program's own. */
+/** In the order of the help. A command is imported when it is used, since its dependencies are far larger than this program. */
 const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
 	['serve', async () => (await import('./commands/serve.js')).serveCommand()],
 	['user', async () => (await import('./commands/user/index.js')).userCommand()],
@@ -37,6 +37,6 @@ function neededFor(words: readonly string[] = []): (() => Promise<Command>)[] {
 	const [first = ''] = words;
 	if (first === '--version' || first === '-V') return [];
 	const typed = commands.get(first);
-	// What is no command of ours is answered with all that are.
+	// An unknown command is answered with the list of commands.
 	return typed === undefined ? [...commands.values()] : [typed];
 }

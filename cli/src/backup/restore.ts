@@ -50,7 +50,7 @@ export async function restore(
 		if (written.get(table)?.count !== rowCount)
 			throw new Failure('invalid', `The backup is damaged: it has not all rows of ${table}.`);
 	}
-	// The migrations that came since.
+	// The migrations since then.
 	await (await openDatabase(config.databaseUrl)).close();
 	if (configurationFile !== undefined)
 		await writeDurably(configurationFile, Readable.from([await backup.content(entryNames.configuration)]));
@@ -85,15 +85,15 @@ async function* batches(backup: Backup): AsyncGenerator<TableRows> {
 export interface RelinkCounts {
 	/** Bound to the files that were copied back. */
 	bound: number;
-	/** Held already. */
+	/** Valid already. */
 	held: number;
-	/** Whose files are missing or have other bytes: by user and path. */
+	/** Links whose files are missing or have other bytes: by user and path. */
 	differs: string[];
 	/** Made or moved since the backup. */
 	unknown: number;
 }
 
-/** Binds temporary links to files that were copied back, where path and bytes are those of the backup. */
+/** Binds temporary links to restored files, if path and bytes are those of the backup. */
 export async function relinkAll(
 	backup: Backup,
 	{ database, storage, links }: Services,

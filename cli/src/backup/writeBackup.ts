@@ -139,7 +139,7 @@ async function* linkedHashes({ storage, links }: Pick<Services, 'storage' | 'lin
 	}
 }
 
-/** The key in the data folder; none where the configuration has it. */
+/** The key in the data folder; undefined if it is in the configuration. */
 async function keyOf({ config }: Services): Promise<Buffer | undefined> {
 	return config.sessionKey === undefined ? readFile(path.join(config.dataDir, entryNames.key)) : undefined;
 }

@@ -6,8 +6,8 @@ import { pipeline } from 'node:stream/promises';
 import { Failure } from '@stowage/rules';
 
 /**
- * Writes a new file whole or not at all: under a temporary name beside it, synced, then named, for its owner only. Throws `alreadyExists` for a file that is there,
- * and `storageFull` where the disk is; then nothing is left.
+ * Writes a new file completely or not at all: under a temporary name beside it, synced, then renamed, for its owner only. Throws `alreadyExists` for an existing file,
+ * and `storageFull` on a full disk; then nothing is left.
  */
 export async function writeDurably(file: string, content: NodeJS.ReadableStream): Promise<void> {
 	const temporary = `${file}.${randomBytes(6).toString('hex')}.partial`;

@@ -2,7 +2,7 @@ import { type Config, durationText, flagOf, loadConfig, settingNames, withoutSec
 import type { Command } from 'commander';
 import { parse, stringify } from 'yaml';
 
-/** On unless the configuration says `false`. */
+/** Enabled unless the configuration says `false`. */
 export const defaultPlugins = [
 	'@stowage/storage-local',
 	'@stowage/auth-password',
@@ -18,7 +18,7 @@ export function withSettings(command: Command): Command {
 	return command;
 }
 
-/** The configuration that the flags of this command, the environment and the file make together; its umask holds from now on. Throws ConfigError. */
+/** The configuration from the flags of this command, the environment and the file; its umask applies from now on. Throws ConfigError. */
 export function configOf(command: Command): Config {
 	const flags: Record<string, string> = {};
 	const known = new Set(['--config', ...settingNames.map(flagOf)]);

@@ -17,7 +17,7 @@ interface AuditOptions {
 	json?: boolean;
 }
 
-/** Reads the audit log, whether the server runs or not; the database is not asked. */
+/** Reads the audit log, whether the server runs or not; the database is not used. */
 export function auditCommand(): Command {
 	const command = withSettings(
 		new Command('audit')

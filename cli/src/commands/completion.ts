@@ -68,7 +68,7 @@ function fish(words: Words): string {
 	const lines = [...words].flatMap(([path, following]) =>
 		following.map(({ text, description }) => {
 			const what = text.startsWith('--') ? `-l ${text.slice(2)}` : `-f -a ${text}`;
-			// Paths are words of ours, which need no quoting of their own.
+			// Paths are our own words, which need no quoting.
 			return `complete -c stowage -n '__stowage_at "${path}"' ${what} -d ${quoted(description)}`;
 		}),
 	);

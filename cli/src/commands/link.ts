@@ -53,7 +53,7 @@ async function addLink(services: Services, name: string, path: string, expires: 
 	const { id, username } = await services.accounts.find(name);
 	const { token } = await services.links.make({ kind: 'user', id, username }, parsePath(path), expires);
 	const { publicUrl, basePath } = services.config;
-	// Without the address that people use only the path of the link is known.
+	// Without the public address only the path of the link is known.
 	console.log(`${publicUrl === '' ? '' : new URL(publicUrl).origin}${basePath}/api/temp/${token}`);
 }
 

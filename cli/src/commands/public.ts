@@ -47,7 +47,7 @@ export function publicCommand(): Command {
 		);
 }
 
-/** Resolves to how many were removed; the others are gone, or another file has come in their place. */
+/** Resolves to how many were removed; the others were removed or replaced meanwhile. */
 async function removeAll(
 	{ storage, audit }: Services,
 	files: readonly VisitorFile[],

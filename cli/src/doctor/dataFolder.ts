@@ -19,7 +19,7 @@ export function checkUser(): Finding[] {
 	];
 }
 
-/** The folder of the database and the key, and the clock of the disk that it lies on. */
+/** The folder of the database and the key, and the clock of its disk. */
 export async function checkDataFolder({ audit, dataDir, sessionKey }: Config): Promise<Finding[]> {
 	const what = 'data folder';
 	const found = await stat(dataDir).catch((error: NodeJS.ErrnoException) => error);

@@ -2,7 +2,7 @@ import { type Config, checkDatabase, migrationNames, readSnapshot } from '@stowa
 import { clockFinding } from './dataFolder.js';
 import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
 
-/** Whether the database is whole and of this version; `isUsable` if the storage can be asked for with it. */
+/** Whether the database is undamaged and of this version; `isUsable` if the storage roots can be read from it. */
 export async function checkDatabaseOf({ databaseUrl }: Config): Promise<{ findings: Finding[]; isUsable: boolean }> {
 	const what = 'database';
 	try {

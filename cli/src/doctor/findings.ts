@@ -3,7 +3,7 @@ export interface Finding {
 	/** The subject of the check. */
 	what: string;
 	says: string;
-	/** How to mend it. */
+	/** How to correct it. */
 	mend?: string;
 }
 

@@ -14,7 +14,7 @@ const programs = [
 	{ name: 'bwrap', args: ['--ro-bind', '/', '/', 'true'], for: 'the sandbox of conversions', package: 'bubblewrap' },
 ] as const;
 
-/** The programs that plugins run, where they are turned on. */
+/** The programs of the enabled plugins. */
 export async function checkPrograms(config: Config): Promise<Finding[]> {
 	const found = programs.map(async (program) => {
 		try {

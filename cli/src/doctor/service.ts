@@ -12,7 +12,7 @@ export async function checkService(config: Config, root = '/'): Promise<Finding[
 	const what = 'service';
 	const unit = await installedUnit(root);
 	if (unit === undefined) return [];
-	// That a database can't be read is said elsewhere.
+	// Another check reports a database that can't be read.
 	const { dataDir, roots, others } = serviceFolders(config, await addedRoots(config.databaseUrl).catch(() => []));
 	const findings: Finding[] = [];
 	for (const folder of [dataDir, ...others, ...roots]) {
@@ -36,7 +36,7 @@ export async function checkService(config: Config, root = '/'): Promise<Finding[
 	return findings.length > 0 ? findings : [ok(what, `${unit.user} may write to all its folders`)];
 }
 
-/** Nothing for a user that this machine does not know. */
+/** Undefined for a user that this machine does not have. */
 async function uidOf(user: string): Promise<number | undefined> {
 	try {
 		return Number((await promisify(execFile)('id', ['-u', user])).stdout);

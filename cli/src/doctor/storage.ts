@@ -8,7 +8,7 @@ import { checkHomes } from './homes.js';
 /** Below this share of free space the check warns. */
 const littleSpace = 0.05;
 
-/** Whether each storage root is there, is the one that the database knows, can be written to, and has room; and homes that are not where they shall be. */
+/** Whether each storage root is available, is the one in the database, can be written to, and has room; and homes that are in the wrong place. */
 export async function checkStorage(config: Config): Promise<Finding[]> {
 	// Its log messages are shown as findings here.
 	const log = createLog('error');

@@ -6,7 +6,7 @@ import { commandStep, folderStep, type OwnerOf, removeStep, type Step, writeStep
 import { defaultDataDir, sandboxDropIn, sandboxText, type UnitOptions, unitName, unitText } from './unit.js';
 
 export interface InstallOptions extends UnitOptions {
-	/** Another tree to install into, such as an image that is being made: nothing is started there. `/` is this machine. */
+	/** Another root to install into, such as an image that is being built: nothing is started there. `/` is this machine. */
 	root: string;
 	/** Also writes the drop-in for conversions in a sandbox. */
 	isSandboxed: boolean;
@@ -27,7 +27,7 @@ export async function installSteps(options: InstallOptions): Promise<Step[]> {
 		commandStep('systemd-sysusers', ...(isHere ? [] : [`--root=${root}`]), path.join(root, sysusersFile)),
 	];
 	if (!(await exists(path.join(root, config)))) {
-		// The database's password may come to stand in it.
+		// It may contain the database's password later.
 		steps.push(writeStep(path.join(root, config), configText(dataDir), 0o640, ownerOf));
 	}
 	if (dataDir !== defaultDataDir) steps.push(folderStep(path.join(root, dataDir), ownerOf));
@@ -40,12 +40,12 @@ export async function installSteps(options: InstallOptions): Promise<Step[]> {
 		...steps,
 		commandStep('systemctl', 'daemon-reload'),
 		commandStep('systemctl', 'enable', unitName),
-		// Starts the service, or takes a new program and unit into use.
+		// Starts the service, or restarts it with a new program and unit.
 		commandStep('systemctl', 'restart', unitName),
 	];
 }
 
-/** Takes the unit away. The data, the configuration and the user stay. */
+/** Removes the unit. The data, the configuration and the user stay. */
 export async function uninstallSteps(root: string): Promise<Step[]> {
 	const unit = path.join(root, unitFolder, unitName);
 	if (!(await exists(unit))) throw new Failure('notFound', `There is no service to uninstall: ${unit} does not exist.`);
@@ -64,7 +64,7 @@ function configText(dataDir: string): string {
 	return `# The settings of Stowage; 'stowage config print --config <this file>' shows all of them.\ndataDir: ${JSON.stringify(dataDir)}\n`;
 }
 
-/** Throws `invalid` where the service would have its own empty folder, or its user could not read the program. */
+/** Throws `invalid` if the service would see an empty folder instead, or its user could not read the program. */
 async function assertUsable({ node, program, dataDir, storageRoots }: UnitOptions): Promise<void> {
 	for (const folder of [dataDir, ...storageRoots]) {
 		if (/^\/(var\/)?tmp(\/|$)/.test(folder))

@@ -10,7 +10,7 @@ export interface InstalledUnit {
 	user: string;
 	/** Whether 'stowage service install' wrote it, and may write it again. */
 	isWrittenByCommand: boolean;
-	/** The folder of the unit that lets the service write to this one; nothing where it may not. */
+	/** The folder in the unit that permits writing to this one; undefined if none does. */
 	letsWriteTo(folder: string): Promise<string | undefined>;
 }
 
@@ -19,7 +19,7 @@ const folders = ['etc/systemd', 'run/systemd', 'usr/local/lib/systemd', 'usr/lib
 	(folder) => `${folder}/system`,
 );
 
-/** The unit below `root`, which is this machine's by default; nothing where none is installed. */
+/** The unit below `root`, which is this machine's by default; undefined if none is installed. */
 export async function installedUnit(root = '/'): Promise<InstalledUnit | undefined> {
 	const texts = await Promise.all(folders.map((folder) => read(path.join(root, folder, unitName))));
 	const at = texts.findIndex((text) => text !== undefined);
@@ -54,7 +54,7 @@ export async function installedUnit(root = '/'): Promise<InstalledUnit | undefin
 	};
 }
 
-/** A drop-in hides those of its name in the folders that come later. */
+/** A drop-in hides those of its name in later folders. */
 async function dropIns(root: string): Promise<string[]> {
 	const files = new Map<string, string>();
 	for (const folder of folders) {
@@ -66,7 +66,7 @@ async function dropIns(root: string): Promise<string[]> {
 	return (await Promise.all(sorted.map(read))).filter((text) => text !== undefined);
 }
 
-/** The lines of all `[Service]` sections: for each name its values, as words; an empty one takes back those before it. */
+/** The lines of all `[Service]` sections: for each name its values, as words; an empty value resets those before it. */
 function parseService(texts: readonly string[]): Map<string, string[][]> {
 	const values = new Map<string, string[][]>();
 	for (const text of texts) {

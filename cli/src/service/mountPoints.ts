@@ -1,11 +1,11 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { listMounts, unescapeOctal } from '@stowage/core';
 
-/** Where parts of the system may lie on file systems of their own, which stay for as long as it runs. */
+/** Folders of the system that may be file systems of their own, and are mounted permanently. */
 const systemFolders = ['/', '/boot', '/etc', '/home', '/opt', '/root', '/tmp', '/usr', '/var', '/var/lib'];
 
 /**
- * The path that a unit needs so that the service may write to a folder: the mount point of its disk, where it has one of its own. systemd mounts each folder that a unit
+ * The path that a unit needs so that the service may write to a folder: the mount point of its disk, if it has one of its own. systemd mounts each folder that a unit
  * names onto itself. One below the mount point would stay in the service after the disk was unmounted: the service would keep the disk busy, and not see the disk
  * that is mounted next.
  */

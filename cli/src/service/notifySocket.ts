@@ -11,7 +11,7 @@ const noSignal = 0x4000;
 const longestPath = 108;
 
 /**
- * Opens the way to the service manager at the address that it gave in `NOTIFY_SOCKET`: a path, or an abstract name after `@`. Node has no unix datagrams, so the
+ * Opens a socket to the service manager at the address in `NOTIFY_SOCKET`: a path, or an abstract name after `@`. Node has no unix datagrams, so the
  * C library is called. Datagrams are sent one after another; a manager that reads none for a while does not hold up the event loop. Throws for an address that is
  * none, and where the library can't be called.
  */

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { Failure } from '@stowage/rules';
 
-/** Something that an installation does to the machine. `says` is how a dry run puts it. */
+/** A step of an installation. `says` is its text in a dry run. */
 export interface Step {
 	says: string;
 	run(): Promise<void>;
@@ -13,7 +13,7 @@ export interface Step {
 /** The owner of created files; resolved when it is needed, since an earlier step creates the user. */
 export type OwnerOf = () => Promise<{ uid: number; gid: number }>;
 
-/** Writes a file of root's that the owner's group, where one is given, may read. */
+/** Writes a file of root's that the owner's group, if there is one, may read. */
 export function writeStep(file: string, text: string, mode: number, ownerOf?: OwnerOf): Step {
 	return {
 		says: `write ${file}`,

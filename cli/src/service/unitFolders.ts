@@ -6,7 +6,7 @@ import { writableUnitPath } from './mountPoints.js';
 /** The folders that the service writes to. */
 export interface ServiceFolders {
 	dataDir: string;
-	/** Folders outside of the data folder that hold files. */
+	/** Folders of files outside of the data folder. */
 	roots: string[];
 	/** Other folders outside of it: of the socket and of the database. */
 	others: string[];
@@ -21,7 +21,7 @@ export function serviceFolders(config: Config, addedRoots: readonly string[]): S
 		...(listen === '' ? [] : [path.dirname(listen.slice('unix:'.length))]),
 		...(databaseUrl.startsWith('sqlite:') ? [path.dirname(databaseUrl.slice('sqlite:'.length))] : []),
 	];
-	// The unit makes the second one.
+	// The unit creates the second one.
 	const own = [dataDir, '/run/stowage'];
 	const outside = (folders: string[]) =>
 		[...new Set(folders)].filter((folder) => own.every((other) => !isWithin(folder, other)));

@@ -16,7 +16,7 @@ const redrawMs = 100;
 /** A speed that was measured for less than this is a guess, and so is the time left. */
 const measureMs = 1000;
 
-/** Where the width of the terminal is unknown. */
+/** If the width of the terminal is unknown. */
 const usualColumns = 80;
 
 interface Amount {
@@ -30,7 +30,7 @@ export interface Step {
 	what: string;
 	/** The unit in the singular, such as 'file'. Without it only bytes are shown. */
 	unit?: string;
-	/** As far as it is known. */
+	/** If known. */
 	total?: Amount;
 }
 
@@ -40,7 +40,7 @@ interface Terminal {
 	write(text: string): unknown;
 }
 
-/** Where progress is shown, and by which clock; the real ones unless a test says otherwise. */
+/** The terminal and the clock of the progress; the real ones except in tests. */
 interface Surroundings {
 	terminal?: Terminal;
 	/** Milliseconds of a monotonic clock. */
@@ -85,7 +85,7 @@ export class Progress {
 		this.#drawSoon();
 	}
 
-	/** Takes the line away, until another step begins. */
+	/** Clears the line, until another step begins. */
 	end(): void {
 		this.#step = undefined;
 		clearTimeout(this.#timer);
@@ -130,7 +130,7 @@ export class Progress {
 			parts.count = `${total.count === undefined ? '' : `${done.count} of `}${plural(total.count ?? done.count, unit)}`;
 		if (done.bytes > 0 || total.bytes !== undefined)
 			parts.bytes = `${formatListSize(done.bytes)}${total.bytes === undefined ? '' : ` of ${formatListSize(total.bytes)}`}`;
-		// Files differ in size: where bytes are counted, they say how far it is.
+		// Files differ in size: if bytes are counted, they determine the progress.
 		const measured = parts.bytes === undefined ? 'count' : 'bytes';
 		const all = total[measured];
 		if (all !== undefined) parts.share = `${all > 0 ? Math.min(100, Math.floor((100 * done[measured]) / all)) : 100} %`;
@@ -143,7 +143,7 @@ export class Progress {
 	}
 }
 
-/** Shows the progress of `work` on the terminal, unless `json` is asked for; the line is gone when the work has ended. */
+/** Shows the progress of `work` on the terminal, unless `json` is set; the line is cleared when the work has ended. */
 export async function withProgress<T>(
 	{ json = false }: { json?: boolean },
 	work: (progress: Progress) => Promise<T>,
@@ -156,7 +156,7 @@ export async function withProgress<T>(
 	}
 }
 
-/** The same rows, which count as done once the next ones are asked for. After the last of them all are read back. */
+/** The same rows, which count as done once the next ones are requested. After the last of them all are read back. */
 export async function* withRowProgress(
 	batches: AsyncIterable<TableRows>,
 	step: Step,

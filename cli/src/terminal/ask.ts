@@ -17,7 +17,7 @@ export async function ask(question: string): Promise<string> {
 		return (await Promise.race([terminal.question(question), cancelled])).trim();
 	} finally {
 		cancelled.catch(() => {
-			// Closing it below is no cancelling: there is an answer, or another error.
+			// Closed below, it was not cancelled: there is an answer, or another error.
 		});
 		terminal.close();
 	}

@@ -8,7 +8,7 @@ const restMs = 120;
 /** How many fetched ones are kept for scrolling back, of some 15 kB each. */
 const maxKept = 500;
 
-/** How often a busy server is asked, and how long at most it may ask to wait. */
+/** The attempts with a busy server, and the longest `Retry-After` that is accepted. */
 const maxAttempts = 5;
 const maxWaitMs = 30_000;
 const defaultWaitMs = 2000;
@@ -28,7 +28,7 @@ export class ThumbnailLoader {
 	readonly #kept = new Map<string, Thumbnail>();
 	readonly #waiting: (() => void)[] = [];
 	#inFlight = 0;
-	/** When they may be asked for. */
+	/** When thumbnails may be requested again. */
 	#startsAt = 0;
 
 	constructor(fetchThumbnail: typeof fetch = (...request) => fetch(...request)) {
@@ -40,7 +40,7 @@ export class ThumbnailLoader {
 		return this.#kept.get(url);
 	}
 
-	/** Asks for none for a moment, while much is scrolled by. */
+	/** Requests none for a moment, during fast scrolling. */
 	rest(): void {
 		this.#startsAt = performance.now() + restMs;
 	}

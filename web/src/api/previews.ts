@@ -14,11 +14,11 @@ export class HttpFailure extends Failure {
 
 export interface FilePart {
 	bytes: Uint8Array<ArrayBuffer>;
-	/** Of the whole file, as the server says. */
+	/** The size of the whole file. */
 	size: number;
 }
 
-/** Some bytes of a file, from `start` up to but without `end`; fewer where the file ends sooner. */
+/** Some bytes of a file, from `start` up to but without `end`; fewer if the file ends before. */
 export async function readPart(url: string, start: number, end: number, signal?: AbortSignal): Promise<FilePart> {
 	const response = await answer(url, { range: `bytes=${start}-${end - 1}` }, signal);
 	// An empty file has no first byte.
@@ -31,13 +31,13 @@ export async function readPart(url: string, start: number, end: number, signal?:
 		const size = Number(/\/(\d+)$/.exec(response.headers.get('content-range') ?? '')?.[1] ?? start + bytes.length);
 		return { bytes, size };
 	}
-	// A proxy that knows no ranges sends all of it.
+	// A proxy without range support sends all of it.
 	const bytes = await bodyOf(response, end, signal);
 	const length = Number(response.headers.get('content-length') ?? bytes.length);
 	return { bytes: bytes.slice(start, end), size: length };
 }
 
-/** A whole file. Throws `tooLarge` as soon as more than `limit` bytes have come. */
+/** A whole file. Throws `tooLarge` as soon as more than `limit` bytes have arrived. */
 export async function readWhole(url: string, limit: number, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
 	const bytes = await bodyOf(await answer(url, {}, signal), limit + 1, signal);
 	if (bytes.length > limit) throw new Failure('tooLarge', 'The file is too large to be shown.');

@@ -13,7 +13,7 @@ export function useView(): [View, (view: View) => void] {
 		try {
 			window.localStorage.setItem(storageKey, chosen);
 		} catch {
-			// The storage is full or forbidden: the choice holds until the page is left.
+			// The storage is full or forbidden: the choice is kept until the page is left.
 		}
 	}, []);
 	return [view, choose];

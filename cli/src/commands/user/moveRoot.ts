@@ -11,7 +11,7 @@ export interface MoveRootOptions {
 
 type FollowedJob = Awaited<ReturnType<Services['jobs']['listOf']>>[number];
 
-/** How often it is asked how far the move is. */
+/** The polling interval of the progress. */
 const pollMs = 200;
 
 /** Moves a home to another storage root, or shows the progress of a move that is under way. Whichever process is first runs it: a server, or this command. */

@@ -30,7 +30,7 @@ export async function setQuota(services: Services, name: string, options: QuotaO
 interface QuotaInForce {
 	/** 0 is no limit. */
 	most: { bytes: number; entries: number };
-	/** Whether the configuration says so. */
+	/** Whether it is the configured one. */
 	isDefault: { bytes: boolean; entries: boolean };
 	used: { bytes: number; entries: number };
 }

@@ -5,7 +5,7 @@ import { linkJson, linkRow } from '../link.js';
 import { quotaInForce, quotaRows } from './quota.js';
 import { sessionJson, sessionRow } from './sessions.js';
 
-/** Prints all that is known of a user. */
+/** Prints all data of a user. */
 export async function showUser(services: Services, name: string, { json }: { json?: boolean }): Promise<void> {
 	const { accounts, database, links, sessions } = services;
 	const user = await accounts.find(name);

@@ -22,7 +22,7 @@ export interface CallOptions<E extends AnyEndpoint> {
 
 /**
  * Makes one call of the contract and returns its parsed result. Throws a `Failure` of the kind that the server's code
- * stands for, `NetworkFailure` when no response came, and an `AbortError` when the signal was aborted.
+ * means, `NetworkFailure` when there was no response, and an `AbortError` when the signal was aborted.
  */
 export async function call<E extends AnyEndpoint>(endpoint: E, options: CallOptions<E> = {}): Promise<ResultOf<E>> {
 	return endpoint.changesState ? asMutation(() => send(endpoint, options)) : send(endpoint, options);
@@ -92,7 +92,7 @@ export function encodePath(path: string): string {
 	return path.split('/').map(encodeURIComponent).join('/');
 }
 
-/** An error response without a sentence of ours, such as a proxy's. */
+/** An error response without a message of ours, such as a proxy's. */
 export class UnexplainedFailure extends Failure {}
 
 /** The `Failure` for an error response, also for one that a proxy made. */

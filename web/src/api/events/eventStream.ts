@@ -8,7 +8,7 @@ const maxRetryMs = 30_000;
 
 export interface EventStreamListener {
 	onChanged: () => void;
-	/** One of the user's jobs is new, has come further or has ended. */
+	/** One of the user's jobs is new, has progressed or has ended. */
 	onJob: (job: ResultOf<typeof findJob>) => void;
 	/** Open again after it was lost. Events may have been missed. */
 	onReconnected: () => void;

@@ -10,7 +10,7 @@ export type Job = ResultOf<typeof jobs>[number];
 const pollMs = 2000;
 const pollWithEventsMs = 10_000;
 
-/** The user's jobs, which events keep current where there is a stream. */
+/** The user's jobs, which events keep current if there is a stream. */
 export function jobsQuery(username: string) {
 	return queryOptions({
 		queryKey: ['jobs', username],
@@ -33,7 +33,7 @@ export function isActive({ status }: Pick<Job, 'status'>): boolean {
 /** Applies the state of a job from an event or a response. */
 export function updateJob(queryClient: QueryClient, job: Job): void {
 	queryClient.setQueriesData<Job[]>({ queryKey: ['jobs'], type: 'active' }, (known) => known && withJob(known, job));
-	// A fetch that began before may still say that it runs.
+	// The response of an earlier fetch may still contain it as running.
 	if (!isActive(job)) refetchJobs(queryClient);
 }
 

@@ -11,7 +11,7 @@ export interface StartedTransfer {
 	refusal: unknown;
 }
 
-/** Queues it, as few jobs as it takes. */
+/** Starts it, with as few jobs as possible. */
 export async function startTransfer({ items, ...rest }: Transfer): Promise<StartedTransfer> {
 	const jobs: { id: string; items: number }[] = [];
 	try {

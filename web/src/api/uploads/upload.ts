@@ -3,7 +3,7 @@ import type { StoragePath } from '@stowage/rules';
 /** One file to upload. */
 export interface Upload {
 	file: File;
-	/** Whole, with its extension. */
+	/** The full name, with its extension. */
 	fileName: string;
 	directory: StoragePath;
 	isPublic: boolean;

@@ -24,7 +24,7 @@ const minChunkSize = 256 * 1024;
 const minChunkSizeAfterInterruptions = 1024 * 1024;
 /** How often one upload is retried at once after errors that an immediate retry mends. */
 const maxRetryableErrors = 5;
-/** All bytes are there but the file is not published yet: the server is asked again after this. */
+/** All bytes are there but the file is not published yet: the server is polled again after this. */
 const publishRetryMs = 1000;
 
 /**
@@ -185,7 +185,7 @@ class ChunkedUpload {
 		await this.#retryPolicy.waitToRetry(error);
 	}
 
-	/** Whether an immediate retry may mend the error. An upload that the server no longer has begins anew. */
+	/** Whether an immediate retry may succeed. An upload that the server no longer has begins anew. */
 	#prepareRetry(error: unknown): boolean {
 		if (this.#id !== undefined && error instanceof UploadRefusal && [404, 410].includes(error.httpStatus)) {
 			this.dependencies.records.remove(this.upload);

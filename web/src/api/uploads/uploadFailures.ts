@@ -19,7 +19,7 @@ export class UploadRefusal extends Failure {
 	constructor({ status, header, body }: UploadResponse) {
 		const failure = failureFrom(status, body, header('retry-after'));
 		const isOurs = typeof (body as { code?: unknown } | undefined)?.code === 'string';
-		// For a server error the status says enough.
+		// For a server error the status suffices.
 		const hasSentence = isOurs && status < 500 && status !== 429;
 		super(failure.kind, hasSentence ? failure.message : messages.uploadFailedWithStatus(status), {
 			cause: failure,

@@ -12,7 +12,7 @@ export interface ActivityButtonProps {
 	onClick: () => void;
 }
 
-/** Counts the user's jobs that wait or run and shows how far they are. Renders nothing while there are none. */
+/** Counts the user's waiting and running jobs and shows their progress. Renders nothing while there are none. */
 export function ActivityButton({ username, onClick }: ActivityButtonProps) {
 	const { data: jobs = [] } = useQuery(jobsQuery(username));
 	const count = jobs.filter(isActive).length;
@@ -29,7 +29,7 @@ function RunningButton({ count, fraction, onClick }: RunningButtonProps) {
 	useLayoutEffect(() => {
 		const element = button.current;
 		return () => {
-			// It goes with the last job, and so would the focus.
+			// It is removed with the last job, and the focus would be lost.
 			if (document.activeElement === element) queueMicrotask(focusAccount);
 		};
 	}, []);

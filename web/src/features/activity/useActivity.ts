@@ -41,7 +41,7 @@ export function useActivity(username: string) {
 		reload: () => void refetch(),
 		cancel: cancelMutation.mutate,
 		retry: retryMutation.mutate,
-		/** Its end was asked for, and it has not ended yet. */
+		/** Its cancellation was requested, and it has not ended yet. */
 		isCancelling: (job: Job) => isActive(job) && cancelling.has(job.id),
 	};
 }

@@ -129,7 +129,7 @@ function StatusChip({ state }: { state: OverallState | 'starting' }) {
 	);
 }
 
-/** While they run it counts those that have ended, in the place of the sentence that says how it went. */
+/** While they run it counts those that have ended, in place of the result. */
 function Banner({ state, conversions }: Pick<Conversions, 'state' | 'conversions'>) {
 	const isRunning = conversions.some(isActive);
 	const ended = conversions.filter((conversion) => !isActive(conversion)).length;

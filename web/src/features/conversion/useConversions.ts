@@ -15,7 +15,7 @@ import {
 } from './conversionState.js';
 import { conversionMessages as messages } from './messages.js';
 
-/** How often the status of a conversion is asked for (spec, section 9). */
+/** The polling interval of a conversion's status (spec, section 9). */
 const pollMs = 2000;
 
 /** An error, with a line for each file that it is about. */
@@ -50,7 +50,7 @@ export function useConversions(
 		queries: started.map(({ id }) => ({
 			queryKey: ['conversion', id],
 			queryFn: ({ signal }: { signal: AbortSignal }) => fetchConversion(id, signal),
-			// A hidden tab asks too, so that the folder is refreshed when it is shown again.
+			// A hidden tab polls too, so that the folder is refreshed when it is shown again.
 			refetchIntervalInBackground: true,
 			refetchInterval: (query: { state: { data?: Pick<Conversion, 'status'> | undefined; error: Error | null } }) => {
 				const { data, error } = query.state;

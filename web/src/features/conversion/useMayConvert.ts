@@ -3,7 +3,7 @@ import { canConvert } from '../../api/jobs/conversions.js';
 import { useNotify } from '../../ui/notifications/useNotify.js';
 import { conversionMessages as messages } from './messages.js';
 
-/** Asks the server whether it can convert videos now. A notice says why not. */
+/** Asks the server whether it can convert videos now. A notice shows why not. */
 export function useMayConvert(): () => Promise<boolean> {
 	const { notify } = useNotify();
 	return useCallback(async () => {

@@ -32,7 +32,7 @@ export function LinksTable({ links, onRevoke }: LinksTableProps) {
 	const rowHeight = isNarrow ? 84 : 44;
 
 	function revoke(link: TemporaryLink) {
-		// The buttons keep their rows, so the one that is gone afterwards is the last.
+		// The buttons keep their rows, so the last one is removed.
 		const buttons = container.current?.querySelectorAll('button') ?? [];
 		if (links.at(-1) === link) buttons[links.length - 2]?.focus();
 		onRevoke(link);

@@ -8,7 +8,7 @@ import styles from './QuotaNote.module.css';
 /** The part of a quota from which on its use is shown. */
 const nearlyFull = 0.8;
 
-/** Says how much of the person's quota is used, once it is nearly full. Renders nothing before, and where there is no quota. */
+/** Shows how much of the user's quota is used, once it is nearly full. Renders nothing before, and without a quota. */
 export function QuotaNote() {
 	const quota = useQuery(sessionQuery).data?.quota;
 	if (!quota || quota.used < quota.bytes * nearlyFull) return null;

@@ -4,7 +4,7 @@ import { messages } from '../../messages.js';
 /** How far long work is. */
 export interface Progress {
 	done: number;
-	/** 0 as long as it is not known. */
+	/** 0 while unknown. */
 	total: number;
 	unit: 'bytes' | 'items' | 'percent';
 	/** Units a second. */
@@ -13,12 +13,12 @@ export interface Progress {
 	timeLeft: number | null;
 }
 
-/** How much is done, 0 to 1; undefined while that is not known. */
+/** The part that is done, 0 to 1; undefined while unknown. */
 export function fractionOf({ done, total }: Pick<Progress, 'done' | 'total'>): number | undefined {
 	return total > 0 ? Math.min(1, done / total) : undefined;
 }
 
-/** How much of how much, how fast and for how long yet, as far as that is known. A percentage is shown by its bar. */
+/** The amount done, the total, the speed and the time left, as far as known. A percentage is shown by its bar. */
 export function progressParts({ done, total, unit, speed, timeLeft }: Progress): string[] {
 	const left = timeLeft === null ? [] : [messages.timeLeft(formatDuration(timeLeft))];
 	if (unit === 'percent') return left;

@@ -4,11 +4,11 @@ import { useLatest } from '../../../ui/useLatest.js';
 /** The effect of a drop: to upload files from outside, or to move entries of the list. */
 export type DropEffect = 'copy' | 'move' | 'none';
 
-/** An element that stands for a folder, or the rest of the page. */
+/** An element that represents a folder, or the rest of the page. */
 export type DropTarget = { kind: 'element'; element: HTMLElement } | { kind: 'page' };
 
 export interface FolderDropOptions {
-	/** The elements that stand for folders of their own. */
+	/** The elements that represent folders of their own. */
 	folderSelector: string;
 	effectOf: (transfer: DataTransfer, target: DropTarget) => DropEffect;
 	onDrop: (transfer: DataTransfer, target: DropTarget) => void;

@@ -45,7 +45,7 @@ function loadAll(storage: FolderStorage): SavedFolders {
 		const saved: unknown = JSON.parse(storage.getItem(storageKey) ?? '{}');
 		return isSavedFolders(saved) ? saved : {};
 	} catch {
-		// Forbidden, or something else under that key: then nothing was saved.
+		// Forbidden, or another value under that key: then nothing was saved.
 		return {};
 	}
 }

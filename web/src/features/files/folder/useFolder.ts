@@ -53,7 +53,7 @@ export interface Folder extends FolderState {
 	onScroll: (scrollTop: number) => void;
 }
 
-/** How the user came to a folder. */
+/** The kind of navigation that led to a folder. */
 export interface FolderArrival {
 	/** By Back, Forward or a reload: then the folder is as it was left. */
 	isReturn: boolean;
@@ -119,7 +119,7 @@ function enter(key: string, { isReturn, startKey }: FolderArrival): FolderState 
 	};
 }
 
-/** Undefined where the browser forbids it, which throws already when it is accessed. */
+/** Undefined if the browser forbids it, which throws already when it is accessed. */
 function folderStorage(): FolderStorage | undefined {
 	try {
 		return window.sessionStorage;

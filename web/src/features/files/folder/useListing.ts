@@ -24,7 +24,7 @@ export interface Listing {
 	/** The list on screen could not be refreshed, since the server does not respond. */
 	isCutOff: boolean;
 	isTruncated: boolean;
-	/** Files of a disk that is away are missing. */
+	/** Files of an unavailable disk are missing. */
 	isIncomplete: boolean;
 	refresh: () => Promise<unknown>;
 	patch: (patch: ListingPatch) => void;
@@ -83,7 +83,7 @@ export function useListing(location: BrowserLocation, letter: LetterFilter, isSi
 	};
 }
 
-/** Whether it says nothing about the folder: no response, a server error, or a rate limit. */
+/** Whether the error says nothing about the folder: no response, a server error, or a rate limit. */
 function isTransient(error: Error | null): error is Failure {
 	return isFailure(error) && (error.status >= 500 || error.kind === 'rateLimited');
 }

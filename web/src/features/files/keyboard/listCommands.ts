@@ -10,7 +10,7 @@ import type { ListCommand } from './useListKeys.js';
 export interface ListCommandOptions {
 	folder: Pick<FolderView, 'rows' | 'selection' | 'selected'>;
 	menu: ContextMenuState;
-	/** Where a menu opens that was requested by the keyboard. */
+	/** The position of a menu that was requested by the keyboard. */
 	menuPoint: () => Point;
 	goUp: () => void;
 	perform: (action: Action, entries: readonly Entry[]) => void;

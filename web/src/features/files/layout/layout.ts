@@ -1,4 +1,4 @@
-/** Where the entries lie: one below the other, or several in a line. All have the same size, in pixels. */
+/** The positions of the entries: one below the other, or several in a line. All have the same size, in pixels. */
 export interface Layout {
 	columns: number;
 	/** Of one entry. */

@@ -47,7 +47,7 @@ export interface FileListHandle {
 	/** Moves the focus to the list, if nothing else has it. */
 	takeFocus: () => void;
 	scrollToTop: () => void;
-	/** Where a menu opens that was requested by the keyboard. */
+	/** The position of a menu that was requested by the keyboard. */
 	menuPoint: () => Point;
 }
 
@@ -67,7 +67,7 @@ export interface FileListProps {
 	/** Shows the folder of each entry, for search results. */
 	showsFolder: boolean;
 	mayDrag: (entry: Entry) => boolean;
-	/** Where the grid fetches the thumbnail of an entry; undefined for one of a kind that has none. */
+	/** The URL of an entry's thumbnail in the grid; undefined for a kind without one. */
 	thumbnailOf: (entry: Entry) => string | undefined;
 	/** The scroll offset at which the folder was left, applied when its rows are there. */
 	scrollTop: number;
@@ -169,7 +169,7 @@ export function FileList(props: FileListProps) {
 	const restored = useRef({ folderKey: '', isDone: false });
 	const { scrollTop } = props;
 	useLayoutEffect(() => {
-		// Also for a folder that was left before its rows came.
+		// Also for a folder that was left before its rows arrived.
 		if (restored.current.folderKey !== folderKey) restored.current = { folderKey, isDone: false };
 		if (!rows || restored.current.isDone) return;
 		restored.current.isDone = true;
@@ -233,7 +233,7 @@ export function FileList(props: FileListProps) {
 		if (event.ctrlKey || event.metaKey || part === 'check' || (part === 'type' && isTouch(event))) {
 			return isSelectable ? dispatch({ type: 'toggled', at }) : undefined;
 		}
-		// The second click of a double click would hit whatever the first one has opened.
+		// The second click of a double click would hit the element that the first one has opened.
 		if (event.detail > 1) return;
 		dispatch({ type: 'opened', at });
 		onOpen(index);
@@ -337,7 +337,7 @@ export function FileList(props: FileListProps) {
 	);
 }
 
-/** Tiles have one size, which their style sheet takes from here. */
+/** Tiles have one size, which is passed to their style sheet here. */
 function sizesOf(layout: Layout, count: number): CSSProperties {
 	const sizes = { '--tile-width': `${layout.width}px`, '--tile-height': `${layout.height}px` };
 	return { height: totalHeight(layout, count), ...(layout.columns === 1 ? {} : sizes) };

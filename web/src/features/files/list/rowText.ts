@@ -62,7 +62,7 @@ export function ownerLabel(owner: string | null): string {
 	return owner === null ? 'no owner' : `owner ${owner}`;
 }
 
-/** The folder that a search result lies in. */
+/** The folder of a search result. */
 export function folderOf(entry: Entry): string {
 	return parentPath(parsePath(entry.path));
 }

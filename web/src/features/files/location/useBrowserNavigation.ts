@@ -14,7 +14,7 @@ import { keyOf } from '../list/rows.js';
 import { type BrowserLocation, homeHref, hrefOf, placeIn } from './location.js';
 
 export interface BrowserNavigation {
-	/** How the user came to this folder. */
+	/** The kind of navigation that led to this folder. */
 	arrival: FolderArrival;
 	hrefOf: (directory: StoragePath) => string;
 	goTo: (directory: StoragePath, area?: Area) => void;

@@ -20,7 +20,7 @@ export interface ActionContext {
 	operations: FileOperations;
 	/** Every download asks first. */
 	asksBeforeDownload: boolean;
-	/** Opening a file shows it, where it can be shown. */
+	/** Opening a file shows its preview, if there is one. */
 	enablesPreview: boolean;
 	openFolder: (directory: StoragePath) => void;
 	preview: (entry: Entry) => void;
@@ -28,7 +28,7 @@ export interface ActionContext {
 	uploadFolder: () => void;
 	download: (entries: readonly Entry[], asZip: boolean) => void;
 	copyLink: (entry: Entry) => void;
-	/** Whether videos can be converted; a notice says why not. */
+	/** Whether videos can be converted; a notice shows why not. */
 	mayConvert: () => Promise<boolean>;
 }
 

@@ -16,7 +16,7 @@ import { noticeDelayMs } from './useBatch.js';
 /** How long the notification bar shows the progress. Then the button of Activity does. */
 const noticeMs = 60_000;
 
-/** Steps that bring items from one area into one folder of an area. */
+/** Copies or moves from one area into one folder of an area. */
 export type TransferPlan =
 	| { kind: 'copy'; from: Area; to: Area; directory: StoragePath; steps: readonly CopyStep[] }
 	| { kind: 'move'; from: Area; to: Area; directory: StoragePath; steps: readonly MoveStep[] };

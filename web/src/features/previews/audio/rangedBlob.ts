@@ -2,10 +2,10 @@ import { readPart } from '../../../api/previews.js';
 
 const blockBytes = 128 * 1024;
 
-/** No tags lie in more; then it goes without. */
+/** Bytes that are searched for tags; a file with later tags is shown without. */
 const mostBytes = 16 * 1024 * 1024;
 
-/** A file of the server in the shape of a Blob, as far as a reader of tags needs one: bytes are fetched when they are asked for. */
+/** A file of the server as a Blob, as far as a reader of tags needs one: bytes are fetched when they are read. */
 export function rangedBlob(url: string, size: number, type: string, signal: AbortSignal): Blob {
 	const blocks = new Map<number, Promise<Uint8Array>>();
 	const block = (index: number): Promise<Uint8Array> => {

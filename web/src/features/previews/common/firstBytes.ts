@@ -3,7 +3,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { readPart } from '../../../api/previews.js';
 import type { PreviewFile } from './previewFile.js';
 
-/** The first bytes of a file, and its size as the server knows it now. */
+/** The first bytes of a file, and its current size on the server. */
 export function firstBytesQuery(file: PreviewFile) {
 	return queryOptions({
 		queryKey: ['preview', 'first', file.id],

@@ -2,7 +2,7 @@ import { type RefObject, useEffect, useState } from 'react';
 
 export interface MediaState {
 	isPlaying: boolean;
-	/** It wants to play and has nothing to play yet. */
+	/** It plays but waits for data. */
 	isWaiting: boolean;
 	/** Seconds. */
 	time: number;

@@ -14,7 +14,7 @@ export function createPlaces(key: string): Places {
 			const kept: unknown = JSON.parse(localStorage.getItem(key) ?? '[]');
 			return Array.isArray(kept) ? kept.filter(isPlace) : [];
 		} catch {
-			// A browser that keeps nothing, or something else under that key: then nothing is remembered.
+			// The browser forbids storage, or has another value under that key: then nothing is remembered.
 			return [];
 		}
 	};

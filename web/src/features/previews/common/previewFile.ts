@@ -9,7 +9,7 @@ export interface PreviewFile {
 	size: number;
 	/** Its bytes, by ranges too. */
 	url: string;
-	/** A picture of it that any browser draws, made by the server; 415 where it makes none. */
+	/** The server's rendition, which any browser draws; 415 if there is none. */
 	renditionUrl: string;
 }
 
@@ -73,7 +73,7 @@ export function describeImage(head: Uint8Array): { type: string | undefined; wid
 	return { type: undefined, width: 0, height: 0 };
 }
 
-/** Goes from segment to segment up to the one that holds the size, which metadata may have put too far back. */
+/** Iterates over the segments up to the one with the size, which metadata may have put too far back. */
 function jpegSize(view: DataView): { width: number; height: number } {
 	let at = 2;
 	while (at + 9 <= view.byteLength && view.getUint8(at) === 0xff) {

@@ -1,6 +1,6 @@
 import { Inflate } from 'fflate';
 
-/** More came out of it than any honest file of its kind holds. */
+/** The decompressed content is larger than any ordinary file of its kind. */
 export class ZipTooLarge extends Error {}
 
 export interface ZipArchive {

@@ -66,7 +66,7 @@ function replaceSymbols(document: Document): void {
 	}
 }
 
-/** The language in which the document was written, as far as it says so. */
+/** The language of the document, if it is declared. */
 function languageIn(zip: ZipArchive): string {
 	const styles = zip.read('word/styles.xml');
 	const found =

@@ -69,7 +69,7 @@ export function EpubViewer({ file }: ViewerProps) {
 		try {
 			end = renderChapter(book, path, frame);
 		} catch {
-			// It holds more than it may, or its chapter is broken.
+			// It is too large, or its chapter is broken.
 			setReading({ status: 'failed', reason: undefined });
 			return;
 		}

@@ -6,7 +6,7 @@ import { openZip, type ZipArchive } from '../common/zip.js';
 
 export interface TocItem {
 	label: string;
-	/** Where it leads, as a path within the book, perhaps with a fragment. */
+	/** Its target, as a path within the book, perhaps with a fragment. */
 	href: string;
 	items: readonly TocItem[];
 }
@@ -139,7 +139,7 @@ interface RawTocItem {
 	children?: RawTocItem[];
 }
 
-/** A path beside another one, without leaving the book. */
+/** Resolves a relative path without leaving the book. */
 export function joined(from: string, href: string): string {
 	const [path = '', fragment] = href.split('#', 2);
 	const base = new URL(`http://book/${from.split('/').map(encodeURIComponent).join('/')}`);
@@ -159,7 +159,7 @@ export function textOf(zip: ZipArchive, path: string): string | undefined {
 	return new TextDecoder(isWide ? (bytes[0] === 0xff ? 'utf-16le' : 'utf-16be') : 'utf-8').decode(bytes);
 }
 
-/** Without its document type, whose entities could be made to grow without end. */
+/** Removes the document type, whose entities could be expanded without end. */
 function parseXml(parser: DOMParser, text = ''): Document | undefined {
 	const parsed = parser.parseFromString(withoutDoctype(disarm(text)), 'application/xml');
 	return parsed.querySelector('parsererror') ? undefined : parsed;

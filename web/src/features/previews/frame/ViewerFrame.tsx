@@ -2,7 +2,7 @@ import { type Ref, useEffect, useImperativeHandle, useRef } from 'react';
 import { basePath } from '../../../api/client/basePath.js';
 
 export interface ViewerFrameHandle {
-	/** Undefined until the frame has come. */
+	/** Undefined until the frame is loaded. */
 	document: Document | undefined;
 }
 
@@ -55,7 +55,7 @@ export function ViewerFrame({ ref, title, className, onReady, onLink }: ViewerFr
 	);
 }
 
-/** The keys of the viewer hold in its frame too. */
+/** The keys of the viewer work in its frame too. */
 function passOn(event: KeyboardEvent): void {
 	const { key, code, ctrlKey, metaKey, altKey, shiftKey } = event;
 	const copy = new KeyboardEvent('keydown', {

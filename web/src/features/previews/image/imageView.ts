@@ -1,4 +1,4 @@
-/** How a picture lies in its viewer (spec, section 4). */
+/** The zoom and position of a picture in its viewer (spec, section 4). */
 export interface ImageView {
 	/** 1 fits it into the viewer. */
 	zoom: number;

@@ -4,7 +4,7 @@ import { HttpFailure, readWhole } from '../../../api/previews.js';
 /** A picture of 2048 pixels takes a few hundred kilobytes. */
 const mostBytes = 32 * 1024 * 1024;
 
-/** How often the server is asked again that is busy with others' pictures. */
+/** Attempts with a server that is busy with other pictures. */
 const mostRetries = 10;
 
 /** The server's rendition of an image, which takes it some seconds for a large one. */

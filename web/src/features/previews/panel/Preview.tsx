@@ -64,7 +64,7 @@ export function Preview({ onKind, ...props }: PreviewProps) {
 	);
 }
 
-/** A viewer that breaks, or whose code can't be loaded, says so in its place. */
+/** Shows the error of a viewer that throws, or whose code can't be loaded, in its place. */
 class ViewerBoundary extends Component<{ fallback: ReactNode; children: ReactNode }, { hasFailed: boolean }> {
 	override state = { hasFailed: false };
 

@@ -33,7 +33,7 @@ export async function loadPlugin(): Promise<PdfPlugin> {
 	}
 }
 
-/** It says that it is ready when its code has been loaded. */
+/** It sends a message when its code has been loaded. */
 function startWorker(): Promise<Worker> {
 	return new Promise((resolve, reject) => {
 		const worker = new Worker(workerAddress, { type: 'module' });

@@ -36,7 +36,7 @@ const mostScale = 5;
 const leastScale = 0.1;
 const mostOutlineItems = 5_000;
 
-/** Draws a document into a container, its pages as they come on screen, until the signal is fired. Throws `PdfPluginMissing`. */
+/** Renders a document into a container, its pages as they come on screen, until the signal is fired. Throws `PdfPluginMissing`. */
 export async function showPdf(
 	container: HTMLDivElement,
 	url: string,

@@ -1,9 +1,9 @@
 import type { TextResults, TextTask } from './textWorker.js';
 
-/** Longer than any honest text of a megabyte takes on a slow machine; the page shows something meanwhile. */
+/** Longer than any ordinary text of a megabyte takes on a slow machine; the page shows something meanwhile. */
 const mostMs = 30_000;
 
-/** Has a worker do it. Undefined where it knows no answer, or takes too long, and then it is ended. */
+/** Runs it in a worker. Undefined if that has no result, or takes too long and is terminated. */
 export function askWorker<T extends TextTask>(
 	task: T,
 	signal: AbortSignal,

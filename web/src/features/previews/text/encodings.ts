@@ -41,7 +41,7 @@ export async function encodingOf(bytes: Uint8Array, guess: () => Promise<readonl
 	if (isUtf8(bytes)) return 'UTF-8';
 	for (const name of await guess()) {
 		const known = otherNames[name] ?? encodings.find((each) => each.toLowerCase() === name.toLowerCase());
-		// It is no UTF-8, whatever is guessed.
+		// It is no UTF-8, whatever the guess.
 		if (known !== undefined && known !== 'UTF-8') return known;
 	}
 	return 'windows-1252';

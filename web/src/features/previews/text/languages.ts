@@ -1,6 +1,6 @@
 import { extensionOf, fileType } from '@stowage/rules';
 
-/** Where the extension is not a name that the highlighter knows. */
+/** Extensions that are no names of the highlighter. */
 const languages: Readonly<Record<string, string>> = {
 	htm: 'xml',
 	html: 'xml',

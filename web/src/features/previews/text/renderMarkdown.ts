@@ -33,14 +33,14 @@ purifier.addHook('afterSanitizeAttributes', (element) => {
 			element.setAttribute('aria-hidden', 'true');
 		}
 	}
-	// Its headings lie below the name of the file.
+	// Its headings are below the heading with the name of the file.
 	if (/^H[1-6]$/.test(element.nodeName)) {
 		element.setAttribute('role', 'heading');
 		element.setAttribute('aria-level', String(Math.min(6, Number(element.nodeName[1]) + 2)));
 	}
 });
 
-/** Markdown as elements. It is made and cleaned in a document of its own, so that nothing of it is ever fetched. */
+/** Markdown as elements. It is rendered and sanitized in a document of its own, so that nothing of it is ever fetched. */
 export function renderMarkdown(text: string): DocumentFragment {
 	const html = marked.parse(text, { async: false, gfm: true });
 	return purifier.sanitize(disarm(withoutStyles(html)), {

@@ -25,7 +25,7 @@ const edgeSeconds = 2;
 /** In full screen the controls are hidden without mouse movement. */
 const restMs = 2500;
 
-/** Plays by ranges, from where it was stopped. */
+/** Plays by range requests, from the last position. */
 export function VideoViewer({ area, file, entry, entries }: ViewerProps) {
 	const [state, setState] = useState<'loading' | 'loaded' | 'failed'>('loading');
 	const stage = useRef<HTMLDivElement>(null);

@@ -129,7 +129,7 @@ function withFolders(item: QueueItem, emptyFolders: readonly QueueFolder[], opti
 	};
 }
 
-/** Where the folder of an item lies. */
+/** The path of an item's folder. */
 export function placeOf(item: Pick<QueueItem, 'target' | 'isPublic' | 'folder'>): FolderPlace {
 	return { area: item.isPublic ? 'public' : 'private', base: baseOf(item), directory: directoryOf(item) };
 }
