@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { serveArgs, startServer } from '../../test/serverProcess.js';
+import { dropPrivileges } from '../src/dropPrivileges.js';
+import { explain } from '../src/terminal/explain.js';
 
 const program = fileURLToPath(new URL('../src/main.js', import.meta.url));
 
@@ -44,18 +46,20 @@ test('the setting umask comes after what the server was started with', async (t)
 });
 
 test('ids that are none stop the start', async (t) => {
-	const refusal = async (env: Record<string, string>, ...before: string[]) => {
-		const [command = '', ...args] = [...before, process.execPath, program, 'config', 'check'];
-		const failed = await t.throwsAsync(
-			promisify(execFile)(command, args, { env: { ...process.env, NODE_OPTIONS: '', ...env } }),
-		);
-		const { code, stderr } = failed as Error & { code?: number; stderr?: string };
+	// Each before anything of this process is changed.
+	const refusal = (env: Record<string, string>) => {
+		const { message, code } = explain(t.throws(() => dropPrivileges(env)));
 		t.is(code, 78);
-		return stderr ?? '';
+		return String(message);
 	};
-	t.is(await refusal({ PUID: 'ada' }), 'PUID must be the number of a user or group and not 0, not ada.\n');
-	t.regex(await refusal({ PUID: '0' }), /^PUID must be/);
-	t.regex(await refusal({ PUID: '5', UMASK: '9' }), /^UMASK must be/);
-	const other = ['setpriv', `--reuid=${uid}`, '--clear-groups'];
-	t.regex(await refusal({ PUID: '5' }, ...other), /^Only root can become the user of PUID \(5\)/);
+	t.is(refusal({ PUID: 'ada' }), 'PUID must be the number of a user or group and not 0, not ada.');
+	t.regex(refusal({ PUID: '0' }), /^PUID must be/);
+	t.regex(refusal({ PUID: '5', UMASK: '9' }), /^UMASK must be/);
+	const command = [`--reuid=${uid}`, '--clear-groups', process.execPath, program, 'config', 'check'];
+	const failed = await t.throwsAsync(
+		promisify(execFile)('setpriv', command, { env: { ...process.env, NODE_OPTIONS: '', PUID: '5' } }),
+	);
+	const { code, stderr } = failed as Error & { code?: number; stderr?: string };
+	t.is(code, 78);
+	t.regex(stderr ?? '', /^Only root can become the user of PUID \(5\)/);
 });

@@ -3,6 +3,10 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { execa } from 'execa';
 import { parse } from 'yaml';
+import { createApp, loadConfig } from '../../packages/core/src/index.js';
+import { logLines } from '../../packages/core/test/logLines.js';
+import { defaultPlugins } from '../src/commandLine/settings.js';
+import { explain } from '../src/terminal/explain.js';
 import { dataFolder, onTerminal, run, stowage } from './program.js';
 
 test('accounts are added, listed, disabled, enabled and removed, with the password from standard input', async (t) => {
@@ -263,14 +267,19 @@ test('an address that is taken or not ours is said in one sentence', async (t) =
 	t.is(result.code, 1);
 	t.regex(result.stderr, new RegExp(`127\\.0\\.0\\.1:${port} is already in use`));
 	t.notRegex(result.stderr, /\n\s+at /);
-	const foreign = ['serve', '--host', '192.0.2.1', '--port', '0', '--data-dir', await dataFolder(t)];
-	const elsewhere = await stowage([...foreign, '--log-level', 'error']);
-	t.is(elsewhere.stderr, "The address 192.0.2.1 can't be used (EADDRNOTAVAIL).");
-	const unknown = ['serve', '--host', 'nowhere.invalid', '--port', '0', '--data-dir', await dataFolder(t)];
-	t.regex(
-		(await stowage([...unknown, '--log-level', 'error'])).stderr,
-		/^The address nowhere\.invalid is not known \(E[A-Z_]+\)\.$/,
-	);
+	const refusalOf = async (host: string) => {
+		const flags = { '--data-dir': await dataFolder(t), '--host': host, '--port': '0' };
+		const app = await createApp(loadConfig({ flags, defaultPlugins }), { log: logLines().log });
+		t.teardown(() => app.stop());
+		return explain(await t.throwsAsync(app.start()));
+	};
+	t.deepEqual(await refusalOf('192.0.2.1'), {
+		message: "The address 192.0.2.1 can't be used (EADDRNOTAVAIL).",
+		code: 1,
+	});
+	const unknown = await refusalOf('nowhere.invalid');
+	t.regex(String(unknown.message), /^The address nowhere\.invalid is not known \(E[A-Z_]+\)\.$/);
+	t.is(unknown.code, 1);
 });
 
 test('the built program is reachable by npx', async (t) => {
