@@ -163,8 +163,8 @@ test.serial('a pasted picture uploads, on the landing page and in the browser', 
 });
 
 // The long form has two thousand.
-test.serial('four hundred small files arrive complete, and at most one row is shown as uploading', (t) =>
-	uploadMany(t, fixture, 400),
+test.serial('two hundred small files arrive complete, and at most one row is shown as uploading', (t) =>
+	uploadMany(t, fixture, 200),
 );
 
 const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
