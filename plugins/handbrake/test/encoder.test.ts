@@ -212,3 +212,15 @@ for (const [how, [script, cage, told]] of Object.entries(refusing)) {
 		t.is(await handbrake.find(), found);
 	});
 }
+
+test('If the shell that waits for a program is killed, the program is killed, too', async (t) => {
+	const encoder = await encoderOf('no cage');
+	let group = 0;
+	const onLine = (line: string) => {
+		group = Number(line);
+		process.kill(group, 'SIGKILL');
+	};
+	t.like(await encoder.run(['-c', 'echo $PPID; exec sleep 600'], { signal, onLine }), { code: 137 });
+	await untilGone(group);
+	t.pass();
+});
