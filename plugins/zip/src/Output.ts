@@ -9,12 +9,12 @@ export class Output {
 	#filled = 0;
 	#buffer: Buffer | undefined;
 
-	/** Any part up to `largestPiece` fits as long as the buffer is not full. */
+	/** Any part up to `largestPart` fits as long as the buffer is not full. */
 	constructor(
 		readonly range: ByteRange,
 		position: number,
 		readonly fullBytes: number,
-		readonly largestPiece: number,
+		readonly largestPart: number,
 	) {
 		this.position = position;
 	}
@@ -32,19 +32,19 @@ export class Output {
 		return this.position > this.range.end;
 	}
 
-	put(piece: Uint8Array): void {
-		const wanted = this.cut(piece);
-		this.#buffer ??= Buffer.allocUnsafe(this.fullBytes + this.largestPiece);
+	put(part: Uint8Array): void {
+		const wanted = this.cut(part);
+		this.#buffer ??= Buffer.allocUnsafe(this.fullBytes + this.largestPart);
 		this.#buffer.set(wanted, this.#filled);
 		this.#filled += wanted.length;
 	}
 
 	/** The part of the next chunk within the range; it bypasses the buffer. */
-	cut(piece: Uint8Array): Uint8Array {
+	cut(part: Uint8Array): Uint8Array {
 		const from = Math.max(0, this.range.start - this.position);
-		const to = Math.min(piece.length, this.range.end + 1 - this.position);
-		this.position += piece.length;
-		return from === 0 && to === piece.length ? piece : piece.subarray(from, Math.max(from, to));
+		const to = Math.min(part.length, this.range.end + 1 - this.position);
+		this.position += part.length;
+		return from === 0 && to === part.length ? part : part.subarray(from, Math.max(from, to));
 	}
 
 	/** The buffered bytes; valid until the next part is put. */

@@ -30,7 +30,7 @@ const memory = new SharedMemory(32 * kilobyte * kilobyte, {
 });
 
 /** A local header or a central record with a long name, or a small content, or a block of a large one. */
-const largestPiece = Math.max(smallBytes, maxArchiveNameBytes + 128) + 32;
+const largestPart = Math.max(smallBytes, maxArchiveNameBytes + 128) + 32;
 
 /** The bytes of a range of the archive. */
 export async function* readZip(
@@ -45,7 +45,7 @@ export async function* readZip(
 	const lent = memory.lend();
 	const size = lent.bytes / buffersOfOne;
 	const ahead = new ReadAhead(contents, first, entryAt(layout, range.end), size);
-	const out = new Output(range, layout.starts[first] as number, size, 3 * largestPiece);
+	const out = new Output(range, layout.starts[first] as number, size, 3 * largestPart);
 	const pace = new Pace();
 	try {
 		for (let index = first; index < count && !out.isOver; index++) {
@@ -101,7 +101,7 @@ export async function* readZip(
 			const isLong = to - from > out.fullBytes;
 			if (isLong && file.readInto !== undefined) {
 				if (!out.isEmpty) yield out.takeLast();
-				for await (const { bytes, contents: pieces } of readFramed(
+				for await (const { bytes, contents: parts } of readFramed(
 					file.readInto.bind(file),
 					blocks,
 					from,
@@ -109,9 +109,9 @@ export async function* readZip(
 					framedBytes(out.fullBytes),
 				)) {
 					signal?.throwIfAborted();
-					for (const piece of pieces) {
-						crc.add(piece, at);
-						at += piece.length;
+					for (const part of parts) {
+						crc.add(part, at);
+						at += part.length;
 					}
 					if (crc.isWorthSaving) await checksums.set(index, crc.progress);
 					yield out.cut(bytes);
@@ -123,10 +123,10 @@ export async function* readZip(
 					for (let taken = 0; taken < chunk.length && blocks.next !== undefined; ) {
 						const { header, contentStart, contentEnd } = blocks.next;
 						if (at === contentStart) out.put(header);
-						const piece = chunk.subarray(taken, taken + contentEnd - at);
-						out.put(piece);
-						taken += piece.length;
-						at += piece.length;
+						const part = chunk.subarray(taken, taken + contentEnd - at);
+						out.put(part);
+						taken += part.length;
+						at += part.length;
 						if (at === contentEnd) blocks.advance();
 						if (out.isFull) yield out.take();
 					}

@@ -58,13 +58,13 @@ export function stagingRules(rule: Rule): void {
 
 	rule('many chunks of many sizes arrive in order', async (t, storage) => {
 		const bytes = patternBytes(6 * 1024 * 1024 + 5);
-		async function* pieces() {
+		async function* chunks() {
 			for (let at = 0, size = 1; at < bytes.length; at += size, size = (size * 3) % 200_003) {
 				yield bytes.slice(at, at + size);
 			}
 		}
 		const staged = await storage.stage();
-		t.is(await staged.append(pieces(), 0), bytes.length);
+		t.is(await staged.append(chunks(), 0), bytes.length);
 		await staged.commit(p('large'));
 		const file = await storage.open(p('large'));
 		let at = 0;

@@ -34,23 +34,23 @@ export async function* listingText(
  * Responds with chunks of JSON: a long listing is sent while it is read, so that the first rows arrive at once. Throws before the first byte
  * only; a failure after it breaks the connection, so that a truncated listing is not taken for a whole one.
  */
-export async function sendListing(request: Request, h: ResponseToolkit, pieces: AsyncGenerator<string>, log: Log) {
+export async function sendListing(request: Request, h: ResponseToolkit, chunks: AsyncGenerator<string>, log: Log) {
 	let begun = '';
 	while (begun.length < wholeLength) {
-		const { done, value } = await pieces.next();
+		const { done, value } = await chunks.next();
 		if (done) return h.response(begun).type('application/json');
 		begun += value;
 	}
 	try {
-		await sendPieces(request, begun, pieces, log);
+		await sendChunks(request, begun, chunks, log);
 	} finally {
 		// A client that left before the first byte has no reader that would close the listing.
-		await pieces.return(undefined);
+		await chunks.return(undefined);
 	}
 	return h.abandon;
 }
 
-async function sendPieces(request: Request, begun: string, pieces: AsyncGenerator<string>, log: Log): Promise<void> {
+async function sendChunks(request: Request, begun: string, chunks: AsyncGenerator<string>, log: Log): Promise<void> {
 	const { req, res } = request.raw;
 	endWhenStalled(res);
 	if (hasUnreadBody(req)) leaveBodyUnread(req, res);
@@ -66,7 +66,7 @@ async function sendPieces(request: Request, begun: string, pieces: AsyncGenerato
 		res.end();
 		return;
 	}
-	const body = Readable.from(continued(begun, pieces), { objectMode: false });
+	const body = Readable.from(continued(begun, chunks), { objectMode: false });
 	try {
 		// A pipeline into the response itself would add seven listeners to it, which together with ours exceeds Node's limit for leak warnings.
 		if (isZipped) await pipeline(body, createGzip(gzipOptions), (zipped) => writeBody(res, zipped));
@@ -78,9 +78,9 @@ async function sendPieces(request: Request, begun: string, pieces: AsyncGenerato
 	}
 }
 
-async function* continued(begun: string, pieces: AsyncGenerator<string>): AsyncGenerator<string> {
+async function* continued(begun: string, chunks: AsyncGenerator<string>): AsyncGenerator<string> {
 	yield begun;
-	yield* pieces;
+	yield* chunks;
 }
 
 /** For a client on this machine compressing takes longer than sending. */
