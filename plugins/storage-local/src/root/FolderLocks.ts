@@ -2,12 +2,12 @@ import type { Folder } from '../system/Folder.js';
 import type { SystemCalls } from '../system/systemCalls.js';
 import { folderKey } from './folderKey.js';
 
-/**
- * Serializes the changes of names in a folder. Only needed where a name can't be taken atomically;
- * everywhere else the system call is atomic, and there is no wait here.
- */
+/** Serializes what calls of this process do in the same folder. */
 export class FolderLocks {
-	/** Set for good when the weaker path was first taken. */
+	/**
+	 * Whether changes of names are serialized: only where a name can't be taken atomically. Everywhere else the system call is atomic, and there is no wait. Set
+	 * for good when the weaker path was first taken.
+	 */
 	isNeeded = false;
 	readonly #last = new Map<string, Promise<void>>();
 
@@ -16,7 +16,18 @@ export class FolderLocks {
 	/** Runs `work` while no other call in this process changes these folders. */
 	async hold<T>(folders: readonly Folder[], work: () => Promise<T>): Promise<T> {
 		if (!this.isNeeded) return work();
-		const keys = [...new Set(folders.map((folder) => folderKey(this.calls, folder)))];
+		return this.#serialize([...new Set(folders.map((folder) => folderKey(this.calls, folder)))], work);
+	}
+
+	/**
+	 * Runs `work` while no other call in this process searches for an alternative to this name in the folder. All of them would find the same one, and all but
+	 * one would try the next: a thousand files of one name would cost half a million attempts. `work` may call `hold`, and not the other way round.
+	 */
+	holdName<T>(folder: Folder, name: string, work: () => Promise<T>): Promise<T> {
+		return this.#serialize([`${folderKey(this.calls, folder)}/${name}`], work);
+	}
+
+	async #serialize<T>(keys: readonly string[], work: () => Promise<T>): Promise<T> {
 		const before = keys.map((key) => this.#last.get(key));
 		let release = () => {};
 		const turn = new Promise<void>((resolve) => {

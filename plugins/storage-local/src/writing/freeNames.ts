@@ -34,16 +34,17 @@ export async function takeFreeName(
 ): Promise<{ name: string; isNew: boolean } | undefined> {
 	const left = names[Symbol.iterator]();
 	const first = left.next();
-	if (!first.done) {
-		if (await isTakenBy(take, first.value)) return { name: first.value, isNew: true };
-		const stat = await statIfThere(disk, folder, first.value);
-		if (stat !== undefined && isOwn(stat)) return { name: first.value, isNew: false };
-	}
-	for await (const { name, stat } of statNames(disk, folder, { [Symbol.iterator]: () => left })) {
-		if (stat === undefined && (await isTakenBy(take, name))) return { name, isNew: true };
-		if (stat !== undefined && isOwn(stat)) return { name, isNew: false };
-	}
-	return undefined;
+	if (first.done) return undefined;
+	if (await isTakenBy(take, first.value)) return { name: first.value, isNew: true };
+	const stat = await statIfThere(disk, folder, first.value);
+	if (stat !== undefined && isOwn(stat)) return { name: first.value, isNew: false };
+	return disk.locks.holdName(folder, first.value, async () => {
+		for await (const { name, stat } of statNames(disk, folder, { [Symbol.iterator]: () => left })) {
+			if (stat === undefined && (await isTakenBy(take, name))) return { name, isNew: true };
+			if (stat !== undefined && isOwn(stat)) return { name, isNew: false };
+		}
+		return undefined;
+	});
 }
 
 /** Looks up names in their order, several at a time. */
