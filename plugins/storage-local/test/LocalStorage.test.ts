@@ -40,3 +40,18 @@ test('a refusal names the name that is taken, not the one that wants it', async 
 	await t.throwsAsync(storage.copy(p('mine'), p('taken')), { message });
 	await t.throwsAsync(storage.makeDirectory(p('taken')), { message });
 });
+
+test('of many concurrent requests for the same names each gets one, in few attempts', async (t) => {
+	const { storage } = await localStorage(t);
+	const otherNames = Array.from({ length: 40 }, (_, n) => `a (${n + 1})`);
+	const files = await Promise.all(Array.from({ length: 20 }, () => storage.stage()));
+	let attempts = 0;
+	const beforeNaming = async () => {
+		attempts++;
+		await new Promise(setImmediate);
+	};
+	const items = await Promise.all(files.map((staged) => staged.commit(p('a'), { otherNames, beforeNaming })));
+	t.deepEqual(items.map(({ name }) => name).sort(), ['a', ...otherNames.slice(0, 19)].sort());
+	// Each tries the first name, and all but one another name.
+	t.true(attempts <= 2 * files.length, `${attempts} attempts`);
+});
