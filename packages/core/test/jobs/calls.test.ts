@@ -4,7 +4,7 @@ import { Client, json, testApp } from '../testApp.js';
 import { until } from '../until.js';
 import { heldKind } from './testJobs.js';
 
-test('the caller’s jobs are listed, found, cancelled and tried again, and pages hear of it', async (t) => {
+test('a user lists, reads, cancels and retries their jobs, and each change is published to their pages', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const stream = await openEvents(app, '?type=private', ada.cookie);
@@ -15,7 +15,7 @@ test('the caller’s jobs are listed, found, cancelled and tried again, and page
 	const user = await app.services.database.users.find('ada');
 	const owner = { kind: 'user', id: user?.id ?? '', username: 'ada' } as const;
 	const { id } = await starter.start(owner, 'x', 'Copy 3 items');
-	await until('it runs', () => runs.length === 1);
+	await until('the job runs', () => runs.length === 1);
 	await stream.next(isJob('processing'));
 	const listed = json(await ada.get('/api/jobs'));
 	t.is(listed.length, 1);
@@ -31,15 +31,15 @@ test('the caller’s jobs are listed, found, cancelled and tried again, and page
 	t.is((await ada.call('DELETE', `/api/jobs/${id}`)).statusCode, 200);
 	await stream.next(isJob('cancelled'));
 	t.like(json(await ada.get(`/api/jobs/${id}`)), { status: 'cancelled', canRetry: true });
-	t.is((await ada.call('DELETE', `/api/jobs/${id}`)).statusCode, 200, 'nothing changes');
+	t.is((await ada.call('DELETE', `/api/jobs/${id}`)).statusCode, 200, 'cancelling an ended job changes nothing');
 	t.like(json(await ada.post(`/api/jobs/${id}/retry`, undefined)), { id, status: 'queued' });
-	await until('it runs again', () => runs.length === 2);
+	await until('the job runs again', () => runs.length === 2);
 	runs[1]?.finish({ copied: 3 });
 	t.like((await stream.next(isJob('completed'))).data.job, { id, detail: { copied: 3 } });
 	stream.close();
 });
 
-test('nobody reaches another’s job by its id, and visitors have none', async (t) => {
+test('another user’s job is answered like an unknown id, and a visitor gets 401', async (t) => {
 	const app = await testApp(t);
 	await new Client(app).register('ada');
 	const bob = await new Client(app).register('bob');
@@ -47,7 +47,7 @@ test('nobody reaches another’s job by its id, and visitors have none', async (
 	const starter = app.services.jobs.define(kind);
 	const user = await app.services.database.users.find('ada');
 	const { id } = await starter.start({ kind: 'user', id: user?.id ?? '', username: 'ada' }, 'x', 'secret plans');
-	await until('it runs', () => runs.length === 1);
+	await until('the job runs', () => runs.length === 1);
 	const calls = (jobId: string) =>
 		[
 			['GET', `/api/jobs/${jobId}`],
@@ -58,7 +58,7 @@ test('nobody reaches another’s job by its id, and visitors have none', async (
 	for (const [index, [method, url]] of calls(id).entries()) {
 		const answer = await bob.call(method, url);
 		t.is(answer.statusCode, 404, `${method} ${url}`);
-		// The same words as for one that never was.
+		// The same message as for an unknown id.
 		const [, other = ''] = calls(unknown)[index] ?? [];
 		t.is(answer.payload.replaceAll(id, unknown), (await bob.call(method, other)).payload);
 		t.is((await new Client(app).call(method, url)).statusCode, 401);

@@ -9,7 +9,7 @@ import { heldKind, jobBench } from './testJobs.js';
 
 const minute = 60_000;
 
-test('a job runs for its owner with its input, tells how far it is and leaves its result', async (t) => {
+test('a job runs with its owner and input, reports its progress and stores its result', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');
 	const { jobs } = bench.process();
@@ -23,7 +23,7 @@ test('a job runs for its owner with its input, tells how far it is and leaves it
 	t.like(run?.context, { id, viewer: ada, input: 'three files', attempt: 1, saved: undefined, isCancelled: false });
 	t.like(await jobs.find(ada, id), { status: 'processing', done: 0, total: 0 });
 	run?.context.progress({ done: 0, total: 100, unit: 'bytes' });
-	bench.pass(1000);
+	bench.advance(1000);
 	run?.context.progress({ done: 20, total: 100, unit: 'bytes', detail: { name: 'a.txt' } });
 	t.like(await jobs.find(ada, id), { done: 20, total: 100, speed: 20, timeLeft: 4, detail: { name: 'a.txt' } });
 	const end = jobs.waitForEnd(ada, id, minute);
@@ -41,19 +41,19 @@ test('a job runs for its owner with its input, tells how far it is and leaves it
 	t.like((await jobs.list(ada))[0], { id, status: 'completed' });
 });
 
-test('waiting for the end gives up after its time', async (t) => {
+test('waitForEnd resolves to undefined after its timeout', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');
 	const { jobs } = bench.process();
 	const { id } = await jobs.define(heldKind().kind).start(ada, '', 'x');
 	t.is(await jobs.waitForEnd(ada, id, 0), undefined);
 	const given = jobs.waitForEnd(ada, id, minute);
-	bench.pass(minute);
+	bench.advance(minute);
 	await jobs.poll();
 	t.is(await given, undefined);
 });
 
-test('a refusal is told in its own words, and a fault of ours is not', async (t) => {
+test('a job that fails with a Failure shows its message, and one that fails with another error shows a general one', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');
 	const { jobs } = bench.process();
@@ -72,7 +72,7 @@ test('a refusal is told in its own words, and a fault of ours is not', async (t)
 	t.is(error, 'Something went wrong. The administrator finds details in the log.');
 });
 
-test('a job that waits is cancelled at once; one that runs is asked to end, and may say what it had done', async (t) => {
+test('a queued job is cancelled at once; a running one is aborted and may report what it did', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');
 	const { jobs } = bench.process();
@@ -92,10 +92,10 @@ test('a job that waits is cancelled at once; one that runs is asked to end, and 
 	await jobs.cancel(ada, ids[0] ?? '');
 	t.like(await jobs.find(ada, ids[0] ?? ''), { status: 'cancelled', error: 'Copied 2 of 3 items.' });
 	await jobs.poll();
-	t.is(runs.length, 2, 'what was cancelled while it waited never begins');
+	t.is(runs.length, 2, 'a job that was cancelled in the queue never runs');
 });
 
-test('a job that is cancelled while it waits to go on begins once more to drop what it had made, though no slot is free', async (t) => {
+test('an interrupted job that is cancelled in the queue runs once more to clean up, even if no slot is free', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');
 	const one = bench.process();
@@ -107,7 +107,7 @@ test('a job that is cancelled while it waits to go on begins once more to drop w
 	const two = bench.process();
 	const there = heldKind({ concurrency: 1, ignoresSignal: true });
 	const starter = two.jobs.define(there.kind);
-	// Another one's turn comes first, for hours.
+	// A job of another user has the only slot.
 	const bob = await bench.addUser('bob');
 	await bench.database.jobs.add(
 		{ ...{ id: 'f'.repeat(32), kind: 'test', userId: bob.id }, ...{ title: '', input: '""', onRestart: 'resume' } },
@@ -126,7 +126,7 @@ test('a job that is cancelled while it waits to go on begins once more to drop w
 	t.is((await starter.find(ada, id)).input, '');
 });
 
-test('what another process asks of a job is seen where it runs, and what comes of it where it was asked', async (t) => {
+test('a process can cancel a job that another one runs, sees its end and can retry it', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');
 	const [one, two] = [bench.process(), bench.process()];
@@ -150,7 +150,7 @@ test('what another process asks of a job is seen where it runs, and what comes o
 	t.is(there.runs[0]?.context.attempt, 2);
 });
 
-test('over all processes no more run at once than the kind says, and each job once', async (t) => {
+test('the concurrency of a kind holds over all processes, and each job runs once', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');
 	const processes = [bench.process(), bench.process(), bench.process()];
@@ -171,15 +171,15 @@ test('over all processes no more run at once than the kind says, and each job on
 	);
 	const inputs = Array.from({ length: 30 }, (_, n) => String(n));
 	for (const input of inputs) await starters[0]?.start(ada, input, input);
-	await until('all have ended', async () => {
+	await until('all jobs have ended', async () => {
 		await Promise.all(processes.map(({ jobs }) => jobs.poll()));
 		return (await bench.database.jobs.list(100)).every(({ status }) => status === 'completed');
 	});
-	t.true(most <= 2, `${most} at once`);
+	t.true(most <= 2, `${most} ran at once`);
 	t.deepEqual(ran.sort(), inputs.sort());
 });
 
-test('one user leaves room for others, over all processes', async (t) => {
+test('runningPerUser holds over all processes and leaves slots for other users', async (t) => {
 	const bench = await jobBench(t);
 	const [ada, bob] = [await bench.addUser('ada'), await bench.addUser('bob')];
 	const limits = { concurrency: 3, runningPerUser: 2 };
@@ -190,20 +190,20 @@ test('one user leaves room for others, over all processes', async (t) => {
 	for (let n = 0; n < 5; n++) await starter.start(ada, '', `ada ${n}`);
 	await one.jobs.poll();
 	await two.jobs.poll();
-	t.is(here.runs.length + there.runs.length, 2, 'a slot stays free');
+	t.is(here.runs.length + there.runs.length, 2, 'a slot stays free for other users');
 	await starter.start(bob, '', 'bob');
 	await two.jobs.poll();
 	await one.jobs.poll();
 	const running = [...here.runs, ...there.runs].map(({ context }) => context.viewer.username);
 	t.deepEqual(running.sort(), ['ada', 'ada', 'bob']);
 	here.runs[0]?.finish(undefined);
-	await until('the next one of hers begins', async () => {
+	await until('ada’s next job starts', async () => {
 		await one.jobs.poll();
 		return here.runs.length + there.runs.length === 4;
 	});
 });
 
-test('a job whose process is gone is taken over once its lease has run out, and goes on from where it was', async (t) => {
+test('a job whose lease has expired is taken over and resumes from its checkpoint', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');
 	const [one, two] = [bench.process(), bench.process()];
@@ -216,13 +216,13 @@ test('a job whose process is gone is taken over once its lease has run out, and 
 	const [old] = here.runs;
 	await old?.context.checkpoint({ at: 5 });
 	for (let n = 0; n < 20; n++) {
-		bench.pass(1000);
+		bench.advance(1000);
 		await one.jobs.poll();
 		await two.jobs.poll();
 	}
-	t.is(there.runs.length, 0, 'its lease is renewed as long as its process looks after it');
-	// As if its process stood still.
-	bench.pass(11_000);
+	t.is(there.runs.length, 0, 'the lease is renewed as long as its process polls');
+	// As if its process were stopped.
+	bench.advance(11_000);
 	await two.jobs.poll();
 	t.like(there.runs[0]?.context, { id, attempt: 2, saved: { at: 5 }, input: 'x' });
 	await t.throwsAsync(async () => old?.context.checkpoint({ at: 6 }), { message: /Another process/ });
@@ -234,21 +234,21 @@ test('a job whose process is gone is taken over once its lease has run out, and 
 	t.like(await two.jobs.waitForEnd(ada, id, minute), { status: 'completed', detail: { by: 'the new one' } });
 });
 
-test('a run that was lost and ends late takes nothing from the one that its job has begun anew', async (t) => {
+test('a run that lost its lease and ends late does not affect the new run of its job', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');
 	const [one, two] = [bench.process(), bench.process()];
 	const { kind, runs } = heldKind({ ignoresSignal: true });
 	const { id } = await one.jobs.define(kind).start(ada, '', 'x');
 	await one.jobs.poll();
-	bench.pass(11_000);
-	// This one knows no such kind: it frees the job and leaves it to others.
+	bench.advance(11_000);
+	// This process does not define the kind: it releases the job for others.
 	await two.jobs.poll();
 	await one.jobs.poll();
 	t.is(runs.length, 2);
 	runs[0]?.finish({ by: 'the old one' });
 	for (let n = 0; n < 20; n++) {
-		bench.pass(1000);
+		bench.advance(1000);
 		await one.jobs.poll();
 		await two.jobs.poll();
 	}
@@ -258,7 +258,7 @@ test('a run that was lost and ends late takes nothing from the one that its job 
 	t.like(await one.jobs.waitForEnd(ada, id, minute), { status: 'completed', detail: { by: 'the new one' } });
 });
 
-test('the job of a process that is surely gone is taken over at once', async (t) => {
+test('the job of a process that is known to have ended is taken over at once', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');
 	const [one, two] = [bench.process(), bench.process()];
@@ -270,17 +270,17 @@ test('the job of a process that is surely gone is taken over at once', async (t)
 	await one.jobs.poll();
 	await two.jobs.poll();
 	t.is(there.runs.length, 0);
-	bench.isGone(0);
+	bench.markGone(0);
 	await two.jobs.poll();
 	t.like(there.runs[0]?.context, { id, attempt: 2 });
 });
 
-test('a process is told from every other one, and that it has ended only when it has', async (t) => {
+test('identities are unique, and isGone is true only for a process that has ended', async (t) => {
 	const own = await identifyProcess();
 	const other = await identifyProcess();
 	t.not(own.name, other.name);
 	t.false(await own.isGone(own.name));
-	t.false(await own.isGone(other.name), 'of the same process');
+	t.false(await own.isGone(other.name), 'a second identity of this process');
 	for (const name of [
 		'',
 		'x',
@@ -295,13 +295,13 @@ test('a process is told from every other one, and that it has ended only when it
 	const stat = await readFile(`/proc/${child.pid}/stat`, 'utf8');
 	const name = `${place} ${child.pid} ${stat.split(' ')[21]} ${rest.split(' ')[1]}`;
 	t.false(await own.isGone(name));
-	t.true(await own.isGone(`${place} ${child.pid} 1 ${rest.split(' ')[1]}`), 'its number was another process’s before');
+	t.true(await own.isGone(`${place} ${child.pid} 1 ${rest.split(' ')[1]}`), 'the pid belonged to an earlier process');
 	child.stdin.end();
 	await ended;
 	t.true(await own.isGone(name));
 });
 
-test('a run hears that its lease has run out before anybody else may take its job', async (t) => {
+test('a run whose lease can’t be renewed is aborted when it expires, and runs again once the database is back', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');
 	const { jobs } = bench.process();
@@ -313,15 +313,15 @@ test('a run hears that its lease has run out before anybody else may take its jo
 	bench.database.jobs.renew = () =>
 		Promise.reject(new Failure('unavailable', 'The database is not available right now.'));
 	for (let n = 0; n < 9; n++) {
-		bench.pass(1000);
+		bench.advance(1000);
 		await jobs.poll();
 	}
 	t.false(runs[0]?.context.signal.aborted);
-	bench.pass(1000);
+	bench.advance(1000);
 	await jobs.poll();
 	t.true(runs[0]?.context.signal.aborted);
 	bench.database.jobs.renew = renew;
-	await until('it runs again', async () => {
+	await until('the job runs again', async () => {
 		await jobs.poll();
 		return runs.length === 2;
 	});
@@ -333,7 +333,7 @@ for (const [onRestart, status, saved] of [
 	['restart', 'processing', undefined],
 	['fail', 'failed', undefined],
 ] as const) {
-	test(`a server that stops waits for its runs; a kind that says ${onRestart} is ${status} after the restart`, async (t) => {
+	test(`a stopping server waits for its runs; a job with onRestart ${onRestart} is ${status} after the restart`, async (t) => {
 		const bench = await jobBench(t);
 		const ada = await bench.addUser('ada');
 		const one = bench.process();
@@ -346,7 +346,7 @@ for (const [onRestart, status, saved] of [
 		const stopping = one.close().then(() => {
 			hasStopped = true;
 		});
-		await until('the run hears of it', () => run?.context.signal.aborted);
+		await until('the run is aborted', () => run?.context.signal.aborted);
 		t.false(run?.context.isCancelled);
 		t.false(hasStopped);
 		run?.fail(run.context.signal.reason);
@@ -354,14 +354,14 @@ for (const [onRestart, status, saved] of [
 		const two = bench.process();
 		const there = heldKind({ onRestart });
 		two.jobs.define(there.kind);
-		// At once: the lease was given back.
+		// At once: the lease was released.
 		await two.jobs.poll();
 		t.like(await two.jobs.find(ada, id), { status });
 		t.deepEqual(there.runs[0]?.context.saved, saved);
 		t.is(there.runs[0]?.context.attempt, onRestart === 'fail' ? undefined : 2);
 	});
 
-	test(`after kill -9 a kind that says ${onRestart} is ${status}`, async (t) => {
+	test(`a job with onRestart ${onRestart} is ${status} after kill -9`, async (t) => {
 		const bench = await jobBench(t);
 		const ada = await bench.addUser('ada');
 		const here = heldKind({ onRestart });
@@ -374,14 +374,14 @@ for (const [onRestart, status, saved] of [
 		two.jobs.define(there.kind);
 		await two.jobs.poll();
 		t.is(there.runs.length, 0);
-		bench.pass(11_000);
+		bench.advance(11_000);
 		await two.jobs.poll();
 		t.like(await two.jobs.find(ada, id), { status });
 		t.deepEqual(there.runs[0]?.context.saved, saved);
 	});
 }
 
-test('a checkpoint waits for a database that is away for a moment, and fails once the lease has run out', async (t) => {
+test('a checkpoint is retried while the database is unavailable, and fails once the lease has expired', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');
 	const { jobs } = bench.process();
@@ -390,9 +390,9 @@ test('a checkpoint waits for a database that is away for a moment, and fails onc
 	await jobs.poll();
 	const { checkpoint, find } = bench.database.jobs;
 	let tries = 0;
-	bench.database.jobs.checkpoint = async (...words) => {
+	bench.database.jobs.checkpoint = async (...args) => {
 		if (++tries <= 2) throw new Failure('unavailable', 'The database is not available right now.');
-		return checkpoint(...words);
+		return checkpoint(...args);
 	};
 	await runs[0]?.context.checkpoint(1);
 	t.is(tries, 3);
@@ -400,14 +400,14 @@ test('a checkpoint waits for a database that is away for a moment, and fails onc
 	const failing = t.throwsAsync(async () => runs[0]?.context.checkpoint(2));
 	bench.database.jobs.renew = () =>
 		Promise.reject(new Failure('unavailable', 'The database is not available right now.'));
-	bench.pass(10_000);
+	bench.advance(10_000);
 	await jobs.poll();
 	await failing;
 	t.is(bench.database.jobs.find, find);
 	runs[0]?.fail(new Error('it ended'));
 });
 
-test('one job whose lease can’t be renewed does not cost the others theirs', async (t) => {
+test('a job whose lease can’t be renewed is aborted, and other jobs keep their leases', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');
 	const { jobs } = bench.process();
@@ -417,19 +417,19 @@ test('one job whose lease can’t be renewed does not cost the others theirs', a
 	await jobs.poll();
 	const { renew } = bench.database.jobs;
 	const failing = runs[0]?.context.id;
-	bench.database.jobs.renew = async (run, ...words) => {
+	bench.database.jobs.renew = async (run, ...args) => {
 		if (run.id === failing) throw new Error('Data too long for column');
-		return renew(run, ...words);
+		return renew(run, ...args);
 	};
 	for (let n = 0; n < 20; n++) {
-		bench.pass(1000);
+		bench.advance(1000);
 		await jobs.poll();
 	}
 	t.true(runs[0]?.context.signal.aborted);
 	t.false(runs[1]?.context.signal.aborted);
 });
 
-test('an end that can’t be written is written once the database is back, and the work is not done again', async (t) => {
+test('the end of a job is written again after a database error, and the job does not run twice', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');
 	const { jobs } = bench.process();
@@ -438,9 +438,9 @@ test('an end that can’t be written is written once the database is back, and t
 	await jobs.poll();
 	const { end } = bench.database.jobs;
 	let tries = 0;
-	bench.database.jobs.end = async (...words) => {
+	bench.database.jobs.end = async (...args) => {
 		if (++tries === 1) throw new Failure('storageFull', 'The disk of the database is full.');
-		return end(...words);
+		return end(...args);
 	};
 	runs[0]?.finish({ size: 1 });
 	t.like(await jobs.waitForEnd(ada, id, minute), { status: 'completed', detail: { size: 1 } });
@@ -448,82 +448,82 @@ test('an end that can’t be written is written once the database is back, and t
 	t.is(runs.length, 1);
 });
 
-test('pages hear of a job at most twice a second, of its last state always, and of nothing twice', async (t) => {
+test('a job is published to its owner’s pages at most twice a second, its last state always and no state twice', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');
 	const bob = await bench.addUser('bob');
-	const { jobs, told } = bench.process();
+	const { jobs, notificationsOf } = bench.process();
 	const { kind, runs } = heldKind();
 	const starter = jobs.define(kind);
-	const hers = told(ada);
-	const his = told(bob);
-	const seen = (items: typeof hers) =>
+	const forAda = notificationsOf(ada);
+	const forBob = notificationsOf(bob);
+	const seen = (items: typeof forAda) =>
 		items.map((item) => (item.kind === 'job' ? [item.job.status, item.job.done] : []));
 	await starter.start(ada, '', 'x');
-	await until('it is told', () => hers.length === 1);
+	await until('the job is published', () => forAda.length === 1);
 	await jobs.poll();
 	for (let done = 1; done <= 100; done++) {
-		bench.pass(10);
+		bench.advance(10);
 		runs[0]?.context.progress({ done, total: 100, unit: 'items' });
 		await jobs.poll();
 	}
-	bench.pass(500);
+	bench.advance(500);
 	await jobs.poll();
-	await until('the last is told', () => seen(hers).at(-1)?.[1] === 100);
-	t.true(hers.length <= 5, JSON.stringify(seen(hers)));
-	const before = hers.length;
+	await until('the last state is published', () => seen(forAda).at(-1)?.[1] === 100);
+	t.true(forAda.length <= 5, JSON.stringify(seen(forAda)));
+	const before = forAda.length;
 	for (let n = 0; n < 5; n++) {
-		bench.pass(1000);
+		bench.advance(1000);
 		await jobs.poll();
 	}
-	t.is(hers.length, before, 'nothing is new');
-	t.deepEqual(his, []);
+	t.is(forAda.length, before, 'nothing is published without a change');
+	t.deepEqual(forBob, []);
 });
 
-test('a page hears of a job that another process runs', async (t) => {
+test('pages at one process get the states of a job that another process runs, each once', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');
 	const [one, two] = [bench.process(), bench.process()];
 	const { kind, runs } = heldKind();
 	const starter = one.jobs.define(kind);
-	const items = two.told(ada);
-	const hears = (status: string, done: number) =>
+	const items = two.notificationsOf(ada);
+	const receives = (status: string, done: number) =>
 		until(`${status} ${done}`, async () => {
-			bench.pass(500);
+			bench.advance(500);
 			await one.jobs.poll();
 			await two.jobs.poll();
 			return items.some((item) => item.kind === 'job' && item.job.status === status && item.job.done === done);
 		});
 	await starter.start(ada, '', 'x');
-	await hears('processing', 0);
+	await receives('processing', 0);
 	runs[0]?.context.progress({ done: 3, total: 9, unit: 'items' });
-	await hears('processing', 3);
+	await receives('processing', 3);
 	runs[0]?.finish();
-	await hears('completed', 3);
+	await receives('completed', 3);
 	const states = items.map((item) => JSON.stringify(item));
 	t.is(new Set(states).size, states.length);
 });
 
-test('a job that was cut off again and again is not tried for ever', async (t) => {
+test('a job whose process ended during each of 11 runs fails', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');
 	const one = bench.process();
 	const { id } = await one.jobs.define(heldKind().kind).start(ada, '', 'x');
 	let runs = 0;
-	await until('it fails', async () => {
+	await until('the job fails', async () => {
 		const { jobs } = bench.process();
 		const { kind, runs: begun } = heldKind();
 		jobs.define(kind);
 		await jobs.poll();
 		runs += begun.length;
-		bench.pass(11_000);
+		bench.advance(11_000);
 		return (await jobs.find(ada, id)).status === 'failed';
 	});
 	t.is(runs, 11);
 	t.regex((await one.jobs.find(ada, id)).error ?? '', /ended 11 times/);
 });
 
-test('a job that failed or was cancelled is tried again from where it was, another is not', async (t) => {
+test('a failed job is retried from its checkpoint; a queued, running or completed one can’t be retried', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');
 	const { jobs } = bench.process();
@@ -543,7 +543,7 @@ test('a job that failed or was cancelled is tried again from where it was, anoth
 	await t.throwsAsync(() => jobs.retry(ada, id), { message: 'This can’t be tried again.' });
 });
 
-test('what is too large is refused, or left out where that harms nothing', async (t) => {
+test('a too large input or checkpoint and a job too many are refused; a long title is cut, a large detail left out', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');
 	const { jobs } = bench.process();
@@ -565,7 +565,7 @@ test('what is too large is refused, or left out where that harms nothing', async
 	t.like(await jobs.waitForEnd(ada, id, minute), { status: 'completed', detail: null });
 });
 
-test('an input that the kind of today can’t read fails with a sentence', async (t) => {
+test('a job whose stored input does not match the schema of its kind fails', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');
 	const { jobs } = bench.process();
@@ -575,7 +575,7 @@ test('an input that the kind of today can’t read fails with a sentence', async
 	t.like(await jobs.waitForEnd(ada, id, minute), { status: 'failed' });
 });
 
-test('the jobs of somebody who is disabled end, and none begins', async (t) => {
+test('the jobs of a disabled user are cancelled, and no new one starts', async (t) => {
 	const bench = await jobBench(t);
 	const [ada, bob] = [await bench.addUser('ada'), await bench.addUser('bob')];
 	const { jobs } = bench.process();
@@ -584,19 +584,19 @@ test('the jobs of somebody who is disabled end, and none begins', async (t) => {
 	const first = await starter.start(ada, '', 'runs');
 	await jobs.poll();
 	const second = await starter.start(ada, '', 'waits');
-	const his = await starter.start(bob, 'his', 'his');
+	const bobsJob = await starter.start(bob, 'bob', 'bob');
 	await bench.database.users.setDisabled(ada.id, true);
 	await jobs.poll();
 	t.true(runs[0]?.context.isCancelled);
 	await jobs.waitForEnd(ada, first.id, minute);
 	t.like(await jobs.find(ada, second.id), { status: 'cancelled' });
 	await jobs.poll();
-	t.is(runs[1]?.context.id, his.id);
+	t.is(runs[1]?.context.id, bobsJob.id);
 	const error = await t.throwsAsync(() => starter.start(ada, '', 'late'));
 	t.true(isFailure(error, 'notFound'));
 });
 
-test('nobody finds, ends or repeats another’s job', async (t) => {
+test('a user can’t find, cancel, retry or await another user’s job', async (t) => {
 	const bench = await jobBench(t);
 	const [ada, bob] = [await bench.addUser('ada'), await bench.addUser('bob')];
 	const { jobs } = bench.process();
@@ -618,7 +618,7 @@ test('nobody finds, ends or repeats another’s job', async (t) => {
 	t.false(runs[0]?.context.signal.aborted);
 });
 
-test('a kind finds its own jobs with what they were started with, also when they have ended', async (t) => {
+test('a kind finds its own jobs with their inputs, including ended ones, and no others', async (t) => {
 	const bench = await jobBench(t);
 	const [ada, bob] = [await bench.addUser('ada'), await bench.addUser('bob')];
 	const { jobs } = bench.process();
@@ -637,7 +637,7 @@ test('a kind finds its own jobs with what they were started with, also when they
 	}
 });
 
-test('two kinds of one name are refused', async (t) => {
+test('a second kind of the same name is refused', async (t) => {
 	const bench = await jobBench(t);
 	const { jobs } = bench.process();
 	jobs.define(heldKind().kind);

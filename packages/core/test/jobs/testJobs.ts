@@ -10,23 +10,23 @@ import { createLog } from '../../src/log.js';
 
 type Teardown = { teardown(end: () => Promise<void>): void };
 
-/** What runs jobs in one process, here several times in one. Nothing happens by itself: each `poll` is one second's. */
+/** The job runner of a process; a test has several in one. Nothing runs by itself: each `poll` stands for one second's. */
 export interface TestJobs {
 	jobs: JobService;
-	/** What pages would be told. */
-	told(owner: JobOwner): Notification[];
-	/** Ends it without a word, as `kill -9` would: nothing is renewed any more. */
+	/** Subscribes to the notifications for the owner's pages; the returned list collects them. */
+	notificationsOf(owner: JobOwner): Notification[];
+	/** Stops it as a stopping server does: its runs are aborted, then awaited. */
 	close(): Promise<void>;
 }
 
 export interface Bench {
 	database: Database;
 	/** Moves the clocks of all processes and of the database. */
-	pass(ms: number): void;
+	advance(ms: number): void;
 	addUser(name: string): Promise<JobOwner>;
 	process(): TestJobs;
-	/** From now on it is known that the n-th process, from 0, is gone. */
-	isGone(n: number): void;
+	/** From now on `isGone` is true for the identity of the n-th process, counted from 0. */
+	markGone(n: number): void;
 }
 
 /** A real database, and processes that share it. */
@@ -44,11 +44,11 @@ export async function jobBench(t: Teardown): Promise<Bench> {
 	});
 	return {
 		database,
-		pass(ms) {
+		advance(ms) {
 			clock.now += ms;
 			clock.monotonic += ms;
 		},
-		isGone: (n) => void gone.add(`process ${n}`),
+		markGone: (n) => void gone.add(`process ${n}`),
 		async addUser(username) {
 			const { id } = await database.users.add({ username, secret: 's' });
 			return { kind: 'user', id, username };
@@ -63,7 +63,7 @@ export async function jobBench(t: Teardown): Promise<Bench> {
 			ends.push(() => jobs.close());
 			return {
 				jobs,
-				told(owner) {
+				notificationsOf(owner) {
 					const items: Notification[] = [];
 					notifications.subscribe({ userId: owner.id }, (item) => items.push(item));
 					return items;
@@ -74,14 +74,14 @@ export async function jobBench(t: Teardown): Promise<Bench> {
 	};
 }
 
-/** A run that has begun and waits to be told how to end. */
+/** A run that has started and waits until the test ends it. */
 export interface HeldRun {
 	context: JobContext<string>;
 	finish(result?: Record<string, unknown>): void;
 	fail(error: unknown): void;
 }
 
-/** A kind whose runs wait. They end with what their signal says when it fires, unless `ignoresSignal`. */
+/** A kind whose runs wait for the test. They fail with their signal's reason when it aborts, unless `ignoresSignal`. */
 export function heldKind(more: Partial<JobKind<string>> & { ignoresSignal?: boolean } = {}) {
 	const runs: HeldRun[] = [];
 	const { ignoresSignal = false, ...changes } = more;

@@ -7,8 +7,8 @@ import test, { type ExecutionContext } from 'ava';
 import { createLeases, type Lease, type Leases } from '../../src/leases/createLeases.js';
 import { until } from '../until.js';
 
-/** Two processes over one database whose clocks stand still until they are moved. */
-async function site(t: ExecutionContext) {
+/** Two processes over one database, with a clock that only the test moves. */
+async function twoProcesses(t: ExecutionContext) {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-leases-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const clock = { now: Date.UTC(2030, 0, 1), isOneGone: false };
@@ -23,14 +23,14 @@ async function site(t: ExecutionContext) {
 	return { clock, store: database.leases, one: process('one'), two: process('two') };
 }
 
-async function held(leases: Leases, options: Parameters<Leases['take']>[1] = {}): Promise<Lease> {
+async function take(leases: Leases, options: Parameters<Leases['take']>[1] = {}): Promise<Lease> {
 	const lease = await leases.take('name', { leaseMs: 100, ...options });
-	if (lease === undefined) throw new Error('it is held');
+	if (lease === undefined) throw new Error('The lease is held.');
 	return lease;
 }
 
-test('of all who want a lease one at a time has it, and the others wait for it', async (t) => {
-	const { one, two } = await site(t);
+test('one holder at a time has a lease, and the others wait for it', async (t) => {
+	const { one, two } = await twoProcesses(t);
 	let running = 0;
 	let done = 0;
 	const work = async () => {
@@ -44,25 +44,25 @@ test('of all who want a lease one at a time has it, and the others wait for it',
 	t.is(done, 8);
 });
 
-test('whoever does not wait is told that it is held, and gets it once it was given back', async (t) => {
-	const { one, two } = await site(t);
-	const lease = await held(one);
+test('a caller that does not wait is refused while the lease is held, and gets it once it is released', async (t) => {
+	const { one, two } = await twoProcesses(t);
+	const lease = await take(one);
 	t.is(await two.take('name'), undefined);
 	t.is(await one.take('name'), undefined);
 	t.true(isFailure(await t.throwsAsync(() => two.hold('name', {}, async () => {})), 'locked'));
 	await lease.release();
 	t.false(lease.isHeld());
 	await lease.release();
-	t.true((await held(two)).isHeld());
+	t.true((await take(two)).isHeld());
 });
 
-test('a lease is renewed until it is given back', async (t) => {
-	const { clock, one, two } = await site(t);
-	const lease = await held(one);
+test('a lease is renewed until it is released', async (t) => {
+	const { clock, one, two } = await twoProcesses(t);
+	const lease = await take(one);
 	for (let n = 0; n < 4; n++) {
 		clock.now += 60;
-		// Renewed from now on it ends later than it would have.
-		await until('it was renewed', async () => {
+		// Once renewed, it is still held 50 ms later.
+		await until('the lease is renewed', async () => {
 			clock.now += 50;
 			const isRenewed = lease.isHeld();
 			clock.now -= 50;
@@ -74,39 +74,39 @@ test('a lease is renewed until it is given back', async (t) => {
 	await lease.release();
 });
 
-test('a holder hears that somebody wants it, who gets it when it is given back', async (t) => {
-	const { one, two } = await site(t);
+test('a holder is asked to release its lease when another process waits, which then gets it', async (t) => {
+	const { one, two } = await twoProcesses(t);
 	let asked = 0;
-	const lease = await held(one, {
+	const lease = await take(one, {
 		onAsked() {
 			asked++;
 			void lease.release();
 		},
 	});
-	const next = await held(two, { waitMs: Number.POSITIVE_INFINITY });
+	const next = await take(two, { waitMs: Number.POSITIVE_INFINITY });
 	t.true(asked > 0);
-	t.false(lease.signal.aborted, 'it was not lost');
+	t.false(lease.signal.aborted, 'the lease was released, not lost');
 	t.true(next.key.epoch > lease.key.epoch);
 });
 
-test('a process that was stopped for longer than its lease has lost it before it does anything more', async (t) => {
-	const { clock, store, one, two } = await site(t);
-	const lease = await held(one);
+test('an expired lease is not held any more, and its late release does not affect the next holder', async (t) => {
+	const { clock, store, one, two } = await twoProcesses(t);
+	const lease = await take(one);
 	clock.now += 100;
 	t.false(lease.isHeld());
-	// It renews again, if the other one is not faster.
+	// The first process would renew it, unless another one is faster.
 	await store.release(lease.key);
-	const next = await held(two);
-	await until('it is told', () => lease.signal.aborted);
+	const next = await take(two);
+	await until('the signal is aborted', () => lease.signal.aborted);
 	await lease.release();
 	t.is((await store.find('name'))?.epoch, next.key.epoch);
 });
 
-test('a lease that another process has taken is told to be lost', async (t) => {
-	const { clock, one, two } = await site(t);
-	const lease = await held(one);
+test('the signal of a lease is aborted when another process has taken it', async (t) => {
+	const { clock, one, two } = await twoProcesses(t);
+	const lease = await take(one);
 	clock.isOneGone = true;
-	t.true((await held(two)).isHeld(), 'nobody waits for a process that has ended');
-	await until('it is told', () => lease.signal.aborted);
+	t.true((await take(two)).isHeld(), 'the lease of a process that has ended is taken at once');
+	await until('the signal is aborted', () => lease.signal.aborted);
 	t.false(lease.isHeld());
 });

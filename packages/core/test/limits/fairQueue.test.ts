@@ -7,14 +7,14 @@ import { FairQueue } from '../../src/limits/FairQueue.js';
 const queueOf = (limits: Partial<FairQueue['limits']> = {}) =>
 	new FairQueue({ running: 2, runningPerClient: 2, waiting: 100, waitingPerClient: 50, ...limits }, 'Too busy.');
 
-/** Work that is under way until it is ended, noting who began. */
+/** Tasks that run until the test ends them; `started` has the names of those that started, in order. */
 function heldWork() {
-	const begun: string[] = [];
+	const started: string[] = [];
 	const ends: (() => void)[] = [];
 	return {
-		begun,
+		started,
 		work: (name: string) => () => {
-			begun.push(name);
+			started.push(name);
 			return new Promise<void>((resolve) => ends.push(resolve));
 		},
 		async endFirst() {
@@ -25,27 +25,27 @@ function heldWork() {
 	};
 }
 
-test('a client with one piece of work is served before the rest of one with many', async (t) => {
+test('clients are served round robin: a single task starts before the rest of a flood', async (t) => {
 	const queue = queueOf();
-	const { begun, work, endFirst } = heldWork();
+	const { started, work, endFirst } = heldWork();
 	for (let count = 0; count < 20; count++) void queue.run('flood', work('flood'));
 	void queue.run('honest', work('honest'));
 	await endFirst();
 	await endFirst();
-	t.deepEqual(begun, ['flood', 'flood', 'flood', 'honest']);
+	t.deepEqual(started, ['flood', 'flood', 'flood', 'honest']);
 });
 
-test('one client never has more than its places', async (t) => {
+test('a client never runs more tasks at once than runningPerClient', async (t) => {
 	const queue = queueOf({ running: 4, runningPerClient: 1 });
-	const { begun, work, endFirst } = heldWork();
+	const { started, work, endFirst } = heldWork();
 	for (const name of ['a', 'a', 'a', 'b']) void queue.run(name, work(name));
 	await setImmediate();
-	t.deepEqual(begun, ['a', 'b']);
+	t.deepEqual(started, ['a', 'b']);
 	await endFirst();
-	t.deepEqual(begun, ['a', 'b', 'a']);
+	t.deepEqual(started, ['a', 'b', 'a']);
 });
 
-test('beyond the bounds of waiting the client is refused, and then everybody', async (t) => {
+test('a client over its limit of waiting tasks is refused as rateLimited, any client over the total as unavailable', async (t) => {
 	const queue = queueOf({ running: 1, waiting: 3, waitingPerClient: 2 });
 	const { work } = heldWork();
 	for (let count = 0; count < 3; count++) void queue.run('a', work('a'));
@@ -54,9 +54,9 @@ test('beyond the bounds of waiting the client is refused, and then everybody', a
 	t.true(isFailure(await t.throwsAsync(queue.run('c', work('c'))), 'unavailable'));
 });
 
-test('who leaves while waiting holds no place, and failed work gives its place back', async (t) => {
+test('a task that is aborted while it waits leaves the queue, and a failed one frees its slot', async (t) => {
 	const queue = queueOf({ running: 1 });
-	const { begun, work, endFirst } = heldWork();
+	const { started, work, endFirst } = heldWork();
 	void queue.run('a', work('a'));
 	const leaving = new AbortController();
 	const left = queue.run('b', work('b'), leaving.signal);
@@ -70,13 +70,13 @@ test('who leaves while waiting holds no place, and failed work gives its place b
 	await endFirst();
 	await failed;
 	await endFirst();
-	t.deepEqual(begun, ['a', 'd']);
+	t.deepEqual(started, ['a', 'd']);
 	await last;
 });
 
-test('a budget bounds each client and all together, and what is given back can be taken again', (t) => {
+test('a budget limits each client and the total, and a released amount can be taken again, once', (t) => {
 	const budget = new Budget({ total: 10, perClient: 6 }, 'Too much.');
-	const giveBack = budget.take('a', 6);
+	const release = budget.take('a', 6);
 	t.true(
 		isFailure(
 			t.throws(() => budget.take('a', 1)),
@@ -90,8 +90,8 @@ test('a budget bounds each client and all together, and what is given back can b
 		),
 	);
 	budget.take('b', 4);
-	giveBack();
-	giveBack();
+	release();
+	release();
 	t.notThrows(() => budget.take('c', 6));
 	t.throws(() => budget.take('d', 1));
 });

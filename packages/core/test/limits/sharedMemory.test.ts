@@ -5,15 +5,15 @@ const total = 32_000;
 const limits = { least: 100, most: 3200 };
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 
-test('transfers that begin together and stay, however many, hold little more than the memory they share', (t) => {
+test('any number of concurrent transfers holds little more than the memory they share', (t) => {
 	const memory = new SharedMemory(total, limits);
 	const lent = Array.from({ length: 1000 }, () => memory.lend().bytes);
-	t.deepEqual(lent.slice(0, 4), Array(4).fill(limits.most), 'the first ones have all they can use');
+	t.deepEqual(lent.slice(0, 4), Array(4).fill(limits.most), 'the first transfers get the most that one can use');
 	t.is(Math.min(...lent), limits.least);
-	t.true(sum(lent) <= total + lent.length * limits.least, `${sum(lent)} are lent`);
+	t.true(sum(lent) <= total + lent.length * limits.least, `${sum(lent)} bytes are lent`);
 });
 
-test('what is given back, even twice, is lent again once', (t) => {
+test('released memory is lent again, and a second release has no effect', (t) => {
 	const memory = new SharedMemory(total, limits);
 	const all = () => Array.from({ length: 100 }, () => memory.lend());
 	const first = all();
@@ -25,6 +25,6 @@ test('what is given back, even twice, is lent again once', (t) => {
 	);
 });
 
-test('whoever wants little takes no more', (t) => {
+test('a transfer that needs less than the least share is lent only that', (t) => {
 	t.is(new SharedMemory(total, limits).lend(7).bytes, 7);
 });
