@@ -3,7 +3,7 @@ import path from 'node:path';
 import test from 'ava';
 import { Client, json, testApp } from '../testApp.js';
 
-test('signing up opens a session and makes a home with its public tree', async (t) => {
+test('signing up starts a session and creates a home with a public tree', async (t) => {
 	const app = await testApp(t);
 	const visitor = new Client(app);
 	t.deepEqual(json(await visitor.get('/api/checkLoginStatus')), {
@@ -28,7 +28,7 @@ test('signing up opens a session and makes a home with its public tree', async (
 	t.deepEqual(await readdir(path.join(app.filesDir, 'users', 'Ada')), ['Public']);
 });
 
-test('the cookie is opaque, HttpOnly and SameSite=Lax, and only its hash is stored', async (t) => {
+test('the session cookie is sealed, HttpOnly and SameSite=Lax, and not Secure over plain HTTP', async (t) => {
 	const app = await testApp(t);
 	const answer = await new Client(app).post('/api/register', {
 		username: 'ada',
@@ -43,7 +43,7 @@ test('the cookie is opaque, HttpOnly and SameSite=Lax, and only its hash is stor
 	t.notRegex(cookie, /Secure/);
 });
 
-test('over https the cookie is Secure and bound to the host, or to the base path where there is one', async (t) => {
+test('with an https public URL the session cookie is Secure, and its name and path bind it to the host or to the base path', async (t) => {
 	const body = { username: 'ada', password: 'correct horse', passwordConfirm: 'correct horse' };
 	const plain = await testApp(t, { '--public-url': 'https://files.example.org' });
 	const [atRoot = ''] = [(await new Client(plain).post('/api/register', body)).headers['set-cookie'] ?? []].flat();
@@ -58,7 +58,7 @@ test('over https the cookie is Secure and bound to the host, or to the base path
 	t.regex(atBase, /Path=\/files(;|$)/);
 });
 
-test('signing in ignores the case of the name and renews the session’s id', async (t) => {
+test('signing in ignores the case of the user name and replaces the former session', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('Ada');
 	const before = ada.cookie;
@@ -70,7 +70,7 @@ test('signing in ignores the case of the name and renews the session’s id', as
 	t.false(json(await replay.get('/api/checkLoginStatus')).isLoggedIn);
 });
 
-test('after signing out the old cookie opens nothing', async (t) => {
+test('signing out ends that session and no other of the user', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const other = new Client(app);
@@ -79,10 +79,10 @@ test('after signing out the old cookie opens nothing', async (t) => {
 	stolen.cookie = ada.cookie;
 	t.is((await ada.get('/api/logout')).statusCode, 200);
 	t.is((await stolen.get('/api/browse?type=private')).statusCode, 401);
-	t.is((await other.get('/api/browse?type=private')).statusCode, 200, 'the session on another device goes on');
+	t.is((await other.get('/api/browse?type=private')).statusCode, 200, 'the session on another device is still valid');
 });
 
-test('a new password ends every session, and a disabled or removed user has none', async (t) => {
+test('setting a user’s password, disabling the user and removing the user each end the sessions of that user', async (t) => {
 	const app = await testApp(t);
 	const { accounts } = app.services;
 	for (const end of [
@@ -100,7 +100,7 @@ test('a new password ends every session, and a disabled or removed user has none
 	}
 });
 
-test('an unknown name, one that nobody can have and a wrong password get the same words', async (t) => {
+test('a wrong password, an unknown user name and an invalid one get the same answer', async (t) => {
 	const app = await testApp(t);
 	await new Client(app).register('ada');
 	const wrong = await new Client(app).post('/api/login', { username: 'ada', password: 'not the one' });
@@ -114,8 +114,8 @@ test('an unknown name, one that nobody can have and a wrong password get the sam
 	}
 });
 
-test('guesses at one account are refused after ten a minute, whatever the case of the name, and an honest person elsewhere is not', async (t) => {
-	// It stands: the guesses of a minute may take longer.
+test('an address has ten wrong passwords a minute for an account, in any case of its name, and another address can still sign in', async (t) => {
+	// The clock is frozen: all guesses must fall into one minute, however slow the machine is.
 	const now = Date.now();
 	const app = await testApp(t, { '--trusted-proxies': '127.0.0.1' }, { now: () => now });
 	await new Client(app).register('ada');
@@ -128,15 +128,15 @@ test('guesses at one account are refused after ten a minute, whatever the case o
 	const refused = answers.find(({ statusCode }) => statusCode === 429);
 	t.is(json(refused as never).code, 'RATE_LIMITED');
 	t.true(Number(refused?.headers['retry-after']) >= 1);
-	const honest = await new Client(app).post(
+	const elsewhere = await new Client(app).post(
 		'/api/login',
 		{ username: 'ada', password: 'correct horse' },
 		{ 'x-forwarded-for': '203.0.113.9' },
 	);
-	t.is(honest.statusCode, 200);
+	t.is(elsewhere.statusCode, 200);
 });
 
-test('only failures count', async (t) => {
+test('successful sign-ins do not count towards the limit of wrong passwords', async (t) => {
 	const app = await testApp(t);
 	await new Client(app).register('ada');
 	for (let n = 0; n < 15; n++) {
@@ -161,52 +161,76 @@ const refused = async (
 };
 const both = (password: string) => ({ password, passwordConfirm: password });
 test(
-	'passwords that differ are refused',
+	'two different passwords are refused',
 	refused,
 	{ username: 'bob', password: 'correct horse', passwordConfirm: 'correct house' },
 	400,
 	/^Passwords do not match$/,
 );
 test('a short password is refused', refused, { username: 'bob', ...both('short') }, 400, /8 to 256/);
-test('an endless password is refused', refused, { username: 'bob', ...both('x'.repeat(257)) }, 400, /8 to 256/);
-test('a name with a slash is refused', refused, { username: '../bob', ...both('correct horse') }, 400, /user name/);
-test('the name anonymous is refused', refused, { username: 'Anonymous', ...both('correct horse') }, 400, /user name/);
-test('a name that differs only in case is taken', refused, { username: 'ADA', ...both('correct horse') }, 409, /taken/);
 test(
-	'a name whose home lies on disk without a user is taken',
+	'a password of 257 characters is refused',
+	refused,
+	{ username: 'bob', ...both('x'.repeat(257)) },
+	400,
+	/8 to 256/,
+);
+test(
+	'a user name with a slash is refused',
+	refused,
+	{ username: '../bob', ...both('correct horse') },
+	400,
+	/user name/,
+);
+test(
+	'the user name anonymous is refused',
+	refused,
+	{ username: 'Anonymous', ...both('correct horse') },
+	400,
+	/user name/,
+);
+test(
+	'a user name that differs from another one only in case is taken',
+	refused,
+	{ username: 'ADA', ...both('correct horse') },
+	409,
+	/taken/,
+);
+test(
+	'a user name whose home exists on the disk without a user is taken',
 	refused,
 	{ username: 'grace', ...both('correct horse') },
 	409,
 	/taken/,
 );
 test(
-	'an unknown field is refused by name',
+	'an unknown field is refused with its name',
 	refused,
 	{ username: 'bob', ...both('correct horse'), isAdmin: true },
 	400,
 	/isAdmin/,
 );
 test(
-	'a field of the wrong type is refused by name',
+	'a field of the wrong type is refused with its name',
 	refused,
 	{ username: { a: 1 }, ...both('correct horse') },
 	400,
 	/username/,
 );
 test(
-	'a prototype is no field',
+	'a field named __proto__ is refused with its name',
 	refused,
 	JSON.parse('{"username":"bob","password":"correct horse","passwordConfirm":"correct horse","__proto__":{"a":1}}'),
 	400,
 	/__proto__/,
 );
 
-test('one address registers so many people in an hour, and others go on', async (t) => {
+test('registrations an hour are limited by address, failed ones included, and users created by the administrator do not count', async (t) => {
 	const app = await testApp(t, { '--registrations-per-hour': '2', '--trusted-proxies': '127.0.0.1' });
 	const register = (username: string, from: string) =>
 		new Client(app).post('/api/register', { username, ...both('correct horse') }, { 'x-forwarded-for': from });
 	t.is((await register('ada', '203.0.113.5')).statusCode, 200);
-	t.is((await register('ada', '203.0.113.5')).statusCode, 409, 'a try that fails counts as well');
+	t.is((await register('ada', '203.0.113.5')).statusCode, 409, 'a failed attempt counts as well');
 	const refused = await register('bob', '203.0.113.5');
 	t.is(refused.statusCode, 429);
 	t.is(json(refused).code, 'RATE_LIMITED');
@@ -215,7 +239,7 @@ test('one address registers so many people in an hour, and others go on', async 
 	await app.services.accounts.create('carol', 'correct horse');
 });
 
-test('registration can be closed', async (t) => {
+test('with closed registration a registration is refused, and users created by the administrator can sign in', async (t) => {
 	const app = await testApp(t, { '--registration': 'closed' });
 	const answer = await new Client(app).post('/api/register', { username: 'ada', ...both('correct horse') });
 	t.is(answer.statusCode, 403);
@@ -224,7 +248,7 @@ test('registration can be closed', async (t) => {
 	t.is((await new Client(app).post('/api/login', { username: 'ada', password: 'correct horse' })).statusCode, 200);
 });
 
-test('settings change by what is named and are kept', async (t) => {
+test('changing settings stores the given ones, keeps the others, and refuses visitors and unknown settings', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const answer = await ada.call('PUT', '/api/settings', { settings: { promptBeforeDownload: true } });

@@ -5,28 +5,32 @@ async function isLoggedIn(app: TestApp, cookie: string): Promise<boolean> {
 	return json(await new Client(app).get('/api/checkLoginStatus', { cookie })).isLoggedIn;
 }
 
-const beside = async (t: ExecutionContext, around: (own: string) => string) => {
+const findsSession = async (t: ExecutionContext, cookies: (own: string) => string) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
-	const answer = await new Client(app).get('/api/checkLoginStatus', { cookie: around(ada.cookie ?? '') });
+	const answer = await new Client(app).get('/api/checkLoginStatus', { cookie: cookies(ada.cookie ?? '') });
 	t.true(json(answer).isLoggedIn);
 	t.is(answer.headers['set-cookie'], undefined);
 };
-test('a session is found behind another program’s cookie of the same name', beside, (own) => `sid=abc; ${own}`);
-test('a session is found before another program’s cookie of the same name', beside, (own) => `${own}; sid=abc`);
-test('a session is found beside a cookie that breaks the rules', beside, (own) => `sid="a,b"; ${own}; x; y="; =z`);
+test('the session is found after another program’s cookie of the same name', findsSession, (own) => `sid=abc; ${own}`);
+test('the session is found before another program’s cookie of the same name', findsSession, (own) => `${own}; sid=abc`);
 test(
-	'a session is found beside a cookie with a name of JavaScript',
-	beside,
+	'the session is found between cookies with invalid syntax',
+	findsSession,
+	(own) => `sid="a,b"; ${own}; x; y="; =z`,
+);
+test(
+	'the session is found after cookies named __proto__ and constructor',
+	findsSession,
 	(own) => `__proto__=1; constructor=2; ${own}`,
 );
 test(
-	'a session is found behind one that was sealed by another key',
-	beside,
+	'the session is found after a cookie that was sealed with another key',
+	findsSession,
 	(own) => `${own.slice(0, -8)}AAAAAAAA; ${own}`,
 );
 
-test('a session is found behind one that has ended, and neither cookie is cleared', async (t) => {
+test('the session is found after the cookie of an ended one, and neither cookie is cleared', async (t) => {
 	const app = await testApp(t);
 	const old = await new Client(app).register('ada');
 	const ended = old.cookie ?? '';
@@ -38,14 +42,14 @@ test('a session is found behind one that has ended, and neither cookie is cleare
 	t.is(answer.headers['set-cookie'], undefined);
 });
 
-test('a cookie that opens nothing is left alone: it may be another program’s', async (t) => {
+test('an invalid cookie with the name of the session’s is not cleared, since it may be another program’s', async (t) => {
 	const app = await testApp(t);
 	const answer = await new Client(app).get('/api/checkLoginStatus', { cookie: 'sid=abc' });
 	t.false(json(answer).isLoggedIn);
 	t.is(answer.headers['set-cookie'], undefined);
 });
 
-test('signing out ends every session that the browser shows', async (t) => {
+test('signing out ends every session whose cookie the browser sends', async (t) => {
 	const app = await testApp(t);
 	const first = await new Client(app).register('ada');
 	const second = new Client(app);

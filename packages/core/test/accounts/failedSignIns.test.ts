@@ -12,7 +12,7 @@ const filter = fileURLToPath(
 	new URL('../../../../config/fail2ban/filter.d/stowage.conf', import.meta.url.replace('/dist/', '/')),
 );
 
-test('failed sign-ins are lines that fail2ban counts by address, and nobody can forge one', async (t) => {
+test('fail2ban finds the address of each failed sign-in in the log, and no input of a client forges a failed sign-in', async (t) => {
 	const lines: string[] = [];
 	const log = pino(
 		{ level: 'info', base: undefined, timestamp: pino.stdTimeFunctions.isoTime },
@@ -30,7 +30,7 @@ test('failed sign-ins are lines that fail2ban counts by address, and nobody can 
 	await new Client(app).get(`/api/browse?directory=${encodeURIComponent(forged)}`);
 	app.services.log.warn({ reason: forged }, forged);
 
-	t.notRegex(lines.join(''), /wrong horse/, 'no password');
+	t.notRegex(lines.join(''), /wrong horse/, 'the log contains no password');
 	const file = path.join(app.dataDir, 'log');
 	await writeFile(file, lines.join(''));
 	const { stdout } = await promisify(execFile)('fail2ban-regex', ['--out', 'ip', file, filter]);

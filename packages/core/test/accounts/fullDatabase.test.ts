@@ -8,32 +8,32 @@ const credentials = { username: 'ada', password: 'correct horse' };
 
 const full = () => Promise.reject(new Failure('storageFull', 'The disk of the database is full.'));
 
-/** Makes calls of a store fail as on a full disk, until the end of the test or until `mend`. */
-function fill<Store extends object>(store: Store, ...calls: (keyof Store)[]): () => void {
-	const before = { ...store };
-	for (const call of calls) store[call] = full as Store[keyof Store];
-	return () => void Object.assign(store, before);
+/** Makes methods of a store fail as on a full disk, until the returned function is called. */
+function failAsFull<Store extends object>(store: Store, ...methods: (keyof Store)[]): () => void {
+	const original = { ...store };
+	for (const method of methods) store[method] = full as Store[keyof Store];
+	return () => void Object.assign(store, original);
 }
 
 async function isLoggedIn(app: TestApp, cookie: string | undefined): Promise<boolean> {
 	return json(await new Client(app).get('/api/checkLoginStatus', { cookie: cookie ?? '' })).isLoggedIn;
 }
 
-test('signing out works on a full disk: the session opens nothing, and its row goes once there is room', async (t) => {
+test('signing out on a full disk ends the session at once, and its row is deleted once there is room', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const { cookie } = ada;
 	const other = new Client(app);
 	await other.post('/api/login', credentials);
 	const { sessions } = app.services.database;
-	const mend = fill(sessions, 'remove');
+	const restore = failAsFull(sessions, 'remove');
 	const answer = await ada.get('/api/logout');
 	t.is(answer.statusCode, 200);
 	t.regex(answer.headers['set-cookie']?.[0] ?? '', /Max-Age=0/);
 	t.false(await isLoggedIn(app, cookie));
 	t.true(await isLoggedIn(app, other.cookie));
-	mend();
-	t.false(await isLoggedIn(app, cookie), 'there is room again, but nobody has deleted it yet');
+	restore();
+	t.false(await isLoggedIn(app, cookie), 'there is room again, and the row is not deleted yet');
 	const removed: string[] = [];
 	const { remove } = sessions;
 	sessions.remove = async (idHash) => {
@@ -44,8 +44,8 @@ test('signing out works on a full disk: the session opens nothing, and its row g
 	t.is(removed.length, 1);
 });
 
-// Its clock is the process's, so nothing else may run meanwhile.
-test.serial('a session that can’t be deleted, for whatever reason, is tried again and opens nothing', async (t) => {
+// It mocks the clock of the whole process, so no other test may run at the same time.
+test.serial('an ended session stays invalid until a retry deletes its row, and errors are reported', async (t) => {
 	const faults: unknown[] = [];
 	let answer: Promise<void> = Promise.reject(new Failure('unavailable', 'The database is not available right now.'));
 	const clock = mock.timers;
@@ -68,17 +68,17 @@ test.serial('a session that can’t be deleted, for whatever reason, is tried ag
 	t.false(ended.has('hash'));
 });
 
-test('a signed-in person goes on reading on a full disk', async (t) => {
+test('a signed-in user can browse while a full disk keeps the last use of the session from being stored', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const { sessions } = app.services.database;
 	const { find } = sessions;
-	// As after ten minutes, when a sign of life is due.
+	// As after ten minutes, when the time of the last use is due to be stored.
 	sessions.find = async (idHash, now) => {
 		const found = await find(idHash, now);
 		return found && { ...found, session: { ...found.session, lastSeenAt: now - 10 * 60_000 } };
 	};
-	fill(sessions, 'touch');
+	failAsFull(sessions, 'touch');
 	t.is((await ada.get('/api/browse?type=private')).statusCode, 200);
 });
 
@@ -91,20 +91,20 @@ const guesses = async (t: ExecutionContext, app: TestApp) => {
 	t.deepEqual(statuses, [...Array(10).fill(401), 429, 429]);
 };
 
-test('without room for counting tries an honest person signs in, and guesses are counted all the same', async (t) => {
-	// It stands: the guesses of a minute may take longer.
+test('on a full disk users can sign in, and wrong passwords are still limited', async (t) => {
+	// The clock is frozen: all guesses must fall into one minute, however slow the machine is.
 	const now = Date.now();
 	const app = await testApp(t, {}, { now: () => now });
 	await new Client(app).register('ada');
-	fill(app.services.database.limits, 'hit', 'hitEach', 'release', 'releaseEach');
+	failAsFull(app.services.database.limits, 'hit', 'hitEach', 'release', 'releaseEach');
 	for (let n = 0; n < 12; n++) t.is((await new Client(app).post('/api/login', credentials)).statusCode, 200);
 	await guesses(t, app);
 });
 
-test('without room for a session signing in says that the disk is full', async (t) => {
+test('a sign-in whose session can’t be stored on a full disk is answered 507', async (t) => {
 	const app = await testApp(t);
 	await new Client(app).register('ada');
-	fill(app.services.database.sessions, 'add');
+	failAsFull(app.services.database.sessions, 'add');
 	const answer = await new Client(app).post('/api/login', credentials);
 	t.is(answer.statusCode, 507);
 	t.is(json(answer).code, 'STORAGE_FULL');

@@ -11,22 +11,22 @@ import { until } from '../until.js';
 
 const users = (app: TestApp) => readdir(path.join(app.filesDir, 'users')).then((names) => names.sort());
 
-/** Every method of `target` throws once `after` calls of all have been answered. */
-function dying<T extends object>(target: T, calls: { left: number }, names: readonly (keyof T)[]): T {
+/** The named methods of `target` throw once `calls.left` calls, of all such targets together, have been answered. */
+function crashing<T extends object>(target: T, calls: { left: number }, names: readonly (keyof T)[]): T {
 	return new Proxy(target, {
 		get(from, name) {
 			const value: unknown = Reflect.get(from, name);
 			if (typeof value !== 'function') return value;
 			if (!names.includes(name as keyof T)) return value.bind(from);
-			return (...words: unknown[]) => {
+			return (...values: unknown[]) => {
 				if (calls.left-- <= 0) throw new Error('The process died.');
-				return value.apply(from, words);
+				return value.apply(from, values);
 			};
 		},
 	});
 }
 
-test('a rename that was cut off anywhere goes on when it is run again, and nobody signs in meanwhile', async (t) => {
+test('a rename that is interrupted at any step is completed when it is run again, and the user can’t sign in meanwhile', async (t) => {
 	const app = await testApp(t);
 	const { database, storage, accounts, links } = app.services;
 	const renames = database.keyValues('user-renames');
@@ -38,9 +38,9 @@ test('a rename that was cut off anywhere goes on when it is run again, and nobod
 		const { token } = json(await ada.post('/api/generateTempLink', { filePath: 'a.txt', expiration: '1d' }));
 		const calls = { left: survived };
 		const parts = {
-			users: dying(database.users, calls, ['rename', 'setDisabled']),
-			renames: dying(renames, calls, ['set', 'remove']),
-			storage: dying(storage, calls, ['move']),
+			users: crashing(database.users, calls, ['rename', 'setDisabled']),
+			renames: crashing(renames, calls, ['set', 'remove']),
+			storage: crashing(storage, calls, ['move']),
 			homes: () => homesOnDisk(storage),
 		};
 		const first = await renameUser(from, to, parts).then(
@@ -51,7 +51,7 @@ test('a rename that was cut off anywhere goes on when it is run again, and nobod
 			t.is(first.message, 'The process died.');
 			const [name = from] = [from, to].filter((each) => each === to && survived > 1);
 			const answer = await new Client(app).post('/api/login', { username: name, password: 'correct horse' });
-			// Before the name has changed nothing has happened; once the home has moved all has.
+			// Before the name has changed, sign-ins by the old one still work; the user can’t sign in from then until the account is enabled again.
 			if (survived > 1 && survived < 4) t.is(answer.statusCode, 401, `after ${survived} steps`);
 			await accounts.rename(from, to);
 		}
@@ -59,15 +59,19 @@ test('a rename that was cut off anywhere goes on when it is run again, and nobod
 		t.like(await database.users.find(to), { username: to, isDisabled: false });
 		t.is(await readFile(path.join(app.filesDir, 'users', to, 'a.txt'), 'utf8'), 'A');
 		t.false((await users(app)).includes(from));
-		t.is((await new Client(app).get(`/api/temp/${token}`)).payload, 'A', 'links go on');
+		t.is((await new Client(app).get(`/api/temp/${token}`)).payload, 'A', 'the link still works');
 		t.is((await links.list()).filter(({ state }) => state !== 'good').length, 0);
-		await t.throwsAsync(() => accounts.rename(from, to), { message: `There is no user ${from}.` }, 'all is done');
+		await t.throwsAsync(
+			() => accounts.rename(from, to),
+			{ message: `There is no user ${from}.` },
+			'the rename has ended',
+		);
 		if (first === undefined) break;
 		t.true(survived < 10);
 	}
 });
 
-test('a rename takes no name that is somebody’s, and no home', async (t) => {
+test('a rename to a taken, invalid or unchanged name is refused, and a disabled user stays disabled', async (t) => {
 	const app = await testApp(t);
 	const { accounts, database } = app.services;
 	const ada = await new Client(app).register('ada');
@@ -80,16 +84,16 @@ test('a rename takes no name that is somebody’s, and no home', async (t) => {
 	}
 	await t.throwsAsync(() => accounts.rename('ada', '../x'), { message: /^A user name has/ });
 	await t.throwsAsync(() => accounts.rename('ada', 'ada'), { message: /already/ });
-	t.true(json(await ada.get('/api/checkLoginStatus')).isLoggedIn, 'what is refused changes nothing');
+	t.true(json(await ada.get('/api/checkLoginStatus')).isLoggedIn, 'a refused rename ends no session');
 	await accounts.rename('ada', 'Ada');
 	t.like(await database.users.find('ada'), { username: 'Ada', isDisabled: false });
 	t.deepEqual(await users(app), ['Ada', 'anonymous', 'bob', 'gone']);
 	await accounts.setDisabled('bob', true);
 	await accounts.rename('bob', 'Robert');
-	t.like(await database.users.find('robert'), { isDisabled: true }, 'who was disabled stays so');
+	t.like(await database.users.find('robert'), { isDisabled: true }, 'a disabled user stays disabled');
 });
 
-test('what arrives for a user who was renamed meanwhile is refused, and makes no home of the old name', async (t) => {
+test('an upload that ends after its user was renamed is refused, and creates no home of the old name', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const { body, type } = form([file('late.txt', 'late')]);
@@ -106,7 +110,7 @@ test('what arrives for a user who was renamed meanwhile is refused, and makes no
 	socket.write(`${head.join('\r\n')}\r\n\r\n`);
 	socket.write(body.subarray(0, -10));
 	const staging = path.join(app.filesDir, '.stowage/staging');
-	await until('bytes have arrived', async () => (await readdir(staging)).length > 0);
+	await until('a file is staged', async () => (await readdir(staging)).length > 0);
 	await app.services.accounts.rename('ada', 'lovelace');
 	socket.write(body.subarray(-10));
 	t.regex(await text(socket), /^HTTP\/1\.1 409 [\s\S]*The account was changed meanwhile/);
@@ -114,7 +118,7 @@ test('what arrives for a user who was renamed meanwhile is refused, and makes no
 	t.deepEqual(await readdir(path.join(app.filesDir, 'users/lovelace')), ['Public']);
 });
 
-test('the files of a removed user stay, go, or move to another one', async (t) => {
+test('the files of a removed user are kept, deleted or moved to another user', async (t) => {
 	const app = await testApp(t);
 	const { accounts, database } = app.services;
 	for (const name of ['keep', 'delete', 'move', 'bob']) {
@@ -136,10 +140,10 @@ test('the files of a removed user stay, go, or move to another one', async (t) =
 	await new Client(app).register('later');
 	await rm(path.join(app.filesDir, 'users/later'), { recursive: true });
 	await accounts.remove('later', { kind: 'delete' });
-	t.is(await database.users.find('later'), undefined, 'a home that is gone is no hindrance');
+	t.is(await database.users.find('later'), undefined, 'a user without a home can be removed');
 });
 
-test('files that go to somebody on another disk are compared before they go, and nothing is left out', async (t) => {
+test('a removed user’s files move to another disk only if all of them can be copied and none changes meanwhile', async (t) => {
 	const app = await testApp(t);
 	const { accounts, rootAdministration, storage } = app.services;
 	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
@@ -159,8 +163,8 @@ test('files that go to somebody on another disk are compared before they go, and
 	await rm(path.join(home, 'archive'));
 
 	const copy = storage.copy.bind(storage);
-	storage.copy = async (...words) => {
-		const made = await copy(...words);
+	storage.copy = async (...values) => {
+		const made = await copy(...values);
 		await writeFile(path.join(home, 'late.jpg'), 'late');
 		return made;
 	};

@@ -2,7 +2,7 @@ import test from 'ava';
 import { SessionSubscriptions } from '../../src/accounts/SessionSubscriptions.js';
 import { until } from '../until.js';
 
-test('all sessions are looked up together, and who subscribed to one that has ended is told, as long as they want to be', async (t) => {
+test('all subscribed sessions are looked up in one call, and the current subscribers of an ended one are notified', async (t) => {
 	const lookups: (readonly string[])[] = [];
 	const alive = new Set(['a', 'b', 'c']);
 	const subscriptions = new SessionSubscriptions(async (idHashes) => {
@@ -14,12 +14,12 @@ test('all sessions are looked up together, and who subscribed to one that has en
 	t.teardown(() => {
 		for (const unsubscribe of unsubscribes) unsubscribe();
 	});
-	await until('they are looked up', async () => lookups.length > 0);
+	await until('the sessions are looked up', async () => lookups.length > 0);
 	t.deepEqual(lookups[0], ['a', 'b', 'c']);
 	t.deepEqual(ended, []);
 	unsubscribes[3]?.();
 	alive.clear();
 	alive.add('a');
-	await until('one has ended', async () => ended.length > 0);
+	await until('a subscriber is notified', async () => ended.length > 0);
 	t.deepEqual([...new Set(ended)], ['b']);
 });

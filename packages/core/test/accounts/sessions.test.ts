@@ -3,7 +3,7 @@ import { Client, json, type TestApp, testApp } from '../testApp.js';
 
 const password = 'correct horse';
 
-/** A further client of somebody who has an account. */
+/** Another signed-in client of an existing user. */
 async function signedIn(app: TestApp, username: string, headers: Record<string, string> = {}): Promise<Client> {
 	const client = new Client(app);
 	const answer = await client.post('/api/login', { username, password }, headers);
@@ -13,7 +13,7 @@ async function signedIn(app: TestApp, username: string, headers: Record<string, 
 
 const isSignedIn = async (client: Client) => json(await client.get('/api/checkLoginStatus')).isLoggedIn as boolean;
 
-test('people see their sessions, end one of them, or all others', async (t) => {
+test('users can list their own sessions, end one of them, and end all others', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const phone = await signedIn(app, 'ada', { 'user-agent': 'Phone\ttest' });
@@ -28,7 +28,7 @@ test('people see their sessions, end one of them, or all others', async (t) => {
 	t.notRegex(JSON.stringify(listed), /[0-9a-f]{64}/, 'no hash of a secret');
 	t.false(listed.some(({ id }) => ada.cookie?.includes(String(id))));
 
-	t.is((await bob.call('DELETE', `/api/sessions/${ofPhone?.id}`)).statusCode, 404, 'not his');
+	t.is((await bob.call('DELETE', `/api/sessions/${ofPhone?.id}`)).statusCode, 404, 'another user’s session');
 	t.is((await ada.call('DELETE', '/api/sessions/0123456789abcdef')).statusCode, 404);
 	t.true(await isSignedIn(phone));
 	t.is((await ada.call('DELETE', `/api/sessions/${ofPhone?.id}`)).statusCode, 200);
@@ -46,7 +46,7 @@ test('people see their sessions, end one of them, or all others', async (t) => {
 		t.is((await new Client(app).call(method, url)).statusCode, 401, `${method} ${url}`);
 });
 
-test('a new password ends every other session and gives this one a new id', async (t) => {
+test('changing the password ends every other session and replaces the cookie of this one', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const phone = await signedIn(app, 'ada');
@@ -57,7 +57,7 @@ test('a new password ends every other session and gives this one a new id', asyn
 	t.is((await change(ada, password, 'another horse', 'another house')).statusCode, 400);
 	t.is((await change(ada, password, 'short')).statusCode, 400);
 	t.is((await change(new Client(app), password, 'another horse')).statusCode, 401);
-	t.true(await isSignedIn(phone), 'what was refused ended nothing');
+	t.true(await isSignedIn(phone), 'a refused change ends no session');
 
 	const old = ada.cookie;
 	t.is((await change(ada, password, 'another horse')).statusCode, 200);
@@ -71,7 +71,7 @@ test('a new password ends every other session and gives this one a new id', asyn
 	t.is((await new Client(app).post('/api/login', { username: 'ada', password: 'another horse' })).statusCode, 200);
 });
 
-test('tries at the current password are counted as sign-ins are', async (t) => {
+test('wrong current passwords are limited as failed sign-ins are', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const statuses = new Set<number>();

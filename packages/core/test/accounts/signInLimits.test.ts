@@ -12,13 +12,13 @@ function signIn(client: Client, username: string, from: string, given = password
 
 const guess = (app: TestApp, username: string, from: string) => signIn(new Client(app), username, from, 'wrong guess');
 
-/** Hashes that cost nothing, for tests of what is counted rather than of what it costs. */
-function withoutCost(app: TestApp): void {
+/** Compares passwords without a hash, for tests of how attempts are counted rather than of their cost. */
+function withoutHashes(app: TestApp): void {
 	app.server.providers.auth.get('password').verify = async (secret, given) =>
 		secret !== undefined && given === password;
 }
 
-/** The time of day stands until it is moved: the guesses of a minute may take longer. */
+/** A time of day that only the test advances: all guesses must fall into one minute, however slow the machine is. */
 function frozenClock() {
 	let time = Date.now();
 	return {
@@ -30,16 +30,17 @@ function frozenClock() {
 }
 
 /**
- * Whose turn it is: how many hashes of others end before that of somebody who comes last. None ends before they have come: who comes later finds the others waiting, whatever a hash costs.
+ * Counts the sign-ins and registrations that have arrived, and the hashes that end before that of `name`, who signs in last. No hash ends before that sign-in has arrived, so that it is
+ * queued behind all others, whatever a hash costs.
  */
-function watchHashes(app: TestApp, name: string): { arrived(): number; overtaken(): number } {
+function watchHashes(app: TestApp, name: string): { arrived(): number; endedBefore(): number } {
 	const provider = app.server.providers.auth.get('password');
 	const { accounts } = app.services;
 	const { signIn, signUp } = accounts;
 	const { verify, protect } = provider;
 	let arrived = 0;
 	let ended = 0;
-	let overtaken = Number.NaN;
+	let endedBefore = Number.NaN;
 	let begin = () => {};
 	const begun = new Promise<void>((resolve) => {
 		begin = resolve;
@@ -55,10 +56,10 @@ function watchHashes(app: TestApp, name: string): { arrived(): number; overtaken
 	};
 	provider.verify = async (secret, given) => {
 		await begun;
-		const fits = await verify(secret, given);
-		if (given === `${password} of ${name}`) overtaken = ended;
+		const isValid = await verify(secret, given);
+		if (given === `${password} of ${name}`) endedBefore = ended;
 		ended++;
-		return fits;
+		return isValid;
 	};
 	provider.protect = async (given) => {
 		await begun;
@@ -66,25 +67,25 @@ function watchHashes(app: TestApp, name: string): { arrived(): number; overtaken
 		ended++;
 		return secret;
 	};
-	return { arrived: () => arrived, overtaken: () => overtaken };
+	return { arrived: () => arrived, endedBefore: () => endedBefore };
 }
 
-test('many who sign in at once from one address all get in, and keep nobody elsewhere waiting', async (t) => {
+test('forty concurrent sign-ins from one address all succeed, and one from another address is served before most of them', async (t) => {
 	const app = await testApp(t, proxied);
 	await new Client(app).register('bob', `${password} of bob`);
 	const secret = await app.server.providers.auth.get('password').protect(password);
 	for (let n = 0; n < 40; n++) await app.services.database.users.add({ username: `user${n}`, secret });
 	const hashes = watchHashes(app, 'bob');
 	const many = Array.from({ length: 40 }, (_, n) => signIn(new Client(app), `user${n}`, '203.0.113.5'));
-	await until('all are at it', () => hashes.arrived() === 40);
+	await until('all requests have arrived', () => hashes.arrived() === 40);
 	const bob = await signIn(new Client(app), 'bob', '203.0.113.6', `${password} of bob`);
 	const statuses = (await Promise.all(many)).map(({ statusCode }) => statusCode);
 	t.is(bob.statusCode, 200);
-	t.true(hashes.overtaken() < 12, `${hashes.overtaken()} others came first`);
+	t.true(hashes.endedBefore() < 12, `${hashes.endedBefore()} others were served first`);
 	t.deepEqual(statuses, Array(40).fill(200));
 });
 
-test('accounts that are made by the dozen from one address keep nobody elsewhere waiting', async (t) => {
+test('a sign-in from another address is served before most of forty concurrent registrations from one address', async (t) => {
 	const app = await testApp(t, proxied);
 	await new Client(app).register('bob', `${password} of bob`);
 	const hashes = watchHashes(app, 'bob');
@@ -92,18 +93,18 @@ test('accounts that are made by the dozen from one address keep nobody elsewhere
 		const body = { username: `user${n}`, password, passwordConfirm: password };
 		return new Client(app).post('/api/register', body, { 'x-forwarded-for': '203.0.113.5' });
 	});
-	await until('all are at it', () => hashes.arrived() === 40);
+	await until('all requests have arrived', () => hashes.arrived() === 40);
 	const bob = await signIn(new Client(app), 'bob', '203.0.113.6', `${password} of bob`);
 	await Promise.all(many);
 	t.is(bob.statusCode, 200);
-	t.true(hashes.overtaken() < 12, `${hashes.overtaken()} others came first`);
+	t.true(hashes.endedBefore() < 12, `${hashes.endedBefore()} others were served first`);
 });
 
-test('one address has 30 wrong guesses a minute and 300 a day over all names, with waits that grow', async (t) => {
+test('an address has 30 wrong passwords a minute and 300 a day over all names, with waits that double', async (t) => {
 	const clock = frozenClock();
 	const app = await testApp(t, proxied, clock);
 	await new Client(app).register('ada');
-	withoutCost(app);
+	withoutHashes(app);
 	const waits: number[] = [];
 	let guesses = 0;
 	let seconds = 0;
@@ -118,8 +119,12 @@ test('one address has 30 wrong guesses a minute and 300 a day over all names, wi
 		waits.push(wait);
 		if (waits.length === 1) {
 			t.is(guesses, 30);
-			t.is((await signIn(new Client(app), 'ada', '203.0.113.6')).statusCode, 200, 'others go on');
-			t.is((await signIn(new Client(app), 'ada', '203.0.113.5')).statusCode, 429, 'a right one tells them nothing');
+			t.is((await signIn(new Client(app), 'ada', '203.0.113.6')).statusCode, 200, 'another address can sign in');
+			t.is(
+				(await signIn(new Client(app), 'ada', '203.0.113.5')).statusCode,
+				429,
+				'the right password is refused as well',
+			);
 		}
 		seconds += wait;
 		clock.advance(wait);
@@ -127,10 +132,10 @@ test('one address has 30 wrong guesses a minute and 300 a day over all names, wi
 	t.is(guesses, 300);
 	t.deepEqual(waits.slice(0, -1), [60, 120, 240, 480, 960, 1920, 3840, 7680, 15_360]);
 	t.true((waits.at(-1) ?? 0) > 15_360);
-	t.is((await signIn(new Client(app), 'ada', '203.0.113.5')).statusCode, 200, 'a new day');
+	t.is((await signIn(new Client(app), 'ada', '203.0.113.5')).statusCode, 200, 'after a day');
 });
 
-let places = 0;
+let addresses = 0;
 
 /** Seconds to wait if a guess was refused, nothing if it was wrong. */
 type Guess = (app: TestApp, username: string, from: string) => Promise<number | undefined>;
@@ -149,51 +154,51 @@ const guessByService: Guess = async (app, username, from) => {
 	throw error;
 };
 
-/** Guesses from many places, none of which was there before, until no stranger may try any more. */
-async function attackFromEverywhere(
+/** Guesses from many addresses that were not used before, until unknown clients are refused. */
+async function guessFromManyAddresses(
 	app: TestApp,
 	username: string,
 	guess: Guess = guessByService,
 ): Promise<{ guesses: number; wait: number }> {
 	for (let guesses = 0; guesses < 1000; guesses++) {
-		if (guesses % 8 === 0) places++;
-		const wait = await guess(app, username, `198.51.${places >> 8}.${places & 255}`);
+		if (guesses % 8 === 0) addresses++;
+		const wait = await guess(app, username, `198.51.${addresses >> 8}.${addresses & 255}`);
 		if (wait !== undefined) return { guesses, wait };
 	}
-	throw new Error('Strangers may go on guessing.');
+	throw new Error('Unknown clients are not limited.');
 }
 
-test('guesses from everywhere at one account are bounded, and whoever signed in to it before still gets in', async (t) => {
+test('guesses at one account from many addresses are limited, and a client that signed in to it before still can', async (t) => {
 	const clock = frozenClock();
 	const app = await testApp(t, proxied, clock);
 	const laptop = await new Client(app).register('ada');
 	const bob = await new Client(app).register('bob');
-	withoutCost(app);
-	t.is((await attackFromEverywhere(app, 'ada', guessByHttp)).guesses, 100);
-	t.is((await attackFromEverywhere(app, 'nobody', guessByHttp)).guesses, 100, 'a name that nobody has is no different');
+	withoutHashes(app);
+	t.is((await guessFromManyAddresses(app, 'ada', guessByHttp)).guesses, 100);
+	t.is((await guessFromManyAddresses(app, 'nobody', guessByHttp)).guesses, 100, 'an unknown name has the same limit');
 	t.is((await signIn(new Client(app), 'ada', '203.0.113.5')).statusCode, 429);
-	t.is((await signIn(bob, 'ada', '203.0.113.5')).statusCode, 429, 'to be known elsewhere is worth nothing here');
+	t.is((await signIn(bob, 'ada', '203.0.113.5')).statusCode, 429, 'a client that is known to another account only');
 	await laptop.get('/api/logout');
 	t.is((await signIn(laptop, 'ada', '203.0.113.5')).statusCode, 200);
 	t.is((await signIn(laptop, 'bob', '203.0.113.5')).statusCode, 200);
-	t.is((await signIn(laptop, 'ada', '203.0.113.5')).statusCode, 200, 'it is known to both');
+	t.is((await signIn(laptop, 'ada', '203.0.113.5')).statusCode, 200, 'the client is known to both accounts');
 
 	let wrong = 0;
 	while ((await signIn(laptop, 'ada', `203.0.113.${10 + Math.floor(wrong / 8)}`, 'wrong guess')).statusCode === 401)
 		wrong++;
-	t.is(wrong, 30, 'it is known, not trusted');
+	t.is(wrong, 30, 'a known client is limited as well');
 	t.is((await signIn(laptop, 'ada', '203.0.113.5')).statusCode, 429);
 });
 
-test('guesses from everywhere at one account wait longer and longer, but its owner never more than two hours', async (t) => {
+test('the waits after guesses at one account from many addresses double, up to two hours', async (t) => {
 	const clock = frozenClock();
 	const app = await testApp(t, proxied, clock);
 	await new Client(app).register('ada');
-	withoutCost(app);
+	withoutHashes(app);
 	const waits: number[] = [];
 	let guesses = 0;
 	for (let seconds = 0; seconds < 24 * 60 * 60; seconds += waits.at(-1) ?? 0) {
-		const { guesses: more, wait } = await attackFromEverywhere(app, 'ada');
+		const { guesses: more, wait } = await guessFromManyAddresses(app, 'ada');
 		guesses += more;
 		waits.push(wait);
 		clock.advance(wait);
@@ -201,15 +206,19 @@ test('guesses from everywhere at one account wait longer and longer, but its own
 	t.deepEqual(waits.slice(0, 9), [60, 120, 240, 480, 960, 1920, 3840, 7200, 7200]);
 	t.is(Math.max(...waits), 7200);
 	t.is(guesses, waits.length * 100);
-	t.is((await signIn(new Client(app), 'ada', '203.0.113.5')).statusCode, 200, 'once the last wait is over');
+	t.is(
+		(await signIn(new Client(app), 'ada', '203.0.113.5')).statusCode,
+		200,
+		'the owner can sign in after the last wait',
+	);
 });
 
-test('a client is known until the password changes, and half a year at most', async (t) => {
+test('a client is known to an account until its password changes, for half a year at most', async (t) => {
 	const clock = frozenClock();
 	const app = await testApp(t, proxied, clock);
 	const laptop = await new Client(app).register('ada');
-	withoutCost(app);
-	await attackFromEverywhere(app, 'ada');
+	withoutHashes(app);
+	await guessFromManyAddresses(app, 'ada');
 	const thief = new Client(app);
 	thief.device = laptop.device;
 	t.is((await signIn(laptop, 'ada', '203.0.113.5')).statusCode, 200);
@@ -220,11 +229,11 @@ test('a client is known until the password changes, and half a year at most', as
 	clock.advance(60 * 60);
 	t.is((await signIn(laptop, 'ada', '203.0.113.5')).statusCode, 200);
 	clock.advance(180 * 24 * 60 * 60);
-	await attackFromEverywhere(app, 'ada');
+	await guessFromManyAddresses(app, 'ada');
 	t.is((await signIn(laptop, 'ada', '203.0.113.5')).statusCode, 429);
 });
 
-test('the cookie of a known client grants nothing, and is as well protected as that of a session', async (t) => {
+test('the device cookie opens no session, is not set by a failed sign-in, and is HttpOnly, SameSite=Lax and, over https, Secure', async (t) => {
 	const app = await testApp(t);
 	const username = 'ada';
 	const answer = await new Client(app).post('/api/register', { username, password, passwordConfirm: password });
@@ -240,7 +249,7 @@ test('the cookie of a known client grants nothing, and is as well protected as t
 	t.regex(overHttps.headers['set-cookie']?.[1] ?? '', /^__Host-device=.*; Secure; HttpOnly; SameSite=Lax; Path=\/$/);
 });
 
-test('a cookie of that name that is not ours changes nothing', async (t) => {
+test('an invalid device cookie does not prevent a sign-in', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	for (const value of [
@@ -256,7 +265,7 @@ test('a cookie of that name that is not ours changes nothing', async (t) => {
 	}
 });
 
-test('what was counted is known to other processes and after a restart', async (t) => {
+test('failed sign-ins count at another process over the same database as well', async (t) => {
 	const clock = frozenClock();
 	const app = await testApp(t, proxied, clock);
 	await new Client(app).register('ada');
