@@ -1,3 +1,3 @@
-// One process for all.
+// All of these tests run in one process.
 import './isEntry.test.js';
 import './listOf.test.js';

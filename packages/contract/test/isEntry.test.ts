@@ -2,12 +2,12 @@ import { isEntry, schemas } from '@stowage/contract';
 import test from 'ava';
 import fc from 'fast-check';
 
-const odd = fc.oneof(
+const anyValue = fc.oneof(
 	fc.jsonValue(),
 	fc.constant(undefined),
 	fc.constantFrom('file', 'directory', true, false, null, 0),
 );
-const sound = {
+const validEntry = {
 	name: fc.string(),
 	path: fc.string(),
 	type: fc.constantFrom('file', 'directory'),
@@ -18,23 +18,23 @@ const sound = {
 	protected: fc.constant(true),
 };
 
-test('the check by hand takes what the schema takes, and nothing else', (t) => {
-	let taken = 0;
+test('isEntry accepts exactly the values that the schema accepts', (t) => {
+	let accepted = 0;
 	let refused = 0;
 	const agree = (value: unknown) => {
 		const parsed = schemas.entry.safeParse(value);
-		if (parsed.success) taken++;
+		if (parsed.success) accepted++;
 		else refused++;
 		t.is(isEntry(value), parsed.success, JSON.stringify(value));
 	};
 	fc.assert(fc.property(fc.jsonValue(), agree));
-	fc.assert(fc.property(fc.record(sound, { requiredKeys: ['name', 'path', 'type', 'size', 'mtime'] }), agree));
-	// Sound ones of which one field is odd or missing.
+	fc.assert(fc.property(fc.record(validEntry, { requiredKeys: ['name', 'path', 'type', 'size', 'mtime'] }), agree));
+	// Valid entries with one field replaced or missing.
 	fc.assert(
-		fc.property(fc.record(sound), fc.constantFrom(...Object.keys(sound)), odd, (entry, key, value) =>
+		fc.property(fc.record(validEntry), fc.constantFrom(...Object.keys(validEntry)), anyValue, (entry, key, value) =>
 			agree(JSON.parse(JSON.stringify({ ...entry, [key]: value }))),
 		),
 		{ numRuns: 1000 },
 	);
-	t.true(taken > 100 && refused > 100, `${taken} taken, ${refused} refused`);
+	t.true(accepted > 100 && refused > 100, `${accepted} accepted, ${refused} refused`);
 });

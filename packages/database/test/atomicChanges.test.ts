@@ -15,9 +15,9 @@ test.after.always(() => mariadb?.close());
 
 interface Bench {
 	db: Database;
-	/** Lets no session be deleted any more. */
+	/** Makes every deletion of a session fail. */
 	breakSessions(): Promise<void>;
-	/** Runs a statement beside the database's own. */
+	/** Runs a statement through another connection. */
 	run(sql: string): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ const dialects: Record<string, (t: ExecutionContext) => Promise<Bench>> = {
 };
 
 for (const [name, open] of Object.entries(dialects)) {
-	test(`${name}: an account is changed and its sessions ended in one commit, or neither`, async (t) => {
+	test(`${name}: a change of an account and the end of its sessions are one transaction`, async (t) => {
 		const { db, breakSessions } = await open(t);
 		const alice = await db.users.add({ username: 'alice', secret: 'old' });
 		await db.sessions.add('hash', alice);
@@ -66,7 +66,7 @@ for (const [name, open] of Object.entries(dialects)) {
 		t.truthy(await db.sessions.find('hash', Date.now()));
 	});
 
-	test(`${name}: a session of a former generation is none, also where no lock kept it from beginning`, async (t) => {
+	test(`${name}: a session of an outdated generation of its user is not found, and is swept`, async (t) => {
 		const { db, run } = await open(t);
 		const ends: Record<string, (id: string) => Promise<unknown>> = {
 			password: (id) => db.users.setSecret(id, 'new'),
@@ -82,7 +82,7 @@ for (const [name, open] of Object.entries(dialects)) {
 			const alice = await db.users.add({ username: how, secret: 'old' });
 			await end(alice.id);
 			const now = Date.now();
-			// As another node of a cluster adds it, which has not heard of the change.
+			// As added by another node of a cluster that does not have the change yet.
 			await run(
 				`insert into sessions (id_hash, user_id, created_at, last_seen_at, generation) values ('${how}', '${alice.id}', ${now}, ${now}, ${alice.generation})`,
 			);

@@ -5,11 +5,11 @@ import test from 'ava';
 import { runProgram, startProgram } from './program.js';
 import { temporaryFolder } from './temporaryFolder.js';
 
-test('several processes that begin with an empty folder migrate once, and count each try once', async (t) => {
+test('processes that start at once with an empty folder migrate it once and count each hit of a limit once', async (t) => {
 	const folder = await temporaryFolder();
 	t.teardown(folder.remove);
 	const url = `sqlite:${folder.path}/stowage.db`;
-	const ends = await Promise.all([1, 2, 3, 4].map(() => runProgram('countTries', url, '50')));
+	const ends = await Promise.all([1, 2, 3, 4].map(() => runProgram('hitLimit', url, '50')));
 	for (const end of ends) t.is(end.code, 0, end.errors);
 	const counts = ends.flatMap((end) => end.lines.map(Number)).sort((a, b) => a - b);
 	t.deepEqual(
@@ -18,13 +18,13 @@ test('several processes that begin with an empty folder migrate once, and count 
 	);
 });
 
-test('two databases on one file in one process do not wait for each other forever', async (t) => {
+test('two databases on one file in one process do not deadlock', async (t) => {
 	const folder = await temporaryFolder();
 	t.teardown(folder.remove);
 	const url = `sqlite:${folder.path}/stowage.db`;
 	const [one, two] = await Promise.all([openDatabase(url), openDatabase(url)]);
-	const tries = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? one : two).limits.hit('key', 60_000, 1000));
-	const counts = (await Promise.all(tries)).map(({ count }) => count).sort((a, b) => a - b);
+	const hits = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? one : two).limits.hit('key', 60_000, 1000));
+	const counts = (await Promise.all(hits)).map(({ count }) => count).sort((a, b) => a - b);
 	t.deepEqual(
 		counts,
 		Array.from({ length: 40 }, (_, index) => index + 1),
@@ -33,7 +33,7 @@ test('two databases on one file in one process do not wait for each other foreve
 	await two.close();
 });
 
-test('a file that another program locks for a moment is waited for, without blocking the process', async (t) => {
+test('a write waits for the lock of another program without blocking the event loop', async (t) => {
 	const folder = await temporaryFolder();
 	t.teardown(folder.remove);
 	const path = `${folder.path}/stowage.db`;
@@ -41,13 +41,13 @@ test('a file that another program locks for a moment is waited for, without bloc
 	t.teardown(db.close);
 	const holder = startProgram('holdLock', path);
 	t.teardown(holder.release);
-	await holder.spoke;
+	await holder.firstOutput;
 	let isAdded = false;
 	const adding = db.users.add({ username: 'alice', secret: 's' }).then(() => {
 		isAdded = true;
 	});
-	// A process that stands still while it waits gets no turn in which it could let the holder go.
-	for (let turns = 0; turns < 20; turns++) await wait(10);
+	// Waiting that blocked the event loop would prevent the release of the lock below.
+	for (let rounds = 0; rounds < 20; rounds++) await wait(10);
 	t.false(isAdded);
 	holder.release();
 	await adding;
@@ -55,7 +55,7 @@ test('a file that another program locks for a moment is waited for, without bloc
 	t.truthy(await db.users.find('alice'));
 });
 
-test('nobody who reads waits for those who wait to write', async (t) => {
+test('reads do not wait for writes that wait for the lock', async (t) => {
 	const folder = await temporaryFolder();
 	t.teardown(folder.remove);
 	const path = `${folder.path}/stowage.db`;
@@ -65,7 +65,7 @@ test('nobody who reads waits for those who wait to write', async (t) => {
 	await db.sessions.add('hash', alice);
 	const holder = startProgram('holdLock', path);
 	t.teardown(holder.release);
-	await holder.spoke;
+	await holder.firstOutput;
 	const settled: string[] = [];
 	const write = (name: string, work: Promise<unknown>) =>
 		work.then(
@@ -86,19 +86,19 @@ test('nobody who reads waits for those who wait to write', async (t) => {
 	await Promise.all(writes);
 	t.is(settled.length, 3);
 	const isWritten = settled.includes('another');
-	t.is((await db.users.list()).length, isWritten ? 2 : 1, 'what was written is read');
+	t.is((await db.users.list()).length, isWritten ? 2 : 1, 'a read returns committed writes');
 });
 
-test('a start waits as long as another program holds the file, be it migrating a large one', async (t) => {
+test('opening waits for the lock of another program, longer than a statement would', async (t) => {
 	const folder = await temporaryFolder();
 	t.teardown(folder.remove);
 	const path = `${folder.path}/stowage.db`;
 	await (await openDatabase(`sqlite:${path}`)).close();
 	const holder = startProgram('holdLock', path);
 	t.teardown(holder.release);
-	await holder.spoke;
+	await holder.firstOutput;
 	const opening = openDatabase(`sqlite:${path}`);
-	// Longer than a statement waits.
+	// Longer than the timeout of a statement.
 	t.is(await Promise.race([opening.then(() => 'open'), wait(6000, 'waiting')]), 'waiting');
 	holder.release();
 	const db = await opening;
@@ -106,7 +106,7 @@ test('a start waits as long as another program holds the file, be it migrating a
 	t.truthy(await db.users.add({ username: 'alice', secret: 's' }));
 });
 
-test('a file that stays locked is unavailable after a while, and works again afterwards', async (t) => {
+test('a write to a file that stays locked fails as unavailable, and writes work again after the lock is released', async (t) => {
 	const folder = await temporaryFolder();
 	t.teardown(folder.remove);
 	const path = `${folder.path}/stowage.db`;
@@ -114,7 +114,7 @@ test('a file that stays locked is unavailable after a while, and works again aft
 	t.teardown(db.close);
 	const holder = startProgram('holdLock', path);
 	t.teardown(holder.release);
-	await holder.spoke;
+	await holder.firstOutput;
 	const failure = await t.throwsAsync(() => db.users.add({ username: 'alice', secret: 's' }));
 	t.true(isFailure(failure, 'unavailable'), String(failure));
 	await db.ping();

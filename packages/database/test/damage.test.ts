@@ -6,14 +6,14 @@ import { temporaryFolder } from './temporaryFolder.js';
 
 const secret = '$argon2id$v=19$m=32768,t=3,p=1$c29tZXNhbHQ$';
 
-test('a file that is no database is refused with its name', async (t) => {
+test('a file that is not a database is refused with its path', async (t) => {
 	const { url, path } = await database(t);
 	await writeFile(path, 'This is a letter to my aunt, not a database.\n'.repeat(500));
 	const error = await t.throwsAsync(() => openDatabase(url), { instanceOf: DatabaseError });
 	t.is(error?.message, `The database is damaged, or is no database: ${path}`);
 });
 
-test('a file whose end is missing is refused', async (t) => {
+test('a truncated file is refused', async (t) => {
 	const { url, path } = await database(t);
 	const file = await open(path, 'r+');
 	await file.truncate(((await file.stat()).size * 3) / 4);
@@ -28,7 +28,7 @@ test('a folder in place of the file is refused', async (t) => {
 	t.regex(error?.message ?? '', /^The database file cannot be used: EISDIR/);
 });
 
-test('a damaged byte anywhere is told clearly, or does no harm to whose account is whose', async (t) => {
+test('a flipped bit anywhere causes a clear error, or no session with another user', async (t) => {
 	const { url, path } = await database(t);
 	const whole = await readFile(path);
 	const random = generator(20_300_101);
@@ -41,7 +41,7 @@ test('a damaged byte anywhere is told clearly, or does no harm to whose account 
 	}
 });
 
-/** Whether opening and reading gives a clear error, or the users that are there. */
+/** Whether opening and reading throws a clear error, or returns no session that belongs to another user. */
 async function isClearOrHarmless(url: string): Promise<boolean> {
 	let db: Awaited<ReturnType<typeof openDatabase>>;
 	try {
@@ -73,7 +73,7 @@ async function database(t: ExecutionContext): Promise<{ url: string; path: strin
 	return { url: `sqlite:${path}`, path };
 }
 
-/** Numbers between 0 and 1, the same ones each time. */
+/** Reproducible pseudo-random numbers from 0 to 1. */
 function generator(seed: number): () => number {
 	let state = seed;
 	return () => {

@@ -11,7 +11,7 @@ import { temporaryFolder } from './temporaryFolder.js';
 
 const run = promisify(execFile);
 
-test('SQLite syncs each commit to the disk, keeps a write-ahead log and checks references', async (t) => {
+test('SQLite syncs each commit to the disk, keeps a write-ahead log and checks foreign keys', async (t) => {
 	const folder = await temporaryFolder();
 	t.teardown(folder.remove);
 	const knex = await openSqlite(`${folder.path}/stowage.db`, allMigrations, Date.now);
@@ -21,14 +21,14 @@ test('SQLite syncs each commit to the disk, keeps a write-ahead log and checks r
 	t.deepEqual(await knex.raw('PRAGMA foreign_keys'), [{ foreign_keys: 1 }]);
 });
 
-test('no commit is synced, and no lock waited for, on the thread that answers requests', async (t) => {
+test('no commit is synced on the main thread', async (t) => {
 	const folder = await temporaryFolder();
 	t.teardown(folder.remove);
 	const log = `${folder.path}/calls`;
 	try {
 		await run('strace', ['-V']);
 	} catch {
-		t.log('there is no strace here');
+		t.log('strace is not installed');
 		t.pass();
 		return;
 	}
@@ -50,13 +50,13 @@ test('a transaction takes the write lock when it begins', async (t) => {
 	t.teardown(folder.remove);
 	const knex = await openSqlite(`${folder.path}/stowage.db`, allMigrations, Date.now);
 	t.teardown(() => knex.destroy());
-	const asked: string[] = [];
-	knex.on('query', ({ sql }: { sql: string }) => asked.push(sql));
+	const statements: string[] = [];
+	knex.on('query', ({ sql }: { sql: string }) => statements.push(sql));
 	await knex.transaction((transaction) => transaction('users'));
-	t.is(asked[0], 'BEGIN IMMEDIATE;');
+	t.is(statements[0], 'BEGIN IMMEDIATE;');
 });
 
-test('nothing that was acknowledged is lost when the process is killed', async (t) => {
+test('every acknowledged write survives a SIGKILL of the process', async (t) => {
 	const folder = await temporaryFolder();
 	t.teardown(folder.remove);
 	const url = `sqlite:${folder.path}/stowage.db`;
@@ -69,7 +69,7 @@ test('nothing that was acknowledged is lost when the process is killed', async (
 	t.is(users.length, 25);
 });
 
-test('the files of the database are for its owner only, also where they were not', async (t) => {
+test('opening restricts the database files to their owner, also those with other modes', async (t) => {
 	const folder = await temporaryFolder();
 	t.teardown(folder.remove);
 	const path = `${folder.path}/deep/er/stowage.db`;

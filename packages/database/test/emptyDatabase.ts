@@ -5,7 +5,7 @@ import { openDatabase } from '../src/index.js';
 
 let emptyDatabase: Promise<Buffer> | undefined;
 
-/** Puts an empty SQLite database there, as its migrations leave it. To run them costs ten times as much, and most tests begin so. */
+/** Creates a migrated, empty SQLite database from a copy in memory. Running the migrations for each test would take ten times as long. */
 export async function placeDatabase(file: string): Promise<void> {
 	emptyDatabase ??= makeDatabase();
 	await writeFile(file, await emptyDatabase, { mode: 0o600, flag: 'wx' });
@@ -16,7 +16,7 @@ async function makeDatabase(): Promise<Buffer> {
 	try {
 		const file = join(folder, 'stowage.db');
 		const database = await openDatabase(`sqlite:${file}`);
-		// Moves all that was written into the one file.
+		// Closing moves the write-ahead log into the file.
 		await database.close();
 		return await readFile(file);
 	} finally {

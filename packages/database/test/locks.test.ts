@@ -3,7 +3,7 @@ import { openDatabase } from '@stowage/database';
 import test from 'ava';
 import { temporaryFolder } from './temporaryFolder.js';
 
-test('opening a database again in the same process leaves the locks of those who use it', async (t) => {
+test('opening and closing a database again in the same process keeps the file locks of the first connection', async (t) => {
 	const folder = await temporaryFolder();
 	t.teardown(folder.remove);
 	const file = `${folder.path}/stowage.db`;
@@ -17,7 +17,7 @@ test('opening a database again in the same process leaves the locks of those who
 			.some((line) => line.includes(` ${process.pid} `) && line.includes(`:${ino} `));
 	t.true(await isLocked());
 	await (await openDatabase(`sqlite:${file}`)).close();
-	// Without them another process that closes the file takes itself for the last one, and takes the log away.
+	// Without the locks another process that closes the file would consider itself the last one and delete the log.
 	t.true(await isLocked());
 	t.truthy(await first.users.find('alice'));
 });

@@ -12,11 +12,11 @@ import { ownAddress } from '../../../test/ownAddress.js';
 const install = '/usr/bin/mariadb-install-db';
 const server = '/usr/sbin/mariadbd';
 
-/** Small, and made so at once. */
+/** Small, so that it starts quickly. */
 const engine = [
 	'--innodb-buffer-pool-size=32M',
 	'--innodb-log-file-size=16M',
-	// It is killed, but the power is not cut: what it wrote is with the system. A slow disk would only hold up the tests.
+	// A killed server loses nothing that it wrote, only a power cut would. Syncs would slow the tests down on a slow disk.
 	'--debug-no-sync',
 	'--innodb-flush-method=nosync',
 	'--skip-innodb-doublewrite',
@@ -26,15 +26,15 @@ const host = ownAddress();
 const port = 7422;
 
 /**
- * Runs the server and waits for a word on standard input. When the test process is gone, however it ended, the input is closed: then the
- * server ends too and its files go.
+ * Runs the server and waits for a command on standard input. When the test process ends, in whichever way, the input is closed: then the
+ * server is killed and its files are removed.
  */
-const keeper = `
+const supervisor = `
 	folder=$1; shift
 	"$@" & server=$!
 	echo "$server"
-	read -r word
-	case $word in
+	read -r command
+	case $command in
 		stop) kill -TERM "$server"; wait "$server" ;;
 		kill) kill -KILL "$server"; wait "$server" ;;
 		*) kill -KILL "$server"; wait "$server"; rm -rf -- "$folder" ;;
@@ -47,12 +47,12 @@ export interface MariaDb {
 	createDatabase(options?: { socket?: boolean }): Promise<string>;
 	/** Runs statements as the administrator. */
 	run(sql: string): Promise<void>;
-	/** Ends it as a service manager would. */
+	/** Stops it as a service manager would. */
 	stop(): Promise<void>;
-	/** Ends it as a power cut would. */
+	/** Kills it without a shutdown. */
 	kill(): Promise<void>;
 	start(): Promise<void>;
-	/** Stops it from answering; its connections stay open. Resolves once none of its threads runs any more. */
+	/** Suspends it; its connections stay open. Resolves once none of its threads is running. */
 	freeze(): Promise<void>;
 	thaw(): void;
 	/** Ends it and removes its files. */
@@ -61,7 +61,7 @@ export interface MariaDb {
 
 let shared: Promise<MariaDb> | undefined;
 
-/** One for all test files of this process that leave it running. Each may close it at the end. */
+/** Shared by all test files of this process that leave it running. Each may close it at its end. */
 export function sharedMariadb(): Promise<MariaDb> {
 	shared ??= startMariadb();
 	return shared;
@@ -79,21 +79,21 @@ export async function startMariadb(): Promise<MariaDb> {
 		await rm(folder, { recursive: true, force: true });
 		throw error;
 	}
-	let running: { keeper: ChildProcess; pid: number } | undefined;
+	let running: { supervisor: ChildProcess; pid: number } | undefined;
 	let databases = 0;
 
 	async function start(): Promise<void> {
 		running = await launch(folder, asRoot);
-		await answering(folder, running.pid);
+		await waitUntilAnswering(folder, running.pid);
 	}
 
-	async function end(word: 'stop' | 'kill' | 'remove'): Promise<void> {
+	async function end(command: 'stop' | 'kill' | 'remove'): Promise<void> {
 		if (running === undefined) return;
-		const { keeper } = running;
+		const { supervisor } = running;
 		running = undefined;
-		keeper.ref();
-		const ended = new Promise((resolve) => keeper.once('exit', resolve));
-		keeper.stdin?.end(`${word}\n`);
+		supervisor.ref();
+		const ended = new Promise((resolve) => supervisor.once('exit', resolve));
+		supervisor.stdin?.end(`${command}\n`);
 		await ended;
 	}
 
@@ -134,7 +134,7 @@ export async function startMariadb(): Promise<MariaDb> {
 }
 
 async function installDatabase(folder: string, asRoot: string[]): Promise<void> {
-	// A server that starts clears the temporary folder of what looks like its own, and so takes it from another that runs.
+	// A starting server removes temporary files that look like its own, also those of another running server.
 	await mkdir(join(folder, 'tmp'));
 	await promisify(execFile)(install, [
 		'--no-defaults',
@@ -147,7 +147,7 @@ async function installDatabase(folder: string, asRoot: string[]): Promise<void> 
 	]);
 }
 
-async function launch(folder: string, asRoot: string[]): Promise<{ keeper: ChildProcess; pid: number }> {
+async function launch(folder: string, asRoot: string[]): Promise<{ supervisor: ChildProcess; pid: number }> {
 	const options = [
 		'--no-defaults',
 		`--datadir=${folder}/data`,
@@ -158,26 +158,26 @@ async function launch(folder: string, asRoot: string[]): Promise<{ keeper: Child
 		`--bind-address=${host}`,
 		`--port=${port}`,
 		...engine,
-		// Nobody replicates it or looks at what it measures.
+		// Replication and metrics are not needed.
 		'--skip-log-bin',
 		'--performance-schema=off',
-		// Each test has connections of its own, and all run at once.
+		// Each test has connections of its own, and all tests run at once.
 		'--max-connections=1000',
 		...asRoot,
 	];
 	// In a session of its own, so that Ctrl+C reaches only the tests.
-	const child = spawn('/bin/sh', ['-c', keeper, 'keeper', folder, server, ...options], {
+	const child = spawn('/bin/sh', ['-c', supervisor, 'supervisor', folder, server, ...options], {
 		detached: true,
 		stdio: ['pipe', 'pipe', 'ignore'],
 	});
 	for await (const line of createInterface({ input: child.stdout })) {
 		child.unref();
-		return { keeper: child, pid: Number(line) };
+		return { supervisor: child, pid: Number(line) };
 	}
 	throw new Error('MariaDB was not started.');
 }
 
-async function answering(folder: string, pid: number): Promise<void> {
+async function waitUntilAnswering(folder: string, pid: number): Promise<void> {
 	while (await isRunning(pid)) {
 		try {
 			const connection = await mysql.createConnection({ host, port, user: 'root' });
@@ -194,13 +194,13 @@ function signal(pid: number | undefined, name: NodeJS.Signals): void {
 	if (pid !== undefined) process.kill(pid, name);
 }
 
-/** One that has ended stays as a zombie until its keeper asks for its end. */
+/** A server that has ended is a zombie until its supervisor waits for it. */
 async function isRunning(pid: number): Promise<boolean> {
 	const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z');
 	return !stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
 }
 
-/** Every thread has to have stopped: one that still runs may answer. */
+/** Every thread must be stopped: a running one may answer. */
 async function isFrozen(pid: number | undefined): Promise<boolean> {
 	const threads = await readdir(`/proc/${pid}/task`);
 	const states = await Promise.all(threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/stat`, 'utf8')));

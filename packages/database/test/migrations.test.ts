@@ -21,13 +21,13 @@ const sinkBoats: Migration = {
 	},
 };
 
-test('a file that is up to date is not copied', async (t) => {
+test('a database that is up to date is not copied', async (t) => {
 	const { url, snapshots } = await database(t);
 	await reopen(url, allMigrations);
 	t.deepEqual(await snapshots(), []);
 });
 
-test('before an older file is brought up to date it is copied, whole and for its owner only', async (t) => {
+test('an older database is copied before it is migrated, complete and for its owner only', async (t) => {
 	const { url, path, snapshots } = await database(t);
 	await reopen(url, [...allMigrations, addBoats], Date.UTC(2031, 1, 2, 3, 4, 5));
 	t.deepEqual(await snapshots(), ['stowage.db.2031-02-02T03-04-05.000Z.before-9001-boats']);
@@ -41,7 +41,7 @@ test('before an older file is brought up to date it is copied, whole and for its
 	t.deepEqual(tables(`${path}/stowage.db`).includes('boats'), true);
 });
 
-test('accounts of before there were credentials keep their passwords and sessions, and so does the copy that was made before', async (t) => {
+test('the migration to credentials keeps passwords and sessions, and the copy from before still opens with the former migrations', async (t) => {
 	const folder = await temporaryFolder();
 	t.teardown(folder.remove);
 	const file = `${folder.path}/stowage.db`;
@@ -82,7 +82,7 @@ test('accounts of before there were credentials keep their passwords and session
 	await reopen(`sqlite:${folder.path}/${copy}`, former);
 });
 
-test('the last three copies stay', async (t) => {
+test('only the last three copies are kept', async (t) => {
 	const { url, snapshots } = await database(t);
 	const steps: Migration[] = [];
 	for (const number of [1, 2, 3, 4, 5]) {
@@ -96,7 +96,7 @@ test('the last three copies stay', async (t) => {
 	);
 });
 
-test('a migration that fails changes nothing, and the error is told', async (t) => {
+test('a failed migration changes nothing, and its error is thrown', async (t) => {
 	const { url, path } = await database(t);
 	const error = await t.throwsAsync(() => reopen(url, [...allMigrations, addBoats, sinkBoats]));
 	t.is(error?.message, 'The boats sank.');
@@ -106,7 +106,7 @@ test('a migration that fails changes nothing, and the error is told', async (t) 
 	t.truthy(await db.users.find('alice'));
 });
 
-test('a migration that leaves rows which refer to nothing is undone', async (t) => {
+test('a migration that leaves dangling references is rolled back', async (t) => {
 	const { url } = await database(t);
 	const orphan: Migration = {
 		name: '9001-orphan',
@@ -119,7 +119,7 @@ test('a migration that leaves rows which refer to nothing is undone', async (t) 
 	await reopen(url, allMigrations);
 });
 
-test('a database of a newer program is refused with a sentence that says so, and stays as it is', async (t) => {
+test('a database of a newer version is refused with the name of its migration, and stays unchanged', async (t) => {
 	const { url } = await database(t);
 	await reopen(url, [...allMigrations, addBoats]);
 	const error = await t.throwsAsync(() => reopen(url, allMigrations), { instanceOf: DatabaseError });
@@ -127,7 +127,7 @@ test('a database of a newer program is refused with a sentence that says so, and
 	await reopen(url, [...allMigrations, addBoats]);
 });
 
-test('a first start that is killed in the middle is made up for by the next', async (t) => {
+test('a first start that is killed during migration is completed by the next start', async (t) => {
 	const folder = await temporaryFolder();
 	t.teardown(folder.remove);
 	const statements = [1, 2, 5, 10];
@@ -143,7 +143,7 @@ test('a first start that is killed in the middle is made up for by the next', as
 	);
 });
 
-/** A folder with a database of today that knows Alice. */
+/** A folder with a database of the current version that contains the user alice. */
 async function database(t: ExecutionContext) {
 	const folder = await temporaryFolder();
 	t.teardown(folder.remove);

@@ -10,7 +10,7 @@ let mariadb: MariaDb;
 
 test.before(async () => {
 	mariadb = await sharedMariadb();
-	// Defaults of a server that would turn our statements into others, were they not set for each connection.
+	// Defaults of a server that would change the meaning of statements, were they not set for each connection.
 	await mariadb.run(`
 		set global sql_mode = 'NO_BACKSLASH_ESCAPES,ANSI_QUOTES,PIPES_AS_CONCAT';
 		set global character_set_server = 'latin1';
@@ -22,7 +22,7 @@ test.after.always(() => mariadb?.close());
 
 let urlOfRules: Promise<string> | undefined;
 
-// One after another, in one database that each finds empty: to make its tables costs more than a rule.
+// One after another, in one database that is emptied after each: creating its tables takes longer than a rule.
 repositoriesSuite(test.serial as typeof test, 'MariaDB', async (clock) => {
 	urlOfRules ??= mariadb.createDatabase();
 	const url = await urlOfRules;
@@ -36,54 +36,54 @@ repositoriesSuite(test.serial as typeof test, 'MariaDB', async (clock) => {
 	};
 });
 
-/** Empties all tables but the one that says which there are. */
+/** Empties all tables except the list of migrations. */
 async function emptyTables(url: string): Promise<void> {
 	const connection = await mysql.createConnection({ uri: url, multipleStatements: true });
 	const [tables] = await connection.query(
 		"select table_name as name from information_schema.tables where table_schema = database() and table_name <> 'migrations'",
 	);
 	const deletes = (tables as { name: string }[]).map(({ name }) => `delete from \`${name}\`;`);
-	// Rows refer to each other.
+	// With foreign keys the order of the tables would matter.
 	await connection.query(`set foreign_key_checks = 0; ${deletes.join(' ')}`);
 	await connection.end();
 }
 
-test('the tables are InnoDB, in four-byte UTF-8 that compares byte for byte', async (t) => {
+test('the tables are InnoDB with the collation utf8mb4_nopad_bin', async (t) => {
 	const url = await mariadb.createDatabase();
 	await (await openDatabase(url)).close();
-	const rows = await asked(
+	const rows = await query(
 		url,
 		'select distinct engine, table_collation as collation from information_schema.tables where table_schema = database()',
 	);
 	t.deepEqual(rows, [{ engine: 'InnoDB', collation: 'utf8mb4_nopad_bin' }]);
 });
 
-test('a text that is too long is refused, not cut', async (t) => {
+test('a text that is too long is refused, not truncated', async (t) => {
 	const db = await openDatabase(await mariadb.createDatabase());
 	t.teardown(db.close);
 	await t.throwsAsync(() => db.users.add({ username: 'a'.repeat(256), secret: 's' }));
 	t.deepEqual(await db.users.list(), []);
 });
 
-test('an error holds no values, which may be secrets', async (t) => {
+test('a database error does not contain the values of its statement', async (t) => {
 	const db = await openDatabase(await mariadb.createDatabase());
 	t.teardown(db.close);
 	const error = await t.throwsAsync(() => db.users.add({ username: 'a'.repeat(256), secret: 'hunter2' }));
 	t.false(JSON.stringify(error, Object.getOwnPropertyNames(error)).includes('hunter2'));
 });
 
-test('several starts at once migrate once', async (t) => {
+test('concurrent first starts run each migration once', async (t) => {
 	const url = await mariadb.createDatabase();
 	const opened = await Promise.all([1, 2, 3, 4].map(() => openDatabase(url)));
 	await Promise.all(opened.map((db, number) => db.users.add({ username: `user${number}`, secret: 's' })));
 	for (const db of opened) await db.close();
-	t.is((await asked(url, 'select name from migrations')).length, allMigrations.length);
+	t.is((await query(url, 'select name from migrations')).length, allMigrations.length);
 });
 
-test('users of before there were quotas have those of the configuration', async (t) => {
+test('users from before the migration to quotas have the quotas of the configuration', async (t) => {
 	const url = await mariadb.createDatabase();
 	await (await openDatabase(url, { migrations: allMigrations.slice(0, 5) })).close();
-	await asked(
+	await query(
 		url,
 		"insert into users (id, username, username_folded, secret, is_disabled, created_at) values ('1', 'ada', 'ada', 's', 0, 1)",
 	);
@@ -94,14 +94,14 @@ test('users of before there were quotas have those of the configuration', async 
 	t.deepEqual(await users.quota('1'), { bytes: 2 ** 45, entries: 7 });
 });
 
-test('a first start that is cut off at any statement is made up for by the next', async (t) => {
+test('a first start that is interrupted at any statement is completed by the next start', async (t) => {
 	const url = await mariadb.createDatabase();
-	let cuts = 0;
+	let interruptions = 0;
 	for (let step = 1; step <= allMigrations.length; step++) {
-		// The one that is cut off at the next statement has made up for the one before.
-		for (let last = 1; await isCutAt(url, allMigrations.slice(0, step), last); last++) cuts++;
+		// Each start also completes the one before, which was interrupted a statement earlier.
+		for (let last = 1; await isInterruptedAt(url, allMigrations.slice(0, step), last); last++) interruptions++;
 	}
-	t.true(cuts > 40, `${cuts} cuts`);
+	t.true(interruptions > 40, `${interruptions} interruptions`);
 	const db = await openDatabase(url);
 	t.teardown(db.close);
 	const alice = await db.users.add({ username: 'alice', secret: 's' });
@@ -112,12 +112,12 @@ test('a first start that is cut off at any statement is made up for by the next'
 	const whole = await mariadb.createDatabase();
 	await (await openDatabase(whole)).close();
 	const columns = (schema: string) =>
-		asked(
+		query(
 			schema,
 			'select table_name, column_name, column_type, is_nullable from information_schema.columns where table_schema = database() order by 1, 2',
 		);
 	const indexes = (schema: string) =>
-		asked(
+		query(
 			schema,
 			'select table_name, index_name, seq_in_index, column_name, non_unique from information_schema.statistics where table_schema = database() order by 1, 2, 3',
 		);
@@ -125,24 +125,24 @@ test('a first start that is cut off at any statement is made up for by the next'
 	t.deepEqual(await indexes(url), await indexes(whole));
 });
 
-test('accounts of before there were credentials keep their passwords and sessions, also if that step is cut off at any statement', async (t) => {
+test('the migration to credentials keeps passwords and sessions, also when it is interrupted at any statement', async (t) => {
 	const url = await mariadb.createDatabase();
 	const step = allMigrations.findIndex(({ name }) => name === '0013-credentials');
 	await (await openDatabase(url, { migrations: allMigrations.slice(0, step) })).close();
 	const now = Date.now();
 	for (const name of ['ada', 'bob']) {
-		await asked(
+		await query(
 			url,
 			`insert into users (id, username, username_folded, secret, is_disabled, created_at) values ('${name}', '${name}', '${name}', 'secret of ${name}', 0, ${now})`,
 		);
-		await asked(
+		await query(
 			url,
 			`insert into sessions (id_hash, user_id, created_at, last_seen_at) values ('of ${name}', '${name}', ${now}, ${now})`,
 		);
 	}
-	let cuts = 0;
-	while (await isCutAt(url, allMigrations.slice(0, step + 1), cuts + 1)) cuts++;
-	t.true(cuts >= 4, `${cuts} cuts`);
+	let interruptions = 0;
+	while (await isInterruptedAt(url, allMigrations.slice(0, step + 1), interruptions + 1)) interruptions++;
+	t.true(interruptions >= 4, `${interruptions} interruptions`);
 	const db = await openDatabase(url);
 	t.teardown(db.close);
 	t.deepEqual(
@@ -153,12 +153,12 @@ test('accounts of before there were credentials keep their passwords and session
 		],
 	);
 	t.deepEqual(await db.sessions.findAlive(['of ada', 'of bob'], now), new Set(['of ada', 'of bob']));
-	t.deepEqual(await asked(url, "show columns from users like 'secret'"), []);
+	t.deepEqual(await query(url, "show columns from users like 'secret'"), []);
 	await db.users.setSecret('ada', 'new');
 	t.deepEqual(await db.sessions.findAlive(['of ada', 'of bob'], now), new Set(['of bob']));
 });
 
-test('a wrong password, user or name is told without the password', async (t) => {
+test('a wrong password, user or database name is reported without the password', async (t) => {
 	const url = new URL(await mariadb.createDatabase());
 	for (const [change, reason] of [
 		[{ password: 'hunter2' }, /refuses this user or password: stowage/],
@@ -172,28 +172,28 @@ test('a wrong password, user or name is told without the password', async (t) =>
 	}
 });
 
-/** Starts with the last of these migrations cut off at its n-th statement; false if it has fewer. */
-async function isCutAt(url: string, migrations: typeof allMigrations, last: number): Promise<boolean> {
+/** Opens the database and interrupts the last of these migrations at its n-th statement; false if it has fewer. */
+async function isInterruptedAt(url: string, migrations: typeof allMigrations, last: number): Promise<boolean> {
 	let count = 0;
-	const cut = migrations.map((migration, index) => ({
+	const interrupted = migrations.map((migration, index) => ({
 		...migration,
 		async up(knex: Knex) {
 			knex.on('query', () => {
-				if (index === migrations.length - 1 && ++count === last) throw new Error('cut');
+				if (index === migrations.length - 1 && ++count === last) throw new Error('interrupted');
 			});
 			await migration.up(knex);
 		},
 	}));
 	try {
-		await (await openDatabase(url, { migrations: cut })).close();
+		await (await openDatabase(url, { migrations: interrupted })).close();
 		return false;
 	} catch (error) {
-		if ((error as Error).message === 'cut') return true;
+		if ((error as Error).message === 'interrupted') return true;
 		throw error;
 	}
 }
 
-async function asked(url: string, sql: string): Promise<unknown[]> {
+async function query(url: string, sql: string): Promise<unknown[]> {
 	const connection = await mysql.createConnection(url);
 	const [rows] = await connection.query(sql);
 	await connection.end();

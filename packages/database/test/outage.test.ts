@@ -17,7 +17,7 @@ for (const [how, end] of [
 ] as const) {
 	for (const way of ['TCP', 'a socket']) {
 		test.serial(
-			`a server that was ${how} is unavailable through ${way}, and works again once it is back`,
+			`calls through ${way} to a server that was ${how} fail as unavailable, and work again after its start`,
 			async (t) => {
 				const url = await mariadb.createDatabase({ socket: way === 'a socket' });
 				const db = await openDatabase(url);
@@ -40,7 +40,7 @@ for (const [how, end] of [
 }
 
 test.serial(
-	'what was acknowledged is there after the server was killed under load, and nothing fails otherwise',
+	'every acknowledged write survives a kill of the server under load, and other writes fail as unavailable',
 	async (t) => {
 		const db = await openDatabase(await mariadb.createDatabase());
 		t.teardown(db.close);
@@ -72,7 +72,7 @@ test.serial(
 	},
 );
 
-test.serial('a server that does not answer any more is unavailable after a while', async (t) => {
+test.serial('a call to a server that does not answer fails as unavailable after a timeout', async (t) => {
 	const db = await openDatabase(await mariadb.createDatabase());
 	t.teardown(db.close);
 	await db.users.add({ username: 'alice', secret: 's' });

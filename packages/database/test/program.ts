@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 export interface ProgramEnd {
-	/** Lines that it wrote. */
+	/** The lines of its standard output. */
 	lines: string[];
 	errors: string;
 	code: number | null;
@@ -10,10 +10,10 @@ export interface ProgramEnd {
 }
 
 export interface Program {
-	/** Resolves when it has written something. */
-	spoke: Promise<void>;
+	/** Resolves when it has written its first output. */
+	firstOutput: Promise<void>;
 	end: Promise<ProgramEnd>;
-	/** Ends its input. */
+	/** Closes its standard input. */
 	release(): void;
 }
 
@@ -34,7 +34,7 @@ export function startProgram(name: string, ...args: string[]): Program {
 	child.stderr.setEncoding('utf8').on('data', (text: string) => {
 		errors += text;
 	});
-	const spoke = new Promise<void>((resolve) => {
+	const firstOutput = new Promise<void>((resolve) => {
 		child.stdout.setEncoding('utf8').on('data', (text: string) => {
 			output += text;
 			resolve();
@@ -46,5 +46,5 @@ export function startProgram(name: string, ...args: string[]): Program {
 			resolve({ lines: output.split('\n').filter(Boolean), errors, code, signal });
 		});
 	});
-	return { spoke, end, release: () => void child.stdin.end() };
+	return { firstOutput, end, release: () => void child.stdin.end() };
 }

@@ -2,7 +2,7 @@ import { DatabaseError } from '@stowage/database';
 import test from 'ava';
 import { parseDatabaseUrl } from '../src/connection/target.js';
 
-test('a path follows sqlite:', (t) => {
+test('a sqlite: URL contains a path', (t) => {
 	t.deepEqual(parseDatabaseUrl('sqlite:/srv/my data/stowage%20.db'), {
 		kind: 'sqlite',
 		path: '/srv/my data/stowage%20.db',
@@ -10,7 +10,7 @@ test('a path follows sqlite:', (t) => {
 	t.deepEqual(parseDatabaseUrl('sqlite:./data/stowage.db'), { kind: 'sqlite', path: './data/stowage.db' });
 });
 
-test('a server, a user and a name follow mysql:', (t) => {
+test('a mysql: URL contains an address, a user and the name of a database', (t) => {
 	t.deepEqual(parseDatabaseUrl('mysql://sto:p%40%3A%2F%25@db.example:3307/files'), {
 		kind: 'mysql',
 		address: {
@@ -50,7 +50,7 @@ for (const url of [
 	'mysql://user:hunter2%@host/name',
 	'mysql://user:hunter2@host/name?multipleStatements=true',
 ]) {
-	test(`"${url}" is refused without repeating the password`, (t) => {
+	test(`"${url}" is refused, and the error does not contain the password`, (t) => {
 		const error = t.throws(() => parseDatabaseUrl(url), { instanceOf: DatabaseError });
 		t.false(error?.message.includes('hunter2'));
 	});

@@ -1,4 +1,4 @@
-// Rules are asked in microseconds: a process for each file would cost more than all of them.
+// All of these tests take less time than a process for each file would.
 import './access/areas.test.js';
 import './access/clipboard.test.js';
 import './access/linkExpirations.test.js';

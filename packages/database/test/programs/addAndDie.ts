@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { openDatabase } from '@stowage/database';
 
-/** Adds users, says so after each, and is gone in the moment after the last. */
+/** Adds users, prints the name of each once it is added, and kills itself right after the last. */
 const [url = '', count = '0'] = process.argv.slice(2);
 const db = await openDatabase(url);
 for (let number = 1; number <= Number(count); number++) {

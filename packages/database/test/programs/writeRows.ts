@@ -1,11 +1,11 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { openDatabase } from '@stowage/database';
 
-/** Writes in each of the ways that a server does, and tells its own number, which is that of its main thread. */
+/** Writes in each way that a server does, and prints its process id, which is also the id of its main thread. */
 const [url = ''] = process.argv.slice(2);
 const db = await openDatabase(url);
 const user = await db.users.add({ username: 'alice', secret: 's' });
-// Seen by whoever traces the calls.
+// Marks the end of the start in the trace of system calls.
 closeSync(openSync(`${url.replace('sqlite:', '')}.writing begins`, 'w'));
 for (let n = 0; n < 10; n++) {
 	await db.sessions.add(`session ${n}`, user);

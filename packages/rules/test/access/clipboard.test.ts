@@ -25,7 +25,7 @@ function clipboard(operation: 'cut' | 'copy', sourceArea: 'private' | 'public', 
 
 const archive = parsePath('archive');
 
-test('Cut items become moves', (t) => {
+test('a paste of cut items is a plan of moves', (t) => {
 	const a = item('docs/a.txt');
 	t.deepEqual(planPaste(clipboard('cut', 'private', a), ann, 'private', archive), {
 		kind: 'move',
@@ -34,7 +34,7 @@ test('Cut items become moves', (t) => {
 	});
 });
 
-test('Moving to the other area keeps the path', (t) => {
+test('a move to the other area keeps the path', (t) => {
 	const a = item('docs/a.txt');
 	const inPublic = parsePath('Public/docs/a.txt');
 	t.deepEqual(moveToOtherArea('toPublic', a), {
@@ -52,7 +52,7 @@ test('Moving to the other area keeps the path', (t) => {
 	});
 });
 
-test('A move between areas uses paths of the home', (t) => {
+test('a paste of cut items between areas uses paths of the home', (t) => {
 	const a = item('docs/a.txt');
 	t.deepEqual(planPaste(clipboard('cut', 'private', a), ann, 'public', archive), {
 		kind: 'move',
@@ -67,7 +67,7 @@ test('A move between areas uses paths of the home', (t) => {
 	});
 });
 
-test("Copied items become copies, also another's, and name their source's tree", (t) => {
+test("a paste of copied items names the area and the owner of the source, also of another user's item", (t) => {
 	const a = item('docs/a.txt', 'bob');
 	t.deepEqual(planPaste(clipboard('copy', 'public', a), ann, 'private', archive), {
 		kind: 'copy',
@@ -85,7 +85,7 @@ test("Copied items become copies, also another's, and name their source's tree",
 	});
 });
 
-test('A copy into the same folder is left to the server to name', (t) => {
+test('a copy into the same folder is planned under its own name', (t) => {
 	const plan = planPaste(clipboard('copy', 'private', item('docs/a.txt')), ann, 'private', parsePath('docs'));
 	t.is(plan.kind, 'copy');
 	if (plan.kind === 'copy') t.is<string | undefined, string>(plan.steps[0]?.toPath, 'docs/a.txt');
@@ -96,31 +96,31 @@ const refused = test.macro((t, plan: ReturnType<typeof planPaste>, message: stri
 	if (plan.kind === 'refused') t.is(plan.refusal.message, message);
 });
 test(
-	'A cut pasted into the same folder is refused',
+	'a paste of cut items into their own folder is refused',
 	refused,
 	planPaste(clipboard('cut', 'private', item('docs/a'), item('docs/b')), ann, 'private', parsePath('docs')),
 	'Cannot move an item into the folder that it is in',
 );
 test(
-	'A cut pasted into the same folder of the other area is refused',
+	'a paste of a cut item into its own folder through the other area is refused',
 	refused,
 	planPaste(clipboard('cut', 'private', item('Public/docs/a')), ann, 'public', parsePath('docs')),
 	'Cannot move an item into the folder that it is in',
 );
 test(
-	'An empty clipboard has nothing to paste',
+	'a paste of an empty clipboard is refused',
 	refused,
 	planPaste(clipboard('cut', 'private'), ann, 'private', archive),
 	'Nothing to paste',
 );
 test(
-	'A visitor pastes nothing',
+	'a paste by a visitor is refused',
 	refused,
 	planPaste(clipboard('copy', 'public', item('a', null)), visitor, 'public', archive),
 	'You must be logged in to do that.',
 );
 
-test('What can not be pasted is skipped with its sentence', (t) => {
+test('a paste skips a cut item of another user and returns the reason', (t) => {
 	const foreign = item('docs/a', 'bob');
 	const own = item('docs/b', 'ann');
 	const moved = planPaste(clipboard('cut', 'public', foreign, own), ann, 'private', archive);
@@ -136,7 +136,7 @@ test('What can not be pasted is skipped with its sentence', (t) => {
 	);
 });
 
-test('A protected folder and a folder that holds the target are skipped', (t) => {
+test('a paste skips a protected folder and a folder that contains the target', (t) => {
 	const chosen = [item('Public', undefined, 'directory'), item('archive', undefined, 'directory'), item('a')];
 	const plan = planPaste(clipboard('copy', 'private', ...chosen), ann, 'private', archive);
 	t.is(plan.kind, 'copy');
@@ -151,12 +151,12 @@ test('A protected folder and a folder that holds the target are skipped', (t) =>
 	);
 });
 
-test('The result counts those pasted and those that failed', (t) => {
+test('the result of a paste counts pasted and failed items', (t) => {
 	t.is(pasteResult(3, 2), 'Pasted 3 items. 2 failed.');
 	t.is(pasteResult(1, 0), 'Pasted 1 item. 0 failed.');
 });
 
-test('A selection is parted into what is owned and what is skipped', (t) => {
+test('a selection is split into owned and skipped items', (t) => {
 	const [own, foreign, ownerless, home] = [item('a', 'ann'), item('b', 'bob'), item('c', null), item('d')];
 	t.deepEqual(splitOwned([own, foreign, ownerless, home], ann), {
 		owned: [own, home],
@@ -166,7 +166,7 @@ test('A selection is parted into what is owned and what is skipped', (t) => {
 	t.deepEqual(splitOwned([own], ann), { owned: [own], skipped: [], message: undefined });
 });
 
-test('A selection of nothing owned says so', (t) => {
+test('the message for a selection without owned items says that none is owned', (t) => {
 	const foreign = item('b', 'bob');
 	t.is(splitOwned([foreign], ann).message, 'You do not own any of the selected items');
 	t.is(splitOwned([item('c', 'anonymous')], visitor).message, 'You do not own any of the selected items');

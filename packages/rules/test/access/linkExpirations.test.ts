@@ -7,7 +7,7 @@ import {
 	linkExpirations,
 } from '../../src/index.js';
 
-test('A link lives an hour by default', (t) => {
+test('a link expires after 1h, 12h, 1d or 1w, by default after 1h', (t) => {
 	t.is(defaultLinkExpiration, '1h');
 	t.deepEqual(linkExpirations, ['1h', '12h', '1d', '1w']);
 });
@@ -17,7 +17,7 @@ const expiration = test.macro({
 		t.is(linkExpirationLabels[value], label);
 		t.is(linkExpirationMilliseconds[value], milliseconds);
 	},
-	title: (_, value, label) => `${value} is ${label}`,
+	title: (_, value, label) => `the expiration ${value} lasts ${label} and is shown so`,
 });
 test(expiration, '1h', '1 hour', 3_600_000);
 test(expiration, '12h', '12 hours', 43_200_000);

@@ -4,7 +4,7 @@ import { formatDownloadSize, formatListSize, formatQueueSize } from '../../src/i
 
 const list = test.macro({
 	exec: (t, bytes: number, text: string) => t.is(formatListSize(bytes), text),
-	title: (_, bytes, text) => `The list shows ${bytes} bytes as ${text}`,
+	title: (_, bytes, text) => `the list shows ${bytes} bytes as ${text}`,
 });
 const kib = 1024;
 const mib = 1024 * kib;
@@ -25,7 +25,7 @@ test(list, 5000 * tib, '5000.0 TB');
 
 const download = test.macro({
 	exec: (t, bytes: number, text: string) => t.is(formatDownloadSize(bytes), text),
-	title: (_, bytes, text) => `The download dialog shows ${bytes} bytes as ${text}`,
+	title: (_, bytes, text) => `the download dialog shows ${bytes} bytes as ${text}`,
 });
 test(download, 0, '0 Bytes');
 test(download, 1, '1 Byte');
@@ -37,7 +37,7 @@ test(download, tib, '1024.00 GB');
 
 const queue = test.macro({
 	exec: (t, bytes: number, text: string) => t.is(formatQueueSize(bytes), text),
-	title: (_, bytes, text) => `The queue shows ${bytes} bytes as ${text}`,
+	title: (_, bytes, text) => `the queue shows ${bytes} bytes as ${text}`,
 });
 test(queue, 0, '0 B');
 test(queue, 999, '999 B');
@@ -47,7 +47,7 @@ test(queue, 999_950, '1.0 MB');
 test(queue, 1_500_000, '1.5 MB');
 test(queue, 2_000_000_000_000, '2000.0 GB');
 
-test('No size below the largest unit shows a number as large as the base', (t) => {
+test('a size below the largest unit is a number below 1024 in the list and below 1000 in the queue', (t) => {
 	fc.assert(
 		fc.property(fc.nat({ max: tib - gib }), (bytes) => {
 			const inList = Number.parseFloat(formatListSize(bytes));

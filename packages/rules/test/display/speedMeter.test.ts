@@ -12,12 +12,12 @@ function isNear(value: number | undefined, expected: number): boolean {
 	return value !== undefined && Math.abs(value - expected) <= expected * 1e-6;
 }
 
-test('There is no speed before the second sample', (t) => {
+test('there is no speed before the second sample', (t) => {
 	t.is(measure([]), undefined);
 	t.is(measure([[1000, 0]]), undefined);
 });
 
-test('A steady stream has its speed from the second sample on, however samples come', (t) => {
+test('the speed of a steady stream is exact from the second sample on, at any intervals', (t) => {
 	fc.assert(
 		fc.property(fc.array(fc.integer({ min: 1, max: 5000 }), { minLength: 1 }), (intervals) => {
 			let at = 0;
@@ -31,7 +31,7 @@ test('A steady stream has its speed from the second sample on, however samples c
 	t.pass();
 });
 
-test('A lasting change wins and a short one is smoothed', (t) => {
+test('the speed smooths a short burst and follows a lasting change', (t) => {
 	const steady = Array.from({ length: 20 }, (_, second) => [second * 1000, second * 1000] as const);
 	const burst = measure([...steady, [19_100, 19_000 + 10_000]]);
 	t.true(burst !== undefined && burst > 1000 && burst < 10_000);
@@ -39,7 +39,7 @@ test('A lasting change wins and a short one is smoothed', (t) => {
 	t.true((measure([...steady, ...faster]) ?? 0) > 7900);
 });
 
-test('A stream that stands still goes towards nothing', (t) => {
+test('the speed of a stalled stream falls towards zero', (t) => {
 	t.true(
 		(measure([
 			[0, 0],
@@ -49,7 +49,7 @@ test('A stream that stands still goes towards nothing', (t) => {
 	);
 });
 
-test('Bytes that fall back never make a speed below nothing', (t) => {
+test('the speed is zero, not negative, when the number of bytes decreases', (t) => {
 	t.is(
 		measure([
 			[0, 5000],
@@ -59,7 +59,7 @@ test('Bytes that fall back never make a speed below nothing', (t) => {
 	);
 });
 
-test('Samples of one moment lose no bytes', (t) => {
+test('bytes of samples at the same time are counted', (t) => {
 	t.true(
 		isNear(
 			measure([

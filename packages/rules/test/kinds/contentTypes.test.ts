@@ -42,7 +42,7 @@ for (const name of [
 	test(served, name, bytes);
 }
 
-test('No extension is served as something that a browser runs', (t) => {
+test('no extension is served as a type that a browser executes', (t) => {
 	const extension = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 6 });
 	fc.assert(
 		fc.property(extension, (each) =>

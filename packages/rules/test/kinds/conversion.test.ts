@@ -10,39 +10,39 @@ import {
 } from '../../src/index.js';
 
 const label = test.macro((t, quality: number, text: string) => t.is(conversionQualityLabel(quality), text));
-test('35 is the maximum', label, 35, 'Maximum Quality (Very Large Files)');
-test('34 is high', label, 34, 'High Quality (Large Files)');
-test('30 is high', label, 30, 'High Quality (Large Files)');
-test('29 is good', label, 29, 'Good Quality (Medium Files)');
-test('The default is good', label, conversionQuality.default, 'Good Quality (Medium Files)');
-test('24 is low', label, 24, 'Low Quality (Small Files)');
-test('20 is low', label, 20, 'Low Quality (Small Files)');
-test('19 is the minimum', label, 19, 'Minimum Quality (Very Small Files)');
+test('quality 35 is labelled as the maximum', label, 35, 'Maximum Quality (Very Large Files)');
+test('quality 34 is labelled as high', label, 34, 'High Quality (Large Files)');
+test('quality 30 is labelled as high', label, 30, 'High Quality (Large Files)');
+test('quality 29 is labelled as good', label, 29, 'Good Quality (Medium Files)');
+test('the default quality is labelled as good', label, conversionQuality.default, 'Good Quality (Medium Files)');
+test('quality 24 is labelled as low', label, 24, 'Low Quality (Small Files)');
+test('quality 20 is labelled as low', label, 20, 'Low Quality (Small Files)');
+test('quality 19 is labelled as the minimum', label, 19, 'Minimum Quality (Very Small Files)');
 
-test('The best quality is sent as the lowest rate factor', (t) => {
+test('the highest quality has the lowest rate factor', (t) => {
 	t.is(conversionRateFactor(conversionQuality.max), 18);
 	t.is(conversionRateFactor(conversionQuality.default), 25);
 	t.is(conversionRateFactor(conversionQuality.min), 35);
 });
 
-test('Beside its original a converted video is told apart by its name', (t) => {
+test('a converted video that is kept beside its original has _converted in its name', (t) => {
 	t.is(convertedName('Holiday.mov', 'mp4', false), 'Holiday_converted.mp4');
 	t.is(convertedName('a.b.mp4', 'mp4', false), 'a.b_converted.mp4');
 	t.is(convertedName('-x y.webm', 'mkv', false), '-x y_converted.mkv');
 });
 
-test('In place of its original a converted video has its base name', (t) => {
+test('a converted video that replaces its original has the same base name', (t) => {
 	t.is(convertedName('Holiday.mov', 'webm', true), 'Holiday.webm');
 	t.is(convertedName('Holiday.mp4', 'mp4', true), 'Holiday.mp4');
 });
 
-test('The name of a converted video can be given, however long the original has it', (t) => {
+test('the name of a converted video has at most 255 bytes', (t) => {
 	const name = convertedName(`${'漢'.repeat(83)}.mov`, 'webm', false);
 	t.true(utf8Length(name) <= 255);
 	t.true(name.endsWith('漢_converted.webm'));
 });
 
-test("A given name gets the format's extension, in place of another one of a video", (t) => {
+test("a given name gets the extension of the format, instead of another video's, and an invalid one is refused", (t) => {
 	t.is(givenConversionName(' Holiday ', 'mp4'), 'Holiday.mp4');
 	t.is(givenConversionName('Holiday.mp4', 'mp4'), 'Holiday.mp4');
 	t.is(givenConversionName('Holiday.MOV', 'mkv'), 'Holiday.mkv');

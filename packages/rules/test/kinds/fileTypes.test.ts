@@ -34,7 +34,7 @@ test(typed, '.pdf', 'other');
 test(typed, 'a.', 'other');
 test(typed, 'a.constructor', 'other');
 
-test('The extension is in lower case and has no dot', (t) => {
+test('an extension is in lower case and without its dot', (t) => {
 	t.is(extensionOf('a.tar.GZ'), 'gz');
 	t.is(extensionOf('.env'), '');
 });

@@ -11,26 +11,26 @@ import {
 
 const mb = 1024 * 1024;
 
-const shows = test.macro({
+const previewed = test.macro({
 	exec: (t, name: string, kind: PreviewKind, limit: number) => {
 		t.deepEqual(previewOf(name, limit), { kind, limit, isPreviewable: true });
 		t.deepEqual(previewOf(name, limit + 1), { kind, limit, isPreviewable: false });
 	},
-	title: (_, name, kind) => `${name} is previewed as ${kind}, up to its limit and no further`,
+	title: (_, name, kind) => `${name} is previewed as ${kind} up to its size limit only`,
 });
-test(shows, 'photo.JPG', 'image', 50 * mb);
-test(shows, 'drawing.svg', 'image', 50 * mb);
-test(shows, 'phone.heic', 'image', 50 * mb);
-test(shows, 'film.mp4', 'video', 500 * mb);
-test(shows, 'old.avi', 'video', 500 * mb);
-test(shows, 'song.flac', 'audio', 100 * mb);
-test(shows, 'paper.pdf', 'pdf', 100 * mb);
-test(shows, 'book.epub', 'epub', 100 * mb);
-test(shows, 'letter.docx', 'document', 50 * mb);
-test(shows, 'table.xlsx', 'document', 50 * mb);
-test(shows, 'slides.odp', 'document', 50 * mb);
+test(previewed, 'photo.JPG', 'image', 50 * mb);
+test(previewed, 'drawing.svg', 'image', 50 * mb);
+test(previewed, 'phone.heic', 'image', 50 * mb);
+test(previewed, 'film.mp4', 'video', 500 * mb);
+test(previewed, 'old.avi', 'video', 500 * mb);
+test(previewed, 'song.flac', 'audio', 100 * mb);
+test(previewed, 'paper.pdf', 'pdf', 100 * mb);
+test(previewed, 'book.epub', 'epub', 100 * mb);
+test(previewed, 'letter.docx', 'document', 50 * mb);
+test(previewed, 'table.xlsx', 'document', 50 * mb);
+test(previewed, 'slides.odp', 'document', 50 * mb);
 for (const name of ['a.txt', 'a.md', 'a.csv', 'a.html', 'a.xml', 'a.py', 'a.log', 'a.yaml', 'Makefile', '.gitignore']) {
-	test(shows, name, 'text', mb);
+	test(previewed, name, 'text', mb);
 }
 
 for (const name of ['a.zip', 'a.exe', 'a.psd', 'a.ttf', 'a.sqlite', 'a', 'a.constructor', '.hidden', 'a.bak']) {
@@ -39,7 +39,7 @@ for (const name of ['a.zip', 'a.exe', 'a.psd', 'a.ttf', 'a.sqlite', 'a', 'a.cons
 	});
 }
 
-test('the limits are those of the spec', (t) => {
+test('the preview limits in MB are text 1, image 50, video 500, audio 100, pdf 100, document 50, epub 100', (t) => {
 	const expected = { text: 1, image: 50, video: 500, audio: 100, pdf: 100, document: 50, epub: 100 };
 	t.deepEqual(
 		previewLimits,
@@ -54,7 +54,7 @@ for (const name of ['a.svg', 'a.bmp', 'a.ico', 'a.mp3', 'a.epub', 'a.docx', 'a.t
 	test(`${name} has no thumbnail`, (t) => t.false(hasThumbnail(name)));
 }
 
-test('pictures that no browser draws, and very large ones, need a rendition', (t) => {
+test('images that no browser displays, and very large ones, need a rendition', (t) => {
 	t.true(needsRendition('a.HEIC', 0));
 	t.true(needsRendition('a.tif', 100));
 	t.true(needsRendition('a.jpg', 60_000_001));
@@ -88,36 +88,36 @@ const heads: Readonly<Record<string, [Uint8Array, ReturnType<typeof sniff>]>> = 
 	PDF: [bytes('%PDF-1.7\n'), 'pdf'],
 	EPUB: [zip('mimetypeapplication/epub+zip'), 'epub'],
 	'Word document': [zip('[Content_Types].xml'), 'document'],
-	'text document': [zip('mimetypeapplication/vnd.oasis.opendocument.text'), 'document'],
+	'OpenDocument text': [zip('mimetypeapplication/vnd.oasis.opendocument.text'), 'document'],
 	'old Word document': [bytes('\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1'), 'document'],
 	ZIP: [zip('photo.jpg'), undefined],
-	program: [bytes('\x7FELF\x02\x01\x01\0'), undefined],
+	'ELF program': [bytes('\x7FELF\x02\x01\x01\0'), undefined],
 	'HLS playlist': [bytes('#EXTM3U\n#EXTINF:4,\nhttp://elsewhere/a.ts\n'), 'playlist'],
 	'DASH manifest': [bytes('<?xml version="1.0"?>\n<MPD xmlns="urn:mpeg:dash:schema:mpd:2011">'), 'playlist'],
-	'list of ffmpeg': [bytes('ffconcat version 1.0\nfile /etc/passwd\n'), 'playlist'],
-	page: [bytes('<!doctype html><script>1</script>'), 'text'],
+	'ffmpeg concat list': [bytes('ffconcat version 1.0\nfile /etc/passwd\n'), 'playlist'],
+	'HTML page': [bytes('<!doctype html><script>1</script>'), 'text'],
 	'UTF-16': [bytes('\xFF\xFEa\0b\0'), 'text'],
-	nothing: [new Uint8Array(), 'text'],
+	'empty file': [new Uint8Array(), 'text'],
 };
 for (const [name, [head, kind]] of Object.entries(heads)) {
-	test(`${name} is told as ${kind} by its first bytes`, (t) => {
+	test(`${name} is recognized as ${kind ?? 'no kind'} by its first bytes`, (t) => {
 		t.is(sniff(head), kind);
 	});
 }
 
 const head = (name: keyof typeof heads) => (heads[name] as [Uint8Array, unknown])[0];
 
-test('a file that lies about its kind is shown as what it is, or not at all', (t) => {
+test('a file whose first bytes contradict its name is shown by its first bytes, or not at all', (t) => {
 	t.is(shownAs('image', head('PDF')), 'pdf');
 	t.is(shownAs('text', head('PNG')), 'image');
-	t.is(shownAs('text', head('program')), 'unknown');
+	t.is(shownAs('text', head('ELF program')), 'unknown');
 	t.is(shownAs('video', head('HLS playlist')), 'unknown');
 	t.is(shownAs('pdf', head('EPUB')), 'epub');
 });
 
-test('what may be of its kind is left to its viewer', (t) => {
-	t.is(shownAs('image', head('page')), 'image');
-	t.is(shownAs('text', head('page')), 'text');
+test('a file whose first bytes do not contradict its name is shown by its name', (t) => {
+	t.is(shownAs('image', head('HTML page')), 'image');
+	t.is(shownAs('text', head('HTML page')), 'text');
 	t.is(shownAs('text', head('HLS playlist')), 'text');
 	t.is(shownAs('audio', head('MP4')), 'audio');
 	t.is(shownAs('document', head('Word document')), 'document');

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { type LetterFilter, letterFilters, matchesLetter } from '../../src/index.js';
 
-test('The filter has ALL, # and the letters', (t) => {
+test('the letter filters are ALL, # and A to Z', (t) => {
 	t.is(letterFilters.length, 28);
 	t.is(letterFilters.join(''), 'ALL#ABCDEFGHIJKLMNOPQRSTUVWXYZ');
 });
@@ -12,13 +12,13 @@ const filtered = test.macro((t, name: string, ...filters: LetterFilter[]) =>
 		['ALL', ...filters],
 	),
 );
-test('A name is under its first letter', filtered, 'Anna.txt', 'A');
-test('Case does not count', filtered, 'zebra', 'Z');
-test('A composed accent does not count', filtered, 'École', 'E');
-test('A decomposed accent does not count', filtered, 'E\u0301cole', 'E');
-test('A digit is under #', filtered, '7.txt', '#');
-test('A digit of another script is under #', filtered, '٣.txt', '#');
-test('A dot file is under ALL only', filtered, '.env');
-test('A name in another alphabet is under ALL only', filtered, 'Фото');
-test('An emoji is under ALL only', filtered, '😀');
-test('The empty name is under ALL only', filtered, '');
+test('a name is under its first letter', filtered, 'Anna.txt', 'A');
+test('a name in lower case is under its capital letter', filtered, 'zebra', 'Z');
+test('a name with a composed accent is under the plain letter', filtered, 'École', 'E');
+test('a name with a decomposed accent is under the plain letter', filtered, 'E\u0301cole', 'E');
+test('a digit is under #', filtered, '7.txt', '#');
+test('a digit of another script is under #', filtered, '٣.txt', '#');
+test('a dot file is under ALL only', filtered, '.env');
+test('a name in another alphabet is under ALL only', filtered, 'Фото');
+test('an emoji is under ALL only', filtered, '😀');
+test('an empty name is under ALL only', filtered, '');

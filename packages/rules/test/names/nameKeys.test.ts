@@ -46,7 +46,7 @@ const names = fc.uniqueArray(character, { minLength: 1, maxLength: 6 }).chain((a
 	),
 );
 
-test('Keys compare as the collator compares the names', (t) => {
+test('name keys compare as the collator compares the names', (t) => {
 	fc.assert(
 		fc.property(names, (list) => {
 			const keys = list.map(nameKey);
@@ -67,20 +67,20 @@ test('Keys compare as the collator compares the names', (t) => {
 });
 
 const hasKey = test.macro((t, name: string, expected: boolean) => t.is(nameKey(name) !== undefined, expected));
-test('An ASCII name has a key', hasKey, 'IMG_2026 (1).jpg', true);
-test('A name with accents has a key', hasKey, 'Été à Paris', true);
-test('A decomposed name has a key', hasKey, 'e\u0301te\u0301', true);
-test('A Cyrillic name has a key', hasKey, 'Фото 12', true);
-test('A Greek name has a key', hasKey, 'Φωτογραφία', true);
-test('A Han name has a key', hasKey, '漢字', true);
-test('A Hangul name has a key', hasKey, '한글', true);
-test('A name with a letter that counts as two has none', hasKey, 'Straße', false);
-test('A name with an emoji has none', hasKey, '😀', false);
-test('Han characters come after all others that have a key', (t) => {
+test('an ASCII name has a key', hasKey, 'IMG_2026 (1).jpg', true);
+test('a name with accents has a key', hasKey, 'Été à Paris', true);
+test('a decomposed name has a key', hasKey, 'e\u0301te\u0301', true);
+test('a Cyrillic name has a key', hasKey, 'Фото 12', true);
+test('a Greek name has a key', hasKey, 'Φωτογραφία', true);
+test('a Han name has a key', hasKey, '漢字', true);
+test('a Hangul name has a key', hasKey, '한글', true);
+test('a name with a letter that sorts as two letters has no key', hasKey, 'Straße', false);
+test('a name with an emoji has no key', hasKey, '😀', false);
+test('Han characters sort after all other characters that have a key', (t) => {
 	const others = Array.from({ length: 0x4e00 }, (_, unit) => String.fromCharCode(unit)).filter((each) => nameKey(each));
 	t.true(others.length > 700);
 	const first = others.filter((each) => collator.compare(each, '一') >= 0);
 	t.deepEqual(first, []);
 	t.true(others.every((each) => (nameKey(each) as string) < (nameKey('一') as string)));
 });
-test('A name with a longer number than the collator reads at once has none', hasKey, '1'.repeat(255), false);
+test('a name with a longer number than the collator compares at once has no key', hasKey, '1'.repeat(255), false);

@@ -13,41 +13,41 @@ import {
 } from '../../src/index.js';
 
 const accepted = test.macro((t, name: string, stored?: string) => t.is(normalizeName(name), stored ?? name));
-test('An ordinary name is kept', accepted, 'report.pdf');
-test('Outer spaces are trimmed and inner ones kept', accepted, '  a  b  ', 'a  b');
-test('Outer white space of every kind is trimmed', accepted, ' \u00A0\u1680a\u00A0b\u2028\u3000\uFEFF ', 'a\u00A0b');
-test('A zero-width space is no white space', accepted, '\u200Ba', '\u200Ba');
-test('A leading dash is kept', accepted, '--help');
-test('A leading dot is kept', accepted, '.env');
-test('Three dots are a name', accepted, '...');
-test('Emoji are kept', accepted, '👨‍👩‍👧.jpg');
-test('Decomposed letters stay decomposed', accepted, 'e\u0301');
-test('255 bytes are allowed', accepted, 'é'.repeat(127));
-test('255 bytes and outer spaces are allowed', accepted, ` ${'a'.repeat(255)} `, 'a'.repeat(255));
+test('an ordinary name is kept', accepted, 'report.pdf');
+test('outer spaces are trimmed and inner spaces kept', accepted, '  a  b  ', 'a  b');
+test('outer white space of every kind is trimmed', accepted, ' \u00A0\u1680a\u00A0b\u2028\u3000\uFEFF ', 'a\u00A0b');
+test('an outer zero-width space is kept', accepted, '\u200Ba', '\u200Ba');
+test('a leading dash is kept', accepted, '--help');
+test('a leading dot is kept', accepted, '.env');
+test('a name of three dots is kept', accepted, '...');
+test('an emoji is kept', accepted, '👨‍👩‍👧.jpg');
+test('decomposed letters stay decomposed', accepted, 'e\u0301');
+test('a name of 127 letters with two bytes each is kept', accepted, 'é'.repeat(127));
+test('a name of 255 bytes is kept, without its outer spaces', accepted, ` ${'a'.repeat(255)} `, 'a'.repeat(255));
 
 const refused = test.macro((t, name: string) => {
 	t.false(isValidName(name));
 	const error = t.throws(() => normalizeName(name), { instanceOf: Failure, message: invalidNameMessage });
 	t.is(error?.kind, 'invalidName');
 });
-test('The empty name is refused', refused, '');
-test('White space alone is refused', refused, ' \u00A0 ');
-test('A byte order mark alone is refused', refused, '\uFEFF');
-test('A dot is refused', refused, '.');
-test('Two dots are refused', refused, ' .. ');
-test('Two dots before a no-break space are refused', refused, ' ..\u00A0');
-test('Two dots after a byte order mark are refused', refused, '\uFEFF..');
-test('A tab at the edge is refused, not trimmed', refused, '\ta');
-test('A line feed at the edge is refused, not trimmed', refused, 'a\n');
-test('A control character beyond other white space is refused', refused, '\u00A0\r\u00A0a');
-test('A C1 control character is refused', refused, 'a\u0085');
-test('A lone surrogate is refused', refused, 'a\uDC00');
-test('256 bytes are refused', refused, 'é'.repeat(128));
-for (const character of '<>:"/\\|?*') test(`A name with ${character} is refused`, refused, `a${character}b`);
+test('an empty name is refused', refused, '');
+test('a name of white space is refused', refused, ' \u00A0 ');
+test('a name of a byte order mark is refused', refused, '\uFEFF');
+test('a name of one dot is refused', refused, '.');
+test('a name of two dots is refused', refused, ' .. ');
+test('a name of two dots before a no-break space is refused', refused, ' ..\u00A0');
+test('a name of two dots after a byte order mark is refused', refused, '\uFEFF..');
+test('a tab at the edge is refused, not trimmed', refused, '\ta');
+test('a line feed at the edge is refused, not trimmed', refused, 'a\n');
+test('a control character beside outer white space is refused', refused, '\u00A0\r\u00A0a');
+test('a C1 control character is refused', refused, 'a\u0085');
+test('a lone surrogate is refused', refused, 'a\uDC00');
+test('a name of 256 bytes is refused', refused, 'é'.repeat(128));
+for (const character of '<>:"/\\|?*') test(`a name with ${character} is refused`, refused, `a${character}b`);
 
 const anyName = fc.string({ unit: 'binary' });
 
-test('A name that was normalized stays the same and can be a path segment', (t) => {
+test('a normalized name is normalized already and is a valid path segment', (t) => {
 	fc.assert(
 		fc.property(anyName.filter(isValidName), (name) => {
 			const stored = normalizeName(name);
@@ -57,7 +57,7 @@ test('A name that was normalized stays the same and can be a path segment', (t) 
 	t.pass();
 });
 
-test('Trimmed is what JavaScript trims, but for control characters', (t) => {
+test('trimName trims the same characters as String.trim, except control characters', (t) => {
 	for (let code = 0; code <= 0xffff; code++) {
 		const character = String.fromCharCode(code);
 		const isControl = /\p{Cc}/u.test(character);
@@ -68,7 +68,7 @@ test('Trimmed is what JavaScript trims, but for control characters', (t) => {
 	}
 });
 
-test('Many spaces inside a name cost no more than their number', (t) => {
+test('trimName ends soon on two million inner spaces', (t) => {
 	const name = `a${' '.repeat(2_000_000)}b`;
 	t.is(trimName(name), name);
 });
@@ -76,10 +76,10 @@ test('Many spaces inside a name cost no more than their number', (t) => {
 const split = test.macro((t, name: string, base: string, extension: string) =>
 	t.deepEqual(splitName(name), { base, extension }),
 );
-test('An extension begins at the last dot', split, 'a.tar.gz', 'a.tar', '.gz');
-test('A leading dot begins no extension', split, '.env', '.env', '');
-test('A name without a dot has no extension', split, 'README', 'README', '');
-test('A trailing dot is an empty extension', split, 'a.', 'a', '.');
+test('an extension begins at the last dot', split, 'a.tar.gz', 'a.tar', '.gz');
+test('a leading dot begins no extension', split, '.env', '.env', '');
+test('a name without a dot has no extension', split, 'README', 'README', '');
+test('a trailing dot is the extension', split, 'a.', 'a', '.');
 
 const candidates = test.macro((t, name: string, type: 'file' | 'directory', ...expected: string[]) => {
 	const all = [...candidateNames(name, type)];
@@ -87,7 +87,7 @@ const candidates = test.macro((t, name: string, type: 'file' | 'directory', ...e
 	t.is(all.length, 1001);
 });
 test(
-	'A file gets its number before the extension',
+	'candidate names of a file have the number before the extension',
 	candidates,
 	'a.txt',
 	'file',
@@ -97,7 +97,7 @@ test(
 	'a (copy).txt',
 );
 test(
-	'Only the last extension counts',
+	'candidate names have the number before the last of several extensions',
 	candidates,
 	'a.tar.gz',
 	'file',
@@ -107,7 +107,7 @@ test(
 	'a.tar (copy).gz',
 );
 test(
-	'A dot file gets its number at the end',
+	'candidate names of a dot file have the number at the end',
 	candidates,
 	'.env',
 	'file',
@@ -117,7 +117,7 @@ test(
 	'.env (copy)',
 );
 test(
-	'A folder has no extension',
+	'candidate names of a folder have the number at the end',
 	candidates,
 	'photos.2024',
 	'directory',
@@ -137,7 +137,7 @@ const validName = fc
 	.filter(isValidName)
 	.map(normalizeName);
 
-test('No candidate is longer than 255 bytes, and each can be given as it is', (t) => {
+test('every candidate name is valid and has at most 255 bytes', (t) => {
 	fc.assert(
 		fc.property(validName, type, (name, kind) => {
 			for (const candidate of candidateNames(name, kind)) {
@@ -149,7 +149,7 @@ test('No candidate is longer than 255 bytes, and each can be given as it is', (t
 	t.pass();
 });
 
-test('The candidates of a name with room for the number are all distinct and keep the extension', (t) => {
+test('candidate names of a name of up to 240 bytes are distinct and keep the extension', (t) => {
 	fc.assert(
 		fc.property(
 			validName.filter((name) => utf8Length(name) <= 240),
@@ -162,17 +162,17 @@ test('The candidates of a name with room for the number are all distinct and kee
 	t.pass();
 });
 
-test('A long name is shortened at a code point before its number', (t) => {
+test('a long name is shortened at a code point before its number', (t) => {
 	const [, first] = candidateNames(`${'😀'.repeat(62)}.txt`, 'file');
 	t.is(first, `${'😀'.repeat(61)} (1).txt`);
 });
 
-test('A name that is all extension is shortened as a whole', (t) => {
+test('a name that is all extension is shortened at its end', (t) => {
 	const [, first] = candidateNames(`a.${'x'.repeat(253)}`, 'file');
 	t.is(first, `a.${'x'.repeat(249)} (1)`);
 });
 
-test('A base of which not one character fits is not left out', (t) => {
+test('a base name of one character is kept before a long extension', (t) => {
 	const [, first] = candidateNames(`😀.${'x'.repeat(248)}`, 'file');
 	t.is(first, `😀.${'x'.repeat(246)} (1)`);
 });

@@ -5,13 +5,13 @@ import { hasLoneSurrogate, truncateToBytes, utf8Length } from '../../src/index.j
 const anyText = fc.string({ unit: 'binary' });
 
 const length = test.macro((t, text: string, bytes: number) => t.is(utf8Length(text), bytes));
-test('ASCII takes one byte', length, 'abc', 3);
-test('An accented letter takes two bytes', length, 'é', 2);
-test('A Han character takes three bytes', length, '漢', 3);
-test('An emoji takes four bytes', length, '😀', 4);
-test('A lone surrogate takes three bytes', length, '\uD800', 3);
+test('an ASCII character takes one byte', length, 'abc', 3);
+test('an accented letter takes two bytes', length, 'é', 2);
+test('a Han character takes three bytes', length, '漢', 3);
+test('an emoji takes four bytes', length, '😀', 4);
+test('a lone surrogate takes three bytes', length, '\uD800', 3);
 
-test('A truncated text is a beginning that fits, and the next character would not', (t) => {
+test('truncateToBytes returns the longest beginning of whole characters that fits', (t) => {
 	fc.assert(
 		fc.property(anyText, fc.nat(60), (text, bytes) => {
 			const short = truncateToBytes(text, bytes);
@@ -24,7 +24,7 @@ test('A truncated text is a beginning that fits, and the next character would no
 	t.pass();
 });
 
-test('Whole surrogate pairs are fine and halves are not', (t) => {
+test('hasLoneSurrogate finds halves of surrogate pairs but no whole pairs', (t) => {
 	t.false(hasLoneSurrogate('a😀b'));
 	t.true(hasLoneSurrogate('a\uD83D'));
 	t.true(hasLoneSurrogate('\uDE00b'));

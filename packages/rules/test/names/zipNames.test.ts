@@ -9,38 +9,38 @@ const folder = (path: string): Chosen => ({ path: parsePath(path), type: 'direct
 const archiveNames = (chosen: Chosen[]) => chosen.map(archiveNamer());
 
 const named = test.macro((t, chosen: Chosen[], name: string) => t.is(zipFileName(chosen, noon), name));
-test('One folder names its archive', named, [folder('work/docs')], 'docs_2026-03-05.zip');
-test('A folder keeps its dots', named, [folder('photos.2024')], 'photos.2024_2026-03-05.zip');
-test('One file does not name the archive', named, [file('a.txt')], 'files_2026-03-05.zip');
-test('Two folders do not name the archive', named, [folder('a'), folder('b')], 'files_2026-03-05.zip');
+test('an archive of one folder is named after the folder', named, [folder('work/docs')], 'docs_2026-03-05.zip');
+test("an archive keeps the dots of its folder's name", named, [folder('photos.2024')], 'photos.2024_2026-03-05.zip');
+test('an archive of one file is not named after the file', named, [file('a.txt')], 'files_2026-03-05.zip');
+test('an archive of two folders is not named after either', named, [folder('a'), folder('b')], 'files_2026-03-05.zip');
 
-test('The date is the local one, just after midnight too', (t) => {
+test("the date in an archive's name is local, also close to midnight", (t) => {
 	t.is(zipFileName([], new Date(2026, 11, 31, 0, 0, 1)), 'files_2026-12-31.zip');
 	t.is(zipFileName([], new Date(2026, 11, 31, 23, 59, 59)), 'files_2026-12-31.zip');
 });
 
-test('The archive of a folder with a long name can be saved', (t) => {
+test('the name of an archive of a folder with a long name has at most 255 bytes', (t) => {
 	const name = zipFileName([folder('漢'.repeat(85))], noon);
 	t.true(utf8Length(name) <= 255);
 	t.true(name.endsWith('漢_2026-03-05.zip'));
 });
 
-test('Chosen items lie at the top, wherever they come from', (t) => {
+test('selected items are at the top of an archive, without their folders', (t) => {
 	t.deepEqual(archiveNames([file('docs/a.txt'), folder('work/docs')]), ['a.txt', 'docs']);
 });
 
-test('Twins get numbers', (t) => {
+test('items of equal names get numbers in an archive', (t) => {
 	t.deepEqual(archiveNames([file('a/x.txt'), file('b/x.txt'), file('c/x.txt')]), ['x.txt', 'x (1).txt', 'x (2).txt']);
 	t.deepEqual(archiveNames([folder('a/v1.2'), folder('b/v1.2')]), ['v1.2', 'v1.2 (1)']);
 });
 
-test('More twins than names are refused', (t) => {
+test('more items of equal names than there are candidate names are refused', (t) => {
 	const twins = Array.from({ length: 1002 }, (_, index) => file(`${index}/a`));
 	t.is(new Set(archiveNames(twins.slice(1))).size, 1001);
 	t.throws(() => archiveNames(twins), { instanceOf: Failure });
 });
 
-test('Names in an archive are always distinct', (t) => {
+test('names in an archive are always distinct', (t) => {
 	const path = fc.array(fc.constantFrom('a', 'a (1)', 'a.txt', 'a (1).txt'), { minLength: 1, maxLength: 2 });
 	const chosen = fc.record({
 		path: path.map((segments) => parsePath(segments.join('/'))),
