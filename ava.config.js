@@ -9,9 +9,9 @@ import { listSources } from './scripts/sources.js';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const folders = ['packages', 'plugins', 'cli', 'web', 'test'];
-/** Their tests run the program or show the page, as they are shipped. */
+/** Their tests run the program or open the page, as they are shipped. */
 const needProgram = ['cli', 'test'];
-/** Begun first, or a processor would be left alone with one of them at the end. */
+/** Started first, or one of them would run alone at the end. */
 const longest = [
 	'test/e2e/files',
 	'test/e2e/previews',
@@ -32,14 +32,14 @@ const longest = [
 	'packages/core/',
 ];
 
-// Whoever runs a single test file runs what they have just written, too.
+// A run of a single test file compiles the latest sources, too.
 await ensureInstalled();
 await compile();
 const given = process.argv.slice(2).map((word) => path.relative(here, path.resolve(word)));
 const chosen = given.map((word) => word.split(path.sep)[0]).filter((folder) => folders.includes(folder));
 if (chosen.length === 0 || chosen.some((folder) => needProgram.includes(folder))) await build();
 
-/** Files that another one imports share its process, and so run alone only if they were asked for and it was not. */
+/** Files that another one imports run in its process, and run alone only if they were requested and it was not. */
 const imported = await Promise.all(
 	(await listSources(folders))
 		.filter((file) => /\.test\.tsx?$/.test(file) && isAskedFor(file))
@@ -84,6 +84,6 @@ export default {
 	require: process.env.TEST_USAGE === undefined ? [] : ['./scripts/usage.js'],
 	// Process-wide state is what many tests are about.
 	workerThreads: false,
-	// Only ends what hangs: how long a test takes says more about the machine than about us.
+	// Only ends what hangs: how long a test takes says more about the machine than about the code.
 	timeout: '15m',
 };

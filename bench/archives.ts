@@ -15,7 +15,7 @@ export async function archiveRows(target: Target): Promise<Row[]> {
 	const [large, small] = ['one', 'many'].map((name) => path.join(target.home, name)) as [string, string];
 	await mkdir(large);
 	await writeFile(path.join(large, 'large.bin'), Buffer.alloc(largeBytes, 'stowage'));
-	// A file written to just now is not trusted to stay as it is, so nothing would be remembered of it.
+	// The checksum of a file that was written just now is not cached, as the file may still change.
 	await run('touch', ['-d', '2020-01-01', path.join(large, 'large.bin')]);
 	await mkdir(small);
 	for (let n = 0; n < smallFiles; n++) await writeFile(path.join(small, `${n}.bin`), Buffer.alloc(smallBytes, n));
@@ -26,17 +26,17 @@ export async function archiveRows(target: Target): Promise<Row[]> {
 	const zipSmall = await medianSeconds(runs, () => zip(target, 'many'));
 	const many = await medianSeconds(runs, () => download(target, 'many'));
 	await Promise.all([rm(large, { recursive: true }), rm(small, { recursive: true })]);
-	const row = (work: string, ours: number, floor: number, bar: string): Row => ({
+	const row = (work: string, stowage: number, floor: number, bar: string): Row => ({
 		work,
-		ours: `${ours.toFixed(2)} s`,
+		stowage: `${stowage.toFixed(2)} s`,
 		floor: `zip -0 ${floor.toFixed(2)} s`,
-		ratio: floor / ours,
+		ratio: floor / stowage,
 		better: 'higher',
 		note: `bar ${bar}`,
 	});
 	return [
 		row('archive of one 1 GB file', first, zipLarge, '5.00'),
-		row('the same again', again, zipLarge, '8.00'),
+		row('the same archive again', again, zipLarge, '8.00'),
 		row('archive of 10,000 files of 10 kB', many, zipSmall, '2.00'),
 	];
 }

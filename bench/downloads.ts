@@ -15,7 +15,7 @@ const mediumBytes = 16 * 1024 ** 2;
 const ranges = 1000;
 const rangeBytes = 64 * 1024;
 
-/** Where the same client fetches the same files from: a URL for a name, and what else curl has to send. */
+/** A server from which curl fetches the files: the URL of a name, and further options. */
 interface Source {
 	url(name: string): string;
 	options: readonly string[];
@@ -30,24 +30,24 @@ export async function downloadRows(target: Target): Promise<Row[]> {
 	for (let n = 0; n < atOnce; n++) await writeFile(path.join(folder, `${n}.bin`), medium);
 
 	const nginx = await serveByNginx(folder);
-	const ours: Source = {
+	const stowage: Source = {
 		url: (name) => `${target.url}/api/download/served/${name}?type=private`,
 		options: ['-b', target.cookie],
 	};
-	const theirs: Source = { url: (name) => `${nginx.url}/${name}`, options: [] };
+	const nginxSource: Source = { url: (name) => `${nginx.url}/${name}`, options: [] };
 	try {
 		const rows: Row[] = [];
 		const compare = async (work: string, bar: string, fetch: (source: Source) => Promise<void>, gigabytes?: number) => {
-			// Once for nothing: both read from the cache then.
-			await fetch(theirs);
-			const floor = await medianSeconds(runs, () => fetch(theirs));
+			// A warm-up: both read from the page cache afterwards.
+			await fetch(nginxSource);
+			const floor = await medianSeconds(runs, () => fetch(nginxSource));
 			const before = await cpuSeconds(target.pid);
-			const time = await medianSeconds(runs, () => fetch(ours));
+			const time = await medianSeconds(runs, () => fetch(stowage));
 			const cpu = (await cpuSeconds(target.pid)) - before;
 			const cost = gigabytes === undefined ? '' : `, ${(cpu / runs / gigabytes).toFixed(2)} CPU s/GB`;
 			rows.push({
 				work,
-				ours: `${time.toFixed(2)} s`,
+				stowage: `${time.toFixed(2)} s`,
 				floor: `nginx ${floor.toFixed(2)} s`,
 				ratio: floor / time,
 				better: 'higher',
@@ -83,7 +83,7 @@ async function fetchAtOnce({ url, options }: Source): Promise<void> {
 	]);
 }
 
-/** One after another over one connection, as a player that jumps about asks for them. */
+/** One after another over one connection, as a player that seeks requests them. */
 async function fetchRanges({ url, options }: Source, folder: string): Promise<void> {
 	const list = path.join(folder, 'ranges.txt');
 	const [, cookie] = options;

@@ -5,7 +5,7 @@ import { medianSeconds, type Row, type Target } from './target.js';
 
 const runs = 9;
 
-/** Folders of files over HTTP, against reading their names and looking at each in a plain loop. */
+/** Folders of files over HTTP, against readdir and lstat of each in a plain loop. */
 export async function listingRows(target: Target): Promise<Row[]> {
 	return [...(await rowsOf(target, 10_000)), ...(await rowsOf(target, 100_000))];
 }
@@ -24,14 +24,14 @@ async function rowsOf({ url, cookie, home }: Target, entries: number): Promise<R
 		const text = await answer.text();
 		if (!answer.ok || text.length < entries) throw new Error(`The listing was answered ${answer.status}.`);
 	};
-	const look = async () => {
+	const readEntries = async () => {
 		for (const name of readdirSync(folder)) lstatSync(path.join(folder, name));
 	};
 	await list();
-	await look();
+	await readEntries();
 	firstBytes.length = 0;
-	const floor = await medianSeconds(runs, look);
-	const ours = await medianSeconds(runs, list);
+	const floor = await medianSeconds(runs, readEntries);
+	const stowage = await medianSeconds(runs, list);
 	const first = firstBytes.sort((a, b) => a - b)[Math.floor(runs / 2)] as number;
 	await rm(folder, { recursive: true });
 	const count = entries.toLocaleString('en-US');
@@ -39,15 +39,15 @@ async function rowsOf({ url, cookie, home }: Target, entries: number): Promise<R
 	return [
 		{
 			work: `list ${count} entries`,
-			ours: `${(ours * 1000).toFixed(0)} ms`,
+			stowage: `${(stowage * 1000).toFixed(0)} ms`,
 			floor: plain,
-			ratio: ours / floor,
+			ratio: stowage / floor,
 			better: 'lower',
 			note: 'bar 3.00',
 		},
 		{
 			work: `the first of ${count} entries`,
-			ours: `${(first * 1000).toFixed(0)} ms`,
+			stowage: `${(first * 1000).toFixed(0)} ms`,
 			floor: plain,
 			ratio: first / floor,
 			better: 'lower',

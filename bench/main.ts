@@ -3,9 +3,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { startServer } from '../test/serverProcess.js';
 import { archiveRows } from './archives.js';
+import { chunkRows } from './chunks.js';
 import { downloadRows } from './downloads.js';
 import { listingRows } from './listing.js';
-import { piecesRows } from './pieces.js';
 import { Processes } from './processes.js';
 import { smallFileRows } from './smallFiles.js';
 import type { Row } from './target.js';
@@ -21,7 +21,7 @@ try {
 	const cookie = await server.register('bench');
 	const target = { url: server.url, pid: server.pid, cookie, home: path.join(dataDir, 'files/users/bench'), folder };
 	const rows: Row[] = [];
-	const all = [transferRows, piecesRows, smallFileRows, listingRows, archiveRows, downloadRows];
+	const all = [transferRows, chunkRows, smallFileRows, listingRows, archiveRows, downloadRows];
 	const only = process.argv[2];
 	for (const measure of all.filter(({ name }) => only === undefined || name.startsWith(only)))
 		rows.push(...(await measure(target)));
@@ -35,9 +35,9 @@ function print(rows: readonly Row[]): void {
 	console.log(`\nNode ${process.versions.node}, ${os.cpus().length} cores, ${os.cpus()[0]?.model ?? 'unknown'}`);
 	console.table(
 		Object.fromEntries(
-			rows.map(({ work, ours, floor, ratio, better, note }) => [
+			rows.map(({ work, stowage, floor, ratio, better, note }) => [
 				work,
-				{ ours, floor, ratio: ratio.toFixed(2), 'better is': better, note: note ?? '' },
+				{ stowage, floor, ratio: ratio.toFixed(2), 'better is': better, note: note ?? '' },
 			]),
 		),
 	);

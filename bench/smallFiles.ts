@@ -36,16 +36,16 @@ async function smallFileRow(target: Target, lanes: number, isKeyed: boolean): Pr
 	await mkdir(folder);
 	const agent = new http.Agent({ keepAlive: true, maxSockets: lanes });
 	const cpuBefore = await cpuSeconds(target.pid);
-	const ours = await seconds(() => inLanes(lanes, (n) => upload(target, agent, name, n, content, isKeyed)));
+	const stowage = await seconds(() => inLanes(lanes, (n) => upload(target, agent, name, n, content, isKeyed)));
 	const cpu = (await cpuSeconds(target.pid)) - cpuBefore;
 	agent.destroy();
 	if ((await readdir(folder)).length !== files) throw new Error('Some of the small files are missing.');
 	await rm(folder, { recursive: true });
 	return {
 		work: `upload 5,000 files of 10 kB, ${lanes === 1 ? 'one after another' : 'four at once'}${isKeyed ? ', with keys' : ''}`,
-		ours: `${(files / ours).toFixed(0)} files/s`,
+		stowage: `${(files / stowage).toFixed(0)} files/s`,
 		floor: `write and fsync ${(files / floor).toFixed(0)} files/s`,
-		ratio: floor / ours,
+		ratio: floor / stowage,
 		better: 'higher',
 		note: `${((cpu / files) * 1000).toFixed(2)} CPU ms a file`,
 	};

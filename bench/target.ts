@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 
-/** One line of the report. A ratio is ours by the floor's; what `better` says is the way to go. */
+/** One line of the report. The ratio compares Stowage to the floor; `better` says whether a higher or a lower one is better. */
 export interface Row {
 	work: string;
-	ours: string;
+	stowage: string;
 	floor: string;
 	ratio: number;
 	better: 'higher' | 'lower';

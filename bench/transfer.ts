@@ -30,7 +30,7 @@ export async function transferRows(target: Target): Promise<Row[]> {
 	return [
 		{
 			work: 'upload 2 GB, durable',
-			ours: speed(up),
+			stowage: speed(up),
 			floor: `copy and fsync ${speed(floor)}`,
 			ratio: floor / up,
 			better: 'higher',
@@ -38,7 +38,7 @@ export async function transferRows(target: Target): Promise<Row[]> {
 		},
 		{
 			work: 'download 2 GB, read by Node',
-			ours: speed(down),
+			stowage: speed(down),
 			floor: `read ${speed(readFloor)}`,
 			ratio: readFloor / down,
 			better: 'higher',
@@ -46,7 +46,7 @@ export async function transferRows(target: Target): Promise<Row[]> {
 		},
 		{
 			work: 'server memory at its peak',
-			ours: `${(memory / megabyte).toFixed(0)} MB`,
+			stowage: `${(memory / megabyte).toFixed(0)} MB`,
 			floor: 'bar 200 MB',
 			ratio: memory / (200 * megabyte),
 			better: 'lower',
@@ -107,5 +107,5 @@ async function download({ url, cookie }: Target, name: string): Promise<void> {
 	);
 	let received = 0;
 	for await (const chunk of answer) received += chunk.length;
-	if (received !== bytes) throw new Error(`The download brought ${received} bytes.`);
+	if (received !== bytes) throw new Error(`The download has ${received} bytes.`);
 }

@@ -5,15 +5,15 @@ import { root } from './run.js';
 import { listSources, readSource } from './sources.js';
 import { bundleThirdParties } from './thirdParties.js';
 
-/** Where the tree lies as tests and benchmarks run it: the same files, with JavaScript in place of TypeScript. */
+/** The compiled tree that tests and benchmarks run: the same files, with JavaScript in place of TypeScript. */
 const compiled = path.join(root, 'dist');
 const stampFile = path.join(compiled, '.sources.json');
 
 const folders = ['packages', 'plugins', 'cli', 'web', 'test', 'bench', 'config'];
-/** Decide together with a file's own content what is made of it. */
+/** The output of a source depends on these files, too. */
 const recipe = ['scripts/compile.js', 'scripts/thirdParties.js', 'package-lock.json'];
 
-/** Compiles what has another content than the last time, and removes what has gone. Types are checked elsewhere. */
+/** Compiles the sources that have changed since the last time, and removes the output of deleted ones. Types are checked elsewhere. */
 export function compile() {
 	return exclusively(path.join(root, 'node_modules', '.stowage-compile.lock'), async () => {
 		const stamp = await readStamp();
@@ -27,11 +27,11 @@ export function compile() {
 		const isSame = (file) => stamp[file] === digests[file];
 		const isSameRecipe = recipe.every(isSame);
 		if (isSameRecipe) changed = changed.filter(({ file }) => !isSame(file));
-		const gone = Object.keys(stamp).filter((file) => digests[file] === undefined);
-		if (changed.length === 0 && gone.length === 0) return;
+		const deleted = Object.keys(stamp).filter((file) => digests[file] === undefined);
+		if (changed.length === 0 && deleted.length === 0) return;
 
 		const { transform } = await import('esbuild');
-		await Promise.all(gone.flatMap(outputsOf).map((output) => rm(output, { force: true })));
+		await Promise.all(deleted.flatMap(outputsOf).map((output) => rm(output, { force: true })));
 		await Promise.all(changed.filter(({ file }) => !recipe.includes(file)).map((source) => emit(source, transform)));
 		if (!isSameRecipe) await bundleThirdParties(path.join(compiled, 'node_modules'));
 		await replace(stampFile, JSON.stringify(digests));
@@ -66,7 +66,7 @@ function outputsOf(file) {
 	return /\.tsx?$/.test(file) ? [output, `${output}.map`] : [output];
 }
 
-/** A package here has no `dist`: whoever imports it gets what its source became. */
+/** A package in the compiled tree has no `dist`: its exports are its compiled sources. */
 function manifestOf(content) {
 	const manifest = JSON.parse(content);
 	for (const [name, { source }] of Object.entries(manifest.exports ?? {})) {
@@ -75,23 +75,23 @@ function manifestOf(content) {
 	return JSON.stringify(manifest);
 }
 
-/** Packages of ours are found here before those that npm linked, and by plugins of a configuration as well. */
+/** The workspace's packages are resolved here before those that npm linked, also by plugins that a configuration names. */
 async function linkPackage(folder, packageName) {
 	const place = path.join(compiled, 'node_modules', packageName);
 	await mkdir(path.dirname(place), { recursive: true });
-	await symlink(path.relative(path.dirname(place), folder), place).catch(unlessThere);
-	// What npm put into the package alone, and the page as it was built: there may be neither.
+	await symlink(path.relative(path.dirname(place), folder), place).catch(ignoreExisting);
+	// The dependencies that npm installed into the package itself, and the built page: either may be missing.
 	for (const name of ['node_modules', 'dist']) {
 		const source = path.join(root, path.relative(compiled, folder), name);
-		await symlink(path.relative(folder, source), path.join(folder, name)).catch(unlessThere);
+		await symlink(path.relative(folder, source), path.join(folder, name)).catch(ignoreExisting);
 	}
 }
 
-function unlessThere(error) {
+function ignoreExisting(error) {
 	if (error.code !== 'EEXIST') throw error;
 }
 
-/** At once: a test that runs meanwhile loads the old file or the new one. */
+/** Atomic: a test that runs meanwhile loads the old file or the new one. */
 async function replace(file, content) {
 	const temporary = `${file}.${process.pid}`;
 	await writeFile(temporary, content);

@@ -35,16 +35,19 @@ export async function fetchParts(folder) {
 	await build();
 	const app = path.join(folder, 'app');
 	const manifest = await stagePackage(app);
-	// npm would remove what it does not know: ours wait beside it.
-	const ours = path.join(folder, 'ours');
-	await rename(path.join(app, 'node_modules/@stowage'), ours);
-	const isTheirs = ([name]) => !name.startsWith('@stowage/');
+	// npm would remove packages that it does not know, so the workspace's own are moved aside.
+	const workspacePackages = path.join(folder, 'workspace');
+	await rename(path.join(app, 'node_modules/@stowage'), workspacePackages);
+	const isThirdParty = ([name]) => !name.startsWith('@stowage/');
 	const { bundleDependencies, ...rest } = manifest;
-	const theirs = { ...rest, dependencies: Object.fromEntries(Object.entries(rest.dependencies).filter(isTheirs)) };
-	await writeFile(path.join(app, 'package.json'), JSON.stringify(theirs));
-	await writeFile(path.join(app, 'package-lock.json'), JSON.stringify(await lockOf(theirs)));
+	const thirdParties = {
+		...rest,
+		dependencies: Object.fromEntries(Object.entries(rest.dependencies).filter(isThirdParty)),
+	};
+	await writeFile(path.join(app, 'package.json'), JSON.stringify(thirdParties));
+	await writeFile(path.join(app, 'package-lock.json'), JSON.stringify(await lockOf(thirdParties)));
 	await npmInstall(app);
-	await rename(ours, path.join(app, 'node_modules/@stowage'));
+	await rename(workspacePackages, path.join(app, 'node_modules/@stowage'));
 	await writeFile(path.join(app, 'package.json'), `${JSON.stringify(manifest, undefined, '\t')}\n`);
 	for (const left of ['package-lock.json', 'node_modules/.package-lock.json']) await rm(path.join(app, left));
 
@@ -71,7 +74,7 @@ async function layOut(tree, app, node) {
 	const at = (...names) => path.join(tree, ...names);
 	const debian = (name) => path.join(sources, 'debian', name);
 	await cp(app, at('usr/lib/stowage/app'), { recursive: true, verbatimSymlinks: true });
-	// For other platforms' linkers and compilers; they are run by nobody.
+	// Executables of the dependencies; the server runs none of them.
 	await rm(at('usr/lib/stowage/app/node_modules/.bin'), { recursive: true, force: true });
 	await mkdir(at('usr/lib/stowage/bin'), { recursive: true });
 	await cp(node, at('usr/lib/stowage/bin/node'));
@@ -85,7 +88,7 @@ async function layOut(tree, app, node) {
 	await cp(path.join(root, 'config/proxies'), path.join(documents, 'examples'), { recursive: true });
 	const license = path.join(path.dirname(path.dirname(node)), 'LICENSE');
 	await cp(license, path.join(documents, 'LICENSE.node')).catch((error) => {
-		// The Node of a machine has it elsewhere.
+		// An installed Node has it elsewhere.
 		if (error.code !== 'ENOENT') throw error;
 	});
 	const { defaultDataDir, unitName, unitText } = await import('../cli/dist/service/unit.js');
@@ -104,7 +107,7 @@ async function layOut(tree, app, node) {
 	await chmod(at('usr/lib/stowage/bin/node'), 0o755);
 }
 
-/** Whatever umask the files were made with. */
+/** Independent of the umask with which the files were created. */
 async function setModes(folder) {
 	await chmod(folder, 0o755);
 	for (const entry of await readdir(folder, { withFileTypes: true })) {

@@ -53,7 +53,7 @@ async function missingPackages() {
 }
 
 async function isOnPath(program) {
-	// Debian keeps servers in sbin, which is not on everybody's path.
+	// Debian keeps servers in sbin, which is not on every user's path.
 	for (const folder of [...(process.env.PATH ?? '').split(path.delimiter), '/usr/sbin', '/usr/local/sbin']) {
 		try {
 			await access(path.join(folder, program), constants.X_OK);

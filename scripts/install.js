@@ -12,7 +12,7 @@ export async function ensureInstalled() {
 		// Written anew: several trees may share its bytes by hard links, and each has its own packages.
 		await rm(path.join(root, 'node_modules', '.package-lock.json'), { force: true });
 		console.error('Installing packages (once, about two minutes) ...');
-		// Not `npm ci`: it refuses the lock file where a registry lacks a package of another platform, which nobody here needs.
+		// Not `npm ci`: it refuses the lock file where a registry lacks a package of another platform, which this machine does not need.
 		await must('npm', ['install', '--no-save', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']);
 	});
 }

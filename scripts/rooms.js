@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { root } from './run.js';
 
-/** Takes `--only <room>` out of the arguments: the folders of tests that were asked for, and what is left. */
+/** Parses each `--only <room>`: returns the folders of their tests and the remaining arguments. */
 export async function chooseRooms(args) {
 	const folders = [];
 	const rest = [];

@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url';
 /** The folder of this clone, wherever it lies. */
 export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
-/** Runs a command in the clone and resolves to its exit code. Signals meant for us reach it. */
+/** Runs a command in the clone and resolves to its exit code. Signals to this process are forwarded to it. */
 export function run(command, args, options = {}) {
 	return new Promise((resolve, reject) => {
 		const child = spawn(command, args, { cwd: root, stdio: 'inherit', ...options });
 		const forward = (signal) => child.kill(signal);
 		const { ppid } = process;
-		// npm ends at a signal without handing it on; the child must not stay behind alone.
+		// npm exits at a signal without forwarding it; the child must not be orphaned.
 		const watch = setInterval(() => {
 			if (process.ppid === ppid) return;
 			clearInterval(watch);
@@ -27,7 +27,7 @@ export function run(command, args, options = {}) {
 	});
 }
 
-// The terminal sends it to the whole group; we stay until the child has ended in its own way.
+// The terminal sends SIGINT to the whole process group; this process waits until the child has exited.
 function ignore() {}
 
 /** Like `run`, but a failure ends this process with the same code. */
@@ -36,7 +36,7 @@ export async function must(command, args, options) {
 	if (code !== 0) process.exit(code);
 }
 
-/** A program that came with the packages, run by this very Node. */
+/** The path of a program in node_modules. */
 export function tool(file) {
 	return path.join(root, 'node_modules', file);
 }

@@ -3,15 +3,15 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { root } from './run.js';
 
-const passedOver = new Set(['node_modules', 'dist']);
+const excluded = new Set(['node_modules', 'dist']);
 
-/** Every file below these folders or of these names, relative to the clone and in order, without what is installed or built. */
+/** Every file below these folders or of these names, relative to the clone and sorted, without installed packages and build output. */
 export async function listSources(names) {
 	const found = [];
 	const visit = async (folder) => {
 		for (const entry of await readdir(path.join(root, folder), { withFileTypes: true })) {
 			const file = path.join(folder, entry.name);
-			if (passedOver.has(entry.name)) continue;
+			if (excluded.has(entry.name)) continue;
 			if (entry.isDirectory()) await visit(file);
 			else found.push(file);
 		}
@@ -23,7 +23,7 @@ export async function listSources(names) {
 	return found.sort();
 }
 
-/** A file's bytes and what stands for them, whenever they were written. */
+/** A file's bytes and their digest. */
 export async function readSource(file) {
 	const content = await readFile(path.join(root, file));
 	return { content, digest: createHash('sha256').update(content).digest('base64') };

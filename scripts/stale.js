@@ -6,7 +6,7 @@ import { listSources, readSource } from './sources.js';
 
 const stampFile = path.join(root, 'node_modules', '.stowage-build.json');
 
-/** What is built from what, and where that lies. Paths are relative to the clone. */
+/** The sources of each build, and the packages that hold its output. Paths are relative to the clone. */
 const outputs = {
 	server: {
 		sources: ['packages', 'plugins', 'cli', 'config', 'package-lock.json'],
@@ -19,8 +19,8 @@ const outputs = {
 };
 
 /**
- * Whether an output must be built again: its sources have another content, or it is not as it was left (`isTouched`).
- * `done()` remembers that it was built.
+ * Whether an output must be built again: its sources have changed, or it was changed itself since the last build (`isTouched`).
+ * `done()` records the build.
  */
 export async function staleness(name) {
 	const source = await digestSources(outputs[name].sources);
@@ -54,7 +54,7 @@ async function digestSources(sources) {
 	return hash.digest('base64');
 }
 
-/** Names, sizes and times: nobody edits what was built, but it may have been removed, or built by hand from something else. */
+/** Names, sizes and times: build output is not edited, but may have been removed or built by hand from other sources. */
 async function describeResults(name) {
 	const hash = createHash('sha256');
 	for (const folder of await outputs[name].results()) {

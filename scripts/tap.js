@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline';
 
 const counts = /^# (tests|pass|fail|skip) \d+$/;
-/** What bounds how many tests run at once is a hook of each. */
+/** The hook of each test that bounds how many run at once. */
 const hook = /^# .* › (before|after)Each(\.always)? hook for /;
 
-/** Reads a TAP report: a line for each test as it ends, what failed with its reason; counts both and gives the failures' lines. */
+/** Prints a TAP report: a line for each test as it ends, with the reason of a failure. Resolves to the counts and the lines of the failures. */
 export async function countTap(stream) {
 	let passed = 0;
 	let failed = 0;
@@ -16,7 +16,7 @@ export async function countTap(stream) {
 	};
 	for await (const line of createInterface({ input: stream })) {
 		if (/^ok \d+.* # SKIP/.test(line)) {
-			// What was not run did not pass.
+			// A skipped test counts as failed.
 			failed++;
 			show(line.replace(/^ok \d+ - /, '  ✗ '));
 		} else if (/^ok \d+/.test(line)) {

@@ -24,7 +24,7 @@ const checks = [
 	['unused', 'knip/bin/knip.js', []],
 ];
 const failedChecks = [];
-// Who runs a single room wants its tests; these look at all rooms.
+// The checks cover all rooms, so a run of a single room does without them.
 if (folders.length === 0) {
 	// Built first: the end-to-end tests use what a user gets, and the projects' own settings are stricter than the editor's.
 	await times.measure('build', build);
@@ -40,7 +40,7 @@ console.log('\n== tests');
 const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-test-'));
 const usageFile = path.join(folder, 'usage');
 const { passed, failed, failures, code } = await times.measure('tests', () => runAva([...folders, ...rest], usageFile));
-// Again, where a reader of a long log looks first.
+// Repeated at the end, where they are found in a long log.
 if (failed > 0) console.log(`\n== failed\n${failures.join('\n')}`);
 else if (code !== 0)
 	console.log(

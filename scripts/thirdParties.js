@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { root } from './run.js';
 
-/** What the server imports of others. Each process of a test would otherwise read and resolve some 700 files of theirs one by one. */
+/** The third-party packages that the server imports. Each test process would otherwise read and resolve some 700 files of them one by one. */
 const specifiers = [
 	'@hapi/boom',
 	'@hapi/cookie',
@@ -36,7 +36,7 @@ const external = [
 	'tedious',
 ];
 
-/** Writes these packages into `folder`, a folder of packages, as few files; what they share is there once. */
+/** Writes these packages into `folder`, a folder of packages, as few files; shared modules are written once. */
 export async function bundleThirdParties(folder) {
 	const { build } = await import('esbuild');
 	const stubs = new Map();
@@ -52,7 +52,7 @@ export async function bundleThirdParties(folder) {
 		target: 'node20',
 		external,
 		logLevel: 'warning',
-		// Theirs is CommonJS for the most part.
+		// Most of these packages are CommonJS.
 		banner: {
 			js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
 		},
@@ -79,7 +79,7 @@ export async function bundleThirdParties(folder) {
 	}
 }
 
-/** A module with the exports that Node gives whoever imports it: of CommonJS these are found by looking at the source. */
+/** A module with the same exports as the package has in Node, which detects those of CommonJS by parsing the source. */
 async function reexport(specifier) {
 	const from = JSON.stringify(specifier);
 	const module = await import(specifier);

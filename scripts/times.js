@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { root } from './run.js';
 
-/** How long the parts of a run took. What ran before it is in TEST_TIMES, such as `fresh start=61`. */
+/** How long the parts of a run took. TEST_TIMES has the part that ran before, such as `fresh start=61`. */
 export class Times {
 	#parts = [];
 
@@ -33,8 +33,8 @@ export class Times {
 		console.log('\n processor     elapsed  of the test files of each room, with the programs that they start');
 		for (const [room, ownFiles] of byRoom(files)) console.log(`${sum(ownFiles)}  ${room} (${ownFiles.length})`);
 		console.log('\n processor     elapsed  of the files that cost most');
-		const dearest = files.sort((a, b) => b.cpu - a.cpu).slice(0, 12);
-		for (const one of dearest) console.log(`${sum([one])}  ${one.file}`);
+		const costliest = files.sort((a, b) => b.cpu - a.cpu).slice(0, 12);
+		for (const one of costliest) console.log(`${sum([one])}  ${one.file}`);
 	}
 }
 
@@ -46,7 +46,7 @@ function processorTimes() {
 }
 
 async function readUsage(file) {
-	// Not there if no test file was run to its end.
+	// Missing if no test file has run to its end.
 	const text = await readFile(file, 'utf8').catch(() => '');
 	return text
 		.split('\n')

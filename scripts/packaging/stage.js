@@ -7,12 +7,12 @@ import { root } from '../run.js';
 const typed = ['@stowage/plugin-api', '@stowage/rules', '@stowage/contract'];
 
 /**
- * Lays out the package that is published: the command line with the built packages of ours in its `node_modules`. All others are fetched by npm when it is
+ * Lays out the package that is published: the command line with the workspace's built packages in its `node_modules`. npm fetches all others when it is
  * installed. Resolves to its manifest.
  */
 export async function stagePackage(folder) {
 	const lock = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8')).packages;
-	const places = ourPackages(lock, '@stowage/cli');
+	const places = workspacePackages(lock, '@stowage/cli');
 	await rm(folder, { recursive: true, force: true });
 	for (const [name, place] of places) await stageOne(name, place, targetOf(folder, name));
 	const manifest = await publishedManifest(lock, places);
@@ -29,13 +29,13 @@ function targetOf(folder, name) {
 	return name === '@stowage/cli' ? folder : path.join(folder, 'node_modules', name);
 }
 
-/** A workspace and all that it needs of ours: names with their folders. */
-function ourPackages(lock, name, found = new Map()) {
+/** A workspace and all others that it depends on: names with their folders. */
+function workspacePackages(lock, name, found = new Map()) {
 	if (found.has(name)) return found;
 	const place = lock[`node_modules/${name}`].resolved;
 	found.set(name, place);
 	for (const needed of Object.keys(dependenciesOf(lock, name, place))) {
-		if (needed.startsWith('@stowage/')) ourPackages(lock, needed, found);
+		if (needed.startsWith('@stowage/')) workspacePackages(lock, needed, found);
 	}
 	return found;
 }
@@ -59,12 +59,12 @@ async function stageOne(name, place, target) {
 	const { version, description, license, type, exports } = JSON.parse(
 		await readFile(path.join(source, 'package.json'), 'utf8'),
 	);
-	// What they need stands in the package around them: npm would take it for a part of the package that is there already.
+	// Their dependencies are listed in the enclosing package: npm would take them for bundled ones here.
 	const manifest = { name, version, description, license, type, exports: withoutSources(exports) };
 	await writeJson(path.join(target, 'package.json'), manifest);
 }
 
-/** What the compiler wrote for a source that is gone stays in `dist`. */
+/** The output of a deleted source stays in `dist`. */
 function isShipped(folder, file, hasTypes) {
 	if (!/\.\w+$/.test(file)) return true;
 	if (!(file.endsWith('.js') || (file.endsWith('.d.ts') && hasTypes))) return false;
@@ -88,7 +88,7 @@ async function publishedManifest(lock, places) {
 		for (const needed of Object.keys(lock[place].optionalDependencies ?? {}))
 			optionalDependencies[needed] = versionOf(lock, needed);
 	}
-	const ours = [...places.keys()].filter((name) => name !== '@stowage/cli').sort();
+	const bundled = [...places.keys()].filter((name) => name !== '@stowage/cli').sort();
 	return {
 		name: 'stowage',
 		version,
@@ -99,7 +99,7 @@ async function publishedManifest(lock, places) {
 		bin,
 		dependencies: sorted(dependencies),
 		optionalDependencies: sorted(optionalDependencies),
-		bundleDependencies: ours,
+		bundleDependencies: bundled,
 	};
 }
 
@@ -108,7 +108,7 @@ function versionOf(lock, name) {
 	return link ? lock[resolved].version : version;
 }
 
-/** The part of the clone's lock that the dependencies of the published manifest reach, at the same places and without packages of ours. */
+/** The part of the clone's lock that the dependencies of the published manifest reach, at the same places and without the workspace's packages. */
 export async function lockOf(manifest) {
 	const lock = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8')).packages;
 	const packages = { '': manifest };

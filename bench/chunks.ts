@@ -6,11 +6,11 @@ import { buffer } from 'node:stream/consumers';
 import { cpuSeconds, peakMemory, type Row, seconds, type Target } from './target.js';
 import { copyDurably, writeSource } from './transfer.js';
 
-const pieceBytes = 8 * 1024 ** 2;
+const chunkBytes = 8 * 1024 ** 2;
 const megabyte = 1024 ** 2;
 
-/** One large file in pieces with checksums, each durable before the next, against copying it on the disk with an fsync at the end. */
-export async function piecesRows(target: Target): Promise<Row[]> {
+/** One large file in chunks with checksums, each durable before the next, against copying it on the disk with an fsync at the end. */
+export async function chunkRows(target: Target): Promise<Row[]> {
 	const source = path.join(target.folder, 'source.bin');
 	await writeSource(source);
 	const { size } = await stat(source);
@@ -18,19 +18,19 @@ export async function piecesRows(target: Target): Promise<Row[]> {
 	const floor = await seconds(() => copyDurably(source, copy));
 	await rm(copy);
 	const cpuBefore = await cpuSeconds(target.pid);
-	const ours = await seconds(() => upload(target, source, size));
+	const stowage = await seconds(() => upload(target, source, size));
 	const cpu = (await cpuSeconds(target.pid)) - cpuBefore;
-	const uploaded = path.join(target.home, 'pieces.bin');
-	if ((await stat(uploaded)).size !== size) throw new Error('The upload in pieces is not whole.');
+	const uploaded = path.join(target.home, 'chunks.bin');
+	if ((await stat(uploaded)).size !== size) throw new Error('The upload in chunks is not whole.');
 	await Promise.all([rm(source), rm(uploaded)]);
 	const speed = (time: number) => `${(size / megabyte / time).toFixed(0)} MB/s`;
 	const memory = await peakMemory(target.pid);
 	return [
 		{
-			work: 'upload 2 GB in pieces of 8 MB with SHA-256',
-			ours: speed(ours),
+			work: 'upload 2 GB in chunks of 8 MB with SHA-256',
+			stowage: speed(stowage),
 			floor: `copy and fsync ${speed(floor)}`,
-			ratio: floor / ours,
+			ratio: floor / stowage,
 			better: 'higher',
 			note: `${((cpu / size) * 1024 ** 3).toFixed(2)} CPU s/GB, ${(memory / megabyte).toFixed(0)} MB at its peak`,
 		},
@@ -41,26 +41,26 @@ async function upload(target: Target, source: string, size: number): Promise<voi
 	const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
 	const created = await send(target, agent, 'POST', '/api/uploads', {
 		'upload-length': String(size),
-		'upload-metadata': `filename ${Buffer.from('pieces.bin').toString('base64')}`,
+		'upload-metadata': `filename ${Buffer.from('chunks.bin').toString('base64')}`,
 	});
 	const location = String(created.headers.location);
 	const file = await open(source);
-	// Like a client that reads and hashes the next piece while one is on its way.
+	// Like a client that reads and hashes the next chunk while one is sent.
 	const prepare = async (at: number) => {
-		const piece = Buffer.allocUnsafe(Math.min(pieceBytes, size - at));
-		await file.read(piece, 0, piece.length, at);
-		return { piece, checksum: createHash('sha256').update(piece).digest('base64') };
+		const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, size - at));
+		await file.read(chunk, 0, chunk.length, at);
+		return { chunk, checksum: createHash('sha256').update(chunk).digest('base64') };
 	};
 	let next = prepare(0);
-	for (let at = 0; at < size; at += pieceBytes) {
-		const { piece, checksum } = await next;
-		if (at + pieceBytes < size) next = prepare(at + pieceBytes);
+	for (let at = 0; at < size; at += chunkBytes) {
+		const { chunk, checksum } = await next;
+		if (at + chunkBytes < size) next = prepare(at + chunkBytes);
 		const headers = {
 			'content-type': 'application/offset+octet-stream',
 			'upload-offset': String(at),
 			'upload-checksum': `sha256 ${checksum}`,
 		};
-		await send(target, agent, 'PATCH', location, headers, piece);
+		await send(target, agent, 'PATCH', location, headers, chunk);
 	}
 	await file.close();
 	agent.destroy();
