@@ -8,7 +8,7 @@ import test from 'ava';
 import { Client, file, testApp } from '../../packages/core/test/testApp.js';
 import { dataFolder, run, stowage } from './program.js';
 
-test('audit shows beside the server who did what, filtered, the latest, or as JSON', async (t) => {
+test('audit lists who did what while a server runs, filtered, limited to the latest lines, or as JSON', async (t) => {
 	const app = await testApp(t);
 	const flags = ['--data-dir', app.dataDir];
 	const ada = await new Client(app).register('ada');
@@ -41,7 +41,7 @@ test('audit shows beside the server who did what, filtered, the latest, or as JS
 	t.like(JSON.parse(stdout), { action: 'delete', path: 'b.txt', user: 'ada', outcome: 'ok' });
 });
 
-test('what audit can’t do is a sentence', async (t) => {
+test('audit refuses an invalid option with a sentence, and prints nothing before the first record', async (t) => {
 	const app = await testApp(t);
 	await new Client(app).register('ada');
 	await app.services.audit.close();
@@ -61,14 +61,14 @@ test('what audit can’t do is a sentence', async (t) => {
 
 const isRoot = process.geteuid?.() === 0;
 
-test('another user may not read it, and is told so', async (t) => {
+test('audit fails with a sentence for a user who may not read the log', async (t) => {
 	const app = await testApp(t);
 	await new Client(app).register('ada');
 	await app.services.audit.close();
 	const folder = path.join(app.dataDir, 'audit');
 	const args = ['audit', '--data-dir', app.dataDir];
 	if (isRoot) {
-		// Root may read everything, so the command runs as nobody.
+		// Root may read everything, so the command runs as the user nobody.
 		await chmod(app.dataDir, 0o755);
 		t.is((await readdir(folder)).length, 1);
 		const { code, stderr } = await stowage(args, { env: { PUID: '65534', PGID: '65534' } });
@@ -83,7 +83,7 @@ test('another user may not read it, and is told so', async (t) => {
 	}
 });
 
-test('--follow goes on with what is done until it is interrupted', async (t) => {
+test('audit --follow prints new records until SIGINT', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	await app.services.audit.close();

@@ -20,14 +20,14 @@ test.after.always(() => mariadb?.close());
 
 const quiet = ['--log-level', 'error'];
 
-/** What would be wrong or a danger after a restore. All that is a cache in the small rows is left out, too. */
+/** Tables that are not compared: their rows would be wrong or dangerous after a restore, or are partly caches (small_rows). */
 const leftOut = [
 	...['sessions', 'tickets', 'limits', 'jobs', 'home_moves', 'home_move_processes'],
 	...['uploads', 'idempotency_keys', 'published_names'],
 	...['leases', 'events', 'event_listeners', 'small_rows'],
 ];
 
-/** Tables, all that a backup brings back where they are not named, each by what stands for its content. */
+/** A row count and digest of each table, by default of all tables that a backup restores. */
 async function contents(url: string, tables?: readonly string[]) {
 	return readSnapshot(url, async (snapshot) => {
 		const found: Record<string, string> = {};
@@ -40,7 +40,7 @@ async function contents(url: string, tables?: readonly string[]) {
 	});
 }
 
-/** Two people with files, links, settings and a quota. Resolves to the tokens of the links. */
+/** Two users with files, links, settings and a quota. Resolves to the tokens of the links. */
 async function populated(app: TestApp): Promise<Record<string, string>> {
 	const ada = await new Client(app).register('ada');
 	const bob = await new Client(app).register('Bob');
@@ -55,7 +55,7 @@ async function populated(app: TestApp): Promise<Record<string, string>> {
 	return { a: await linkTo('a.txt'), b: await linkTo('b.txt'), c: await linkTo('c.txt'), trip: await linkTo('trip') };
 }
 
-test('a backup of a running server comes back on an empty machine, from SQLite to MariaDB and back', async (t) => {
+test('a backup of a running server is restored on an empty machine, from SQLite to MariaDB and back', async (t) => {
 	const app = await testApp(t);
 	const sqlite = app.services.config.databaseUrl;
 	const tokens = await populated(app);
@@ -79,7 +79,7 @@ test('a backup of a running server comes back on an empty machine, from SQLite t
 		database: { kind: 'sqlite', tables: { users: 3, temp_links: 5, storage_roots: 2, homes: 1 } },
 	});
 	t.is((await stat(zip)).mode & 0o777, 0o600);
-	t.deepEqual((await readdir(backups)).sort(), ['one.zip', 'stowage.yaml'], 'nothing temporary stays');
+	t.deepEqual((await readdir(backups)).sort(), ['one.zip', 'stowage.yaml'], 'no temporary file is left');
 	const listed = await promisify(execFile)('unzip', ['-l', zip]);
 	for (const name of ['manifest.json', 'database.jsonl', 'hashes.jsonl', 'session.key', 'stowage.yaml'])
 		t.true(listed.stdout.includes(name), name);
@@ -144,7 +144,7 @@ test('a backup of a running server comes back on an empty machine, from SQLite t
 			[200, 'PK'],
 			[200, 'F'],
 		],
-		'other bytes under an old name are given to nobody',
+		'a link does not serve other bytes under the old name',
 	);
 	const ada = new Client(again);
 	await ada.post('/api/login', { username: 'ada', password: 'correct horse' });
@@ -188,7 +188,7 @@ test('a damaged backup is refused before anything is written', async (t) => {
 	t.regex((await run(['restore', zip, '--data-dir', target, ...quiet])).stderr, /another key already/);
 });
 
-test('a backup onto a full disk leaves nothing and says so', async (t) => {
+test('a backup to a full disk fails with a sentence and leaves no file', async (t) => {
 	const disk = await mountSmallDisk(t, 4);
 	if (disk === undefined) return t.pass();
 	const app = await testApp(t);
@@ -201,7 +201,7 @@ test('a backup onto a full disk leaves nothing and says so', async (t) => {
 	t.deepEqual((await readdir(disk.folder)).sort(), ['lost+found']);
 });
 
-test('a database is copied whole beside a running server, from one kind to the other', async (t) => {
+test('database copy copies all tables beside a running server, from SQLite to MariaDB and back', async (t) => {
 	const app = await testApp(t);
 	await populated(app);
 	const from = app.services.config.databaseUrl;
@@ -220,7 +220,7 @@ test('a database is copied whole beside a running server, from one kind to the o
 	t.like(wrong, { code: 1, stderr: 'The database is not available right now.' });
 });
 
-test('migrations are shown without being run, and run with a snapshot before them', async (t) => {
+test('migrate --status lists migrations without running them, and migrate takes a snapshot before it runs them', async (t) => {
 	const folder = await dataFolder(t);
 	const url = `sqlite:${path.join(folder, 'stowage.db')}`;
 	const older = allMigrations.slice(0, -1);
@@ -228,7 +228,7 @@ test('migrations are shown without being run, and run with a snapshot before the
 	await (await openDatabase(url, { migrations: older })).close();
 	const migrate = async (...args: string[]) => (await run(['migrate', ...args, '--database-url', url])).stdout;
 	t.true((await migrate('--status')).endsWith(`${last}\tpending`));
-	t.true((await migrate('--status')).endsWith(`${last}\tpending`), 'nothing was run');
+	t.true((await migrate('--status')).endsWith(`${last}\tpending`), 'no migration was run');
 	t.true((await migrate()).endsWith(`${last}\tapplied now`));
 	t.is((await readdir(folder)).filter((name) => name.endsWith(`.before-${last}`)).length, 1);
 	t.deepEqual(JSON.parse(await migrate('--json')).at(-1), { name: last, state: 'applied' });

@@ -15,7 +15,7 @@ const program = fileURLToPath(new URL('../src/main.js', import.meta.url));
 const uid = 47_420;
 const gid = 47_421;
 
-test('started as root in a container, the server becomes the user of PUID and PGID, and its files have the modes of UMASK', async (t) => {
+test('a server started as root in a container becomes the user of PUID and PGID, and its files have the modes of UMASK', async (t) => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-container-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const data = path.join(folder, 'data');
@@ -35,18 +35,18 @@ test('started as root in a container, the server becomes the user of PUID and PG
 	const visitors = path.join(data, 'files/users/anonymous/Public');
 	t.like(await stat(path.join(visitors, 'fox.txt')), { uid, gid, mode: 0o100660 });
 	t.like(await stat(visitors), { uid, gid, mode: 0o40770 });
-	t.like(await stat(path.join(data, 'stowage.db')), { uid, mode: 0o100600 }, 'the database is for nobody else');
+	t.like(await stat(path.join(data, 'stowage.db')), { uid, mode: 0o100600 }, 'no other user may read the database');
 });
 
-test('the setting umask comes after what the server was started with', async (t) => {
+test('the setting umask takes precedence over the variable UMASK', async (t) => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-container-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const server = await startServer(t, { args: serveArgs(folder, '--umask', '027'), env: { UMASK: '000' } });
 	t.regex(await readFile(`/proc/${server.pid}/status`, 'utf8'), /^Umask:\t0027$/m);
 });
 
-test('ids that are none stop the start', async (t) => {
-	// Each before anything of this process is changed.
+test('an invalid PUID or UMASK, or a PUID without root, stops the start', async (t) => {
+	// Each is refused before anything of this process is changed.
 	const refusal = (env: Record<string, string>) => {
 		const { message, code } = explain(t.throws(() => dropPrivileges(env)));
 		t.is(code, 78);

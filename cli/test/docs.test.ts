@@ -20,7 +20,7 @@ async function commandsIn(page: string): Promise<string[][]> {
 	return lines;
 }
 
-test('the commands of the pages for administrators do what the pages say, one after another', async (t) => {
+test('the commands on the pages for administrators succeed one after another, and a restored link still works', async (t) => {
 	const app = await testApp(t);
 	const backups = await dataFolder(t);
 	const restored = await dataFolder(t);
@@ -48,17 +48,17 @@ test('the commands of the pages for administrators do what the pages say, one af
 	for (const words of await commandsIn('restore.md')) await perform(words, restored);
 	const again = await testApp(t, { '--data-dir': restored });
 	t.is((await new Client(again).get(`/api/temp/${token}`)).payload, 'A');
-	// Warnings are this machine's.
+	// Warnings depend on this machine.
 	for (const words of await commandsIn('trouble.md')) await perform(words, restored, 1);
 });
 
-/** The words of each command that does something. */
+/** The words of each command that has no subcommands. */
 function leavesOf(command: Command, words: readonly string[] = []): string[][] {
 	if (command.commands.length === 0) return [[...words]];
 	return command.commands.flatMap((each) => leavesOf(each, [...words, each.name()]));
 }
 
-test('the help of each command says what its exit codes mean, and one table has all of them', async (t) => {
+test('the help of each command explains its exit codes, and the table in the docs lists all of them', async (t) => {
 	const text = await readFile(path.join(docs, 'operations.md'), 'utf8');
 	const [, section = ''] = text.split('## Exit codes\n');
 	const rows = [...section.slice(0, section.indexOf('\n## ')).matchAll(/^\| (\d+) \| (.+?) \|/gm)];
@@ -68,7 +68,7 @@ test('the help of each command says what its exit codes mean, and one table has 
 		const { stdout } = await run([...words, '--help']);
 		const [, codes] = /\n\nExit codes: (.+)$/.exec(stdout) ?? [];
 		if (codes === undefined) {
-			t.fail(`${words.join(' ')} says nothing of its exit codes`);
+			t.fail(`${words.join(' ')} does not explain its exit codes`);
 			continue;
 		}
 		const own = new Set(Array.from(codes.matchAll(/(?:^|, )(\d+) /g), ([, code]) => Number(code)));

@@ -24,7 +24,7 @@ async function doctor(...args: string[]) {
 	return { code, findings, of, stderr };
 }
 
-test('a sound installation has no errors, and each line that is not ok says how to mend it', async (t) => {
+test('doctor finds no errors in a sound installation, and each warning has a remedy', async (t) => {
 	const app = await testApp(t);
 	await new Client(app).register('ada');
 	await chmod(app.dataDir, 0o700);
@@ -57,7 +57,7 @@ test('a sound installation has no errors, and each line that is not ok says how 
 	t.regex(stdout, /^ok\tdatabase\twhole and up to date$/m);
 });
 
-test('what is wrong with an installation is an error with its remedy', async (t) => {
+test('doctor reports a readable key, a root without its id, a damaged database and a wrong setting, and creates nothing', async (t) => {
 	const app = await testApp(t);
 	await new Client(app).register('ada');
 	const flags = ['--data-dir', app.dataDir];
@@ -97,10 +97,10 @@ test('what is wrong with an installation is an error with its remedy', async (t)
 	const nowhere = path.join(await dataFolder(t), 'new');
 	const empty = await doctor('--data-dir', nowhere);
 	t.is(empty.code, 1);
-	await t.throwsAsync(stat(nowhere), { code: 'ENOENT' }, 'it makes nothing');
+	await t.throwsAsync(stat(nowhere), { code: 'ENOENT' }, 'doctor creates no folder');
 });
 
-test('what is no folder, no database and no storage root is said in a sentence by every command', async (t) => {
+test('a wrong data folder, database or storage root is reported with a sentence and no stack', async (t) => {
 	const folder = await dataFolder(t);
 	const at = (name: string) => path.join(folder, name);
 	await writeFile(at('file'), 'x'.repeat(5000));
@@ -130,7 +130,7 @@ test('what is no folder, no database and no storage root is said in a sentence b
 	t.regex((await doctor(...noRoot)).of('storage root')[0]?.says ?? '', /it is no folder/);
 });
 
-test('a storage root that can’t tell its free space is sound', async (t) => {
+test('a storage root whose free space is unknown is sound', async (t) => {
 	const storage = await memoryStorageFlags(t);
 	const app = await testApp(t, storage);
 	const flags = ['--data-dir', app.dataDir, '--log-level', 'error', ...Object.entries(storage).flat()];
@@ -147,7 +147,7 @@ test('a storage root that can’t tell its free space is sound', async (t) => {
 	}
 });
 
-test('each storage root is looked at, and whether the service that is installed may use them', async (t) => {
+test('doctor checks each storage root, and whether the installed service may write to it', async (t) => {
 	const app = await testApp(t);
 	const disks = await dataFolder(t);
 	const flags = ['--data-dir', app.dataDir, '--log-level', 'error'];
@@ -186,13 +186,13 @@ test('each storage root is looked at, and whether the service that is installed 
 	const found = await checkService(config, system);
 	t.like(found[0], { state: 'error', mend: 'sudo stowage service install' });
 	t.regex(found[0]?.says ?? '', new RegExp(`does not let the service write to ${roots[2]}$`));
-	// Not those of root, who runs the tests.
+	// The folder belongs to root, who runs the tests.
 	t.like(found[1], { state: 'error', mend: `sudo chown -R nobody: ${app.dataDir}` });
 	await install('nobody-of-this-name', roots);
 	t.regex((await checkService(config, system))[0]?.says ?? '', /names a user that does not exist/);
 });
 
-test('a database on a server is looked at too, with its clock', async (t) => {
+test('doctor checks a database server and its clock', async (t) => {
 	const mariadb = await startMariadb();
 	t.teardown(() => mariadb.close());
 	const url = await mariadb.createDatabase();
@@ -207,7 +207,7 @@ test('a database on a server is looked at too, with its clock', async (t) => {
 	t.like((await doctor('--database-url', url)).of('database')[0], { state: 'error' });
 });
 
-test('a configuration is written once, with what was given and the rest as comments', async (t) => {
+test('config init writes the given settings and all others as comments, and never overwrites a file', async (t) => {
 	const file = path.join(await dataFolder(t), 'stowage.yaml');
 	const init = [
 		'config',

@@ -10,27 +10,27 @@ import { dataFolder, run } from './program.js';
 
 const password = 'correct horse';
 
-/** What is not driven beside a server: it is one, needs an empty place, or changes the machine. Their own tests drive them. */
-const notBeside = ['serve', 'restore', 'service install', 'service uninstall'];
+/** Commands that are not run beside a server: one is the server, the others need an empty folder or change the machine. They have tests of their own. */
+const notBesideServer = ['serve', 'restore', 'service install', 'service uninstall'];
 
-/** All commands that do something, such as `user add`. */
+/** All commands without subcommands, such as `user add`. */
 function commandsOf(command: Command, above: readonly string[] = []): string[] {
 	if (command.commands.length === 0) return [above.join(' ')];
 	return command.commands.flatMap((each) => commandsOf(each, [...above, each.name()]));
 }
 
-async function drive(t: ExecutionContext, database: Record<string, string>): Promise<void> {
+async function runEveryCommand(t: ExecutionContext, database: Record<string, string>): Promise<void> {
 	const app = await testApp(t, { '--public-listing': 'everyone', ...database });
 	const folder = await dataFolder(t);
 	const at = (name: string) => path.join(folder, name);
 	const flags = ['--data-dir', app.dataDir, '--log-level', 'error', ...Object.entries(database).flat()];
-	const driven = new Set<string>();
+	const executed = new Set<string>();
 	const known = commandsOf(await createProgram());
-	/** Runs a command; what it says is read as JSON where that is asked for. */
+	/** Runs a command. With --json its output must be valid JSON. */
 	const call = async (words: string, { code = 0, input = '' }: { code?: number; input?: string } = {}) => {
 		const args = words.split(' ');
 		const name = known.find((each) => words === each || words.startsWith(`${each} `)) ?? words;
-		driven.add(name);
+		executed.add(name);
 		const hasSettings = name !== 'completion' && name !== 'service print';
 		const ended = await run([...args, ...(hasSettings ? flags : [])], input);
 		t.is(ended.code, code, `${words}: ${ended.stderr}`);
@@ -46,7 +46,7 @@ async function drive(t: ExecutionContext, database: Record<string, string>): Pro
 	const visitor = new Client(app);
 	const readiness = async () => json(await visitor.get('/api/ready')).checks;
 
-	// Accounts: each change is seen by the server at its next request.
+	// Accounts: each change takes effect at the server's next request.
 	await call('user add ada', { input: `${password}\n` });
 	await call('user add ada', { code: 1, input: `${password}\n` });
 	const { client: ada } = await signIn('ada');
@@ -75,7 +75,7 @@ async function drive(t: ExecutionContext, database: Record<string, string>): Pro
 	t.is(statusCode, 200);
 	t.is((await bob.get('/api/download/a.txt?type=private')).payload, 'four');
 	await call('user quota bob --bytes 1KB');
-	await until('the quota holds', async () => {
+	await until('the quota is enforced', async () => {
 		const answer = await bob.upload('/api/upload', [file('b.txt', 'b'.repeat(5000))]);
 		return answer.statusCode === 507;
 	});
@@ -98,7 +98,7 @@ async function drive(t: ExecutionContext, database: Record<string, string>): Pro
 	const { job } = await list('user move-root bob big --no-wait');
 	await call('root remove big', { code: 1 });
 	await call(`job cancel ${job}`);
-	await until('it is cancelled', async () => json(await bob.get(`/api/jobs/${job}`)).status === 'cancelled');
+	await until('the job is cancelled', async () => json(await bob.get(`/api/jobs/${job}`)).status === 'cancelled');
 	t.is((await list('job list --all'))[0].id, job);
 	t.deepEqual(await list('job list'), []);
 	await call('user move-root bob big');
@@ -106,7 +106,7 @@ async function drive(t: ExecutionContext, database: Record<string, string>): Pro
 	t.false((await readdir(path.join(app.filesDir, 'users'))).includes('bob'));
 	t.is((await bob.get('/api/download/a.txt?type=private')).payload, 'four');
 	await call('root rename big archive');
-	await until('it is known', async () => (await readiness())['storage archive'] === 'ok');
+	await until('the server knows the new name', async () => (await readiness())['storage archive'] === 'ok');
 	await rename(at('big'), at('moved'));
 	await call('root check archive --json', { code: 1 });
 	t.is((await bob.get('/api/browse?type=private')).statusCode, 503);
@@ -117,7 +117,7 @@ async function drive(t: ExecutionContext, database: Record<string, string>): Pro
 	await visitor.upload('/api/upload/public', [file('visitor.txt', 'v')]);
 	t.deepEqual(await readdir(at('moved/users/anonymous/Public')), ['visitor.txt']);
 
-	// Visitors. What they begin stays on the root that was the default one.
+	// Visitors. Their unfinished upload stays on the root that was the default one.
 	const text = (word: string) => Buffer.from(word).toString('base64');
 	const tus = { 'tus-resumable': '1.0.0' };
 	const begun = await visitor.call('POST', '/api/uploads', undefined, {
@@ -129,7 +129,7 @@ async function drive(t: ExecutionContext, database: Record<string, string>): Pro
 	t.is((await list('public list'))[0].path, 'visitor.txt');
 	await call('public purge --older-than 0m --yes', { code: 1 });
 	await call('public purge --older-than 1m --yes');
-	t.is(json(await bob.get('/api/browse?type=public')).entries.length, 1, 'it is not as old as that');
+	t.is(json(await bob.get('/api/browse?type=public')).entries.length, 1, 'the file is younger than a minute');
 	await rm(at('moved/users/anonymous/Public/visitor.txt'));
 	await call('root set-default local');
 	await call('root remove archive', { code: 1 });
@@ -140,9 +140,9 @@ async function drive(t: ExecutionContext, database: Record<string, string>): Pro
 	t.is(stderr, 'There is 1 unfinished upload on archive. Wait until it is finished or expired (uploads.expireAfter).');
 	await visitor.call('DELETE', new URL(String(begun.headers.location), 'http://127.0.0.1').pathname, undefined, tus);
 	await call('root remove archive');
-	await until('it is forgotten', async () => !('storage archive' in (await readiness())));
+	await until('the server has removed the root', async () => !('storage archive' in (await readiness())));
 
-	// What only reads.
+	// Commands that change nothing of the server.
 	for (const line of (await call('audit --json')).split('\n')) t.is(typeof JSON.parse(line).action, 'string');
 	await call(`backup ${at('backup.zip')} --json`);
 	await call(`backup ${at('backup.zip')}`, { code: 1 });
@@ -156,19 +156,19 @@ async function drive(t: ExecutionContext, database: Record<string, string>): Pro
 	await call(`database copy --to sqlite:${at('copy.db')} --json`);
 	t.regex(await call('service print'), /^\[Service\]$/m);
 	t.regex(await call('completion bash'), /move-root/);
-	t.is((await visitor.get('/api/ready')).statusCode, 200, 'the server has noticed nothing');
+	t.is((await visitor.get('/api/ready')).statusCode, 200, 'the server is still ready');
 
 	t.deepEqual(
-		known.filter((name) => !driven.has(name) && !notBeside.includes(name)),
+		known.filter((name) => !executed.has(name) && !notBesideServer.includes(name)),
 		[],
-		'each command is driven',
+		'every command was run',
 	);
 }
 
-test('each command does its work beside a running server on SQLite, which sees it at once', drive, {});
+test('every command works beside a running server on SQLite, and its changes take effect at once', runEveryCommand, {});
 
-test('and on MariaDB', async (t) => {
+test('every command works beside a running server on MariaDB, and its changes take effect at once', async (t) => {
 	const mariadb = await startMariadb();
 	t.teardown(() => mariadb.close());
-	await drive(t, { '--database-url': await mariadb.createDatabase() });
+	await runEveryCommand(t, { '--database-url': await mariadb.createDatabase() });
 });

@@ -11,7 +11,7 @@ import { dataFolder, run } from './program.js';
 
 const program = fileURLToPath(new URL('../src/main.js', import.meta.url));
 
-/** A data folder with a second root and ada, whose home has so many files. No server runs. */
+/** A data folder with a second root and the user ada, whose home has `count` files. No server runs. */
 async function scene(t: ExecutionContext, count: number) {
 	const dataDir = await dataFolder(t);
 	const big = path.join(await dataFolder(t), 'root');
@@ -41,7 +41,7 @@ async function hashesOf(folder: string): Promise<string[]> {
 
 const names = async (folder: string) => (await readdir(folder).catch(() => [])).sort();
 
-test('user move-root moves a home without a server, there and back', async (t) => {
+test('user move-root moves a home to another root and back without a running server', async (t) => {
 	const { home, there, flags, call } = await scene(t, 20);
 	const before = await hashesOf(home);
 	const moved = await call('user', 'move-root', 'ada', 'big', '--json');
@@ -53,7 +53,7 @@ test('user move-root moves a home without a server, there and back', async (t) =
 	t.regex((await call('root', 'remove', 'big')).stderr, /There are homes on big/);
 
 	t.regex((await call('user', 'move-root', 'ada', 'local', '--no-wait')).stdout, /moved by the server: [0-9a-f]{32}/);
-	t.deepEqual(await hashesOf(there), before, 'nobody runs it yet');
+	t.deepEqual(await hashesOf(there), before, 'no process runs the job yet');
 	const other = await call('user', 'move-root', 'ada', 'big');
 	t.is(other.code, 1);
 	t.regex(other.stderr, /on its way to local already \(waiting for its turn\).*stowage job cancel/);
@@ -65,18 +65,18 @@ test('user move-root moves a home without a server, there and back', async (t) =
 	t.is((await call('root', 'remove', 'big')).code, 0);
 });
 
-test('a move that is killed goes on when the command is run again', async (t) => {
+test('user move-root continues a move whose process was killed', async (t) => {
 	const count = 140;
 	const { dataDir, home, there, big, flags, call } = await scene(t, count);
 	const before = await hashesOf(home);
-	// It measures the home when it is asked and when it begins, and reads each name again as it copies.
+	// The command measures the home when the move is requested and when it begins, and reads each name again as it copies.
 	const dying = pathToFileURL(path.resolve('test/faults/programs/dyingStorage.js')).href;
 	const plugins = JSON.stringify({ [dying]: { root: path.join(dataDir, 'files'), names: Math.floor(count * 2.6) } });
 	const words = ['user', 'move-root', 'ada', 'big', ...flags, '--storage', 'dying', '--plugins', plugins];
 	const first = await execa(process.execPath, [program, ...words], { reject: false, env: { NODE_OPTIONS: '' } });
 	t.is(first.signal, 'SIGKILL', first.stderr);
 	const copied = (await readdir(path.join(big, 'copies'), { recursive: true })).length;
-	t.true(copied > 20 && copied < count, `it was in the middle: ${copied}`);
+	t.true(copied > 20 && copied < count, `killed in the middle of the copy: ${copied}`);
 	t.deepEqual(await hashesOf(home), before);
 	t.deepEqual(await names(there), []);
 	const again = await call('user', 'move-root', 'ada', 'big');
@@ -86,7 +86,7 @@ test('a move that is killed goes on when the command is run again', async (t) =>
 	t.deepEqual(await names(path.join(big, 'copies')), []);
 });
 
-test('doctor names a home on its way, and what a move has left behind', async (t) => {
+test('doctor reports a home that is being moved, and the folder that a move left behind', async (t) => {
 	const { dataDir, there, call } = await scene(t, 1);
 	const config = loadConfig({ flags: { '--data-dir': dataDir }, defaultPlugins });
 	const findings = async () =>
@@ -102,7 +102,7 @@ test('doctor names a home on its way, and what a move has left behind', async (t
 			mend: `Start the server, or: stowage user move-root ada big. To end it: stowage job cancel ${job}`,
 		},
 	]);
-	t.is(moving.length, 1, 'its copy is no old home');
+	t.is(moving.length, 1, 'the copy of a move under way is no old home');
 	t.is((await call('job', 'cancel', job)).code, 0);
 	const left = await findings();
 	t.is(left.length, 1);

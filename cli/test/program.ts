@@ -25,14 +25,14 @@ export async function stowage(
 	return { code: result.exitCode, stdout: result.stdout, stderr: result.stderr };
 }
 
-/** An empty folder for data, which goes with the test. */
+/** An empty data folder. It is removed after the test. */
 export async function dataFolder(t: Pick<ExecutionContext, 'teardown'>): Promise<string> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-cli-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	return folder;
 }
 
-/** Runs a command on a terminal of its own, and types an answer whenever it asks for one. Resolves to all that the terminal shows. */
+/** Runs a command on a pseudo terminal and types the next answer at each prompt. Resolves to the output of the terminal. */
 export async function onTerminal(args: readonly string[], answers: readonly string[]) {
 	const words = [process.execPath, program, ...args];
 	const command = words.map((word) => `'${word}'`).join(' ');
@@ -40,7 +40,7 @@ export async function onTerminal(args: readonly string[], answers: readonly stri
 	const left = [...answers];
 	let soFar = '';
 	running.stdout.on('data', (shown: Buffer) => {
-		// A question may come in parts.
+		// A prompt may arrive in parts.
 		soFar += shown.toString();
 		if (/: $/.test(soFar)) running.stdin.write(left.shift() ?? '');
 	});
@@ -48,45 +48,45 @@ export async function onTerminal(args: readonly string[], answers: readonly stri
 	return { code: exitCode, shown: stdout };
 }
 
-interface Said {
+interface Output {
 	stdout: string;
 	stderr: string;
 }
 
-const saying = new AsyncLocalStorage<Said & { input: Readable; isTerminal: boolean }>();
+const currentRun = new AsyncLocalStorage<Output & { input: Readable; isTerminal: boolean }>();
 
-/** What is written while a command runs in this process goes to that command's test, and what it reads comes from there. */
-function listen(): void {
+/** Connects the standard streams of a command that runs in this process to its test. */
+function redirectStreams(): void {
 	const { stdin } = process;
 	const { isTTY } = process.stderr;
-	Object.defineProperty(process, 'stdin', { get: () => saying.getStore()?.input ?? stdin });
-	Object.defineProperty(process.stderr, 'isTTY', { get: () => saying.getStore()?.isTerminal ?? isTTY });
+	Object.defineProperty(process, 'stdin', { get: () => currentRun.getStore()?.input ?? stdin });
+	Object.defineProperty(process.stderr, 'isTTY', { get: () => currentRun.getStore()?.isTerminal ?? isTTY });
 	for (const name of ['stdout', 'stderr'] as const) {
 		const stream = process[name];
 		const write = stream.write.bind(stream) as (...words: unknown[]) => boolean;
 		stream.write = ((chunk: string | Uint8Array, ...rest: unknown[]) => {
-			const said = saying.getStore();
-			if (said === undefined) return write(chunk, ...rest);
-			said[name] += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+			const output = currentRun.getStore();
+			if (output === undefined) return write(chunk, ...rest);
+			output[name] += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
 			return true;
 		}) as typeof stream.write;
 		const print = (...words: unknown[]) => stream.write(`${words.map(String).join(' ')}\n`);
 		console[name === 'stdout' ? 'log' : 'error'] = print;
 	}
 }
-let isListening = false;
+let isRedirected = false;
 
-/** Runs the command in this process, which costs a fraction of a new one, with this as its standard input. Standard error is no terminal unless asked for. */
+/** Runs the command in this process, which costs a fraction of a new one, with `input` as its standard input. Standard error is a terminal only with `isTerminal`. */
 export async function run(
 	args: readonly string[],
 	input: string | Buffer = '',
 	{ isTerminal = false }: { isTerminal?: boolean } = {},
-): Promise<Said & { code: number }> {
-	if (!isListening) listen();
-	isListening = true;
-	const said: Said = { stdout: '', stderr: '' };
-	const asked = { input: Readable.from([Buffer.from(input)]), isTerminal };
-	const code = await saying.run(Object.assign(said, asked), async () => {
+): Promise<Output & { code: number }> {
+	if (!isRedirected) redirectStreams();
+	isRedirected = true;
+	const output: Output = { stdout: '', stderr: '' };
+	const terminal = { input: Readable.from([Buffer.from(input)]), isTerminal };
+	const code = await currentRun.run(Object.assign(output, terminal), async () => {
 		const program = await createProgram(args);
 		endByThrowing(program);
 		try {
@@ -95,11 +95,11 @@ export async function run(
 		} catch (error) {
 			if (error instanceof CommanderError) return error.exitCode;
 			const { message, code } = explain(error);
-			if (message !== undefined) said.stderr += `${message instanceof Error ? message.stack : message}\n`;
+			if (message !== undefined) output.stderr += `${message instanceof Error ? message.stack : message}\n`;
 			return code;
 		}
 	});
-	return { code, stdout: said.stdout.trimEnd(), stderr: said.stderr.trimEnd() };
+	return { code, stdout: output.stdout.trimEnd(), stderr: output.stderr.trimEnd() };
 }
 
 function endByThrowing(command: Command): void {

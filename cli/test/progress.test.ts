@@ -5,7 +5,7 @@ import { until } from '../../packages/core/test/until.js';
 import { Progress, type Step } from '../src/terminal/Progress.js';
 import { dataFolder, run } from './program.js';
 
-/** A progress on a terminal of so many columns, with what was written to it, by a clock of the test. */
+/** A progress on a terminal of `columns`, with the texts written to it and a clock that the test sets. */
 function onTerminal(columns = 80, { isTTY = true, isShown = true } = {}) {
 	const clock = { now: 0 };
 	const written: { at: number; text: string }[] = [];
@@ -16,14 +16,14 @@ function onTerminal(columns = 80, { isTTY = true, isShown = true } = {}) {
 		clock,
 		written,
 		progress,
-		/** The line as it is now. */
+		/** The current line. */
 		line: () => written.at(-1)?.text.replace(/^\r|\u001B\[K$/g, ''),
 	};
 }
 
 const removing: Step = { what: 'Removing', unit: 'file', total: { count: 42 } };
 
-test('a line says what is done of how much, how fast and how much longer, and is gone at the end', (t) => {
+test('a progress line shows share, count, speed and time left, and is cleared at the end', (t) => {
 	const { clock, written, progress, line } = onTerminal();
 	progress.begin(removing);
 	t.is(line(), 'Removing: 0 %, 0 of 42 files');
@@ -38,10 +38,10 @@ test('a line says what is done of how much, how fast and how much longer, and is
 	clock.now = 6000;
 	progress.advance({ count: 1 });
 	progress.end();
-	t.is(written.length, 4, 'once');
+	t.is(written.length, 4, 'the line is cleared once');
 });
 
-test('bytes are told beside files, and alone; where no total is known there is no share', (t) => {
+test('a progress line shows bytes beside files or alone, and no share without a known total', (t) => {
 	const { clock, progress, line } = onTerminal();
 	progress.begin({ what: 'Hashing', unit: 'file' });
 	clock.now = 3000;
@@ -56,7 +56,7 @@ test('bytes are told beside files, and alone; where no total is known there is n
 	t.is(line(), 'Reading back');
 });
 
-test('what was done before the work was met counts for no speed', (t) => {
+test('work that was done before the progress began does not count for the speed', (t) => {
 	const { clock, progress, line } = onTerminal();
 	progress.begin({ what: 'Copying', total: { bytes: 10_240 } }, { bytes: 5120 });
 	clock.now = 1000;
@@ -67,7 +67,7 @@ test('what was done before the work was met counts for no speed', (t) => {
 	t.is(line(), 'Copying: 100 %, 7.0 KB of 7.0 KB, 1.0 KB/s');
 });
 
-test('a line is drawn ten times in a second and no more often', (t) => {
+test('a progress line is redrawn ten times a second and no more often', (t) => {
 	const { clock, written, progress } = onTerminal();
 	for (; clock.now < 10_000; clock.now++) {
 		if (clock.now % 1000 === 0) progress.begin(removing);
@@ -78,18 +78,18 @@ test('a line is drawn ten times in a second and no more often', (t) => {
 	progress.end();
 });
 
-test('what comes last is shown, although nothing follows that would draw it', async (t) => {
+test('the last change of a progress line is drawn, even if no other change follows', async (t) => {
 	const { clock, progress, line } = onTerminal();
 	progress.begin(removing);
 	clock.now = 10;
 	progress.begin({ what: 'Reading back' });
 	t.regex(line() ?? '', /^Removing/);
 	clock.now = 200;
-	await until('it is drawn', () => line() === 'Reading back');
+	await until('the last change is drawn', () => line() === 'Reading back');
 	progress.end();
 });
 
-test('a narrow terminal keeps its last column free and loses what matters least', (t) => {
+test('a progress line on a narrow terminal drops its least important parts and leaves the last column free', (t) => {
 	const texts = new Set<string | undefined>();
 	for (let columns = 80; columns > 0; columns--) {
 		const { clock, progress, line } = onTerminal(columns);
@@ -111,10 +111,10 @@ test('a narrow terminal keeps its last column free and loses what matters least'
 	);
 	const { progress, line } = onTerminal(0);
 	progress.begin(removing);
-	t.is(line(), 'Removing: 0 %, 0 of 42 files', 'a terminal that does not tell');
+	t.is(line(), 'Removing: 0 %, 0 of 42 files', 'a terminal of unknown width');
 });
 
-test('nothing is written where there is no terminal, or none is wanted', (t) => {
+test('no progress line is written without a terminal, or when it is turned off', (t) => {
 	for (const given of [{ isTTY: false }, { isShown: false }]) {
 		const { clock, written, progress } = onTerminal(80, given);
 		progress.begin(removing);
@@ -125,7 +125,7 @@ test('nothing is written where there is no terminal, or none is wanted', (t) => 
 	}
 });
 
-test('the commands whose work may be long show how far it is on a terminal, and only without --json', async (t) => {
+test('long commands show their progress on a terminal, except with --json', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	await ada.upload('/api/upload', [file('a.txt', 'A')]);

@@ -5,7 +5,7 @@ import { removeVisitorFile, visitorFiles } from '../../packages/core/src/files/v
 import { Client, field, file, testApp } from '../../packages/core/test/testApp.js';
 import { run } from './program.js';
 
-test('files of visitors are listed and removed by when they came, whatever time they say of themselves', async (t) => {
+test('files of visitors are listed and removed by the time of their upload, not by their modification time', async (t) => {
 	const app = await testApp(t);
 	const flags = ['--data-dir', app.dataDir, '--log-level', 'error'];
 	const visitor = new Client(app);
@@ -16,18 +16,18 @@ test('files of visitors are listed and removed by when they came, whatever time 
 	await utimes(path.join(tree, 'photo.jpg'), longAgo, longAgo);
 	const listed = JSON.parse((await run(['public', 'list', '--json', ...flags])).stdout) as { path: string }[];
 	t.deepEqual(listed.map((each) => each.path).sort(), ['b.txt', 'photo.jpg']);
-	t.is((await run(['public', 'list', '--older-than', '1h', ...flags])).stdout, '', 'both came just now');
+	t.is((await run(['public', 'list', '--older-than', '1h', ...flags])).stdout, '', 'both were uploaded just now');
 	t.is((await run(['public', 'purge', '--older-than', '1h', '--yes', ...flags])).stdout, 'Removed 0.');
 	t.deepEqual((await readdir(tree)).sort(), ['b.txt', 'photo.jpg']);
 	t.regex((await run(['public', 'purge', '--older-than', 'ages', ...flags])).stderr, /^--older-than: must be/);
-	t.is((await run(['public', 'purge', ...flags])).code, 1, 'a time has to be named');
+	t.is((await run(['public', 'purge', ...flags])).code, 1, '--older-than is required');
 
 	const { storage } = app.services;
 	const all = [];
 	for await (const each of visitorFiles(storage, Number.POSITIVE_INFINITY)) all.push(each);
 	const photo = all.find((each) => each.path === 'photo.jpg');
 	if (photo === undefined) return t.fail();
-	t.false(await removeVisitorFile(storage, { ...photo, id: 'another' }), 'one that came under its name since stays');
+	t.false(await removeVisitorFile(storage, { ...photo, id: 'another' }), 'a newer file of the same name is kept');
 	t.deepEqual((await readdir(tree)).sort(), ['b.txt', 'photo.jpg']);
 	t.true(await removeVisitorFile(storage, photo));
 	t.false(await removeVisitorFile(storage, photo));

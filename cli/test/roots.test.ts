@@ -8,7 +8,7 @@ import { run } from './program.js';
 
 const password = 'correct horse';
 
-test('homes lie on several storage roots, one of which goes away and comes back', async (t) => {
+test('homes lie on several storage roots, and a root that is unavailable for a while leaves the others working', async (t) => {
 	const app = await testApp(t, { '--public-listing': 'everyone' });
 	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
 	t.teardown(() => rm(disk, { recursive: true, force: true }));
@@ -26,7 +26,7 @@ test('homes lie on several storage roots, one of which goes away and comes back'
 	t.is(listed.length, 2);
 	t.like(listed[1], { name: 'big', driver: 'local', isDefault: false, fault: null });
 
-	// A server that runs already knows the new root, and a home on it.
+	// A running server knows the new root, and a home on it.
 	const added = await run(['user', 'add', 'far', '--root', 'big', ...flags], `${password}\n`);
 	t.is(added.code, 0, added.stderr);
 	t.regex((await run(['user', 'add', 'near', '--root', 'big', ...flags])).stderr, /on another root/);
@@ -52,7 +52,11 @@ test('homes lie on several storage roots, one of which goes away and comes back'
 	t.is((await far.get('/api/browse?type=private')).statusCode, 503);
 	t.is((await far.upload('/api/upload', [file('b.txt', 'b')])).statusCode, 503);
 	t.is((await visitor.get(`/api/temp/${link.token}`)).statusCode, 503);
-	t.is((await near.upload('/api/upload', [file('b.txt', 'b')])).statusCode, 200, 'only its part is away');
+	t.is(
+		(await near.upload('/api/upload', [file('b.txt', 'b')])).statusCode,
+		200,
+		'only the homes on that root are unavailable',
+	);
 	const listing = json(await near.get('/api/browse?type=public'));
 	t.deepEqual([listing.entries.length, listing.missing], [1, ['far']]);
 	t.deepEqual(json(await near.get('/api/browse?type=public&search=shared')).missing, ['far']);
@@ -66,7 +70,10 @@ test('homes lie on several storage roots, one of which goes away and comes back'
 
 	await rm(path.join(disk, 'root'), { recursive: true });
 	await rename(path.join(disk, 'gone'), path.join(disk, 'root'));
-	await until('it is back', async () => (await far.get('/api/download/a.txt?type=private')).statusCode === 200);
+	await until(
+		'the root is available again',
+		async () => (await far.get('/api/download/a.txt?type=private')).statusCode === 200,
+	);
 	t.is((await visitor.get(`/api/temp/${link.token}`)).payload, 'far away');
 	t.is((await visitor.get('/api/ready')).statusCode, 200);
 
@@ -84,7 +91,7 @@ test('homes lie on several storage roots, one of which goes away and comes back'
 	t.deepEqual((await readdir(path.join(disk, 'root/users'))).sort(), ['anonymous', 'away', 'later']);
 });
 
-test('a storage root whose disk is mounted elsewhere now is found there by a server that runs', async (t) => {
+test('root relocate takes only the place that has the root’s id, and a running server finds the root there', async (t) => {
 	const app = await testApp(t);
 	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
 	t.teardown(() => rm(disk, { recursive: true, force: true }));
@@ -120,15 +127,18 @@ test('a storage root whose disk is mounted elsewhere now is found there by a ser
 		t.is(code, 1, location);
 		t.regex(stderr, says);
 	}
-	t.deepEqual(await readdir(at('empty')), [], 'nothing is made where nothing is');
+	t.deepEqual(await readdir(at('empty')), [], 'nothing is created in an empty folder');
 
 	const moved = await root('relocate', 'big', at('new/root'));
 	t.like(moved, { code: 0, stdout: `big lies in ${at('new/root')} now.` }, moved.stderr);
-	await until('it is there', async () => (await far.get('/api/download/a.txt?type=private')).statusCode === 200);
+	await until(
+		'the root is available in its new place',
+		async () => (await far.get('/api/download/a.txt?type=private')).statusCode === 200,
+	);
 	t.is((await new Client(app).get(`/api/temp/${link.token}`)).payload, 'far away');
 	t.is((await far.upload('/api/upload', [file('b.txt', 'b')])).statusCode, 200);
 	t.deepEqual((await readdir(at('new/root/users/far'))).sort(), ['Public', 'a.txt', 'b.txt']);
 	const listed = JSON.parse((await root('list', '--json')).stdout);
 	t.like(listed[1], { name: 'big', location: at('new/root'), fault: null });
-	t.deepEqual((await readdir(disk)).sort(), ['empty', 'file', 'new', 'other'], 'nor in the old place');
+	t.deepEqual((await readdir(disk)).sort(), ['empty', 'file', 'new', 'other'], 'nothing is created in the old place');
 });

@@ -33,7 +33,7 @@ const namesOf = async (client: Client, area: 'private' | 'public'): Promise<stri
 	return entries.map(({ name }: { name: string }) => name).sort();
 };
 
-test('homes lie on roots of two storage plugins, between which they move, and one of which goes away', async (t) => {
+test('homes lie on roots of two storage plugins, move between them, and keep working while the other root is unavailable', async (t) => {
 	const { app, call, flags, at, signIn } = await scene(t);
 	t.like(await call('root', 'add', 'shelf', 'one', '--driver', 'drawers'), {
 		code: 1,
@@ -89,7 +89,11 @@ test('homes lie on roots of two storage plugins, between which they move, and on
 	await mkdir(at('one'));
 	t.is((await far.get('/api/browse?type=private')).statusCode, 503);
 	t.is((await visitor.get(`/api/temp/${link.token}`)).statusCode, 503);
-	t.is((await near.upload('/api/upload', [file('b.txt', 'b')])).statusCode, 200, 'only its part is away');
+	t.is(
+		(await near.upload('/api/upload', [file('b.txt', 'b')])).statusCode,
+		200,
+		'only the homes on that root are unavailable',
+	);
 	t.deepEqual(json(await near.get('/api/browse?type=public')).missing, ['far']);
 	const ready = await visitor.get('/api/ready');
 	t.is(ready.statusCode, 503);
@@ -110,13 +114,13 @@ test('homes lie on roots of two storage plugins, between which they move, and on
 	t.is(back.stdout, 'The home of far lies on local now.', back.stderr);
 	t.deepEqual((await readdir(at('one/users'))).sort(), ['near']);
 	t.deepEqual((await readdir(path.join(app.filesDir, 'users'))).sort(), ['anonymous', 'far']);
-	t.is((await visitor.get(`/api/temp/${link.token}`)).payload, 'far away', 'the link has come along');
+	t.is((await visitor.get(`/api/temp/${link.token}`)).payload, 'far away', 'the link follows the home');
 	t.deepEqual(await namesOf(near, 'private'), ['Public', 'b.txt', 'docs']);
 	t.deepEqual(await namesOf(far, 'private'), ['Public', 'docs', 'linked.txt']);
 	t.deepEqual(await namesOf(near, 'public'), ['far.txt', 'near.txt']);
 });
 
-test('a root whose plugin is not installed is refused in its part, and says so; the rest works', async (t) => {
+test('a root whose plugin is not installed is unavailable with a reason, and the other roots work', async (t) => {
 	const { app, call, flags, base, plugins } = await scene(t);
 	await call('root', 'add', 'shelf', 'one', '--driver', 'shelves');
 	t.is((await run(['user', 'add', 'far', '--root', 'shelf', ...flags], `${password}\n`)).code, 0);
@@ -136,16 +140,16 @@ test('a root whose plugin is not installed is refused in its part, and says so; 
 	t.is((await (await signIn('near')).upload('/api/upload', [file('a.txt', 'a')])).statusCode, 200);
 	const ready = await new Client(other).get('/api/ready');
 	t.like(json(ready).checks, { storage: 'ok', 'storage shelf': 'unavailable' });
-	const says = /No plugin offers the storage shelves \(offered: local\)/;
+	const reason = /No plugin offers the storage shelves \(offered: local\)/;
 	const checked = await run(['root', 'check', ...base, ...Object.entries(without).flat()]);
 	t.is(checked.code, 1);
-	t.regex(checked.stdout, says);
+	t.regex(checked.stdout, reason);
 	const wrong = (await checkStorage(config)).filter(({ state }) => state === 'error');
 	t.is(wrong.length, 1);
-	t.regex(wrong[0]?.says ?? '', says);
+	t.regex(wrong[0]?.says ?? '', reason);
 	t.is(wrong[0]?.mend, 'Install the plugin that offers the storage shelves, and name it below plugins.');
 
-	// The configuration names another storage from now on: its root is the first one, though the database knows the other one for longer.
+	// The configuration names another storage now: its root comes first, although the database has known the other one for longer.
 	const changed = loadConfig({
 		flags: Object.fromEntries([['--data-dir', app.dataDir], ['--storage', 'shelves'], ...Object.entries(plugins)]),
 		defaultPlugins,
@@ -158,7 +162,7 @@ test('a root whose plugin is not installed is refused in its part, and says so; 
 	);
 });
 
-test('a storage root that is a file is refused in its part until it is a folder, also the first one of a new database', async (t) => {
+test('a storage root whose place is a file is unavailable until it is a folder, also the first root of a new database', async (t) => {
 	const dataDir = await dataFolder(t);
 	const files = path.join(dataDir, 'files');
 	const big = path.join(await dataFolder(t), 'root');
@@ -182,7 +186,7 @@ test('a storage root that is a file is refused in its part until it is a folder,
 	t.regex((await run(['root', 'check', ...flags])).stdout, /^local\tdefault\tunavailable\t/);
 
 	await rm(files);
-	await until('the root is made', async () => (await ready()).storage === 'ok');
+	await until('the root is created', async () => (await ready()).storage === 'ok');
 	t.deepEqual((await readdir(files)).sort(), ['.stowage', 'Public', 'users']);
 	t.is((await run(['root', 'add', 'big', big, ...flags])).code, 0);
 	const ada = await visitor.register('ada', password);
@@ -194,7 +198,7 @@ test('a storage root that is a file is refused in its part until it is a folder,
 	await rename(big, `${big}-away`);
 	await writeFile(big, 'no folder');
 	t.is((await bob.get('/api/browse?type=private')).statusCode, 503);
-	t.is((await ada.upload('/api/upload', [file('a.txt', 'a')])).statusCode, 200, 'the rest works');
+	t.is((await ada.upload('/api/upload', [file('a.txt', 'a')])).statusCode, 200, 'the other root works');
 	t.like(await ready(), { storage: 'ok', 'storage big': 'unavailable' });
 	const [known, ...others] = await faults();
 	t.deepEqual(others, []);
@@ -202,5 +206,8 @@ test('a storage root that is a file is refused in its part until it is a folder,
 	t.is(known?.mend, `Move the file away that lies in ${big}, and mount the disk of the root there.`);
 	await rm(big);
 	await rename(`${big}-away`, big);
-	await until('it is back', async () => (await bob.get('/api/download/a.txt?type=private')).payload === 'a');
+	await until(
+		'the root is available again',
+		async () => (await bob.get('/api/download/a.txt?type=private')).payload === 'a',
+	);
 });

@@ -23,40 +23,40 @@ async function temporaryFolder(t: ExecutionContext): Promise<string> {
 }
 
 /** Runs a program to its end. */
-async function run(command: string, args: readonly string[]): Promise<{ code: number; said: string }> {
+async function run(command: string, args: readonly string[]): Promise<{ code: number; output: string }> {
 	try {
 		const { stdout, stderr } = await promisify(execFile)(command, args, { env: { ...process.env, NODE_OPTIONS: '' } });
-		return { code: 0, said: stdout + stderr };
+		return { code: 0, output: stdout + stderr };
 	} catch (error) {
 		const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
-		return { code, said: stdout + stderr };
+		return { code, output: stdout + stderr };
 	}
 }
 
-async function stowage(...args: string[]): Promise<{ code: number; said: string }> {
+async function stowage(...args: string[]): Promise<{ code: number; output: string }> {
 	const { code, stdout, stderr } = await runHere(args);
-	const said = [stdout, stderr].filter(Boolean).map((text) => `${text}\n`);
-	return { code, said: said.join('') };
+	const output = [stdout, stderr].filter(Boolean).map((text) => `${text}\n`);
+	return { code, output: output.join('') };
 }
 
-/** What `systemd-analyze security` gives a unit, from 0 to 10. Lower is better. */
+/** The exposure level that `systemd-analyze security` gives a unit, from 0 to 10. Lower is better. */
 async function exposureOf(unit: string): Promise<number> {
-	const { said } = await run('systemd-analyze', ['security', '--offline=yes', '--no-pager', unit]);
-	return Number(/Overall exposure level for \S+: ([\d.]+)/.exec(said)?.[1]);
+	const { output } = await run('systemd-analyze', ['security', '--offline=yes', '--no-pager', unit]);
+	return Number(/Overall exposure level for \S+: ([\d.]+)/.exec(output)?.[1]);
 }
 
-test('the unit is one that systemd finds nothing wrong with, and well hardened', async (t) => {
+test('the unit passes systemd-analyze verify and has an exposure level of at most 1.2, with the sandbox drop-in 2.2', async (t) => {
 	const unit = path.join(await temporaryFolder(t), 'stowage.service');
 	const printed = await stowage('service', 'print', '--config', '/etc/stowage/config.yaml');
-	t.is(printed.code, 0, printed.said);
-	await writeFile(unit, printed.said);
-	t.deepEqual(await run('systemd-analyze', ['verify', unit]), { code: 0, said: '' });
+	t.is(printed.code, 0, printed.output);
+	await writeFile(unit, printed.output);
+	t.deepEqual(await run('systemd-analyze', ['verify', unit]), { code: 0, output: '' });
 	const exposure = await exposureOf(unit);
 	t.true(exposure <= 1.2, String(exposure));
 
 	await mkdir(`${unit}.d`);
-	await writeFile(`${unit}.d/sandbox.conf`, (await stowage('service', 'print', '--drop-in')).said);
-	t.deepEqual(await run('systemd-analyze', ['verify', unit]), { code: 0, said: '' });
+	await writeFile(`${unit}.d/sandbox.conf`, (await stowage('service', 'print', '--drop-in')).output);
+	t.deepEqual(await run('systemd-analyze', ['verify', unit]), { code: 0, output: '' });
 	const sandboxed = await exposureOf(unit);
 	t.true(sandboxed > exposure && sandboxed <= 2.2, String(sandboxed));
 });
@@ -70,7 +70,7 @@ const options: UnitOptions = {
 	storageRoots: [],
 };
 
-test('the unit may write to the folders of the configuration, whatever their names, and to nothing else', async (t) => {
+test('the unit may write to the folders of the configuration, also those with special characters, and to nothing else', async (t) => {
 	const unit = path.join(await temporaryFolder(t), 'stowage.service');
 	const text = unitText({
 		...options,
@@ -88,19 +88,19 @@ test('the unit may write to the folders of the configuration, whatever their nam
 		'BindPaths=-/home/ada/files',
 	]);
 	await writeFile(unit, text);
-	t.deepEqual(await run('systemd-analyze', ['verify', unit]), { code: 0, said: '' });
+	t.deepEqual(await run('systemd-analyze', ['verify', unit]), { code: 0, output: '' });
 	t.regex(text, /^ExecStart=.*"\/srv\/100%% \$\$mine\/config\.yaml"$/m);
 	t.throws(() => unitText({ ...options, dataDir: '/srv/a\nExecStart=/bin/sh' }), { message: /can't name a path/ });
 });
 
-/** A file system of its own at a folder. */
+/** Mounts a new file system at a folder. */
 async function mountDisk(t: ExecutionContext, folder: string): Promise<void> {
 	await mkdir(folder);
 	t.like(await run('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'none', folder]), { code: 0 });
 	t.teardown(() => run('umount', ['-l', folder]));
 }
 
-test('the unit names the storage roots of the database, each by the mount point of its disk, which would else stay in the service', async (t) => {
+test('the unit names the mount point of each storage root in the database, and a database that can’t be read causes a warning', async (t) => {
 	const folder = await temporaryFolder(t);
 	const at = (...names: string[]) => path.join(folder, ...names);
 	await mountDisk(t, at('disk'));
@@ -120,7 +120,7 @@ test('the unit names the storage roots of the database, each by the mount point 
 	t.regex(without.stderr, /^The unit lacks storage roots that were added, for the database can't be read/m);
 });
 
-test('a unit that keeps the service from a folder, or a disk in the service, is told with what mends it', async (t) => {
+test('a unit that denies a folder to the service, or keeps a disk mounted in it, is reported with a remedy', async (t) => {
 	const folder = await temporaryFolder(t);
 	const disk = path.join(folder, 'disk');
 	await mountDisk(t, disk);
@@ -133,7 +133,7 @@ test('a unit that keeps the service from a folder, or a disk in the service, is 
 		const unit = await installedUnit(folder);
 		return unit && unitFaultOf(unit, of);
 	};
-	// As a package has it.
+	// As a package installs it.
 	await write('lib/systemd/system/stowage.service', unitText({ ...options, storageRoots: ['/mnt/my photos'] }));
 	t.is((await installedUnit(folder))?.user, 'stowage');
 	for (const each of ['/var/lib/stowage', '/run/stowage', '/mnt/my photos', '/mnt/my photos/of ada'])
@@ -150,7 +150,7 @@ test('a unit that keeps the service from a folder, or a disk in the service, is 
 	await write('etc/systemd/system/stowage.service.d/none.conf', '[Service]\nReadWritePaths=\n');
 	t.like(await faultOf('/mnt/my photos'), { isWritable: false });
 
-	// As the command has it, which hides homes but for what it names.
+	// As the command installs it: homes are hidden except for the folders that it names.
 	await write('etc/systemd/system/stowage.service.d/none.conf', '');
 	await write('etc/systemd/system/stowage.service', unitText({ ...options, storageRoots: ['/home/ada/files'] }));
 	t.is(await faultOf('/home/ada/files'), undefined);
@@ -160,15 +160,15 @@ test('a unit that keeps the service from a folder, or a disk in the service, is 
 test('the unit is not written for root, and its program refuses to run as root', async (t) => {
 	t.deepEqual(await stowage('service', 'print', '--user', 'root'), {
 		code: 1,
-		said: 'The service does not run as root: name a user of its own.\n',
+		output: 'The service does not run as root: name a user of its own.\n',
 	});
-	t.regex((await stowage('service', 'print', '--user', 'a b')).said, /can't be the name of a system user/);
+	t.regex((await stowage('service', 'print', '--user', 'a b')).output, /can't be the name of a system user/);
 	const refused = ['serve', '--refuse-root', '--port', '0', '--data-dir', await temporaryFolder(t)];
 	t.true(process.getuid?.() === 0, 'the tests of services run as root');
 	t.like(await stowage(...refused), { code: 78 });
 });
 
-test('a service is installed into another tree and uninstalled, and keeps its configuration and its data', async (t) => {
+test('service install and uninstall work in another root folder, and keep the configuration and the data', async (t) => {
 	const root = await temporaryFolder(t);
 	await mkdir(path.join(root, 'etc'));
 	const inRoot = (...names: string[]) => path.join(root, ...names);
@@ -177,7 +177,7 @@ test('a service is installed into another tree and uninstalled, and keeps its co
 	const dry = await install('--dry-run', '--sandbox');
 	t.deepEqual(dry, {
 		code: 0,
-		said: [
+		output: [
 			`write ${root}/etc/sysusers.d/stowage.conf`,
 			`systemd-sysusers --root=${root} ${root}/etc/sysusers.d/stowage.conf`,
 			`write ${root}/etc/stowage/config.yaml`,
@@ -201,16 +201,20 @@ test('a service is installed into another tree and uninstalled, and keeps its co
 	t.like(await stat(inRoot('srv/stowage')), { uid: Number(uid), gid: Number(gid), mode: 0o40750 });
 	const unit = inRoot('etc/systemd/system/stowage.service');
 	t.regex(await readFile(unit, 'utf8'), /^ReadWritePaths=\/srv\/stowage$/m);
-	await t.throwsAsync(stat(`${unit}.d/sandbox.conf`), { code: 'ENOENT' }, 'it was installed without');
+	await t.throwsAsync(
+		stat(`${unit}.d/sandbox.conf`),
+		{ code: 'ENOENT' },
+		'the drop-in is removed by an install without it',
+	);
 
 	t.like(await stowage('service', 'uninstall', '--root', root), { code: 0 });
 	await t.throwsAsync(stat(unit), { code: 'ENOENT' });
 	t.true((await stat(inRoot('srv/stowage'))).isDirectory());
 	t.is(await readFile(config, 'utf8'), 'dataDir: /srv/stowage\nport: 8080\n');
-	t.regex((await stowage('service', 'uninstall', '--root', root)).said, /^There is no service to uninstall/);
+	t.regex((await stowage('service', 'uninstall', '--root', root)).output, /^There is no service to uninstall/);
 });
 
-test('a data folder that belongs to somebody else is not taken', async (t) => {
+test('service install refuses a data folder that belongs to another user', async (t) => {
 	const root = await temporaryFolder(t);
 	await mkdir(path.join(root, 'etc/stowage'), { recursive: true });
 	await mkdir(path.join(root, 'srv/other'), { recursive: true });
@@ -218,11 +222,11 @@ test('a data folder that belongs to somebody else is not taken', async (t) => {
 	await writeFile(path.join(root, 'etc/stowage/config.yaml'), 'dataDir: /srv/other\n');
 	const refused = await stowage('service', 'install', '--root', root);
 	t.is(refused.code, 1);
-	t.regex(refused.said, /srv\/other does not belong to the service's user: give it .* by 'chown -R \d+:\d+ /);
+	t.regex(refused.output, /srv\/other does not belong to the service's user: give it .* by 'chown -R \d+:\d+ /);
 	t.is((await stat(path.join(root, 'srv/other'))).uid, 0);
 });
 
-test('a program that the service’s user could not read is refused', async (t) => {
+test('service install refuses a program that the service’s user can’t read', async (t) => {
 	const folder = await temporaryFolder(t);
 	await writeFile(path.join(folder, 'program.js'), '');
 	await t.throwsAsync(assertReadableByAll(path.join(folder, 'program.js')), { message: /is closed to it/ });
@@ -230,7 +234,7 @@ test('a program that the service’s user could not read is refused', async (t) 
 	await t.notThrowsAsync(assertReadableByAll(path.join(folder, 'program.js')));
 });
 
-/** Prints each datagram that comes to a unix socket as a line of JSON. */
+/** Prints each datagram that arrives at a unix socket as a line of JSON. */
 const receiver = `
 import json, socket, sys
 name = sys.argv[1]
@@ -240,7 +244,7 @@ print('"bound"', flush=True)
 while True: print(json.dumps(own.recv(4096).decode()), flush=True)
 `;
 
-/** A service manager's end: `next` resolves to what it is told next that matches. */
+/** The service manager's end of the socket. The result resolves to the next notification that matches. */
 async function serviceManager(t: ExecutionContext, address: string) {
 	const child = spawn('python3', ['-c', receiver, address], { stdio: ['ignore', 'pipe', 'inherit'] });
 	t.teardown(async () => {
@@ -250,16 +254,16 @@ async function serviceManager(t: ExecutionContext, address: string) {
 	const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
 	const read = async () => JSON.parse((await lines.next()).value ?? 'null') as string | null;
 	t.is(await read(), 'bound');
-	return async (told: RegExp) => {
+	return async (expected: RegExp) => {
 		for (;;) {
 			const state = await read();
-			if (state === null) throw new Error(`The service manager was never told ${told}`);
-			if (told.test(state)) return state;
+			if (state === null) throw new Error(`The service manager was never notified of ${expected}`);
+			if (expected.test(state)) return state;
 		}
 	};
 }
 
-const notified = async (t: ExecutionContext, address: (folder: string) => string) => {
+const notifiesManager = async (t: ExecutionContext, address: (folder: string) => string) => {
 	const folder = await temporaryFolder(t);
 	const name = address(folder);
 	const next = await serviceManager(t, name);
@@ -269,16 +273,22 @@ const notified = async (t: ExecutionContext, address: (folder: string) => string
 	});
 	t.is(await next(/./), `READY=1\nSTATUS=Serving at ${server.url}`);
 	t.is(await next(/./), 'WATCHDOG=1');
-	t.is(await next(/./), 'WATCHDOG=1', 'again and again');
+	t.is(await next(/./), 'WATCHDOG=1', 'the notifications are repeated');
 	await server.stop();
 	t.regex(await next(/STOPPING/), /^STOPPING=1\nSTATUS=/);
 };
-test('a service manager at a path is told when the server is ready, lives and stops', notified, (folder) =>
-	path.join(folder, 'notify'),
+test(
+	'a service manager at a unix socket with a path is notified when the server is ready, alive and stopping',
+	notifiesManager,
+	(folder) => path.join(folder, 'notify'),
 );
-test('so is one at an abstract socket', notified, (folder) => `@stowage-test/${path.basename(folder)}`);
+test(
+	'a service manager at an abstract socket is notified when the server is ready, alive and stopping',
+	notifiesManager,
+	(folder) => `@stowage-test/${path.basename(folder)}`,
+);
 
-test('asked to reload, the server takes over what it can, names the rest, and keeps what it has when the file is broken', async (t) => {
+test('a reload applies the settings that can change, names those that need a restart, and changes nothing if the file is invalid', async (t) => {
 	const folder = await temporaryFolder(t);
 	const next = await serviceManager(t, path.join(folder, 'notify'));
 	const config = path.join(folder, 'config.yaml');
@@ -304,7 +314,7 @@ test('asked to reload, the server takes over what it can, names the rest, and ke
 	t.is(await registration(), 'closed');
 });
 
-test('asked to stop, the server is gone within 30 s whoever dawdles, and keeps what has arrived of an upload', async (t) => {
+test('a server asked to stop exits within 30 s despite stalled clients, and keeps the received bytes of an upload', async (t) => {
 	const data = path.join(await temporaryFolder(t), 'data');
 	const server = await startServer(t, { args: serveArgs(data) });
 	await writeFile(path.join(data, 'files/Public/large.bin'), Buffer.alloc(32 * 1024 * 1024));
@@ -347,7 +357,7 @@ test('asked to stop, the server is gone within 30 s whoever dawdles, and keeps w
 	t.is(head.headers.get('upload-offset'), '10');
 });
 
-test('a service manager that can’t be reached stops nothing', async (t) => {
+test('a server starts although its service manager can’t be reached', async (t) => {
 	const folder = await temporaryFolder(t);
 	const server = await startServer(t, {
 		args: serveArgs(path.join(folder, 'data')),
@@ -356,11 +366,11 @@ test('a service manager that can’t be reached stops nothing', async (t) => {
 	t.is((await fetch(`${server.url}/api/ready`)).status, 200);
 });
 
-test('the watchdog hears nothing while the database hangs, and of a file that fails', async (t) => {
+test('the watchdog is not notified while the database hangs, or while a database file fails', async (t) => {
 	const hanging = () => new Promise<void>(() => {});
 	const failing = () => Promise.reject(new Error('refused'));
 	t.false(await createHeartbeat(hanging, false, 1)());
 	t.false(await createHeartbeat(failing, true)());
-	t.true(await createHeartbeat(failing, false)(), 'a database server that is away comes back by itself');
+	t.true(await createHeartbeat(failing, false)(), 'an unavailable database server may recover by itself');
 	t.true(await createHeartbeat(async () => {}, true)());
 });

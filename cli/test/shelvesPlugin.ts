@@ -8,7 +8,7 @@ import {
 } from '../../packages/plugin-api/src/index.js';
 import { localStorageDriver } from '../../plugins/storage-local/src/index.js';
 
-/** A storage of its own kind: its roots have names instead of paths, and it has none of the abilities that a storage may lack. */
+/** A storage plugin whose roots have names instead of paths, and which has none of the optional abilities of a storage. */
 export const plugin = definePlugin({
 	name: 'shelves',
 	version: '1.0.0',

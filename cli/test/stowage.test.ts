@@ -34,7 +34,7 @@ test('accounts are added, listed, disabled, enabled and removed, with the passwo
 	t.is(
 		(await user(['quota', 'ada', '--bytes', '0'])).stdout,
 		'bytes\t0 B\tno limit\nentries\t1\tof 100000',
-		'what is not named stays',
+		'a limit that is not named is kept',
 	);
 	t.regex((await user(['quota', 'ada', '--default'])).stdout, /\(default\)\n.*\(default\)$/);
 	t.is((await user(['quota', 'ada', '--none'])).stdout, 'bytes\t0 B\tno limit\nentries\t1\tno limit');
@@ -53,7 +53,7 @@ test('accounts are added, listed, disabled, enabled and removed, with the passwo
 	t.is(
 		(await user(['quota', 'ada'])).stdout,
 		'bytes\t0 B\tno limit\nentries\t1\tno limit',
-		'what was refused changed nothing',
+		'a refused command changes nothing',
 	);
 	t.like(await user(['quota', 'nobody']), { code: 1, stderr: 'There is no user nobody.' });
 	t.like(await user(['remove', 'ada']), { code: 0 });
@@ -101,7 +101,7 @@ test('temporary links are added, listed, revoked and purged', async (t) => {
 	t.like(await link('purge'), { stdout: 'Forgot 1.' });
 });
 
-test('the configuration in force is printed as YAML, without its secrets', async (t) => {
+test('config print prints the effective configuration as YAML without its secrets', async (t) => {
 	const printed = await stowage(['config', 'print', '--database-url', 'mysql://me:sec@ret@db/stowage'], {
 		env: { STOWAGE_PORT: '8080', STOWAGE_SESSION_KEY: 'k'.repeat(40) },
 	});
@@ -111,7 +111,7 @@ test('the configuration in force is printed as YAML, without its secrets', async
 	t.notRegex(printed.stdout, /sec@|ret@|kkkk/);
 });
 
-test('what is printed can be read again', async (t) => {
+test('the output of config print is a valid configuration file with the same values', async (t) => {
 	const file = path.join(await dataFolder(t), 'stowage.yaml');
 	const flags = ['--uploads-expire-after', '90 minutes', '--uploads-max-file-size', '2 GB'];
 	const printed = await run(['config', 'print', '--trusted-proxies', '10.0.0.0/8', ...flags]);
@@ -121,7 +121,7 @@ test('what is printed can be read again', async (t) => {
 	t.deepEqual(parse(again.stdout), parse(printed.stdout));
 });
 
-test('plugins that are turned off are printed too, and what looks like a secret in options is not shown', async (t) => {
+test('config print includes plugins that are turned off, and hides likely secrets in plugin options', async (t) => {
 	const plugins = {
 		'@stowage/auth-password': false,
 		'stowage-storage-s3': {
@@ -140,42 +140,60 @@ test('plugins that are turned off are printed too, and what looks like a secret 
 	t.notRegex(printed.stdout, /hush|token: 3/);
 });
 
-const mistake = async (t: ExecutionContext, args: string[], yaml: string | undefined, ...said: RegExp[]) => {
+const refusesConfiguration = async (
+	t: ExecutionContext,
+	args: string[],
+	yaml: string | undefined,
+	...expected: RegExp[]
+) => {
 	const file = path.join(await dataFolder(t), 'stowage.yaml');
 	if (yaml !== undefined) await writeFile(file, yaml);
 	const result = await run([...args, ...(yaml === undefined ? [] : ['--config', file])]);
 	t.is(result.code, 78);
-	for (const part of said) t.regex(result.stderr, part);
+	for (const part of expected) t.regex(result.stderr, part);
 	t.notRegex(result.stderr, /\n\s+at /, 'no stack');
 };
 test(
-	'a wrong value stops with its name, the value and what is allowed',
-	mistake,
+	'a wrong value is refused with its name, the value and the allowed values',
+	refusesConfiguration,
 	['config', 'check'],
 	'port: eighty\n',
 	/port/,
 	/"eighty"/,
 	/whole number/,
 );
-test('a wrong key stops with its name', mistake, ['config', 'check'], 'prot: 80\n', /prot/, /port/);
-test('an empty host is a mistake', mistake, ['config', 'check'], 'host: ""\n', /host.*"".*must not be empty/);
 test(
-	'a group of settings is a map',
-	mistake,
+	'an unknown setting is refused with its name',
+	refusesConfiguration,
+	['config', 'check'],
+	'prot: 80\n',
+	/prot/,
+	/port/,
+);
+test(
+	'an empty host is a mistake',
+	refusesConfiguration,
+	['config', 'check'],
+	'host: ""\n',
+	/host.*"".*must not be empty/,
+);
+test(
+	'a group of settings that is no map is a mistake',
+	refusesConfiguration,
 	['config', 'check'],
 	'uploads: 5\n',
 	/uploads.*5.*must be a map of settings/,
 );
 test(
 	'a list that holds itself is a mistake',
-	mistake,
+	refusesConfiguration,
 	['config', 'check'],
 	'host: &host [*host]\n',
 	/host.*holds itself/,
 );
 test(
-	'serve stops at a mistake as well',
-	mistake,
+	'a wrong value stops serve, too',
+	refusesConfiguration,
 	['serve', '--registration', 'maybe'],
 	undefined,
 	/registration/,
@@ -184,46 +202,46 @@ test(
 
 test(
 	'a plugin that can’t be found is a mistake',
-	mistake,
+	refusesConfiguration,
 	['config', 'check'],
 	'plugins:\n  stowage-nowhere: {}\n',
 	/stowage-nowhere/,
 );
 test(
 	'a wrong option of a plugin is a mistake',
-	mistake,
+	refusesConfiguration,
 	['config', 'check'],
 	'plugins:\n  "@stowage/auth-password": {rounds: 3}\n',
 	/auth-password.*rounds/,
 );
 test(
-	'a database that can’t be named so is a mistake',
-	mistake,
+	'a database URL without a user is a mistake',
+	refusesConfiguration,
 	['config', 'check'],
 	'databaseUrl: mysql://db/stowage\n',
 	/database URL needs a user/,
 );
 test(
 	'a proxy that is no address is a mistake',
-	mistake,
+	refusesConfiguration,
 	['config', 'check'],
 	'trustedProxies: [nginx]\n',
 	/trustedProxies/,
 	/"nginx"/,
 );
 
-test('variables of a service manager are a warning, and no mistake', async (t) => {
+test('a variable that Kubernetes sets for a service causes a warning and is no mistake', async (t) => {
 	const checked = await stowage(['config', 'check'], { env: { STOWAGE_PORT: 'tcp://10.0.0.7:7420' } });
 	t.is(checked.code, 0);
 	t.is(checked.stdout, 'The configuration is valid.');
 	t.regex(checked.stderr, /STOWAGE_PORT.*Kubernetes/);
 });
 
-test('a valid configuration is said to be valid', async (t) => {
+test('config check accepts a valid configuration', async (t) => {
 	t.like(await run(['config', 'check']), { code: 0, stdout: 'The configuration is valid.' });
 });
 
-test('a database that is none stops the start in one sentence', async (t) => {
+test('a database file that is no database stops the start with one sentence', async (t) => {
 	const data = await dataFolder(t);
 	await writeFile(path.join(data, 'stowage.db'), 'this is not a database, however long it may be'.repeat(200), {
 		mode: 0o600,
@@ -233,23 +251,28 @@ test('a database that is none stops the start in one sentence', async (t) => {
 	t.is(result.stderr.trim().split('\n').length, 1, result.stderr);
 });
 
-const impossible = async (t: ExecutionContext, flag: string, value: string) => {
+const refusesPath = async (t: ExecutionContext, flag: string, value: string) => {
 	const args = ['user', 'list', '--data-dir', await dataFolder(t), flag, value];
 	const result = await run(args);
 	t.is(result.code, 78, result.stderr);
 	t.is(result.stderr.trim().split('\n').length, 1, result.stderr);
 	t.regex(result.stderr, /\/proc\/nowhere|\/etc\/hostname/);
 };
-test('a data folder that can’t be is said in one sentence', impossible, '--data-dir', '/proc/nowhere/data');
-test('a data folder below a file is said in one sentence', impossible, '--data-dir', '/etc/hostname/data');
 test(
-	'a database in a folder that can’t be is said in one sentence',
-	impossible,
+	'a data folder that can’t be created is refused with one sentence',
+	refusesPath,
+	'--data-dir',
+	'/proc/nowhere/data',
+);
+test('a data folder below a file is refused with one sentence', refusesPath, '--data-dir', '/etc/hostname/data');
+test(
+	'a database in a folder that can’t be created is refused with one sentence',
+	refusesPath,
 	'--database-url',
 	'sqlite:/proc/nowhere/x.db',
 );
 
-test('an address that is taken or not ours is said in one sentence', async (t) => {
+test('an address that is in use, not of this machine or unknown stops the start with one sentence', async (t) => {
 	const { createServer } = await import('node:net');
 	const other = createServer().listen(0, '127.0.0.1');
 	t.teardown(() => new Promise<void>((resolve) => other.close(() => resolve())));
@@ -282,7 +305,7 @@ test('an address that is taken or not ours is said in one sentence', async (t) =
 	t.is(unknown.code, 1);
 });
 
-test('the built program is reachable by npx', async (t) => {
+test('npx runs the built program', async (t) => {
 	const result = await execa('npx', ['--no-install', 'stowage', '--version'], { reject: false });
 	t.regex(result.stdout, /^\d+\.\d+\.\d+$/, result.stderr);
 });
@@ -308,9 +331,9 @@ async function loadedBy(t: ExecutionContext, ...args: string[]): Promise<string[
 	return result.map(({ url }) => url).filter((url) => !url.startsWith('node:'));
 }
 
-test('a command loads what it needs: no server for a version, no database for a configuration, no answers where nobody asks', async (t) => {
+test('a command loads only the modules it needs: --version no packages, config check no database driver, user list no HTTP routes', async (t) => {
 	const folder = await dataFolder(t);
-	const never = (loaded: readonly string[], ...names: string[]) => {
+	const assertNotLoaded = (loaded: readonly string[], ...names: string[]) => {
 		t.true(loaded.some((url) => url.endsWith('/program.js')));
 		for (const name of names)
 			t.deepEqual(
@@ -318,9 +341,17 @@ test('a command loads what it needs: no server for a version, no database for a 
 				[],
 			);
 	};
-	never(await loadedBy(t, '--version'), '/packages/', '/plugins/', '/commands/', '/zod/');
+	assertNotLoaded(await loadedBy(t, '--version'), '/packages/', '/plugins/', '/commands/', '/zod/');
 	const check = await loadedBy(t, 'config', 'check', '--data-dir', folder);
-	never(check, '/commands/serve.js', '@hapi/', '/knex/lib/dialects/', 'libsql', '/mysql2/', '/sharp/');
+	assertNotLoaded(check, '/commands/serve.js', '@hapi/', '/knex/lib/dialects/', 'libsql', '/mysql2/', '/sharp/');
 	const list = await loadedBy(t, 'user', 'list', '--data-dir', folder);
-	never(list, '/commands/serve.js', '/registerRoutes.js', '/createMetrics.js', '/mysql2/', '/sharp/', '/yazl/');
+	assertNotLoaded(
+		list,
+		'/commands/serve.js',
+		'/registerRoutes.js',
+		'/createMetrics.js',
+		'/mysql2/',
+		'/sharp/',
+		'/yazl/',
+	);
 });

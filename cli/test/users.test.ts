@@ -36,7 +36,11 @@ test('accounts are shown, renamed, signed out and removed beside a running serve
 	t.like(shown.uploads[0], { area: 'private', name: 'big.bin', offset: 0, length: 5000000 });
 	const text = (await user('show', 'ada')).stdout;
 	t.regex(text, /^name\tada\n/);
-	t.regex(text, /^session\t[0-9a-f]{16}\t.*\t127\.0\.0\.1\tPhone.?\uFFFD\[2J$/m, 'what a client says moves no cursor');
+	t.regex(
+		text,
+		/^session\t[0-9a-f]{16}\t.*\t127\.0\.0\.1\tPhone.?\uFFFD\[2J$/m,
+		'control characters of a user agent are not printed',
+	);
 	t.regex(text, /^upload\tprivate\tbig\.bin\t0 B of 4\.8 MB$/m);
 	t.notRegex(text, new RegExp(token));
 
@@ -90,7 +94,7 @@ test('shells complete commands, their options and choices', async (t) => {
 	t.is((await run(['completion', 'csh'])).code, 1);
 });
 
-test('the help of each command shows examples and what its exit code says', async (t) => {
+test('the help of a command shows examples and exit codes', async (t) => {
 	const help = (await run(['user', 'rename', '--help'])).stdout;
 	t.regex(help, /Examples:\n {2}\$ stowage user rename ada lovelace\n\nExit codes: 0 done/);
 });
