@@ -15,33 +15,33 @@ test('signing up needs the confirmation too', (t) => {
 	t.false(maySubmit({ ...filled, confirm: '' }, 'register'));
 });
 
-test('a busy form is not submitted twice', (t) => {
+test('a form that is being submitted is not submitted again', (t) => {
 	t.false(maySubmit(authFormReducer(filled, { type: 'submitted' }), 'login'));
 });
 
-test('a mismatch is found without the server, and only at registration', (t) => {
+test('passwords that differ are refused before the request, and only when signing up', (t) => {
 	t.is(formError({ ...filled, confirm: 'other' }, 'register'), 'Passwords do not match');
 	t.is(formError({ ...filled, confirm: 'other' }, 'login'), undefined);
 	t.is(formError(filled, 'register'), undefined);
 });
 
-test('errors begin with what failed', (t) => {
+test('an error begins with the call that failed', (t) => {
 	t.is(serverError('login', 'Invalid username or password'), 'Login failed: Invalid username or password');
 	t.is(serverError('register', 'Taken'), 'Registration failed: Taken');
 });
 
-test('a new try hides the old error; cancelling forgets everything', (t) => {
+test('submitting again hides the last error, and cancelling clears the form', (t) => {
 	const failed = authFormReducer(filled, { type: 'failed', error: 'No' });
 	t.is(failed.error, 'No');
 	t.is(authFormReducer(failed, { type: 'submitted' }).error, undefined);
 	t.deepEqual(authFormReducer(failed, { type: 'reset' }), emptyAuthForm);
 });
 
-test('changing between sign in and sign up keeps the name only', (t) => {
+test('switching between sign in and sign up keeps the name only', (t) => {
 	t.deepEqual(authFormReducer(filled, { type: 'modeChanged' }), { ...emptyAuthForm, username: 'ada' });
 });
 
-test('settings that were changed back are not changed', (t) => {
+test('settings that were changed back are not saved again', (t) => {
 	const saved = { promptBeforeDownload: false, enablePreview: true };
 	t.is(changedSettings(saved, {}), undefined);
 	t.is(changedSettings(saved, { enablePreview: true }), undefined);

@@ -11,43 +11,49 @@ import {
 import { jobWith } from './jobWith.js';
 
 const megabyte = 1024 * 1024;
-const says = (t: ExecutionContext, given: Partial<Job>, status: string, detail: string) => {
+const showsText = (t: ExecutionContext, given: Partial<Job>, status: string, detail: string) => {
 	t.is(statusText(jobWith(given)), status);
 	t.is(detailText(jobWith(given)).replaceAll('\u00A0', ' '), detail);
 };
-test('one that waits for its turn', says, { status: 'queued', total: 100, speed: 5 }, 'Queued', '');
-test('one of which nothing is known yet', says, {}, 'Processing', '');
+test('a queued job shows no details', showsText, { status: 'queued', total: 100, speed: 5 }, 'Queued', '');
+test('a job without progress shows no details', showsText, {}, 'Processing', '');
 test(
-	'bytes',
-	says,
+	'a job that counts bytes shows bytes, speed and time left',
+	showsText,
 	{ done: 12 * megabyte, total: 40 * megabyte, speed: 7 * megabyte, timeLeft: 4 },
 	'30%',
 	'12.0 MB of 40.0 MB · 7.0 MB/s · 4s left',
 );
 test(
-	'items',
-	says,
+	'a job that counts items shows items, speed and time left',
+	showsText,
 	{ unit: 'items', done: 1999, total: 20_000, speed: 35.4, timeLeft: 510 },
 	'9%',
 	'1,999 of 20,000 items · 35 items/s · 8m 30s left',
 );
 test(
-	'a conversion',
-	says,
+	'a conversion shows frames per second and time left',
+	showsText,
 	{ unit: 'percent', done: 41.9, total: 100, timeLeft: 62, detail: { currentFps: 61.31, eta: '1m2s' } },
 	'41%',
 	'61.3 fps · 1m 2s left',
 );
 test(
-	'a conversion that is done',
-	says,
+	'a completed conversion shows the sizes before and after',
+	showsText,
 	{ status: 'completed', unit: 'percent', detail: { sizeBefore: 40 * megabyte, sizeAfter: 9 * megabyte } },
 	'Completed',
 	'40.0 MB → 9.0 MB',
 );
-test('a detail of another kind is left out', says, { status: 'failed', detail: { sizeBefore: 'many' } }, 'Failed', '');
+test(
+	'a job detail of an unexpected type is not shown',
+	showsText,
+	{ status: 'failed', detail: { sizeBefore: 'many' } },
+	'Failed',
+	'',
+);
 
-test('the bar is at its end when the work is, and moves without a length while it has none', (t) => {
+test('the progress bar is full when a job has ended, and indeterminate while its total is unknown', (t) => {
 	t.is(barOf(jobWith({ status: 'completed' })), 1);
 	t.is(barOf(jobWith()), undefined);
 	t.is(barOf(jobWith({ status: 'queued' })), 0);
@@ -62,7 +68,7 @@ test('the bar is at its end when the work is, and moves without a length while i
 	);
 });
 
-test('what runs is listed first, then what waits, then what ended last', (t) => {
+test('running jobs are listed first, then queued ones, then ended ones from the latest', (t) => {
 	const ids = sortJobs([
 		jobWith({ id: 'waits later', status: 'queued', createdAt: 5 }),
 		jobWith({ id: 'ended first', status: 'failed', endTime: 7 }),
@@ -73,7 +79,7 @@ test('what runs is listed first, then what waits, then what ended last', (t) => 
 	t.deepEqual(ids, ['runs', 'waits', 'waits later', 'ended last', 'ended first']);
 });
 
-test('a screen reader hears of states, not of each step', (t) => {
+test('a screen reader is notified of changes of status, not of each step', (t) => {
 	const before = [
 		jobWith({ id: 'a', done: 1, total: 9 }),
 		jobWith({ id: 'b', status: 'queued', title: 'Convert b.mov' }),
@@ -85,7 +91,7 @@ test('a screen reader hears of states, not of each step', (t) => {
 	);
 });
 
-test('an event takes the place of what was known of its job, or adds it', (t) => {
+test('a job event replaces the job in the list or adds it', (t) => {
 	const known = [jobWith({ id: 'b' }), jobWith({ id: 'a' })];
 	t.deepEqual(
 		withJob(known, jobWith({ id: 'a', done: 5 })).map(({ id, done }) => [id, done]),

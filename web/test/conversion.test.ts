@@ -17,14 +17,29 @@ const clip: Entry = { name: 'clip.mov', path: 'films/clip.mov', type: 'file', si
 
 const isOverall = (t: ExecutionContext, statuses: Status[], expected: OverallState) =>
 	t.is(overallState(statuses.map((status) => ({ status }))), expected);
-test('without conversions it is being set up', isOverall, [], 'setup');
-test('one that runs', isOverall, ['completed', 'failed', 'queued', 'processing'], 'processing');
-test('one that waits', isOverall, ['completed', 'failed', 'queued', 'cancelled'], 'queued');
-test('one that failed', isOverall, ['completed', 'cancelled', 'failed'], 'failed');
-test('one that was cancelled', isOverall, ['completed', 'cancelled'], 'cancelled');
-test('all have ended well', isOverall, ['completed', 'completed'], 'completed');
+test('the overall state without conversions is setup', isOverall, [], 'setup');
+test(
+	'conversions count as processing while one is processing',
+	isOverall,
+	['completed', 'failed', 'queued', 'processing'],
+	'processing',
+);
+test(
+	'conversions count as queued while one is queued and none is processing',
+	isOverall,
+	['completed', 'failed', 'queued', 'cancelled'],
+	'queued',
+);
+test('ended conversions count as failed if one has failed', isOverall, ['completed', 'cancelled', 'failed'], 'failed');
+test(
+	'ended conversions count as cancelled if one was cancelled and none has failed',
+	isOverall,
+	['completed', 'cancelled'],
+	'cancelled',
+);
+test('conversions count as completed if all have completed', isOverall, ['completed', 'completed'], 'completed');
 
-test('what is sent is the rate factor, the area and whose public file it is', (t) => {
+test('a conversion request has the rate factor, the area and the owner of a public file', (t) => {
 	const choice = { format: 'webm', quality: 35, deletesOriginal: true } as const;
 	const request = { filePath: 'films/clip.mov', outputFormat: 'webm', quality: 18, deleteOriginal: true };
 	t.deepEqual(conversionRequest('private', clip, choice), { ...request, type: 'private' });
@@ -52,20 +67,20 @@ const known = (status: Status): ConversionStatus => ({
 	isOriginalDeleted: null,
 });
 
-test('a conversion is queued at nothing, until the server says more', (t) => {
+test('a new conversion is queued with no progress until the server reports its status', (t) => {
 	const started = newConversion('1', clip, false);
 	t.like(withStatus(started, undefined, false), { status: 'queued', progress: 0 });
 	t.like(withStatus(started, known('processing'), false), { status: 'processing', progress: 40, sizeBefore: 1000 });
 });
 
-test('one that was cancelled here is cancelled at once, but not if it was done before', (t) => {
+test('a conversion cancelled on this page is shown as cancelled at once, unless it has completed', (t) => {
 	const started = newConversion('1', clip, false);
 	t.is(withStatus(started, undefined, true).status, 'cancelled');
 	t.is(withStatus(started, known('processing'), true).status, 'cancelled');
 	t.is(withStatus(started, known('completed'), true).status, 'completed');
 });
 
-test('whoever wanted the original to go is told that it was kept', (t) => {
+test('a completed conversion says that the original was kept if it was to be deleted', (t) => {
 	const detail = (deletesOriginal: boolean, isOriginalDeleted: boolean) =>
 		detailOf(
 			withStatus(newConversion('1', clip, deletesOriginal), { ...known('completed'), isOriginalDeleted }, false),
@@ -75,7 +90,7 @@ test('whoever wanted the original to go is told that it was kept', (t) => {
 	t.is(detail(false, false), '');
 });
 
-test('three output names are previewed', (t) => {
+test('three output names are shown and the others are counted', (t) => {
 	const videos = (count: number) => Array.from({ length: count }, () => clip);
 	t.like(previewed(videos(3)), { more: 0 });
 	t.is(previewed(videos(3)).shown.length, 3);
@@ -83,7 +98,7 @@ test('three output names are previewed', (t) => {
 	t.is(previewed(videos(5)).shown.length, 3);
 });
 
-/** Refreshes with these outcomes, one after another; returns what was done and how long it waited each time. */
+/** Refreshes with these outcomes, one after another; returns the waits in ms and a message if it gave up. */
 async function refreshes(...outcomes: ('seen' | 'not yet' | 'failed')[]): Promise<(number | string)[]> {
 	const log: (number | string)[] = [];
 	await refreshAfterConversion({
@@ -98,20 +113,20 @@ async function refreshes(...outcomes: ('seen' | 'not yet' | 'failed')[]): Promis
 	return log;
 }
 
-test('the folder is refreshed until the new file is there', async (t) => {
+test('after a conversion the folder is refreshed until the new file is listed', async (t) => {
 	t.deepEqual(await refreshes('seen'), [2000]);
 	t.deepEqual(await refreshes('not yet', 'not yet', 'seen'), [2000, 3000, 4000]);
 });
 
-test('after four refreshes it ends', async (t) => {
+test('after a conversion the folder is refreshed four times at most', async (t) => {
 	t.deepEqual(await refreshes('not yet', 'not yet', 'not yet', 'not yet', 'seen'), [2000, 3000, 4000, 5000]);
 });
 
-test('after a refresh that failed it waits a second more', async (t) => {
+test('a failed refresh after a conversion delays the next one by a second', async (t) => {
 	t.deepEqual(await refreshes('failed', 'seen'), [2000, 1000, 3000]);
 });
 
-test('it is told when the last refresh failed too', async (t) => {
+test('a failure of the last refresh after a conversion is reported', async (t) => {
 	t.deepEqual(await refreshes('failed', 'failed', 'failed', 'failed'), [
 		2000,
 		1000,

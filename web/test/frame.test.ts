@@ -4,7 +4,7 @@ import { encodePath, endpointUrl, failureFrom, NetworkFailure } from '../src/api
 import { menuTarget } from '../src/ui/keyboard/menuKeys.js';
 import { autoHides, notificationsReducer, type ShownNotice } from '../src/ui/notifications/notifications.js';
 
-test('addresses carry the path encoded once and the query as it is', (t) => {
+test('a URL of an endpoint has the path encoded once and the query', (t) => {
 	t.is(endpointUrl(checkLoginStatus), '/api/checkLoginStatus');
 	t.is(
 		endpointUrl(browse, { query: { type: 'private', directory: 'a b/c&d' } }),
@@ -17,7 +17,7 @@ test('addresses carry the path encoded once and the query as it is', (t) => {
 	t.is(encodePath('ä/$&'), '%C3%A4/%24%26');
 });
 
-test('an error answer becomes the failure that the server threw', (t) => {
+test('an error response becomes the failure that the server has thrown', (t) => {
 	const body = { statusCode: 409, code: 'ALREADY_EXISTS', error: 'Taken', message: 'Taken' };
 	const failure = failureFrom(409, body, null);
 	t.is(failure.kind, 'alreadyExists');
@@ -32,7 +32,7 @@ test("a proxy's error response is reported with its status", (t) => {
 	t.is(failureFrom(429, undefined, 'Wed, 21 Oct 2026 07:28:00 GMT').retryAfter, undefined);
 });
 
-test('a lost network is a failure of its own', (t) => {
+test('a network error is a failure of its own', (t) => {
 	const failure = new NetworkFailure();
 	t.is(failure.kind, 'unavailable');
 	t.is(failure.message, 'Network error');
@@ -57,20 +57,20 @@ test('with too many notices the oldest without progress is removed', (t) => {
 	);
 });
 
-test('a dismissed notice is gone, and dismissing what is not there changes nothing', (t) => {
+test('a dismissed notice is removed, and dismissing an unknown one changes nothing', (t) => {
 	const shown = [notice('a')];
 	t.deepEqual(notificationsReducer(shown, { type: 'dismissed', key: 'a' }), []);
 	t.is(notificationsReducer(shown, { type: 'dismissed', key: 'b' }), shown);
 });
 
-test('only what measures nothing hides by itself', (t) => {
+test('only notices without progress that do not stay are hidden automatically', (t) => {
 	t.true(autoHides(notice('a')));
 	t.false(autoHides(notice('a', { progress: 0 })));
 	t.false(autoHides(notice('a', { progress: 'indeterminate' })));
 	t.false(autoHides(notice('a', { stays: true })));
 });
 
-test('the arrows go round in a menu, and a letter leads to its next item', (t) => {
+test('the arrow keys wrap around in a menu, and a letter leads to the next item that begins with it', (t) => {
 	const items = ['My Files', 'Settings', 'Logout'];
 	t.is(menuTarget('ArrowDown', items, 2), 0);
 	t.is(menuTarget('ArrowUp', items, 0), 2);

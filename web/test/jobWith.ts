@@ -1,6 +1,6 @@
 import type { Job } from '../src/api/jobs/jobs.js';
 
-/** A copy of a few items that has just begun, but for what is given. */
+/** A copy of a few items that has just begun, with the given changes. */
 export const jobWith = (given: Partial<Job> = {}): Job => ({
 	id: '1',
 	kind: 'copy',

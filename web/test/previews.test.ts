@@ -13,12 +13,12 @@ test('a picture zooms from 0.1 to 5', (t) => {
 	t.is(zoomTo(fitted, 1.1 + 0.1).zoom, 1.2);
 });
 
-test('what lies below the pointer stays there', (t) => {
+test('zooming keeps the point below the pointer in place', (t) => {
 	const view = zoomTo(zoomTo(fitted, 2, { x: 100, y: -40 }), 4, { x: 100, y: -40 });
 	t.deepEqual(view, { zoom: 4, rotation: 0, x: -300, y: 120 });
 });
 
-test('it moves only while it is enlarged, never out of sight, and not at all again at 1', (t) => {
+test('a picture can be moved only while it is enlarged and within its bounds, and is centred at a zoom of 1', (t) => {
 	const drawn = { width: 400, height: 200 };
 	t.deepEqual(panBy(fitted, { x: 10, y: 10 }, drawn), fitted);
 	const moved = panBy(zoomTo(fitted, 2), { x: 5000, y: -5000 }, drawn);
@@ -26,14 +26,14 @@ test('it moves only while it is enlarged, never out of sight, and not at all aga
 	t.deepEqual(zoomTo(moved, 1), fitted);
 });
 
-test('four turns are none', (t) => {
+test('four rotations restore a picture', (t) => {
 	t.is(rotate(rotate(rotate(fitted))).rotation, 270);
 	t.deepEqual(rotate(rotate(rotate(rotate(fitted)))), fitted);
 });
 
 const file = (name: string, folder = ''): Entry => ({ name, path: folder + name, type: 'file', size: 10, mtime: 0 });
 
-test('neighbours are of the same kind, in the order on screen', (t) => {
+test('the neighbours of a preview are of the same kind, in the order on screen', (t) => {
 	const entries = [file('c.png'), file('x.txt'), file('b.svg'), file('film.mp4'), file('a.jpg')];
 	t.deepEqual(neighboursOf(entries, file('b.svg'), 'image'), { previous: file('c.png'), next: file('a.jpg') });
 	t.deepEqual(neighboursOf(entries, file('c.png'), 'image'), { previous: undefined, next: file('b.svg') });
@@ -56,7 +56,7 @@ test('the size of a picture is read from its first bytes', (t) => {
 	t.deepEqual(describeImage(hex('89504e47')), { type: 'image/png', width: 0, height: 0 });
 });
 
-test('subtitles lie beside their film and are named after it', (t) => {
+test('subtitles of a film are in its folder and begin with its name', (t) => {
 	const film = file('film.mp4', 'a/');
 	const beside = [file('film.srt', 'a/'), file('film.de.vtt', 'a/'), file('films.srt', 'a/'), file('film.srt', 'b/')];
 	t.deepEqual(
@@ -68,7 +68,7 @@ test('subtitles lie beside their film and are named after it', (t) => {
 	);
 });
 
-test('SubRip becomes WebVTT, whatever its lines end with', (t) => {
+test('SubRip is converted to WebVTT, also with CRLF lines and other encodings', (t) => {
 	const srt =
 		'\uFEFF1\r\n00:00:01,500 --> 00:00:02,000 X1:1\r\n<i>Hello</i> <font color="red">you</font>\r\n\r\n2\r\n1:00:00,000 --> 1:00:01,000\r\n{\\an8}Up\r\n';
 	t.is(
@@ -79,7 +79,7 @@ test('SubRip becomes WebVTT, whatever its lines end with', (t) => {
 	t.is(decodeSubtitles(Buffer.from('Grüße', 'latin1')), 'Grüße');
 });
 
-test('an encoding is told by its mark, as UTF-8, or guessed', async (t) => {
+test('an encoding is recognized by its byte order mark or as UTF-8, or else guessed', async (t) => {
 	const never = () => Promise.reject(new Error('It need not be guessed.'));
 	t.is(await encodingOf(Buffer.from('Grüße 日本'), never), 'UTF-8');
 	t.is(await encodingOf(new Uint8Array([0xff, 0xfe, 65, 0]), never), 'UTF-16LE');
@@ -89,7 +89,7 @@ test('an encoding is told by its mark, as UTF-8, or guessed', async (t) => {
 	t.is(await encodingOf(latin, async () => []), 'windows-1252');
 });
 
-test('code is known by its name, and prose has no colours', (t) => {
+test('the language of code is recognized by the file name, and prose has none', (t) => {
 	t.is(languageOf('a.ts'), 'ts');
 	t.is(languageOf('page.html'), 'xml');
 	t.is(languageOf('Makefile'), 'makefile');

@@ -1,4 +1,4 @@
-// What the page decides is asked in microseconds: a process for each file would cost more than all of them.
+// These tests take microseconds: a process for each file would cost more than all of them.
 import './accountForms.test.js';
 import './activity.test.js';
 import './api/folderRefresh.test.js';

@@ -50,7 +50,7 @@ function folder(takes = 50) {
 	};
 }
 
-test('news is refetch within half a second', (t) => {
+test('a folder is fetched again within half a second of a change event', (t) => {
 	const { refresh, fetches, pass } = folder();
 	refresh.onChangeEvent();
 	pass(500);
@@ -78,7 +78,7 @@ test('events during a fetch lead to one more fetch', (t) => {
 	t.is(fetches(), 2);
 });
 
-test('endless events leave a pause as long as a fetch between fetches, and the last event is fetched', (t) => {
+test('steady events leave a pause as long as a fetch between fetches, and the last event leads to a fetch', (t) => {
 	const { refresh, fetches, pass } = folder(1000);
 	for (let n = 0; n < 60; n++) {
 		refresh.onChangeEvent();
@@ -91,7 +91,7 @@ test('endless events leave a pause as long as a fetch between fetches, and the l
 	t.true(fetches() > before);
 });
 
-test('while the page changes something the fetch waits for the end, but not for long', (t) => {
+test('a fetch waits until a change by the page has ended, for two seconds at most', (t) => {
 	const { refresh, state, fetches, pass } = folder();
 	state.isMutating = true;
 	refresh.onChangeEvent();
@@ -101,7 +101,7 @@ test('while the page changes something the fetch waits for the end, but not for 
 	t.is(fetches(), 1);
 });
 
-test('after a long outage the folder is fetched again soon', (t) => {
+test('a folder is fetched soon after a long outage', (t) => {
 	const { refresh, fetches, pass } = folder();
 	refresh.onFetchStarted();
 	pass(20_000);
@@ -119,7 +119,7 @@ test('after a long outage the folder is fetched again soon', (t) => {
 	t.is(fetches(), 2);
 });
 
-test('nothing is refetch after the end', (t) => {
+test('a stopped folder is not fetched again', (t) => {
 	const { refresh, fetches, pass } = folder();
 	refresh.onChangeEvent();
 	refresh.stop();

@@ -24,7 +24,7 @@ function read(text: string, cuts: readonly number[]): unknown {
 	return reader.finish();
 }
 
-test('a listing is read the same wherever it is cut on its way, and sorted by name', (t) => {
+test('a listing is parsed the same at whatever bytes it is split', (t) => {
 	for (const listing of [
 		{ type: 'private', directory: 'docs', entries },
 		{ type: 'public', directory: '"entries":[},{"', entries: entries.slice(0, 1), truncated: true },
@@ -41,7 +41,7 @@ test('a listing is read the same wherever it is cut on its way, and sorted by na
 	}
 });
 
-test('what is no listing is refused', (t) => {
+test('an invalid listing is refused', (t) => {
 	const whole = JSON.stringify({ type: 'private', directory: 'docs', entries });
 	for (const text of ['', 'null', '{}', '<html>', whole.slice(0, -2), whole.slice(0, whole.length / 2)]) {
 		t.throws(() => read(text, [10]), undefined, text);

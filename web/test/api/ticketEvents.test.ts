@@ -43,7 +43,7 @@ test.serial('the list of subscribed tickets changes only when its tickets change
 	unsubscribe();
 });
 
-test.serial('of more tickets than a stream may name, the last ones are named', (t) => {
+test.serial('the list of subscribed tickets is limited to the latest ones that an event stream may name', (t) => {
 	const stops = Array.from({ length: 40 }, (_, n) => subscribeToTicket(`ticket ${n}`, () => {}));
 	const named = events.query.parse({ ticket: [...subscribedTickets()] }).ticket;
 	t.is(named.length, 32);

@@ -17,13 +17,13 @@ const megabyte = 1024 * kilobyte;
 type Answer = { status: number; headers?: Record<string, string>; body?: unknown };
 type Fault = Answer | 'lost' | 'answer lost';
 
-/** A server in memory. `faults` are what happens to the next requests, one each; undefined lets one pass. */
+/** A server in memory. Each of `faults` happens to one of the next requests; undefined lets one pass. */
 class FakeServer {
 	readonly requests: { method: string; offset: number; size: number }[] = [];
 	readonly uploads = new Map<string, { size: number; metadata: string; bytes: Buffer; published?: string }>();
 	readonly forms: { fileName: string; key: string }[] = [];
 	readonly faults: (Fault | undefined)[] = [];
-	/** A proxy in front takes no larger bodies. */
+	/** A proxy in front refuses larger bodies. */
 	bodyLimit = Number.POSITIVE_INFINITY;
 	/** How many times a commit fails before it succeeds. */
 	commitFaults = 0;
@@ -105,7 +105,7 @@ function answerOf({ status, headers = {}, body }: Answer): UploadResponse {
 	return { status, header: (name) => headers[name] ?? null, body };
 }
 
-/** A storage as the browser has it. */
+/** A storage with the interface of the browser's. */
 class FakeStorage {
 	[key: string]: unknown;
 	getItem(key: string): string | null {
@@ -209,7 +209,7 @@ test('a large file is uploaded in chunks, each with its digest, and gets the nam
 	t.deepEqual(Object.keys(page.storage), []);
 });
 
-test('the server is sent the name, folder, area and time of a file', async (t) => {
+test('an upload names the file, its folder, its area and its time', async (t) => {
 	const server = new FakeServer();
 	await openPage(server).upload(uploadOf(megabyte));
 	const metadata = [...server.uploads.values()][0]?.metadata.split(',').map((pair) => pair.split(' '));
@@ -439,7 +439,7 @@ test("another page of the same user resumes at the server's offset", async (t) =
 	t.true(server.bytes.equals(upload.bytes));
 });
 
-test('no other user, file or place resumes it', (t) => {
+test('an upload is not resumed by another user, file, area or folder', (t) => {
 	const records = createUploadRecords(new FakeStorage() as unknown as Storage);
 	const upload = uploadOf(10);
 	records.save(upload, 'u1');
@@ -486,7 +486,7 @@ test('a missing folder fails the file at once', async (t) => {
 	t.is(server.requests.length, 1);
 });
 
-test('an upload that another connection writes waits', async (t) => {
+test('an upload waits while another connection writes it', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	server.faults.push(undefined, refusal(423, 'LOCKED'), refusal(423, 'LOCKED'));
@@ -509,7 +509,7 @@ test('a file that is never published is never a success', async (t) => {
 	await fails(t, openPage(server).upload(uploadOf(megabyte)), 'Upload failed with status 503');
 });
 
-test('after the session ended the upload waits for a sign-in and continues', async (t) => {
+test('an upload whose session has ended waits for a sign-in and continues', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	server.faults.push(undefined, undefined, refusal(401, 'NOT_SIGNED_IN'), { status: 401 });
@@ -525,7 +525,7 @@ test('a public upload of a user whose session ended does not become a visitor’
 	t.is(page.signIns(), 1);
 });
 
-test('a session that is never accepted is not retried for ever', async (t) => {
+test('an upload fails if the server refuses its session each time', async (t) => {
 	const server = new FakeServer();
 	server.faults.push(...Array<Fault>(50).fill(refusal(401, 'NOT_SIGNED_IN', 'Sign in first.')));
 	await fails(t, openPage(server).upload(uploadOf(10)), 'Sign in first.');
@@ -574,7 +574,7 @@ test('a discarded upload is deleted on the server, also if that is still busy', 
 	t.deepEqual(Object.keys(page.storage), []);
 });
 
-test('folders are created from the outside in, each once, and may exist', async (t) => {
+test('folders are created from the top down, each once, and may exist', async (t) => {
 	const made: string[] = [];
 	const { dependencies } = openPage(new FakeServer());
 	const faults: (Answer | undefined)[] = [undefined, refusal(409, 'ALREADY_EXISTS'), refusal(503, 'UNAVAILABLE')];

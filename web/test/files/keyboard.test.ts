@@ -20,75 +20,86 @@ function stroke(text: string): Keystroke {
 	};
 }
 
-const means = (t: ExecutionContext, keys: string, expected: KeyCommand | undefined) =>
+const givesCommand = (t: ExecutionContext, keys: string, expected: KeyCommand | undefined) =>
 	t.deepEqual(commandFor(stroke(keys), false), expected);
 
-test('an arrow moves the cursor', means, 'ArrowDown', { kind: 'move', to: 'down' });
-test('Shift and an arrow extend', means, 'Shift+ArrowUp', { kind: 'extend', to: 'up', keep: false });
-test('Ctrl and Shift extend beside the rest', means, 'Ctrl+Shift+End', { kind: 'extend', to: 'last', keep: true });
-test('PageDown moves by a page', means, 'PageDown', { kind: 'move', to: 'pageDown' });
-test('Enter opens', means, 'Enter', { kind: 'open' });
-test('Shift and Enter preview', means, 'Shift+Enter', { kind: 'preview' });
-test('Space selects', means, ' ', { kind: 'toggle' });
-test('Shift and Space extend to the cursor', means, 'Shift+ ', { kind: 'extendHere', keep: false });
-test('the menu key opens the menu', means, 'ContextMenu', { kind: 'menu' });
-test('Shift and F10 open the menu', means, 'Shift+F10', { kind: 'menu' });
-test('F10 alone is the browser’s', means, 'F10', undefined);
-test('F2 renames', means, 'F2', { kind: 'rename' });
-test('F8 converts', means, 'F8', { kind: 'convert' });
-test('Delete deletes', means, 'Delete', { kind: 'delete' });
-test('Backspace goes up', means, 'Backspace', { kind: 'goUp' });
-test('Escape clears', means, 'Escape', { kind: 'clear' });
-test('Ctrl+A selects all', means, 'Ctrl+a', { kind: 'selectAll' });
-test('Cmd+C copies', means, 'Meta+c', { kind: 'copy' });
-test('Ctrl+X cuts, also with caps lock', means, 'Ctrl+X', { kind: 'cut' });
-test('Ctrl+V is left to the browser, whose event brings files', means, 'Ctrl+v', undefined);
-test('Ctrl+R is left to the browser', means, 'Ctrl+r', undefined);
-test('Alt and an arrow go back in the browser', means, 'Alt+ArrowLeft', undefined);
-test('a letter is searched', means, 'r', { kind: 'find', letter: 'r' });
-test('a letter of two units is searched', means, '😀', { kind: 'find', letter: '😀' });
-test('the name of another key is no letter', means, 'Dead', undefined);
+test('an arrow key moves the cursor', givesCommand, 'ArrowDown', { kind: 'move', to: 'down' });
+test('Shift and an arrow key extend the selection', givesCommand, 'Shift+ArrowUp', {
+	kind: 'extend',
+	to: 'up',
+	keep: false,
+});
+test('Ctrl and Shift extend the selection and keep the rest', givesCommand, 'Ctrl+Shift+End', {
+	kind: 'extend',
+	to: 'last',
+	keep: true,
+});
+test('PageDown moves the cursor by a page', givesCommand, 'PageDown', { kind: 'move', to: 'pageDown' });
+test('Enter opens the entry', givesCommand, 'Enter', { kind: 'open' });
+test('Shift and Enter preview the entry', givesCommand, 'Shift+Enter', { kind: 'preview' });
+test('Space toggles the selection of the entry', givesCommand, ' ', { kind: 'toggle' });
+test('Shift and Space extend the selection to the cursor', givesCommand, 'Shift+ ', {
+	kind: 'extendHere',
+	keep: false,
+});
+test('the menu key opens the menu', givesCommand, 'ContextMenu', { kind: 'menu' });
+test('Shift and F10 open the menu', givesCommand, 'Shift+F10', { kind: 'menu' });
+test('F10 alone is left to the browser', givesCommand, 'F10', undefined);
+test('F2 renames the entry', givesCommand, 'F2', { kind: 'rename' });
+test('F8 converts the selected videos', givesCommand, 'F8', { kind: 'convert' });
+test('Delete deletes the selected entries', givesCommand, 'Delete', { kind: 'delete' });
+test('Backspace opens the folder above', givesCommand, 'Backspace', { kind: 'goUp' });
+test('Escape clears the selection', givesCommand, 'Escape', { kind: 'clear' });
+test('Ctrl+A selects all entries', givesCommand, 'Ctrl+a', { kind: 'selectAll' });
+test('Cmd+C copies the selected entries', givesCommand, 'Meta+c', { kind: 'copy' });
+test('Ctrl+X cuts the selected entries, also with caps lock', givesCommand, 'Ctrl+X', { kind: 'cut' });
+test('Ctrl+V is left to the browser, whose paste event has the files', givesCommand, 'Ctrl+v', undefined);
+test('Ctrl+R is left to the browser', givesCommand, 'Ctrl+r', undefined);
+test('Alt and an arrow key are left to the browser', givesCommand, 'Alt+ArrowLeft', undefined);
+test('a letter searches for a name', givesCommand, 'r', { kind: 'find', letter: 'r' });
+test('a letter of two code units searches for a name', givesCommand, '😀', { kind: 'find', letter: '😀' });
+test('a key without a letter searches for nothing', givesCommand, 'Dead', undefined);
 
 test('a space within a typed prefix belongs to it', (t) => {
 	t.deepEqual(commandFor(stroke(' '), true), { kind: 'find', letter: ' ' });
 });
 
-const leads = (t: ExecutionContext, from: number | undefined, to: Movement, expected: number) =>
+const movesCursor = (t: ExecutionContext, from: number | undefined, to: Movement, expected: number) =>
 	t.is(moveCursor(from, to, { count: 100, columns: 1, page: 10 }), expected);
 
-test('down from the last row stays', leads, 99, 'down', 99);
-test('up from the first row stays', leads, 0, 'up', 0);
-test('a page down ends at the last row', leads, 95, 'pageDown', 99);
-test('a page up ends at the first row', leads, 4, 'pageUp', 0);
-test('a list without a cursor is entered at its top', leads, undefined, 'down', 0);
-test('and from below at its end', leads, undefined, 'up', 99);
+test('the cursor stays on the last row at a step down', movesCursor, 99, 'down', 99);
+test('the cursor stays on the first row at a step up', movesCursor, 0, 'up', 0);
+test('a page down moves the cursor to the last row at most', movesCursor, 95, 'pageDown', 99);
+test('a page up moves the cursor to the first row at most', movesCursor, 4, 'pageUp', 0);
+test('a step down in a list without a cursor selects the first row', movesCursor, undefined, 'down', 0);
+test('a step up in a list without a cursor selects the last row', movesCursor, undefined, 'up', 99);
 
-const leadsInGrid = (t: ExecutionContext, from: number | undefined, to: Movement, expected: number) =>
+const movesCursorInGrid = (t: ExecutionContext, from: number | undefined, to: Movement, expected: number) =>
 	t.is(moveCursor(from, to, { count: 10, columns: 4, page: 2 }), expected);
 
-test('in a grid down keeps the column', leadsInGrid, 1, 'down', 5);
-test('in a grid down into a shorter last line goes to its end', leadsInGrid, 7, 'down', 9);
-test('in a grid down from the last line stays', leadsInGrid, 8, 'down', 8);
-test('in a grid up from the first line stays', leadsInGrid, 3, 'up', 3);
-test('in a grid up keeps the column', leadsInGrid, 9, 'up', 5);
-test('in a grid an arrow to the side goes on in the next line', leadsInGrid, 3, 'right', 4);
-test('in a grid an arrow to the side goes back to the line before', leadsInGrid, 4, 'left', 3);
-test('in a grid an arrow to the side stops at the first', leadsInGrid, 0, 'left', 0);
-test('in a grid a page down keeps the column', leadsInGrid, 1, 'pageDown', 9);
-test('in a grid a page up ends in the first line', leadsInGrid, 6, 'pageUp', 2);
+test('a step down in a grid keeps the column', movesCursorInGrid, 1, 'down', 5);
+test('a step down into a shorter last line of a grid ends at its last tile', movesCursorInGrid, 7, 'down', 9);
+test('the cursor stays in the last line of a grid at a step down', movesCursorInGrid, 8, 'down', 8);
+test('the cursor stays in the first line of a grid at a step up', movesCursorInGrid, 3, 'up', 3);
+test('a step up in a grid keeps the column', movesCursorInGrid, 9, 'up', 5);
+test('a step right from the last tile of a line leads to the next line of a grid', movesCursorInGrid, 3, 'right', 4);
+test('a step left from the first tile of a line leads to the previous line of a grid', movesCursorInGrid, 4, 'left', 3);
+test('the cursor stays on the first tile of a grid at a step left', movesCursorInGrid, 0, 'left', 0);
+test('a page down in a grid keeps the column', movesCursorInGrid, 1, 'pageDown', 9);
+test('a page up in a grid moves the cursor to the first line at most', movesCursorInGrid, 6, 'pageUp', 2);
 
 const names = ['', 'Archive', 'apple', 'Banana', 'file 1', 'file 10', 'file 2'];
-const finds = (t: ExecutionContext, typed: string, from: number | undefined, expected: number | undefined) =>
+const findsName = (t: ExecutionContext, typed: string, from: number | undefined, expected: number | undefined) =>
 	t.is(findByPrefix(names, typed, from), expected);
 
-test('a letter finds the next name, without regard to case', finds, 'a', 1, 2);
-test('and goes around the end of the list', finds, 'a', 2, 1);
-test('a longer prefix stays where it fits', finds, 'file 1', 4, 4);
-test('or goes on to where it does', finds, 'file 10', 4, 5);
-test('the same letter again moves on', finds, 'ff', 4, 5);
-test('what no name begins with is not found', finds, 'zebra', 0, undefined);
+test('a typed letter finds the next name, ignoring case', findsName, 'a', 1, 2);
+test('a typed letter wraps around the end of the list', findsName, 'a', 2, 1);
+test('a longer prefix keeps the cursor on a name that begins with it', findsName, 'file 1', 4, 4);
+test('a longer prefix finds the next name that begins with it', findsName, 'file 10', 4, 5);
+test('the same letter typed again finds the next name', findsName, 'ff', 4, 5);
+test('a prefix of no name finds nothing', findsName, 'zebra', 0, undefined);
 
-test('a pause begins a new prefix', (t) => {
+test('a letter typed after a pause begins a new prefix', (t) => {
 	const first = typeLetter({ text: '', at: 0 }, 'a', 5000);
 	t.is(typeLetter(first, 'b', 5000 + prefixPause).text, 'ab');
 	t.is(typeLetter(first, 'b', 5001 + prefixPause).text, 'b');

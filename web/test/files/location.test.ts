@@ -18,48 +18,56 @@ function at(directory: string, more: Partial<BrowserLocation> = {}): BrowserLoca
 	return { area: 'private', directory: parsePath(directory), search: '', sort: 'type', ...more };
 }
 
-const reads = (t: ExecutionContext, url: string, expected: BrowserLocation | undefined) =>
+const parsesTo = (t: ExecutionContext, url: string, expected: BrowserLocation | undefined) =>
 	t.deepEqual(parse(url), expected);
 
-test('without a type it is the public area', reads, '/browser', at('', { area: 'public' }));
-test('an unknown type is the public area', reads, '/browser?type=secret', at('', { area: 'public' }));
-test('the path is the folder', reads, '/browser/docs/2026?type=private', at('docs/2026'));
-test('a slash at the end is no segment', reads, '/browser/docs/?type=private', at('docs'));
-test('segments are decoded once', reads, '/browser/100%25/a%2520b?type=private', at('100%/a%20b'));
-test('an encoded slash is not a separator', reads, '/browser/a%2Fb?type=private', undefined);
-test('an encoded climb is no folder', reads, '/browser/%2e%2e%2f?type=private', undefined);
-test('a broken encoding is no folder', reads, '/browser/%E0%A4%A?type=private', undefined);
+test('a URL without a type means the public area', parsesTo, '/browser', at('', { area: 'public' }));
+test('a URL with an unknown type means the public area', parsesTo, '/browser?type=secret', at('', { area: 'public' }));
+test('the path of a URL names the folder', parsesTo, '/browser/docs/2026?type=private', at('docs/2026'));
+test('a slash at the end of a URL adds no segment', parsesTo, '/browser/docs/?type=private', at('docs'));
+test('the segments of a URL are decoded once', parsesTo, '/browser/100%25/a%2520b?type=private', at('100%/a%20b'));
+test('an encoded slash in a URL is refused', parsesTo, '/browser/a%2Fb?type=private', undefined);
+test('an encoded .. in a URL is refused', parsesTo, '/browser/%2e%2e%2f?type=private', undefined);
+test('a URL with an invalid encoding is refused', parsesTo, '/browser/%E0%A4%A?type=private', undefined);
 test(
-	'a search is cut at 25 characters',
-	reads,
+	'a search in a URL is cut at 25 characters',
+	parsesTo,
 	`/browser?search=${'x'.repeat(40)}`,
 	at('', { area: 'public', search: 'x'.repeat(25) }),
 );
-test('a sort mode is read', reads, '/browser?type=private&sort=rsize', at('', { sort: 'rsize' }));
-test('an unknown sort mode is the default', reads, '/browser?type=private&sort=mood', at(''));
+test('a sort mode is read from a URL', parsesTo, '/browser?type=private&sort=rsize', at('', { sort: 'rsize' }));
+test('an unknown sort mode in a URL is replaced by the default', parsesTo, '/browser?type=private&sort=mood', at(''));
 
 const roundTrips = (t: ExecutionContext, location: BrowserLocation) => t.deepEqual(parse(hrefOf(location)), location);
 
-test('a plain folder comes back from its URL', roundTrips, at('docs'));
-test('names with reserved characters come back', roundTrips, at('a b/100% & #1/ü?/%2F', { search: 'x&y=z' }));
-test('search and sort come back', roundTrips, at('docs', { area: 'public', search: 'report', sort: 'rtime' }));
+test('a folder is the same after its URL is parsed', roundTrips, at('docs'));
+test(
+	'names with reserved characters are the same after their URL is parsed',
+	roundTrips,
+	at('a b/100% & #1/ü?/%2F', { search: 'x&y=z' }),
+);
+test(
+	'search and sort mode are the same after their URL is parsed',
+	roundTrips,
+	at('docs', { area: 'public', search: 'report', sort: 'rtime' }),
+);
 
-test('the type is always in the URL, what is the default is not', (t) => {
+test('a URL always has the type, and no other default value', (t) => {
 	t.is(hrefOf(at('')), '/browser?type=private');
 	t.is(hrefOf(at('a', { area: 'public', sort: 'name' })), '/browser/a?type=public&sort=name');
 });
 
-test('another folder keeps the order and ends the search', (t) => {
+test('opening another folder keeps the sort mode and ends the search', (t) => {
 	t.deepEqual(placeIn(at('a', { search: 'x', sort: 'name' }), parsePath('b')), at('b', { sort: 'name' }));
 });
 
-test('home is the root of the area, and from there the landing page', (t) => {
+test('Home leads to the root of the area, and from there to the landing page', (t) => {
 	t.is(homeHref(at('a/b')), '/browser?type=private');
 	t.is(homeHref(at('', { search: 'x' })), '/browser?type=private');
 	t.is(homeHref(at('')), '/');
 });
 
-test('the order of its rows does not make another folder', (t) => {
+test('a folder has the same key in each sort mode', (t) => {
 	t.is(folderKey(at('a', { sort: 'name' })), folderKey(at('a')));
 	t.not(folderKey(at('a', { search: 'x' })), folderKey(at('a')));
 	t.not(folderKey(at('a', { area: 'public' })), folderKey(at('a')));

@@ -18,7 +18,7 @@ function place(viewer: Viewer, area: Area, directory = '', more: Partial<MenuCon
 	return { viewer, area, directory: parsePath(directory), isSearch: false, shown: 3, clipboard: undefined, ...more };
 }
 
-const offers = (t: ExecutionContext, where: MenuContext, entries: Entry[], expected: string) => {
+const hasMenu = (t: ExecutionContext, where: MenuContext, entries: Entry[], expected: string) => {
 	const groups = menuFor(where, entries).map((group) =>
 		group.map((item) => (item.isDisabled ? `(${item.label})` : item.label)).join(', '),
 	);
@@ -34,173 +34,191 @@ const copied: Clipboard = {
 const cutHere: Clipboard = { ...copied, operation: 'cut' };
 
 test(
-	'a folder of one’s own, with nothing on the clipboard',
-	offers,
+	'the menu of an own folder disables Paste without a clipboard',
+	hasMenu,
 	place(alice, 'private'),
 	[],
 	'Create Folder, Upload Files, Upload Folder | (Paste), Select All | Refresh',
 );
 test(
-	'the same with a copy',
-	offers,
+	'the menu of an own folder enables Paste for a copy',
+	hasMenu,
 	place(alice, 'private', '', { clipboard: copied }),
 	[],
 	'Create Folder, Upload Files, Upload Folder | Paste, Select All | Refresh',
 );
 test(
-	'what was cut here can’t be pasted here',
-	offers,
+	'the menu of a folder disables Paste for entries that were cut in it',
+	hasMenu,
 	place(alice, 'private', '', { clipboard: cutHere }),
 	[],
 	'Create Folder, Upload Files, Upload Folder | (Paste), Select All | Refresh',
 );
 test(
-	'an empty folder has nothing to select',
-	offers,
+	'the menu of an empty folder disables Select All',
+	hasMenu,
 	place(alice, 'private', '', { shown: 0 }),
 	[],
 	'Create Folder, Upload Files, Upload Folder | (Paste), (Select All) | Refresh',
 );
 test(
-	'nothing is put into search results',
-	offers,
+	'the menu of search results offers no upload, paste or new folder',
+	hasMenu,
 	place(alice, 'private', '', { isSearch: true }),
 	[],
 	'Select All | Refresh',
 );
 test(
-	'a visitor uploads at the public root',
-	offers,
+	'the menu of a visitor at the public root offers an upload',
+	hasMenu,
 	place(visitor, 'public'),
 	[],
 	'Upload Files | Select All | Refresh',
 );
-test('and nowhere else', offers, place(visitor, 'public', 'docs'), [], 'Select All | Refresh');
+test(
+	'the menu of a visitor below the public root offers no upload',
+	hasMenu,
+	place(visitor, 'public', 'docs'),
+	[],
+	'Select All | Refresh',
+);
 
 test(
-	'a private file',
-	offers,
+	'the menu of a private file offers all actions on a file',
+	hasMenu,
 	place(alice, 'private'),
 	[entry('docs/a.txt')],
 	'Preview, Download, Temporary Link | Cut, Copy, Rename | Move to Public | Delete',
 );
 test(
-	'a private folder',
-	offers,
+	'the menu of a private folder offers all actions on a folder',
+	hasMenu,
 	place(alice, 'private'),
 	[entry('docs/')],
 	'Open, Download as ZIP, Temporary Link | Cut, Copy, Rename | Move to Public | Delete',
 );
-test('the protected folder', offers, place(alice, 'private'), [entry('Public/')], 'Open, Download as ZIP');
 test(
-	'a file below Public in one’s home has a plain link',
-	offers,
+	'the menu of the protected folder offers only Open and Download as ZIP',
+	hasMenu,
+	place(alice, 'private'),
+	[entry('Public/')],
+	'Open, Download as ZIP',
+);
+test(
+	'the menu of a file below Public offers a public link and no temporary one',
+	hasMenu,
 	place(alice, 'private', 'Public'),
 	[entry('Public/a.txt')],
 	'Preview, Download, Copy Link | Cut, Copy, Rename | Delete',
 );
 test(
-	'a public file of one’s own',
-	offers,
+	'the menu of an own public file offers Move back to Private',
+	hasMenu,
 	place(alice, 'public'),
 	[entry('a.txt', 'alice')],
 	'Preview, Download, Copy Link | Cut, Copy, Rename | Move back to Private | Delete',
 );
 test(
-	'a public file of another',
-	offers,
+	'the menu of another user’s public file offers no change',
+	hasMenu,
 	place(alice, 'public'),
 	[entry('a.txt', 'bob')],
 	'Preview, Download, Copy Link | Copy',
 );
 test(
-	'a public file without an owner',
-	offers,
+	'the menu of a public file without an owner offers no change',
+	hasMenu,
 	place(alice, 'public'),
 	[entry('a.txt', null)],
 	'Preview, Download, Copy Link | Copy',
 );
 test(
-	'a public file, for a visitor',
-	offers,
+	'the menu of a visitor on a public file offers no copy',
+	hasMenu,
 	place(visitor, 'public'),
 	[entry('a.txt', 'anonymous')],
 	'Preview, Download, Copy Link',
 );
 test(
-	'a public folder, for a visitor',
-	offers,
+	'the menu of a visitor on a public folder offers no copy',
+	hasMenu,
 	place(visitor, 'public'),
 	[entry('docs/', null)],
 	'Open, Download as ZIP, Copy Link',
 );
 
 test(
-	'several private files',
-	offers,
+	'the menu of several private files offers actions on all of them',
+	hasMenu,
 	place(alice, 'private'),
 	[entry('a.txt'), entry('b.txt')],
 	'Download, Download as ZIP | Cut, Copy | Move to Public | Delete',
 );
 test(
-	'several with a folder among them',
-	offers,
+	'the menu of several entries with a folder offers only a ZIP download',
+	hasMenu,
 	place(alice, 'private'),
 	[entry('a.txt'), entry('docs/')],
 	'Download as ZIP | Cut, Copy | Move to Public | Delete',
 );
 test(
-	'several of which one is another’s can’t all move back',
-	offers,
+	'the menu of several entries of which one is another user’s offers no Move back to Private',
+	hasMenu,
 	place(alice, 'public'),
 	[entry('a.txt', 'alice'), entry('b.txt', 'bob')],
 	'Download, Download as ZIP | Cut, Copy | Delete',
 );
 test(
-	'several of one’s own move back',
-	offers,
+	'the menu of several own public files offers Move back to Private',
+	hasMenu,
 	place(alice, 'public'),
 	[entry('a.txt', 'alice'), entry('b.txt', 'alice')],
 	'Download, Download as ZIP | Cut, Copy | Move back to Private | Delete',
 );
 test(
-	'several of others',
-	offers,
+	'the menu of several files of other users offers only downloads and Copy',
+	hasMenu,
 	place(alice, 'public'),
 	[entry('a.txt', 'bob'), entry('b.txt', null)],
 	'Download, Download as ZIP | Copy',
 );
 
 test(
-	'a video of one’s own can be converted',
-	offers,
+	'the menu of an own video offers Convert Video',
+	hasMenu,
 	place(alice, 'private'),
 	[entry('clip.MOV')],
 	'Preview, Download, Temporary Link | Cut, Copy, Rename, Convert Video | Move to Public | Delete',
 );
 test(
-	'videos among what is selected too, in public as well',
-	offers,
+	'the menu of a selection with an own video offers Convert Video, also in the public area',
+	hasMenu,
 	place(alice, 'public'),
 	[entry('a.txt', 'bob'), entry('clip.mp4', 'alice')],
 	'Download, Download as ZIP | Cut, Copy, Convert Video | Delete',
 );
 test(
-	'a video of another can’t, and a folder is no video',
-	offers,
+	'the menu of another user’s video and a folder with a video’s extension offers no Convert Video',
+	hasMenu,
 	place(alice, 'public'),
 	[entry('clip.mp4', 'bob'), entry('folder.mp4/', 'alice')],
 	'Download as ZIP | Cut, Copy | Delete',
 );
-test('a visitor converts nothing', offers, place(visitor, 'public'), [entry('c.mkv')], 'Preview, Download, Copy Link');
+test(
+	'the menu of a visitor on a video offers no Convert Video',
+	hasMenu,
+	place(visitor, 'public'),
+	[entry('c.mkv')],
+	'Preview, Download, Copy Link',
+);
 
-test('the kind of a menu follows from what it is about', (t) => {
+test('the kind of a menu depends on the number of entries', (t) => {
 	t.is(menuKind([]), 'global');
 	t.is(menuKind([entry('a')]), 'single');
 	t.is(menuKind([entry('a'), entry('b')]), 'multi');
 });
 
-test('of several entries those of others are skipped with a message', (t) => {
+test('entries of other users are skipped with a message when several are deleted', (t) => {
 	const { entries, message } = permittedFor('delete', alice, 'public', [entry('a', 'alice'), entry('b', 'bob')]);
 	t.deepEqual(
 		entries.map(({ name }) => name),
@@ -217,11 +235,32 @@ const refuses = (
 	message: string,
 ) => t.deepEqual(permittedFor(action, alice, area, [item]), { entries: [], message });
 
-test('cutting another’s file', refuses, 'cut', 'public', entry('a', 'bob'), 'Cannot cut files you do not own');
-test('cutting a protected folder', refuses, 'cut', 'private', entry('Public/'), 'Cannot cut protected folders');
-test('deleting a protected folder', refuses, 'delete', 'private', entry('Public/'), 'Cannot delete protected folders');
 test(
-	'deleting another’s file',
+	'cutting another user’s file is refused with a message',
+	refuses,
+	'cut',
+	'public',
+	entry('a', 'bob'),
+	'Cannot cut files you do not own',
+);
+test(
+	'cutting a protected folder is refused with a message',
+	refuses,
+	'cut',
+	'private',
+	entry('Public/'),
+	'Cannot cut protected folders',
+);
+test(
+	'deleting a protected folder is refused with a message',
+	refuses,
+	'delete',
+	'private',
+	entry('Public/'),
+	'Cannot delete protected folders',
+);
+test(
+	'deleting a file without an owner is refused with a message',
 	refuses,
 	'delete',
 	'public',

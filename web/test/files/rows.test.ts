@@ -24,12 +24,12 @@ test('Up Directory is the first row and has no entry', (t) => {
 	t.is(entryAt(rows, 3), undefined);
 });
 
-test('the same path of two owners is two rows', (t) => {
+test('the same path of several owners has a row for each', (t) => {
 	const keys = [file('a', 'alice'), file('a', null), file('a', 'anonymous')].map(keyOf);
 	t.is(new Set(keys).size, 3);
 });
 
-test('rows are found by their keys, the first few and all others', (t) => {
+test('each row is found by its key', (t) => {
 	const rows = rowsOf(
 		Array.from({ length: 100 }, (_, index) => file(`f${index}`)),
 		true,
@@ -38,12 +38,12 @@ test('rows are found by their keys, the first few and all others', (t) => {
 	t.is(rows.indexOf('gone'), undefined);
 });
 
-test('selected entries that are not shown are left out', (t) => {
+test('selected entries without a row are left out', (t) => {
 	const rows = rowsOf([file('b'), file('a')], true);
 	t.is(names(selectedEntries(rows, new Set(['a', 'gone', '..', 'b']))), 'b a');
 });
 
-test('the letter filter looks at first letters', (t) => {
+test('the letter filter compares first letters without accents, and # means no letter', (t) => {
 	const entries = ['Apple', 'ångström', 'banana', '7 seas', 'avocado'].map((name) => file(name));
 	t.is(names(filterByLetter(entries, 'A')), 'Apple ångström avocado');
 	t.is(names(filterByLetter(entries, '#')), '7 seas');
@@ -65,27 +65,27 @@ test('a long name keeps its extension', (t) => {
 	t.is(nameParts('a sentence with a dot. And then it goes on').tail, '');
 });
 
-test('a menu opens at the point where there is room', (t) => {
+test('a menu opens at the pointer if there is room', (t) => {
 	t.deepEqual(placeMenu({ x: 100, y: 100 }, { width: 200, height: 300 }, { width: 1280, height: 800 }), {
 		left: 100,
 		top: 100,
 	});
 });
 
-test('near an edge it flips to the other side', (t) => {
+test('a menu near an edge opens to the other side of the pointer', (t) => {
 	t.deepEqual(placeMenu({ x: 1270, y: 790 }, { width: 200, height: 300 }, { width: 1280, height: 800 }), {
 		left: 1070,
 		top: 490,
 	});
 });
 
-test('and where no side has room it is shifted', (t) => {
+test('a menu without room on either side is shifted into the window', (t) => {
 	const { left, top } = placeMenu({ x: 150, y: 200 }, { width: 220, height: 350 }, { width: 360, height: 400 });
 	t.is(left + 220, 360 - menuMargin);
 	t.is(top + 350, 400 - menuMargin);
 });
 
-test('a band begins after a few pixels and covers the rows that it touches', (t) => {
+test('a rubber band begins after a few pixels and covers the rows that it touches', (t) => {
 	t.false(isBand({ x: 0, y: 0 }, { x: 3, y: 3 }));
 	t.true(isBand({ x: 0, y: 0 }, { x: 3, y: 4 }));
 	const band = bandBetween({ x: 50, y: 130 }, { x: 10, y: 45 }, 500, 4000);
@@ -94,7 +94,7 @@ test('a band begins after a few pixels and covers the rows that it touches', (t)
 	t.deepEqual(rangesInBand(bandBetween({ x: 0, y: 900 }, { x: 9, y: 950 }, 500, 4000), listLayout, 3), []);
 });
 
-test('in the grid a band covers the tiles that it touches, and none from the gaps between them', (t) => {
+test('a rubber band in the grid covers the tiles that it touches, and none in the gaps between them', (t) => {
 	const layout = gridLayout(1200);
 	const at = (index: number) => positionOf(layout, index);
 	const between = (from: number, to: number) =>
@@ -122,7 +122,7 @@ test('in the grid a band covers the tiles that it touches, and none from the gap
 });
 
 for (const width of [360, 390, 599, 600, 820, 1254, 2540]) {
-	test(`tiles fill a list of ${width} pixels and don't leave it`, (t) => {
+	test(`tiles fill a list of ${width} pixels and don't exceed it`, (t) => {
 		const layout = gridLayout(width);
 		const right = positionOf(layout, layout.columns - 1).left + layout.width;
 		t.true(layout.columns >= 2);
@@ -135,7 +135,7 @@ for (const width of [360, 390, 599, 600, 820, 1254, 2540]) {
 	});
 }
 
-test('a long name in a tile keeps its end, by which photos differ', (t) => {
+test('a long name in a tile keeps its end, where photos differ', (t) => {
 	const name = 'Holiday in the mountains with all the family 2026-07-14 IMG_0042.jpeg';
 	const { head, middle, tail } = tileName(name);
 	t.is(head + middle + tail, name);
@@ -144,30 +144,30 @@ test('a long name in a tile keeps its end, by which photos differ', (t) => {
 	t.deepEqual(tileName('IMG_20260714_101502_HDR.jpg'), { head: 'IMG_20260714_101502_HDR.jpg', middle: '', tail: '' });
 });
 
-test('a band scrolls the list at its edges only', (t) => {
+test('a rubber band scrolls the list at its edges only', (t) => {
 	t.is(scrollAtEdge(400, 100, 700), 0);
 	t.true(scrollAtEdge(95, 100, 700) < 0);
 	t.true(scrollAtEdge(710, 100, 700) > 0);
 });
 
 function storage() {
-	const kept = new Map<string, string>();
+	const values = new Map<string, string>();
 	return {
-		getItem: (key: string) => kept.get(key) ?? null,
-		setItem: (key: string, value: string) => void kept.set(key, value),
+		getItem: (key: string) => values.get(key) ?? null,
+		setItem: (key: string, value: string) => void values.set(key, value),
 	};
 }
 
 const memory: SavedFolder = { letter: 'B', scrollTop: 80, selected: ['a'], cursor: { key: 'a', index: 1 } };
 
-test('a folder is saved as it was left', (t) => {
+test('the saved view of a folder is loaded for that folder only', (t) => {
 	const place = storage();
 	saveFolder(place, 'private:docs', memory);
 	t.deepEqual(loadFolder(place, 'private:docs'), memory);
 	t.is(loadFolder(place, 'private:other'), undefined);
 });
 
-test('only the newest folders are saved', (t) => {
+test('only the views of the latest folders stay saved', (t) => {
 	const place = storage();
 	for (let index = 0; index < 60; index++) saveFolder(place, `folder ${index}`, memory);
 	t.is(loadFolder(place, 'folder 0'), undefined);
@@ -180,12 +180,12 @@ test('a huge selection is not saved', (t) => {
 	t.deepEqual(loadFolder(place, 'x')?.selected, []);
 });
 
-test('what another version saved is ignored', (t) => {
+test('a saved view of another version is ignored', (t) => {
 	t.is(loadFolder({ getItem: () => '{"x":{"letter":5}}', setItem: () => {} }, 'x'), undefined);
 	t.is(loadFolder({ getItem: () => 'nonsense', setItem: () => {} }, 'x'), undefined);
 });
 
-test('one failure does not stop the others', async (t) => {
+test('a failed item does not stop the other items', async (t) => {
 	const seen: number[] = [];
 	const outcome = await runEach(
 		[1, 2, 3],
@@ -200,7 +200,7 @@ test('one failure does not stop the others', async (t) => {
 	t.deepEqual(seen, [1, 2, 3]);
 });
 
-test('cancelling stops before the next', async (t) => {
+test('cancelling stops before the next item', async (t) => {
 	const controller = new AbortController();
 	const outcome = await runEach([1, 2, 3], async (item) => item === 2 && controller.abort(), {
 		signal: controller.signal,
@@ -230,13 +230,13 @@ test('the rows on screen stay in place when rows are added or removed above them
 	t.is(scrolled(['a', 'b', 'c', 'd', 'e'], 100), 140);
 	t.is(scrolled(['c', 'd', 'e'], 100), 60);
 	t.is(scrolled(['b', 'c', 'd', 'e', 'f'], 100), 100);
-	// The row at the top is gone, so the next one is the anchor.
+	// The row at the top was removed, so the next one is the anchor.
 	t.is(scrolled(['a', 'b', 'd', 'e'], 100), 100);
 	t.is(scrolled(['a', 'b', 'c', 'd', 'e'], 0), 0);
 	t.is(scrolled([], 100), 100);
 });
 
-test('what is on screen stays there when the list becomes a grid and back', (t) => {
+test('the entries on screen stay there when the list becomes a grid and back', (t) => {
 	const rows = rowsOf(
 		Array.from({ length: 1000 }, (_, index) => file(`f${index}`)),
 		true,
@@ -252,5 +252,5 @@ test('what is on screen stays there when the list becomes a grid and back', (t) 
 		Array.from({ length: 999 }, (_, index) => file(`f${index + 1}`)),
 		true,
 	);
-	t.is(anchoredScroll({ ...grid, rows: before }, grid, top(600)), top(600), 'one more above moves no line');
+	t.is(anchoredScroll({ ...grid, rows: before }, grid, top(600)), top(600), 'one more entry above moves no line');
 });

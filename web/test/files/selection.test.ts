@@ -20,7 +20,7 @@ function selected(state: Selection): string {
 	return [...state.selected].sort().join('');
 }
 
-test('toggling adds a row and takes it away again', (t) => {
+test('toggling a row selects it, and toggling it again deselects it', (t) => {
 	const one = after({ type: 'toggled', at: at('b') }, { type: 'toggled', at: at('d') });
 	t.is(selected(one), 'bd');
 	t.is(selected(reduceSelection(one, { type: 'toggled', at: at('b') })), 'd');
@@ -41,7 +41,7 @@ test('a range reaches from the last toggled row and replaces what was selected',
 	t.is(selected(state), 'cde');
 });
 
-test('with Ctrl a range joins the selection', (t) => {
+test('a range with Ctrl is added to the selection', (t) => {
 	const state = after(
 		{ type: 'toggled', at: at('a') },
 		{ type: 'toggled', at: at('d') },
@@ -50,20 +50,20 @@ test('with Ctrl a range joins the selection', (t) => {
 	t.is(selected(state), 'ade');
 });
 
-test('a range can be drawn back and over to the other side', (t) => {
+test('a range can be extended to either side of its anchor', (t) => {
 	const there = after({ type: 'moved', to: at('c') }, { type: 'extended', to: at('e'), order, keep: false });
 	t.is(selected(there), 'cde');
 	const back = reduceSelection(there, { type: 'extended', to: at('a'), order, keep: false });
 	t.is(selected(back), 'abc');
 });
 
-test('a range never takes in Up Directory', (t) => {
+test('a range never includes Up Directory', (t) => {
 	const state = after({ type: 'moved', to: at('b') }, { type: 'extended', to: at('..'), order, keep: false });
 	t.is(selected(state), 'ab');
 	t.is(state.cursor?.key, '..');
 });
 
-test('the focus that comes to a row leaves the begin of a range where it was', (t) => {
+test('focusing a row does not move the anchor of a range', (t) => {
 	const state = after(
 		{ type: 'moved', to: at('b') },
 		{ type: 'focused', at: at('d') },
@@ -72,13 +72,13 @@ test('the focus that comes to a row leaves the begin of a range where it was', (
 	t.is(selected(state), 'bcd');
 });
 
-test('a band selects what it covers beside what is kept', (t) => {
+test('a rubber band selects the rows that it covers, besides the kept ones', (t) => {
 	const state = after({ type: 'banded', keys: ['c', 'd'], kept: new Set(['a']) });
 	t.is(selected(state), 'acd');
 	t.is(selected(reduceSelection(state, { type: 'banded', keys: ['c'], kept: new Set(['a']) })), 'ac');
 });
 
-test('all is every entry but not Up Directory', (t) => {
+test('selecting all selects every entry except Up Directory', (t) => {
 	t.is(selected(after({ type: 'all', order })), 'abcde');
 });
 
@@ -87,16 +87,16 @@ test('clearing an empty selection changes nothing', (t) => {
 	t.is(state.selected, emptySelection.selected);
 });
 
-test('the cursor stays on its row when that moves', (t) => {
+test('the cursor stays on its row when the row moves', (t) => {
 	t.is(cursorIndex({ key: 'd', index: 1 }, order), 4);
 });
 
-test('if its row is gone, the cursor is on the row that took its place', (t) => {
+test('the cursor of a removed row is on the row in its place', (t) => {
 	t.is(cursorIndex({ key: 'gone', index: 3 }, order), 3);
 	t.is(cursorIndex({ key: 'gone', index: 30 }, order), 5);
 });
 
-test('an untouched list has its cursor on the first row, an empty one has none', (t) => {
+test('the cursor is on the first row of a new list, and an empty list has none', (t) => {
 	t.is(cursorIndex(undefined, order), 0);
 	t.is(cursorIndex(undefined, { keys: [], pinned: 0, indexOf: () => undefined }), undefined);
 });

@@ -9,7 +9,7 @@ const job = (given: Partial<Job>) => jobWith({ status: 'completed', title: 'Copy
 const items = ['a', 'b', 'c', 'd', 'e'].map((path) => ({ item: { path } }));
 const missing = (path: string) => ({ path, message: `No such file or folder: ${path}`, code: 'NOT_FOUND' });
 
-const becomes = (t: ExecutionContext, given: Partial<Job>, done: string, failed: string, reason?: string) => {
+const hasOutcome = (t: ExecutionContext, given: Partial<Job>, done: string, failed: string, reason?: string) => {
 	const outcome = outcomeOf(items, job(given));
 	const pathsOf = (list: typeof items) => list.map(({ item }) => item.path).join('');
 	t.is(pathsOf(outcome.done), done);
@@ -17,27 +17,27 @@ const becomes = (t: ExecutionContext, given: Partial<Job>, done: string, failed:
 	t.is(outcome.reason instanceof Error ? outcome.reason.message : undefined, reason);
 	t.is(outcome.isCancelled, given.status === 'cancelled');
 };
-test('all are done', becomes, { detail: { done: 5, failed: 0 } }, 'abcde', '');
-test('all are done, and nothing else is said', becomes, {}, 'abcde', '');
+test('a completed transfer has no failed items', hasOutcome, { detail: { done: 5, failed: 0 } }, 'abcde', '');
+test('a completed transfer without a detail has no failed items', hasOutcome, {}, 'abcde', '');
 test(
-	'some failed, and the first reason is given',
-	becomes,
+	'a transfer with failed items has the first reason',
+	hasOutcome,
 	{ detail: { done: 3, failed: 2, errors: [missing('b'), missing('d')] } },
 	'ace',
 	'bd',
 	'No such file or folder: b',
 );
 test(
-	'more failed than are given: as many are not counted as done',
-	becomes,
+	'a transfer with more failures than it lists counts as many items as failed',
+	hasOutcome,
 	{ detail: { done: 2, failed: 3, errors: [missing('a')] } },
 	'bc',
 	'ade',
 	'No such file or folder: a',
 );
 test(
-	'what was not reached has failed with the job',
-	becomes,
+	'items that a failed transfer did not reach have failed',
+	hasOutcome,
 	{
 		status: 'failed',
 		error: 'Copied 1 of 5 items. The disk is full.',
@@ -48,23 +48,23 @@ test(
 	'Copied 1 of 5 items. The disk is full.',
 );
 test(
-	'a job that failed at once',
-	becomes,
+	'a transfer that failed at once has no item done',
+	hasOutcome,
 	{ status: 'failed', error: 'Something went wrong.' },
 	'',
 	'abcde',
 	'Something went wrong.',
 );
 test(
-	'what was not reached when it was cancelled has not failed',
-	becomes,
+	'items that a cancelled transfer did not reach have not failed',
+	hasOutcome,
 	{ status: 'cancelled', error: 'Copied 2 of 5 items.', detail: { done: 2, failed: 0, errors: [] } },
 	'ab',
 	'',
 	'Copied 2 of 5 items.',
 );
 
-test('a refusal of an item is given from a fault of the server', (t) => {
+test('the kind of a failure distinguishes a refused item from a fault of the server', (t) => {
 	const refused = outcomeOf(items, job({ detail: { done: 4, failed: 1, errors: [missing('a')] } }));
 	t.true(isFailure(refused.reason, 'notFound'));
 	t.true(isFailure(outcomeOf(items, job({ status: 'failed', error: 'Something went wrong.' })).reason, 'unavailable'));

@@ -78,7 +78,7 @@ test('files without folders are returned synchronously', (t) => {
 	t.false(hasFolders(dropped));
 });
 
-test('a drop of nothing but a text has no files', (t) => {
+test('a drop of a text has no files', (t) => {
 	t.deepEqual(droppedFiles({ items: [{ kind: 'string' }], files: [] } as unknown as DataTransfer), chosenFiles([]));
 });
 

@@ -16,7 +16,7 @@ interface Run {
 	uploads: Upload[];
 	discarded: string[];
 	actions: UploadQueueAction[];
-	told: string[];
+	refreshed: string[];
 	/** Folders that were requested. */
 	made: string[];
 	ids: number[];
@@ -38,7 +38,7 @@ interface RunTestOptions {
 	onAction?: (action: UploadQueueAction, dispatch: (action: UploadQueueAction) => void) => void;
 }
 
-/** Runs a queue of three files, or of as many as there are sizes, over a transport of the test's own. */
+/** Runs a queue of three files, or of as many as there are sizes, over a transport of the test. */
 async function run(transport: Transport, options: RunTestOptions = {}): Promise<Run> {
 	const { after, sizes = [10, 10, 10] } = options;
 	const result: Run = {
@@ -46,7 +46,7 @@ async function run(transport: Transport, options: RunTestOptions = {}): Promise<
 		uploads: [],
 		discarded: [],
 		actions: [],
-		told: [],
+		refreshed: [],
 		made: [],
 		ids: [],
 		keys: after?.keys ?? new UploadKeys(),
@@ -94,7 +94,7 @@ async function run(transport: Transport, options: RunTestOptions = {}): Promise<
 		keys: result.keys,
 		signal: options.signal ?? new AbortController().signal,
 		dispatch,
-		onUploaded: (area, directory) => result.told.push(`${area}:${directory}`),
+		onUploaded: (area, directory) => result.refreshed.push(`${area}:${directory}`),
 		describe: (error) => ({ error: (error as Error).message }),
 		now: () => {
 			time += 10;
@@ -139,7 +139,7 @@ test('three small files are uploaded in parallel with the one that is shown, and
 	const result = await run(
 		async ({ fileName }) => {
 			most = Math.max(most, ++running);
-			// The responses come in reverse order.
+			// The responses arrive in reverse order.
 			await tick(30 - 3 * 'abcdefghij'.indexOf(fileName[0] ?? ''));
 			running--;
 			return { name: fileName, isVerified: false };
@@ -192,7 +192,7 @@ test('a refused file does not delay the others', async (t) => {
 	t.false(result.state.hasSucceeded);
 });
 
-test('a lost server ends the run and the rest waits', async (t) => {
+test('a network error ends the run, and the other files stay pending', async (t) => {
 	const result = await run(
 		async () => {
 			throw new Failure('unavailable', 'Network error during upload');
@@ -231,7 +231,7 @@ test('the same file twice is two uploads', async (t) => {
 	t.is(new Set(uploads.map(({ key }) => key)).size, 3);
 });
 
-test('after a cancel nothing more is sent or dispatched, and the server frees what it has', async (t) => {
+test('a cancelled run sends and dispatches nothing more, and discards its upload on the server', async (t) => {
 	const controller = new AbortController();
 	const result = await run(
 		async (_upload, _listener, signal) => {
@@ -247,7 +247,7 @@ test('after a cancel nothing more is sent or dispatched, and the server frees wh
 	t.not(result.actions.at(-1)?.type, 'runEnded');
 });
 
-test('a paused run leaves everything waiting, here and on the server', async (t) => {
+test('a paused run leaves all files pending and discards none on the server', async (t) => {
 	const controller = new AbortController();
 	const result = await run(
 		async (_upload, _listener, signal) => {
@@ -271,7 +271,7 @@ test('progress is throttled, and always shown when the last byte is sent', async
 	t.is(result.state.progress, undefined);
 });
 
-test('what a file waits for is shown, also when it began to wait before its turn', async (t) => {
+test('the reason for which a file waits is shown, also if it began to wait before the file was shown', async (t) => {
 	let show = () => {};
 	const isShown = new Promise<void>((resolve) => {
 		show = resolve;
@@ -296,11 +296,11 @@ test('what a file waits for is shown, also when it began to wait before its turn
 	);
 });
 
-test('the listing is refreshed for many uploads at once, and for the last ones at the end', async (t) => {
-	t.deepEqual((await run(succeed)).told, ['private:', 'private:']);
+test('the listing is refreshed once for several uploads, and again at the end', async (t) => {
+	t.deepEqual((await run(succeed)).refreshed, ['private:', 'private:']);
 });
 
-test('what a signed-in person has queued waits for a sign-in, and never becomes a visitor’s', async (t) => {
+test('a file queued by a user waits for a sign-in, and is never uploaded as a visitor’s', async (t) => {
 	let username: string | undefined = 'ada';
 	const result = await run(
 		async (upload, ...rest) => {
@@ -339,10 +339,10 @@ test('what a signed-in person has queued waits for a sign-in, and never becomes 
 test('a visitor uploads to the public area', async (t) => {
 	const result = await run(succeed, { isVisitor: true });
 	t.true(result.uploads.every(({ username, isPublic }) => username === undefined && isPublic));
-	t.is(result.told[0], 'public:');
+	t.is(result.refreshed[0], 'public:');
 });
 
-test('a file whose turn comes after somebody signed in goes where its row says then', async (t) => {
+test('a file is uploaded with the visibility that it has when it starts', async (t) => {
 	const result = await run(succeed, {
 		sizes: [large, large],
 		onAction: (action, dispatch) => {
@@ -355,7 +355,7 @@ test('a file whose turn comes after somebody signed in goes where its row says t
 	);
 });
 
-test('folders are created before the files that go into them, empty ones first', async (t) => {
+test('folders are created before the files in them, empty ones first', async (t) => {
 	const made: string[] = [];
 	const result = await run(
 		async (upload, ...rest) => {
@@ -370,10 +370,10 @@ test('folders are created before the files that go into them, empty ones first',
 		},
 	);
 	t.deepEqual(result.state.folders, []);
-	t.deepEqual(result.told, ['private:photos']);
+	t.deepEqual(result.refreshed, ['private:photos']);
 });
 
-test('a folder that is refused fails the files that go into it, an empty one only itself', async (t) => {
+test('a folder that is refused fails the files in it, an empty one only itself', async (t) => {
 	const refuse = async (directory: StoragePath) => {
 		if (directory !== '') throw new Failure('invalidName', `Not a name: ${directory}`);
 	};
@@ -387,16 +387,16 @@ test('a folder that is refused fails the files that go into it, an empty one onl
 });
 
 test('actions are dispatched in batches and in order, the end of a run without delay', async (t) => {
-	const handedOn: string[] = [];
-	const dispatch = batchActions(({ type }) => handedOn.push(type));
+	const dispatched: string[] = [];
+	const dispatch = batchActions(({ type }) => dispatched.push(type));
 	dispatch({ type: 'runStarted', ids: [1] });
-	t.deepEqual(handedOn, ['runStarted']);
+	t.deepEqual(dispatched, ['runStarted']);
 	dispatch({ type: 'itemStarted', id: 1, at: 0 });
 	dispatch({ type: 'progressed', id: 1, uploadedSize: 1, at: 1 });
-	t.is(handedOn.length, 1);
+	t.is(dispatched.length, 1);
 	await tick(100);
-	t.is(handedOn.length, 3);
+	t.is(dispatched.length, 3);
 	dispatch({ type: 'itemCompleted', id: 1, savedName: 'a', isVerified: true });
 	dispatch({ type: 'runEnded' });
-	t.deepEqual(handedOn, ['runStarted', 'itemStarted', 'progressed', 'itemCompleted', 'runEnded']);
+	t.deepEqual(dispatched, ['runStarted', 'itemStarted', 'progressed', 'itemCompleted', 'runEnded']);
 });

@@ -42,7 +42,7 @@ function item(state: UploadQueueState, index = 0): QueueItem {
 	return found;
 }
 
-test('an added file waits under its own name, with the extension apart', (t) => {
+test('an added file is pending under its own name, with the extension apart', (t) => {
 	const { id, name, originalName, extension, size, status } = item(after(added('a.tar.gz')));
 	t.deepEqual(
 		{ id, name, originalName, extension, size, status },
@@ -86,12 +86,12 @@ test('a slash is invalid', validity, 'a/b', false);
 test('a tab at the edge is invalid and not trimmed away', validity, 'a\t', false);
 test('a name that is too long with its extension is invalid', validity, 'a'.repeat(252), false);
 
-test('nothing starts from an empty queue or while an upload runs', (t) => {
+test('a run may not start with an empty queue or while another one is active', (t) => {
 	t.false(mayStart(summarize([]), false));
 	t.false(mayStart(summarize(after(added('a.txt')).items), true));
 });
 
-test('the visibility of the whole is private, public or mixed', (t) => {
+test('the visibility of the queue is private, public or mixed', (t) => {
 	const state = after(added('a', 'b'));
 	t.is(summarize(state.items).visibility, 'private');
 	const mixed = uploadQueueReducer(state, { type: 'visibilityChanged', id: 2, isPublic: true });
@@ -102,7 +102,7 @@ test('the visibility of the whole is private, public or mixed', (t) => {
 	);
 });
 
-test('a file goes to its folder only in the area where that was chosen', (t) => {
+test('a file is uploaded to its folder only in the area where the folder was chosen', (t) => {
 	const docs = parsePath('docs');
 	const state = after({
 		type: 'added',
@@ -114,7 +114,7 @@ test('a file goes to its folder only in the area where that was chosen', (t) => 
 	t.is(directoryOf(item(uploadQueueReducer(state, { type: 'visibilityChanged', id: 1, isPublic: true }))), rootPath);
 });
 
-test('a file of a folder goes into that folder, below the one it was dropped on', (t) => {
+test('a file of a dropped folder is uploaded to that folder, below the one it was dropped on', (t) => {
 	const state = after({
 		type: 'added',
 		files: [chosen('a', 'photos/2024')],
@@ -128,7 +128,7 @@ test('a file of a folder goes into that folder, below the one it was dropped on'
 	t.is(directoryOf(item(uploadQueueReducer(state, { type: 'signedOut' }))), rootPath);
 });
 
-test('empty folders wait with the files, get the visibility of all, and are removed once they are created', (t) => {
+test('empty folders are queued with the files, get the visibility of all, and are removed once they are created', (t) => {
 	const state = after({
 		type: 'added',
 		files: [chosen('a')],
@@ -153,7 +153,7 @@ test('empty folders wait with the files, get the visibility of all, and are remo
 	t.deepEqual(uploadQueueReducer(state, { type: 'signedOut' }).folders, []);
 });
 
-test('a folder that could not be made is no success', (t) => {
+test('a run with a folder that could not be created has not succeeded', (t) => {
 	const state = after(
 		added('a'),
 		{ type: 'runStarted', ids: [1] },
@@ -166,7 +166,7 @@ test('a folder that could not be made is no success', (t) => {
 	t.is(state.failure, 'No such name');
 });
 
-test('what was queued by a signed-in person needs an account, what a visitor queued does not until they sign in', (t) => {
+test('files queued by a user need an account, files queued by a visitor only after a sign-in', (t) => {
 	t.true(summarize(after(added('a')).items).needsAccount);
 	const target = { area: 'public', directory: rootPath } as const;
 	const visitor = after({ type: 'added', files: [chosen('a')], target, isPublic: true, isVisitor: true });
@@ -175,7 +175,7 @@ test('what was queued by a signed-in person needs an account, what a visitor que
 	t.false(summarize(uploadQueueReducer(after(added('a')), { type: 'signedOut' }).items).needsAccount);
 });
 
-test('signing in makes waiting files private, a chosen logout makes them public at the root', (t) => {
+test('signing in makes pending files private, and signing out makes them public at the root', (t) => {
 	const inDocs = { area: 'public', directory: parsePath('docs') } as const;
 	const state = after({ type: 'added', files: [chosen('a')], target: inDocs, isPublic: true });
 	const signedIn = uploadQueueReducer(state, { type: 'signedIn' });
@@ -185,7 +185,7 @@ test('signing in makes waiting files private, a chosen logout makes them public 
 	t.is(directoryOf(item(signedOut)), rootPath);
 });
 
-test('neither touches what is uploaded already', (t) => {
+test('signing out does not change files that were uploaded already', (t) => {
 	const state = after(
 		added('a', 'b'),
 		{ type: 'runStarted', ids: [1] },
@@ -200,7 +200,7 @@ test('neither touches what is uploaded already', (t) => {
 	);
 });
 
-test('while an upload runs, names and visibility stay and nothing can be removed', (t) => {
+test('names and visibility can’t be changed and files can’t be removed during a run', (t) => {
 	const running = after(added('a.txt', 'b.txt'), { type: 'runStarted', ids: [1, 2] });
 	const actions: UploadQueueAction[] = [
 		{ type: 'renamed', id: 2, name: 'c' },
@@ -211,7 +211,7 @@ test('while an upload runs, names and visibility stay and nothing can be removed
 	for (const action of actions) t.is(uploadQueueReducer(running, action), running, action.type);
 });
 
-test('a removed file is gone; without files the queue is as new, but ids are never used again', (t) => {
+test('a file can be removed, and the ids of an emptied queue are not used again', (t) => {
 	const state = after(added('a', 'b'), { type: 'removed', id: 1 });
 	t.deepEqual(
 		state.items.map(({ id }) => id),
@@ -256,7 +256,7 @@ test('bytes of an earlier attempt do not count for the speed', (t) => {
 	t.deepEqual(measuredPace(item(state), state.progress), { speed: 1, secondsLeft: 1 });
 });
 
-test('a waiting file shows for what it waits, and not that it is finalized', (t) => {
+test('a waiting file shows the reason, and not that it is finalized', (t) => {
 	const sent = after(
 		added('a'),
 		{ type: 'runStarted', ids: [1] },
@@ -266,11 +266,11 @@ test('a waiting file shows for what it waits, and not that it is finalized', (t)
 	const waits = uploadQueueReducer(sent, { type: 'itemWaits', id: 1, reason: 'connection' });
 	t.is(waits.progress?.wait, 'connection');
 	t.false(isFinalizing(item(waits), waits.progress));
-	const goesOn = uploadQueueReducer(waits, { type: 'itemWaits', id: 1, reason: undefined });
-	t.true(isFinalizing(item(goesOn), goesOn.progress));
+	const continued = uploadQueueReducer(waits, { type: 'itemWaits', id: 1, reason: undefined });
+	t.true(isFinalizing(item(continued), continued.progress));
 });
 
-test('signing in after the session had ended during an upload changes no choice', (t) => {
+test('signing in again during a run does not change the visibility of files', (t) => {
 	const waits = after(
 		added('a', 'b'),
 		{ type: 'allVisibilityChanged', isPublic: true },
@@ -298,7 +298,7 @@ test('a failed file is marked with the reason, and the next run uploads it again
 	t.is(again.failure, undefined);
 });
 
-test('a run that ends early leaves its file waiting, without an error', (t) => {
+test('a run that ends early leaves its file pending without an error', (t) => {
 	const state = after(
 		added('a'),
 		{ type: 'runStarted', ids: [1] },
@@ -311,7 +311,7 @@ test('a run that ends early leaves its file waiting, without an error', (t) => {
 	t.false(state.hasSucceeded);
 });
 
-test('success is that of the files of the run; files added meanwhile stay', (t) => {
+test('a run succeeds by its own files, and files added meanwhile stay in the queue', (t) => {
 	const done = after(
 		added('a'),
 		{ type: 'runStarted', ids: [1] },
@@ -344,7 +344,7 @@ test('an emptied queue ignores the late response to an aborted upload', (t) => {
 	t.is(uploadQueueReducer(emptied, { type: 'runEnded' }), emptied);
 });
 
-test('the dialog may be opened before the files are there, and closes with the last of them', (t) => {
+test('the dialog can be opened without files, and closes when the last file is removed', (t) => {
 	const open = after({ type: 'dialogOpened' }, added('a'));
 	t.true(open.isDialogOpen);
 	t.false(uploadQueueReducer(open, { type: 'removed', id: 1 }).isDialogOpen);
