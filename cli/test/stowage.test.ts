@@ -171,21 +171,21 @@ test(
 	/port/,
 );
 test(
-	'an empty host is a mistake',
+	'an empty host is refused',
 	refusesConfiguration,
 	['config', 'check'],
 	'host: ""\n',
 	/host.*"".*must not be empty/,
 );
 test(
-	'a group of settings that is no map is a mistake',
+	'a group of settings that is no map is refused',
 	refusesConfiguration,
 	['config', 'check'],
 	'uploads: 5\n',
 	/uploads.*5.*must be a map of settings/,
 );
 test(
-	'a list that holds itself is a mistake',
+	'a list that holds itself is refused',
 	refusesConfiguration,
 	['config', 'check'],
 	'host: &host [*host]\n',
@@ -201,28 +201,28 @@ test(
 );
 
 test(
-	'a plugin that can’t be found is a mistake',
+	'a plugin that can’t be found is refused',
 	refusesConfiguration,
 	['config', 'check'],
 	'plugins:\n  stowage-nowhere: {}\n',
 	/stowage-nowhere/,
 );
 test(
-	'a wrong option of a plugin is a mistake',
+	'a wrong option of a plugin is refused',
 	refusesConfiguration,
 	['config', 'check'],
 	'plugins:\n  "@stowage/auth-password": {rounds: 3}\n',
 	/auth-password.*rounds/,
 );
 test(
-	'a database URL without a user is a mistake',
+	'a database URL without a user is refused',
 	refusesConfiguration,
 	['config', 'check'],
 	'databaseUrl: mysql://db/stowage\n',
 	/database URL needs a user/,
 );
 test(
-	'a proxy that is no address is a mistake',
+	'a proxy that is no address is refused',
 	refusesConfiguration,
 	['config', 'check'],
 	'trustedProxies: [nginx]\n',
@@ -230,7 +230,7 @@ test(
 	/"nginx"/,
 );
 
-test('a variable that Kubernetes sets for a service causes a warning and is no mistake', async (t) => {
+test('a variable that Kubernetes sets for a service causes a warning and is not refused', async (t) => {
 	const checked = await stowage(['config', 'check'], { env: { STOWAGE_PORT: 'tcp://10.0.0.7:7420' } });
 	t.is(checked.code, 0);
 	t.is(checked.stdout, 'The configuration is valid.');
