@@ -45,7 +45,7 @@ function archivesOf(app: TestApp, limits: Partial<ArchiveLimits>) {
 
 const docsSelection = { area: 'private' as const, items: [{ path: parsePath('docs') }] };
 
-test('one client has so many archives at once, and another still has room', async (t) => {
+test('open archives are limited by client and in total, and a closed one makes room for another', async (t) => {
 	const { app, viewer } = await withDocs(t);
 	const archives = archivesOf(app, { atOnce: { total: 3, perClient: 2 } });
 	const open = (client: string) => archives.open(viewer, docsSelection, { client });
@@ -59,9 +59,9 @@ test('one client has so many archives at once, and another still has room', asyn
 	await t.notThrowsAsync(open('a'));
 });
 
-test('the lists of archives under way have so much memory, of one client and of all', async (t) => {
+test('the memory of the manifests of open archives is limited by client and in total', async (t) => {
 	const { app, viewer } = await withDocs(t);
-	// One list of a few entries takes some 30 kB.
+	// One manifest of a few entries takes some 30 kB.
 	const memory = { perClient: 100_000, total: 130_000 };
 	const archives = archivesOf(app, { memory });
 	const open = (client: string) => archives.open(viewer, docsSelection, { client });
@@ -71,23 +71,23 @@ test('the lists of archives under way have so much memory, of one client and of 
 	t.true(isFailure(await t.throwsAsync(open('c')), 'unavailable'));
 	for (const { file } of opened) await file.close();
 	await t.notThrowsAsync(open('c'));
-	const tooLong = archivesOf(app, { memory: { perClient: 10_000, total: 100_000 } });
-	const refused = await t.throwsAsync(tooLong.open(viewer, docsSelection, { client: 'a' }));
-	t.true(isFailure(refused, 'tooLarge'), 'waiting would not help');
+	const tooSmall = archivesOf(app, { memory: { perClient: 10_000, total: 100_000 } });
+	const refused = await t.throwsAsync(tooSmall.open(viewer, docsSelection, { client: 'a' }));
+	t.true(isFailure(refused, 'tooLarge'), 'one manifest exceeds the limit');
 });
 
-test('an archive that could not be opened leaves nothing behind', async (t) => {
+test('an archive that can’t be opened makes room for another', async (t) => {
 	const { app, viewer } = await withDocs(t);
 	const archives = archivesOf(app, { atOnce: { total: 1, perClient: 1 }, maxEntries: 5 });
-	const gone = { area: 'private' as const, items: [{ path: parsePath('gone') }] };
+	const missing = { area: 'private' as const, items: [{ path: parsePath('missing') }] };
 	for (let n = 0; n < 5; n++) {
-		t.true(isFailure(await t.throwsAsync(archives.open(viewer, gone, { client: 'a' })), 'notFound'));
+		t.true(isFailure(await t.throwsAsync(archives.open(viewer, missing, { client: 'a' })), 'notFound'));
 		t.true(isFailure(await t.throwsAsync(archives.open(viewer, docsSelection, { client: 'a' })), 'tooLarge'));
 	}
 });
 
-/** Holds up every listing of a folder until `release`; tells how many wait. */
-function holdListings(storage: StorageProvider) {
+/** Blocks every listing of a folder until `release`, and counts those that wait. */
+function blockListings(storage: StorageProvider) {
 	let waiting = 0;
 	let release = () => {};
 	const released = new Promise<void>((resolve) => {
@@ -110,27 +110,27 @@ function holdListings(storage: StorageProvider) {
 	return { release, waiting: () => waiting };
 }
 
-test('two searches of one client run at once, and others get their turn meanwhile', async (t) => {
+test('two searches of a client run at once, further ones wait or are refused, and one of another client starts meanwhile', async (t) => {
 	const { app, ada } = await withDocs(t);
 	const bob = await new Client(app).register('bob');
 	await bob.get('/api/browse?type=private');
-	const held = holdListings(app.services.storage);
+	const blocked = blockListings(app.services.storage);
 	const search = (client: Client) => client.get('/api/browse?type=private&search=1');
 	const flood = Array.from({ length: 100 }, () => search(ada));
-	await until('two run', () => held.waiting() === 2);
-	const honest = search(bob);
-	await until('the other one runs', () => held.waiting() === 3);
+	await until('two searches run', () => blocked.waiting() === 2);
+	const other = search(bob);
+	await until('the search of the other client runs', () => blocked.waiting() === 3);
 	for (let round = 0; round < 50; round++) await setImmediate();
-	t.is(held.waiting(), 3);
-	held.release();
-	t.is((await honest).statusCode, 200);
+	t.is(blocked.waiting(), 3);
+	blocked.release();
+	t.is((await other).statusCode, 200);
 	const statuses = (await Promise.all(flood)).map(({ statusCode }) => statusCode);
 	t.deepEqual(new Set(statuses), new Set([200, 429]));
 	t.is(statuses.filter((status) => status === 200).length, 2 + 64);
 });
 
-/** Holds up every opening of a file until `release`; tells how many wait. */
-function holdOpening(storage: StorageProvider) {
+/** Blocks every opening of a file until `release`, and counts those that wait. */
+function blockOpening(storage: StorageProvider) {
 	let waiting = 0;
 	let release = () => {};
 	const released = new Promise<void>((resolve) => {
@@ -146,12 +146,12 @@ function holdOpening(storage: StorageProvider) {
 }
 
 const heavyReads = {
-	'archives are listed': { hold: holdListings, range: 'bytes=0-9' },
-	'archives are read for their checksums': { hold: holdOpening, range: 'bytes=-88' },
+	listed: { block: blockListings, range: 'bytes=0-9' },
+	'read for their checksums': { block: blockOpening, range: 'bytes=-88' },
 };
 
-for (const [what, { hold, range }] of Object.entries(heavyReads)) {
-	test(`two ${what} at once for one client, and others get their turn meanwhile`, async (t) => {
+for (const [reading, { block, range }] of Object.entries(heavyReads)) {
+	test(`two archives of a client are ${reading} at once, and one of another client starts meanwhile`, async (t) => {
 		const { app, ada, docs } = await withDocs(t, 0);
 		const bob = await new Client(app).register('bob');
 		// One file in each folder, so that each archive waits for one call at a time.
@@ -161,20 +161,20 @@ for (const [what, { hold, range }] of Object.entries(heavyReads)) {
 			mkdirSync(folder);
 			writeFileSync(path.join(folder, 'file'), `content of ${folder}`);
 		}
-		const held = hold(app.services.storage);
+		const blocked = block(app.services.storage);
 		const get = (client: Client, folder: string) => client.get(`/api/download/${folder}?type=private`, { range });
 		const many = folders.map((name) => get(ada, `docs/${name}`));
-		await until('two are at it', () => held.waiting() >= 2);
-		const honest = get(bob, 'docs');
-		await until('the other one is', () => held.waiting() >= 3);
+		await until('two archives wait', () => blocked.waiting() >= 2);
+		const other = get(bob, 'docs');
+		await until('the archive of the other client waits', () => blocked.waiting() >= 3);
 		for (let round = 0; round < 50; round++) await setImmediate();
-		t.is(held.waiting(), 3);
-		held.release();
-		for (const { statusCode } of [await honest, ...(await Promise.all(many))]) t.is(statusCode, 206);
+		t.is(blocked.waiting(), 3);
+		blocked.release();
+		for (const { statusCode } of [await other, ...(await Promise.all(many))]) t.is(statusCode, 206);
 	});
 }
 
-test('the last bytes of a ZIP cost no second look into its small files', async (t) => {
+test('further requests for the last bytes of a ZIP do not read its small files again', async (t) => {
 	const { app, ada } = await withDocs(t, 300);
 	let opened = 0;
 	const { storage } = app.services;
@@ -191,8 +191,8 @@ test('the last bytes of a ZIP cost no second look into its small files', async (
 	t.is(opened, 300);
 });
 
-// Its clock is the process's.
-test.serial('a long list is sorted, named and laid out in turns with everybody else', async (t) => {
+// It mocks the clock of the whole process.
+test.serial('building a long manifest yields to the event loop at every step', async (t) => {
 	const { app, viewer } = await withDocs(t, 500);
 	const archives = archivesOf(app, {});
 	let turns = 0;
@@ -205,7 +205,7 @@ test.serial('a long list is sorted, named and laid out in turns with everybody e
 	})();
 	const now = performance.now.bind(performance);
 	let clock = now();
-	// A machine so slow that each look at the clock finds the time for a turn over.
+	// As on a machine so slow that the time of a step is over whenever the clock is read.
 	performance.now = () => {
 		clock += 6;
 		return clock;
@@ -218,11 +218,11 @@ test.serial('a long list is sorted, named and laid out in turns with everybody e
 	performance.now = now;
 	isDone = true;
 	await others;
-	// Each item is looked at, added, named, hashed and laid out.
+	// Each item is read, added, named, hashed and laid out.
 	t.true(turns >= 4 * 500, `${turns}`);
 });
 
-test('of much work that goes on in turns, one piece goes on in each round of the event loop', async (t) => {
+test('of several paced tasks one continues in each turn of the event loop, and an aborted one rejects', async (t) => {
 	const order: string[] = [];
 	const work = async (name: string) => {
 		const pace = new Pace();
@@ -241,11 +241,11 @@ test('of much work that goes on in turns, one piece goes on in each round of the
 	await all;
 	t.deepEqual(order, ['a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c']);
 	t.is(most, 1);
-	const gone = AbortSignal.abort(new Error('Nobody waits.'));
-	await t.throwsAsync(new Pace().rest(gone), { message: 'Nobody waits.' });
+	const aborted = AbortSignal.abort(new Error('The request was cancelled.'));
+	await t.throwsAsync(new Pace().rest(aborted), { message: 'The request was cancelled.' });
 });
 
-test('a manifest holds what was added, each folder by name', async (t) => {
+test('a manifest returns its entries sorted by path, reserves a few hundred bytes for each, and drops entries by index', async (t) => {
 	let reserved = 0;
 	const manifest = new Manifest((bytes) => {
 		reserved += bytes;
@@ -269,15 +269,15 @@ test('a manifest holds what was added, each folder by name', async (t) => {
 		return { path: at, type, size, mtime, owner };
 	});
 	// As text: to compare ten thousand objects takes ten seconds.
-	const told = (entries: readonly unknown[]) => entries.map((entry) => JSON.stringify(entry)).join('\n');
-	t.is(told(listed), told(byName));
+	const asText = (entries: readonly unknown[]) => entries.map((entry) => JSON.stringify(entry)).join('\n');
+	t.is(asText(listed), asText(byName));
 	t.true(reserved > count * 100 && reserved < count * 400, `${reserved}`);
 	manifest.drop([0, 2]);
 	t.is(manifest.count, count - 2);
 	t.is(String(manifest.entry(0).path), String(byName[1]?.path));
 });
 
-test('a ticket is kept for each client up to so many bytes, and not where the disk of the database is full', async (t) => {
+test('no ticket or cached checksum is stored while the disk of the database is nearly full, and sign-ins and existing tickets work', async (t) => {
 	const { app, ada } = await withDocs(t, 1);
 	const { database } = app.services;
 	const ask = (client: Client) =>
@@ -301,9 +301,9 @@ test('a ticket is kept for each client up to so many bytes, and not where the di
 	await t.notThrowsAsync(sums.set('a', 1, 1000));
 });
 
-test('a large ticket is not kept in the space that stays free, a small one is', async (t) => {
+test('a large ticket is refused while no space is free for files, and a small one is created', async (t) => {
 	const { app, ada, docs } = await withDocs(t, 0);
-	// Names that can't be told in less, so that the ticket is large.
+	// Random names can't be compressed, so the ticket is large.
 	const names = Array.from({ length: 1500 }, () => randomBytes(48).toString('hex'));
 	for (const name of names) writeFileSync(path.join(docs, name), '');
 	const { storage } = app.services;
@@ -318,7 +318,7 @@ test('a large ticket is not kept in the space that stays free, a small one is', 
 	const refused = await ask(names);
 	t.deepEqual([refused.statusCode, json(refused).code], [507, 'STORAGE_FULL']);
 	t.is(await app.services.database.tickets.bytes(), 0);
-	t.is((await ask(names.slice(0, 2))).statusCode, 201, 'who can’t upload any more may still download');
+	t.is((await ask(names.slice(0, 2))).statusCode, 201, 'downloads are possible on a full disk');
 	storage.freeSpace = freeSpace;
 	t.is((await ask(names)).statusCode, 201);
 });

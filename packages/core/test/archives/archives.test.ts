@@ -26,7 +26,7 @@ async function withAda(t: Parameters<typeof testApp>[0], flags?: Record<string, 
 
 const today = () => new Date().toLocaleDateString('sv');
 
-test.serial('a folder comes as an archive of a known size that every reader takes', async (t) => {
+test.serial('a folder is downloaded as a ZIP with a Content-Length, which unzip, 7z and Python can read', async (t) => {
 	const { ada, home } = await withAda(t);
 	mkdirSync(path.join(home, 'docs/empty'), { recursive: true });
 	mkdirSync(path.join(home, 'docs/naïve 📁'), { recursive: true });
@@ -63,7 +63,7 @@ test.serial('a folder comes as an archive of a known size that every reader take
 
 const execStat = (name: string) => Number(execFileSync('stat', ['-c', '%Y', name], { encoding: 'utf8' }));
 
-test.serial('HEAD tells the size without a byte', async (t) => {
+test.serial('HEAD of a folder returns the size and ETag of its archive without a body', async (t) => {
 	const { ada, home } = await withAda(t);
 	mkdirSync(path.join(home, 'docs'));
 	writeFileSync(path.join(home, 'docs/a'), 'x'.repeat(1000));
@@ -78,7 +78,7 @@ test.serial('HEAD tells the size without a byte', async (t) => {
 });
 
 test.serial(
-	'chosen items lie at the top by their own names, twins get numbers, and what a client calls them does not count',
+	'selected items are at the top of the archive by their own names, equal names get numbers, and names from the client are ignored',
 	async (t) => {
 		const { ada, home } = await withAda(t);
 		for (const folder of ['one/docs', 'two/docs']) mkdirSync(path.join(home, folder), { recursive: true });
@@ -106,7 +106,7 @@ test.serial(
 	},
 );
 
-test.serial('nothing chosen and something missing are refused before the first byte', async (t) => {
+test.serial('an empty selection, a missing item and a path outside the area are refused', async (t) => {
 	const { ada, home } = await withAda(t);
 	writeFileSync(path.join(home, 'a'), 'x');
 	const none = await ada.post('/api/downloadZip', { files: [], type: 'private', directory: '' });
@@ -119,7 +119,7 @@ test.serial('nothing chosen and something missing are refused before the first b
 	t.is((await ada.post('/api/downloadZip', { files: outside, type: 'private', directory: '' })).statusCode, 400);
 });
 
-test.serial('an archive holds what its caller may see', async (t) => {
+test.serial('a private file can be downloaded in an archive by its owner only', async (t) => {
 	const { app, ada } = await withAda(t);
 	const bob = await new Client(app).register('bob');
 	const visitor = new Client(app);
@@ -130,7 +130,7 @@ test.serial('an archive holds what its caller may see', async (t) => {
 	t.is((await ada.post('/api/downloadZip', secret)).statusCode, 200);
 });
 
-test.serial('a whole area is no item and no download, whoever asks in whatever way', async (t) => {
+test.serial('users and visitors can’t download the root of an area, alone or in a selection', async (t) => {
 	const { app, ada } = await withAda(t);
 	await new Client(app).register('bob');
 	await ada.upload('/api/upload', [field('type', 'public'), file('public.txt', 'for all')]);
@@ -160,7 +160,7 @@ test.serial('a whole area is no item and no download, whoever asks in whatever w
 	);
 });
 
-test.serial('what is chosen again, or lies in another chosen folder, is in the archive once', async (t) => {
+test.serial('an item that is selected twice, or with its folder, is in the archive once', async (t) => {
 	const { ada, home } = await withAda(t);
 	mkdirSync(path.join(home, 'docs/deep/deeper'), { recursive: true });
 	mkdirSync(path.join(home, 'docs 2'));
@@ -191,7 +191,7 @@ test.serial('what is chosen again, or lies in another chosen folder, is in the a
 	t.deepEqual(await listWhole(t, twice.bytes), [['x.txt', 1]]);
 });
 
-test.serial('an archive holds so many entries and no more', async (t) => {
+test.serial('an archive with more entries than the limit is refused', async (t) => {
 	const { ada, home } = await withAda(t, { '--downloads-max-zip-entries': '100' });
 	mkdirSync(path.join(home, 'docs/more'), { recursive: true });
 	for (let n = 0; n < 98; n++) writeFileSync(path.join(home, `docs/more/${n}`), '');
@@ -205,7 +205,7 @@ test.serial('an archive holds so many entries and no more', async (t) => {
 	t.is((await ada.post('/api/downloadTickets', { files, type: 'private', directory: '' })).statusCode, 413);
 });
 
-test.serial('what nobody can be given is left out and counted', async (t) => {
+test.serial('links, special files and files with invalid names are left out of an archive and counted', async (t) => {
 	const { ada, home } = await withAda(t);
 	mkdirSync(path.join(home, 'odd'));
 	writeFileSync(path.join(home, 'odd/plain'), 'x');
@@ -221,7 +221,7 @@ test.serial('what nobody can be given is left out and counted', async (t) => {
 });
 
 test.serial(
-	'the same files are the same bytes, in whole and in ranges; changed ones are another archive',
+	'an archive of unchanged files has the same bytes, whole and in ranges, and one of changed files has another ETag',
 	async (t) => {
 		const { ada, home } = await withAda(t);
 		mkdirSync(path.join(home, 'docs'));
@@ -254,7 +254,7 @@ test.serial(
 );
 
 test.serial(
-	'an archive of 3,000 files begins after little more work than listing them, and opens none before',
+	'the first byte of an archive of 3,000 files costs less than ten listings of them, and no file is opened for it',
 	async (t) => {
 		const { app, ada, home } = await withAda(t);
 		mkdirSync(path.join(home, 'many'));
@@ -262,20 +262,20 @@ test.serial(
 		app.services.storage.open = () => {
 			throw new Error('a file was opened');
 		};
-		// As work of the processor, and compared with other work: a clock, or the speed of a machine, would be measured otherwise.
-		const workOf = async (url: string, status: number, headers?: Record<string, string>) => {
+		// Processor time, compared with that of a listing: so neither the load nor the speed of the machine matters.
+		const processorTimeOf = async (url: string, status: number, headers?: Record<string, string>) => {
 			const before = process.cpuUsage();
 			t.is((await ada.get(url, headers)).statusCode, status);
 			const { user, system } = process.cpuUsage(before);
 			return user + system;
 		};
-		const listing = await workOf('/api/browse?type=private&directory=many', 200);
-		const beginning = await workOf('/api/download/many?type=private', 206, { range: 'bytes=0-0' });
+		const listing = await processorTimeOf('/api/browse?type=private&directory=many', 200);
+		const beginning = await processorTimeOf('/api/download/many?type=private', 206, { range: 'bytes=0-0' });
 		t.true(beginning < 10 * listing, `${beginning / 1000} ms, where the listing takes ${listing / 1000} ms`);
 	},
 );
 
-test.serial('a file of more than 4 GiB is announced to its byte', async (t) => {
+test.serial('the Content-Length of an archive includes a file of more than 4 GiB', async (t) => {
 	const { ada, home } = await withAda(t);
 	mkdirSync(path.join(home, 'huge'));
 	writeFileSync(path.join(home, 'huge/sparse'), '');
@@ -285,7 +285,7 @@ test.serial('a file of more than 4 GiB is announced to its byte', async (t) => {
 	t.true(Number(head.headers['content-length']) > 5 * 1024 ** 3);
 });
 
-test.serial('without the plugin archives are not available, and the rest of a download is', async (t) => {
+test.serial('without the zip plugin archives are answered 503, and single files can be downloaded', async (t) => {
 	const { ada, home } = await withAda(t, { '--plugins': JSON.stringify({ '@stowage/zip': false }) });
 	mkdirSync(path.join(home, 'docs'));
 	writeFileSync(path.join(home, 'docs/a'), 'x');
@@ -296,7 +296,7 @@ test.serial('without the plugin archives are not available, and the rest of a do
 	t.is((await ada.post('/api/downloadZip', { files, type: 'private', directory: '' })).statusCode, 503);
 });
 
-/** Calls `change` whenever a file is about to be opened, or was opened, so many times. */
+/** Calls `change` before or after a file is opened, the first `times` times. */
 function changeOnOpen(app: { services: { storage: StorageProvider } }, times: number, change: () => void) {
 	const { storage } = app.services;
 	const open = storage.open.bind(storage);
@@ -336,7 +336,7 @@ const calls = {
 };
 
 for (const [what, call] of Object.entries(calls)) {
-	test.serial(`${what} that is changed between a look at it and its first byte is looked at again`, async (t) => {
+	test.serial(`the archive of ${what} is prepared again if a file changes before its first byte`, async (t) => {
 		const { app, ada, home } = await withAda(t);
 		mkdirSync(path.join(home, 'docs'));
 		const changes = [
@@ -363,7 +363,7 @@ for (const [what, call] of Object.entries(calls)) {
 		}
 	});
 
-	test.serial(`${what} that is changed at each look is refused for a moment`, async (t) => {
+	test.serial(`the archive of ${what} is refused with 503 if a file changes at every attempt`, async (t) => {
 		const { app, ada, home } = await withAda(t);
 		mkdirSync(path.join(home, 'docs'));
 		writeFileSync(path.join(home, 'docs/a'), 'once');
@@ -378,11 +378,11 @@ for (const [what, call] of Object.entries(calls)) {
 		t.is(answer.statusCode, 503);
 		t.is(answer.headers['retry-after'], '5');
 		t.true(listeners.length >= 3);
-		t.is(new Set(listeners).size, 1, `each look adds to those who listen to the answer: ${listeners}`);
+		t.is(new Set(listeners).size, 1, `each attempt adds a close listener to the response: ${listeners}`);
 	});
 }
 
-test.serial('a file that shrinks between being opened and its first byte is opened again', async (t) => {
+test.serial('a file that shrinks after it was opened and before its first byte is opened again', async (t) => {
 	const { app, ada, home } = await withAda(t);
 	writeFileSync(path.join(home, 'a'), 'long enough');
 	changeOnOpen(app, 1, () => truncateSync(path.join(home, 'a'), 4)).after();
@@ -397,7 +397,7 @@ const midStream = test.macro(async (t, change: (docs: string) => void) => {
 	mkdirSync(docs);
 	writeFileSync(path.join(docs, 'a large'), '');
 	truncateSync(path.join(docs, 'a large'), 32 * 1024 * 1024);
-	// So many that the last of them is not opened ahead of its turn yet.
+	// So many that the last one has not been opened in advance yet.
 	for (let n = 10; n < 60; n++) writeFileSync(path.join(docs, `b ${n}`), 'x');
 	writeFileSync(path.join(docs, 'b later'), Buffer.alloc(100_000, 'b'));
 	const { hostname, port } = new URL(app.server.info.uri);
@@ -411,22 +411,22 @@ const midStream = test.macro(async (t, change: (docs: string) => void) => {
 		for await (const chunk of answer) received += chunk.length;
 	});
 	t.true(received < Number(answer.headers['content-length']));
-	const anew = await ada.get('/api/download/docs?type=private');
-	t.is(anew.statusCode, 200);
-	await listWhole(t, anew.bytes);
+	const again = await ada.get('/api/download/docs?type=private');
+	t.is(again.statusCode, 200);
+	await listWhole(t, again.bytes);
 });
 const inSerial = (title: string, change: (docs: string) => void) => test.serial(title, midStream, change);
-inSerial('a file that is deleted before its turn breaks the transfer', (docs) => rmSync(path.join(docs, 'b later')));
-inSerial('a file that grew before its turn breaks the transfer', (docs) =>
+inSerial('a file that is deleted before it is sent aborts the download', (docs) => rmSync(path.join(docs, 'b later')));
+inSerial('a file that grows before it is sent aborts the download', (docs) =>
 	appendFileSync(path.join(docs, 'b later'), 'x'),
 );
-inSerial('a file that grows while it is sent breaks the transfer', (docs) =>
+inSerial('a file that grows while it is sent aborts the download', (docs) =>
 	appendFileSync(path.join(docs, 'a large'), 'x'),
 );
-inSerial('a file that shrinks while it is sent breaks the transfer', (docs) =>
+inSerial('a file that shrinks while it is sent aborts the download', (docs) =>
 	truncateSync(path.join(docs, 'a large'), 28 * 1024 * 1024),
 );
-inSerial('a file that a link was put in the place of breaks the transfer', (docs) => {
+inSerial('a file that is replaced by a link before it is sent aborts the download', (docs) => {
 	rmSync(path.join(docs, 'b later'));
 	symlinkSync('/etc/passwd', path.join(docs, 'b later'));
 });
