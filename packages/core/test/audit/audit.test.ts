@@ -31,7 +31,7 @@ async function collect(records: AsyncIterable<AuditRecord>): Promise<AuditRecord
 	return found;
 }
 
-/** What was recorded until the server has stopped. */
+/** Closes the audit log and resolves to all its records. */
 async function recorded(app: TestApp): Promise<AuditRecord[]> {
 	await app.services.audit.close();
 	return collect(readAudit(app.dataDir, {}));
@@ -39,7 +39,7 @@ async function recorded(app: TestApp): Promise<AuditRecord[]> {
 
 const brief = ({ action, outcome, user, path: at }: AuditRecord) => [action, outcome, user, at].join(' ').trimEnd();
 
-test('each action is one line that says who did what to which file, from where and with what outcome', async (t) => {
+test('each action is one line with its user, address, file and outcome, without tokens and passwords, in a file that only its owner can read', async (t) => {
 	const app = await testApp(t, { '--audit-record': 'all' });
 	const ada = await new Client(app).register('ada');
 	const { id: userId } = await app.services.accounts.find('ada');
@@ -100,7 +100,7 @@ test('each action is one line that says who did what to which file, from where a
 	t.notRegex(text, /horse/, 'no password');
 });
 
-test('as installed what people look at is not recorded, and nothing at all once it is off', async (t) => {
+test('downloads are not recorded by default, and nothing is recorded with audit.record off', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	await ada.upload('/api/upload', [file('a.txt', 'A')]);
@@ -110,7 +110,7 @@ test('as installed what people look at is not recorded, and nothing at all once 
 	t.deepEqual((await recorded(app)).map(brief), ['signUp ok ada', 'upload ok ada a.txt']);
 });
 
-test('a resumable upload and one that is sent again under its key are one line each', async (t) => {
+test('a resumable upload in several chunks is one line, and so is a form that is sent again under its key', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const created = await create(ada, 12, { filename: 'a.txt' });
@@ -123,8 +123,8 @@ test('a resumable upload and one that is sent again under its key are one line e
 	t.deepEqual((await recorded(app)).map(brief), ['signUp ok ada', 'upload ok ada a.txt', 'upload ok ada b.txt']);
 });
 
-test('the ranges of one file are one line, and so are refusals after the first', async (t) => {
-	// Their minute does not pass, however long the requests take.
+test('the ranges of one file are merged into one line, and so are equal refusals after the first', async (t) => {
+	// The clock is frozen: all requests must fall into one minute, however slow the machine is.
 	const app = await testApp(t, { '--audit-record': 'all' }, { monotonic: () => 1000 });
 	const ada = await new Client(app).register('ada');
 	await ada.upload('/api/upload', [file('a.txt', 'twelve bytes')]);
@@ -142,7 +142,7 @@ test('the ranges of one file are one line, and so are refusals after the first',
 	);
 });
 
-test('no more than some thousand lines wait for their minute', (t) => {
+test('at most 5,000 merged lines wait, and the oldest ones above that are written early', (t) => {
 	const repeats = new Repeats(() => 0);
 	let written = 0;
 	const write = () => void written++;
@@ -152,13 +152,13 @@ test('no more than some thousand lines wait for their minute', (t) => {
 	t.is(written, 5010);
 });
 
-test('what repeats is one line until its time has passed, and then another one', async (t) => {
+test('repeated events are merged into one line for a fixed time, and later ones into a new line', async (t) => {
 	let now = 0;
 	const repeats = new Repeats(() => now, 20);
 	const written: AuditEvent[] = [];
 	const add = () => repeats.add('key', { action: 'download', bytes: 5 }, (event) => written.push(event));
 	add();
-	// Timers that are early by the clock end nothing, however many of them fire.
+	// Timers that fire early by the clock write nothing.
 	await wait(50);
 	add();
 	t.deepEqual(written, []);
@@ -166,7 +166,7 @@ test('what repeats is one line until its time has passed, and then another one',
 	await wait(50);
 	t.true(repeats.has('key'));
 	now = 20;
-	await until('its time has passed', () => written.length > 0);
+	await until('the line is written', () => written.length > 0);
 	t.false(repeats.has('key'));
 	add();
 	repeats.endAll();
@@ -176,7 +176,7 @@ test('what repeats is one line until its time has passed, and then another one',
 	]);
 });
 
-test('what a job does names the job and its user, and its end is a line', async (t) => {
+test('the actions of a job are recorded with the job and its user, and so is its end', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	await ada.upload('/api/upload', [file('a.txt', 'A')]);
@@ -191,7 +191,7 @@ test('what a job does names the job and its user, and its end is a line', async 
 	t.like(records[0], { job: id, to: 'to/a.txt', user: 'ada' });
 });
 
-test('no name forges a line, and the longest path leaves it shorter than what is written at once', (t) => {
+test('a path with line breaks forges no line, and long paths are shortened so that a line fits into one write', (t) => {
 	const forged = '\n{"time":"2031-02-03T04:05:06.000Z","action":"delete","outcome":"ok","user":"bob"}\n';
 	const line = auditLine(0, { action: 'upload', path: forged }, { outcome: 'ok' }, {});
 	t.is(line.indexOf('\n'), line.length - 1);
@@ -209,13 +209,13 @@ test('no name forges a line, and the longest path leaves it shorter than what is
 	}
 });
 
-/** Lines of their own time. */
+/** A line of the given time. */
 const lineAt = (time: string, n = 0) =>
 	auditLine(Date.parse(time), { action: 'upload', path: String(n) }, { outcome: 'ok' }, {});
 
 const pathsOf = (records: readonly AuditRecord[]) => records.map((record) => record.path);
 
-test('two writers fill the same parts, and each line is whole and there once', async (t) => {
+test('two writers share the same files, and each line is stored whole and once', async (t) => {
 	const dataDir = await folderOf(t);
 	const fail = (error: unknown) => t.fail(String(error));
 	const options = { onFault: fail, onRecovered: fail, partBytes: 4096 };
@@ -234,7 +234,7 @@ test('two writers fill the same parts, and each line is whole and there once', a
 	);
 });
 
-test('a disk that is full loses lines, which are counted and said once it has room', async (t) => {
+test('lines that are lost on a full disk are counted, and their number is reported once there is room', async (t) => {
 	const dataDir = await folderOf(t);
 	const faults: unknown[] = [];
 	let lost = 0;
@@ -251,7 +251,7 @@ test('a disk that is full loses lines, which are counted and said once it has ro
 		audit.append(lineAt(time, n), Date.parse(time));
 		await audit.flush();
 	}
-	t.is(faults.length, 1, 'said once');
+	t.is(faults.length, 1, 'reported once');
 	t.regex(String(faults[0]), /ENOSPC/);
 	isFull = false;
 	audit.append(lineAt(time, 3), Date.parse(time));
@@ -260,7 +260,7 @@ test('a disk that is full loses lines, which are counted and said once it has ro
 	t.deepEqual(pathsOf(await collect(readAudit(dataDir, {}))), ['3']);
 });
 
-test('a server whose audit log can’t be written serves, and writes how many lines were lost', async (t) => {
+test('a server that can’t write its audit log keeps serving, and records later how many lines were lost', async (t) => {
 	const app = await testApp(t);
 	const folder = path.join(app.dataDir, 'audit');
 	await writeFile(folder, 'in the way');
@@ -274,7 +274,7 @@ test('a server whose audit log can’t be written serves, and writes how many li
 	t.is(records[1]?.entries, 2);
 });
 
-test('a file that was removed under the writer is made again', async (t) => {
+test('an audit file that is removed while the server writes it is created again', async (t) => {
 	const dataDir = await folderOf(t);
 	const fail = (error: unknown) => t.fail(String(error));
 	const audit = new AuditFile(path.join(dataDir, 'audit'), { onFault: fail, onRecovered: fail, checkMs: 0 });
@@ -287,7 +287,7 @@ test('a file that was removed under the writer is made again', async (t) => {
 	t.deepEqual(pathsOf(await collect(readAudit(dataDir, {}))), ['2']);
 });
 
-test('it is read in the order of time over days and parts, past what is torn or no line', async (t) => {
+test('audit lines are read in order of time across days and parts, without torn or invalid ones, and new lines can be followed', async (t) => {
 	const dataDir = await folderOf(t);
 	const folder = path.join(dataDir, 'audit');
 	await mkdir(folder);
@@ -317,10 +317,10 @@ test('it is read in the order of time over days and parts, past what is torn or 
 		seen.push(found);
 		if (found === '8') following.abort();
 	}
-	t.deepEqual(seen, ['5', '6', '8'], 'it goes on with what comes');
+	t.deepEqual(seen, ['5', '6', '8'], 'new lines are followed');
 });
 
-test('what is older than it shall be kept goes, and the oldest of what is too much', async (t) => {
+test('audit files older than the limit are removed, then the oldest ones above the size limit, but never the newest', async (t) => {
 	const folder = await folderOf(t);
 	const days = ['2031-02-01', '2031-02-02', '2031-02-03', '2031-02-04'];
 	for (const day of days) await writeFile(path.join(folder, `${day}.jsonl`), Buffer.alloc(1000));
@@ -332,5 +332,5 @@ test('what is older than it shall be kept goes, and the oldest of what is too mu
 	await removeOldAudit(folder, now, { keepFor: 30 * dayMs, maxSize: 2500 });
 	t.deepEqual(await left(), days.slice(2));
 	await removeOldAudit(folder, now, { keepFor: 30 * dayMs, maxSize: 0 });
-	t.deepEqual(await left(), days.slice(3), 'the newest stays');
+	t.deepEqual(await left(), days.slice(3), 'the newest file is kept');
 });

@@ -8,10 +8,10 @@ import { until } from '../until.js';
 
 const MB = 1024 * 1024;
 
-/** Bodies that are waited for as long as a slow machine needs. */
+/** Body timeouts that a slow machine never reaches. */
 const patient = { bodySecondMs: 60_000 };
 
-/** A selection whose JSON has so many bytes. */
+/** A selection as JSON of exactly so many bytes. */
 function selectionOf(bytes: number): string {
 	const item = (size: number) => `{"path":"${'x'.repeat(size)}"}`;
 	const [start, end] = ['{"type":"public","directory":"","files":[', ']}'];
@@ -37,7 +37,7 @@ function headOf({ length, cookie, from }: Head): string {
 	].join('\r\n');
 }
 
-/** A body that was announced and of which nothing comes yet. */
+/** Sends the headers of a request and nothing of its body. */
 async function announce(t: ExecutionContext, app: App, head: Head) {
 	const socket = connect(addressOf(app), () => socket.write(headOf(head)));
 	let text = '';
@@ -57,21 +57,21 @@ async function announce(t: ExecutionContext, app: App, head: Head) {
 	};
 }
 
-/** Resolves once the server has seen all that was sent before. */
-const seen = (app: App) => new Client(app).get('/api/health');
+/** Resolves once the server has processed all that was sent before. */
+const processed = (app: App) => new Client(app).get('/api/health');
 
-test('a visitor’s JSON has 256 kB at most, also where a signed-in person may send more', async (t) => {
+test('a visitor’s JSON body has at most 256 kB, also where a signed-in user may send more', async (t) => {
 	const app = await testApp(t);
 	const visitor = new Client(app);
 	const ada = await new Client(app).register('ada');
 	t.is((await visitor.post('/api/downloadZip', selectionOf(256 * 1024))).statusCode, 400, 'a name that is too long');
-	t.is((await rawRequest(app, headOf({ length: 256 * 1024 + 1 }))).status, 413, 'refused by its headers');
+	t.is((await rawRequest(app, headOf({ length: 256 * 1024 + 1 }))).status, 413, 'refused by its Content-Length');
 	t.is((await ada.post('/api/downloadZip', selectionOf(256 * 1024 + 1))).statusCode, 400);
 	const chunk = Buffer.from(`1000\r\n${' '.repeat(4096)}\r\n`);
 	t.is((await rawRequest(app, headOf({ length: 'chunked' }), { chunk, most: MB })).status, 413);
 });
 
-test('a hundred visitors’ connections with 15 MB each are refused unread', async (t) => {
+test('120 concurrent bodies of 15 MB from visitors are refused and not kept in memory', async (t) => {
 	const app = await testApp(t);
 	const before = process.memoryUsage().rss;
 	const chunk = Buffer.alloc(64 * 1024, ' ');
@@ -83,15 +83,15 @@ test('a hundred visitors’ connections with 15 MB each are refused unread', asy
 	t.true(grown < 120, `${grown} MB more`);
 });
 
-test('one address has 16 MB of large bodies under way, all together 48 MB, and what was refused goes when there is room', async (t) => {
+test('large JSON bodies are limited to 16 MB by address and 48 MB in total, and are accepted again once there is room', async (t) => {
 	const app = await testApp(t, { '--trusted-proxies': '127.0.0.1' }, patient);
 	const { cookie } = await new Client(app).register('ada');
 	const from = (n: number) => ({ length: 15 * MB, cookie, from: `203.0.113.${n}` });
 	const first = await announce(t, app, from(1));
-	await seen(app);
+	await processed(app);
 	t.is((await rawRequest(app, headOf(from(1)))).status, 429);
 	for (const n of [2, 3]) await announce(t, app, from(n));
-	await seen(app);
+	await processed(app);
 	const refused = await rawRequest(app, headOf(from(4)));
 	t.is(refused.status, 503);
 	t.regex(refused.text, /retry-after: 2/i);
@@ -100,7 +100,7 @@ test('one address has 16 MB of large bodies under way, all together 48 MB, and w
 		{ username: 'ada', password: 'correct horse' },
 		{ 'x-forwarded-for': '203.0.113.1' },
 	);
-	t.is(small.statusCode, 200, 'nobody is kept from signing in');
+	t.is(small.statusCode, 200, 'small bodies are accepted');
 	first.socket.destroy();
 	await until('there is room again', async () => {
 		const next = await announce(t, app, from(1));
@@ -109,20 +109,20 @@ test('one address has 16 MB of large bodies under way, all together 48 MB, and w
 	});
 });
 
-test('a body of unknown length counts as it comes', async (t) => {
+test('a body of unknown length counts by the bytes that have arrived', async (t) => {
 	const app = await testApp(t, {}, patient);
 	const ada = await new Client(app).register('ada');
 	const first = await announce(t, app, { length: 'chunked', cookie: ada.cookie });
 	const text = selectionOf(10 * MB);
-	// When the last of it was taken from here, most of it is there.
+	// Once the last of it has left this process, most of it has arrived.
 	await new Promise((resolve) => first.socket.write(`${text.length.toString(16)}\r\n${text}`, resolve));
 	t.is((await rawRequest(app, headOf({ length: 15 * MB, cookie: ada.cookie }))).status, 429);
 	first.socket.write('\r\n0\r\n\r\n');
 	t.is(await first.answered(), 400);
-	t.is((await ada.post('/api/downloadZip', selectionOf(15 * MB))).statusCode, 400, 'it has given back what it took');
+	t.is((await ada.post('/api/downloadZip', selectionOf(15 * MB))).statusCode, 400, 'its bytes were released');
 });
 
-test('JSON with millions of values is refused before it is parsed', async (t) => {
+test('JSON with millions of values or 17 levels is refused, and brackets in a string do not count', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const empty = `{"files":[${'{},'.repeat(2_000_000)}{}]}`;
@@ -130,6 +130,6 @@ test('JSON with millions of values is refused before it is parsed', async (t) =>
 	t.is(answer.status, 413);
 	t.regex(answer.text, /too many values/);
 	const strings = `{"type":"public","directory":"${'{[,\\",'.repeat(150_000)}","files":[]}`;
-	t.is((await ada.post('/api/downloadZip', strings)).statusCode, 400, 'what stands in a text does not count');
+	t.is((await ada.post('/api/downloadZip', strings)).statusCode, 400, 'brackets in a string');
 	t.is((await ada.post('/api/downloadZip', '['.repeat(17))).statusCode, 400);
 });

@@ -9,12 +9,12 @@ import { Client, type TestApp, testApp } from '../testApp.js';
 import { begin, head, metadata, told } from '../tusClient.js';
 import { until } from '../until.js';
 
-/** A second of waiting for a body: what takes a minute takes little more than one second here. */
+/** A second of the body timeouts, so that a minute takes little more than a second here. */
 const secondMs = 20;
 
 interface Sender {
 	socket: Socket;
-	/** What came back so far. */
+	/** The response so far. */
 	answer(): string;
 }
 
@@ -59,11 +59,11 @@ const kinds: Record<string, Kind> = {
 		],
 		first: `f4240\r\n${formStart}first`,
 	},
-	'a resumable piece': {
+	'a chunk of a resumable upload': {
 		lines: (location) => [`PATCH ${location} HTTP/1.1`, ...tus, 'Upload-Offset: 0', 'Content-Length: 1000000'],
 		first: 'first',
 	},
-	'the first piece of an upload': {
+	'a resumable upload with its first chunk': {
 		lines: () => [
 			'POST /api/uploads HTTP/1.1',
 			...tus,
@@ -87,13 +87,13 @@ async function underWay(t: ExecutionContext, { lines, first }: Kind) {
 }
 
 for (const [name, kind] of Object.entries(kinds)) {
-	test(`${name} that stops coming is refused, and its connection closed`, async (t) => {
+	test(`${name} that stalls is answered 408, and its connection is closed`, async (t) => {
 		const { sender } = await underWay(t, kind);
 		await until('its connection is closed', () => sender.socket.closed);
 		t.regex(sender.answer(), /^HTTP\/1\.1 408 /);
 	});
 
-	test(`${name} of 35 bytes a second is refused, and its connection closed`, async (t) => {
+	test(`${name} that arrives at 35 bytes a second is answered 408, and its connection is closed`, async (t) => {
 		const { sender } = await underWay(t, kind);
 		const trickle = setInterval(() => sender.socket.write('x'.repeat(35)), secondMs);
 		t.teardown(() => clearInterval(trickle));
@@ -102,16 +102,16 @@ for (const [name, kind] of Object.entries(kinds)) {
 	});
 }
 
-test('what arrived of a resumable upload before it stalled is kept', async (t) => {
-	const { app, location, sender } = await underWay(t, kinds['a resumable piece'] as Kind);
+test('a resumable upload that stalls keeps the bytes that arrived before', async (t) => {
+	const { app, location, sender } = await underWay(t, kinds['a chunk of a resumable upload'] as Kind);
 	await until('its connection is closed', () => sender.socket.closed);
 	t.deepEqual(told(await head(new Client(app), location)), [200, 5, undefined]);
 });
 
-for (const name of ['a form', 'a resumable piece']) {
-	test(`${name} may take as long as it wants while it keeps coming`, async (t) => {
+for (const name of ['a form', 'a chunk of a resumable upload']) {
+	test(`${name} that arrives at 4 kB a second is still accepted after four minutes`, async (t) => {
 		const { app, sender } = await underWay(t, kinds[name] as Kind);
-		// Four minutes, at the pace of a modem.
+		// Four minutes at the speed of a modem.
 		for (let seconds = 0; seconds < 240; seconds++) {
 			sender.socket.write('x'.repeat(4096));
 			await ownWait(secondMs);
@@ -127,7 +127,7 @@ for (const name of ['a form', 'a resumable piece']) {
 		});
 	});
 
-	test(`${name} that waits for a slow disk has not stalled`, async (t) => {
+	test(`${name} that waits two minutes for a slow disk is not refused`, async (t) => {
 		const app = await testApp(t, {}, { bodySecondMs: secondMs });
 		const { files } = app.services;
 		const { stage } = files;
@@ -148,7 +148,7 @@ for (const name of ['a form', 'a resumable piece']) {
 	});
 }
 
-/** The bytes of a disk that takes the first of them and then nothing for a while. */
+/** Passes the first bytes on, then blocks for two minutes, as a slow disk does. */
 async function* afterTwoMinutes(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
 	let isFirst = true;
 	for await (const chunk of body) {
@@ -158,7 +158,7 @@ async function* afterTwoMinutes(body: AsyncIterable<Uint8Array>): AsyncGenerator
 	}
 }
 
-test('no upload is cut off for taking long', async (t) => {
+test('Node’s own timeouts for a request and for an idle connection are off', async (t) => {
 	const app = await testApp(t);
 	t.is((app.server.listener as { requestTimeout?: number }).requestTimeout, 0);
 	t.is((app.server.listener as { timeout?: number }).timeout, 0);
