@@ -24,13 +24,13 @@ test('config/default.yaml documents every setting with its default', async (t) =
 	const { plugins, ...documented } = loadConfig({ flags: { '--config': file } });
 	const { plugins: none, ...defaults } = loadConfig({ cwd: path.dirname(file) });
 	t.deepEqual(documented, defaults);
-	t.deepEqual([...none], [], 'which plugins are on by default is not the core’s to say');
+	t.deepEqual([...none], [], 'the core itself enables no plugins');
 	t.true([...plugins].every(([, options]) => Object.keys(options).length === 0));
 	t.truthy(parse(text));
 });
 
-/** What strangers could do to a server on the internet otherwise. */
-const boundsOnStrangers = [
+/** Limits for visitors, without which anyone could fill a server on the internet. */
+const visitorLimits = [
 	['uploads', 'anonymousBytesPerHour'],
 	['uploads', 'anonymousFilesPerHour'],
 	['uploads', 'anonymousTotalBytesPerHour'],
@@ -41,24 +41,24 @@ const boundsOnStrangers = [
 	['quotas', 'anonymousEntries'],
 ] as const;
 
-test('what strangers may do is bounded from the start, and 0 takes each bound away', (t) => {
+test('uploads of visitors are limited by default, and 0 removes each limit', (t) => {
 	type Groups = Record<string, Record<string, unknown>>;
 	const defaults = loadConfig({}) as unknown as Groups;
 	t.is(defaults.uploads?.freeSpaceReserve, 'auto');
-	for (const [group, name] of boundsOnStrangers) {
+	for (const [group, name] of visitorLimits) {
 		t.true(Number(defaults[group]?.[name]) > 0, name);
 		const without = loadConfig({ flags: { [flagOf(`${group}.${name}`)]: '0' } }) as unknown as Groups;
 		t.is(without[group]?.[name], 0, name);
 	}
 });
 
-test('names follow from the setting: a.bC is STOWAGE_A_B_C and --a-b-c', (t) => {
+test('the variable and the flag of a setting a.bC are STOWAGE_A_B_C and --a-b-c', (t) => {
 	t.is(variableOf('uploads.maxFileSize'), 'STOWAGE_UPLOADS_MAX_FILE_SIZE');
 	t.is(flagOf('uploads.maxFileSize'), '--uploads-max-file-size');
 	t.is(flagOf('dataDir'), '--data-dir');
 });
 
-test('a flag beats a variable, a variable the file, the file the default', async (t) => {
+test('a flag overrides a variable, a variable the file, and the file the default', async (t) => {
 	const file = await fileWith(t, 'port: 1\nhost: 10.0.0.1\nregistration: closed\n');
 	const config = loadConfig({
 		flags: { '--config': file, '--port': '3' },
@@ -70,34 +70,34 @@ test('a flag beats a variable, a variable the file, the file the default', async
 	t.is(config.publicListing, 'own');
 });
 
-test('a relative path in the file begins at the file, one from a flag at the working directory', async (t) => {
+test('a relative path in the file is resolved from the file’s folder, one in a flag from the working directory', async (t) => {
 	const file = await fileWith(t, 'dataDir: ./inside\n');
 	t.is(loadConfig({ flags: { '--config': file }, cwd: '/srv' }).dataDir, path.join(path.dirname(file), 'inside'));
 	t.is(loadConfig({ flags: { '--config': file, '--data-dir': 'here' }, cwd: '/srv' }).dataDir, '/srv/here');
 });
 
-test('the database in the file stays at the file, wherever the data folder is', async (t) => {
+test('a relative database path in the file is resolved from the file’s folder, also with another data folder', async (t) => {
 	const file = await fileWith(t, 'databaseUrl: sqlite:./site.db\n');
 	const { databaseUrl, baseDir } = loadConfig({ flags: { '--config': file, '--data-dir': 'here' }, cwd: '/srv' });
 	t.is(databaseUrl, `sqlite:${path.join(path.dirname(file), 'site.db')}`);
 	t.is(baseDir, path.dirname(file));
 });
 
-test('the database lies in the data folder unless it is named', (t) => {
+test('the database is in the data folder unless databaseUrl is set', (t) => {
 	t.is(loadConfig({ cwd: '/srv' }).databaseUrl, 'sqlite:/srv/data/stowage.db');
 	t.is(loadConfig({ flags: { '--database-url': 'mysql://a:b@c:3306/d' } }).databaseUrl, 'mysql://a:b@c:3306/d');
 });
 
-test('sizes take a unit', (t) => {
+test('a size may have a unit', (t) => {
 	t.is(loadConfig({ env: { STOWAGE_UPLOADS_MAX_FILE_SIZE: '2 GB' } }).uploads.maxFileSize, 2 * 1024 ** 3);
 });
 
-const refused = (t: import('ava').ExecutionContext, sources: Parameters<typeof loadConfig>[0], ...said: string[]) => {
+const refused = (t: import('ava').ExecutionContext, sources: Parameters<typeof loadConfig>[0], ...parts: string[]) => {
 	const error = t.throws(() => loadConfig(sources), { instanceOf: ConfigError });
-	for (const part of said) t.true(error?.message.includes(part), `${error?.message} says ${part}`);
+	for (const part of parts) t.true(error?.message.includes(part), `${error?.message} contains ${part}`);
 };
 test(
-	'a wrong port is refused with its flag and value',
+	'an invalid port is refused with its flag and value',
 	refused,
 	{ flags: { '--port': 'http' } },
 	'port',
@@ -107,7 +107,7 @@ test(
 );
 test('a port out of range is refused', refused, { flags: { '--port': '70000' } }, 'port', '65535');
 test(
-	'a wrong choice is refused with what is allowed',
+	'an invalid choice is refused with the allowed ones',
 	refused,
 	{ env: { STOWAGE_REGISTRATION: 'maybe' } },
 	'registration',
@@ -115,7 +115,7 @@ test(
 	'"maybe"',
 	'open, closed',
 );
-test('a time is told in words, and as it is printed', (t) => {
+test('a duration is accepted in words, as a number and as it is printed', (t) => {
 	const expireAfter = (value: string) => loadConfig({ flags: { '--uploads-expire-after': value } }).uploads.expireAfter;
 	t.is(expireAfter('90 minutes'), 5_400_000);
 	t.is(expireAfter('1.5 hours'), 5_400_000);
@@ -133,7 +133,7 @@ test('a time is told in words, and as it is printed', (t) => {
 	t.is(loadConfig().uploads.expireAfter, 7 * 24 * 60 * 60_000);
 });
 test(
-	'a time without its unit is refused',
+	'a short duration without a unit is refused',
 	refused,
 	{ flags: { '--uploads-expire-after': '7' } },
 	'uploads.expireAfter',
@@ -141,7 +141,7 @@ test(
 	'"7"',
 	'7 days',
 );
-test('a variable that is no setting is a warning: service managers set some by themselves', (t) => {
+test('an unknown or unusable variable is a warning, since service managers set some by themselves', (t) => {
 	const config = loadConfig({
 		env: {
 			STOWAGE_PROT: '1',
@@ -162,25 +162,32 @@ test('a variable that is no setting is a warning: service managers set some by t
 });
 test('an unknown flag is refused', refused, { flags: { '--prot': '1' } }, '--prot', '--port');
 test(
-	'a wrong size is refused',
+	'an invalid size is refused',
 	refused,
 	{ flags: { '--uploads-max-file-size': 'big' } },
 	'uploads.maxFileSize',
 	'"big"',
 );
-test('a wrong public address is refused', refused, { flags: { '--public-url': 'files' } }, 'publicUrl', 'https://');
+test('an invalid public URL is refused', refused, { flags: { '--public-url': 'files' } }, 'publicUrl', 'https://');
 for (const path of ['/a/', '/..', '/a/../b', '/.', '/a/.', 'a', '/a//b']) {
 	test(`the base path ${path} is refused`, refused, { flags: { '--base-path': path } }, 'basePath');
 }
-test('a base path may hold dots', (t) => {
+test('a base path may contain dots', (t) => {
 	t.is(loadConfig({ flags: { '--base-path': '/v1.2/...x/.files' } }).basePath, '/v1.2/...x/.files');
 });
 for (const proxy of ['10.0.0.0/33', 'proxy.example.org', '::/129', '1.2.3.4/x', '1.2.3.4/8/8', '10.0.0.0/']) {
 	const flags = { '--trusted-proxies': `127.0.0.1,${proxy}` };
-	test(`the proxy ${proxy} is refused`, refused, { flags }, 'trustedProxies', JSON.stringify(proxy), '10.0.0.0/8');
+	test(
+		`the trusted proxy ${proxy} is refused`,
+		refused,
+		{ flags },
+		'trustedProxies',
+		JSON.stringify(proxy),
+		'10.0.0.0/8',
+	);
 }
 test(
-	'a file that is not there is refused by name',
+	'a missing configuration file is refused with its name',
 	refused,
 	{ flags: { '--config': '/nowhere/a.yaml' } },
 	'/nowhere/a.yaml',
@@ -191,19 +198,19 @@ test('an unknown key in the file is refused with its name and value', async (t) 
 	refused(t, { flags: { '--config': file } }, 'uploads.maxSize', '5', 'uploads.maxFileSize', file);
 });
 
-test('a wrong shape in the file is refused by name', async (t) => {
+test('a value of the wrong type in the file is refused with its name', async (t) => {
 	const file = await fileWith(t, 'uploads: 5\n');
 	refused(t, { flags: { '--config': file, '--uploads-max-file-size': '1' } }, 'uploads', '5');
 });
 
-test('a wrong key that looks like a secret is named without its value', async (t) => {
+test('an unknown key that looks like a secret is refused without its value', async (t) => {
 	const file = await fileWith(t, 'sesionKey: my-very-own-secret\n');
 	const error = t.throws(() => loadConfig({ flags: { '--config': file } }), { instanceOf: ConfigError });
 	t.regex(error?.message ?? '', /sesionKey/);
 	t.notRegex(error?.message ?? '', /very-own/);
 });
 
-test('plugins that are on by default stay on beside others, and false turns one off', async (t) => {
+test('default plugins stay enabled beside configured ones, and false disables one', async (t) => {
 	const file = await fileWith(t, 'plugins:\n  other: {a: 1}\n  first: false\n');
 	const config = loadConfig({ flags: { '--config': file }, defaultPlugins: ['first', 'second'] });
 	t.deepEqual(

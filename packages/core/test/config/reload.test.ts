@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/index.js';
 import { Client, testApp } from '../testApp.js';
 import { create } from '../tusClient.js';
 
-test('another configuration holds at once as far as it can, and names what waits for a restart', async (t) => {
+test('a reload applies the settings that can change at once, and lists those that need a restart', async (t) => {
 	const app = await testApp(t, { '--registrations-per-hour': '1' });
 	const next = (flags: Record<string, string>) => ({
 		...loadConfig({ flags: { '--data-dir': app.dataDir, '--port': '0', ...flags } }),
@@ -29,7 +29,7 @@ test('another configuration holds at once as far as it can, and names what waits
 	t.deepEqual(reloaded.needRestart, ['port', 'thumbnails.cacheSize']);
 	t.is((await register('bob')).statusCode, 200, 'the default is 300');
 	t.is((await upload()).statusCode, 413);
-	t.is(app.services.config.port, 0, 'what needs a restart keeps its value');
+	t.is(app.services.config.port, 0, 'a setting that needs a restart keeps its value');
 
 	const again = app.reload(next({ '--registration': 'closed', '--uploads-anonymous-files-per-hour': '1' }));
 	t.deepEqual(again.needRestart, []);
@@ -37,7 +37,7 @@ test('another configuration holds at once as far as it can, and names what waits
 	t.is((await upload()).statusCode, 429);
 });
 
-test('the log of a plugin follows the level', async (t) => {
+test('a reload changes the level of the plugins’ logs as well', async (t) => {
 	const app = await testApp(t);
 	const early = app.server.logOf('early') as { level?: string };
 	app.reload({ ...app.services.config, log: { level: 'error' } });
@@ -45,7 +45,7 @@ test('the log of a plugin follows the level', async (t) => {
 	t.is(app.services.log.level, 'error');
 });
 
-test('docs/operations.md lists what a reload takes over', async (t) => {
+test('docs/operations.md lists the settings that a reload applies', async (t) => {
 	const text = await readFile('docs/operations.md', 'utf8');
 	const [section = ''] = text.split('## Reading the configuration again')[1]?.split('\n## ') ?? [];
 	const listed = [...section.matchAll(/^- `([\w.]+)`/gm)].map(([, name]) => name);

@@ -14,8 +14,8 @@ async function folderFor(t: ExecutionContext): Promise<string> {
 	return folder;
 }
 
-/** The log's lines and the log. */
-function heard() {
+/** A log and its lines. */
+function recordingLog() {
 	const lines: string[] = [];
 	return { lines, log: pino({}, { write: (line: string) => void lines.push(line) }) };
 }
@@ -24,14 +24,14 @@ const withoutLinks = async () => {
 	throw Object.assign(new Error('operation not permitted'), { code: 'EPERM' });
 };
 
-/** As exFAT and SMB show every file, whatever mode it was given. */
+/** As exFAT and SMB show every file, regardless of its mode. */
 const withoutModes = (async (file: string) => {
 	const found = await files.stat(file);
 	found.mode = (found.mode & ~0o777) | 0o777;
 	return found;
 }) as typeof files.stat;
 
-test('the key is made once, for its owner alone, and nothing lies beside it', async (t) => {
+test('the key is created once, readable by its owner only, and leaves no other file', async (t) => {
 	const folder = await folderFor(t);
 	const key = await readOrMakeSecret(folder, log);
 	t.true(key.length >= 32);
@@ -40,13 +40,13 @@ test('the key is made once, for its owner alone, and nothing lies beside it', as
 	t.deepEqual(await files.readdir(folder), ['session.key']);
 });
 
-test('many that start at once end with one key', async (t) => {
+test('concurrent starts get the same key', async (t) => {
 	const folder = await folderFor(t);
 	const keys = await Promise.all(Array.from({ length: 8 }, () => readOrMakeSecret(folder, log)));
 	t.is(new Set(keys).size, 1);
 });
 
-test('many that start at once end with one key where there are no links', async (t) => {
+test('concurrent starts get the same key on a file system without links', async (t) => {
 	const folder = await folderFor(t);
 	const keys = await Promise.all(
 		Array.from({ length: 8 }, () => readOrMakeSecret(folder, log, { ...files, link: withoutLinks })),
@@ -55,15 +55,15 @@ test('many that start at once end with one key where there are no links', async 
 	t.deepEqual(await files.readdir(folder), ['session.key']);
 });
 
-test('a file system that keeps no modes is said in the log, and no reason not to start', async (t) => {
+test('on a file system without modes the key is created, with a warning in the log', async (t) => {
 	const folder = await folderFor(t);
-	const { lines, log: listening } = heard();
-	const key = await readOrMakeSecret(folder, listening, { link: withoutLinks, stat: withoutModes });
+	const { lines, log: recording } = recordingLog();
+	const key = await readOrMakeSecret(folder, recording, { link: withoutLinks, stat: withoutModes });
 	t.true(key.length >= 32);
 	t.regex(lines.join(''), /777.*keeps no modes/);
 });
 
-test('a key that others may read is refused', async (t) => {
+test('a key that other users can read is refused', async (t) => {
 	const folder = await folderFor(t);
 	await readOrMakeSecret(folder, log);
 	await files.chmod(path.join(folder, 'session.key'), 0o644);
