@@ -4,14 +4,14 @@ import type { ExecutionContext, TestFn } from 'ava';
 
 const longest = 'p'.repeat(passwordLength.max);
 
-/** How two passwords differ that must not be taken for each other. */
-const neighbours: [string, string, string][] = [
+/** Pairs of similar passwords, and how they differ. */
+const similarPasswords: [string, string, string][] = [
 	['in case', 'correct horse', 'Correct horse'],
 	['in a trailing space', 'correct horse', 'correct horse '],
 	['in a leading space', 'correct horse', ' correct horse'],
 	['after a NUL', 'correct\0horse', 'correct\0house'],
 	['by a NUL at the end', 'correct horse', 'correct horse\0'],
-	['in the last character of the longest', `${longest.slice(1)}1`, `${longest.slice(1)}2`],
+	['in the last character of the longest password', `${longest.slice(1)}1`, `${longest.slice(1)}2`],
 	['after 72 bytes', `${'p'.repeat(72)}1`, `${'p'.repeat(72)}2`],
 	['in an emoji', 'correct 🐴🐴🐴', 'correct 🐴🐴🦄'],
 	['by being empty', 'correct horse', ''],
@@ -22,22 +22,22 @@ export function authSuite(test: TestFn, name: string, open: () => Promise<AuthPr
 	const rule = (title: string, check: (t: ExecutionContext) => Promise<void>) =>
 		test.serial(`${name}: ${title}`, check);
 
-	rule('a password fits its own secret', async (t) => {
+	rule('a password verifies against its own secret', async (t) => {
 		const auth = await open();
 		for (const password of ['correct horse', ' with spaces ', 'пароль', '🐴🔋📎✅', 'a\0b', longest]) {
 			t.true(await auth.verify(await auth.protect(password), password), password);
 		}
 	});
 
-	for (const [difference, password, other] of neighbours) {
-		rule(`a password that differs ${difference} does not fit`, async (t) => {
+	for (const [difference, password, other] of similarPasswords) {
+		rule(`a password that differs ${difference} does not verify`, async (t) => {
 			const auth = await open();
 			t.false(await auth.verify(await auth.protect(password), other));
 			t.true(await auth.verify(await auth.protect(password), password));
 		});
 	}
 
-	rule('a secret does not show the password, nor that two people chose the same', async (t) => {
+	rule('a secret does not contain the password, and two secrets of one password differ', async (t) => {
 		const auth = await open();
 		const secrets = await Promise.all([1, 2, 3].map(() => auth.protect('correct horse')));
 		t.is(new Set(secrets).size, 3);
@@ -47,12 +47,12 @@ export function authSuite(test: TestFn, name: string, open: () => Promise<AuthPr
 		}
 	});
 
-	rule('without a secret no password fits', async (t) => {
+	rule('no password verifies without a secret', async (t) => {
 		const auth = await open();
 		for (const password of ['', 'correct horse', 'undefined']) t.false(await auth.verify(undefined, password));
 	});
 
-	rule('no password fits a text that is no secret', async (t) => {
+	rule('no password verifies against an invalid secret', async (t) => {
 		const auth = await open();
 		const secret = await auth.protect('correct horse');
 		for (const text of [
@@ -68,7 +68,7 @@ export function authSuite(test: TestFn, name: string, open: () => Promise<AuthPr
 		}
 	});
 
-	rule('a password over the limit is refused, and fits nothing, at once', async (t) => {
+	rule('a password over the length limit is refused and does not verify, with less work than one hash', async (t) => {
 		const auth = await open();
 		const secret = await auth.protect(longest);
 		const error = await t.throwsAsync(() => auth.protect(`${longest}p`));
@@ -91,12 +91,12 @@ export function authSuite(test: TestFn, name: string, open: () => Promise<AuthPr
 		t.true(refusal < hash, `${refusal} ms of work, where one hash takes ${hash} ms`);
 	});
 
-	rule('a secret of today is not outdated', async (t) => {
+	rule('a new secret is not outdated', async (t) => {
 		const auth = await open();
 		t.false(auth.isOutdated(await auth.protect('correct horse')));
 	});
 
-	rule('the time does not reveal whether there is such a user', async (t) => {
+	rule('verifying takes as much work without a secret as with one', async (t) => {
 		const auth = await open();
 		const secret = await auth.protect('correct horse');
 		const known: number[] = [];
@@ -109,29 +109,32 @@ export function authSuite(test: TestFn, name: string, open: () => Promise<AuthPr
 		t.true(ratio > 0.8 && ratio < 1.25, `known : unknown = ${ratio}`);
 	});
 
-	rule('many at once are answered or refused with a time to retry, and the main thread stays free', async (t) => {
-		const auth = await open();
-		const secret = await auth.protect('correct horse');
-		const hash = await workOf(() => auth.verify(secret, 'wrong horse'));
-		const turns = countRounds();
-		const results = await Promise.allSettled(
-			Array.from({ length: 500 }, (_, index) => auth.verify(index % 2 ? secret : undefined, 'correct horse')),
-		);
-		const { count, mostWork } = turns.stop();
-		for (const [index, result] of results.entries()) {
-			if (result.status === 'fulfilled') t.is(result.value, index % 2 === 1);
-			else t.true(isFailure(result.reason) && (result.reason.retryAfter ?? 0) > 0, String(result.reason));
-		}
-		const hashes = results.filter((result) => result.status === 'fulfilled').length;
-		t.true(hashes > 0);
-		// A hash on the main thread leaves it a round or two of the event loop between one and the next.
-		t.true(count > 10 * hashes, `${count} turns in ${hashes} hashes`);
-		t.true(mostWork < 40 * hash, `${mostWork} ms of work in one turn, where one hash takes ${hash} ms`);
-		t.true(await auth.verify(secret, 'correct horse'));
-	});
+	rule(
+		'many concurrent verifications succeed or are refused with a time to retry, and the main thread stays free',
+		async (t) => {
+			const auth = await open();
+			const secret = await auth.protect('correct horse');
+			const hash = await workOf(() => auth.verify(secret, 'wrong horse'));
+			const rounds = countRounds();
+			const results = await Promise.allSettled(
+				Array.from({ length: 500 }, (_, index) => auth.verify(index % 2 ? secret : undefined, 'correct horse')),
+			);
+			const { count, mostWork } = rounds.stop();
+			for (const [index, result] of results.entries()) {
+				if (result.status === 'fulfilled') t.is(result.value, index % 2 === 1);
+				else t.true(isFailure(result.reason) && (result.reason.retryAfter ?? 0) > 0, String(result.reason));
+			}
+			const hashes = results.filter((result) => result.status === 'fulfilled').length;
+			t.true(hashes > 0);
+			// With hashes on the main thread there would be a round or two of the event loop between two of them.
+			t.true(count > 10 * hashes, `${count} rounds in ${hashes} hashes`);
+			t.true(mostWork < 40 * hash, `${mostWork} ms of work in one round, where one hash takes ${hash} ms`);
+			t.true(await auth.verify(secret, 'correct horse'));
+		},
+	);
 }
 
-/** The time that the processors spend on it, in milliseconds: unlike that of a clock it is the same however busy the machine is. */
+/** The processor time of some work, in milliseconds: unlike wall-clock time it does not depend on how busy the machine is. */
 async function workOf(work: () => Promise<unknown>): Promise<number> {
 	const before = process.cpuUsage();
 	await work();
@@ -143,7 +146,7 @@ function median(values: number[]): number {
 	return values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-/** Counts how often the main thread gets round, and measures how much work was done at most between two times. */
+/** Counts the rounds of the event loop, and measures the most processor time between two of them. */
 function countRounds(): { stop(): { count: number; mostWork: number } } {
 	let count = 0;
 	let mostWork = 0;
@@ -155,12 +158,12 @@ function countRounds(): { stop(): { count: number; mostWork: number } } {
 		last = process.cpuUsage();
 		count++;
 	};
-	const turn = () => {
+	const round = () => {
 		if (isOver) return;
 		check();
-		setImmediate(turn);
+		setImmediate(round);
 	};
-	turn();
+	round();
 	return {
 		stop() {
 			isOver = true;

@@ -3,7 +3,7 @@ import test from 'ava';
 
 storageSuite(test, 'MemoryStorage', async () => ({ driver: memoryStorageDriver() }));
 
-test('a root that another one took the place of is unavailable', async (t) => {
+test('a root that was replaced by another one is unavailable', async (t) => {
 	const storage = await memoryStorageDriver().open('some other root');
 	await t.throwsAsync(storage.check(), { message: /not available/ });
 });

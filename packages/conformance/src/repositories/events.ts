@@ -1,11 +1,11 @@
 import { type Rule, second } from './rules.js';
 
-/** Events that processes exchange for their pages. */
+/** Events that processes publish to the pages at other processes. */
 export function eventRules(rule: Rule): void {
 	const minute = 60 * second;
 	const event = (number: number) => ({ number, payload: `event ${number}` });
 
-	rule('events of other processes are read in their order, as long as they are young', async (t, { events }, clock) => {
+	rule('events of other processes are read in their order, up to an age', async (t, { events }, clock) => {
 		await events.add('one', [event(1), event(2)]);
 		clock.now += 2 * second;
 		await events.add('two', [event(1)]);
@@ -20,7 +20,7 @@ export function eventRules(rule: Rule): void {
 		t.is((await events.latest(minute, 'three')).length, 5);
 	});
 
-	rule('events that are too many for one statement are all added', async (t, { events }) => {
+	rule('more events than fit into one statement are all added', async (t, { events }) => {
 		await events.add(
 			'one',
 			Array.from({ length: 450 }, (_, number) => event(number)),
@@ -31,7 +31,7 @@ export function eventRules(rule: Rule): void {
 		);
 	});
 
-	rule('processes that publish at once add all of their events', async (t, { events }) => {
+	rule('events of processes that publish concurrently are all added', async (t, { events }) => {
 		const processes = Array.from({ length: 8 }, (_, n) => `process ${n}`);
 		await Promise.all(
 			processes.map(async (process) => {
@@ -41,7 +41,7 @@ export function eventRules(rule: Rule): void {
 		t.is((await events.latest(minute, 'another')).length, 80);
 	});
 
-	rule('a listening process is known for as long as it renews that', async (t, { events }, clock) => {
+	rule('a listening process is listed until its registration expires or is removed', async (t, { events }, clock) => {
 		t.deepEqual(await events.listeners(minute, 'one'), []);
 		await events.listen('one', false);
 		await events.listen('two', true);
@@ -55,7 +55,7 @@ export function eventRules(rule: Rule): void {
 		clock.now += 20 * second;
 		t.deepEqual(await events.listeners(minute, 'three'), [{ process: 'one', pollsFolders: true }]);
 		await events.unlisten('one');
-		await events.unlisten('nobody');
+		await events.unlisten('unknown');
 		t.deepEqual(await events.listeners(minute, 'three'), []);
 	});
 

@@ -8,9 +8,9 @@ function recordOf(...stagedIds: string[]): IdempotencyRecord {
 	return { stagedIds, revision: randomUUID() };
 }
 
-/** The agreement of attempts with one idempotency key. */
+/** The record that all attempts with one idempotency key share. */
 export function idempotencyRules(rule: Rule): void {
-	rule('an idempotency key stays with the record that claimed it first', async (t, { idempotency }) => {
+	rule('an idempotency key keeps the record that claimed it first', async (t, { idempotency }) => {
 		const first = recordOf('s1', 's2');
 		t.deepEqual(await idempotency.claim(key, first), first);
 		t.deepEqual(await idempotency.claim(key, recordOf('s3')), first);
@@ -19,13 +19,13 @@ export function idempotencyRules(rule: Rule): void {
 		t.deepEqual(await idempotency.claim(key, large), first);
 	});
 
-	rule('of many concurrent claims of one idempotency key, all get the same record', async (t, { idempotency }) => {
+	rule('many concurrent claims of one idempotency key all get the same record', async (t, { idempotency }) => {
 		const records = await Promise.all(Array.from({ length: 8 }, (_, n) => idempotency.claim(key, recordOf(`${n}`))));
 		t.is(new Set(records.map(({ revision }) => revision)).size, 1);
 		for (const record of records) t.deepEqual(record, records[0]);
 	});
 
-	rule('of many concurrent replacements of one idempotency record, one succeeds', async (t, { idempotency }) => {
+	rule('only one of many concurrent replacements of an idempotency record succeeds', async (t, { idempotency }) => {
 		const seen = await idempotency.claim(key, recordOf('s1'));
 		const other = await idempotency.claim('b'.repeat(64), recordOf('s1'));
 		const next = Array.from({ length: 8 }, (_, n) => recordOf(`new ${n}`));
@@ -37,7 +37,7 @@ export function idempotencyRules(rule: Rule): void {
 		t.deepEqual(await idempotency.claim('b'.repeat(64), seen), other);
 	});
 
-	rule('an idempotency key is free again once its record is old', async (t, { idempotency }, clock) => {
+	rule('an idempotency key is free again once its old record was swept', async (t, { idempotency }, clock) => {
 		await idempotency.claim(key, recordOf('s1'));
 		const renewed = recordOf('s2');
 		const { revision } = await idempotency.claim('b'.repeat(64), recordOf('s3'));
@@ -50,7 +50,7 @@ export function idempotencyRules(rule: Rule): void {
 		t.deepEqual(await idempotency.claim('b'.repeat(64), next), renewed);
 	});
 
-	rule('the name that a staged file is to get is known until it is old', async (t, { publishedNames }, clock) => {
+	rule('the planned name of a staged file is found until it is swept', async (t, { publishedNames }, clock) => {
 		const name = '😀'.repeat(63);
 		await publishedNames.set('s1', 'a (1)');
 		await publishedNames.set('s1', name);

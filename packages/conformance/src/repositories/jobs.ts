@@ -19,7 +19,7 @@ const jobOf = (id: string, userId: string, more: Partial<NewJob> = {}): NewJob =
 /** Claims the next job; resolves to its run. */
 async function begin(t: ExecutionContext, jobs: JobStore, slot: string, holder = 'one'): Promise<JobRunKey> {
 	const next = await jobs.next('copy');
-	if (next === undefined) throw new Error('nothing waits');
+	if (next === undefined) throw new Error('no job is queued');
 	const run = { id: next.id, holder, epoch: next.epoch + 1 };
 	t.truthy(await jobs.claim(run, slot, leaseMs));
 	return run;
@@ -27,7 +27,7 @@ async function begin(t: ExecutionContext, jobs: JobStore, slot: string, holder =
 
 /** Jobs with their leases. */
 export function jobRules(rule: Rule): void {
-	rule('a job is found as it was added, and only under its id', async (t, db, clock) => {
+	rule('a job is found by its id as it was added, and needs a user and an unused id', async (t, db, clock) => {
 		const ada = await userOf(db, 'ada');
 		const title = `Copy ${'😀'.repeat(200)}`;
 		const input = JSON.stringify({ path: "a'b\0\\\n" });
@@ -41,10 +41,10 @@ export function jobRules(rule: Rule): void {
 		t.is(await db.jobs.input('two'), undefined);
 		for (const text of ['ONE', 'one ', ...hostileTexts]) t.is(await db.jobs.find(text), undefined);
 		await refuses(t, 'alreadyExists', () => db.jobs.add(jobOf('one', ada), most));
-		await refuses(t, 'notFound', () => db.jobs.add(jobOf('two', 'nobody'), most));
+		await refuses(t, 'notFound', () => db.jobs.add(jobOf('two', 'unknown'), most));
 	});
 
-	rule('of many concurrent claims of one job, one succeeds', async (t, db) => {
+	rule('only one of many concurrent claims of a job succeeds', async (t, db) => {
 		await db.jobs.add(jobOf('one', await userOf(db, 'ada')), most);
 		const claims = await Promise.all(
 			Array.from({ length: 8 }, (_, n) => db.jobs.claim({ id: 'one', holder: `${n}`, epoch: 1 }, `copy#${n}`, leaseMs)),
@@ -54,7 +54,7 @@ export function jobRules(rule: Rule): void {
 		t.is(await db.jobs.next('copy'), undefined);
 	});
 
-	rule('the next job is of a user below the limit, and the users of running jobs are listed', async (t, db) => {
+	rule('the next job excludes users at their limit, and a held job names its user', async (t, db) => {
 		const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
 		await db.jobs.add(jobOf('hers', ada), most);
 		await db.jobs.add(jobOf('his', bob), most);
@@ -64,7 +64,7 @@ export function jobRules(rule: Rule): void {
 		t.like((await db.jobs.held(leaseMs))[0], { id: 'hers', userId: ada });
 	});
 
-	rule('of many concurrent claims of different jobs for one slot, one succeeds', async (t, db) => {
+	rule('only one of many concurrent claims of different jobs for one slot succeeds', async (t, db) => {
 		const ada = await userOf(db, 'ada');
 		for (let n = 0; n < 8; n++) await db.jobs.add(jobOf(`job${n}`, ada), most);
 		const claims = await Promise.all(
@@ -116,10 +116,10 @@ export function jobRules(rule: Rule): void {
 			},
 		});
 		t.deepEqual(await jobs.held(leaseMs), []);
-		t.false(await jobs.retry('one', most), 'it was done');
+		t.false(await jobs.retry('one', most), 'a completed job is not retried');
 	});
 
-	rule('a run whose job another one holds changes nothing', async (t, db, clock) => {
+	rule('writes of a run that has lost its job have no effect', async (t, db, clock) => {
 		const { jobs } = db;
 		await jobs.add(jobOf('one', await userOf(db, 'ada')), most);
 		const old = await begin(t, jobs, 'copy#0');
@@ -150,7 +150,7 @@ export function jobRules(rule: Rule): void {
 		t.true(await jobs.end(taken, { status: 'completed', error: null }));
 	});
 
-	rule('a lease that is renewed holds, and one that is not may be taken over', async (t, db, clock) => {
+	rule('a renewed lease is kept, and an expired one may be taken over', async (t, db, clock) => {
 		const { jobs } = db;
 		await jobs.add(jobOf('one', await userOf(db, 'ada')), most);
 		const run = await begin(t, jobs, 'copy#0');
@@ -166,7 +166,7 @@ export function jobRules(rule: Rule): void {
 		t.false(await isExpired());
 		clock.now += 4 * second;
 		t.true(await isExpired());
-		t.true(await jobs.renew(run, leaseMs), 'it was not taken meanwhile');
+		t.true(await jobs.renew(run, leaseMs), 'an expired lease that was not taken over is renewed');
 		t.false(await isExpired());
 		// The clock was wrong by years when the lease was taken.
 		clock.now -= 400 * day;
@@ -175,7 +175,7 @@ export function jobRules(rule: Rule): void {
 	});
 
 	rule(
-		'what was saved stays for a kind that resumes, and how often it was cut off is counted until it comes further',
+		'a checkpoint is kept for a kind that resumes, and interruptions are counted until the next checkpoint',
 		async (t, db) => {
 			const { jobs } = db;
 			const ada = await userOf(db, 'ada');
@@ -205,11 +205,11 @@ export function jobRules(rule: Rule): void {
 	);
 
 	for (const [where, id] of [
-		['the default root', 'copy-0123456789abcdef-1z-9'],
-		['a further root', 'disk2~copy-0123456789abcdef-1z-9'],
-		['a tree on its way between two roots', 'tree.0123456789abcdef.disk2~copy-0123456789abcdef-1z-9'],
+		['a copy on the default root', 'copy-0123456789abcdef-1z-9'],
+		['a copy on a further root', 'disk2~copy-0123456789abcdef-1z-9'],
+		['a tree that moves between two roots', 'tree.0123456789abcdef.disk2~copy-0123456789abcdef-1z-9'],
 	] as const) {
-		rule(`what a job has saved is known until it has ended: ${where}`, async (t, db) => {
+		rule(`an id in a checkpoint is found until its job has ended: ${where}`, async (t, db) => {
 			const { jobs } = db;
 			await jobs.add(jobOf('one', await userOf(db, 'ada')), most);
 			const run = await begin(t, jobs, 'copy#0');
@@ -221,7 +221,7 @@ export function jobRules(rule: Rule): void {
 			t.true(await jobs.requeue(run));
 			t.true(await jobs.isSaved(id));
 			await jobs.cancel('one');
-			t.true(await jobs.isSaved(id), 'it has yet to be cleared up');
+			t.true(await jobs.isSaved(id), 'the cancelled job still has to clean up');
 			const last = await begin(t, jobs, 'copy#0');
 			t.true(await jobs.end(last, { status: 'cancelled', error: null }));
 			t.false(await jobs.isSaved(id));
@@ -229,7 +229,7 @@ export function jobRules(rule: Rule): void {
 	}
 
 	rule(
-		'a job that waits is cancelled at once, one that runs is asked to end, and one that has ended stays',
+		'cancelling ends a queued job at once, requests the end of a running one and does not change an ended one',
 		async (t, db, clock) => {
 			const { jobs } = db;
 			const ada = await userOf(db, 'ada');
@@ -238,7 +238,7 @@ export function jobRules(rule: Rule): void {
 			await jobs.add(jobOf('waits', ada), most);
 			await jobs.add(jobOf('other', ada), most);
 			clock.now += second;
-			for (const id of ['runs', 'waits', 'nobody’s']) await jobs.cancel(id);
+			for (const id of ['runs', 'waits', 'unknown']) await jobs.cancel(id);
 			t.like(await jobs.find('waits'), { status: 'cancelled', endTime: clock.now });
 			t.like(await jobs.find('runs'), { status: 'processing', endTime: null });
 			t.true((await jobs.held(leaseMs))[0]?.isCancelRequested);
@@ -248,14 +248,14 @@ export function jobRules(rule: Rule): void {
 			await jobs.cancel('runs');
 			t.like(await jobs.find('runs'), { status: 'cancelled', error: 'Copied 2 of 3.' });
 			t.true(await jobs.retry('waits', most));
-			t.false(await jobs.retry('waits', most), 'it waits');
-			t.false(await jobs.retry('nobody’s', most));
+			t.false(await jobs.retry('waits', most), 'it is queued already');
+			t.false(await jobs.retry('unknown', most));
 			t.is((await jobs.find('waits'))?.status, 'queued');
 		},
 	);
 
 	rule(
-		'a job that is cancelled and has saved something waits before all others to be cleared up, and is cancelled if it is asked again',
+		'a cancelled job with a checkpoint is queued first for its cleanup, and ended if it is cancelled again',
 		async (t, db, clock) => {
 			const { jobs } = db;
 			const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
@@ -291,7 +291,7 @@ export function jobRules(rule: Rule): void {
 		},
 	);
 
-	rule('users are served round robin, however many jobs they have and whoever came first', async (t, db, clock) => {
+	rule('users are served round robin, whatever the number and order of their jobs', async (t, db, clock) => {
 		const { jobs } = db;
 		const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
 		const add = async (id: string, userId: string) => {
@@ -322,7 +322,7 @@ export function jobRules(rule: Rule): void {
 		t.is((await jobs.next('convert'))?.id, 'else');
 	});
 
-	rule('the jobs of a user and kind are limited, also when many are started at once', async (t, db) => {
+	rule('the unfinished jobs of a user and kind are limited, also when they are added concurrently', async (t, db) => {
 		const { jobs } = db;
 		const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
 		const few = { ...most, jobs: 3 };
@@ -340,25 +340,28 @@ export function jobRules(rule: Rule): void {
 		await refuses(t, 'rateLimited', () => jobs.retry(run.id, few));
 	});
 
-	rule('the stored bytes of a user’s jobs are limited; ended jobs make room', async (t, db) => {
-		const { jobs } = db;
-		const ada = await userOf(db, 'ada');
-		const input = JSON.stringify('x'.repeat(398));
-		await jobs.add(jobOf('one', ada, { input }), most);
-		const run = await begin(t, jobs, 'copy#0');
-		t.true(await jobs.checkpoint(run, leaseMs, JSON.stringify('ä'.repeat(99))));
-		await jobs.add(jobOf('two', ada, { input }), most);
-		await refuses(t, 'rateLimited', () => jobs.add(jobOf('three', ada), most));
-		await jobs.end(run, { status: 'failed', error: null });
-		t.true((await jobs.find('one'))?.hasInput);
-		await jobs.add(jobOf('three', ada), most);
-		t.false((await jobs.find('one'))?.hasInput);
-		t.is(await jobs.input('one'), undefined);
-		t.false(await jobs.retry('one', most));
-		t.true((await jobs.find('two'))?.hasInput);
-	});
+	rule(
+		'the stored bytes of a user’s jobs are limited, and inputs of ended jobs are removed to make room',
+		async (t, db) => {
+			const { jobs } = db;
+			const ada = await userOf(db, 'ada');
+			const input = JSON.stringify('x'.repeat(398));
+			await jobs.add(jobOf('one', ada, { input }), most);
+			const run = await begin(t, jobs, 'copy#0');
+			t.true(await jobs.checkpoint(run, leaseMs, JSON.stringify('ä'.repeat(99))));
+			await jobs.add(jobOf('two', ada, { input }), most);
+			await refuses(t, 'rateLimited', () => jobs.add(jobOf('three', ada), most));
+			await jobs.end(run, { status: 'failed', error: null });
+			t.true((await jobs.find('one'))?.hasInput);
+			await jobs.add(jobOf('three', ada), most);
+			t.false((await jobs.find('one'))?.hasInput);
+			t.is(await jobs.input('one'), undefined);
+			t.false(await jobs.retry('one', most));
+			t.true((await jobs.find('two'))?.hasInput);
+		},
+	);
 
-	rule('jobs are listed by user or all, the newest first, those that ended up to a bound', async (t, db, clock) => {
+	rule('jobs are listed by user or in all, the newest first, with at most so many ended ones', async (t, db, clock) => {
 		const { jobs } = db;
 		const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
 		for (const id of ['one', 'two', 'three', 'four']) {
@@ -375,10 +378,10 @@ export function jobRules(rule: Rule): void {
 		t.deepEqual(await ids(10, ada), ['four', 'three', 'two', 'one']);
 		t.deepEqual(await ids(2, ada), ['four', 'three', 'two']);
 		t.deepEqual(await ids(10), ['his', 'four', 'three', 'two', 'one']);
-		t.deepEqual(await ids(10, 'nobody'), []);
+		t.deepEqual(await ids(10, 'unknown'), []);
 	});
 
-	rule('recent changes are listed, whichever field they were made in', async (t, db, clock) => {
+	rule('recently changed jobs are listed, whichever field has changed', async (t, db, clock) => {
 		const { jobs } = db;
 		const ada = await userOf(db, 'ada');
 		const changed = async () => {
@@ -403,7 +406,7 @@ export function jobRules(rule: Rule): void {
 	});
 
 	rule(
-		'old jobs are forgotten, and those of a user beyond the latest; what has not ended stays',
+		'sweeping removes old jobs and those of a user beyond the latest, except unfinished ones',
 		async (t, db, clock) => {
 			const { jobs } = db;
 			const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
@@ -432,7 +435,7 @@ export function jobRules(rule: Rule): void {
 		},
 	);
 
-	rule('the jobs of a user who is disabled or removed are cancelled', async (t, db) => {
+	rule('the jobs of a disabled or removed user are cancelled, and new ones are refused', async (t, db) => {
 		const { jobs, users } = db;
 		for (const name of ['ada', 'bob']) {
 			const id = await userOf(db, name);

@@ -2,7 +2,7 @@ import { hostileTexts, type Rule, second } from './rules.js';
 
 /** A key-value store whose values expire. */
 export function keyValueRules(rule: Rule): void {
-	rule('a value is the one set last, until it expires', async (t, { keyValues, sweepKeyValues }, clock) => {
+	rule('a key has the value that was set last, until it expires', async (t, { keyValues, sweepKeyValues }, clock) => {
 		const tickets = keyValues('tickets');
 		t.is(await tickets.get('one'), undefined);
 		await tickets.set('one', { files: ['ä', '😀'], size: 2 ** 40 }, 60 * second);
@@ -17,7 +17,7 @@ export function keyValueRules(rule: Rule): void {
 		t.is(await tickets.get('two'), 'text');
 	});
 
-	rule('scopes and keys of values are distinguished', async (t, { keyValues }) => {
+	rule('values of different scopes and keys are distinct', async (t, { keyValues }) => {
 		const tickets = keyValues('tickets');
 		for (const key of hostileTexts) await tickets.set(key, key, 60 * second);
 		for (const key of hostileTexts) t.is(await tickets.get(key), key);
@@ -26,7 +26,7 @@ export function keyValueRules(rule: Rule): void {
 		t.is(await tickets.get('alice'), 'alice');
 	});
 
-	rule('of many concurrent removals of one value, one succeeds', async (t, { keyValues }) => {
+	rule('only one of many concurrent removals of a value succeeds', async (t, { keyValues }) => {
 		const tickets = keyValues('tickets');
 		await tickets.set('key', 1, 60 * second);
 		const removed = await Promise.all(Array.from({ length: 8 }, () => tickets.remove('key')));
@@ -34,7 +34,7 @@ export function keyValueRules(rule: Rule): void {
 		t.is(await tickets.get('key'), undefined);
 	});
 
-	rule('many values are written and read at once', async (t, { keyValues }) => {
+	rule('many values are written and read with one call', async (t, { keyValues }) => {
 		const sums = keyValues('sums');
 		const values = new Map(Array.from({ length: 1000 }, (_, index) => [`file ${index}`, index]));
 		await sums.setMany(values, 60 * second);

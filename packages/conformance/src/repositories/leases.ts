@@ -5,17 +5,17 @@ import { day, hostileTexts, type Rule, second } from './rules.js';
 const leaseMs = 10 * second;
 const hour = 60 * 60 * second;
 
-async function taken(t: ExecutionContext, leases: LeaseStore, name: string, holder: string): Promise<TakenLease> {
+async function takeLease(t: ExecutionContext, leases: LeaseStore, name: string, holder: string): Promise<TakenLease> {
 	const lease = await leases.take(name, holder, leaseMs);
 	t.like(lease, { name, holder });
-	if (lease === undefined) throw new Error('somebody has it');
+	if (lease === undefined) throw new Error('The lease is held by another holder.');
 	return lease;
 }
 
 /** Exclusive rights of one process at a time. */
 export function leaseRules(rule: Rule): void {
 	rule(
-		'of many concurrent attempts to take a lease, one succeeds, be it new, released or expired',
+		'only one of many concurrent attempts to take a lease succeeds, whether it is new, released or expired',
 		async (t, { leases }, clock) => {
 			let last: LeaseKey | undefined;
 			for (const before of ['new', 'released', 'expired'] as const) {
@@ -26,7 +26,7 @@ export function leaseRules(rule: Rule): void {
 				);
 				const [lease, ...others] = takes.filter((take) => take !== undefined);
 				t.deepEqual(others, [], before);
-				if (lease === undefined) throw new Error('nobody got it');
+				if (lease === undefined) throw new Error('No attempt succeeded.');
 				t.like(await leases.find('name'), { holder: lease.holder, epoch: lease.epoch, isAsked: false });
 				t.is(lease.hasLapsed, before === 'expired');
 				t.true(lease.epoch > (last?.epoch ?? 0));
@@ -36,29 +36,29 @@ export function leaseRules(rule: Rule): void {
 	);
 
 	rule('a lease is held under its own name only', async (t, { leases }) => {
-		await taken(t, leases, 'alice', 'one');
+		await takeLease(t, leases, 'alice', 'one');
 		for (const name of hostileTexts.filter((text) => text !== 'alice')) {
 			t.is(await leases.find(name), undefined, name);
 			t.false(await leases.ask(name));
 		}
-		for (const name of hostileTexts.filter((text) => text !== 'alice')) await taken(t, leases, name, 'two');
+		for (const name of hostileTexts.filter((text) => text !== 'alice')) await takeLease(t, leases, name, 'two');
 		t.is((await leases.find('alice'))?.holder, 'one');
 		await t.throwsAsync(async () => leases.take('x'.repeat(5), 'one', hour + 1));
 	});
 
-	rule('a lease that is renewed holds, and one that is not may be taken', async (t, { leases }, clock) => {
-		const lease = await taken(t, leases, 'name', 'one');
+	rule('a renewed lease is kept, and an expired one may be taken', async (t, { leases }, clock) => {
+		const lease = await takeLease(t, leases, 'name', 'one');
 		clock.now += 8 * second;
 		t.is(await leases.renew(lease, leaseMs), 'kept');
 		clock.now += 8 * second;
 		t.is(await leases.take('name', 'two', leaseMs), undefined);
 		t.is((await leases.find('name'))?.epoch, lease.epoch);
 		clock.now += 3 * second;
-		t.is(await leases.renew(lease, leaseMs), 'kept', 'it was not taken meanwhile');
+		t.is(await leases.renew(lease, leaseMs), 'kept', 'an expired lease that was not taken is renewed');
 		clock.now += leaseMs + second;
 		t.is(await leases.find('name'), undefined);
 		t.false(await leases.ask('name'));
-		const next = await taken(t, leases, 'name', 'two');
+		const next = await takeLease(t, leases, 'name', 'two');
 		t.true(next.epoch > lease.epoch);
 		t.is(await leases.renew(lease, leaseMs), 'lost');
 		await leases.release(lease);
@@ -66,68 +66,74 @@ export function leaseRules(rule: Rule): void {
 		t.is(await leases.renew(next, leaseMs), 'kept');
 	});
 
-	rule('one that was released is free at once, and is not renewed any more', async (t, { leases }) => {
-		const lease = await taken(t, leases, 'name', 'one');
+	rule('a released lease is free at once and cannot be renewed', async (t, { leases }) => {
+		const lease = await takeLease(t, leases, 'name', 'one');
 		await leases.release(lease);
 		t.is(await leases.find('name'), undefined);
 		t.is(await leases.renew(lease, leaseMs), 'lost');
-		const next = await taken(t, leases, 'name', 'one');
+		const next = await takeLease(t, leases, 'name', 'one');
 		t.true(next.epoch > lease.epoch);
 		await leases.release(lease);
 		t.is((await leases.find('name'))?.epoch, next.epoch);
 	});
 
-	rule('a lease that is taken away is lost to its holder and free for others', async (t, { leases }) => {
+	rule('a revoked lease is lost to its holder and free for others', async (t, { leases }) => {
 		await leases.revoke('name');
-		const lease = await taken(t, leases, 'name', 'one');
+		const lease = await takeLease(t, leases, 'name', 'one');
 		await leases.revoke('another');
 		t.is(await leases.renew(lease, leaseMs), 'kept');
 		await leases.revoke('name');
 		t.is(await leases.renew(lease, leaseMs), 'lost');
-		t.false((await taken(t, leases, 'name', 'two')).hasLapsed);
+		t.false((await takeLease(t, leases, 'name', 'two')).hasLapsed);
 	});
 
-	rule('a holder finds that its lease was requested, and no other holder does', async (t, { leases }, clock) => {
+	rule('a renewal reports that the lease was requested, but not to a later holder', async (t, { leases }, clock) => {
 		t.false(await leases.ask('name'));
-		const lease = await taken(t, leases, 'name', 'one');
+		const lease = await takeLease(t, leases, 'name', 'one');
 		t.is(await leases.renew(lease, leaseMs), 'kept');
 		t.true(await leases.ask('name'));
 		t.is(await leases.renew(lease, leaseMs), 'asked');
-		t.is(await leases.renew(lease, leaseMs), 'asked', 'it stays asked');
+		t.is(await leases.renew(lease, leaseMs), 'asked', 'the request is kept');
 		t.true((await leases.find('name'))?.isAsked);
 		clock.now += leaseMs + second;
-		const next = await taken(t, leases, 'name', 'two');
+		const next = await takeLease(t, leases, 'name', 'two');
 		t.is(await leases.renew(next, leaseMs), 'kept');
 	});
 
-	rule('the lease of a process that has ended can be taken at once, and no other one', async (t, { leases }) => {
-		const lease = await taken(t, leases, 'name', 'one');
-		for (const other of [
-			{ ...lease, epoch: lease.epoch - 1 },
-			{ ...lease, holder: 'three' },
-		])
-			t.is(await leases.take('name', 'two', leaseMs, other), undefined);
-		const takes = await Promise.all(['two', 'three'].map((holder) => leases.take('name', holder, leaseMs, lease)));
-		t.is(takes.filter((take) => take?.hasLapsed).length, 1);
-		t.is(await leases.renew(lease, leaseMs), 'lost');
-	});
+	rule(
+		'the lease of a process that has ended is taken at once if its holder and epoch are given',
+		async (t, { leases }) => {
+			const lease = await takeLease(t, leases, 'name', 'one');
+			for (const other of [
+				{ ...lease, epoch: lease.epoch - 1 },
+				{ ...lease, holder: 'three' },
+			])
+				t.is(await leases.take('name', 'two', leaseMs, other), undefined);
+			const takes = await Promise.all(['two', 'three'].map((holder) => leases.take('name', holder, leaseMs, lease)));
+			t.is(takes.filter((take) => take?.hasLapsed).length, 1);
+			t.is(await leases.renew(lease, leaseMs), 'lost');
+		},
+	);
 
-	rule('a lease that was taken while the clock was wrong by years is free', async (t, { leases }, clock) => {
-		clock.now += 400 * day;
-		const wrong = await taken(t, leases, 'name', 'one');
-		clock.now -= 400 * day;
-		t.is(await leases.find('name'), undefined);
-		t.true((await taken(t, leases, 'name', 'two')).epoch > wrong.epoch);
-	});
+	rule(
+		'a lease that was taken while the clock was years ahead is free once the clock is corrected',
+		async (t, { leases }, clock) => {
+			clock.now += 400 * day;
+			const wrong = await takeLease(t, leases, 'name', 'one');
+			clock.now -= 400 * day;
+			t.is(await leases.find('name'), undefined);
+			t.true((await takeLease(t, leases, 'name', 'two')).epoch > wrong.epoch);
+		},
+	);
 
-	rule('sweeping removes ended leases, keeps held ones, and epochs continue', async (t, { leases }, clock) => {
-		const ended = await taken(t, leases, 'ended', 'one');
+	rule('sweeping removes ended leases and keeps held ones, and epochs keep growing', async (t, { leases }, clock) => {
+		const ended = await takeLease(t, leases, 'ended', 'one');
 		clock.now += hour;
-		const held = await taken(t, leases, 'held', 'one');
+		const held = await takeLease(t, leases, 'held', 'one');
 		t.is(await leases.sweep(), 1);
 		t.is(await leases.sweep(), 0);
 		t.is((await leases.find('held'))?.epoch, held.epoch);
-		t.true((await taken(t, leases, 'ended', 'one')).epoch > ended.epoch);
+		t.true((await takeLease(t, leases, 'ended', 'one')).epoch > ended.epoch);
 		t.is(await leases.renew(ended, leaseMs), 'lost');
 	});
 }

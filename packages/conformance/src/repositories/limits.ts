@@ -2,7 +2,7 @@ import { hostileTexts, type Rule, second } from './rules.js';
 
 /** Counts of attempts in a window. */
 export function limitRules(rule: Rule): void {
-	rule('tries are counted in a window that begins with the first', async (t, { limits }) => {
+	rule('hits are counted in a window that begins with the first one', async (t, { limits }) => {
 		t.deepEqual(await limits.hit('key', 60 * second, 1000), { count: 1, endsAt: 61_000 });
 		t.deepEqual(await limits.hit('key', 60 * second, 30_000), { count: 2, endsAt: 61_000 });
 		t.deepEqual(await limits.hit('Key', 60 * second, 30_000), { count: 1, endsAt: 90_000 });
@@ -10,7 +10,7 @@ export function limitRules(rule: Rule): void {
 		t.deepEqual(await limits.hit('key', 60 * second, 61_000), { count: 1, endsAt: 121_000 });
 	});
 
-	rule('of many tries at once each is counted', async (t, { limits }) => {
+	rule('many concurrent hits are all counted', async (t, { limits }) => {
 		const results = await Promise.all(Array.from({ length: 40 }, () => limits.hit('key', 60 * second, 1000)));
 		const counts = results.map((result) => result.count).sort((a, b) => a - b);
 		t.deepEqual(
@@ -20,16 +20,16 @@ export function limitRules(rule: Rule): void {
 	});
 
 	rule(
-		'a window that was begun while the clock was years ahead is over when that is put right',
+		'a window that began while the clock was years ahead is over once the clock is corrected',
 		async (t, { limits }) => {
 			const year = 365 * 24 * 60 * 60 * second;
 			for (let times = 0; times < 3; times++) await limits.hit('key', 60 * second, year);
 			t.deepEqual(await limits.hit('key', 60 * second, 1000), { count: 1, endsAt: 61_000 });
-			t.is((await limits.hit('key', 60 * second, 0)).count, 2, 'clocks of two machines differ a little');
+			t.is((await limits.hit('key', 60 * second, 0)).count, 2, 'small differences between clocks do not end a window');
 		},
 	);
 
-	rule('a try that was taken back does not count', async (t, { limits }) => {
+	rule('a released hit does not count', async (t, { limits }) => {
 		await limits.release('key');
 		await limits.hit('key', 60 * second, 1000);
 		await limits.hit('key', 60 * second, 1000);
@@ -39,35 +39,35 @@ export function limitRules(rule: Rule): void {
 		t.deepEqual(await limits.hit('key', 60 * second, 3000), { count: 1, endsAt: 61_000 });
 	});
 
-	rule('tries under several keys are counted and taken back together', async (t, { limits }) => {
+	rule('hits of several keys are counted and released together', async (t, { limits }) => {
 		await limits.hit('b', 60 * second, 1000);
-		const tries = [
+		const hits = [
 			{ key: 'c', windowMs: 30 * second },
 			{ key: 'a', windowMs: 60 * second },
 			{ key: 'b', windowMs: 5 * second },
 		];
-		t.deepEqual(await limits.hitEach(tries, 2000), [
+		t.deepEqual(await limits.hitEach(hits, 2000), [
 			{ count: 1, endsAt: 32_000 },
 			{ count: 1, endsAt: 62_000 },
 			{ count: 2, endsAt: 61_000 },
 		]);
-		await limits.releaseEach(['a', 'b', 'nobody']);
+		await limits.releaseEach(['a', 'b', 'unknown']);
 		t.deepEqual(
-			(await limits.hitEach(tries, 3000)).map(({ count }) => count),
+			(await limits.hitEach(hits, 3000)).map(({ count }) => count),
 			[2, 1, 2],
 		);
 		t.deepEqual(await limits.hitEach([], 3000), []);
 		await limits.releaseEach([]);
 	});
 
-	rule('of many tries under the same keys at once each is counted', async (t, { limits }) => {
+	rule('many concurrent hits of the same keys are all counted', async (t, { limits }) => {
 		const keys = ['a', 'b', 'c'].map((key) => ({ key, windowMs: 60 * second }));
 		const orders = [keys, [...keys].reverse()];
 		await Promise.all(
 			Array.from({ length: 40 }, async (_, n) => {
-				const tries = orders[n % 2] ?? [];
-				await limits.hitEach(tries, 1000);
-				if (n < 10) await limits.releaseEach(tries.map(({ key }) => key));
+				const hits = orders[n % 2] ?? [];
+				await limits.hitEach(hits, 1000);
+				if (n < 10) await limits.releaseEach(hits.map(({ key }) => key));
 			}),
 		);
 		t.deepEqual(
@@ -76,7 +76,7 @@ export function limitRules(rule: Rule): void {
 		);
 	});
 
-	rule('large amounts are counted and taken back', async (t, { limits }) => {
+	rule('large amounts are counted and released', async (t, { limits }) => {
 		const terabyte = 2 ** 40;
 		t.deepEqual(await limits.hit('key', 60 * second, 1000, terabyte), { count: terabyte, endsAt: 61_000 });
 		t.is((await limits.hit('key', 60 * second, 2000, 5)).count, terabyte + 5);
@@ -85,7 +85,7 @@ export function limitRules(rule: Rule): void {
 		t.is((await limits.hit('key', 60 * second, 61_000, 7)).count, 7);
 	});
 
-	rule('several amounts are counted together or not at all', async (t, { limits }) => {
+	rule('either all of several amounts are counted or none', async (t, { limits }) => {
 		await limits.hit('b', 60 * second, 1000, 5);
 		const hits = ['c', 'b', 'a'].map((key) => ({ key, amount: 2, most: 50 }));
 		t.is(await limits.hitAll(hits, 60 * second, 2000), undefined);
@@ -97,8 +97,8 @@ export function limitRules(rule: Rule): void {
 			]),
 		);
 		t.is((await limits.find(['b'], 61_000)).size, 0);
-		const turned = (n: number) => (n % 2 === 0 ? hits : hits.toReversed());
-		await Promise.all(Array.from({ length: 20 }, (_, n) => limits.hitAll(turned(n), 60 * second, 2000)));
+		const ordered = (n: number) => (n % 2 === 0 ? hits : hits.toReversed());
+		await Promise.all(Array.from({ length: 20 }, (_, n) => limits.hitAll(ordered(n), 60 * second, 2000)));
 		t.is((await limits.find(['a'], 2000)).get('a')?.count, 42);
 		const refused = await limits.hitAll([...hits, { key: 'd', amount: 60, most: 50 }], 60 * second, 2000);
 		t.deepEqual(refused, { key: 'd', endsAt: 62_000 });
@@ -109,7 +109,7 @@ export function limitRules(rule: Rule): void {
 		]);
 	});
 
-	rule('any text is a key of its own', async (t, { limits }) => {
+	rule('any two different texts are different keys', async (t, { limits }) => {
 		const keys = [...hostileTexts, 'a'.repeat(100_000), `${'a'.repeat(99_999)}b`, 'a\0b', 'a\0c', ''];
 		for (const key of keys) t.is((await limits.hit(key, 60 * second, 1000)).count, 1, key.slice(0, 40));
 	});

@@ -40,7 +40,7 @@ export function linkRules(rule: Rule): void {
 		t.truthy(await links.find('hash of a'));
 	});
 
-	rule('links go with their owner, and need one', async (t, { users, links }) => {
+	rule('removing a user removes their links, and a link needs an existing user', async (t, { users, links }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		await links.add(linkOf(alice, 'a'));
 		await users.remove(alice.id);
@@ -65,7 +65,7 @@ export function linkRules(rule: Rule): void {
 		const namesOf = async (ownerId?: string) => (await links.list(ownerId)).map(({ path }) => String(path));
 		t.deepEqual(await namesOf(), ['three', 'two', 'one']);
 		t.deepEqual(await namesOf(alice.id), ['three', 'one']);
-		t.deepEqual(await namesOf('nobody'), []);
+		t.deepEqual(await namesOf('unknown'), []);
 	});
 
 	rule('a planned path is kept beside the old one until the move is confirmed', async (t, { users, links }) => {
@@ -86,29 +86,29 @@ export function linkRules(rule: Rule): void {
 		await links.settle(new Map([[one.id, parsePath('b/one')]]));
 		t.deepEqual(await pathsOf('hash of a/one'), ['b/one', 'undefined']);
 		await links.adopt(two.id, parsePath('c/two'));
-		t.deepEqual(await pathsOf('hash of a/two'), ['a/2', 'b/two'], 'that is not the plan any more');
+		t.deepEqual(await pathsOf('hash of a/two'), ['a/2', 'b/two'], 'a path that is not the planned one is not adopted');
 		await links.adopt(two.id, parsePath('b/two'));
 		t.deepEqual(await pathsOf('hash of a/two'), ['b/two', 'undefined']);
 	});
 
-	rule('of many downloads at once each is counted', async (t, { users, links }) => {
+	rule('many concurrent downloads of a link are all counted', async (t, { users, links }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const { id } = await links.add(linkOf(alice, 'a'));
 		await Promise.all(Array.from({ length: 20 }, () => links.countDownload(id)));
 		t.is((await links.find('hash of a'))?.downloads, 20);
 	});
 
-	rule('a link that has ended stays so', async (t, { users, links }) => {
+	rule('an ended link is found as ended', async (t, { users, links }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const { id } = await links.add(linkOf(alice, 'a'));
 		await links.end(id);
 		t.true((await links.find('hash of a'))?.isEnded);
 	});
 
-	rule('links are removed by id, and only by their owner where one is named', async (t, { users, links }) => {
+	rule('links are removed by id, and only those of the owner if one is given', async (t, { users, links }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const { id } = await links.add(linkOf(alice, 'a'));
-		t.is(await links.remove([id], 'somebody else'), 0);
+		t.is(await links.remove([id], 'another user'), 0);
 		t.is(await links.remove([], alice.id), 0);
 		const thousands = Array.from({ length: 70_000 }, (_, n) => String(n));
 		t.is(await links.remove([...thousands, id, 'another'], alice.id), 1);

@@ -5,7 +5,7 @@ import { type Rule, refuses, second } from './rules.js';
 export function rootRules(rule: Rule): void {
 	const root = (name: string) => ({ name, rootId: `id of ${name}`, driver: 'local', location: `/mnt/${name}` });
 
-	rule('storage roots are listed in the order in which they came', async (t, { roots }, clock) => {
+	rule('storage roots are listed in the order in which they were added', async (t, { roots }, clock) => {
 		t.deepEqual(await roots.list(), []);
 		await roots.add({ ...root('local'), location: null });
 		clock.now += second;
@@ -19,7 +19,7 @@ export function rootRules(rule: Rule): void {
 		t.is((await roots.list()).length, 3, 'names are case-sensitive');
 	});
 
-	rule('one storage root at a time is the default one', async (t, { roots }) => {
+	rule('at most one storage root is the default one', async (t, { roots }) => {
 		for (const name of ['a', 'b', 'c']) await roots.add(root(name));
 		const defaults = async () => (await roots.list()).filter(({ isDefault }) => isDefault).map(({ name }) => name);
 		await roots.setDefault('b');
@@ -32,7 +32,7 @@ export function rootRules(rule: Rule): void {
 		t.is((await defaults()).length, 1);
 	});
 
-	rule('a storage root is renamed, and its homes stay with it', async (t, { roots, homes }) => {
+	rule('a renamed storage root keeps its homes', async (t, { roots, homes }) => {
 		await roots.add(root('disk'));
 		await homes.set('ada', 'id of disk');
 		await roots.add(root('other'));
@@ -46,7 +46,7 @@ export function rootRules(rule: Rule): void {
 		t.deepEqual(await homes.list('id of disk'), ['ada']);
 	});
 
-	rule('a storage root lies elsewhere from now on, unless it is where it is configured', async (t, { roots }) => {
+	rule('a storage root is relocated, unless its location is configured', async (t, { roots }) => {
 		await roots.add({ ...root('local'), location: null });
 		for (const name of ['disk', 'other']) await roots.add(root(name));
 		for (const location of ['/media/disk', '/media/disk', '/mnt/other']) await roots.relocate('id of disk', location);
@@ -59,7 +59,7 @@ export function rootRules(rule: Rule): void {
 		]);
 	});
 
-	rule('a storage root goes only once no home lies on it', async (t, { roots, homes }) => {
+	rule('a storage root is removed only once no home is on it', async (t, { roots, homes }) => {
 		await roots.add(root('disk'));
 		await homes.set('ada', 'id of disk');
 		await refuses(t, 'conflict', () => roots.remove('disk'));
@@ -67,7 +67,7 @@ export function rootRules(rule: Rule): void {
 		await homes.set('ada', 'elsewhere');
 		await homes.set('bob', 'id of disk');
 		await homes.forget('ada', 'id of disk');
-		t.is(await homes.find('ada'), 'elsewhere', 'it lies on another root by now');
+		t.is(await homes.find('ada'), 'elsewhere', 'it is on another root');
 		await homes.forget('bob', 'id of disk');
 		t.is(await homes.find('bob'), undefined);
 		await roots.remove('disk');
@@ -75,7 +75,7 @@ export function rootRules(rule: Rule): void {
 		await refuses(t, 'notFound', () => roots.remove('disk'));
 	});
 
-	rule('a home gets one place, also when several ask at once', async (t, { homes }) => {
+	rule('a home gets one root, also with concurrent requests', async (t, { homes }) => {
 		t.is(await homes.find('ada'), undefined);
 		const places = await Promise.all(['one', 'two', 'three', 'four'].map((rootId) => homes.place('ada', rootId)));
 		t.is(new Set(places).size, 1);
@@ -89,56 +89,62 @@ export function rootRules(rule: Rule): void {
 		t.deepEqual(await homes.list('one'), []);
 	});
 
-	rule('a home on its way is known as long as its job has not ended', async (t, { homes, jobs, users }) => {
-		const job = await moveJob({ jobs, users }, 'one');
-		const move = { name: 'ada', jobId: job, runId: 'run' };
-		await homes.set('ada', 'old');
-		t.deepEqual(await homes.look('ada'), { rootId: 'old', move: undefined });
-		await homes.beginMove(move);
-		t.deepEqual(await homes.look('ada'), { rootId: 'old', move: { ...move, isFrozen: false } });
-		t.true(await homes.freeze('run', true));
-		t.deepEqual(await homes.moves(), [{ ...move, isFrozen: true }]);
-		await refuses(t, 'conflict', async () => homes.beginMove({ name: 'ada', jobId: 'other', runId: 'other' }));
-		await jobs.cancel(job);
-		t.deepEqual(await homes.moves(), []);
-		t.is((await homes.look('ada')).move, undefined);
-		await homes.beginMove({ name: 'ada', jobId: 'other', runId: 'other' });
-	});
+	rule(
+		'the move of a home is listed, and excludes others, until its job has ended',
+		async (t, { homes, jobs, users }) => {
+			const job = await moveJob({ jobs, users }, 'one');
+			const move = { name: 'ada', jobId: job, runId: 'run' };
+			await homes.set('ada', 'old');
+			t.deepEqual(await homes.look('ada'), { rootId: 'old', move: undefined });
+			await homes.beginMove(move);
+			t.deepEqual(await homes.look('ada'), { rootId: 'old', move: { ...move, isFrozen: false } });
+			t.true(await homes.freeze('run', true));
+			t.deepEqual(await homes.moves(), [{ ...move, isFrozen: true }]);
+			await refuses(t, 'conflict', async () => homes.beginMove({ name: 'ada', jobId: 'other', runId: 'other' }));
+			await jobs.cancel(job);
+			t.deepEqual(await homes.moves(), []);
+			t.is((await homes.look('ada')).move, undefined);
+			await homes.beginMove({ name: 'ada', jobId: 'other', runId: 'other' });
+		},
+	);
 
-	rule('a home is switched by the run that has frozen it, with its links, and by no earlier one', async (t, db) => {
-		const { homes, links, users } = db;
-		const jobId = await moveJob(db, 'one');
-		const [ada] = await users.list();
-		const link = { ownerId: String(ada?.id), path: 'a' as never, expiresAt: Date.UTC(2031, 0, 1) };
-		const [first, second] = [
-			await links.add({ ...link, tokenHash: '1', itemId: 'old 1' }),
-			await links.add({ ...link, tokenHash: '2', itemId: 'old 2' }),
-		];
-		await homes.beginMove({ name: 'ada', jobId, runId: 'earlier' });
-		await homes.freeze('earlier', true);
-		await homes.beginMove({ name: 'ada', jobId, runId: 'run' });
-		const rebound = [
-			{ id: first.id, seenItemId: 'old 1', itemId: 'new 1' },
-			{ id: second.id, seenItemId: 'another', itemId: 'new 2' },
-		];
-		t.false(await homes.freeze('earlier', true));
-		t.false(await homes.switchRoot('earlier', 'new', rebound));
-		t.false(await homes.switchRoot('run', 'new', rebound), 'it is not frozen');
-		t.is(await homes.find('ada'), undefined);
-		await homes.freeze('run', true);
-		t.true(await homes.switchRoot('run', 'new', rebound));
-		t.deepEqual(await homes.look('ada'), {
-			rootId: 'new',
-			move: { name: 'ada', jobId, runId: 'run', isFrozen: false },
-		});
-		t.deepEqual((await links.list()).map(({ itemId }) => itemId).sort(), ['new 1', 'old 2']);
-		await homes.endMove('earlier');
-		t.is((await homes.moves()).length, 1);
-		await homes.endMove('run');
-		t.deepEqual(await homes.moves(), []);
-	});
+	rule(
+		'a home and its links are switched to another root by the run that froze it, not by an earlier run',
+		async (t, db) => {
+			const { homes, links, users } = db;
+			const jobId = await moveJob(db, 'one');
+			const [ada] = await users.list();
+			const link = { ownerId: String(ada?.id), path: 'a' as never, expiresAt: Date.UTC(2031, 0, 1) };
+			const [first, second] = [
+				await links.add({ ...link, tokenHash: '1', itemId: 'old 1' }),
+				await links.add({ ...link, tokenHash: '2', itemId: 'old 2' }),
+			];
+			await homes.beginMove({ name: 'ada', jobId, runId: 'earlier' });
+			await homes.freeze('earlier', true);
+			await homes.beginMove({ name: 'ada', jobId, runId: 'run' });
+			const rebound = [
+				{ id: first.id, seenItemId: 'old 1', itemId: 'new 1' },
+				{ id: second.id, seenItemId: 'another', itemId: 'new 2' },
+			];
+			t.false(await homes.freeze('earlier', true));
+			t.false(await homes.switchRoot('earlier', 'new', rebound));
+			t.false(await homes.switchRoot('run', 'new', rebound), 'it is not frozen');
+			t.is(await homes.find('ada'), undefined);
+			await homes.freeze('run', true);
+			t.true(await homes.switchRoot('run', 'new', rebound));
+			t.deepEqual(await homes.look('ada'), {
+				rootId: 'new',
+				move: { name: 'ada', jobId, runId: 'run', isFrozen: false },
+			});
+			t.deepEqual((await links.list()).map(({ itemId }) => itemId).sort(), ['new 1', 'old 2']);
+			await homes.endMove('earlier');
+			t.is((await homes.moves()).length, 1);
+			await homes.endMove('run');
+			t.deepEqual(await homes.moves(), []);
+		},
+	);
 
-	rule('processes acknowledge a move, and silent ones are recognized', async (t, { homes }, clock) => {
+	rule('processes that acknowledge a move are listed, and silent ones are marked', async (t, { homes }, clock) => {
 		await homes.acknowledge('run', 'one', false);
 		await homes.acknowledge('run', 'two', true);
 		await homes.acknowledge('other', 'one', true);

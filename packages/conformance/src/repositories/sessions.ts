@@ -1,7 +1,7 @@
 import { isFailure } from '@stowage/rules';
 import { day, type Rule, refuses, second } from './rules.js';
 
-/** Who is signed in, and until when. */
+/** Sessions of signed-in users and when they end. */
 export function sessionRules(rule: Rule): void {
 	rule('a session is found with its user', async (t, { users, sessions }, clock) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
@@ -16,22 +16,22 @@ export function sessionRules(rule: Rule): void {
 		t.is(await sessions.find('', clock.now), undefined);
 	});
 
-	rule('of many sessions those that have not ended are found at once', async (t, { users, sessions }, clock) => {
+	rule('findAlive returns those of many sessions that have not ended', async (t, { users, sessions }, clock) => {
 		const [alice, bob] = await Promise.all(['alice', 'bob'].map((username) => users.add({ username, secret: 's' })));
 		if (alice === undefined || bob === undefined) return t.fail();
-		const asked = Array.from({ length: 450 }, (_, index) => `unknown ${index}`);
+		const hashes = Array.from({ length: 450 }, (_, index) => `unknown ${index}`);
 		for (const [idHash, user] of [
 			['a', alice],
 			['b', bob],
 			['c', alice],
 		] as const)
 			await sessions.add(idHash, user);
-		asked.splice(300, 0, 'a', 'b', 'c');
-		t.deepEqual(await sessions.findAlive(asked, clock.now), new Set(['a', 'b', 'c']));
+		hashes.splice(300, 0, 'a', 'b', 'c');
+		t.deepEqual(await sessions.findAlive(hashes, clock.now), new Set(['a', 'b', 'c']));
 		await sessions.remove('c');
 		await users.setDisabled(bob.id, true);
-		t.deepEqual(await sessions.findAlive(asked, clock.now), new Set(['a']));
-		t.deepEqual(await sessions.findAlive(asked, clock.now + 7 * day), new Set());
+		t.deepEqual(await sessions.findAlive(hashes, clock.now), new Set(['a']));
+		t.deepEqual(await sessions.findAlive(hashes, clock.now + 7 * day), new Set());
 		t.deepEqual(await sessions.findAlive([], clock.now), new Set());
 	});
 
@@ -45,7 +45,7 @@ export function sessionRules(rule: Rule): void {
 		t.is(await sessions.find('hash', clock.now + 13 * day), undefined);
 	});
 
-	rule('a session ends after 30 days however busy it is', async (t, { users, sessions }, clock) => {
+	rule('a session ends after 30 days, also when it is in use', async (t, { users, sessions }, clock) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		await sessions.add('hash', alice);
 		for (let days = 1; days < 30; days++) await sessions.touch('hash', clock.now + days * day);
@@ -54,7 +54,7 @@ export function sessionRules(rule: Rule): void {
 	});
 
 	rule(
-		'a session that was begun while the clock was years ahead does not go on for years',
+		'a session that began while the clock was years ahead is not valid until then',
 		async (t, { users, sessions }, clock) => {
 			const alice = await users.add({ username: 'alice', secret: 's' });
 			await sessions.add('hash', alice);
@@ -64,7 +64,7 @@ export function sessionRules(rule: Rule): void {
 		},
 	);
 
-	rule('a session is never seen earlier than it was', async (t, { users, sessions }, clock) => {
+	rule('the last use of a session never moves back', async (t, { users, sessions }, clock) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		await sessions.add('hash', alice);
 		await sessions.touch('hash', clock.now + 2 * second);
@@ -72,41 +72,47 @@ export function sessionRules(rule: Rule): void {
 		t.is((await sessions.find('hash', clock.now))?.session.lastSeenAt, clock.now + 2 * second);
 	});
 
-	rule('a disabled user has no session, and none comes back', async (t, { users, sessions }, clock) => {
-		const alice = await users.add({ username: 'alice', secret: 's' });
-		await sessions.add('before', alice);
-		await users.setDisabled(alice.id, true);
-		t.true((await users.find('alice'))?.isDisabled);
-		t.is(await sessions.find('before', clock.now), undefined);
-		await refuses(t, 'conflict', async () => sessions.add('while', (await users.get(alice.id)) ?? alice));
-		await users.setDisabled(alice.id, true);
-		await users.setDisabled(alice.id, false);
-		t.false((await users.find('alice'))?.isDisabled);
-		t.is(await sessions.find('before', clock.now), undefined);
-	});
-
-	rule('sessions are ended one by one, or all by a new secret', async (t, { users, sessions }, clock) => {
-		const alice = await users.add({ username: 'alice', secret: 's' });
-		const bob = await users.add({ username: 'bob', secret: 's' });
-		for (const hash of ['a1', 'a2', 'a3', 'a4']) await sessions.add(hash, alice);
-		await sessions.add('b1', bob);
-		const living = async () => {
-			const found = await Promise.all(
-				['a1', 'a2', 'a3', 'a4', 'b1'].map(async (hash) => ((await sessions.find(hash, clock.now)) ? hash : '')),
-			);
-			return found.filter(Boolean).join(' ');
-		};
-		await sessions.remove('a1');
-		await sessions.remove('a1');
-		t.is(await living(), 'a2 a3 a4 b1');
-		await users.renewSecret(alice.id, 'same password', 's');
-		t.is(await living(), 'a2 a3 a4 b1');
-		await users.setSecret(alice.id, 'new');
-		t.is(await living(), 'b1');
-	});
+	rule(
+		'disabling a user ends their sessions, and enabling the user restores none',
+		async (t, { users, sessions }, clock) => {
+			const alice = await users.add({ username: 'alice', secret: 's' });
+			await sessions.add('before', alice);
+			await users.setDisabled(alice.id, true);
+			t.true((await users.find('alice'))?.isDisabled);
+			t.is(await sessions.find('before', clock.now), undefined);
+			await refuses(t, 'conflict', async () => sessions.add('while', (await users.get(alice.id)) ?? alice));
+			await users.setDisabled(alice.id, true);
+			await users.setDisabled(alice.id, false);
+			t.false((await users.find('alice'))?.isDisabled);
+			t.is(await sessions.find('before', clock.now), undefined);
+		},
+	);
 
 	rule(
-		'no session that begins with the former generation while the secret changes outlives that',
+		'a session is removed on its own, and all sessions of a user end with a new password',
+		async (t, { users, sessions }, clock) => {
+			const alice = await users.add({ username: 'alice', secret: 's' });
+			const bob = await users.add({ username: 'bob', secret: 's' });
+			for (const hash of ['a1', 'a2', 'a3', 'a4']) await sessions.add(hash, alice);
+			await sessions.add('b1', bob);
+			const living = async () => {
+				const found = await Promise.all(
+					['a1', 'a2', 'a3', 'a4', 'b1'].map(async (hash) => ((await sessions.find(hash, clock.now)) ? hash : '')),
+				);
+				return found.filter(Boolean).join(' ');
+			};
+			await sessions.remove('a1');
+			await sessions.remove('a1');
+			t.is(await living(), 'a2 a3 a4 b1');
+			await users.renewSecret(alice.id, 'same password', 's');
+			t.is(await living(), 'a2 a3 a4 b1');
+			await users.setSecret(alice.id, 'new');
+			t.is(await living(), 'b1');
+		},
+	);
+
+	rule(
+		'no session that begins with the former generation survives a concurrent change of the secret',
 		async (t, { users, sessions }, clock) => {
 			const alice = await users.add({ username: 'alice', secret: 'old' });
 			const begin = (hash: string) => sessions.add(hash, alice).catch((error) => error);
@@ -126,7 +132,7 @@ export function sessionRules(rule: Rule): void {
 	);
 
 	rule(
-		'all sessions but the own one end, which is found before, meanwhile and afterwards',
+		'removing all sessions except the own one keeps that one and ends concurrently added ones',
 		async (t, { users, sessions }, clock) => {
 			const alice = await users.add({ username: 'alice', secret: 's' });
 			for (const hash of ['own', 'other', 'third']) await sessions.add(hash, alice);
@@ -138,28 +144,31 @@ export function sessionRules(rule: Rule): void {
 			for (const hash of ['other', 'third', ...late]) t.is(await sessions.find(hash, clock.now), undefined, hash);
 			t.truthy(await sessions.find('own', clock.now));
 			t.is((await users.get(alice.id))?.generation, alice.generation + 1);
-			t.is(await sessions.removeOf(alice.id, 'other'), 1, 'one that has ended is not kept');
+			t.is(await sessions.removeOf(alice.id, 'other'), 1, 'an ended session is not kept');
 			t.is(await sessions.find('own', clock.now), undefined);
-			await refuses(t, 'notFound', () => sessions.removeOf('nobody'));
+			await refuses(t, 'notFound', () => sessions.removeOf('unknown'));
 		},
 	);
 
-	rule('a user has 100 sessions: one more ends the one unused for longest', async (t, { users, sessions }, clock) => {
-		const alice = await users.add({ username: 'alice', secret: 's' });
-		const bob = await users.add({ username: 'bob', secret: 's' });
-		await sessions.add('bob', bob);
-		const isAlive = async (hash: string) => (await sessions.find(hash, clock.now)) !== undefined;
-		for (let n = 0; n < 100; n++) {
-			await sessions.add(`session ${n}`, alice);
-			clock.now += second;
-		}
-		await sessions.touch('session 0', clock.now);
-		await Promise.all([1, 2, 3].map((n) => sessions.add(`more ${n}`, alice)));
-		const living = await Promise.all(Array.from({ length: 100 }, (_, n) => isAlive(`session ${n}`)));
-		t.deepEqual(living, [true, false, false, false, ...Array(96).fill(true)]);
-		for (const n of [1, 2, 3]) t.true(await isAlive(`more ${n}`));
-		t.true(await isAlive('bob'));
-	});
+	rule(
+		'a user has at most 100 sessions, and one more ends the least recently used one',
+		async (t, { users, sessions }, clock) => {
+			const alice = await users.add({ username: 'alice', secret: 's' });
+			const bob = await users.add({ username: 'bob', secret: 's' });
+			await sessions.add('bob', bob);
+			const isAlive = async (hash: string) => (await sessions.find(hash, clock.now)) !== undefined;
+			for (let n = 0; n < 100; n++) {
+				await sessions.add(`session ${n}`, alice);
+				clock.now += second;
+			}
+			await sessions.touch('session 0', clock.now);
+			await Promise.all([1, 2, 3].map((n) => sessions.add(`more ${n}`, alice)));
+			const living = await Promise.all(Array.from({ length: 100 }, (_, n) => isAlive(`session ${n}`)));
+			t.deepEqual(living, [true, false, false, false, ...Array(96).fill(true)]);
+			for (const n of [1, 2, 3]) t.true(await isAlive(`more ${n}`));
+			t.true(await isAlive('bob'));
+		},
+	);
 
 	rule(
 		'sessions of a user are listed with the client and time of their sign-in',
@@ -190,7 +199,7 @@ export function sessionRules(rule: Rule): void {
 					address: null,
 				},
 			]);
-			t.deepEqual(await sessions.list(alice.id, clock.now + 30 * day), [], 'none that is over');
+			t.deepEqual(await sessions.list(alice.id, clock.now + 30 * day), [], 'no expired session');
 		},
 	);
 
@@ -205,7 +214,7 @@ export function sessionRules(rule: Rule): void {
 		t.deepEqual(await sessions.findAlive(['a', 'b', 'c', 'of bob'], clock.now), new Set(['of bob']));
 	});
 
-	rule('sweeping removes expired sessions and nothing else', async (t, { users, sessions }, clock) => {
+	rule('sweeping removes expired sessions only', async (t, { users, sessions }, clock) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const start = clock.now;
 		await sessions.add('idle', alice);

@@ -2,7 +2,7 @@ import type { UploadRecord } from '@stowage/plugin-api';
 import { isFailure, parsePath } from '@stowage/rules';
 import type { Rule } from './rules.js';
 
-/** A visitor's upload of 100 bytes; 40 of them are there. */
+/** A visitor's upload of 100 bytes, of which 40 are stored. */
 const upload: UploadRecord = {
 	stagedId: 'staged',
 	userId: null,
@@ -42,7 +42,7 @@ export function uploadRules(rule: Rule): void {
 		t.is(await uploads.find('one '), undefined);
 	});
 
-	rule('of many concurrent requests to begin one upload, one succeeds', async (t, { uploads }) => {
+	rule('only one of many concurrent requests to begin an upload succeeds', async (t, { uploads }) => {
 		const results = await Promise.allSettled(
 			Array.from({ length: 8 }, (_, n) => uploads.add('one', { ...upload, name: `${n}` })),
 		);
@@ -52,7 +52,7 @@ export function uploadRules(rule: Rule): void {
 		}
 	});
 
-	rule('an upload comes further and is finished', async (t, { uploads }) => {
+	rule('an upload is advanced, finished and removed', async (t, { uploads }) => {
 		await uploads.add('one', upload);
 		await uploads.add('two', upload);
 		t.true(await uploads.advance('one', 'staged', { offset: 70, touchedAt: 2000, expiresAt: 6000 }));
@@ -66,7 +66,7 @@ export function uploadRules(rule: Rule): void {
 	});
 
 	rule(
-		'an upload that continues with another staged file can’t be changed by the writer of the one before',
+		'an upload that continues in another staged file cannot be changed by the writer of the former one',
 		async (t, { uploads }) => {
 			await uploads.add('one', upload);
 			t.false(await uploads.restage('one', 'other', 'third'));
@@ -94,7 +94,7 @@ export function uploadRules(rule: Rule): void {
 	});
 
 	rule(
-		'of many uploads that visitors of an address begin at once, no more than the limit are begun',
+		'visitors of one address cannot begin more than the limit of uploads, also concurrently',
 		async (t, { uploads }) => {
 			await uploads.add('finished', upload, 2);
 			await uploads.finish('finished', 'staged', 'a.txt');
@@ -111,7 +111,7 @@ export function uploadRules(rule: Rule): void {
 		},
 	);
 
-	rule('the bytes of unfinished uploads are summed, of each user and of visitors', async (t, { uploads }) => {
+	rule('the stored bytes of unfinished uploads are summed, for each user and for visitors', async (t, { uploads }) => {
 		t.deepEqual(await uploads.held(null, []), { bytes: 0, entries: 0 });
 		await uploads.add('one', { ...upload, offset: 40, stagedId: 's1' });
 		await uploads.add('two', { ...upload, offset: 0, stagedId: 's2' });
@@ -124,7 +124,7 @@ export function uploadRules(rule: Rule): void {
 		t.deepEqual(await uploads.held('bob', []), { bytes: 0, entries: 0 });
 	});
 
-	rule('unfinished uploads of a user are listed, the one with the newest bytes first', async (t, { uploads }) => {
+	rule('unfinished uploads of a user are listed, the most recently written one first', async (t, { uploads }) => {
 		const own = { ...upload, userId: 'alice' };
 		await uploads.add('one', { ...own, stagedId: '1', touchedAt: 1 });
 		await uploads.add('two', { ...own, stagedId: '2', touchedAt: 2 });
@@ -138,7 +138,7 @@ export function uploadRules(rule: Rule): void {
 		);
 	});
 
-	rule('an upload can be made to expire later, and not sooner', async (t, { uploads }) => {
+	rule('an upload can be made to expire later, but not sooner', async (t, { uploads }) => {
 		await uploads.add('one', { ...upload, expiresAt: 1000 });
 		await uploads.prolong('one', 5000);
 		t.deepEqual(await uploads.expired(4000, 10), []);

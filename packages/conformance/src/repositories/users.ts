@@ -18,21 +18,21 @@ export function userRules(rule: Rule): void {
 		t.deepEqual(await users.get(added.id), added);
 	});
 
-	rule('a user who was not added is not found', async (t, { users }) => {
+	rule('an unknown user is not found', async (t, { users }) => {
 		await users.add({ username: 'alice', secret: 's' });
 		t.is(await users.find('bob'), undefined);
 		t.is(await users.find(''), undefined);
 		t.is(await users.get('00000000-0000-0000-0000-000000000000'), undefined);
 	});
 
-	rule('a name is found, and taken, without regard to case', async (t, { users }) => {
+	rule('usernames are found and unique without regard to case', async (t, { users }) => {
 		const alice = await users.add({ username: 'Alice', secret: 's' });
 		t.is((await users.find('aLICE'))?.id, alice.id);
 		await refuses(t, 'alreadyExists', () => users.add({ username: 'ALICE', secret: 'other' }));
 		t.is((await users.find('alice'))?.secret, 's');
 	});
 
-	rule('of many concurrent requests for one name, one succeeds', async (t, { users }) => {
+	rule('only one of many concurrent additions of a username succeeds', async (t, { users }) => {
 		const names = ['alice', 'Alice', 'ALICE', 'aLiCe', 'alicE', 'AlIcE', 'alIce', 'ALice'];
 		const results = await Promise.allSettled(names.map((username) => users.add({ username, secret: username })));
 		t.is(results.filter((result) => result.status === 'fulfilled').length, 1);
@@ -51,7 +51,7 @@ export function userRules(rule: Rule): void {
 		);
 	});
 
-	rule('hostile texts are names like any other', async (t, { users }) => {
+	rule('texts with special characters are usernames like any other', async (t, { users }) => {
 		const added = new Map<string, string>();
 		for (const username of hostileTexts) added.set(username, (await users.add({ username, secret: username })).id);
 		for (const [username, id] of added) {
@@ -81,7 +81,7 @@ export function userRules(rule: Rule): void {
 		});
 	}
 
-	rule('a new secret takes the place of the old one', async (t, { users }) => {
+	rule('a new secret replaces the old one', async (t, { users }) => {
 		const alice = await users.add({ username: 'alice', secret: 'old' });
 		const bob = await users.add({ username: 'bob', secret: 'old' });
 		const long = '\\\'"%🔑'.repeat(200);
@@ -90,49 +90,52 @@ export function userRules(rule: Rule): void {
 		t.is((await users.get(bob.id))?.secret, 'old');
 	});
 
-	rule('a secret that was changed meanwhile is left as it is', async (t, { users }) => {
+	rule('a secret is not renewed if it was changed meanwhile', async (t, { users }) => {
 		const alice = await users.add({ username: 'alice', secret: 'old' });
 		await users.renewSecret(alice.id, 'new', 'old');
 		await refuses(t, 'conflict', () => users.renewSecret(alice.id, 'late', 'old'));
 		t.is((await users.get(alice.id))?.secret, 'new');
 	});
 
-	rule('a session begins only for the user as they are', async (t, { users, sessions }, clock) => {
-		const alice = await users.add({ username: 'alice', secret: 'old' });
-		await sessions.add('first', alice);
-		t.is((await sessions.find('first', clock.now))?.user.id, alice.id);
-		const generation = await users.setSecret(alice.id, 'new');
-		t.is((await users.get(alice.id))?.generation, generation);
-		await refuses(t, 'conflict', () => sessions.add('late', alice));
-		await sessions.add('second', { ...alice, generation });
-		t.is((await sessions.find('second', clock.now))?.user.generation, generation);
-		await users.setDisabled(alice.id, true);
-		const disabled = (await users.get(alice.id)) ?? alice;
-		await refuses(t, 'conflict', () => sessions.add('disabled', disabled));
-		await users.setDisabled(alice.id, false);
-		t.is(await sessions.find('second', clock.now), undefined);
-		t.is(await sessions.find('late', clock.now), undefined);
-		t.is(await sessions.find('disabled', clock.now), undefined);
-	});
+	rule(
+		'a session of a disabled user or of an outdated generation is refused',
+		async (t, { users, sessions }, clock) => {
+			const alice = await users.add({ username: 'alice', secret: 'old' });
+			await sessions.add('first', alice);
+			t.is((await sessions.find('first', clock.now))?.user.id, alice.id);
+			const generation = await users.setSecret(alice.id, 'new');
+			t.is((await users.get(alice.id))?.generation, generation);
+			await refuses(t, 'conflict', () => sessions.add('late', alice));
+			await sessions.add('second', { ...alice, generation });
+			t.is((await sessions.find('second', clock.now))?.user.generation, generation);
+			await users.setDisabled(alice.id, true);
+			const disabled = (await users.get(alice.id)) ?? alice;
+			await refuses(t, 'conflict', () => sessions.add('disabled', disabled));
+			await users.setDisabled(alice.id, false);
+			t.is(await sessions.find('second', clock.now), undefined);
+			t.is(await sessions.find('late', clock.now), undefined);
+			t.is(await sessions.find('disabled', clock.now), undefined);
+		},
+	);
 
-	rule('a new secret given for a generation that was seen takes the place of that one only', async (t, { users }) => {
+	rule('only one of several concurrent new secrets for one generation is stored', async (t, { users }) => {
 		const alice = await users.add({ username: 'alice', secret: 'old' });
 		await users.renewSecret(alice.id, 'same password', 'old');
-		const tries = await Promise.allSettled(
+		const results = await Promise.allSettled(
 			['one', 'two', 'three'].map((secret) => users.setSecret(alice.id, secret, alice.generation)),
 		);
-		t.is(tries.filter(({ status }) => status === 'fulfilled').length, 1);
-		for (const each of tries)
+		t.is(results.filter(({ status }) => status === 'fulfilled').length, 1);
+		for (const each of results)
 			if (each.status === 'rejected') t.true(isFailure(each.reason, 'conflict'), String(each.reason));
 		t.regex((await users.get(alice.id))?.secret ?? '', /^(one|two|three)$/);
 	});
 
-	rule('a renamed user keeps all but the name and the sessions', async (t, { users, sessions }, clock) => {
+	rule('a renamed user keeps everything except the name and the sessions', async (t, { users, sessions }, clock) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		await users.add({ username: 'bob', secret: 's' });
 		await sessions.add('hash', alice);
-		const taken = await t.throwsAsync(() => users.rename(alice.id, 'BOB', true));
-		t.true(isFailure(taken, 'alreadyExists'));
+		const refusal = await t.throwsAsync(() => users.rename(alice.id, 'BOB', true));
+		t.true(isFailure(refusal, 'alreadyExists'));
 		t.deepEqual(await users.get(alice.id), alice);
 		t.truthy(await sessions.find('hash', clock.now));
 		await users.rename(alice.id, 'Alicia', true);
@@ -143,14 +146,14 @@ export function userRules(rule: Rule): void {
 		t.deepEqual(await users.get(alice.id), { ...alice, username: 'alicia', generation: 2 });
 	});
 
-	rule('changing an unknown user is refused', async (t, { users, sessions }) => {
-		await refuses(t, 'notFound', () => users.setSecret('nobody', 's'));
-		await refuses(t, 'notFound', () => users.setDisabled('nobody', true));
-		await refuses(t, 'notFound', () => users.changeSettings('nobody', { enablePreview: false }));
-		await refuses(t, 'notFound', () => sessions.add('hash', { id: 'nobody', generation: 0 }));
+	rule('a change of an unknown user is refused', async (t, { users, sessions }) => {
+		await refuses(t, 'notFound', () => users.setSecret('unknown', 's'));
+		await refuses(t, 'notFound', () => users.setDisabled('unknown', true));
+		await refuses(t, 'notFound', () => users.changeSettings('unknown', { enablePreview: false }));
+		await refuses(t, 'notFound', () => sessions.add('hash', { id: 'unknown', generation: 0 }));
 	});
 
-	rule('removing a user takes the sessions and settings along and frees the name', async (t, db, clock) => {
+	rule('removing a user removes their sessions and settings and frees the name', async (t, db, clock) => {
 		const alice = await db.users.add({ username: 'alice', secret: 's' });
 		const bob = await db.users.add({ username: 'bob', secret: 's' });
 		await db.sessions.add('alice-1', alice);
@@ -166,7 +169,7 @@ export function userRules(rule: Rule): void {
 		t.deepEqual(await db.users.settings(again.id), defaultSettings);
 	});
 
-	rule('a quota is the one set last, and the configuration’s until then', async (t, { users }) => {
+	rule('a quota is the one set last, and the configured one until then', async (t, { users }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const bob = await users.add({ username: 'bob', secret: 's' });
 		t.deepEqual(await users.quota(alice.id), { bytes: null, entries: null });
@@ -176,11 +179,11 @@ export function userRules(rule: Rule): void {
 		t.deepEqual(await users.get(alice.id), alice);
 		await users.setQuota(alice.id, { bytes: null, entries: 5 });
 		t.deepEqual(await users.quota(alice.id), { bytes: null, entries: 5 });
-		t.deepEqual(await users.quota('nobody'), { bytes: null, entries: null });
-		await refuses(t, 'notFound', () => users.setQuota('nobody', { bytes: 1, entries: 1 }));
+		t.deepEqual(await users.quota('unknown'), { bytes: null, entries: null });
+		await refuses(t, 'notFound', () => users.setQuota('unknown', { bytes: 1, entries: 1 }));
 	});
 
-	rule('settings are the defaults until they are changed, each on its own', async (t, { users }) => {
+	rule('each setting has its default value until it is changed', async (t, { users }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const bob = await users.add({ username: 'bob', secret: 's' });
 		t.deepEqual(await users.settings(alice.id), defaultSettings);
@@ -197,7 +200,7 @@ export function userRules(rule: Rule): void {
 		t.deepEqual(await users.settings(bob.id), defaultSettings);
 	});
 
-	rule('two changes of settings at once both hold', async (t, { users }) => {
+	rule('two concurrent changes of different settings are both stored', async (t, { users }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const wanted = {
 			enablePreview: !defaultSettings.enablePreview,

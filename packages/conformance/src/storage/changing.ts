@@ -3,7 +3,7 @@ import { names, outcomes, p, put, putFolders, type Rule, readText, refused } fro
 
 /** Making folders, moving and removing. */
 export function changingRules(rule: Rule): void {
-	rule('a folder is made in a folder that is there', async (t, storage) => {
+	rule('a folder is created in an existing folder', async (t, storage) => {
 		const item = await storage.makeDirectory(p('docs'));
 		t.like(item, { name: 'docs', type: 'directory', size: 0 });
 		t.deepEqual(await storage.stat(p('docs')), item);
@@ -11,7 +11,7 @@ export function changingRules(rule: Rule): void {
 		t.deepEqual(await names(storage, 'docs'), ['2024']);
 	});
 
-	rule('a folder is not made over anything', async (t, storage) => {
+	rule('a folder is not created in place of an existing item', async (t, storage) => {
 		await putFolders(storage, 'folder', 'folder/kept');
 		await put(storage, 'file', 'mine');
 		for (const path of ['folder', 'file', '']) await refused(t, 'alreadyExists', () => storage.makeDirectory(p(path)));
@@ -19,13 +19,13 @@ export function changingRules(rule: Rule): void {
 		t.is(await readText(storage, 'file'), 'mine');
 	});
 
-	rule('of many concurrent requests to make one folder one succeeds', async (t, storage) => {
+	rule('only one of many concurrent requests to create a folder succeeds', async (t, storage) => {
 		const results = await outcomes(Array.from({ length: 8 }, () => storage.makeDirectory(p('wanted'))));
 		t.is(results.filter((result) => result === 'done').length, 1);
 		t.is(results.filter((result) => result === 'alreadyExists').length, 7);
 	});
 
-	rule('an empty folder is removed, one that holds anything is not', async (t, storage) => {
+	rule('an empty folder is removed, a folder with contents is not', async (t, storage) => {
 		await putFolders(storage, 'full', 'full/empty');
 		await put(storage, 'file', 'mine');
 		await refused(t, 'conflict', () => storage.removeEmptyFolder(p('full')));
@@ -38,7 +38,7 @@ export function changingRules(rule: Rule): void {
 		t.is(await readText(storage, 'file'), 'mine');
 	});
 
-	rule('the time of a folder is set, where the storage can', async (t, storage) => {
+	rule('the time of a folder is set, if the storage supports it', async (t, storage) => {
 		if (!hasFolderTimes(storage)) {
 			t.pass();
 			return;
@@ -51,7 +51,7 @@ export function changingRules(rule: Rule): void {
 		await refused(t, 'notFound', () => storage.setFolderTime(p('nothing'), 0));
 	});
 
-	rule('a file is renamed and moved with its time', async (t, storage) => {
+	rule('a renamed or moved file keeps its time', async (t, storage) => {
 		await putFolders(storage, 'folder');
 		await put(storage, 'a', 'content', { mtime: 1_500_000_000_000 });
 		t.like(await storage.move(p('a'), p('b')), { name: 'b', type: 'file', size: 7, mtime: 1_500_000_000_000 });
@@ -61,7 +61,7 @@ export function changingRules(rule: Rule): void {
 		t.is(await readText(storage, 'folder/c'), 'content');
 	});
 
-	rule('a folder is moved with all it holds', async (t, storage) => {
+	rule('a folder is moved with its contents', async (t, storage) => {
 		await putFolders(storage, 'from', 'from/sub', 'to');
 		await put(storage, 'from/sub/a', 'deep');
 		await storage.move(p('from'), p('to/moved'));
@@ -69,7 +69,7 @@ export function changingRules(rule: Rule): void {
 		t.is(await readText(storage, 'to/moved/sub/a'), 'deep');
 	});
 
-	rule('moving never replaces anything, not even an empty folder', async (t, storage) => {
+	rule('a move never replaces anything, not even an empty folder', async (t, storage) => {
 		await putFolders(storage, 'folder', 'empty');
 		await put(storage, 'file', 'mine');
 		await put(storage, 'other', 'theirs');
@@ -97,7 +97,7 @@ export function changingRules(rule: Rule): void {
 		t.deepEqual(await names(storage, 'ab/a'), ['b']);
 	});
 
-	rule('of many concurrent moves to one name one succeeds and nothing is lost', async (t, storage) => {
+	rule('only one of many concurrent moves to one name succeeds, and nothing is lost', async (t, storage) => {
 		await putFolders(storage, 'target');
 		for (let n = 0; n < 8; n++) await put(storage, `file ${n}`, `content ${n}`);
 		const moves = Array.from({ length: 8 }, (_, n) => storage.move(p(`file ${n}`), p('target/wanted')));
@@ -110,7 +110,7 @@ export function changingRules(rule: Rule): void {
 		}
 	});
 
-	rule('of many concurrent moves of one item one succeeds and it exists once', async (t, storage) => {
+	rule('only one of many concurrent moves of an item succeeds, and the item exists once', async (t, storage) => {
 		await put(storage, 'one', 'only');
 		const results = await outcomes(Array.from({ length: 8 }, (_, n) => storage.move(p('one'), p(`to ${n}`))));
 		t.is(results.filter((result) => result === 'done').length, 1);
@@ -118,7 +118,7 @@ export function changingRules(rule: Rule): void {
 		t.deepEqual(await names(storage, ''), [`to ${results.indexOf('done')}`]);
 	});
 
-	rule('a removed item is gone and its name is free', async (t, storage) => {
+	rule('a removed item is not found, and its name is free', async (t, storage) => {
 		await putFolders(storage, 'folder', 'folder/sub');
 		await put(storage, 'folder/sub/a', 'x');
 		await put(storage, 'file', 'y');
@@ -136,7 +136,7 @@ export function changingRules(rule: Rule): void {
 		t.is(await readText(storage, 'a'), 'x');
 	});
 
-	rule('of many concurrent removals of one item one succeeds', async (t, storage) => {
+	rule('only one of many concurrent removals of an item succeeds', async (t, storage) => {
 		await putFolders(storage, 'folder');
 		const results = await outcomes(Array.from({ length: 8 }, () => storage.remove(p('folder'))));
 		t.is(results.filter((result) => result === 'done').length, 1);

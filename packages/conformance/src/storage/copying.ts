@@ -12,7 +12,7 @@ export function copyingRules(rule: Rule): void {
 		t.deepEqual(await storage.stat(p('a')), original);
 	});
 
-	rule('a folder is copied with all it holds and all times', async (t, storage) => {
+	rule('a folder is copied with its contents and all times', async (t, storage) => {
 		await putFolders(storage, 'from', 'from/sub', 'from/sub/deep', 'from/empty');
 		await put(storage, 'from/a', 'one', { mtime: 1_000_000_000_000 });
 		await put(storage, 'from/old', 'one', { mtime: -1_000_000_000_000 });
@@ -33,7 +33,7 @@ export function copyingRules(rule: Rule): void {
 		t.is(await readText(storage, 'to/a'), 'one');
 	});
 
-	rule('copying never replaces anything', async (t, storage) => {
+	rule('a copy never replaces anything', async (t, storage) => {
 		await putFolders(storage, 'folder', 'empty');
 		await put(storage, 'file', 'mine');
 		await put(storage, 'other', 'theirs');
@@ -57,7 +57,7 @@ export function copyingRules(rule: Rule): void {
 		t.deepEqual(await names(storage, 'a'), ['b']);
 	});
 
-	rule('of many copies to one name one wins', async (t, storage) => {
+	rule('only one of many concurrent copies to one name succeeds', async (t, storage) => {
 		await putFolders(storage, 'from');
 		await put(storage, 'from/a', 'x');
 		const results = await outcomes(Array.from({ length: 4 }, () => storage.copy(p('from'), p('to'))));
@@ -68,7 +68,7 @@ export function copyingRules(rule: Rule): void {
 	});
 
 	rule(
-		'a copy calls beforeItem for each item before it is made, and beforeBytes with its bytes',
+		'a copy calls beforeItem for each item and beforeBytes for its bytes, and leaves nothing if either fails',
 		async (t, storage) => {
 			await putFolders(storage, 'from', 'from/deep', 'from/empty');
 			await put(storage, 'from/a', 'x'.repeat(1000));
@@ -90,7 +90,7 @@ export function copyingRules(rule: Rule): void {
 		},
 	);
 
-	rule('a copy that is given up leaves nothing', async (t, storage) => {
+	rule('an aborted copy leaves nothing', async (t, storage) => {
 		await putFolders(storage, 'from');
 		for (let n = 0; n < 40; n++) await put(storage, `from/file ${n}`, 'x'.repeat(1000));
 		await t.throwsAsync(storage.copy(p('from'), p('to'), { signal: AbortSignal.abort() }), {

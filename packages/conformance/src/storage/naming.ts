@@ -10,7 +10,7 @@ const oddNames: Readonly<Record<string, string>> = {
 	'two leading dashes': '--version',
 	'a leading dot': '.hidden',
 	'three dots': '...',
-	'spaces at both ends': '  both  ',
+	'a space only': '  both  ',
 	'a trailing dot': 'dot.',
 	'only a space': ' ',
 	'percent signs': '%2e%2e%2f%00',
@@ -21,13 +21,13 @@ const oddNames: Readonly<Record<string, string>> = {
 	'right-to-left override': 'a‮txt.exe',
 	'zero-width characters': 'a​b﻿',
 	'an object property': '__proto__',
-	'a private name below the root': '.stowage',
+	'the private folder of a root': '.stowage',
 	'a line separator': 'a\u2028b',
 };
 
 export function namingRules(rule: Rule): void {
 	for (const [title, name] of Object.entries(oddNames)) {
-		rule(`a name with ${title} lives a whole life`, async (t, storage) => {
+		rule(`an unusual name (${title}) can be stored, listed, moved, copied and removed`, async (t, storage) => {
 			await putFolders(storage, 'home', `home/${name}`);
 			await put(storage, `home/${name}/${name}`, 'content');
 			t.deepEqual(await names(storage, `home/${name}`), [name]);
@@ -64,7 +64,7 @@ export function namingRules(rule: Rule): void {
 		t.is(await storage.count(p('home')), 7);
 	});
 
-	rule('an item whose names are all taken is refused and stays', async (t, storage) => {
+	rule('an item whose names are all taken is refused and not changed', async (t, storage) => {
 		for (const name of ['a', 'b', 'c']) await put(storage, name);
 		const otherNames = ['b', 'c'];
 		const staged = await storage.stage();
@@ -76,7 +76,7 @@ export function namingRules(rule: Rule): void {
 		t.is((await staged.commit(p('a'), { otherNames: [...otherNames, 'd'] })).name, 'd');
 	});
 
-	rule('of many concurrent requests for the same names each gets one', async (t, storage) => {
+	rule('many concurrent commits with the same names each get one of them', async (t, storage) => {
 		const otherNames = Array.from({ length: 40 }, (_, n) => `a (${n + 1})`);
 		const files = await Promise.all(Array.from({ length: 20 }, () => storage.stage()));
 		const items = await Promise.all(files.map((staged) => staged.commit(p('a'), { otherNames })));

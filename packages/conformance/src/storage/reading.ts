@@ -15,9 +15,9 @@ export function readingRules(rule: Rule): void {
 		t.like(await storage.stat(p('')), { name: '', type: 'directory', size: 0 });
 	});
 
-	rule('a root keeps its id and its contents when it is opened again', async (t, storage, again) => {
+	rule('a reopened root keeps its id and its contents', async (t, storage, reopen) => {
 		await put(storage, 'a.txt', 'here');
-		const reopened = await again();
+		const reopened = await reopen();
 		t.is(reopened.rootId, storage.rootId);
 		t.is(await readText(reopened, 'a.txt'), 'here');
 	});
@@ -43,7 +43,7 @@ export function readingRules(rule: Rule): void {
 	});
 
 	rule(
-		'a file that is lent to another program is the file that was opened, whatever became of its name',
+		"a file that is lent to another program is the opened one, also when its name is another file's by then",
 		async (t, storage) => {
 			await put(storage, 'a.txt', 'content');
 			const file = await storage.open(p('a.txt'));
@@ -58,7 +58,7 @@ export function readingRules(rule: Rule): void {
 		},
 	);
 
-	rule('count says how many rows there are', async (t, storage) => {
+	rule('count returns the number of rows', async (t, storage) => {
 		await putFolders(storage, 'many');
 		await Promise.all(Array.from({ length: 150 }, (_, n) => storage.makeDirectory(p(`many/folder ${n}`))));
 		await Promise.all(Array.from({ length: 150 }, (_, n) => put(storage, `many/file ${n}`, '')));
@@ -68,7 +68,7 @@ export function readingRules(rule: Rule): void {
 		t.is(await storage.count(p('many')), 300);
 	});
 
-	rule('a listing may be given up', async (t, storage) => {
+	rule('a listing can be stopped early', async (t, storage) => {
 		for (let n = 0; n < 5; n++) await storage.makeDirectory(p(`folder ${n}`));
 		for await (const batch of storage.list(p(''))) {
 			t.true(batch.length > 0);
@@ -77,14 +77,14 @@ export function readingRules(rule: Rule): void {
 		t.is(await storage.count(p('')), 5);
 	});
 
-	rule('a missing item is notFound in every call', async (t, storage) => {
+	rule('every call for a missing item fails as notFound', async (t, storage) => {
 		await put(storage, 'file', 'x');
 		for (const path of ['gone', 'gone/deeper', 'file/below', 'file/below/deeper'])
-			await everythingRefused(t, storage, path);
+			await assertNotFound(t, storage, path);
 		t.is(await readText(storage, 'file'), 'x');
 	});
 
-	rule('nothing can be put where there is no folder', async (t, storage) => {
+	rule('every call that creates an item in a missing folder fails as notFound', async (t, storage) => {
 		await put(storage, 'file', 'x');
 		await putFolders(storage, 'folder');
 		for (const path of ['gone/new', 'file/new', 'gone/deeper/new']) {
@@ -97,7 +97,7 @@ export function readingRules(rule: Rule): void {
 		}
 	});
 
-	rule('a folder cannot be opened and a file not listed', async (t, storage) => {
+	rule('a folder cannot be opened, and a file cannot be listed', async (t, storage) => {
 		await putFolders(storage, 'folder');
 		await put(storage, 'file', 'x');
 		await refused(t, 'notFound', () => storage.open(p('folder')));
@@ -106,7 +106,7 @@ export function readingRules(rule: Rule): void {
 		await refused(t, 'notFound', () => storage.count(p('file')));
 	});
 
-	rule('ranges include both their ends', async (t, storage) => {
+	rule('a range includes both of its ends', async (t, storage) => {
 		await put(storage, 'digits', '0123456789');
 		t.is(await readText(storage, 'digits'), '0123456789');
 		t.is(await readText(storage, 'digits', { start: 0, end: 0 }), '0');
@@ -115,12 +115,12 @@ export function readingRules(rule: Rule): void {
 		t.is(await readText(storage, 'digits', { start: 0, end: 9 }), '0123456789');
 	});
 
-	rule('an empty file yields nothing', async (t, storage) => {
+	rule('an empty file has no content', async (t, storage) => {
 		t.is((await put(storage, 'empty', '')).size, 0);
 		t.is(await readText(storage, 'empty'), '');
 	});
 
-	rule('large files come in order, also for a slow reader and in ranges', async (t, storage) => {
+	rule('a large file is read in order, also by a slow reader and in ranges', async (t, storage) => {
 		const bytes = patternBytes(5 * megabyte + 17);
 		await put(storage, 'large', bytes);
 		const file = await storage.open(p('large'));
@@ -141,7 +141,7 @@ export function readingRules(rule: Rule): void {
 		await file.close();
 	});
 
-	rule('an open file may be read several times at once', async (t, storage) => {
+	rule('an open file can be read several times at once', async (t, storage) => {
 		const bytes = patternBytes(3 * megabyte);
 		await put(storage, 'large', bytes);
 		const file = await storage.open(p('large'));
@@ -152,7 +152,7 @@ export function readingRules(rule: Rule): void {
 		t.true(Buffer.from(bytes.subarray(5, 10)).equals(reads[2]));
 	});
 
-	rule('closing lets running reads end and may be done twice', async (t, storage) => {
+	rule('closing a file waits for no read, breaks none and can be repeated', async (t, storage) => {
 		const bytes = patternBytes(3 * megabyte);
 		await put(storage, 'large', bytes);
 		const file = await storage.open(p('large'));
@@ -161,7 +161,7 @@ export function readingRules(rule: Rule): void {
 		t.true(Buffer.from(bytes).equals(await reading));
 	});
 
-	rule('a read may be given up', async (t, storage) => {
+	rule('a read can be stopped early', async (t, storage) => {
 		await put(storage, 'large', patternBytes(3 * megabyte));
 		const file = await storage.open(p('large'));
 		for await (const chunk of file.read()) {
@@ -171,12 +171,12 @@ export function readingRules(rule: Rule): void {
 		await file.close();
 	});
 
-	rule('a file is read into buffers, where that is offered, also while it is closed', async (t, storage) => {
+	rule('a file is read into buffers, if the storage supports it, also while it is closed', async (t, storage) => {
 		const bytes = patternBytes(3 * megabyte);
 		await put(storage, 'large', bytes);
 		const file = await storage.open(p('large'));
 		if (file.readInto === undefined) {
-			t.log('not offered');
+			t.log('not supported by this storage');
 			t.pass();
 			return await file.close();
 		}
@@ -190,7 +190,7 @@ export function readingRules(rule: Rule): void {
 		await t.throwsAsync(file.readInto(buffers, 0), { message: 'The file is closed.' });
 	});
 
-	rule('an open file keeps its content, whatever happens to its name', async (t, storage) => {
+	rule("an open file keeps its content when its name becomes another file's", async (t, storage) => {
 		await put(storage, 'a', 'the first');
 		const file = await storage.open(p('a'));
 		await storage.remove(p('a'));
@@ -200,7 +200,7 @@ export function readingRules(rule: Rule): void {
 		await file.close();
 	});
 
-	rule('a survey, if there is one, has all properties of stat', async (t, storage) => {
+	rule('a survey, if the storage has one, returns the same properties as stat', async (t, storage) => {
 		await putFolders(storage, 'docs', 'docs/b');
 		await put(storage, 'docs/a.txt', 'four', { mtime: 1_600_000_000_123 });
 		t.is(await storage.count(p('docs')), 2);
@@ -218,7 +218,7 @@ export function readingRules(rule: Rule): void {
 			});
 	});
 
-	rule('an id stays through rename and move, a new object has another', async (t, storage) => {
+	rule('an id is kept by renaming and moving, and a new item has another id', async (t, storage) => {
 		await putFolders(storage, 'one', 'two', 'one/sub');
 		const made = await put(storage, 'one/sub/a', 'x');
 		const folder = await storage.stat(p('one/sub'));
@@ -231,7 +231,7 @@ export function readingRules(rule: Rule): void {
 		t.not((await put(storage, 'two/moved/b', 'x')).id, made.id);
 	});
 
-	rule('another content has another version, the same object always the same', async (t, storage) => {
+	rule('a new file has another version, an unchanged one keeps its version', async (t, storage) => {
 		const first = await put(storage, 'a', 'content 1', { mtime: 1000 });
 		t.is((await storage.stat(p('a'))).version, first.version);
 		t.regex(first.version, /^[\x21\x23-\x7e]+$/);
@@ -240,7 +240,7 @@ export function readingRules(rule: Rule): void {
 		t.not(second.version, first.version);
 	});
 
-	rule('there is a place to write to and the root is there', async (t, storage) => {
+	rule('check succeeds, and free space does not exceed total space', async (t, storage) => {
 		await storage.check();
 		const free = await storage.freeSpace();
 		const total = await storage.totalSpace();
@@ -250,7 +250,7 @@ export function readingRules(rule: Rule): void {
 	});
 }
 
-async function everythingRefused(t: ExecutionContext, storage: StorageProvider, path: string): Promise<void> {
+async function assertNotFound(t: ExecutionContext, storage: StorageProvider, path: string): Promise<void> {
 	await refused(t, 'notFound', () => rows(storage, path));
 	await refused(t, 'notFound', () => storage.count(p(path)));
 	await refused(t, 'notFound', () => storage.stat(p(path)));

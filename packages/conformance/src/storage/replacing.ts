@@ -14,18 +14,23 @@ const ways = ['commit', 'move', 'copy'] as const;
 
 type Way = (typeof ways)[number];
 
-interface Challenger {
-	/** Puts it in the place of the version. */
+interface Replacement {
+	/** Replaces the given version. */
 	replace(
 		path: string,
 		version: string,
 		more?: NamingOptions & { beforeNaming?: (name: string) => Promise<void> },
 	): Promise<StorageItem>;
-	/** Asserts that it is in its former place. */
+	/** Asserts that the new file is still where it was before. */
 	assertUntouched(t: ExecutionContext): Promise<void>;
 }
 
-async function challenger(storage: StorageProvider, way: Way, content: string, source: string): Promise<Challenger> {
+async function prepareReplacement(
+	storage: StorageProvider,
+	way: Way,
+	content: string,
+	source: string,
+): Promise<Replacement> {
 	const options = (version: string, more = {}) => ({ ...more, onConflict: { replace: version } });
 	if (way === 'commit') {
 		const staged: StagedFile = await storage.stage();
@@ -53,34 +58,34 @@ async function canReplace(storage: StorageProvider): Promise<boolean> {
 
 /** Replacing a file by another one. */
 export function replacingRules(rule: Rule): void {
-	/** For a storage that can't replace, the same for each rule: it refuses, and nothing has changed. */
+	/** A storage that can't replace has to refuse in each of the rules, and to change nothing. */
 	const replacing: Rule = (title, check) =>
-		rule(title, async (t, storage, again) => {
-			if (await canReplace(storage)) return check(t, storage, again);
+		rule(title, async (t, storage, reopen) => {
+			if (await canReplace(storage)) return check(t, storage, reopen);
 			const { version } = await put(storage, 'file', 'old');
 			for (const way of ways) {
-				const own = await challenger(storage, way, 'new', way);
-				await refused(t, 'invalid', () => own.replace('file', version));
-				await own.assertUntouched(t);
+				const replacement = await prepareReplacement(storage, way, 'new', way);
+				await refused(t, 'invalid', () => replacement.replace('file', version));
+				await replacement.assertUntouched(t);
 			}
 			t.is(await readText(storage, 'file'), 'old');
 			t.deepEqual(await names(storage, ''), ['copy', 'file', 'move']);
 		});
 
-	replacing('a file replaces the version that is named', async (t, storage, again) => {
+	replacing('a file replaces the given version', async (t, storage, reopen) => {
 		await putFolders(storage, 'folder', 'from');
 		for (const way of ways) {
 			const old = await put(storage, `folder/${way}`, 'the old one');
-			const own = await challenger(storage, way, 'the new one', `from/${way}`);
-			const item = await own.replace(`folder/${way}`, old.version);
+			const replacement = await prepareReplacement(storage, way, 'the new one', `from/${way}`);
+			const item = await replacement.replace(`folder/${way}`, old.version);
 			t.like(item, { name: way, type: 'file', size: 'the new one'.length });
 			t.not(item.id, old.id);
 			t.deepEqual(await storage.stat(p(`folder/${way}`)), item);
-			const reopened = await again();
+			const reopened = await reopen();
 			t.deepEqual(await reopened.stat(p(`folder/${way}`)), item);
 			t.is(await readText(reopened, `folder/${way}`), 'the new one');
 			await refused(t, 'preconditionFailed', async () =>
-				(await challenger(storage, way, 'late', `late ${way}`)).replace(`folder/${way}`, old.version),
+				(await prepareReplacement(storage, way, 'late', `late ${way}`)).replace(`folder/${way}`, old.version),
 			);
 		}
 		t.deepEqual(await names(storage, 'folder'), ['commit', 'copy', 'move']);
@@ -88,7 +93,7 @@ export function replacingRules(rule: Rule): void {
 	});
 
 	replacing(
-		'a moved file keeps its id and time in the place of another one, a copied one its time',
+		'a file that replaces another one keeps its id and time if it is moved, and its time if it is copied',
 		async (t, storage) => {
 			const moved = await put(storage, 'moved', 'new', { mtime: 1_500_000_000_000 });
 			const first = await put(storage, 'first', 'old');
@@ -103,7 +108,7 @@ export function replacingRules(rule: Rule): void {
 		},
 	);
 
-	replacing('another version of the file is not replaced, and nothing changes', async (t, storage) => {
+	replacing('another version of a file is not replaced, and nothing changes', async (t, storage) => {
 		await putFolders(storage, 'folder', 'other');
 		await put(storage, 'folder/kept');
 		const folder = await storage.stat(p('folder'));
@@ -111,7 +116,7 @@ export function replacingRules(rule: Rule): void {
 		await storage.remove(p('other/file'));
 		const second = await put(storage, 'other/file', 'second');
 		for (const way of ways) {
-			const own = await challenger(storage, way, 'mine', way);
+			const replacement = await prepareReplacement(storage, way, 'mine', way);
 			for (const [path, version] of [
 				['other/file', first.version],
 				['other/file', ''],
@@ -120,18 +125,18 @@ export function replacingRules(rule: Rule): void {
 				['folder', second.version],
 				['', second.version],
 			] as const) {
-				await refused(t, 'preconditionFailed', () => own.replace(path, version));
-				await own.assertUntouched(t);
+				await refused(t, 'preconditionFailed', () => replacement.replace(path, version));
+				await replacement.assertUntouched(t);
 			}
-			await refused(t, 'notFound', () => own.replace('nowhere/file', second.version));
-			await own.assertUntouched(t);
+			await refused(t, 'notFound', () => replacement.replace('nowhere/file', second.version));
+			await replacement.assertUntouched(t);
 		}
 		t.deepEqual(await storage.stat(p('other/file')), second);
 		t.deepEqual(await names(storage, 'other'), ['file']);
 		t.deepEqual(await names(storage, 'folder'), ['kept']);
 	});
 
-	replacing('a folder replaces nothing, and no file itself', async (t, storage) => {
+	replacing('a folder cannot replace a file, and a file cannot replace itself', async (t, storage) => {
 		await putFolders(storage, 'folder', 'folder/inner');
 		const file = await put(storage, 'file', 'mine');
 		const onConflict = { replace: file.version };
@@ -143,46 +148,46 @@ export function replacingRules(rule: Rule): void {
 		t.deepEqual(await names(storage, 'folder'), ['inner']);
 	});
 
-	replacing('beforeNaming is called before a replacement, and no other name is tried', async (t, storage) => {
+	replacing('beforeNaming is called before a replacement, and other names are not tried', async (t, storage) => {
 		for (const way of ways) {
 			const { version } = await put(storage, `${way} it`, 'old');
-			const own = await challenger(storage, way, 'new', way);
+			const replacement = await prepareReplacement(storage, way, 'new', way);
 			const given: string[] = [];
 			const broken = new Error('it could not be recorded');
 			const refuse = () => Promise.reject(broken);
-			t.is(await t.throwsAsync(own.replace(`${way} it`, version, { beforeNaming: refuse })), broken);
+			t.is(await t.throwsAsync(replacement.replace(`${way} it`, version, { beforeNaming: refuse })), broken);
 			t.is(await readText(storage, `${way} it`), 'old');
-			await own.assertUntouched(t);
+			await replacement.assertUntouched(t);
 			const more = { otherNames: ['other'], beforeNaming: async (name: string) => void given.push(name) };
-			await refused(t, 'preconditionFailed', () => own.replace(`${way} it`, 'another', more));
+			await refused(t, 'preconditionFailed', () => replacement.replace(`${way} it`, 'another', more));
 			t.deepEqual(given, []);
-			t.is((await own.replace(`${way} it`, version, more)).name, `${way} it`);
+			t.is((await replacement.replace(`${way} it`, version, more)).name, `${way} it`);
 			t.deepEqual(given, [`${way} it`]);
 		}
 		t.false((await names(storage, '')).includes('other'));
 	});
 
-	replacing('a staged file that replaced another one is found there', async (t, storage, again) => {
+	replacing('a staged file that replaced another one is found at its path', async (t, storage, reopen) => {
 		const { version } = await put(storage, 'a', 'old');
 		const staged = await storage.stage();
 		await staged.append(body('new'), 0);
 		const item = await staged.commit(p('a'), { onConflict: { replace: version } });
 		await refused(t, 'notFound', () => staged.commit(p('a'), { onConflict: { replace: item.version } }));
 		await staged.discard();
-		t.deepEqual(await (await again()).publishedAs(staged.id, p('a')), item);
+		t.deepEqual(await (await reopen()).publishedAs(staged.id, p('a')), item);
 		t.is(await readText(storage, 'a'), 'new');
 	});
 
-	replacing('a reader of a file that is replaced reads it to its end', async (t, storage) => {
+	replacing('an open file can be read to its end after it is replaced', async (t, storage) => {
 		const { version } = await put(storage, 'a', 'old '.repeat(1000));
 		const file = await storage.open(p('a'));
-		await (await challenger(storage, 'commit', 'new', '')).replace('a', version);
+		await (await prepareReplacement(storage, 'commit', 'new', '')).replace('a', version);
 		t.is(Buffer.from(await readBytes(file)).toString(), 'old '.repeat(1000));
 		await file.close();
 		t.is(await readText(storage, 'a'), 'new');
 	});
 
-	replacing('readers see the old file or the new one, and never none', async (t, storage) => {
+	replacing('readers see the old file or the new one, never none', async (t, storage) => {
 		let isOver = false;
 		let { version } = await put(storage, 'a', 'content 0');
 		const reading = (async () => {
@@ -194,8 +199,8 @@ export function replacingRules(rule: Rule): void {
 			return seen;
 		})();
 		for (let n = 1; n <= 12; n++) {
-			const own = await challenger(storage, ways[n % 3] ?? 'commit', `content ${n}`, `from ${n}`);
-			({ version } = await own.replace('a', version));
+			const replacement = await prepareReplacement(storage, ways[n % 3] ?? 'commit', `content ${n}`, `from ${n}`);
+			({ version } = await replacement.replace('a', version));
 		}
 		isOver = true;
 		t.true((await reading) > 0);
@@ -203,33 +208,36 @@ export function replacingRules(rule: Rule): void {
 	});
 
 	for (const way of ways) {
-		replacing(`of many who replace one version one wins and the others lose nothing (${way})`, async (t, storage) => {
-			const { version } = await put(storage, 'wanted', 'old');
-			const all = await Promise.all(
-				Array.from({ length: 6 }, (_, n) => challenger(storage, way, `content ${n}`, `from ${n}`)),
-			);
-			const results = await outcomes(all.map((own) => own.replace('wanted', version)));
-			t.is(results.filter((result) => result === 'done').length, 1);
-			t.is(results.filter((result) => result === 'preconditionFailed').length, 5);
-			t.is(await readText(storage, 'wanted'), `content ${results.indexOf('done')}`);
-			for (const [n, own] of all.entries()) if (results[n] !== 'done') await own.assertUntouched(t);
-		});
+		replacing(
+			`only one of many concurrent replacements of one version succeeds, and the others lose nothing (${way})`,
+			async (t, storage) => {
+				const { version } = await put(storage, 'wanted', 'old');
+				const all = await Promise.all(
+					Array.from({ length: 6 }, (_, n) => prepareReplacement(storage, way, `content ${n}`, `from ${n}`)),
+				);
+				const results = await outcomes(all.map((replacement) => replacement.replace('wanted', version)));
+				t.is(results.filter((result) => result === 'done').length, 1);
+				t.is(results.filter((result) => result === 'preconditionFailed').length, 5);
+				t.is(await readText(storage, 'wanted'), `content ${results.indexOf('done')}`);
+				for (const [n, replacement] of all.entries()) if (results[n] !== 'done') await replacement.assertUntouched(t);
+			},
+		);
 
-		replacing(`a file that is moved or removed while it is replaced is never lost (${way})`, async (t, storage) => {
+		replacing(`a file that is moved or removed while it is replaced is not lost (${way})`, async (t, storage) => {
 			await putFolders(storage, 'at', 'to', 'from');
 			for (let n = 0; n < 8; n++) {
 				const at = joinPath(p('at'), String(n));
 				const { version } = await put(storage, at, 'old');
-				const own = await challenger(storage, way, 'new', `from/${n}`);
+				const replacement = await prepareReplacement(storage, way, 'new', `from/${n}`);
 				const change = n % 2 === 0 ? storage.move(at, joinPath(p('to'), String(n))) : storage.remove(at);
-				const [replaced, changed] = await outcomes([own.replace(at, version), change]);
+				const [replaced, changed] = await outcomes([replacement.replace(at, version), change]);
 				t.is(changed, 'done');
 				if (replaced === 'done') {
-					// It came first, so the new one was moved or removed.
+					// The replacement was first, so the new file was moved or removed.
 					if (n % 2 === 0) t.is(await readText(storage, `to/${n}`), 'new');
 				} else {
 					t.is(replaced, 'preconditionFailed');
-					await own.assertUntouched(t);
+					await replacement.assertUntouched(t);
 					if (n % 2 === 0) t.is(await readText(storage, `to/${n}`), 'old');
 				}
 			}

@@ -14,20 +14,20 @@ function recording(id?: string, name?: string) {
 	return { recorded, options };
 }
 
-/** Begins a copy that is interrupted after this many items; resolves to its id. */
-async function cutOff(storage: StorageProvider, from: string, to: string, items: number): Promise<string> {
+/** Begins a copy and interrupts it after this many items; resolves to its id. */
+async function interruptedCopy(storage: StorageProvider, from: string, to: string, items: number): Promise<string> {
 	const { recorded, options } = recording();
-	const cut = new Error('cut off');
+	const interruption = new Error('interrupted');
 	const beforeItem = async () => {
-		if (++recorded.items > items) throw cut;
+		if (++recorded.items > items) throw interruption;
 	};
 	try {
 		await storage.copy(p(from), p(to), { ...options, beforeItem });
 	} catch (error) {
-		if (error !== cut) throw error;
+		if (error !== interruption) throw error;
 	}
 	const [id] = recorded.ids;
-	if (id === undefined || recorded.ids.length > 1) throw new Error(`It was given ${recorded.ids.length} ids.`);
+	if (id === undefined || recorded.ids.length > 1) throw new Error(`The copy was given ${recorded.ids.length} ids.`);
 	return id;
 }
 
@@ -43,33 +43,36 @@ const treeItems = 4 + 12 + 2;
 
 /** A copy that survives an interruption. */
 export function stagedCopyRules(rule: Rule): void {
-	rule('a staged copy that was interrupted anywhere is continued, also after a restart', async (t, storage, again) => {
-		await putTree(storage);
-		for (let items = 0; items < treeItems; items += 3) {
-			const id = await cutOff(storage, 'from', 'to', items);
-			t.deepEqual(await names(storage, ''), ['from']);
-			const reopened = await again();
-			const { recorded, options } = recording(id);
-			const copy = await reopened.copy(p('from'), p('to'), options);
-			t.deepEqual(recorded, { ids: [], bytes: treeBytes, items: treeItems });
-			t.deepEqual(await reopened.stat(p('to')), copy);
-			for (const folder of ['', '/deep', '/deep/er', '/empty']) {
-				t.deepEqual(await names(storage, `to${folder}`), await names(storage, `from${folder}`));
-				t.is((await storage.stat(p(`to${folder}`))).mtime, (await storage.stat(p(`from${folder}`))).mtime);
+	rule(
+		'a staged copy that was interrupted at any item is continued, also after a restart',
+		async (t, storage, reopen) => {
+			await putTree(storage);
+			for (let items = 0; items < treeItems; items += 3) {
+				const id = await interruptedCopy(storage, 'from', 'to', items);
+				t.deepEqual(await names(storage, ''), ['from']);
+				const reopened = await reopen();
+				const { recorded, options } = recording(id);
+				const copy = await reopened.copy(p('from'), p('to'), options);
+				t.deepEqual(recorded, { ids: [], bytes: treeBytes, items: treeItems });
+				t.deepEqual(await reopened.stat(p('to')), copy);
+				for (const folder of ['', '/deep', '/deep/er', '/empty']) {
+					t.deepEqual(await names(storage, `to${folder}`), await names(storage, `from${folder}`));
+					t.is((await storage.stat(p(`to${folder}`))).mtime, (await storage.stat(p(`from${folder}`))).mtime);
+				}
+				for (const file of ['0', '11', 'deep/a', 'deep/er/b']) {
+					t.is(await readText(storage, `to/${file}`), await readText(storage, `from/${file}`));
+					t.is((await storage.stat(p(`to/${file}`))).mtime, (await storage.stat(p(`from/${file}`))).mtime);
+				}
+				await storage.remove(p('to'));
 			}
-			for (const file of ['0', '11', 'deep/a', 'deep/er/b']) {
-				t.is(await readText(storage, `to/${file}`), await readText(storage, `from/${file}`));
-				t.is((await storage.stat(p(`to/${file}`))).mtime, (await storage.stat(p(`from/${file}`))).mtime);
-			}
-			await storage.remove(p('to'));
-		}
-	});
+		},
+	);
 
-	rule('a staged copy ends as the original is by then', async (t, storage) => {
+	rule('a continued staged copy has the current content of the original', async (t, storage) => {
 		await putTree(storage);
-		const id = await cutOff(storage, 'from', 'to', treeItems - 1);
-		for (const gone of ['from/0', 'from/empty', 'from/1', 'from/2', 'from/deep/er', 'from/3'])
-			await storage.remove(p(gone));
+		const id = await interruptedCopy(storage, 'from', 'to', treeItems - 1);
+		for (const removed of ['from/0', 'from/empty', 'from/1', 'from/2', 'from/deep/er', 'from/3'])
+			await storage.remove(p(removed));
 		await putFolders(storage, 'from/3', 'from/new', 'from/deep/over');
 		await put(storage, 'from/1', 'file !', { mtime: 1_600_000_000_000 });
 		await put(storage, 'from/2', 'longer than before', { mtime: 1_500_000_000_002 });
@@ -86,15 +89,15 @@ export function stagedCopyRules(rule: Rule): void {
 		}
 	});
 
-	rule('a staged copy of a file is continued, and not taken for one of a folder', async (t, storage) => {
+	rule('a staged copy of a file is continued, but not as a copy of a folder', async (t, storage) => {
 		await put(storage, 'from', 'content', { mtime: 1_500_000_000_000 });
-		const id = await cutOff(storage, 'from', 'to', 0);
+		const id = await interruptedCopy(storage, 'from', 'to', 0);
 		const { recorded, options } = recording(id);
 		t.like(await storage.copy(p('from'), p('to'), options), { name: 'to', size: 7, mtime: 1_500_000_000_000 });
 		t.deepEqual(recorded, { ids: [], bytes: 7, items: 1 });
 		t.is(await readText(storage, 'to'), 'content');
 
-		const ofFile = await cutOff(storage, 'from', 'other', 0);
+		const ofFile = await interruptedCopy(storage, 'from', 'other', 0);
 		await storage.remove(p('from'));
 		await putTree(storage);
 		const second = recording(ofFile);
@@ -103,62 +106,65 @@ export function stagedCopyRules(rule: Rule): void {
 		t.is(await readText(storage, 'other/deep/a'), 'in a folder');
 	});
 
+	rule('a published staged copy is found under the name that was recorded before', async (t, storage, reopen) => {
+		await putTree(storage);
+		await put(storage, 'to', 'taken');
+		for (const from of ['from', 'from/deep/a']) {
+			const otherNames = ['to (1)', 'to (2)', 'to (3)'];
+			const given: string[] = [];
+			const beforeNaming = async (name: string) => void given.push(name);
+			const { recorded, options } = recording();
+			const copy = await storage.copy(p(from), p('to'), { ...options, otherNames, beforeNaming });
+			t.is(given.at(-1), copy.name);
+			const before = await names(storage, '');
+			const reopened = await reopen();
+			// The other names are not tried: there may be a thousand.
+			const second = recording(recorded.ids[0], given.at(-1));
+			t.deepEqual(await reopened.copy(p(from), p('to'), second.options), copy);
+			t.deepEqual(second.recorded, { ids: [], bytes: 0, items: 0 });
+			await storage.discardCopy(recorded.ids[0] ?? '');
+			t.deepEqual(await names(storage, ''), before);
+		}
+		t.deepEqual(await names(storage, ''), ['from', 'to', 'to (1)', 'to (2)']);
+	});
+
 	rule(
-		'a staged copy that was published is found under the name that was recorded before',
-		async (t, storage, again) => {
+		'a published staged copy is found under its target name, also if another name was recorded',
+		async (t, storage, reopen) => {
 			await putTree(storage);
-			await put(storage, 'to', 'taken');
-			for (const from of ['from', 'from/deep/a']) {
-				const otherNames = ['to (1)', 'to (2)', 'to (3)'];
-				const given: string[] = [];
-				const beforeNaming = async (name: string) => void given.push(name);
-				const { recorded, options } = recording();
-				const copy = await storage.copy(p(from), p('to'), { ...options, otherNames, beforeNaming });
-				t.is(given.at(-1), copy.name);
-				const before = await names(storage, '');
-				const reopened = await again();
-				// The other names are not tried: there may be a thousand.
-				const second = recording(recorded.ids[0], given.at(-1));
-				t.deepEqual(await reopened.copy(p(from), p('to'), second.options), copy);
-				t.deepEqual(second.recorded, { ids: [], bytes: 0, items: 0 });
-				await storage.discardCopy(recorded.ids[0] ?? '');
-				t.deepEqual(await names(storage, ''), before);
-			}
-			t.deepEqual(await names(storage, ''), ['from', 'to', 'to (1)', 'to (2)']);
+			const { recorded, options } = recording();
+			const copy = await storage.copy(p('from'), p('to'), options);
+			// The name that an earlier attempt recorded.
+			await put(storage, 'to (1)', 'another item');
+			const second = recording(recorded.ids[0], 'to (1)');
+			t.deepEqual(await (await reopen()).copy(p('from'), p('to'), second.options), copy);
+			t.deepEqual(await names(storage, ''), ['from', 'to', 'to (1)']);
 		},
 	);
 
-	rule('a staged copy that found its name free in the end is found there', async (t, storage, again) => {
-		await putTree(storage);
-		const { recorded, options } = recording();
-		const copy = await storage.copy(p('from'), p('to'), options);
-		// The name that an earlier attempt recorded.
-		await put(storage, 'to (1)', 'somebody else’s');
-		const second = recording(recorded.ids[0], 'to (1)');
-		t.deepEqual(await (await again()).copy(p('from'), p('to'), second.options), copy);
-		t.deepEqual(await names(storage, ''), ['from', 'to', 'to (1)']);
-	});
+	rule(
+		'beforeNaming is called before a copy has its name, and the copy leaves nothing if it fails',
+		async (t, storage) => {
+			await putTree(storage);
+			for (const from of ['from', 'from/deep/a']) {
+				const refusal = new Error('it could not be recorded');
+				const beforeNaming = async (name: string) => {
+					t.false((await names(storage, '')).includes(name));
+					throw refusal;
+				};
+				t.is(await t.throwsAsync(storage.copy(p(from), p('to'), { beforeNaming })), refusal);
+				t.is(await t.throwsAsync(storage.copy(p(from), p('to'), { ...recording().options, beforeNaming })), refusal);
+				t.deepEqual(await names(storage, ''), ['from']);
+			}
+		},
+	);
 
-	rule('beforeNaming is called with the name of a copy before the copy has it', async (t, storage) => {
+	rule('a discarded or unknown staged copy begins anew', async (t, storage) => {
 		await putTree(storage);
-		for (const from of ['from', 'from/deep/a']) {
-			const refusal = new Error('it could not be recorded');
-			const beforeNaming = async (name: string) => {
-				t.false((await names(storage, '')).includes(name));
-				throw refusal;
-			};
-			t.is(await t.throwsAsync(storage.copy(p(from), p('to'), { beforeNaming })), refusal);
-			t.is(await t.throwsAsync(storage.copy(p(from), p('to'), { ...recording().options, beforeNaming })), refusal);
-			t.deepEqual(await names(storage, ''), ['from']);
-		}
-	});
-
-	rule('a staged copy that was discarded is begun again', async (t, storage) => {
-		await putTree(storage);
-		const id = await cutOff(storage, 'from', 'to', 5);
+		const id = await interruptedCopy(storage, 'from', 'to', 5);
 		await storage.discardCopy(id);
 		await storage.discardCopy(id);
-		for (const unknown of [id, '', 'nobody', '../../etc/passwd', '__proto__']) {
+		for (const unknown of [id, '', 'never given', '../../etc/passwd', '__proto__']) {
 			await storage.discardCopy(unknown);
 			const { recorded, options } = recording(unknown);
 			await storage.copy(p('from'), p('to'), options);
@@ -171,37 +177,40 @@ export function stagedCopyRules(rule: Rule): void {
 
 	rule('a staged copy is locked while it is being made', async (t, storage) => {
 		await putTree(storage);
-		const id = await cutOff(storage, 'from', 'to', 5);
-		let isAsked = false;
+		const id = await interruptedCopy(storage, 'from', 'to', 5);
+		let isChecked = false;
 		await storage.copy(p('from'), p('to'), {
 			...recording(id).options,
 			async beforeItem() {
-				if (isAsked) return;
-				isAsked = true;
+				if (isChecked) return;
+				isChecked = true;
 				await refused(t, 'locked', () => storage.copy(p('from'), p('to'), recording(id).options));
 			},
 		});
-		t.true(isAsked);
+		t.true(isChecked);
 		t.is(await readText(storage, 'to/deep/a'), 'in a folder');
 	});
 
-	rule('staged copies that are no longer used are swept', async (t, storage) => {
+	rule('unused staged copies are swept', async (t, storage) => {
 		await putTree(storage);
-		const [kept, dropped] = [await cutOff(storage, 'from', 'to', 5), await cutOff(storage, 'from', 'to', 5)];
+		const [kept, dropped] = [
+			await interruptedCopy(storage, 'from', 'to', 5),
+			await interruptedCopy(storage, 'from', 'to', 5),
+		];
 		await storage.copy(p('from'), p('published'), recording().options);
 		const later = Date.now() + 60_000;
 		await storage.sweepStaging({ staged: later, copies: 0 }, async () => false);
 		await storage.sweepStaging({ staged: 0, copies: later }, async (id) => id === kept);
-		const goesOn = recording(kept);
-		await storage.copy(p('from'), p('kept'), goesOn.options);
-		t.deepEqual(goesOn.recorded.ids, []);
-		const begunAgain = recording(dropped);
-		await storage.copy(p('from'), p('dropped'), begunAgain.options);
-		t.is(begunAgain.recorded.ids.length, 1);
+		const continued = recording(kept);
+		await storage.copy(p('from'), p('kept'), continued.options);
+		t.deepEqual(continued.recorded.ids, []);
+		const restarted = recording(dropped);
+		await storage.copy(p('from'), p('dropped'), restarted.options);
+		t.is(restarted.recorded.ids.length, 1);
 		t.deepEqual(await names(storage, ''), ['dropped', 'from', 'kept', 'published']);
 	});
 
-	rule('an aborted staged copy is not visible, and can be continued', async (t, storage) => {
+	rule('an aborted staged copy is not visible and can be continued', async (t, storage) => {
 		await putTree(storage);
 		const controller = new AbortController();
 		const { recorded, options } = recording();

@@ -14,7 +14,7 @@ import {
 	refused,
 } from './steps.js';
 
-/** Files in the making. */
+/** Staged files. */
 export function stagingRules(rule: Rule): void {
 	rule('a staged file is invisible until it is committed', async (t, storage) => {
 		const staged = await storage.stage();
@@ -38,7 +38,7 @@ export function stagingRules(rule: Rule): void {
 		t.is(await readText(storage, 'a'), 'abcde');
 	});
 
-	rule('appending before the end drops the bytes from there on', async (t, storage) => {
+	rule('an append before the end removes the bytes from there on', async (t, storage) => {
 		const staged = await storage.stage();
 		await staged.append(body('0123456789'), 0);
 		t.is(await staged.append(body('x'), 4), 5);
@@ -48,7 +48,7 @@ export function stagingRules(rule: Rule): void {
 		t.is(await readText(storage, 'a'), '01yz');
 	});
 
-	rule('appending past the end is refused and changes nothing', async (t, storage) => {
+	rule('an append past the end is refused and changes nothing', async (t, storage) => {
 		const staged = await storage.stage();
 		await staged.append(body('abc'), 0);
 		await refused(t, 'conflict', () => staged.append(body('x'), 4));
@@ -56,7 +56,7 @@ export function stagingRules(rule: Rule): void {
 		t.is(await staged.size(), 3);
 	});
 
-	rule('many chunks of many sizes arrive in order', async (t, storage) => {
+	rule('chunks of many sizes are stored in order', async (t, storage) => {
 		const bytes = patternBytes(6 * 1024 * 1024 + 5);
 		async function* chunks() {
 			for (let at = 0, size = 1; at < bytes.length; at += size, size = (size * 3) % 200_003) {
@@ -75,7 +75,7 @@ export function stagingRules(rule: Rule): void {
 		await file.close();
 	});
 
-	rule('when the body fails, the received bytes are kept and its error is thrown', async (t, storage) => {
+	rule('an append whose body fails keeps the received bytes and throws the error of the body', async (t, storage) => {
 		const staged = await storage.stage();
 		await staged.append(body('before '), 0);
 		const broken = new Error('the line went dead');
@@ -87,11 +87,11 @@ export function stagingRules(rule: Rule): void {
 		t.is(await readText(storage, 'a'), 'before the cut, after');
 	});
 
-	rule('a staged file is found again by its id after a restart', async (t, storage, again) => {
+	rule('a staged file is found by its id after a restart', async (t, storage, reopen) => {
 		const staged = await storage.stage();
 		await staged.append(body('first '), 0);
 		await staged.sync();
-		const reopened = await again();
+		const reopened = await reopen();
 		const found = await reopened.stage(staged.id);
 		t.is(found.id, staged.id);
 		t.is(await found.size(), 6);
@@ -100,13 +100,13 @@ export function stagingRules(rule: Rule): void {
 		t.is(await readText(storage, 'a'), 'first second');
 	});
 
-	rule('an id that was never given is not known', async (t, storage) => {
-		for (const id of ['', 'nobody', '../../etc/passwd', '.', '..', '__proto__', 'a'.repeat(5000)]) {
+	rule('an unknown id of a staged file is refused', async (t, storage) => {
+		for (const id of ['', 'unknown', '../../etc/passwd', '.', '..', '__proto__', 'a'.repeat(5000)]) {
 			await refused(t, 'notFound', () => storage.stage(id));
 		}
 	});
 
-	rule('commit keeps the modified time it is given', async (t, storage) => {
+	rule('a committed file has the given modified time, or else the current time', async (t, storage) => {
 		const times = [
 			-1_000_000_000_500, -1, 0, 1, 999, 1_600_000_000_000, 1_700_000_000_001, 1_700_000_000_999, 4_000_000_000_123,
 		];
@@ -119,7 +119,7 @@ export function stagingRules(rule: Rule): void {
 		t.true(mtime > before - 2000 && mtime < Date.now() + 2000);
 	});
 
-	rule('commit never replaces anything', async (t, storage) => {
+	rule('a commit never replaces anything', async (t, storage) => {
 		await put(storage, 'file', 'mine');
 		await putFolders(storage, 'folder');
 		const staged = await storage.stage();
@@ -131,49 +131,49 @@ export function stagingRules(rule: Rule): void {
 		t.is(await readText(storage, 'free'), 'theirs');
 	});
 
+	rule('a published file is found by its staged id, and only at its own path', async (t, storage, reopen) => {
+		await putFolders(storage, 'folder');
+		const staged = await storage.stage();
+		await staged.append(body('once'), 0);
+		t.is(await storage.publishedAs(staged.id, p('folder/a')), undefined);
+		const item = await staged.commit(p('folder/a'));
+		await refused(t, 'notFound', () => staged.commit(p('folder/a')));
+		t.deepEqual(await storage.publishedAs(staged.id, p('folder/a')), item);
+		t.deepEqual(await (await reopen()).publishedAs(staged.id, p('folder/a')), item);
+		await put(storage, 'folder/b', 'other');
+		for (const other of ['folder/b', 'folder/c', 'folder', 'nowhere/a', 'folder/b/a', '']) {
+			t.is(await storage.publishedAs(staged.id, p(other)), undefined, other);
+		}
+		for (const id of ['', 'unknown', '../../etc/passwd']) {
+			t.is(await storage.publishedAs(id, p('folder/a')), undefined, id);
+		}
+		await storage.remove(p('folder/a'));
+		t.is(await storage.publishedAs(staged.id, p('folder/a')), undefined);
+		await put(storage, 'folder/a', 'theirs');
+		t.is(await storage.publishedAs(staged.id, p('folder/a')), undefined);
+	});
+
 	rule(
-		'a published file is found by its staged id at the path that it was published under',
-		async (t, storage, again) => {
-			await putFolders(storage, 'folder');
+		'beforeNaming is called before a staged file has its name, and nothing is published if it fails',
+		async (t, storage) => {
+			for (const name of ['a', 'a 1']) await put(storage, name);
 			const staged = await storage.stage();
-			await staged.append(body('once'), 0);
-			t.is(await storage.publishedAs(staged.id, p('folder/a')), undefined);
-			const item = await staged.commit(p('folder/a'));
-			await refused(t, 'notFound', () => staged.commit(p('folder/a')));
-			t.deepEqual(await storage.publishedAs(staged.id, p('folder/a')), item);
-			t.deepEqual(await (await again()).publishedAs(staged.id, p('folder/a')), item);
-			await put(storage, 'folder/b', 'other');
-			for (const other of ['folder/b', 'folder/c', 'folder', 'nowhere/a', 'folder/b/a', '']) {
-				t.is(await storage.publishedAs(staged.id, p(other)), undefined, other);
-			}
-			for (const id of ['', 'nobody', '../../etc/passwd']) {
-				t.is(await storage.publishedAs(id, p('folder/a')), undefined, id);
-			}
-			await storage.remove(p('folder/a'));
-			t.is(await storage.publishedAs(staged.id, p('folder/a')), undefined);
-			await put(storage, 'folder/a', 'theirs');
-			t.is(await storage.publishedAs(staged.id, p('folder/a')), undefined);
+			const given: string[] = [];
+			const beforeNaming = async (name: string) => {
+				given.push(name);
+				t.is(await storage.publishedAs(staged.id, p(name)), undefined);
+			};
+			t.is((await staged.commit(p('a'), { otherNames: ['a 1', 'a 2'], beforeNaming })).name, 'a 2');
+			t.is(given.at(-1), 'a 2');
+			const other = await storage.stage();
+			const broken = new Error('it could not be recorded');
+			t.is(await t.throwsAsync(other.commit(p('b'), { beforeNaming: () => Promise.reject(broken) })), broken);
+			t.deepEqual(await names(storage, ''), ['a', 'a 1', 'a 2']);
+			t.is((await other.commit(p('b'))).name, 'b');
 		},
 	);
 
-	rule('beforeNaming is called with the name of a staged file before the file has it', async (t, storage) => {
-		for (const name of ['a', 'a 1']) await put(storage, name);
-		const staged = await storage.stage();
-		const given: string[] = [];
-		const beforeNaming = async (name: string) => {
-			given.push(name);
-			t.is(await storage.publishedAs(staged.id, p(name)), undefined);
-		};
-		t.is((await staged.commit(p('a'), { otherNames: ['a 1', 'a 2'], beforeNaming })).name, 'a 2');
-		t.is(given.at(-1), 'a 2');
-		const other = await storage.stage();
-		const broken = new Error('it could not be recorded');
-		t.is(await t.throwsAsync(other.commit(p('b'), { beforeNaming: () => Promise.reject(broken) })), broken);
-		t.deepEqual(await names(storage, ''), ['a', 'a 1', 'a 2']);
-		t.is((await other.commit(p('b'))).name, 'b');
-	});
-
-	rule('a committed file cannot be committed elsewhere, appended to or taken back', async (t, storage) => {
+	rule('a committed file cannot be committed again, appended to or discarded', async (t, storage) => {
 		const staged = await storage.stage();
 		await staged.append(body('final'), 0);
 		await staged.commit(p('a'));
@@ -185,7 +185,7 @@ export function stagingRules(rule: Rule): void {
 		t.deepEqual(await names(storage, ''), ['a']);
 	});
 
-	rule('commit does not take another file at its path for its own', async (t, storage) => {
+	rule('a commit does not mistake another file at its path for its own', async (t, storage) => {
 		const staged = await storage.stage();
 		await staged.commit(p('a'));
 		await storage.remove(p('a'));
@@ -195,7 +195,7 @@ export function stagingRules(rule: Rule): void {
 		t.is(await readText(storage, 'a'), 'theirs');
 	});
 
-	rule('a discarded file is gone', async (t, storage) => {
+	rule('a discarded file cannot be used', async (t, storage) => {
 		const staged = await storage.stage();
 		await staged.append(body('unwanted'), 0);
 		await staged.discard();
@@ -207,56 +207,56 @@ export function stagingRules(rule: Rule): void {
 		t.deepEqual(await names(storage, ''), []);
 	});
 
-	rule('staged files that are no longer used are swept', async (t, storage) => {
+	rule('unused staged files are swept', async (t, storage) => {
 		const staged = await storage.stage();
 		await staged.append(body('kept'), 0);
 		await put(storage, 'published', 'text');
 		const later = Date.now() + 60_000;
-		const nobody = async () => false;
-		await storage.sweepStaging({ staged: 0, copies: 0 }, nobody);
+		const unused = async () => false;
+		await storage.sweepStaging({ staged: 0, copies: 0 }, unused);
 		t.is(await staged.size(), 4);
 		await storage.sweepStaging({ staged: later, copies: 0 }, async (id) => id === staged.id);
 		t.is(await staged.size(), 4);
-		await storage.sweepStaging({ staged: later, copies: 0 }, nobody);
+		await storage.sweepStaging({ staged: later, copies: 0 }, unused);
 		await refused(t, 'notFound', () => staged.size());
 		t.is(await readText(storage, 'published'), 'text');
 	});
 
-	rule('a second writer is refused while one is at work', async (t, storage) => {
+	rule('a second writer is refused while another one is writing', async (t, storage) => {
 		const staged = await storage.stage();
-		const rival = await storage.stage(staged.id);
-		let goOn = () => {};
+		const otherWriter = await storage.stage(staged.id);
+		let resume = () => {};
 		const pause = new Promise<void>((resolve) => {
-			goOn = resolve;
+			resume = resolve;
 		});
-		let begun = () => {};
-		const beginning = new Promise<void>((resolve) => {
-			begun = resolve;
+		let started = () => {};
+		const start = new Promise<void>((resolve) => {
+			started = resolve;
 		});
 		async function* slowBody() {
-			begun();
+			started();
 			await pause;
 			yield* body('slow');
 		}
 		const appending = staged.append(slowBody(), 0);
-		await beginning;
-		await refused(t, 'locked', () => rival.append(body('quick'), 0));
-		await refused(t, 'locked', () => rival.commit(p('a')));
-		goOn();
+		await start;
+		await refused(t, 'locked', () => otherWriter.append(body('quick'), 0));
+		await refused(t, 'locked', () => otherWriter.commit(p('a')));
+		resume();
 		t.is(await appending, 4);
-		await rival.commit(p('a'));
+		await otherWriter.commit(p('a'));
 		t.is(await readText(storage, 'a'), 'slow');
 	});
 
-	rule('a staged file that is locked is left alone by others, also between the calls', async (t, storage, again) => {
+	rule('a locked staged file refuses other writers, also between the calls', async (t, storage, reopen) => {
 		const staged = await storage.stage();
 		if (staged.lock === undefined) {
-			t.pass('Not every storage has such.');
+			t.pass('not supported by this storage');
 			return;
 		}
 		const lock = await staged.lock();
 		await refused(t, 'locked', async () => staged.lock?.());
-		const elsewhere = await (await again()).stage(staged.id);
+		const elsewhere = await (await reopen()).stage(staged.id);
 		await staged.append(body('mine'), 0);
 		await refused(t, 'locked', async () => elsewhere.lock?.());
 		await staged.sync();
@@ -272,10 +272,10 @@ export function stagingRules(rule: Rule): void {
 		await refused(t, 'notFound', async () => staged.lock?.());
 	});
 
-	rule('a fork of a staged file has its first bytes, while another one holds the lock', async (t, storage) => {
+	rule('a fork of a staged file has its first bytes, also while another writer holds the lock', async (t, storage) => {
 		const staged = await storage.stage();
 		if (staged.lock === undefined || staged.fork === undefined) {
-			t.pass('Not every storage has such.');
+			t.pass('not supported by this storage');
 			return;
 		}
 		await staged.append(body('kept, and more'), 0);
@@ -292,19 +292,19 @@ export function stagingRules(rule: Rule): void {
 		await refused(t, 'notFound', async () => staged.fork?.(4));
 	});
 
-	rule('a program may write a staged file itself, wherever in it it likes', async (t, storage, again) => {
+	rule('a program may write a staged file itself, at any position', async (t, storage, reopen) => {
 		const staged = await storage.stage();
 		if (staged.withLocalFile === undefined) {
-			t.pass('Not every storage has such.');
+			t.pass('not supported by this storage');
 			return;
 		}
 		await staged.append(body('what was there before'), 0);
-		const rival = await storage.stage(staged.id);
+		const otherWriter = await storage.stage(staged.id);
 		const result = await staged.withLocalFile(async ({ descriptor }) => {
-			await refused(t, 'locked', () => rival.append(body('quick'), 0));
-			await refused(t, 'locked', () => rival.commit(p('a')));
+			await refused(t, 'locked', () => otherWriter.append(body('quick'), 0));
+			await refused(t, 'locked', () => otherWriter.commit(p('a')));
 			writeSync(descriptor, 'by the descriptor', 0);
-			// As by a program that takes a name for its output.
+			// As a program does that accepts only a file name for its output.
 			const reopened = await open(`/proc/self/fd/${descriptor}`, 'w+');
 			await reopened.write('....s, and back', 0);
 			await reopened.write('goes', 0);
@@ -320,14 +320,14 @@ export function stagingRules(rule: Rule): void {
 			{ message: 'the program has failed' },
 		);
 		t.deepEqual(await names(storage, ''), []);
-		const found = await (await again()).stage(staged.id);
+		const found = await (await reopen()).stage(staged.id);
 		await found.append(body('!'), 15);
 		await found.commit(p('a'));
 		t.is(await readText(storage, 'a'), 'goess, and back!');
 		await refused(t, 'notFound', async () => staged.withLocalFile?.(async () => {}));
 	});
 
-	rule('of many uploads for one name one wins and the others lose nothing', async (t, storage) => {
+	rule('only one of many concurrent commits to one name succeeds, and the others lose nothing', async (t, storage) => {
 		const uploads = await Promise.all(
 			Array.from({ length: 8 }, async (_, n) => {
 				const staged = await storage.stage();
@@ -346,7 +346,7 @@ export function stagingRules(rule: Rule): void {
 		}
 	});
 
-	rule('readers see a whole file or none', async (t, storage) => {
+	rule('readers see a complete file or none', async (t, storage) => {
 		const content = 'whole '.repeat(50_000);
 		let isOver = false;
 		const reading = (async () => {

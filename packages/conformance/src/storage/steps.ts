@@ -2,10 +2,10 @@ import type { ByteRange, OpenFile, StorageEntry, StorageItem, StorageProvider } 
 import { type FailureKind, isFailure, parsePath } from '@stowage/rules';
 import type { ExecutionContext } from 'ava';
 
-/** Declares one rule. `again` reopens the same root, as after a restart. */
+/** Declares one rule. `reopen` reopens the same root, as after a restart. */
 export type Rule = (
 	title: string,
-	check: (t: ExecutionContext, storage: StorageProvider, again: () => Promise<StorageProvider>) => Promise<void>,
+	check: (t: ExecutionContext, storage: StorageProvider, reopen: () => Promise<StorageProvider>) => Promise<void>,
 ) => void;
 
 export const p = parsePath;
@@ -15,13 +15,13 @@ export async function* body(...chunks: (string | Uint8Array)[]): AsyncGenerator<
 	for (const chunk of chunks) yield typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk;
 }
 
-/** A body that fails once these chunks have been taken. */
+/** A body that fails after these chunks. */
 export async function* brokenBody(error: Error, ...chunks: string[]): AsyncGenerator<Uint8Array> {
 	yield* body(...chunks);
 	throw error;
 }
 
-/** A file with this content. */
+/** Stores a file with this content. */
 export async function put(
 	storage: StorageProvider,
 	path: string,
@@ -33,7 +33,7 @@ export async function put(
 	return staged.commit(p(path), options);
 }
 
-/** Folders, parents before their contents. */
+/** Creates folders, parents before their contents. */
 export async function putFolders(storage: StorageProvider, ...paths: string[]): Promise<void> {
 	for (const path of paths) await storage.makeDirectory(p(path));
 }
