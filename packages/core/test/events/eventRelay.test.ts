@@ -14,7 +14,7 @@ const ticket = (token: string, sent: number): Notification => ({
 	state: sent === 9 ? 'done' : 'sending',
 });
 
-/** Relays of several processes over one database, whose time only the test moves. */
+/** Relays of several processes over one database, with a clock that only the test advances. */
 async function site(t: ExecutionContext) {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-relay-'));
 	const clock = { now: Date.UTC(2030, 0, 1) };
@@ -52,49 +52,49 @@ async function site(t: ExecutionContext) {
 		return {
 			relay,
 			polled,
-			/** Folders of whose change it was told. */
+			/** Folders of whose changes it was notified. */
 			folders,
 			rowsAdded: () => added,
 			publish: (token: string, sent: number) => {
 				notifications.publish({ ticket: token }, ticket(token, sent));
 				notifications.publish({ userId: 'ada' }, ticket(token, sent));
 			},
-			/** A page of this process; resolves to what it hears. */
+			/** Subscribes as a page of this process does, and collects what it receives. */
 			open(audience: { userId: string } | { ticket: string }) {
-				const heard: number[] = [];
-				const close = notifications.subscribe(audience, (item) => item.kind === 'ticket' && heard.push(item.sent));
-				return { heard, close };
+				const received: number[] = [];
+				const close = notifications.subscribe(audience, (item) => item.kind === 'ticket' && received.push(item.sent));
+				return { received, close };
 			},
 		};
 	};
 	const ticks = async (...some: { relay: EventRelay }[]) => {
-		// A look that is under way may have missed what came meanwhile.
-		for (const { relay } of some) for (let looks = 0; looks < 2; looks++) await relay.tick();
+		// A poll that is already under way may miss events that were stored meanwhile.
+		for (const { relay } of some) for (let polls = 0; polls < 2; polls++) await relay.tick();
 	};
 	return { database, clock, gone, join, ticks };
 }
 
-test('a page hears of a ticket at another process once a look, the last state always, and nothing twice', async (t) => {
+test('a page gets events of a ticket at another process at most once a poll, always the last state, and none twice', async (t) => {
 	const { join, ticks } = await site(t);
 	const [a, b] = [join('a'), join('b')];
 	const owner = b.open({ userId: 'ada' });
 	const holder = b.open({ ticket: 'secret' });
-	const atHome = a.open({ userId: 'ada' });
+	const sameProcess = a.open({ userId: 'ada' });
 	const another = b.open({ userId: 'bob' });
 	await ticks(b);
 	await ticks(a);
 	for (const sent of [1, 2, 3, 9]) a.publish('secret', sent);
 	await ticks(a, b, a, b);
-	for (const { heard } of [owner, holder]) {
-		t.is(heard.at(-1), 9);
-		t.is(heard.filter((sent) => sent === 9).length, 1);
-		t.true(heard.length <= 2, 'the first, which was sent at once, and the last');
+	for (const { received } of [owner, holder]) {
+		t.is(received.at(-1), 9);
+		t.is(received.filter((sent) => sent === 9).length, 1);
+		t.true(received.length <= 2, 'the first, which was sent at once, and the last');
 	}
-	t.deepEqual(atHome.heard, [1, 2, 3, 9], 'its own events come by themselves, and once');
-	t.deepEqual(another.heard, []);
+	t.deepEqual(sameProcess.received, [1, 2, 3, 9], 'events of its own process arrive directly, and once');
+	t.deepEqual(another.received, []);
 });
 
-test('a process that is alone writes no row for its events, nor for the folders that it changes', async (t) => {
+test('a process without other subscribed processes stores no events of its tickets or folders', async (t) => {
 	const { join, ticks, database, gone } = await site(t);
 	const [a, idle, crashed] = [join('a'), join('idle'), join('crashed')];
 	const page = a.open({ userId: 'ada' });
@@ -106,14 +106,14 @@ test('a process that is alone writes no row for its events, nor for the folders 
 		a.relay.changedHere(parsePath('Public'));
 		await ticks(a, idle);
 	}
-	t.deepEqual(page.heard, [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+	t.deepEqual(page.received, [1, 2, 3, 4, 5, 6, 7, 8, 9]);
 	t.is(a.rowsAdded(), 0);
 	t.deepEqual(await database.events.latest(60_000, 'nobody'), []);
 	t.deepEqual(await database.events.listeners(60_000, 'crashed'), [{ process: 'a', pollsFolders: false }]);
 	page.close();
 });
 
-test('a process whose pages come later is told where tickets stand, and one whose pages left is told no more', async (t) => {
+test('a new subscriber at another process gets the states of the last ten minutes, and without subscribers no events are stored', async (t) => {
 	const { join, ticks, clock } = await site(t);
 	const [a, b] = [join('a'), join('b')];
 	a.publish('secret', 9);
@@ -122,7 +122,7 @@ test('a process whose pages come later is told where tickets stand, and one whos
 	clock.now += 5 * 60_000;
 	const late = b.open({ userId: 'ada' });
 	await ticks(b, a, b);
-	t.deepEqual(late.heard, [9]);
+	t.deepEqual(late.received, [9]);
 	late.close();
 	await ticks(b);
 	const before = a.rowsAdded();
@@ -133,15 +133,15 @@ test('a process whose pages come later is told where tickets stand, and one whos
 	t.is(a.rowsAdded(), before);
 	const again = b.open({ ticket: 'secret2' });
 	await ticks(b, a, b);
-	t.deepEqual(again.heard, [9]);
+	t.deepEqual(again.received, [9]);
 	clock.now += 11 * 60_000;
 	const c = join('c');
 	const tooLate = c.open({ ticket: 'secret2' });
 	await ticks(c, a, c);
-	t.deepEqual(tooLate.heard, []);
+	t.deepEqual(tooLate.received, []);
 });
 
-test('a changed folder is told to processes that would have to look for that by themselves, and to no others', async (t) => {
+test('folder changes are stored only if another process polls folders, and only that process is notified', async (t) => {
 	const { join, ticks } = await site(t);
 	const [a, b, c] = [join('a'), join('b'), join('c')];
 	b.open({ userId: 'ada' });
@@ -159,7 +159,7 @@ test('a changed folder is told to processes that would have to look for that by 
 	t.deepEqual(a.folders, []);
 });
 
-test('what lies in the database gives no ticket away, and what was not sealed with the same secret is not heard', async (t) => {
+test('stored events do not reveal tickets, and events that were not sealed with the same secret are dropped', async (t) => {
 	const { join, ticks, database } = await site(t);
 	const [a, b, foreign] = [join('a'), join('b'), join('foreign', { secret: 'another' })];
 	const page = b.open({ userId: 'ada' });
@@ -178,10 +178,10 @@ test('what lies in the database gives no ticket away, and what was not sealed wi
 	]);
 	foreign.publish('forged', 4);
 	await ticks(foreign, b);
-	t.deepEqual(page.heard, [9]);
+	t.deepEqual(page.received, [9]);
 });
 
-test('what could not be written while the database was away is told once it is back', async (t) => {
+test('the last event of a ticket during an outage of the database is delivered once the database is back', async (t) => {
 	const { join, ticks, database } = await site(t);
 	let isAway = true;
 	const a = join('a', {
@@ -200,13 +200,13 @@ test('what could not be written while the database was away is told once it is b
 	await ticks(a);
 	a.publish('secret', 9);
 	await ticks(a, b);
-	t.deepEqual(page.heard, []);
+	t.deepEqual(page.received, []);
 	isAway = false;
 	await ticks(a, b);
-	t.deepEqual(page.heard, [9]);
+	t.deepEqual(page.received, [9]);
 });
 
-test('events are removed after a while by whoever wrote them, and a process that stops listens no more', async (t) => {
+test('a process removes its old events, and one that stops stores its last event and ends its subscription', async (t) => {
 	const { join, ticks, database, clock } = await site(t);
 	const [a, b] = [join('a'), join('b')];
 	b.open({ userId: 'ada' });

@@ -7,14 +7,14 @@ import { ownTime, ownWait } from '../ownTime.js';
 import { Client, json, testApp } from '../testApp.js';
 import { until } from '../until.js';
 
-/** Long enough ago that opening a stream tells of nothing. */
+/** Long enough ago that opening a stream sends no event. */
 const longAgo = new Date('2020-01-01');
 
 async function settle(...folders: string[]): Promise<void> {
 	for (const folder of folders) await utimes(folder, longAgo, longAgo);
 }
 
-test('a stream tells of what a program on disk does, within two seconds', async (t) => {
+test('an event stream sends changes by other programs within two seconds', async (t) => {
 	const app = await testApp(t);
 	const { cookie } = await new Client(app).register('ada');
 	const folder = path.join(app.filesDir, 'users/ada/docs');
@@ -31,11 +31,11 @@ test('a stream tells of what a program on disk does, within two seconds', async 
 	t.regex(stream.text(), /^retry: \d+\n\n(:\n\n)*$/, 'nothing has changed yet');
 
 	const steps: [string, () => Promise<unknown>][] = [
-		['a file comes', () => writeFile(path.join(folder, 'new.txt'), 'hello')],
+		['a file is created', () => writeFile(path.join(folder, 'new.txt'), 'hello')],
 		['a file grows', () => appendFile(path.join(folder, 'old.txt'), 'more')],
-		['a file gets another time', () => utimes(path.join(folder, 'new.txt'), 1, 1)],
+		['the time of a file changes', () => utimes(path.join(folder, 'new.txt'), 1, 1)],
 		['a file is renamed', () => rename(path.join(folder, 'new.txt'), path.join(folder, 'renamed.txt'))],
-		['a file goes', () => rm(path.join(folder, 'renamed.txt'))],
+		['a file is deleted', () => rm(path.join(folder, 'renamed.txt'))],
 		['a folder in it gets a child', () => writeFile(path.join(folder, 'below/child'), '')],
 	];
 	for (const [what, step] of steps) {
@@ -50,7 +50,7 @@ test('a stream tells of what a program on disk does, within two seconds', async 
 	stream.close();
 });
 
-test('many changes a second make two events a second, and the last change is told', async (t) => {
+test('many changes a second send at most two events a second, and the last change is sent', async (t) => {
 	const app = await testApp(t);
 	const { cookie } = await new Client(app).register('ada');
 	const folder = path.join(app.filesDir, 'users/ada/busy');
@@ -64,9 +64,9 @@ test('many changes a second make two events a second, and the last change is tol
 		await writeFile(path.join(folder, `file ${made++}`), '');
 		await wait(8);
 	}
-	const told = stream.events.length;
+	const sent = stream.events.length;
 	const seconds = (performance.now() - started) / 1000;
-	t.true(told <= 2 * seconds + 1 && told < made, `${told} events for ${made} changes in ${seconds} s`);
+	t.true(sent <= 2 * seconds + 1 && sent < made, `${sent} events for ${made} changes in ${seconds} s`);
 	await stream.quiet();
 	const last = ownTime();
 	await writeFile(path.join(folder, 'last'), '');
@@ -74,32 +74,32 @@ test('many changes a second make two events a second, and the last change is tol
 	stream.close();
 });
 
-test('a folder that is renamed, deleted and made again is followed', async (t) => {
+test('an event stream follows a folder that is renamed, deleted and created again', async (t) => {
 	const app = await testApp(t);
 	const { cookie } = await new Client(app).register('ada');
 	const home = path.join(app.filesDir, 'users/ada');
 	await mkdir(path.join(home, 'above/docs'), { recursive: true });
 	await settle(path.join(home, 'above/docs'));
 	const stream = await openEvents(app, '?type=private&directory=above/docs', cookie);
-	const told = async (what: string, step: () => Promise<unknown>) => {
+	const expectChange = async (what: string, step: () => Promise<unknown>) => {
 		const started = ownTime();
 		await step();
 		const done = ownTime();
 		const { at } = await stream.next((event) => isChange(event) && event.at >= started);
 		t.true(at - done < 2000, `${what}: ${at - done} ms`);
-		// Until it is followed where it is now, and what was told of this step has come.
+		// Until the folder is watched at its present path, and all events of this step have arrived.
 		await stream.quiet();
 	};
-	await told('renamed above it', () => rename(path.join(home, 'above'), path.join(home, 'elsewhere')));
-	await told('renamed back', () => rename(path.join(home, 'elsewhere'), path.join(home, 'above')));
-	await told('a file comes', () => writeFile(path.join(home, 'above/docs/a'), ''));
-	await told('deleted', () => rm(path.join(home, 'above/docs'), { recursive: true }));
-	await told('made again', () => mkdir(path.join(home, 'above/docs')));
-	await told('a file comes again', () => writeFile(path.join(home, 'above/docs/a'), ''));
+	await expectChange('renamed above it', () => rename(path.join(home, 'above'), path.join(home, 'elsewhere')));
+	await expectChange('renamed back', () => rename(path.join(home, 'elsewhere'), path.join(home, 'above')));
+	await expectChange('a file is created', () => writeFile(path.join(home, 'above/docs/a'), ''));
+	await expectChange('deleted', () => rm(path.join(home, 'above/docs'), { recursive: true }));
+	await expectChange('created again', () => mkdir(path.join(home, 'above/docs')));
+	await expectChange('a file is created again', () => writeFile(path.join(home, 'above/docs/a'), ''));
 	stream.close();
 });
 
-test('what another user publishes shows in the public view of a visitor, also in a tree that has the folder later', async (t) => {
+test('a visitor’s event stream of a public folder sends changes by users, also in a tree that has the folder later', async (t) => {
 	const app = await testApp(t, { '--public-listing': 'everyone' });
 	const ada = await new Client(app).register('ada');
 	const publicFolder = path.join(app.filesDir, 'Public/shared');
@@ -116,13 +116,13 @@ test('what another user publishes shows in the public view of a visitor, also in
 		{ name: 'file', value: 'hello', fileName: 'a.txt' },
 	]);
 	await stream.next(isChange);
-	// What somebody does in their own home is no news for a visitor.
+	// Changes in a private home send no event to a visitor.
 	await stream.quiet();
 	const before = stream.events.length;
 	await writeFile(path.join(app.filesDir, 'users/ada/private.txt'), '');
 	await stream.quiet();
 	t.is(stream.events.length, before);
-	// Somebody whose tree did not exist when the stream was opened.
+	// A user whose tree did not exist when the stream was opened.
 	const bob = await new Client(app).register('bob');
 	await stream.quiet();
 	const made = ownTime();
@@ -131,7 +131,7 @@ test('what another user publishes shows in the public view of a visitor, also in
 	stream.close();
 });
 
-test('what changed just before a stream was opened is told at once', async (t) => {
+test('a change just before an event stream is opened is sent at once', async (t) => {
 	const app = await testApp(t);
 	const { cookie } = await new Client(app).register('ada');
 	await writeFile(path.join(app.filesDir, 'users/ada/fresh.txt'), '');
@@ -140,7 +140,7 @@ test('what changed just before a stream was opened is told at once', async (t) =
 	stream.close();
 });
 
-test('a folder may be followed by whoever may list it', async (t) => {
+test('an event stream of a folder needs the permission to list it', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	t.is((await new Client(app).get('/api/events?type=private')).statusCode, 401);
@@ -152,7 +152,7 @@ test('a folder may be followed by whoever may list it', async (t) => {
 	t.is((await ada.call('HEAD', '/api/events?type=private')).statusCode, 200);
 });
 
-test('signing out ends the streams of that session and no other', async (t) => {
+test('signing out ends the event streams of that session and of no other', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const elsewhere = new Client(app);
@@ -173,7 +173,7 @@ test('signing out ends the streams of that session and no other', async (t) => {
 	other.close();
 });
 
-test('news of tickets and jobs reach their owner and whoever holds the ticket', async (t) => {
+test('events of tickets and jobs are sent to their owner and to clients that have the ticket', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const bob = await new Client(app).register('bob');
@@ -222,7 +222,7 @@ test('news of tickets and jobs reach their owner and whoever holds the ticket', 
 	for (const stream of [mine, foreign, visitor, stranger]) stream.close();
 });
 
-test('one person can’t take all streams, and what is closed is free again', async (t) => {
+test('a user has at most 32 event streams, and a closed one makes room for another', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const open = await Promise.all(Array.from({ length: 32 }, () => openEvents(app, '?type=private', ada.cookie)));
@@ -242,7 +242,7 @@ test('one person can’t take all streams, and what is closed is free again', as
 	visitor.close();
 });
 
-test('a server that stops does not wait for its streams', async (t) => {
+test('a stopping server ends its event streams without waiting for them', async (t) => {
 	const app = await testApp(t);
 	const stream = await openEvents(app, '');
 	const started = ownTime();

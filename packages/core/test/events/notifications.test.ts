@@ -9,16 +9,16 @@ const about = (ticket: string, sent: number): Notification => ({
 	size: 9,
 	state: 'sending',
 });
-const inAWhile = () => new Promise((resolve) => setImmediate(resolve));
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('whoever comes late hears where a ticket stood, once, and then what comes', async (t) => {
+test('a late subscriber of a ticket gets its last state once, then new events', async (t) => {
 	const notifications = createNotifications();
 	for (const sent of [1, 2]) notifications.publish({ ticket: 'a' }, about('a', sent));
 	notifications.publish({ ticket: 'b' }, about('b', 5));
 	const received: Notification[] = [];
 	const unsubscribe = notifications.subscribe({ ticket: 'a' }, (item) => received.push(item));
-	t.deepEqual(received, [], 'not before the listener is ready');
-	await inAWhile();
+	t.deepEqual(received, [], 'not before subscribe has returned');
+	await nextTurn();
 	t.deepEqual(received, [about('a', 2)]);
 	notifications.publish({ ticket: 'a' }, about('a', 3));
 	unsubscribe();
@@ -26,15 +26,15 @@ test('whoever comes late hears where a ticket stood, once, and then what comes',
 	t.deepEqual(received, [about('a', 2), about('a', 3)]);
 });
 
-test('somebody who has left before that hears nothing', async (t) => {
+test('a subscriber that unsubscribes at once gets nothing', async (t) => {
 	const notifications = createNotifications();
 	notifications.publish({ ticket: 'a' }, about('a', 1));
 	notifications.subscribe({ ticket: 'a' }, () => t.fail())();
-	await inAWhile();
+	await nextTurn();
 	t.pass();
 });
 
-test('where a ticket stood is forgotten after a while, and what a person was told is not kept', async (t) => {
+test('the last state of a ticket is forgotten after ten minutes, and notifications of a user are not kept', async (t) => {
 	let now = 0;
 	const notifications = createNotifications(() => now);
 	notifications.publish({ ticket: 'a' }, about('a', 1));
@@ -44,6 +44,6 @@ test('where a ticket stood is forgotten after a while, and what a person was tol
 	const received: Notification[] = [];
 	for (const audience of [{ ticket: 'a' }, { ticket: 'b' }, { userId: '1' }])
 		notifications.subscribe(audience, (item) => received.push(item));
-	await inAWhile();
+	await nextTurn();
 	t.deepEqual(received, [about('b', 1)]);
 });
