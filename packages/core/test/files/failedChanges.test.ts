@@ -16,7 +16,7 @@ async function homeOf(app: TestApp, ...names: string[]): Promise<string[]> {
 	return (await readdir(path.join(app.filesDir, 'users/ada', ...names))).sort();
 }
 
-test('a move or copy that fails leaves none of the folders that it made', async (t) => {
+test('a failed move or copy removes the folders that it created, except those with other files', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	await ada.upload('/api/upload', [file('a.txt', 'mine')]);
@@ -32,7 +32,7 @@ test('a move or copy that fails leaves none of the folders that it made', async 
 		t.deepEqual(await homeOf(app, 'there'), []);
 	}
 
-	// Somebody puts a file into a folder that was made for what then fails: it stays, and the folder with it.
+	// Another program puts a file into a folder that was created for the move: both are kept.
 	storage.move = async () => {
 		await writeFile(path.join(app.filesDir, 'users/ada/there/x/theirs.txt'), 'theirs');
 		return full();
@@ -42,7 +42,7 @@ test('a move or copy that fails leaves none of the folders that it made', async 
 	storage.move = move;
 });
 
-test('a path whose later part is refused makes no folder at all', async (t) => {
+test('a move to a path with an invalid folder name creates no folder', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	await ada.upload('/api/upload', [file('a.txt', 'mine')]);
@@ -51,7 +51,7 @@ test('a path whose later part is refused makes no folder at all', async (t) => {
 	t.deepEqual(await homeOf(app), ['Public', 'a.txt']);
 });
 
-test('folders carry their count wherever they are answered', async (t) => {
+test('folders in search results and in answers to changes have their item count', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	await mkdir(path.join(app.filesDir, 'users/ada/docs/deep'), { recursive: true });
@@ -69,14 +69,14 @@ test('folders carry their count wherever they are answered', async (t) => {
 	t.like(await change('moveItem', { fromPath: 'papers', toPath: 'papers (1)/papers' }), { count: 3 });
 });
 
-test('making a folder in one that is not there names the one that is missing', async (t) => {
+test('creating a folder in a missing one is refused with the path of the missing one', async (t) => {
 	const ada = await new Client(await testApp(t)).register('ada');
 	const answer = await ada.post('/api/createFolder', { directory: 'no/such', folderName: 'new', type: 'private' });
 	t.is(answer.statusCode, 404);
 	t.is(json(answer).message, 'There is no such folder: no/such');
 });
 
-test('an upload that fails says why, also when what came before can’t be taken back', async (t) => {
+test('a failed upload is answered with its cause, also when its other files can’t be removed again', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const { storage } = app.services;
@@ -93,8 +93,8 @@ test('an upload that fails says why, also when what came before can’t be taken
 	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
 });
 
-/** Sends a request and leaves once `isUnderWay`, before it is answered; resolves when the server knows. */
-async function askAndLeave(
+/** Sends a request and disconnects once `isUnderWay`, before the answer; resolves when the server has noticed. */
+async function sendAndDisconnect(
 	app: TestApp,
 	method: string,
 	url: string,
@@ -116,10 +116,10 @@ async function askAndLeave(
 	const [socket] = await connected;
 	await until('the work is under way', isUnderWay);
 	sent.destroy();
-	await until('the server knows that nobody waits', () => socket.destroyed);
+	await until('the server has noticed the disconnection', () => socket.destroyed);
 }
 
-test('a search ends when nobody waits for it any more', async (t) => {
+test('a search ends when its client disconnects', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const { storage } = app.services;
@@ -135,12 +135,12 @@ test('a search ends when nobody waits for it any more', async (t) => {
 			isOver = true;
 		}
 	};
-	await askAndLeave(app, 'GET', '/api/browse?type=private&search=none', ada.cookie ?? '', () => batches > 0);
+	await sendAndDisconnect(app, 'GET', '/api/browse?type=private&search=none', ada.cookie ?? '', () => batches > 0);
 	await until('the search is over', () => isOver);
 	t.true(batches < 1000);
 });
 
-test('a copy ends when nobody waits for it any more', async (t) => {
+test('a copy ends when its client disconnects, and the folder created for it is removed', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	await ada.upload('/api/upload', [file('a.txt', 'mine')]);
@@ -151,45 +151,45 @@ test('a copy ends when nobody waits for it any more', async (t) => {
 			given?.addEventListener('abort', () => reject(given.reason));
 		});
 	const body = { fromPath: 'a.txt', toPath: 'new/a.txt', type: 'private' };
-	await askAndLeave(app, 'POST', '/api/copyItem', ada.cookie ?? '', () => signal !== undefined, body);
-	await until('the copy is given up', () => signal?.aborted);
-	await until('the folder made for it is gone', async () => (await homeOf(app)).join() === 'Public,a.txt');
+	await sendAndDisconnect(app, 'POST', '/api/copyItem', ada.cookie ?? '', () => signal !== undefined, body);
+	await until('the copy is aborted', () => signal?.aborted);
+	await until('the folder created for it is removed', async () => (await homeOf(app)).join() === 'Public,a.txt');
 	t.pass();
 	t.is(await readFile(path.join(app.filesDir, 'users/ada/a.txt'), 'utf8'), 'mine');
 });
 
 for (const type of ['private', 'public']) {
-	test(`a ${type} selection is looked at no longer when nobody waits for its ticket`, async (t) => {
+	test(`the items of a ${type} selection are no longer read when the client of its ticket disconnects`, async (t) => {
 		const app = await testApp(t);
 		const ada = await new Client(app).register('ada');
 		const { storage } = app.services;
-		let looks = 0;
-		let goOn = () => {};
-		const isFree = new Promise<void>((resolve) => {
-			goOn = resolve;
+		let reads = 0;
+		let release = () => {};
+		const released = new Promise<void>((resolve) => {
+			release = resolve;
 		});
 		storage.stat = async () => {
-			looks++;
-			await isFree;
+			reads++;
+			await released;
 			await turn();
 			return { name: 'x', type: 'file', size: 1, mtime: 0, id: 'x', version: 'x' };
 		};
 		const files = Array.from({ length: 1000 }, (_, n) => ({ path: `${n}` }));
 		const body = { files, type, directory: '' };
-		await askAndLeave(app, 'POST', '/api/downloadTickets', ada.cookie ?? '', () => looks > 0, body);
-		goOn();
-		// Enough for all of them.
+		await sendAndDisconnect(app, 'POST', '/api/downloadTickets', ada.cookie ?? '', () => reads > 0, body);
+		release();
+		// Enough turns to read all of them.
 		for (let n = 0; n < 10_000; n++) await turn();
-		t.true(looks < 100, `${looks} looks`);
+		t.true(reads < 100, `${reads} items were read`);
 	});
 }
 
-test('with everybody’s files listed, a download that names its owner lists nobody', async (t) => {
+test('a download with an owner lists no folder, also with public listing for everyone', async (t) => {
 	const app = await testApp(t, { '--public-listing': 'everyone' });
 	const ada = await new Client(app).register('ada');
 	await ada.upload('/api/upload', [file('a.txt', 'mine'), { name: 'isPublic', value: 'true' }]);
 	app.services.storage.list = () => {
-		throw new Error('somebody was listed');
+		throw new Error('a folder was listed');
 	};
 	const answer = await new Client(app).get('/api/download/a.txt?owner=ada');
 	t.is(answer.statusCode, 200, answer.payload);

@@ -12,7 +12,7 @@ const onDisk = (app: TestApp, name: string) => readFile(path.join(app.filesDir, 
 const names = (listing: { entries: { path: string }[] }) => listing.entries.map((entry) => entry.path).sort();
 const url = (name: string) => name.split('/').map(encodeURIComponent).join('/');
 
-test('what was put on the disk by other means shows up, with its size, time and owner', async (t) => {
+test('files that other programs created are listed with size, time and owner', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	await put(app, 'users/ada/docs/a.txt', 'hello');
@@ -42,7 +42,7 @@ test('what was put on the disk by other means shows up, with its size, time and 
 	t.deepEqual(names(toVisitors), ['everyone.txt', 'visitor.txt']);
 });
 
-test('a folder that several trees have is one row for each, and its listing their union', async (t) => {
+test('a folder of several public trees is listed once for each, and its listing is their union', async (t) => {
 	const app = await testApp(t, { '--public-listing': 'everyone' });
 	await new Client(app).register('ada');
 	await put(app, 'users/ada/Public/trip/a.jpg');
@@ -55,7 +55,7 @@ test('a folder that several trees have is one row for each, and its listing thei
 	]);
 });
 
-test('browsing an area needs what the rules say', async (t) => {
+test('visitors can browse the public view only, and a missing folder or unknown area is refused', async (t) => {
 	const app = await testApp(t);
 	const visitor = new Client(app);
 	t.is((await visitor.get('/api/browse?type=private')).statusCode, 401);
@@ -68,7 +68,7 @@ test('browsing an area needs what the rules say', async (t) => {
 	t.is((await ada.get('/api/browse?type=private&unknown=1')).statusCode, 200);
 });
 
-test('search finds names below the folder without regard to case, and takes them literally', async (t) => {
+test('a search finds names below the folder, ignores case and takes its term literally', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	for (const name of ['Report.txt', 'a/b/report-2.txt', 'a/100%.txt', 'a/b.txt']) await put(app, `users/ada/${name}`);
@@ -81,7 +81,7 @@ test('search finds names below the folder without regard to case, and takes them
 	t.is((await ada.get(`/api/browse?type=private&search=${'x'.repeat(26)}`)).statusCode, 400);
 });
 
-test('a search that finds too much says that it was cut', async (t) => {
+test('a search stops after 1,000 results and is marked as truncated', async (t) => {
 	const app = await testApp(t);
 	await mkdir(path.join(app.filesDir, 'Public', 'many'), { recursive: true });
 	await Promise.all(
@@ -92,7 +92,7 @@ test('a search that finds too much says that it was cut', async (t) => {
 	t.true(found.truncated);
 });
 
-test('a folder is made once', async (t) => {
+test('a folder is created unless its name is taken or invalid, its parent is missing, or a visitor asks for it', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const make = (folderName: string, directory = '', type = 'private') =>
@@ -115,7 +115,7 @@ test('a folder is made once', async (t) => {
 	t.is(json(visitor).message, 'You must be logged in to create folders in public.');
 });
 
-test('an entry is renamed, and a taken name is refused', async (t) => {
+test('an entry is renamed unless the new name is taken or invalid, or the entry is protected or missing', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	await put(app, 'users/ada/a.txt', 'A');
@@ -133,7 +133,7 @@ test('an entry is renamed, and a taken name is refused', async (t) => {
 	t.is((await rename('gone.txt', 'x.txt')).statusCode, 404);
 });
 
-test('a move takes missing parents along and a free name', async (t) => {
+test('a move creates missing parent folders and takes a free name', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	await put(app, 'users/ada/a.txt', 'A');
@@ -151,7 +151,7 @@ test('a move takes missing parents along and a free name', async (t) => {
 	t.false((await readdir(path.join(app.filesDir, 'users/ada'))).includes('x'), 'no parents are made for nothing');
 });
 
-test('a copy gets its own name beside the original, and public things can be copied home', async (t) => {
+test('a copy beside its original gets a free name, and public files of others can be copied to a home', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	await put(app, 'users/ada/a.txt', 'A');
@@ -169,7 +169,7 @@ test('a copy gets its own name beside the original, and public things can be cop
 	t.is((await copy({ fromPath: 'Public', toPath: 'Copy' })).statusCode, 403);
 });
 
-test('deleting takes a folder with all it holds, never what is protected or another’s', async (t) => {
+test('deleting a folder removes all in it, and deleting protected folders or files of others is refused', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	await put(app, 'users/ada/docs/deep/a.txt');
@@ -189,7 +189,7 @@ test('deleting takes a folder with all it holds, never what is protected or anot
 	t.is((await new Client(app).call('DELETE', '/api/deleteItem', { filePath: 'x', type: 'public' })).statusCode, 401);
 });
 
-test('an upload keeps bytes, name and time, and never replaces', async (t) => {
+test('an upload keeps content, name and time, and never replaces a file', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const send = () =>
@@ -206,7 +206,7 @@ test('an upload keeps bytes, name and time, and never replaces', async (t) => {
 	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
 });
 
-test('fields may come before or after the files, and say the name, the area and the folder', async (t) => {
+test('form fields before or after a file set its name, area and folder', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	await put(app, 'users/ada/docs/old.txt');
@@ -221,7 +221,7 @@ test('fields may come before or after the files, and say the name, the area and 
 	t.is(await onDisk(app, 'users/ada/Public/q.txt'), '4');
 });
 
-test('a visitor uploads to the root of the anonymous tree and nowhere else', async (t) => {
+test('a visitor can upload to the root of the anonymous tree only', async (t) => {
 	const app = await testApp(t);
 	const visitor = new Client(app);
 	const answer = json(await visitor.upload('/api/upload/public', [file('v.txt', 'V')]));
@@ -248,17 +248,29 @@ const refusedUpload = async (
 	t.deepEqual(await readdir(path.join(app.filesDir, 'users/ada')), ['Public']);
 	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
 };
-test('a name with a slash is refused, not cut', refusedUpload, [file('a/b.txt', 'x')], 400, 'INVALID_NAME');
+test('a file name with a slash is refused', refusedUpload, [file('a/b.txt', 'x')], 400, 'INVALID_NAME');
 test(
-	'if one file is refused none is kept',
+	'if one file of a form is refused none is published',
 	refusedUpload,
 	[file('good.txt', 'x'), file('b?d.txt', 'y')],
 	400,
 	'INVALID_NAME',
 );
 test('an upload without a file is refused', refusedUpload, [field('directory', '')], 400, 'INVALID');
-test('a folder that is not there is 404', refusedUpload, [field('directory', 'no'), file('a', 'x')], 404, 'NOT_FOUND');
-test('the same after the file', refusedUpload, [file('a', 'x'), field('directory', 'no')], 404, 'NOT_FOUND');
+test(
+	'a missing folder in a field before the file is refused',
+	refusedUpload,
+	[field('directory', 'no'), file('a', 'x')],
+	404,
+	'NOT_FOUND',
+);
+test(
+	'a missing folder in a field after the file is refused',
+	refusedUpload,
+	[file('a', 'x'), field('directory', 'no')],
+	404,
+	'NOT_FOUND',
+);
 test(
 	'a path that leaves the area is refused',
 	refusedUpload,
@@ -268,42 +280,42 @@ test(
 );
 test('an unknown field is refused', refusedUpload, [field('folder', ''), file('a', 'x')], 400, 'INVALID');
 test(
-	'a file under another field is refused',
+	'a file in an unknown field is refused',
 	refusedUpload,
 	[{ name: 'upload', value: 'x', fileName: 'a' }],
 	400,
 	'INVALID',
 );
 test(
-	'one name for two files is refused',
+	'one fileName for two files is refused',
 	refusedUpload,
 	[field('fileName', 'n'), file('a', 'x'), file('b', 'x')],
 	400,
 	'INVALID',
 );
 test(
-	'a time that is no number is refused',
+	'a time that is not a number is refused',
 	refusedUpload,
 	[field('lastModified', 'now'), file('a', 'x')],
 	400,
 	'INVALID',
 );
-test('a file over the limit is refused', refusedUpload, [file('a', 'x'.repeat(11))], 413, 'TOO_LARGE', {
+test('a file over the size limit is refused', refusedUpload, [file('a', 'x'.repeat(11))], 413, 'TOO_LARGE', {
 	'--uploads-max-file-size': '10',
 });
-test('more than the disk has is refused', refusedUpload, [file('a', 'x')], 507, 'STORAGE_FULL', {
+test('a file without free space on the disk is refused', refusedUpload, [file('a', 'x')], 507, 'STORAGE_FULL', {
 	'--uploads-free-space-reserve': '8000 TB',
 });
 
 test(
-	'a form with endless fields is refused',
+	'a form with 600 kB of fields is refused',
 	refusedUpload,
 	[...Array.from({ length: 10 }, () => field('lastModified', '1'.repeat(60_000))), file('a', 'x')],
 	413,
 	'TOO_LARGE',
 );
 
-test('a body that is no form is refused', async (t) => {
+test('a body that is not a form is refused', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	t.is((await ada.post('/api/upload', { file: 'x' })).statusCode, 415);
@@ -315,7 +327,7 @@ test('a body that is no form is refused', async (t) => {
 	t.is((await ada.call('POST', '/api/upload', 'x', { 'content-type': 'multipart/form-data' })).statusCode, 400);
 });
 
-test('a download brings the bytes with headers that keep them from running', async (t) => {
+test('a download of an HTML file has headers that keep a browser from running it', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	await put(app, 'users/ada/naïve – 日本 🎉.html', '<script>alert(1)</script>');
@@ -335,7 +347,7 @@ test('a download brings the bytes with headers that keep them from running', asy
 	t.is(answer.headers['referrer-policy'], 'no-referrer');
 });
 
-test('a text shows inline when asked, and a true PDF without the sandbox that browsers refuse', async (t) => {
+test('with inline=1 a text is sent inline, and a PDF is sent without the sandbox unless its content is not a PDF', async (t) => {
 	const app = await testApp(t);
 	await put(app, 'Public/a.txt');
 	await put(app, 'Public/true.pdf', '%PDF-1.7 ...');
@@ -347,7 +359,7 @@ test('a text shows inline when asked, and a true PDF without the sandbox that br
 	t.regex(String((await head('false.pdf'))['content-security-policy']), /sandbox/);
 });
 
-test('ranges: one, from the end, several, none of them, and only while the file is the same', async (t) => {
+test('downloads answer single, suffix, several and unsatisfiable ranges, and HTTP preconditions', async (t) => {
 	const app = await testApp(t);
 	await put(app, 'Public/a.bin', '0123456789');
 	const get = (range: string, headers: Record<string, string> = {}) =>
@@ -380,7 +392,7 @@ test('ranges: one, from the end, several, none of them, and only while the file 
 	t.is(head.payload, '');
 });
 
-test('public files are read by whoever knows the owner, private ones by nobody else', async (t) => {
+test('a visitor who names the owner can download public files, and only the owner private ones', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	await put(app, 'users/ada/secret.txt', 'S');
@@ -396,7 +408,7 @@ test('public files are read by whoever knows the owner, private ones by nobody e
 	}
 });
 
-test('a download by its whole address, as a proxy would be asked, is answered', async (t) => {
+test('a download by an absolute URL, as sent to a proxy, is answered', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	await ada.upload('/api/upload', [file('a b.txt', 'mine')]);

@@ -8,37 +8,37 @@ import { until } from '../until.js';
 
 const p = parsePath;
 
-test('a storage that tells of nothing is looked at every five seconds, and told of at once by this server', async (t) => {
+test('a folder of a storage without notifications is polled, and changes by this server are published at once', async (t) => {
 	const storage = new MemoryStorage();
 	await storage.makeDirectory(p('docs'));
 	const feeds = new FolderFeeds(() => storage, pino({ level: 'silent' }));
-	let told = 0;
-	let toldAgain = 0;
-	const watch = await feeds.subscribe(p('docs'), () => told++);
-	const second = await feeds.subscribe(p('docs'), () => toldAgain++);
+	let firstEvents = 0;
+	let secondEvents = 0;
+	const firstWatch = await feeds.subscribe(p('docs'), () => firstEvents++);
+	const secondWatch = await feeds.subscribe(p('docs'), () => secondEvents++);
 	await storage.makeDirectory(p('docs/new'));
 	feeds.publish(p('docs/new'));
-	t.is(told, 1, 'made here');
+	t.is(firstEvents, 1, 'an item was created');
 	feeds.publish(p('docs/new/child'));
-	t.is(told, 2, 'a count');
+	t.is(firstEvents, 2, 'an item count has changed');
 	feeds.publish(p('other/new'));
-	t.is(told, 2);
-	await until('it is found by looking', () => told > 2);
-	t.is(told, 3);
-	t.is(toldAgain, 3);
-	watch.close();
+	t.is(firstEvents, 2);
+	await until('a poll finds the change', () => firstEvents > 2);
+	t.is(firstEvents, 3);
+	t.is(secondEvents, 3);
+	firstWatch.close();
 	await storage.remove(p('docs'));
-	await until('the other hears that it is gone', () => toldAgain > 3);
-	t.is(told, 3, 'closed');
-	t.is(toldAgain, 4);
+	await until('the second subscriber is notified of the removal', () => secondEvents > 3);
+	t.is(firstEvents, 3, 'closed');
+	t.is(secondEvents, 4);
 	await storage.makeDirectory(p('docs'));
-	await until('the other hears that it is there again', () => toldAgain > 4);
-	t.is(told, 3);
-	t.is(toldAgain, 5);
-	second.close();
+	await until('the second subscriber is notified of the new folder', () => secondEvents > 4);
+	t.is(firstEvents, 3);
+	t.is(secondEvents, 5);
+	secondWatch.close();
 });
 
-test('what this server changes is told to the others, and what they change to whoever follows a storage that tells of nothing', async (t) => {
+test('changes by this server are relayed to other processes, and theirs are published to the subscribers of polled folders', async (t) => {
 	const storage = new MemoryStorage();
 	await storage.makeDirectory(p('docs'));
 	const changed: string[] = [];
@@ -46,26 +46,26 @@ test('what this server changes is told to the others, and what they change to wh
 	const relay = { changedHere: (folder: string) => changed.push(folder), wake: () => woken++ };
 	const feeds = new FolderFeeds(() => storage, pino({ level: 'silent' }), relay);
 	feeds.publish(p('docs/deep/new'));
-	t.deepEqual(changed, ['docs/deep', 'docs'], 'also where nobody here follows it');
+	t.deepEqual(changed, ['docs/deep', 'docs'], 'also without a subscriber at this process');
 	feeds.publish(p('new'));
 	t.deepEqual(changed, ['docs/deep', 'docs', ''], 'the root once');
 	t.false(feeds.hasPolled());
-	let told = 0;
-	const watch = await feeds.subscribe(p('docs'), () => told++);
+	let notified = 0;
+	const watch = await feeds.subscribe(p('docs'), () => notified++);
 	t.true(feeds.hasPolled());
 	t.is(woken, 1);
 	feeds.changedElsewhere(p('docs'));
 	feeds.changedElsewhere(p('other'));
-	t.is(told, 1);
-	t.is(changed.length, 3, 'what came from elsewhere is not sent back');
+	t.is(notified, 1);
+	t.is(changed.length, 3, 'a change by another process is not relayed back');
 	watch.close();
 	t.false(feeds.hasPolled());
-	const away = await feeds.subscribe(p('nothing'), () => {});
-	t.false(feeds.hasPolled(), 'a folder that is not there is looked for each second anyway');
-	away.close();
+	const missing = await feeds.subscribe(p('nothing'), () => {});
+	t.false(feeds.hasPolled(), 'a missing folder is checked each second anyway');
+	missing.close();
 });
 
-test('a fingerprint changes with any row and not with their order', async (t) => {
+test('a fingerprint changes with any row and does not depend on the order of rows', async (t) => {
 	const rows = [1, 2, 3, 4].map((n) => ({ name: `file ${n}`, type: 'file' as const, size: n, mtime: n }));
 	const [first, second, ...rest] = rows as [(typeof rows)[0], (typeof rows)[0]];
 	const of = (list: typeof rows) =>

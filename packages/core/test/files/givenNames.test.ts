@@ -7,10 +7,10 @@ import { create, patch } from '../tusClient.js';
 
 type Home = { ada: Client; folder: string; names: () => Promise<string[]> };
 
-/** Gives the name to something and answers whatever the server says to that. */
+/** Gives the name to an item and resolves to the server’s answer. */
 type Give = (home: Home, name: string) => Promise<Answer>;
 
-/** Every call that takes a new name. What they need has a name that begins with `before`. */
+/** Every call that takes a new name. Items that it needs have names that begin with `before`. */
 const calls: Record<string, Give> = {
 	createFolder: ({ ada }, folderName) => ada.post('/api/createFolder', { directory: '', folderName, type: 'private' }),
 	renameItem: async ({ ada }, newName) => {
@@ -34,7 +34,7 @@ const calls: Record<string, Give> = {
 	},
 };
 
-async function home(t: ExecutionContext): Promise<Home> {
+async function createHome(t: ExecutionContext): Promise<Home> {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const folder = path.join(app.filesDir, 'users/ada');
@@ -44,37 +44,37 @@ async function home(t: ExecutionContext): Promise<Home> {
 }
 
 for (const [call, give] of Object.entries(calls)) {
-	test(`${call}: white space of every kind around a given name is trimmed`, async (t) => {
-		const ours = await home(t);
-		const answer = await give(ours, ' \u00A0\u3000new\u00A0name\u2028\uFEFF ');
+	test(`${call}: Unicode white space around a given name is trimmed`, async (t) => {
+		const home = await createHome(t);
+		const answer = await give(home, ' \u00A0\u3000new\u00A0name\u2028\uFEFF ');
 		t.true(answer.statusCode < 300, answer.payload);
-		t.deepEqual(await ours.names(), ['new\u00A0name']);
+		t.deepEqual(await home.names(), ['new\u00A0name']);
 	});
 
-	test(`${call}: what is no name without the white space around it is refused`, async (t) => {
-		const ours = await home(t);
+	test(`${call}: a given name that is invalid without the white space around it is refused`, async (t) => {
+		const home = await createHome(t);
 		for (const name of ['\uFEFF..\u00A0', ' .\u3000', '\u00A0a:b', `\u00A0${'a'.repeat(256)}`]) {
-			const answer = await give(ours, name);
+			const answer = await give(home, name);
 			t.is(answer.statusCode, 400, JSON.stringify(name));
 			t.is(
 				json(answer).message,
 				json(answer).code === 'INVALID_NAME' ? invalidNameMessage : 'toPath: is not a valid path',
 			);
 		}
-		t.deepEqual(await ours.names(), []);
+		t.deepEqual(await home.names(), []);
 	});
 
-	test(`${call}: a name of white space alone is refused`, async (t) => {
-		const ours = await home(t);
-		const answer = await give(ours, '\u00A0 \uFEFF');
+	test(`${call}: a given name of white space only is refused`, async (t) => {
+		const home = await createHome(t);
+		const answer = await give(home, '\u00A0 \uFEFF');
 		t.is(answer.statusCode, 400);
 		t.is(json(answer).message, call === 'createFolder' ? 'Please enter a folder name' : invalidNameMessage);
-		t.deepEqual(await ours.names(), []);
+		t.deepEqual(await home.names(), []);
 	});
 }
 
-test('the path of an existing entry is taken as it is', async (t) => {
-	const { ada, folder, names } = await home(t);
+test('the white space in the path of an existing entry is kept', async (t) => {
+	const { ada, folder, names } = await createHome(t);
 	const old = '\u00A0old\uFEFF';
 	await mkdir(path.join(folder, `${old}/in`), { recursive: true });
 	await writeFile(path.join(folder, old, `${old}.txt`), 'x');
@@ -83,15 +83,15 @@ test('the path of an existing entry is taken as it is', async (t) => {
 
 	const from = `${old}/${old}.txt`;
 	const call = async (name: string, payload: object) => json(await ada.post(name, { type: 'private', ...payload }));
-	// With its own name it goes on as it is; below a folder that is there, too.
+	// An entry that keeps its name is not trimmed, and neither is an existing folder of the target path.
 	const moved = await call('/api/moveItem', { fromPath: from, toPath: `${old}/in/${old}.txt` });
 	t.is(moved.entry?.path, `${old}/in/${old}.txt`, moved.message);
 	const copied = await call('/api/copyItem', { fromPath: `${old}/in/${old}.txt`, toPath: from });
 	t.is(copied.entry?.path, from, copied.message);
-	// A folder that is not there would be given such a name.
+	// A missing folder of the target path would be created with this name.
 	t.is((await call('/api/moveItem', { fromPath: from, toPath: `new\u00A0/a.txt` })).code, 'INVALID_NAME');
 
-	t.is((await call('/api/renameItem', { oldPath: old, newName: old })).entry.path, old, 'the name that it has');
+	t.is((await call('/api/renameItem', { oldPath: old, newName: old })).entry.path, old, 'the name that it already has');
 	t.is((await call('/api/renameItem', { oldPath: old, newName: '\u00A0new' })).entry.path, 'new');
 	t.deepEqual(await names(), ['new']);
 });

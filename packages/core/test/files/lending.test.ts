@@ -19,7 +19,7 @@ async function appWithViewer(t: ExecutionContext, flags: Record<string, string> 
 	return { app, viewer, files, storage, staging: path.join(app.filesDir, '.stowage/staging') };
 }
 
-/** A program that writes a megabyte a step, for as long as it may. */
+/** A program that writes a megabyte a step until its file counts as full. */
 const writeUntilFull = (pace: (written: number) => void) => async (file: LentFile) => {
 	for (let written = 0; !file.full.aborted; written += megabyte) {
 		writeSync(file.descriptor, Buffer.alloc(megabyte, 1), 0, megabyte, written);
@@ -35,22 +35,22 @@ const publishes = test.macro(async (t, prepare: (staged: StagedFile) => StagedFi
 	const staged = await files.stage(viewer);
 	const stage = storage.stage.bind(storage);
 	storage.stage = async (...place) => prepare(await stage(...place));
-	const told = await files.lend(viewer, staged, async ({ descriptor, mostBytes }) => {
+	const result = await files.lend(viewer, staged, async ({ descriptor, mostBytes }) => {
 		t.true(mostBytes > 0);
 		writeSync(descriptor, 'world', 6);
 		writeSync(descriptor, 'Hello ', 0);
-		return 'told';
+		return 'result';
 	});
-	t.is(told, 'told');
+	t.is(result, 'result');
 	const entry = await files.publishOnce(viewer, home, { staged, name: 'greeting.txt' });
 	t.is(entry.size, 11);
 	t.is(await readFile(path.join(app.filesDir, 'users/alice/greeting.txt'), 'utf8'), 'Hello world');
 	t.deepEqual(await readdir(app.dataDir), before);
 });
 
-test('what a program wrote into a staged file is published', publishes, (staged) => staged);
+test('a staged file that a program wrote is published', publishes, (staged) => staged);
 
-test('a storage without such files is given what the program wrote elsewhere', publishes, (staged) => ({
+test('on a storage without local files a file that a program wrote is published', publishes, (staged) => ({
 	id: staged.id,
 	size: () => staged.size(),
 	append: (body, at) => staged.append(body, at),
@@ -59,7 +59,7 @@ test('a storage without such files is given what the program wrote elsewhere', p
 	discard: () => staged.discard(),
 }));
 
-test('a program may write without an end where the storage can’t tell what is free', async (t) => {
+test('a program’s file has no size limit if the storage does not know its free space', async (t) => {
 	const { viewer, files, storage } = await appWithViewer(t);
 	storage.freeSpace = async () => undefined;
 	const staged = await files.stage(viewer);
@@ -70,7 +70,7 @@ test('a program may write without an end where the storage can’t tell what is 
 	await staged.discard();
 });
 
-test('a program may write nothing where nothing is left', async (t) => {
+test('a program can’t write a byte if no space is left', async (t) => {
 	const { viewer, files, storage, staging } = await appWithViewer(t);
 	storage.freeSpace = async () => 0;
 	const staged = await storage.stage();
@@ -90,7 +90,7 @@ test('a program may write nothing where nothing is left', async (t) => {
 	t.deepEqual(await readdir(staging), []);
 });
 
-test('a program is told to end before it takes from what stays free', async (t) => {
+test('a program is ended before it uses the reserved free space', async (t) => {
 	const reserve = 30 * megabyte;
 	const { app, viewer, files, staging } = await appWithViewer(t, { '--uploads-free-space-reserve': `${reserve}` });
 	let written = 0;
@@ -106,7 +106,7 @@ test('a program is told to end before it takes from what stays free', async (t) 
 	t.deepEqual(await readdir(staging), []);
 });
 
-test('a program passes no quota', async (t) => {
+test('a program is ended at the quota of its user', async (t) => {
 	const { viewer, files, staging } = await appWithViewer(t, { '--quotas-user-bytes': `${10 * megabyte}` });
 	const staged = await files.stage(viewer);
 	const error = await t.throwsAsync(

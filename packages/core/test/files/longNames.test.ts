@@ -23,14 +23,14 @@ const names = [
 	'%F0%9F%92%A9'.repeat(100),
 ];
 
-/** Without those of plugins that the server runs without: 503 is what the contract has for them. */
+/** Endpoints of plugins that this server runs without: the contract answers them with 503. */
 const absent = new Set(contract.optionalEndpoints.map(({ endpoint }) => endpoint));
 const endpoints = Object.values(contract).filter(
 	(value): value is contract.AnyEndpoint =>
 		typeof value === 'object' && 'audience' in value && !absent.has(value as contract.AnyEndpoint),
 );
 
-/** The answer's status; its body, which may be a stream without end, is left alone. */
+/** The answer's status. Its body is not read, since it may be an endless stream. */
 function statusOf(app: App, { cookie = '' }: Client, method: string, url: string): Promise<number> {
 	const { hostname, port } = new URL(app.server.info.uri);
 	return new Promise((resolve, reject) => {
@@ -43,7 +43,7 @@ function statusOf(app: App, { cookie = '' }: Client, method: string, url: string
 	});
 }
 
-test('no name in an address is too long or too odd for an answer', async (t) => {
+test('long and unusual names in a URL never lead to a 5xx answer', async (t) => {
 	const webRoot = await mkdtemp(path.join(os.tmpdir(), 'stowage-web-'));
 	t.teardown(() => rm(webRoot, { recursive: true }));
 	await mkdir(path.join(webRoot, 'assets'));

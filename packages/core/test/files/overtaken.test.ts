@@ -7,7 +7,7 @@ import { Client, json, testApp } from '../testApp.js';
 
 type Watched = 'stat' | 'makeDirectory' | 'move' | 'copy';
 
-/** A server whose storage lets `meanwhile` happen just before the first such call for a path of ada's. */
+/** A server; `before` runs `meanwhile` right before the first call of a storage method with a path of ada's. */
 async function overtakenApp(t: ExecutionContext) {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
@@ -29,7 +29,7 @@ async function overtakenApp(t: ExecutionContext) {
 }
 
 for (const name of ['moveItem', 'copyItem']) {
-	test(`a folder that is moved away while ${name} looks whether it is there is no name that is taken`, async (t) => {
+	test(`${name} creates its target folder again if it is moved away while it is checked`, async (t) => {
 		const { home, before, call } = await overtakenApp(t);
 		await writeFile(path.join(home, 'file'), 'bytes');
 		await mkdir(path.join(home, 'target'));
@@ -41,7 +41,7 @@ for (const name of ['moveItem', 'copyItem']) {
 		t.deepEqual(await readdir(path.join(home, 'away')), []);
 	});
 
-	test(`a folder above the target that is moved away is made again for ${name}`, async (t) => {
+	test(`${name} creates a folder above its target again if it is moved away meanwhile`, async (t) => {
 		const { home, before, call } = await overtakenApp(t);
 		await writeFile(path.join(home, 'file'), 'bytes');
 		await mkdir(path.join(home, 'outer'));
@@ -50,7 +50,7 @@ for (const name of ['moveItem', 'copyItem']) {
 		t.deepEqual(await readdir(path.join(home, 'outer/inner')), ['file']);
 	});
 
-	test(`a target folder that is moved away before ${name} puts something there is made again`, async (t) => {
+	test(`${name} creates its target folder again if it is moved away right before the item is stored`, async (t) => {
 		const { home, before, call } = await overtakenApp(t);
 		await writeFile(path.join(home, 'file'), 'bytes');
 		await mkdir(path.join(home, 'target'));
@@ -60,7 +60,7 @@ for (const name of ['moveItem', 'copyItem']) {
 		t.deepEqual(await readdir(path.join(home, 'target')), ['file']);
 	});
 
-	test(`what ${name} shall bring is not there when somebody took it, and nothing is made for it`, async (t) => {
+	test(`${name} answers 404 and leaves no folder if its item is moved away meanwhile`, async (t) => {
 		const { home, before, call } = await overtakenApp(t);
 		await writeFile(path.join(home, 'file'), 'bytes');
 		const method = name === 'moveItem' ? 'move' : 'copy';
