@@ -37,10 +37,10 @@ async function makeFiles(folder: string, files: Files): Promise<string[]> {
 	return Promise.all(
 		files.map(async ({ name, size }) => {
 			const file = path.join(folder, name);
-			const pieces = Array.from({ length: Math.ceil(size / megabyte) }, (_, at) =>
+			const chunks = Array.from({ length: Math.ceil(size / megabyte) }, (_, at) =>
 				Math.min(megabyte, size - at * megabyte),
 			);
-			await pipeline(Readable.from(pieces.map((length) => randomBytes(length))), createWriteStream(file));
+			await pipeline(Readable.from(chunks.map((length) => randomBytes(length))), createWriteStream(file));
 			return file;
 		}),
 	);
@@ -119,15 +119,15 @@ async function mainJob(t: ExecutionContext, files: Files, visitor: boolean): Pro
 	t.deepEqual(faults, []);
 }
 
-test.serial('a new user signs up, drops five files, finds them and downloads them byte for byte', (t) =>
+test.serial('a new user signs up, drops five files, and can list and download them byte for byte', (t) =>
 	mainJob(t, filesWith({ size: 200 * megabyte, shown: '200.0 MB' }), false),
 );
 
-test.serial('a visitor does the same in the public area', (t) =>
+test.serial('a visitor drops five files, and can list and download them byte for byte in the public area', (t) =>
 	mainJob(t, filesWith({ size: 40 * megabyte, shown: '40.0 MB' }), true),
 );
 
-test.serial('files that were copied into the data folder show up', async (t) => {
+test.serial('files that were copied into the data folder are listed', async (t) => {
 	const app = await fixture.enter(t, { viewport: phone, isVisitor: true });
 	await writeFiles(app.files, { 'Public/from the shell.txt': 'hello' });
 	const page = await app.open('/browser');
@@ -135,7 +135,7 @@ test.serial('files that were copied into the data folder show up', async (t) => 
 	t.pass();
 });
 
-test.serial('the picture in the README is the page as it is', async (t) => {
+test.serial('the picture in the README matches the landing page', async (t) => {
 	const app = await fixture.enter(t, { isVisitor: true });
 	const { page, faults } = await openPage(app.context, app.url);
 	await page.getByText('Drop files or click to upload').waitFor();
@@ -143,21 +143,21 @@ test.serial('the picture in the README is the page as it is', async (t) => {
 	const picture = 'docs/images/landing.png';
 	if (process.env.UPDATE_PICTURES === '1') await page.screenshot({ path: picture });
 	const recorded = await readFile(picture);
-	const look = async () => differences(page, recorded, await page.screenshot());
-	// What the server tells of itself may come a little later.
+	const difference = async () => differences(page, recorded, await page.screenshot());
+	// The capabilities of the server may arrive a little later.
 	for (const limit = performance.now() + timeoutMs; performance.now() < limit; await wait(100)) {
-		if ((await look()).length === 0) break;
+		if ((await difference()).length === 0) break;
 	}
-	t.deepEqual(await look(), [], 'UPDATE_PICTURES=1 takes a new one');
+	t.deepEqual(await difference(), [], 'UPDATE_PICTURES=1 takes a new picture');
 
-	// Small things that are missing are seen.
+	// A missing hint makes a difference.
 	const without = page.getByText('Without an account');
 	await without.evaluate((hint) => hint.style.setProperty('visibility', 'hidden'));
-	t.not((await look()).length, 0);
+	t.not((await difference()).length, 0);
 	t.deepEqual(faults, []);
 });
 
-/** Where two pictures differ: squares of 8 pixels whose mean colour is another one. Letters may be drawn a little otherwise by another Chromium. */
+/** Where two pictures differ: squares of 8 pixels whose mean colour is another one. Another Chromium may draw letters slightly differently. */
 function differences(page: Page, ...pictures: [Buffer, Buffer]): Promise<string[]> {
 	return page.evaluate(
 		async (encoded) => {

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { clean, cleanWhileLoading } from '../support/axe.js';
+import { assertAccessible, assertAccessibleWhileLoading } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
 import { nameIn, overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { holdTimers, releaseTimers } from '../support/heldTimers.js';
@@ -26,34 +26,34 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 
 	await actions();
 	await page.getByRole('menu').waitFor();
-	await clean(t, page, 'menu of the folder');
+	await assertAccessible(t, page, 'menu of the folder');
 	await choose('Create Folder');
 	await dialog.waitFor();
-	await clean(t, page, 'create dialog');
+	await assertAccessible(t, page, 'create dialog');
 	await dialog.locator(':focus').waitFor();
 	await page.keyboard.press('Enter');
 	await dialog.getByRole('alert').waitFor();
-	await clean(t, page, 'create dialog with an error');
+	await assertAccessible(t, page, 'create dialog with an error');
 	await leave();
 
 	await page.keyboard.press('Control+a');
-	await clean(t, page, 'all selected');
+	await assertAccessible(t, page, 'all selected');
 	await actions();
 	await page.getByRole('menu').waitFor();
-	await clean(t, page, 'menu of several');
+	await assertAccessible(t, page, 'menu of several');
 	await choose('Move to Public');
 	await dialog.waitFor();
-	await clean(t, page, 'move dialog');
+	await assertAccessible(t, page, 'move dialog');
 	await leave();
 	await page.keyboard.press('Delete');
 	await dialog.waitFor();
 	await expectNotice(page, 'Cannot delete protected folders');
-	await clean(t, page, 'delete dialog and a notice');
+	await assertAccessible(t, page, 'delete dialog and a notice');
 	await releaseTimers(page);
 	await leave();
 	await page.keyboard.press('Control+x');
 	await expectNotice(page, 'Cannot cut protected folders');
-	await clean(t, page, 'rows that were cut');
+	await assertAccessible(t, page, 'rows that were cut');
 	await releaseTimers(page);
 
 	await page.keyboard.press('Escape');
@@ -63,30 +63,30 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await dialog.getByRole('textbox').fill('another.txt');
 	await page.keyboard.press('Enter');
 	await expectNotice(page, 'Error renaming item', 'HTTP error! status: 500');
-	await clean(t, page, 'rename dialog and what failed');
+	await assertAccessible(t, page, 'rename dialog and the failure');
 	await releaseTimers(page);
 	await leave();
 
 	await page.getByRole('group', { name: 'Filter by first letter' }).getByText('Q', { exact: true }).click();
 	await page.getByText('No results match filter').waitFor();
-	await clean(t, page, 'nothing that begins so');
+	await assertAccessible(t, page, 'no name with the letter');
 	await page.getByRole('button', { name: 'Show all' }).click();
 	await page.getByRole('searchbox', { name: 'Search' }).fill('one');
 	await page.keyboard.press('Enter');
 	await rowOf(page, 'one.jpg').waitFor();
-	await clean(t, page, 'search results');
+	await assertAccessible(t, page, 'search results');
 	await page.getByRole('searchbox', { name: 'Search' }).fill('nowhere');
 	await page.keyboard.press('Enter');
 	await page.getByText('No results found').waitFor();
-	await clean(t, page, 'nothing found');
+	await assertAccessible(t, page, 'nothing found');
 
 	await page.getByRole('button', { name: 'Home' }).click();
 	await nameIn(page, 'Empty').click();
 	await page.getByText('This folder is empty.').waitFor();
-	await clean(t, page, 'empty folder');
+	await assertAccessible(t, page, 'empty folder');
 	await app.context.setOffline(true);
 	await page.getByText('You are offline.').waitFor();
-	await clean(t, page, 'offline');
+	await assertAccessible(t, page, 'offline');
 	await app.context.setOffline(false);
 	await page.getByText('You are offline.').waitFor({ state: 'detached' });
 
@@ -94,17 +94,17 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await rowOf(page, 'guest.zip').waitFor();
 	await nameIn(page, 'mine.txt').click({ button: 'right' });
 	await page.getByRole('menu').waitFor();
-	await clean(t, page, 'public files and the menu of one’s own');
+	await assertAccessible(t, page, 'public files and the menu of an own one');
 	await choose('Move back to Private');
 	await dialog.waitFor();
-	await clean(t, page, 'dialog to move back');
+	await assertAccessible(t, page, 'dialog to move back');
 	await leave();
 
 	await page.getByRole('combobox', { name: 'Area' }).selectOption('private');
-	await cleanWhileLoading(t, page, 'list', () => nameIn(page, 'Photos').click());
+	await assertAccessibleWhileLoading(t, page, 'list', () => nameIn(page, 'Photos').click());
 	await rowOf(page, 'one.jpg').waitFor();
 	t.deepEqual(app.faults, []);
 };
 
-test.serial('axe finds nothing in any state of the file list on a desktop', everyState, desktop);
-test.serial('axe finds nothing in any state of the file list on a phone', everyState, phone);
+test.serial('axe finds no violation in any state of the file list on a desktop', everyState, desktop);
+test.serial('axe finds no violation in any state of the file list on a phone', everyState, phone);

@@ -2,7 +2,7 @@ import { rename, rm } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import type { BrowserContext, Page, Route } from 'playwright-core';
-import { clean, cleanWhileLoading } from '../support/axe.js';
+import { assertAccessible, assertAccessibleWhileLoading } from '../support/axe.js';
 import { desktop, launchBrowser, phone } from '../support/browser.js';
 import {
 	expectOnDisk,
@@ -57,7 +57,7 @@ async function middleOf(page: Page, name: string): Promise<{ x: number; y: numbe
 
 const letters = [...'abcdefghijklmnopqrst'];
 
-test.serial('the grid is chosen, remembered and left again, and keeps the selection and the focus', async (t) => {
+test.serial('switching between grid and list is saved, and keeps the selection and the focus', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(`${app.home}/Box`, Object.fromEntries(letters.map((name) => [`${name}.txt`, name])));
 	const page = await app.open('/browser/Box?type=private');
@@ -74,7 +74,7 @@ test.serial('the grid is chosen, remembered and left again, and keeps the select
 	t.is(await grid(page).getAttribute('aria-rowcount'), '22');
 	t.is(await rowOf(page, 'a.txt').getAttribute('aria-rowindex'), '3');
 	t.is(await grid(page).getAttribute('aria-colcount'), '7');
-	// Sorting is where it was.
+	// The headers still sort.
 	await page.getByRole('button', { name: 'Name', exact: true }).click();
 	await page.getByRole('button', { name: 'Name', exact: true }).click();
 	await page.locator('[aria-sort=descending]').waitFor();
@@ -95,7 +95,7 @@ test.serial('the grid is chosen, remembered and left again, and keeps the select
 });
 
 test.serial(
-	'tiles are opened, selected, dragged and dropped on by the mouse, and have the menu of the list',
+	'the mouse opens, selects and drags tiles and drops on them, and a tile has the menu of its row',
 	async (t) => {
 		const app = await fixture.enter(t);
 		const files = Object.fromEntries(letters.map((name) => [`${name}.txt`, name]));
@@ -175,78 +175,81 @@ test.serial(
 	},
 );
 
-test.serial('the keys of the list move in two dimensions and do all else as before', async (t) => {
-	const app = await fixture.enter(t);
-	await writeFiles(`${app.home}/Box`, Object.fromEntries(letters.map((name) => [`${name}.txt`, name])));
-	const page = await app.open('/browser/Box?type=private');
-	await toGrid(page);
-	const columns = (await firstLine(page)).length;
-	const all = ['Up Directory', ...letters.map((name) => `${name}.txt`)];
-	const press = async (key: string, index: number) => {
-		await page.keyboard.press(key);
-		await focused(page, all[index] as string);
-	};
-	await grid(page).locator('[data-index="0"]').focus();
-	await press('ArrowRight', 1);
-	await press('ArrowDown', 1 + columns);
-	await press('ArrowLeft', columns);
-	await press('ArrowLeft', columns - 1);
-	await press('ArrowUp', columns - 1);
-	await press('End', letters.length);
-	await press('ArrowRight', letters.length);
-	await press('Home', 0);
-	await press('ArrowRight', 1);
-	await press('PageDown', 1 + 2 * columns);
-	await press('PageUp', 1);
-	await page.keyboard.press('Space');
-	await page.keyboard.press('Shift+ArrowDown');
-	await expectSelected(t, page, ...all.slice(1, 2 + columns));
-	await page.keyboard.press('Shift+ArrowLeft');
-	await expectSelected(t, page, ...all.slice(1, 1 + columns));
-	await page.keyboard.press('Escape');
-	await expectSelected(t, page);
-	await page.keyboard.press('Control+a');
-	await expectSelected(t, page, ...all.slice(1));
-	await page.keyboard.press('Escape');
+test.serial(
+	'the arrow keys move the cursor in two dimensions in the grid, and all other keys work as in the list',
+	async (t) => {
+		const app = await fixture.enter(t);
+		await writeFiles(`${app.home}/Box`, Object.fromEntries(letters.map((name) => [`${name}.txt`, name])));
+		const page = await app.open('/browser/Box?type=private');
+		await toGrid(page);
+		const columns = (await firstLine(page)).length;
+		const all = ['Up Directory', ...letters.map((name) => `${name}.txt`)];
+		const press = async (key: string, index: number) => {
+			await page.keyboard.press(key);
+			await focused(page, all[index] as string);
+		};
+		await grid(page).locator('[data-index="0"]').focus();
+		await press('ArrowRight', 1);
+		await press('ArrowDown', 1 + columns);
+		await press('ArrowLeft', columns);
+		await press('ArrowLeft', columns - 1);
+		await press('ArrowUp', columns - 1);
+		await press('End', letters.length);
+		await press('ArrowRight', letters.length);
+		await press('Home', 0);
+		await press('ArrowRight', 1);
+		await press('PageDown', 1 + 2 * columns);
+		await press('PageUp', 1);
+		await page.keyboard.press('Space');
+		await page.keyboard.press('Shift+ArrowDown');
+		await expectSelected(t, page, ...all.slice(1, 2 + columns));
+		await page.keyboard.press('Shift+ArrowLeft');
+		await expectSelected(t, page, ...all.slice(1, 1 + columns));
+		await page.keyboard.press('Escape');
+		await expectSelected(t, page);
+		await page.keyboard.press('Control+a');
+		await expectSelected(t, page, ...all.slice(1));
+		await page.keyboard.press('Escape');
 
-	await typeQuickly(page, 'g.t');
-	await focused(page, 'g.txt');
-	await page.keyboard.press('F2');
-	const dialog = page.getByRole('dialog', { name: 'Rename' });
-	await dialog.getByRole('textbox').fill('g2.txt');
-	await page.keyboard.press('Enter');
-	await expectNotice(page, 'Renamed to g2.txt');
-	await overlaysClosed(page);
-	await focused(page, 'g2.txt');
-	await page.keyboard.press('Delete');
-	await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).and(page.locator(':focus')).waitFor();
-	await page.keyboard.press('Enter');
-	await expectNotice(page, 'Deleted g2.txt');
-	await overlaysClosed(page);
-	// What took its place has the focus.
-	await focused(page, 'h.txt');
-	await page.keyboard.press('Shift+F10');
-	await page.getByRole('menu').waitFor();
-	await page.keyboard.press('Escape');
-	await overlaysClosed(page);
-	await focused(page, 'h.txt');
-	await page.keyboard.press('Enter');
-	await page.getByRole('dialog', { name: 'h.txt' }).waitFor();
-	await page.keyboard.press('Escape');
-	await overlaysClosed(page);
-	await focused(page, 'h.txt');
-	// In the list the arrows to the sides stay what they were: nothing.
-	await view(page, 'List').click();
-	await rowOf(page, 'h.txt').focus();
-	await page.keyboard.press('ArrowRight');
-	await page.keyboard.press('ArrowDown');
-	await focused(page, 'i.txt');
-	await page.keyboard.press('Backspace');
-	await rowOf(page, 'Box').waitFor();
-	t.deepEqual(app.faults, []);
-});
+		await typeQuickly(page, 'g.t');
+		await focused(page, 'g.txt');
+		await page.keyboard.press('F2');
+		const dialog = page.getByRole('dialog', { name: 'Rename' });
+		await dialog.getByRole('textbox').fill('g2.txt');
+		await page.keyboard.press('Enter');
+		await expectNotice(page, 'Renamed to g2.txt');
+		await overlaysClosed(page);
+		await focused(page, 'g2.txt');
+		await page.keyboard.press('Delete');
+		await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).and(page.locator(':focus')).waitFor();
+		await page.keyboard.press('Enter');
+		await expectNotice(page, 'Deleted g2.txt');
+		await overlaysClosed(page);
+		// The next tile has the focus.
+		await focused(page, 'h.txt');
+		await page.keyboard.press('Shift+F10');
+		await page.getByRole('menu').waitFor();
+		await page.keyboard.press('Escape');
+		await overlaysClosed(page);
+		await focused(page, 'h.txt');
+		await page.keyboard.press('Enter');
+		await page.getByRole('dialog', { name: 'h.txt' }).waitFor();
+		await page.keyboard.press('Escape');
+		await overlaysClosed(page);
+		await focused(page, 'h.txt');
+		// In the list the arrow keys to the sides do nothing.
+		await view(page, 'List').click();
+		await rowOf(page, 'h.txt').focus();
+		await page.keyboard.press('ArrowRight');
+		await page.keyboard.press('ArrowDown');
+		await focused(page, 'i.txt');
+		await page.keyboard.press('Backspace');
+		await rowOf(page, 'Box').waitFor();
+		t.deepEqual(app.faults, []);
+	},
+);
 
-test.serial('a finger opens a tile, selects by its circle and holds it for the menu', async (t) => {
+test.serial('a tap opens a tile, a tap on its circle selects it, and a long press opens its menu', async (t) => {
 	const app = await fixture.enter(t, { viewport: phone, hasTouch: true });
 	const files = Object.fromEntries(letters.map((name) => [`${name}.txt`, name]));
 	await writeFiles(`${app.home}/Box`, files);
@@ -256,7 +259,7 @@ test.serial('a finger opens a tile, selects by its circle and holds it for the m
 	t.is((await firstLine(page)).length, 2);
 	const hint = await page.getByText('Tap a circle to select').boundingBox();
 	const views = await page.getByRole('group', { name: 'View' }).boundingBox();
-	t.true(hint !== null && views !== null && hint.x + hint.width <= views.x, 'nothing lies under the hint');
+	t.true(hint !== null && views !== null && hint.x + hint.width <= views.x, 'the hint covers nothing');
 	t.true(
 		await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth),
 		'nothing is wider than the screen',
@@ -284,19 +287,19 @@ test.serial('a finger opens a tile, selects by its circle and holds it for the m
 	t.deepEqual(app.faults, []);
 });
 
-/** The names of the thumbnails that the pages of a context ask for, in their order. */
+/** Answers the requests for thumbnails of a context; the result collects their names in order. */
 async function answerThumbnails(
 	context: BrowserContext,
 	answer: (route: Route, name: string) => unknown,
 ): Promise<string[]> {
-	const asked: string[] = [];
+	const requested: string[] = [];
 	await context.route('**/api/thumbnail/**', (route) => {
 		const url = new URL(route.request().url());
 		const name = decodeURIComponent(url.pathname.split('/').at(-1) ?? '');
-		asked.push(name);
+		requested.push(name);
 		return answer(route, name);
 	});
-	return asked;
+	return requested;
 }
 
 const drawn = (page: Page, name: string) => rowOf(page, name).locator('img[data-part=thumbnail]');
@@ -306,7 +309,7 @@ const photos = Object.fromEntries(
 	Array.from({ length: 1000 }, (_, index) => [`${String(index).padStart(4, '0')}.jpg`, `${index}`]),
 );
 
-test.serial('only what is near the screen asks for thumbnails, and a few at once', async (t) => {
+test.serial('thumbnails are requested only for tiles near the screen, and four at once', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(`${app.home}/Photos`, { ...photos, 'notes.txt': 'n', 'song.mp3': 's' });
 	const body = await picture('webp', '256x171', 'orange');
@@ -314,11 +317,11 @@ test.serial('only what is near the screen asks for thumbnails, and a few at once
 	let isHeld = true;
 	let most = 0;
 	let inFlight = 0;
-	const asked = await answerThumbnails(app.context, async (route) => {
+	const requested = await answerThumbnails(app.context, async (route) => {
 		most = Math.max(most, ++inFlight);
 		if (isHeld) await new Promise<void>((resolve) => waiting.push(resolve));
 		inFlight--;
-		// One that was given up can't be answered.
+		// An aborted request can't be answered.
 		await route.fulfill({ contentType: 'image/webp', body }).catch(() => {});
 	});
 	const page = await app.open('/browser?type=private');
@@ -336,14 +339,14 @@ test.serial('only what is near the screen asks for thumbnails, and a few at once
 	});
 	const near = onScreen + 3 * columns;
 
-	// What has been scrolled away is given up, and what flies by is never asked for.
+	// Requests of tiles that were scrolled away are aborted, and tiles that pass quickly request nothing.
 	await grid(page)
 		.locator('[role=rowgroup]')
 		.last()
 		.evaluate((scroller) => scroller.scrollTo({ top: scroller.scrollHeight / 2 }));
 	await until(() => cancelled.length === 4);
 	isHeld = false;
-	for (const go of waiting) go();
+	for (const release of waiting) release();
 	waiting = [];
 	await page.keyboard.press('Escape');
 	const middle = (await namesOf(page))[Math.floor(near / 2)] as string;
@@ -353,90 +356,93 @@ test.serial('only what is near the screen asks for thumbnails, and a few at once
 			(await grid(page).locator('[data-index]:not([data-index="0"])').count()) ===
 			(await grid(page).locator('img').count()),
 	);
-	t.true(asked.length <= 4 + near + 2 * columns, `${asked.length} for ${onScreen} on screen`);
-	t.true(most <= 8, 'four at once, besides the four that were given up');
-	t.false(asked.some((name) => !name.endsWith('.jpg')));
+	t.true(requested.length <= 4 + near + 2 * columns, `${requested.length} for ${onScreen} on screen`);
+	t.true(most <= 8, 'four at once, besides the four that were aborted');
+	t.false(requested.some((name) => !name.endsWith('.jpg')));
 
-	// Scrolling back shows what was fetched before without asking for it again.
-	const before = asked.length;
+	// Scrolling back shows the fetched thumbnails without another request.
+	const before = requested.length;
 	const scroller = grid(page).locator('[role=rowgroup]').last();
 	await scroller.evaluate((element) => element.scrollTo({ top: 0 }));
 	await drawn(page, '0000.jpg').waitFor();
-	t.true(asked.length <= before + near + columns);
-	const again = asked.length;
+	t.true(requested.length <= before + near + columns);
+	const again = requested.length;
 	await scroller.evaluate((element) => element.scrollTo({ top: element.scrollHeight / 2 }));
 	await drawn(page, middle).waitFor();
-	t.false(asked.slice(again).includes(middle));
+	t.false(requested.slice(again).includes(middle));
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('where there is no thumbnail the icon stays, and a busy server is asked again', async (t) => {
-	const app = await fixture.enter(t);
-	await writeFiles(`${app.home}/Photos`, {
-		'busy.jpg': 'b',
-		'fails.jpg': 'f',
-		'junk.jpg': 'j',
-		'missing.pdf': 'm',
-		'unsupported.mp4': 'u',
-	});
-	const body = await picture('webp', '256x171', 'orange');
-	const asked = await answerThumbnails(app.context, (route, name) => {
-		const times = asked.filter((each) => each === name).length;
-		if (name === 'missing.pdf') return route.fulfill({ status: 404, body: '{}' });
-		if (name === 'unsupported.mp4') return route.fulfill({ status: 415, body: '{}' });
-		if (name === 'fails.jpg') return route.fulfill({ status: 500, body: '{}' });
-		if (name === 'junk.jpg') return route.fulfill({ contentType: 'image/webp', body: 'no picture' });
-		if (times < 3) return route.fulfill({ status: 503, headers: { 'retry-after': '1' }, body: '{}' });
-		return route.fulfill({ contentType: 'image/webp', body });
-	});
-	const page = await app.open('/browser?type=private');
-	await toGrid(page);
-	await nameIn(page, 'Photos').click();
-	await drawn(page, 'busy.jpg').waitFor();
-	await until(() => asked.length === 7);
-	t.is(asked.filter((name) => name === 'busy.jpg').length, 3);
-	for (const name of ['fails.jpg', 'junk.jpg', 'missing.pdf', 'unsupported.mp4']) {
-		t.is(await drawn(page, name).count(), 0, name);
-		await rowOf(page, name).locator('[data-hue] svg').waitFor();
-	}
-	const before = asked.length;
-	await view(page, 'List').click();
-	await toGrid(page);
-	await drawn(page, 'busy.jpg').waitFor();
-	await until(() => asked.length > before);
-	t.deepEqual(asked.slice(before), ['fails.jpg'], 'what there is not, or was fetched, is not asked for again');
-	t.deepEqual(app.faults, []);
-});
+test.serial(
+	'a file without a thumbnail keeps its icon, and a thumbnail refused with 503 is requested again',
+	async (t) => {
+		const app = await fixture.enter(t);
+		await writeFiles(`${app.home}/Photos`, {
+			'busy.jpg': 'b',
+			'fails.jpg': 'f',
+			'junk.jpg': 'j',
+			'missing.pdf': 'm',
+			'unsupported.mp4': 'u',
+		});
+		const body = await picture('webp', '256x171', 'orange');
+		const requested = await answerThumbnails(app.context, (route, name) => {
+			const times = requested.filter((each) => each === name).length;
+			if (name === 'missing.pdf') return route.fulfill({ status: 404, body: '{}' });
+			if (name === 'unsupported.mp4') return route.fulfill({ status: 415, body: '{}' });
+			if (name === 'fails.jpg') return route.fulfill({ status: 500, body: '{}' });
+			if (name === 'junk.jpg') return route.fulfill({ contentType: 'image/webp', body: 'no picture' });
+			if (times < 3) return route.fulfill({ status: 503, headers: { 'retry-after': '1' }, body: '{}' });
+			return route.fulfill({ contentType: 'image/webp', body });
+		});
+		const page = await app.open('/browser?type=private');
+		await toGrid(page);
+		await nameIn(page, 'Photos').click();
+		await drawn(page, 'busy.jpg').waitFor();
+		await until(() => requested.length === 7);
+		t.is(requested.filter((name) => name === 'busy.jpg').length, 3);
+		for (const name of ['fails.jpg', 'junk.jpg', 'missing.pdf', 'unsupported.mp4']) {
+			t.is(await drawn(page, name).count(), 0, name);
+			await rowOf(page, name).locator('[data-hue] svg').waitFor();
+		}
+		const before = requested.length;
+		await view(page, 'List').click();
+		await toGrid(page);
+		await drawn(page, 'busy.jpg').waitFor();
+		await until(() => requested.length > before);
+		t.deepEqual(requested.slice(before), ['fails.jpg'], 'missing and fetched thumbnails are not requested again');
+		t.deepEqual(app.faults, []);
+	},
+);
 
-test.serial('a server that makes no thumbnails is asked for none', async (t) => {
+test.serial('no thumbnail is requested from a server without them', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(`${app.home}/Photos`, { 'a.jpg': 'a' });
-	const asked = await answerThumbnails(app.context, (route) => route.fulfill({ status: 404, body: '{}' }));
+	const requested = await answerThumbnails(app.context, (route) => route.fulfill({ status: 404, body: '{}' }));
 	const offered = await (await fetch(`${app.url.replace('nas', '127.0.0.1')}/api/capabilities`)).json();
 	await app.context.route('**/api/capabilities', (route) => route.fulfill({ json: { ...offered, thumbnails: false } }));
 	const page = await app.open('/browser/Photos?type=private');
 	await toGrid(page);
 	await rowOf(page, 'a.jpg').locator('[data-hue] svg').waitFor();
 	await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 300)));
-	t.deepEqual(asked, []);
+	t.deepEqual(requested, []);
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('another content of a file gets another thumbnail', async (t) => {
+test.serial('a changed file gets a new thumbnail', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(`${app.home}/Photos`, { 'a.jpg': 'first' });
 	const body = await picture('webp', '256x171', 'orange');
-	const asked = await answerThumbnails(app.context, (route) => route.fulfill({ contentType: 'image/webp', body }));
+	const requested = await answerThumbnails(app.context, (route) => route.fulfill({ contentType: 'image/webp', body }));
 	const page = await app.open('/browser?type=private');
 	await toGrid(page);
 	await nameIn(page, 'Photos').click();
 	await drawn(page, 'a.jpg').waitFor();
-	// Each comes as a whole: a page that sees it while it is empty asks for that as well.
+	// Each is moved there complete: the page would request a thumbnail of an empty file, too.
 	await writeFiles(app.files, { 'a.jpg': 'the second one', 'b.jpg': 'b' });
 	for (const name of ['a.jpg', 'b.jpg']) await rename(`${app.files}/${name}`, `${app.home}/Photos/${name}`);
 	await drawn(page, 'b.jpg').waitFor();
-	await until(() => asked.length === 3);
-	t.deepEqual(asked.sort(), ['a.jpg', 'a.jpg', 'b.jpg']);
+	await until(() => requested.length === 3);
+	t.deepEqual(requested.sort(), ['a.jpg', 'a.jpg', 'b.jpg']);
 	t.deepEqual(app.faults, []);
 });
 
@@ -446,7 +452,7 @@ test.serial('a thousand photos scroll without a task of more than 50 ms of the p
 	const body = await picture('webp', '256x171', 'orange');
 	await answerThumbnails(app.context, (route) => route.fulfill({ contentType: 'image/webp', body }).catch(() => {}));
 	let longest = Number.POSITIVE_INFINITY;
-	// A machine whose processor is taken away counts that as the task's; whatever is the page's own comes each time.
+	// A machine that is short of processor time may count that as the task's; a long task of the page itself occurs each time.
 	for (let times = 0; times < 3 && longest > 50 * slowness(); times++) {
 		const page = await app.open('/browser?type=private');
 		if (times === 0) await toGrid(page);
@@ -456,7 +462,7 @@ test.serial('a thousand photos scroll without a task of more than 50 ms of the p
 		await browser.startTracing(page, { categories: ['toplevel', '__metadata'] });
 		const tiles = await scrollBy(page);
 		longest = longestTask(JSON.parse((await browser.stopTracing()).toString()));
-		t.true(tiles < 80, 'only what is near the screen is rendered');
+		t.true(tiles < 80, 'only tiles near the screen are rendered');
 		t.log(`The longest task took ${Math.round(longest)} ms of the processor's time.`);
 		await page.close();
 	}
@@ -507,7 +513,7 @@ function slowness(): number {
 	return Math.max(1, user / 160_000 + sum * 0);
 }
 
-test.serial('what is on screen stays there when the window or the view changes', async (t) => {
+test.serial('the focused entry stays on screen when the window or the view changes', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(`${app.home}/Photos`, Object.fromEntries(Object.keys(photos).map((name) => [`${name}.txt`, ''])));
 	const page = await app.open('/browser/Photos?type=private');
@@ -551,44 +557,44 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const page = await app.open('/browser/Photos?type=private');
 	await toGrid(page);
 	await drawn(page, 'a.jpg').waitFor();
-	await clean(t, page, 'grid');
+	await assertAccessible(t, page, 'grid');
 	await rowOf(page, 'a.jpg').focus();
 	await page.keyboard.press('Control+a');
-	await clean(t, page, 'all selected');
+	await assertAccessible(t, page, 'all selected');
 	await page.keyboard.press('Control+x');
 	await page.locator('[data-cut]').first().waitFor();
-	await clean(t, page, 'tiles that were cut');
+	await assertAccessible(t, page, 'tiles that were cut');
 	await page.keyboard.press('Escape');
 	await page.getByRole('group', { name: 'Filter by first letter' }).getByText('Q', { exact: true }).click();
 	await page.getByText('No results match filter').waitFor();
-	await clean(t, page, 'nothing that begins so');
+	await assertAccessible(t, page, 'no name with the letter');
 	await page.getByRole('button', { name: 'Show all' }).click();
 	await page.getByRole('searchbox', { name: 'Search' }).fill('mine');
 	await page.keyboard.press('Enter');
 	await rowOf(page, 'mine.jpg').getByText('in Photos/Inner').waitFor();
-	await clean(t, page, 'search results');
+	await assertAccessible(t, page, 'search results');
 	await page.getByRole('button', { name: 'Home' }).click();
 	await nameIn(page, 'Empty').click();
 	await page.getByText('This folder is empty.').waitFor();
-	await clean(t, page, 'empty folder');
+	await assertAccessible(t, page, 'empty folder');
 	await page.getByRole('combobox', { name: 'Area' }).selectOption('public');
 	await rowOf(page, 'mine.jpg').getByText(app.username).waitFor();
-	await clean(t, page, 'public files');
+	await assertAccessible(t, page, 'public files');
 	await rm(`${app.home}/Empty`, { recursive: true });
 	await page.goBack();
 	await page.getByText('Error loading files').waitFor();
-	await clean(t, page, 'no such folder');
+	await assertAccessible(t, page, 'no such folder');
 	await page.getByRole('button', { name: 'Home' }).click();
-	await cleanWhileLoading(t, page, 'grid', () => nameIn(page, 'More').click());
+	await assertAccessibleWhileLoading(t, page, 'grid', () => nameIn(page, 'More').click());
 	await rowOf(page, 'b.jpg').waitFor();
 	t.deepEqual(app.faults, []);
 };
 
-test.serial('axe finds nothing in any state of the grid on a desktop', everyState, desktop);
-test.serial('axe finds nothing in any state of the grid on a phone', everyState, phone);
+test.serial('axe finds no violation in any state of the grid on a desktop', everyState, desktop);
+test.serial('axe finds no violation in any state of the grid on a phone', everyState, phone);
 
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-	for (const limit = performance.now() + timeoutMs; !(await isSo()); await wait(20)) {
-		if (performance.now() > limit) throw new Error(`It never came to be so: ${isSo}`);
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+	for (const limit = performance.now() + timeoutMs; !(await condition()); await wait(20)) {
+		if (performance.now() > limit) throw new Error(`The condition was never met: ${condition}`);
 	}
 }

@@ -13,12 +13,12 @@ import { timeoutMs } from '../support/timeouts.js';
 /** How soon a change on a local disk is on screen, and how soon a page gets a response, on an idle machine. */
 const liveMs = 2000;
 const answerMs = 100;
-const pulseMs = 50;
+const probeMs = 50;
 
 /** The minimum interval between change events. */
 const spacingMs = 500;
 
-/** As long as a page waits at most between two fetches, which it does where one took long. */
+/** The longest pause of a page between two fetches, after a long one. */
 const restMs = 5000;
 
 const fixture = setUpFixture(test);
@@ -26,7 +26,7 @@ const fixture = setUpFixture(test);
 interface Scene {
 	/** The host name with which the page is opened. */
 	url: string;
-	/** Where the server is called from here. */
+	/** The URL at which the test calls the server. */
 	serverUrl: string;
 	home: string;
 	context: BrowserContext;
@@ -43,62 +43,62 @@ const rowOf = (page: Page, name: string) =>
 	page.getByRole('grid', { name: 'Files' }).getByRole('row', { name: new RegExp(`^${name}\\b`) });
 
 /** Makes a change and waits until the page shows it. Fails after two seconds, not counting the delays of the machine itself. */
-async function shows(
+async function expectShown(
 	t: ExecutionContext,
 	page: Page,
 	what: string,
 	step: () => Promise<unknown>,
-	seen: () => Promise<unknown>,
+	isShown: () => Promise<unknown>,
 ) {
-	const pulse = takePulse(page);
+	const delays = measureDelays(page);
 	const started = performance.now();
-	const looking = seen();
-	await Promise.all([step(), looking]);
+	const shown = isShown();
+	await Promise.all([step(), shown]);
 	const took = performance.now() - started;
-	const lost = await pulse();
+	const lost = await delays();
 	const measured = `${what}: ${took.toFixed(0)} ms, of which ${lost.toFixed(0)} ms lost`;
 	t.log(measured);
 	t.true(took - lost < liveMs, measured);
 }
 
 /** Waits until a page is idle, so that fetches after earlier changes are not measured. */
-async function hasRead(page: Page): Promise<void> {
+async function untilIdle(page: Page): Promise<void> {
 	let last = performance.now();
-	const underWay = new Set<Request>();
+	const pending = new Set<Request>();
 	const isReading = (request: Request) => request.url().includes('/api/browse');
 	const begin = (request: Request) => {
-		if (isReading(request)) underWay.add(request);
+		if (isReading(request)) pending.add(request);
 	};
 	const end = (request: Request) => {
 		if (!isReading(request)) return;
-		underWay.delete(request);
+		pending.delete(request);
 		last = performance.now();
 	};
 	page.on('request', begin).on('requestfinished', end).on('requestfailed', end);
-	while (underWay.size > 0 || performance.now() - last < restMs) await wait(50);
+	while (pending.size > 0 || performance.now() - last < restMs) await wait(50);
 	page.off('request', begin).off('requestfinished', end).off('requestfailed', end);
 }
 
 /** Sends requests from a page continuously; the returned function stops that and returns by how much the responses, and this process, were late in all. */
-function takePulse(page: Page): () => Promise<number> {
+function measureDelays(page: Page): () => Promise<number> {
 	let lost = 0;
 	let isOver = false;
-	const asking = (async () => {
+	const probing = (async () => {
 		let last = performance.now();
 		do {
 			await page.evaluate(async (base) => {
 				await fetch(`${base}/api/health`);
 				await new Promise(requestAnimationFrame);
 			}, basePath);
-			await wait(pulseMs);
+			await wait(probeMs);
 			const now = performance.now();
-			lost += Math.max(0, now - last - answerMs - pulseMs);
+			lost += Math.max(0, now - last - answerMs - probeMs);
 			last = now;
 		} while (!isOver);
 	})();
 	return async () => {
 		isOver = true;
-		await asking;
+		await probing;
 		return lost;
 	};
 }
@@ -124,7 +124,7 @@ test.serial('a folder on screen shows changes by a program on disk, another tab 
 	const { page, faults } = await openPage(context, 'about:blank');
 	await follow(page, `${url}/browser/docs?type=private`);
 	await rowOf(page, 'file 0.txt').waitFor();
-	await hasRead(page);
+	await untilIdle(page);
 
 	// A row is selected and has the focus, and the list is scrolled.
 	await rowOf(page, 'file 12.txt').click({ modifiers: ['Control'] });
@@ -135,10 +135,10 @@ test.serial('a folder on screen shows changes by a program on disk, another tab 
 	});
 	const top = await rowOf(page, 'file 12.txt').evaluate((row) => row.getBoundingClientRect().top);
 
-	await shows(
+	await expectShown(
 		t,
 		page,
-		'a file comes',
+		'a new file',
 		() => writeFile(path.join(docs, 'file 5b.txt'), ''),
 		async () => {
 			await page.waitForFunction(
@@ -152,32 +152,32 @@ test.serial('a folder on screen shows changes by a program on disk, another tab 
 	t.is(await rowOf(page, 'file 12.txt').getAttribute('aria-selected'), 'true');
 	t.true(await rowOf(page, 'file 12.txt').evaluate((row) => row === document.activeElement));
 
-	await shows(
+	await expectShown(
 		t,
 		page,
 		'a file grows',
 		() => appendFile(path.join(docs, 'file 12.txt'), 'y'.repeat(2000)),
 		() => rowOf(page, 'file 12.txt').filter({ hasText: '2.0 KB' }).waitFor(),
 	);
-	await shows(
+	await expectShown(
 		t,
 		page,
 		'a file is renamed',
 		() => rename(path.join(docs, 'file 13.txt'), path.join(docs, 'file 13z.txt')),
 		() => rowOf(page, 'file 13z.txt').waitFor(),
 	);
-	await shows(
+	await expectShown(
 		t,
 		page,
-		'a file goes',
+		'a removed file',
 		() => rm(path.join(docs, 'file 13z.txt')),
 		() => rowOf(page, 'file 13z.txt').waitFor({ state: 'detached' }),
 	);
 	await scroller.evaluate((element) => element.scrollTo({ top: 0 }));
-	await shows(
+	await expectShown(
 		t,
 		page,
-		'a count below',
+		'the count of a folder',
 		() => writeFile(path.join(docs, 'inner/child'), ''),
 		() => rowOf(page, 'inner').locator('[role=gridcell]').nth(2).filter({ hasText: /^1$/ }).waitFor(),
 	);
@@ -196,19 +196,19 @@ test.serial('a folder on screen shows changes by a program on disk, another tab 
 		}, basePath);
 		t.is(answer, 200);
 	};
-	await shows(t, page, 'another tab', create, () => rowOf(page, 'from a tab').waitFor());
+	await expectShown(t, page, 'another tab', create, () => rowOf(page, 'from a tab').waitFor());
 
 	// A visitor's upload changes the public area.
 	await follow(page, `${url}/browser?type=public`);
 	await page.getByRole('grid', { name: 'Files' }).and(page.locator('[aria-busy=false]')).waitFor();
-	await hasRead(page);
+	await untilIdle(page);
 	const upload = async () => {
 		const form = new FormData();
 		form.set('file', new File(['hello'], 'from a visitor.txt'));
 		const { status } = await fetch(`${serverUrl}/api/upload/public`, { method: 'POST', body: form });
 		t.is(status, 200);
 	};
-	await shows(t, page, 'another user', upload, () => rowOf(page, 'from a visitor.txt').waitFor());
+	await expectShown(t, page, 'another user', upload, () => rowOf(page, 'from a visitor.txt').waitFor());
 	t.deepEqual(faults, []);
 });
 
@@ -218,9 +218,9 @@ test.serial('a change before the event stream is open is shown as well', async (
 	await mkdir(docs, { recursive: true });
 	await writeFile(path.join(docs, 'early.txt'), 'x');
 	const { page, faults } = await openPage(context, 'about:blank');
-	let letThrough = () => {};
+	let open = () => {};
 	const held = new Promise<void>((resolve) => {
-		letThrough = resolve;
+		open = resolve;
 	});
 	await page.route('**/api/events?*', async (route) => {
 		await held;
@@ -229,7 +229,7 @@ test.serial('a change before the event stream is open is shown as well', async (
 	await page.goto(`${url}/browser/docs?type=private`);
 	await rowOf(page, 'early.txt').waitFor();
 	await writeFile(path.join(docs, 'between.txt'), 'x');
-	letThrough();
+	open();
 	await rowOf(page, 'between.txt').waitFor();
 	t.deepEqual(faults, []);
 });
@@ -255,7 +255,7 @@ test.serial('a hundred changes a second cause few fetches, and the last change i
 	}
 	t.true(made > 100);
 	t.true(readings >= 3, `${readings} readings in between`);
-	await shows(
+	await expectShown(
 		t,
 		page,
 		'the last one',
@@ -267,40 +267,43 @@ test.serial('a hundred changes a second cause few fetches, and the last change i
 	t.true(readings <= most, `${readings} readings, at most ${most}`);
 });
 
-test.serial('a hidden tab has no event stream, and shows what it missed when it is visible again', async (t) => {
-	const { url, home, context } = await scene(t);
-	const page = await context.newPage();
-	const ended = page.waitForEvent('requestfailed', isStream);
-	await follow(page, `${url}/browser?type=private`);
-	await hasRead(page);
-	const setVisibility = (state: string) =>
-		page.evaluate((value) => {
-			Object.defineProperty(document, 'visibilityState', { configurable: true, value });
-			document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
-		}, state);
-	await setVisibility('hidden');
-	await ended;
-	await writeFile(path.join(home, 'while away.txt'), '');
-	await wait(1500);
-	t.is(await rowOf(page, 'while away.txt').count(), 0);
-	const again = streamIsOpen(page);
-	await shows(
-		t,
-		page,
-		'visible again',
-		() => setVisibility('visible'),
-		() => rowOf(page, 'while away.txt').waitFor(),
-	);
-	await again;
-	await hasRead(page);
-	await shows(
-		t,
-		page,
-		'subscribed again',
-		() => writeFile(path.join(home, 'after.txt'), ''),
-		() => rowOf(page, 'after.txt').waitFor(),
-	);
-});
+test.serial(
+	'a hidden tab has no event stream, and shows the changes since then when it is visible again',
+	async (t) => {
+		const { url, home, context } = await scene(t);
+		const page = await context.newPage();
+		const ended = page.waitForEvent('requestfailed', isStream);
+		await follow(page, `${url}/browser?type=private`);
+		await untilIdle(page);
+		const setVisibility = (state: string) =>
+			page.evaluate((value) => {
+				Object.defineProperty(document, 'visibilityState', { configurable: true, value });
+				document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+			}, state);
+		await setVisibility('hidden');
+		await ended;
+		await writeFile(path.join(home, 'while away.txt'), '');
+		await wait(1500);
+		t.is(await rowOf(page, 'while away.txt').count(), 0);
+		const again = streamIsOpen(page);
+		await expectShown(
+			t,
+			page,
+			'visible again',
+			() => setVisibility('visible'),
+			() => rowOf(page, 'while away.txt').waitFor(),
+		);
+		await again;
+		await untilIdle(page);
+		await expectShown(
+			t,
+			page,
+			'subscribed again',
+			() => writeFile(path.join(home, 'after.txt'), ''),
+			() => rowOf(page, 'after.txt').waitFor(),
+		);
+	},
+);
 
 test.serial('signing out in one tab ends the event stream of another, which then shows the public files', async (t) => {
 	const { serverUrl, url, home, context, cookie } = await scene(t);
@@ -320,7 +323,7 @@ test.serial('a page reconnects after the server was restarted', async (t) => {
 	const first = await startServer(t, { args: serveArgs(folder, '--port', port) });
 	const page = await (await openBrowser(t)).newPage();
 	await follow(page, `${plainName(first.url)}/browser`);
-	// It is ended by the server, and not cut after it was waited for in vain.
+	// The server ends it, and does not cut it after a timeout.
 	const ended = page.waitForEvent('requestfinished', isStream);
 	await Promise.all([ended, first.stop()]);
 	await writeFile(path.join(folder, 'files/Public/meanwhile.txt'), '');
@@ -329,8 +332,8 @@ test.serial('a page reconnects after the server was restarted', async (t) => {
 	await startServer(t, { args: serveArgs(folder, '--port', port) });
 	await again;
 	await rowOf(page, 'meanwhile.txt').waitFor();
-	await hasRead(page);
-	await shows(
+	await untilIdle(page);
+	await expectShown(
 		t,
 		page,
 		'subscribed again',

@@ -63,7 +63,7 @@ test.serial('a search is in the URL, counts its results, shows their folders and
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('letters filter, headers sort and say so, and Back and a reload restore the list', async (t) => {
+test.serial('letters filter and headers sort the list, and Back and a reload restore it', async (t) => {
 	const app = await fixture.enter(t);
 	const many = Array.from({ length: 300 }, (_, n) => [`file ${n}.txt`, 'x'.repeat(n)]);
 	await writeFiles(app.home, { ...Object.fromEntries(many), '2 tea.txt': '', 'Zoo/inside.txt': '', 'bee.txt': 'bb' });
@@ -101,33 +101,33 @@ test.serial('letters filter, headers sort and say so, and Back and a reload rest
 	await sort('Count', 'descending', 'Zoo');
 	await sort('Name', 'ascending', '2 tea.txt');
 
-	// From a scrolled, filtered list with a selection into a folder and back.
+	// From a scrolled, filtered list with a selection to another area and back.
 	await letter('F').click();
 	const scroller = page.locator('[role=rowgroup]').nth(1);
 	await scroller.evaluate((element) => element.scrollTo({ top: 4000 }));
 	await rowOf(page, 'file 102.txt').click({ modifiers: ['Control'] });
 	await rowOf(page, 'file 104.txt').click({ modifiers: ['Shift'] });
-	const asLeft = async (what: string) => {
+	const expectRestored = async (what: string) => {
 		await rowOf(page, 'file 103.txt').waitFor();
 		t.deepEqual(await selectedNames(page), ['file 102.txt', 'file 103.txt', 'file 104.txt'], what);
 		t.is(await scroller.evaluate((element) => element.scrollTop), 4000, what);
 		t.is(await letter('F').getAttribute('aria-pressed'), 'true', what);
 		t.is(await header(page, 'Name').getAttribute('aria-sort'), 'ascending', what);
 	};
-	await asLeft('before');
+	await expectRestored('before');
 	await page.getByRole('combobox', { name: 'Area' }).selectOption('public');
 	await page.getByText('No results found').waitFor();
 	await page.goBack();
-	await asLeft('Back');
+	await expectRestored('Back');
 	// Also from a folder that was left before it was loaded.
 	await page.route('**/api/browse?*search=slow*', () => {});
 	await page.getByRole('searchbox', { name: 'Search' }).fill('slow');
 	await page.keyboard.press('Enter');
 	await page.locator('[role=grid][aria-busy=true]').waitFor();
 	await page.goBack();
-	await asLeft('Back at once');
+	await expectRestored('Back at once');
 	await page.reload();
-	await asLeft('a reload');
+	await expectRestored('a reload');
 	t.deepEqual(app.faults, []);
 });
 
@@ -152,7 +152,7 @@ test.serial(
 	},
 );
 
-test.serial('a failed call keeps the list and shows what failed and why', async (t) => {
+test.serial('a failed call keeps the list and shows the reason', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, { 'a.txt': 'a', 'b.txt': 'b', 'gone.txt': '' });
 	const page = await app.open('/browser?type=private');
@@ -162,7 +162,7 @@ test.serial('a failed call keeps the list and shows what failed and why', async 
 	await dialog.getByRole('textbox').fill('b.txt');
 	await page.keyboard.press('Enter');
 	await expectNotice(page, 'Error renaming item', 'b.txt');
-	t.is(await dialog.getByRole('textbox').inputValue(), 'b.txt', 'what was typed can be mended');
+	t.is(await dialog.getByRole('textbox').inputValue(), 'b.txt', 'the typed name can be corrected');
 	await page.keyboard.press('Escape');
 	await overlaysClosed(page);
 	t.deepEqual(await selectedNames(page), ['a.txt']);
@@ -174,7 +174,7 @@ test.serial('a failed call keeps the list and shows what failed and why', async 
 	await page.unroute('**/api/deleteItem');
 	t.deepEqual(await selectedNames(page), ['a.txt']);
 
-	// An entry that somebody else has removed meanwhile is reported and disappears from the list.
+	// An entry that another program has renamed meanwhile is reported and disappears from the list.
 	await nameIn(page, 'gone.txt').click({ button: 'right' });
 	await page.getByRole('menuitem', { name: 'Rename' }).click();
 	await dialog.getByRole('textbox').fill('new.txt');
@@ -208,7 +208,7 @@ test.serial('a failed call keeps the list and shows what failed and why', async 
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('a refresh that the server fails keeps the list, shows why, and is tried again', async (t) => {
+test.serial('a failed refresh keeps the list, shows the reason, and is tried again', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, { 'a.txt': 'a', 'b.txt': 'b' });
 	const page = await app.open('/browser?type=private');
@@ -228,7 +228,7 @@ test.serial('a refresh that the server fails keeps the list, shows why, and is t
 	t.deepEqual(await namesOf(page), ['Public', 'a.txt', 'b.txt']);
 	t.deepEqual(await selectedNames(page), ['a.txt']);
 
-	// Instead of the other answer, not after it: the page tries again by itself in between.
+	// This replaces the other answer without a gap: the page also tries again by itself.
 	await page.route('**/api/browse?**', (route) => route.fulfill({ status: 500, body: '<h1>Bad Gateway</h1>' }));
 	await page.getByRole('button', { name: 'Try Again' }).click();
 	await expectNotice(page, 'Error loading files', 'HTTP error! status: 500');
@@ -277,52 +277,55 @@ test.serial('the list recovers from a lost network and from a silent server with
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('on a phone taps open, icons select, a long press and the row’s button open the menu', async (t) => {
-	const app = await fixture.enter(t, { viewport: phone, hasTouch: true });
-	await writeFiles(app.home, { 'a.txt': 'a', 'b.txt': 'b', 'Folder/inside.txt': 'i' });
-	const page = await app.open('/browser?type=private');
-	const dialog = page.getByRole('dialog');
+test.serial(
+	'on a phone a tap opens an entry, its icon selects it, and a long press or its button opens the menu',
+	async (t) => {
+		const app = await fixture.enter(t, { viewport: phone, hasTouch: true });
+		await writeFiles(app.home, { 'a.txt': 'a', 'b.txt': 'b', 'Folder/inside.txt': 'i' });
+		const page = await app.open('/browser?type=private');
+		const dialog = page.getByRole('dialog');
 
-	await longPress(page, nameIn(page, 'a.txt'));
-	await isWithin(t, page, page.getByRole('menu'));
-	await page.getByRole('menuitem', { name: 'Rename' }).tap();
-	await fillsScreen(page, dialog);
-	await dialog.getByRole('textbox').fill('first.txt');
-	await dialog.getByRole('button', { name: 'Rename' }).tap();
-	await rowOf(page, 'first.txt').waitFor();
-	await overlaysClosed(page);
-	t.is(new URL(page.url()).pathname, `${basePath}/browser`, 'the finger that left opened nothing');
+		await longPress(page, nameIn(page, 'a.txt'));
+		await expectOnScreen(t, page, page.getByRole('menu'));
+		await page.getByRole('menuitem', { name: 'Rename' }).tap();
+		await expectFullScreen(page, dialog);
+		await dialog.getByRole('textbox').fill('first.txt');
+		await dialog.getByRole('button', { name: 'Rename' }).tap();
+		await rowOf(page, 'first.txt').waitFor();
+		await overlaysClosed(page);
+		t.is(new URL(page.url()).pathname, `${basePath}/browser`, 'lifting the finger opens nothing');
 
-	await rowOf(page, 'b.txt').getByRole('button', { name: 'Actions for b.txt' }).tap();
-	await isWithin(t, page, page.getByRole('menu'));
-	await page.getByRole('menuitem', { name: 'Cut' }).tap();
-	await page.keyboard.press('Escape');
-	await nameIn(page, 'Folder').tap();
-	await rowOf(page, 'inside.txt').waitFor();
-	await page.getByRole('button', { name: 'Actions', exact: true }).tap();
-	await page.getByRole('menuitem', { name: 'Paste' }).tap();
-	await rowOf(page, 'b.txt').waitFor();
-	await expectOnDisk(t, app.home, ['Folder/', 'Folder/b.txt', 'Folder/inside.txt', 'Public/', 'first.txt']);
+		await rowOf(page, 'b.txt').getByRole('button', { name: 'Actions for b.txt' }).tap();
+		await expectOnScreen(t, page, page.getByRole('menu'));
+		await page.getByRole('menuitem', { name: 'Cut' }).tap();
+		await page.keyboard.press('Escape');
+		await nameIn(page, 'Folder').tap();
+		await rowOf(page, 'inside.txt').waitFor();
+		await page.getByRole('button', { name: 'Actions', exact: true }).tap();
+		await page.getByRole('menuitem', { name: 'Paste' }).tap();
+		await rowOf(page, 'b.txt').waitFor();
+		await expectOnDisk(t, app.home, ['Folder/', 'Folder/b.txt', 'Folder/inside.txt', 'Public/', 'first.txt']);
 
-	await rowOf(page, 'b.txt').locator('[data-part=type]').tap();
-	await rowOf(page, 'inside.txt').locator('[data-part=type]').tap();
-	await page.getByText('2 Selected').waitFor();
-	await page.getByRole('button', { name: 'Actions', exact: true }).tap();
-	await page.getByRole('menuitem', { name: 'Delete' }).tap();
-	await fillsScreen(page, dialog);
-	await dialog.getByRole('button', { name: 'Delete' }).tap();
-	await expectOnDisk(t, app.home, ['Folder/', 'Public/', 'first.txt']);
-	for (const width of [390, 360]) {
-		await page.setViewportSize({ width, height: 844 });
-		await page.waitForFunction((shown) => {
-			const { scrollWidth } = document.documentElement;
-			return window.innerWidth === shown && scrollWidth <= shown;
-		}, width);
-	}
-	t.deepEqual(app.faults, []);
-});
+		await rowOf(page, 'b.txt').locator('[data-part=type]').tap();
+		await rowOf(page, 'inside.txt').locator('[data-part=type]').tap();
+		await page.getByText('2 Selected').waitFor();
+		await page.getByRole('button', { name: 'Actions', exact: true }).tap();
+		await page.getByRole('menuitem', { name: 'Delete' }).tap();
+		await expectFullScreen(page, dialog);
+		await dialog.getByRole('button', { name: 'Delete' }).tap();
+		await expectOnDisk(t, app.home, ['Folder/', 'Public/', 'first.txt']);
+		for (const width of [390, 360]) {
+			await page.setViewportSize({ width, height: 844 });
+			await page.waitForFunction((shown) => {
+				const { scrollWidth } = document.documentElement;
+				return window.innerWidth === shown && scrollWidth <= shown;
+			}, width);
+		}
+		t.deepEqual(app.faults, []);
+	},
+);
 
-async function isWithin(t: { true(value: boolean, message?: string): unknown }, page: Page, element: Locator) {
+async function expectOnScreen(t: { true(value: boolean, message?: string): unknown }, page: Page, element: Locator) {
 	const box = await element.boundingBox();
 	const size = page.viewportSize();
 	if (!box || !size) throw new Error('It is not on screen.');
@@ -331,7 +334,7 @@ async function isWithin(t: { true(value: boolean, message?: string): unknown }, 
 }
 
 /** Waits until a dialog fills the screen. */
-async function fillsScreen(page: Page, dialog: Locator): Promise<void> {
+async function expectFullScreen(page: Page, dialog: Locator): Promise<void> {
 	await dialog.waitFor();
 	await page.waitForFunction(() => {
 		const box = document.querySelector('[role=dialog]')?.getBoundingClientRect();

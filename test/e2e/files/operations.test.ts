@@ -27,20 +27,20 @@ const contents = {
 /** The operations of both areas, in the folder of the disk that the page shows as the root of an area. */
 async function everyOperation(t: ExecutionContext, page: Page, input: InputMethod, root: string): Promise<void> {
 	const others = (await treeOf(root)).filter((name) => name.startsWith('Public'));
-	const holds = (...names: string[]) => expectOnDisk(t, root, [...names, ...others]);
+	const expectFiles = (...names: string[]) => expectOnDisk(t, root, [...names, ...others]);
 	const old = ['old/', 'old/deep/', 'old/deep/down.txt', 'old/up.txt'];
 	const photos = ['photos.2024/', 'photos.2024/one.jpg'];
 
 	await input.inFolder(page, 'Create Folder');
 	await input.confirm(page, 'Create', '  Projects ');
 	await rowOf(page, 'Projects').waitFor();
-	await holds('a.txt', 'b.txt', ...old, ...photos, 'Projects/');
+	await expectFiles('a.txt', 'b.txt', ...old, ...photos, 'Projects/');
 
 	await input.onEntry(page, 'a.txt', 'Rename');
 	await input.confirm(page, 'Rename', 'first.txt');
 	await rowOf(page, 'first.txt').waitFor();
 	t.is(await rowOf(page, 'a.txt').count(), 0);
-	await holds('first.txt', 'b.txt', ...old, ...photos, 'Projects/');
+	await expectFiles('first.txt', 'b.txt', ...old, ...photos, 'Projects/');
 
 	// Into another folder, twice: the second copy gets another name.
 	await input.onEntry(page, 'first.txt', 'Copy');
@@ -50,7 +50,7 @@ async function everyOperation(t: ExecutionContext, page: Page, input: InputMetho
 	await input.inFolder(page, 'Paste');
 	await rowOf(page, 'first (1).txt').waitFor();
 	const copies = ['Projects/', 'Projects/first.txt', 'Projects/first (1).txt'];
-	await holds('first.txt', 'b.txt', ...old, ...photos, ...copies);
+	await expectFiles('first.txt', 'b.txt', ...old, ...photos, ...copies);
 
 	// Cut here and pasted into the folder above; then the clipboard is empty.
 	await input.onEntry(page, 'first (1).txt', 'Cut');
@@ -58,10 +58,10 @@ async function everyOperation(t: ExecutionContext, page: Page, input: InputMetho
 	await input.goUp(page);
 	await input.inFolder(page, 'Paste');
 	await rowOf(page, 'first (1).txt').waitFor();
-	// The row may be there before the answer is.
+	// The row may appear before the answer.
 	await expectNotice(page, 'Pasted first (1).txt');
 	const moved = ['Projects/', 'Projects/first.txt', 'first (1).txt'];
-	await holds('first.txt', 'b.txt', ...old, ...photos, ...moved);
+	await expectFiles('first.txt', 'b.txt', ...old, ...photos, ...moved);
 	await page.keyboard.press('Control+v');
 	await expectNotice(page, 'Nothing to paste');
 
@@ -70,7 +70,7 @@ async function everyOperation(t: ExecutionContext, page: Page, input: InputMetho
 	await input.inFolder(page, 'Paste');
 	await rowOf(page, 'photos.2024 (1)').waitFor();
 	const twin = ['photos.2024 (1)/', 'photos.2024 (1)/one.jpg'];
-	await holds('first.txt', 'b.txt', ...old, ...photos, ...twin, ...moved);
+	await expectFiles('first.txt', 'b.txt', ...old, ...photos, ...twin, ...moved);
 	await input.onEntry(page, 'b.txt', 'Cut');
 	await expectNotice(page, 'Cut b.txt');
 	await page.keyboard.press('Control+v');
@@ -84,14 +84,14 @@ async function everyOperation(t: ExecutionContext, page: Page, input: InputMetho
 
 	await input.onEntry(page, 'old', 'Delete');
 	await input.cancel(page);
-	await holds('first.txt', 'b.txt', ...old, ...photos, ...twin, ...moved);
+	await expectFiles('first.txt', 'b.txt', ...old, ...photos, ...twin, ...moved);
 	await input.onEntry(page, 'old', 'Delete');
 	await input.confirm(page, 'Delete');
 	await rowOf(page, 'old').waitFor({ state: 'detached' });
-	await holds('first.txt', 'b.txt', ...photos, ...twin, ...moved);
+	await expectFiles('first.txt', 'b.txt', ...photos, ...twin, ...moved);
 }
 
-const privately = async (t: ExecutionContext, input: InputMethod) => {
+const onPrivateFiles = async (t: ExecutionContext, input: InputMethod) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, contents);
 	const page = await app.open('/browser?type=private');
@@ -142,7 +142,7 @@ async function checkLink(t: ExecutionContext, app: FileManager, page: Page, inpu
 }
 
 test.serial(
-	'a paste that fails by an error of the server or the connection is told from one that is refused',
+	'a paste that fails by an error of the server or the connection is reported as an error and can be repeated',
 	async (t) => {
 		const app = await fixture.enter(t);
 		await writeFiles(app.home, { 'a.txt': 'a' });
@@ -157,39 +157,42 @@ test.serial(
 		await page.keyboard.press('Control+v');
 		await expectNotice(page, 'Error pasting items', 'Network error');
 		await page.unroute('**/api/copyItem');
-		// What was copied is still there to be pasted.
+		// The clipboard still has the copied file.
 		await page.keyboard.press('Control+v');
 		await rowOf(page, 'a (1).txt').waitFor();
 		t.deepEqual(app.faults, []);
 	},
 );
 
-test.serial('white space of any kind around a name that is typed is trimmed, and is no name by itself', async (t) => {
-	const app = await fixture.enter(t);
-	await writeFiles(app.home, { 'a.txt': 'a' });
-	const page = await app.open('/browser?type=private');
-	const dialog = page.getByRole('dialog');
-	await mouse.inFolder(page, 'Create Folder');
-	await dialog.getByRole('textbox').fill('\u00A0\u3000');
-	await dialog.getByRole('button', { name: 'Create' }).click();
-	await dialog.getByText('Please enter a folder name').waitFor();
-	await dialog.getByRole('textbox').fill(' ..\u00A0');
-	await dialog.getByText('File name cannot be empty or contain invalid characters').waitFor();
-	await dialog.getByRole('textbox').fill('\u3000Trip 2024\u00A0');
-	await dialog.getByRole('button', { name: 'Create' }).click();
-	await expectNotice(page, 'Created Trip 2024');
-	await overlaysClosed(page);
-	await mouse.onEntry(page, 'a.txt', 'Rename');
-	await mouse.confirm(page, 'Rename', '\u00A0b.txt\u2003');
-	await rowOf(page, 'b.txt').waitFor();
-	await expectOnDisk(t, app.home, ['Public/', 'Trip 2024/', 'b.txt']);
-	t.deepEqual(app.faults, []);
-});
+test.serial(
+	'white space of any kind around a typed name is trimmed, and a name of only white space is refused',
+	async (t) => {
+		const app = await fixture.enter(t);
+		await writeFiles(app.home, { 'a.txt': 'a' });
+		const page = await app.open('/browser?type=private');
+		const dialog = page.getByRole('dialog');
+		await mouse.inFolder(page, 'Create Folder');
+		await dialog.getByRole('textbox').fill('\u00A0\u3000');
+		await dialog.getByRole('button', { name: 'Create' }).click();
+		await dialog.getByText('Please enter a folder name').waitFor();
+		await dialog.getByRole('textbox').fill(' ..\u00A0');
+		await dialog.getByText('File name cannot be empty or contain invalid characters').waitFor();
+		await dialog.getByRole('textbox').fill('\u3000Trip 2024\u00A0');
+		await dialog.getByRole('button', { name: 'Create' }).click();
+		await expectNotice(page, 'Created Trip 2024');
+		await overlaysClosed(page);
+		await mouse.onEntry(page, 'a.txt', 'Rename');
+		await mouse.confirm(page, 'Rename', '\u00A0b.txt\u2003');
+		await rowOf(page, 'b.txt').waitFor();
+		await expectOnDisk(t, app.home, ['Public/', 'Trip 2024/', 'b.txt']);
+		t.deepEqual(app.faults, []);
+	},
+);
 
-test.serial('by mouse, every operation on private files has its effect on the disk', privately, mouse);
-test.serial('by keyboard alone, every operation on private files has its effect on the disk', privately, keyboard);
+test.serial('every operation on private files changes the disk, by mouse', onPrivateFiles, mouse);
+test.serial('every operation on private files changes the disk, by keyboard alone', onPrivateFiles, keyboard);
 
-const publicly = async (t: ExecutionContext, input: InputMethod) => {
+const onPublicFiles = async (t: ExecutionContext, input: InputMethod) => {
 	const app = await fixture.enter(t);
 	await writeFiles(`${app.home}/Public`, contents);
 	await writeFiles(`${app.files}/Public`, { 'notice.pdf': 'n', 'old/other.txt': 'o' });
@@ -239,14 +242,10 @@ async function everyOperationAmongOthers(
 	t.true((await treeOf(`${root}/..`)).includes('Shared/notice.pdf'));
 }
 
-test.serial('by mouse, every operation on the user’s public files has its effect on the disk', publicly, mouse);
-test.serial(
-	'by keyboard alone, every operation on the user’s public files has its effect on the disk',
-	publicly,
-	keyboard,
-);
+test.serial('every operation on the user’s public files changes the disk, by mouse', onPublicFiles, mouse);
+test.serial('every operation on the user’s public files changes the disk, by keyboard alone', onPublicFiles, keyboard);
 
-test.serial('a visitor’s menus have what a visitor may do, and refused keys show why', async (t) => {
+test.serial('the menus of a visitor offer only permitted actions, and refused keys show the reason', async (t) => {
 	const app = await fixture.enter(t, { isVisitor: true });
 	await writeFiles(`${app.files}/Public`, { 'notice.pdf': 'n', 'folder/inside.txt': 'i' });
 	await writeFiles(`${app.files}/users/anonymous/Public`, { 'guest.txt': 'g' });

@@ -35,58 +35,55 @@ async function drawBand(page: Page, from: string, to: string): Promise<void> {
 	await page.mouse.up();
 }
 
-test.serial(
-	'names are dragged to folders and breadcrumbs, alone or as the selection that they belong to',
-	async (t) => {
-		const app = await fixture.enter(t);
-		await writeFiles(app.home, { 'a.txt': '', 'b.txt': '', 'c.txt': '', 'Inner/deep/': '', 'd.txt': '' });
-		const page = await app.open('/browser?type=private');
-		await nameIn(page, 'a.txt').dragTo(rowOf(page, 'Inner'));
-		await expectNotice(page, 'Moved a.txt');
-		// Then the rows below it have moved up, too.
-		await rowOf(page, 'a.txt').waitFor({ state: 'detached' });
-		await expectOnDisk(t, app.home, ['Inner/', 'Inner/a.txt', 'Inner/deep/', 'Public/', 'b.txt', 'c.txt', 'd.txt']);
+test.serial('entries are moved by dragging them to folders and breadcrumbs, one or all selected ones', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'a.txt': '', 'b.txt': '', 'c.txt': '', 'Inner/deep/': '', 'd.txt': '' });
+	const page = await app.open('/browser?type=private');
+	await nameIn(page, 'a.txt').dragTo(rowOf(page, 'Inner'));
+	await expectNotice(page, 'Moved a.txt');
+	// Then the rows below it have moved up, too.
+	await rowOf(page, 'a.txt').waitFor({ state: 'detached' });
+	await expectOnDisk(t, app.home, ['Inner/', 'Inner/a.txt', 'Inner/deep/', 'Public/', 'b.txt', 'c.txt', 'd.txt']);
 
-		await rowOf(page, 'b.txt').click({ modifiers: ['Control'] });
-		await rowOf(page, 'c.txt').click({ modifiers: ['Control'] });
-		await nameIn(page, 'c.txt').dragTo(rowOf(page, 'Inner'));
-		await expectNotice(page, 'Moved 2 items');
-		await rowOf(page, 'c.txt').waitFor({ state: 'detached' });
-		const inside = ['Inner/', 'Inner/a.txt', 'Inner/b.txt', 'Inner/c.txt', 'Inner/deep/'];
-		await expectOnDisk(t, app.home, [...inside, 'Public/', 'd.txt']);
+	await rowOf(page, 'b.txt').click({ modifiers: ['Control'] });
+	await rowOf(page, 'c.txt').click({ modifiers: ['Control'] });
+	await nameIn(page, 'c.txt').dragTo(rowOf(page, 'Inner'));
+	await expectNotice(page, 'Moved 2 items');
+	await rowOf(page, 'c.txt').waitFor({ state: 'detached' });
+	const inside = ['Inner/', 'Inner/a.txt', 'Inner/b.txt', 'Inner/c.txt', 'Inner/deep/'];
+	await expectOnDisk(t, app.home, [...inside, 'Public/', 'd.txt']);
 
-		// A drop on a file moves and opens nothing.
-		await nameIn(page, 'Inner').dragTo(rowOf(page, 'd.txt'));
-		await nameIn(page, 'Inner').click();
-		await nameIn(page, 'deep').dragTo(page.getByRole('navigation', { name: 'Breadcrumbs' }).getByText('Home'));
-		await expectNotice(page, 'Moved deep');
-		await rowOf(page, 'deep').waitFor({ state: 'detached' });
-		await nameIn(page, 'c.txt').dragTo(rowOf(page, 'Up Directory'));
-		await expectNotice(page, 'Moved c.txt');
-		await expectOnDisk(t, app.home, ['Inner/', 'Inner/a.txt', 'Inner/b.txt', 'Public/', 'c.txt', 'd.txt', 'deep/']);
+	// A drop on a file moves and opens nothing.
+	await nameIn(page, 'Inner').dragTo(rowOf(page, 'd.txt'));
+	await nameIn(page, 'Inner').click();
+	await nameIn(page, 'deep').dragTo(page.getByRole('navigation', { name: 'Breadcrumbs' }).getByText('Home'));
+	await expectNotice(page, 'Moved deep');
+	await rowOf(page, 'deep').waitFor({ state: 'detached' });
+	await nameIn(page, 'c.txt').dragTo(rowOf(page, 'Up Directory'));
+	await expectNotice(page, 'Moved c.txt');
+	await expectOnDisk(t, app.home, ['Inner/', 'Inner/a.txt', 'Inner/b.txt', 'Public/', 'c.txt', 'd.txt', 'deep/']);
 
-		// A protected folder can't be dragged, but accepts drops.
-		await page.keyboard.press('Backspace');
-		// The list as it was is shown first.
-		await rowOf(page, 'deep').waitFor();
-		await rowOf(page, 'c.txt').waitFor();
-		t.is(await nameIn(page, 'Public').getAttribute('draggable'), 'false');
-		await nameIn(page, 'd.txt').dragTo(rowOf(page, 'Public'));
-		await expectOnDisk(t, app.home, [
-			'Inner/',
-			'Inner/a.txt',
-			'Inner/b.txt',
-			'Public/',
-			'Public/d.txt',
-			'c.txt',
-			'deep/',
-		]);
-		t.deepEqual(app.faults, []);
-	},
-);
+	// A protected folder can't be dragged, but accepts drops.
+	await page.keyboard.press('Backspace');
+	// The saved list is shown first.
+	await rowOf(page, 'deep').waitFor();
+	await rowOf(page, 'c.txt').waitFor();
+	t.is(await nameIn(page, 'Public').getAttribute('draggable'), 'false');
+	await nameIn(page, 'd.txt').dragTo(rowOf(page, 'Public'));
+	await expectOnDisk(t, app.home, [
+		'Inner/',
+		'Inner/a.txt',
+		'Inner/b.txt',
+		'Public/',
+		'Public/d.txt',
+		'c.txt',
+		'deep/',
+	]);
+	t.deepEqual(app.faults, []);
+});
 
 test.serial(
-	'rows are selected by band, Ctrl, Shift and keys, and deselected by Escape or a click beside them',
+	'rows are selected by rubber band, Ctrl, Shift and keys, and deselected by Escape or a click on empty space',
 	async (t) => {
 		const app = await fixture.enter(t);
 		const names = ['1.txt', '2.txt', '3.txt', '4.txt', '5.txt', '6.txt', '7.txt'];
@@ -147,7 +144,7 @@ test.serial('letters typed quickly find a name, also if a busy page handles them
 });
 
 test.serial(
-	'what is pressed as soon as a folder is on screen, and as soon as it is sorted, acts on what it shows',
+	'a key pressed as soon as a folder is shown acts on its rows, and so does a click as soon as it is sorted',
 	async (t) => {
 		const app = await fixture.enter(t);
 		await writeFiles(app.home, { 'a.txt': 'a', 'Box/1.txt': '1' });
@@ -179,7 +176,7 @@ test.serial(
 	},
 );
 
-test.serial('dialogs list five paths and how many more, and their keys do not change the list', async (t) => {
+test.serial('dialogs list five paths and the number of others, and their keys do not change the list', async (t) => {
 	const app = await fixture.enter(t);
 	const names = ['1.txt', '2.txt', '3.txt', '4.txt', '5.txt', '6.txt', '7.txt'];
 	await writeFiles(`${app.home}/Box`, Object.fromEntries(names.map((name) => [name, name])));
@@ -260,7 +257,7 @@ test.serial('a right click on empty space opens the menu of the folder and keeps
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('protected entries and those of others are skipped with a notice', async (t) => {
+test.serial('protected entries and those of other users are skipped with a notice', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, { 'a.txt': 'a', 'b.txt': 'b', 'Public/mine.txt': 'm', 'Public/also mine.txt': 'm' });
 	await writeFiles(`${app.files}/Public`, { 'notice.pdf': 'n' });
@@ -294,7 +291,7 @@ test.serial('protected entries and those of others are skipped with a notice', a
 	await rowOf(page, 'guest.txt').waitFor();
 	await page.keyboard.press('Control+a');
 	await nameIn(page, 'mine.txt').click({ button: 'right' });
-	t.false((await menuItems(page)).includes('Move back to Private'), 'only if all are one’s own');
+	t.false((await menuItems(page)).includes('Move back to Private'), 'offered only if all belong to the user');
 	await page.keyboard.press('Escape');
 	await page.keyboard.press('Control+x');
 	await expectNotice(page, 'Skipped 2 items that you do not own');

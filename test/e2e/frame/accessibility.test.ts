@@ -4,7 +4,7 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { serveArgs, startServer } from '../../serverProcess.js';
-import { clean } from '../support/axe.js';
+import { assertAccessible } from '../support/axe.js';
 import { desktop, openBrowser, openPage, phone, plainName } from '../support/browser.js';
 
 async function signIn(page: Page): Promise<void> {
@@ -30,16 +30,16 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const { page, faults } = await openPage(await openBrowser(t, viewport), plainName(server.url));
 
 	await page.getByText('Drop files or click to upload').waitFor();
-	await clean(t, page, 'landing page');
+	await assertAccessible(t, page, 'landing page');
 	await page.getByRole('button', { name: 'Sign Up' }).click();
 	await page.getByRole('dialog', { name: 'Sign Up' }).locator(':focus').waitFor();
-	await clean(t, page, 'sign-up dialog');
+	await assertAccessible(t, page, 'sign-up dialog');
 	await page.keyboard.press('Escape');
 	await page.getByRole('dialog').waitFor({ state: 'detached' });
 	await signIn(page);
 	await page.setInputFiles('input[type=file]', [path.join(home, 'readme.txt'), path.join(home, 'song.flac')]);
 	await page.getByText('Upload Queue (2 files)').waitFor();
-	await clean(t, page, 'landing page with a queue');
+	await assertAccessible(t, page, 'landing page with a queue');
 	await page.getByRole('button', { name: 'Cancel' }).click();
 
 	await page.goto(`${plainName(server.url)}/browser?type=private`);
@@ -47,24 +47,24 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await grid.getByRole('row', { name: 'readme.txt' }).waitFor();
 	if (process.env.UPDATE_PICTURES === '1' && viewport === desktop)
 		await page.screenshot({ path: 'docs/images/browser.png' });
-	await clean(t, page, 'private files');
+	await assertAccessible(t, page, 'private files');
 	await grid.getByRole('row', { name: 'readme.txt' }).click({ modifiers: ['Control'] });
 	await page.keyboard.press('Shift+F10');
 	await page.getByRole('menu').first().waitFor();
-	await clean(t, page, 'menu of an item');
+	await assertAccessible(t, page, 'menu of an item');
 	await page.keyboard.press('Escape');
 	await page.keyboard.press('F2');
 	await page.getByRole('dialog', { name: 'Rename' }).waitFor();
-	await clean(t, page, 'rename dialog');
+	await assertAccessible(t, page, 'rename dialog');
 	await page.keyboard.press('Escape');
 	await page.goto(`${plainName(server.url)}/browser?type=public`);
 	await grid.getByRole('row', { name: 'readme.txt' }).waitFor();
-	await clean(t, page, 'public files');
+	await assertAccessible(t, page, 'public files');
 	await page.goto(`${plainName(server.url)}/browser/nowhere?type=private`);
 	await page.getByText('Error loading files').first().waitFor();
-	await clean(t, page, 'folder that is not there');
+	await assertAccessible(t, page, 'missing folder');
 	t.deepEqual(faults, []);
 };
 
-test.serial('axe finds nothing on any screen on a desktop', everyState, desktop);
-test.serial('axe finds nothing on any screen on a phone', everyState, phone);
+test.serial('axe finds no violation on any screen on a desktop', everyState, desktop);
+test.serial('axe finds no violation on any screen on a phone', everyState, phone);

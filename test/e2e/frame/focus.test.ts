@@ -28,7 +28,7 @@ function focused(control: Locator): Promise<void> {
 	return control.and(control.page().locator(':focus')).waitFor();
 }
 
-test.serial('a dialog restores the focus to what opened it, each time', async (t) => {
+test.serial('a closed dialog restores the focus to the button that opened it, each time', async (t) => {
 	const { page, faults } = await openLanding(t);
 	const button = page.getByRole('button', { name: 'Sign In' });
 	const dialog = page.getByRole('dialog');
@@ -68,7 +68,7 @@ test.serial('a dialog restores the focus to what opened it, each time', async (t
 });
 
 test.serial(
-	'signing in moves the focus to the account, whose menu also opens if it was pressed before it was loaded',
+	'signing in moves the focus to the account button, whose menu also opens if it was pressed before it was loaded',
 	async (t) => {
 		const { page, faults } = await openLanding(t);
 		let load = () => {};
@@ -98,7 +98,7 @@ test.serial(
 	},
 );
 
-test.serial('a menu that opens while a dialog fades out gets the keys', async (t) => {
+test.serial('a menu that opens while a dialog fades out gets the keyboard input', async (t) => {
 	const manager = await fixture.enter(t);
 	await writeFiles(manager.home, { 'a.txt': 'a', 'b.txt': 'b' });
 	const page = await manager.open('/browser?type=private');
@@ -114,7 +114,7 @@ test.serial('a menu that opens while a dialog fades out gets the keys', async (t
 		await page.getByRole('dialog').waitFor({ state: 'detached' });
 		await page.keyboard.press('Escape');
 		await menu.waitFor({ state: 'detached' });
-		t.is(await page.getByText('1 Selected').count(), 1, 'Escape was for the menu');
+		t.is(await page.getByText('1 Selected').count(), 1, 'Escape closed only the menu');
 		await page.keyboard.press('Escape');
 	}
 	t.deepEqual(manager.faults, []);

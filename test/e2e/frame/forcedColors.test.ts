@@ -12,7 +12,7 @@ const styleOf = (control: Locator) =>
 	});
 
 test.serial(
-	'with forced colours tiles are told apart, and a viewer has an edge; with less motion neither moves',
+	'with forced colours selected and focused tiles and viewers have outlines, and with reduced motion none is animated',
 	async (t) => {
 		const manager = await fixture.enter(t);
 		await writeFiles(manager.home, { 'a.png': await picture('png', '400x300', 'red'), 'b.txt': 'b', 'c.txt': 'c' });
@@ -23,17 +23,17 @@ test.serial(
 		await page.emulateMedia({ forcedColors: 'active' });
 		await nameIn(page, 'b.txt').click({ modifiers: ['Control'] });
 		await nameIn(page, 'a.png').hover();
-		const looks = (name: string) =>
+		const outlineOf = (name: string) =>
 			rowOf(page, name).evaluate((tile) => {
 				const { outlineStyle, outlineColor, outlineWidth } = getComputedStyle(tile);
 				return `${outlineStyle} ${outlineColor} ${outlineWidth}`;
 			});
-		const selected = await looks('b.txt');
+		const selected = await outlineOf('b.txt');
 		t.regex(selected, /^solid .* 2px$/);
-		t.regex(await looks('a.png'), /^none/);
+		t.regex(await outlineOf('a.png'), /^none/);
 		await page.keyboard.press('ArrowRight');
 		await rowOf(page, 'c.txt').and(page.locator(':focus')).waitFor();
-		t.regex(await looks('c.txt'), /^double/, 'the focus');
+		t.regex(await outlineOf('c.txt'), /^double/, 'the focus');
 		await page.keyboard.press('Escape');
 
 		const viewer = await show(page, 'a.png');
@@ -57,7 +57,7 @@ test.serial(
 			t.true(Math.max(...(await spans(element))) <= 0.001);
 		}
 		await page.emulateMedia({ reducedMotion: 'no-preference' });
-		t.true(Math.max(...(await spans(drawn))) > 0.05, 'it comes softly for everybody else');
+		t.true(Math.max(...(await spans(drawn))) > 0.05, 'it is animated without the preference');
 		await page.emulateMedia({ reducedMotion: 'reduce' });
 		await leave(page);
 		t.deepEqual(manager.faults, []);

@@ -34,19 +34,19 @@ test.serial(
 	},
 );
 
-test.serial('a part of the page that can’t be loaded says so, and can be asked for again', async (t) => {
+test.serial('a part of the page that can’t be loaded causes a notice, and can be loaded later', async (t) => {
 	const manager = await fixture.enter(t);
 	await writeFiles(manager.home, { 'a.txt': 'a' });
 	const page = await manager.open('/browser?type=private');
 	const account = page.getByRole('button', { name: manager.username });
 	const missing = /\/(UserMenu|SettingsDialog|LinksTable)-[^/]*\.js$/;
-	// As after an upgrade, when the files have other names.
+	// Like after an upgrade, when the files have other names.
 	await page.route(missing, (route) => route.fulfill({ status: 404 }));
 	await account.click();
 	await expectNotice(page, 'This could not be loaded.', 'Reload the page and try again.');
 	await page.unroute(missing);
 	await account.click();
-	// The menu is loaded, what it opens is not.
+	// The menu is loaded, the dialog is not.
 	await page.getByRole('menuitem', { name: 'Settings' }).waitFor();
 	await page.route(missing, (route) => route.fulfill({ status: 404 }));
 	await page.getByRole('menuitem', { name: 'Settings' }).click();
@@ -58,7 +58,7 @@ test.serial('a part of the page that can’t be loaded says so, and can be asked
 	await page.getByRole('dialog', { name: 'Settings' }).waitFor();
 	await page.keyboard.press('Escape');
 	await rowOf(page, 'a.txt').waitFor();
-	// The browser says of each what it could not load.
+	// The browser logs each file that it could not load.
 	t.deepEqual(
 		manager.faults.filter((fault) => !fault.includes('404')),
 		[],

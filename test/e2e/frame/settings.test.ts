@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { Route } from 'playwright-core';
-import { clean } from '../support/axe.js';
+import { assertAccessible } from '../support/axe.js';
 import { overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { holdTimers, releaseTimers } from '../support/heldTimers.js';
 
@@ -25,14 +25,14 @@ test.serial('settings are saved, take effect at once and are kept for the next v
 	t.true(await asks.isChecked());
 	t.false(await save.isDisabled());
 	await page.keyboard.press('Space');
-	t.true(await save.isDisabled(), 'nothing is changed any more');
-	await clean(t, page, 'settings');
+	t.true(await save.isDisabled(), 'there is no change to save');
+	await assertAccessible(t, page, 'settings');
 
 	await asks.check({ force: true });
 	await dialog.getByRole('button', { name: 'Cancel' }).click();
 	await overlaysClosed(page);
 	await page.getByRole('button', { name: 'Settings' }).click();
-	t.false(await asks.isChecked(), 'Cancel leaves everything as it was');
+	t.false(await asks.isChecked(), 'Cancel discards the change');
 
 	await asks.check({ force: true });
 	await save.click();
@@ -50,7 +50,7 @@ test.serial('settings are saved, take effect at once and are kept for the next v
 	t.deepEqual(ada.faults, []);
 });
 
-test.serial('the settings dialog stays open if they could not be saved, and says why', async (t) => {
+test.serial('the settings dialog stays open with the reason if the settings could not be saved', async (t) => {
 	const ada = await fixture.enter(t);
 	await holdTimers(ada.context, 1000);
 	const page = await ada.open('/browser?type=private');
@@ -75,7 +75,7 @@ test.serial('the settings dialog stays open if they could not be saved, and says
 		await page.route('**/api/settings', answer, { times: 1 });
 		await save.click();
 		await dialog.getByRole('alert').filter({ hasText: sentence }).waitFor();
-		t.false(await save.isDisabled(), 'it can be tried again');
+		t.false(await save.isDisabled(), 'saving can be tried again');
 	}
 	await save.click();
 	await dialog.getByText('Settings saved successfully!').waitFor();

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
-import { clean } from '../support/axe.js';
+import { assertAccessible } from '../support/axe.js';
 import { basePath, desktop, phone } from '../support/browser.js';
 import { overlaysClosed, setUpFixture } from '../support/fileManager.js';
 import { jobOf } from '../support/jobAnswers.js';
@@ -54,18 +54,18 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const page = await ada.open('/browser?type=private');
 	const shot = (name: string) => picture(page, `activity-${name}-${viewport.width}`);
 	let answer = jobs;
-	const asked: string[] = [];
+	const requests: string[] = [];
 	await page.route('**/api/jobs', (route) => route.fulfill({ json: answer }));
 	await page.route('**/api/jobs/**', async (route) => {
 		const request = route.request();
-		asked.push(`${request.method()} ${new URL(request.url()).pathname.slice(basePath.length)}`);
+		requests.push(`${request.method()} ${new URL(request.url()).pathname.slice(basePath.length)}`);
 		if (request.method() === 'POST') {
 			const queued = { ...jobs[2], status: 'queued', error: null };
 			answer = jobs.with(2, queued);
 			await route.fulfill({ json: queued });
 			return;
 		}
-		// None of them is there when the list is fetched next.
+		// The next list is empty.
 		answer = [];
 		await route.fulfill({
 			status: 503,
@@ -76,7 +76,7 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const button = page.getByRole('button', { name: 'Activity: 2 running' });
 	await button.waitFor();
 	await shot('button');
-	await clean(t, page, 'button');
+	await assertAccessible(t, page, 'button');
 	await button.focus();
 	await page.keyboard.press('Enter');
 	const dialog = page.getByRole('dialog', { name: 'Activity', exact: true });
@@ -92,7 +92,7 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 		],
 	);
 	await dialog.getByText('812.0 MB → 91.0 MB').waitFor();
-	await clean(t, page, 'jobs');
+	await assertAccessible(t, page, 'jobs');
 	await shot('jobs');
 	const of = (title: string) => dialog.getByRole('listitem').filter({ hasText: title });
 	await of('broken.avi').getByRole('button', { name: 'Retry' }).click();
@@ -100,19 +100,19 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await dialog.getByRole('status').getByText('Convert broken.avi: Queued').waitFor();
 	await of('Archive').getByRole('button', { name: 'Cancel' }).click();
 	await expectNotice(page, 'Error cancelling', 'Not now');
-	t.deepEqual(asked, ['POST /api/jobs/3/retry', 'DELETE /api/jobs/4']);
+	t.deepEqual(requests, ['POST /api/jobs/3/retry', 'DELETE /api/jobs/4']);
 	await dialog.getByText('Nothing is running').waitFor();
 	await dialog.getByRole('button', { name: 'Close' }).and(page.locator(':focus')).waitFor();
-	await clean(t, page, 'empty');
+	await assertAccessible(t, page, 'empty');
 	await shot('empty');
 	await page.keyboard.press('Escape');
 	await overlaysClosed(page);
-	// The button that opened it is gone.
+	// The button that opened the dialog was removed.
 	await page.getByRole('button', { name: ada.username }).and(page.locator(':focus')).waitFor();
 	await page.keyboard.press('Enter');
 	await page.getByRole('menuitem', { name: 'Activity' }).click();
 	await dialog.waitFor();
 	t.deepEqual(ada.faults, []);
 };
-test.serial('jobs are listed, tried again and cancelled, on a desktop', journey, desktop);
-test.serial('jobs are listed, tried again and cancelled, on a phone', journey, phone);
+test.serial('the Activity dialog lists, retries and cancels jobs, on a desktop', journey, desktop);
+test.serial('the Activity dialog lists, retries and cancels jobs, on a phone', journey, phone);

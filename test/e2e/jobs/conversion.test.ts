@@ -10,7 +10,7 @@ import { timeoutMs } from '../support/timeouts.js';
 const fixture = setUpFixture(test);
 const run = promisify(execFile);
 
-test.serial('real videos are converted in front of a person and in the background', async (t) => {
+test.serial('real videos are converted with an open dialog and in the background', async (t) => {
 	const ada = await fixture.enter(t);
 	await writeFiles(ada.home, { 'films/': '' });
 	const film = path.join(ada.home, 'films/-first ☀.avi');
@@ -36,7 +36,7 @@ test.serial('real videos are converted in front of a person and in the backgroun
 	await overlaysClosed(page);
 	await rowOf(page, '-first ☀_converted.mp4').waitFor();
 
-	// The output takes the place of its original. The dialog does not wait for it, and is left before it could hear of the end.
+	// The output replaces its original. The dialog is closed before the end of the conversion.
 	let answer = () => {};
 	const isLeft = new Promise<void>((resolve) => {
 		answer = resolve;

@@ -2,7 +2,7 @@ import { rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
-import { clean } from '../support/axe.js';
+import { assertAccessible } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
 import { overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { answerConversions } from '../support/jobAnswers.js';
@@ -44,9 +44,9 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await setup.getByText('b_converted.mp4').waitFor();
 	await setup.getByText('... and 2 more files').waitFor();
 	await setup.getByText('Good Quality (Medium Files)').waitFor();
-	await clean(t, page, 'setup');
+	await assertAccessible(t, page, 'setup');
 	await shot('setup');
-	// With the keyboard alone.
+	// By keyboard alone.
 	await page.keyboard.press('ArrowDown');
 	await page.keyboard.press('ArrowDown');
 	t.true(await setup.getByRole('radio', { name: 'WebM VP9, smaller; drops subtitles' }).isChecked());
@@ -77,21 +77,21 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await dialog.getByText('0 of 3 videos done').waitFor();
 	t.is(await dialog.getByRole('progressbar', { name: long }).getAttribute('aria-valuenow'), '42');
 	await dialog.getByRole('button', { name: 'Continue in background' }).and(page.locator(':focus')).waitFor();
-	await clean(t, page, 'running');
+	await assertAccessible(t, page, 'running');
 	await shot('running');
 	await page.keyboard.press('Escape');
 	await dialog.getByRole('button', { name: 'Close' }).click();
 	const question = page.getByRole('alertdialog', { name: 'Cancel Conversions' });
 	await question.getByText('Conversions are in progress. Are you sure you want to cancel?').waitFor();
-	await clean(t, page, 'question');
+	await assertAccessible(t, page, 'question');
 	await shot('question');
 	await question.getByRole('button', { name: 'Continue' }).click();
 	await question.waitFor({ state: 'detached' });
 	t.deepEqual(ada.faults, []);
-	// What follows looks no different on a phone.
+	// The rest is the same on a phone.
 	if (viewport === phone) return;
 
-	// One is done: the folder is fetched again until its file is there.
+	// One has completed: the folder is fetched again until its file is listed.
 	await rename(path.join(ada.home, 'films/b.mp4'), path.join(ada.home, 'films/b.webm'));
 	server.statuses['b.mp4'] = { status: 'completed', progress: 100, outputPath: 'films/b (1).webm' };
 	await dialog.getByText('Saved as b (1).webm · 1000 B → 400 B').waitFor();
@@ -110,7 +110,7 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await dialog.getByText('Some conversions failed to start:').waitFor();
 	t.is(await dialog.getByText('Error cancelling conversions').count(), 0);
 	await dialog.getByRole('button', { name: 'Close' }).and(page.locator(':focus')).waitFor();
-	await clean(t, page, 'failed');
+	await assertAccessible(t, page, 'failed');
 	await shot('failed');
 	await page.keyboard.press('Escape');
 	await overlaysClosed(page);
@@ -118,10 +118,14 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await rowOf(page, 'b (1).webm').waitFor();
 	t.deepEqual(ada.faults, []);
 };
-test.serial('videos are chosen, converted, cancelled and reported, with the keyboard, on a desktop', journey, desktop);
-test.serial('videos are chosen, converted, cancelled and reported, with the keyboard, on a phone', journey, phone);
+test.serial(
+	'the conversion dialog starts, shows, cancels and reports conversions by keyboard, on a desktop',
+	journey,
+	desktop,
+);
+test.serial('the conversion dialog starts and shows conversions by keyboard, on a phone', journey, phone);
 
-test.serial('how it went is said in one sentence', async (t) => {
+test.serial('the conversion dialog reports the outcome or the failed start in one sentence', async (t) => {
 	const ada = await fixture.enter(t);
 	await writeFiles(ada.home, { 'a.mov': 'x', 'b.mov': 'x' });
 	const page = await ada.open('/browser?type=private');
@@ -153,7 +157,7 @@ test.serial('how it went is said in one sentence', async (t) => {
 	await overlaysClosed(page);
 	t.deepEqual(server.cancelled, ['b.mov']);
 
-	// None can be started any more.
+	// No conversion can be started now.
 	await rowOf(page, 'b.mov').click({ button: 'right' });
 	await page.getByRole('menuitem', { name: 'Convert Video' }).click();
 	const setup = page.getByRole('dialog', { name: 'Convert 1 Video', exact: true });
@@ -169,27 +173,33 @@ test.serial('how it went is said in one sentence', async (t) => {
 	t.deepEqual(ada.faults, []);
 });
 
-test.serial('without HandBrake, and for what is no video, it says so', async (t) => {
-	const ada = await fixture.enter(t);
-	await writeFiles(ada.home, { 'a.mov': 'x', 'b.txt': 'x', 'c.txt': 'x' });
-	const page = await ada.open('/browser?type=private');
-	const server = await answerConversions(page);
-	server.available = false;
-	await rowOf(page, 'a.mov').click({ button: 'right' });
-	await page.getByRole('menuitem', { name: 'Convert Video' }).click();
-	await expectNotice(page, 'HandBrake CLI is required for video conversion. Please install it and restart the server.');
-	await page.keyboard.press('F8');
-	await expectNotice(page, 'HandBrake CLI is required');
-	await rowOf(page, 'b.txt').click({ modifiers: ['Control'] });
-	await page.keyboard.press('F8');
-	await expectNotice(page, 'HandBrake CLI is required');
-	await page.keyboard.press('Escape');
-	await page.keyboard.press('F8');
-	await expectNotice(page, 'File is not a video');
-	await page.keyboard.press('Space');
-	await rowOf(page, 'c.txt').click({ modifiers: ['Control'] });
-	await page.keyboard.press('F8');
-	await expectNotice(page, 'No video files selected');
-	t.is(await page.getByRole('dialog').count(), 0);
-	t.deepEqual(ada.faults, []);
-});
+test.serial(
+	'a notice explains why a file can’t be converted: without HandBrake, or because it is no video',
+	async (t) => {
+		const ada = await fixture.enter(t);
+		await writeFiles(ada.home, { 'a.mov': 'x', 'b.txt': 'x', 'c.txt': 'x' });
+		const page = await ada.open('/browser?type=private');
+		const server = await answerConversions(page);
+		server.available = false;
+		await rowOf(page, 'a.mov').click({ button: 'right' });
+		await page.getByRole('menuitem', { name: 'Convert Video' }).click();
+		await expectNotice(
+			page,
+			'HandBrake CLI is required for video conversion. Please install it and restart the server.',
+		);
+		await page.keyboard.press('F8');
+		await expectNotice(page, 'HandBrake CLI is required');
+		await rowOf(page, 'b.txt').click({ modifiers: ['Control'] });
+		await page.keyboard.press('F8');
+		await expectNotice(page, 'HandBrake CLI is required');
+		await page.keyboard.press('Escape');
+		await page.keyboard.press('F8');
+		await expectNotice(page, 'File is not a video');
+		await page.keyboard.press('Space');
+		await rowOf(page, 'c.txt').click({ modifiers: ['Control'] });
+		await page.keyboard.press('F8');
+		await expectNotice(page, 'No video files selected');
+		t.is(await page.getByRole('dialog').count(), 0);
+		t.deepEqual(ada.faults, []);
+	},
+);

@@ -3,12 +3,12 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { localStorageDriver } from '../../../plugins/storage-local/dist/index.js';
 
-/** Longer than the least time between two progress reports of a copy, so that none of a file that goes on is left out. */
+/** Longer than the minimum interval between two progress reports of a copy, so that each file is reported. */
 const reportedMs = 150;
 
 /**
  * A plugin whose storage, `held`, keeps files like the default one and can hold copies before each file. `POST /api/heldCopies/{change}`: `hold` holds them from
- * now on, `step` lets one file go on, `release` all. Its options are not checked.
+ * now on, `step` lets one file pass, `release` all. Its options are not checked.
  */
 export const plugin = {
 	name: 'held-storage',

@@ -28,8 +28,8 @@ async function holdCopies(page: Page, change: 'hold' | 'step' | 'release'): Prom
 	if (status !== 200) throw new Error(`The server answered with ${status}.`);
 }
 
-/** Lets a held copy of ten files go on by two of them and waits until the bar has shown each. */
-async function seeItMove(page: Page, bar: Locator): Promise<void> {
+/** Lets two files of a held copy of ten pass and waits until the progress bar has shown each. */
+async function expectProgress(page: Page, bar: Locator): Promise<void> {
 	const at = (value: string) => bar.and(page.locator(`[aria-valuenow="${value}"]`)).waitFor();
 	await at('0');
 	for (const value of ['10', '20']) {
@@ -38,7 +38,7 @@ async function seeItMove(page: Page, bar: Locator): Promise<void> {
 	}
 }
 
-test.serial('a paste goes on without its page, and is seen, cancelled and tried again from another', async (t) => {
+test.serial('a paste continues without its page, and another page shows, cancels and retries it', async (t) => {
 	const ada = await fixture.enter(t);
 	await writeFiles(ada.home, { 'Target/': '', 'a.txt': 'a', 'b/': '' });
 	const names = Array.from({ length: 10 }, (_, index) => `${index}.txt`);
@@ -53,10 +53,10 @@ test.serial('a paste goes on without its page, and is seen, cancelled and tried 
 	await holdCopies(page, 'hold');
 	await paste(page, 'b', 'many');
 	const notice = page.getByRole('status').filter({ hasText: 'Pasting 2 items' });
-	await seeItMove(page, notice.getByRole('progressbar', { name: 'Pasting 2 items' }));
+	await expectProgress(page, notice.getByRole('progressbar', { name: 'Pasting 2 items' }));
 	await notice.getByRole('button', { name: 'Cancel' }).waitFor();
 
-	// The other page hears of it by itself.
+	// The other page is notified of the job.
 	await other.getByRole('button', { name: 'Activity: 1 running' }).click();
 	const job = other.getByRole('dialog', { name: 'Activity' }).getByRole('listitem').first();
 	await job.getByText('Copy 2 items to Target').waitFor();
@@ -64,11 +64,11 @@ test.serial('a paste goes on without its page, and is seen, cancelled and tried 
 	await expectNotice(page, 'Paste cancelled', 'Copied 1 of 2 items.');
 	await job.getByText('Cancelled', { exact: true }).waitFor();
 	await job.getByText('Copied 1 of 2 items.').waitFor();
-	// What was done stays, and of the other one there is nothing.
+	// The copied item is kept, and nothing of the other one is left.
 	t.deepEqual((await readdir(path.join(ada.home, 'Target'))).sort(), ['a.txt', 'b', 'b (1)']);
 
 	await job.getByRole('button', { name: 'Retry' }).click();
-	await seeItMove(other, job.getByRole('progressbar', { name: 'Copy 2 items to Target' }));
+	await expectProgress(other, job.getByRole('progressbar', { name: 'Copy 2 items to Target' }));
 	await page.close();
 	await holdCopies(other, 'release');
 	await job.getByText('Completed').waitFor();
@@ -77,7 +77,7 @@ test.serial('a paste goes on without its page, and is seen, cancelled and tried 
 	t.deepEqual(ada.faults, []);
 });
 
-test.serial('a copy that is cancelled before the server answered is cancelled all the same', async (t) => {
+test.serial('a copy that is cancelled before the server answers is cancelled once its job is known', async (t) => {
 	const ada = await fixture.enter(t);
 	await writeFiles(ada.home, { 'Target/': '', 'a.txt': 'a' });
 	const page = await ada.open('/browser?type=private');
@@ -89,11 +89,11 @@ test.serial('a copy that is cancelled before the server answered is cancelled al
 		await cancelled;
 		await route.fulfill({ status: 202, json: { jobId: 'a1' } });
 	});
-	const asked: string[] = [];
+	const requests: string[] = [];
 	await page.route('**/api/jobs/a1', async (route) => {
 		const method = route.request().method();
-		asked.push(method);
-		const status = asked.includes('DELETE') ? 'cancelled' : 'processing';
+		requests.push(method);
+		const status = requests.includes('DELETE') ? 'cancelled' : 'processing';
 		await route.fulfill({
 			json: method === 'GET' ? jobOf({ id: 'a1', status, error: 'Nothing was done.' }) : { message: '' },
 		});
@@ -103,18 +103,18 @@ test.serial('a copy that is cancelled before the server answered is cancelled al
 	await notice.getByRole('button', { name: 'Cancel' }).click();
 	answer();
 	await expectNotice(page, 'Paste cancelled', 'Nothing was done.');
-	t.true(asked.includes('DELETE'));
+	t.true(requests.includes('DELETE'));
 	t.deepEqual(ada.faults, []);
 });
 
-test.serial('whose session ends during a paste is told that it goes on', async (t) => {
+test.serial('a notice explains that a paste continues when the session has ended meanwhile', async (t) => {
 	const ada = await fixture.enter(t);
 	await writeFiles(ada.home, { 'Target/': '', 'a.txt': 'a' });
 	const page = await ada.open('/browser?type=private');
 	await page.route('**/api/copyItem', (route) => route.fulfill({ status: 202, json: { jobId: 'a1' } }));
-	let asked = 0;
+	let requests = 0;
 	await page.route('**/api/jobs/a1', (route) => {
-		asked++;
+		requests++;
 		return route.fulfill({
 			status: 401,
 			json: { statusCode: 401, code: 'NOT_SIGNED_IN', error: '', message: 'Please sign in.' },
@@ -126,10 +126,10 @@ test.serial('whose session ends during a paste is told that it goes on', async (
 		'Failed to paste items',
 		'The session has ended. What was begun goes on: sign in to see it in Activity.',
 	);
-	t.is(asked, 1);
+	t.is(requests, 1);
 });
 
-test.serial('many items are moved by one job, and what could not be moved stays cut', async (t) => {
+test.serial('many items are moved by one job, and items that could not be moved stay cut', async (t) => {
 	const ada = await fixture.enter(t);
 	await writeFiles(ada.home, { 'Target/': '', 'a.txt': 'a', 'b.txt': 'b', 'c.txt': 'c' });
 	const page = await ada.open('/browser?type=private');
@@ -140,7 +140,7 @@ test.serial('many items are moved by one job, and what could not be moved stays 
 	await page.keyboard.press('Control+a');
 	for (const name of ['Public', 'Target']) await rowOf(page, name).click({ modifiers: ['Control'] });
 	await page.keyboard.press('Control+x');
-	// A disk that is full, say: nothing of it was done.
+	// Such as a full disk: nothing was moved.
 	await page.route('**/api/jobs', (route) =>
 		route.fulfill({
 			status: 507,

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
-import { clean } from '../support/axe.js';
+import { assertAccessible } from '../support/axe.js';
 import { desktop, launchBrowser, phone } from '../support/browser.js';
 import { setUpFixture, writeFiles } from '../support/fileManager.js';
 import { book, paragraph, pdf, word } from '../support/previewFiles.js';
@@ -42,7 +42,7 @@ async function everyKind(): Promise<Record<string, string | Buffer>> {
 	};
 }
 
-/** What shows that a viewer has come, and what is checked besides. */
+/** Waits for the contents of each viewer. */
 const shown: Record<string, (page: Page) => Promise<unknown>> = {
 	'a.png': (page) => page.getByRole('img', { name: 'a.png' }).waitFor(),
 	'film.mp4': (page) => page.locator('video').waitFor(),
@@ -58,12 +58,12 @@ const shown: Record<string, (page: Page) => Promise<unknown>> = {
 	'broken.jpg': (page) => page.getByText('Failed to load image').waitFor(),
 };
 
-/** What the viewer's frame shows, as a page of its own: nothing runs inside of the frame, axe neither. */
-async function frameIsClean(t: ExecutionContext, page: Page, name: string): Promise<void> {
+/** Checks the contents of the viewer's frame as a separate page: no script runs inside of the frame, including axe. */
+async function frameIsAccessible(t: ExecutionContext, page: Page, name: string): Promise<void> {
 	const frame = page.frames().find((each) => each.url().endsWith('/viewer-frame'));
 	if (!frame) return;
 	const box = await (await frame.frameElement()).boundingBox();
-	// What the page around it has already: a heading and landmarks.
+	// The page around it has a heading and landmarks already.
 	const markup = (await frame.content())
 		.replace(/<body([^>]*)>/, '<body$1><main><h1 style="background: white; color: black">The panel</h1>')
 		.replace('</body>', '</main></body>');
@@ -73,13 +73,13 @@ async function frameIsClean(t: ExecutionContext, page: Page, name: string): Prom
 	try {
 		const copy = await context.newPage();
 		await copy.setContent(markup);
-		await clean(t, copy, `inside of the frame of ${name}`);
+		await assertAccessible(t, copy, `inside of the frame of ${name}`);
 	} finally {
 		await context.close();
 	}
 }
 
-/** A panel that fills the screen leaves no line of the page below it, and its last bar ends at the edge. */
+/** A panel that fills the screen leaves no gap at the edges, and its last bar ends at the edge. */
 async function reachesEdges(t: ExecutionContext, page: Page, name: string): Promise<void> {
 	const gaps = await page
 		.getByRole('dialog')
@@ -100,7 +100,7 @@ async function reachesEdges(t: ExecutionContext, page: Page, name: string): Prom
 	t.deepEqual(gaps, { panel: [0, 0, 0, 0], covered: true, inside: true }, name);
 }
 
-/** The row numbers beside the table go with it. */
+/** The row numbers scroll with the table. */
 async function scrollsByKeys(page: Page): Promise<void> {
 	await page.locator('.bp6-table-quadrant-main > .bp6-table-quadrant-scroll-container').press('End');
 	await page.getByText('100', { exact: true }).first().waitFor();
@@ -112,18 +112,18 @@ const everyViewer = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const warnings: string[] = [];
 	app.context.on('console', (message) => message.type() === 'warning' && warnings.push(message.text()));
 	const page = await app.open('/browser?type=private');
-	for (const [name, isThere] of Object.entries(shown)) {
+	for (const [name, hasContents] of Object.entries(shown)) {
 		const viewer = await show(page, name);
-		await isThere(page);
+		await hasContents(page);
 		await viewer.getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' });
-		await clean(t, page, name);
+		await assertAccessible(t, page, name);
 		if (name === 'table.csv') await scrollsByKeys(page);
-		await frameIsClean(t, page, name);
+		await frameIsAccessible(t, page, name);
 		if (viewport === phone) await reachesEdges(t, page, name);
 		if (name === 'notes.md') {
 			await viewer.getByRole('button', { name: 'Rendered', exact: true }).click();
 			await viewer.getByRole('heading', { name: 'Heading' }).waitFor();
-			await clean(t, page, `${name}, rendered`);
+			await assertAccessible(t, page, `${name}, rendered`);
 		}
 		await leave(page);
 	}
@@ -131,9 +131,9 @@ const everyViewer = async (t: ExecutionContext, viewport: typeof desktop) => {
 	t.deepEqual(app.faults, []);
 };
 
-test.serial('axe finds nothing in any viewer, nor in its frame, on a desktop', everyViewer, desktop);
+test.serial('axe finds no violation in any viewer or its frame on a desktop', everyViewer, desktop);
 test.serial(
-	'axe finds nothing in any viewer, nor in its frame, on a phone, and each fills the screen',
+	'axe finds no violation in any viewer or its frame on a phone, and each viewer fills the screen',
 	everyViewer,
 	phone,
 );

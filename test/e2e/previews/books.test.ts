@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { Page } from 'playwright-core';
-import { clean } from '../support/axe.js';
+import { assertAccessible } from '../support/axe.js';
 import { overlaysClosed, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { Bomb, book, paragraph, word, zipped } from '../support/previewFiles.js';
 import { leave, picture, show, watchRequests } from '../support/previews.js';
@@ -42,7 +42,7 @@ test.serial('a book is read chapter by chapter, by buttons, keys and its table o
 	for (const text of ['The Long Afternoon', 'A. Writer', 'A quiet novel.', 'Small Press', 'en-GB']) {
 		await viewer.getByText(text, { exact: true }).waitFor();
 	}
-	await clean(t, page, 'EPUB reader');
+	await assertAccessible(t, page, 'EPUB reader');
 
 	await viewer.getByRole('button', { name: 'Next' }).click();
 	await counter('2 / 12');
@@ -79,7 +79,7 @@ test.serial('a book is read chapter by chapter, by buttons, keys and its table o
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('a book that can’t be read says why, and what it does not say of itself is filled in', async (t) => {
+test.serial('an invalid book is refused with a reason, and missing metadata has defaults', async (t) => {
 	const app = await fixture.enter(t);
 	const container =
 		'<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles><rootfile full-path="book.opf"/></rootfiles></container>';
@@ -89,7 +89,7 @@ test.serial('a book that can’t be read says why, and what it does not say of i
 		'noopf.epub': zipped({ mimetype: 'application/epub+zip', 'META-INF/container.xml': container }),
 		'plain.epub': book({ chapters: chapters(1), metadata: '' }),
 		'older.epub': book({ chapters: chapters(4), version: 2 }),
-		// 1,000 times as large as it is packed: 400 MB.
+		// 1,000 times its compressed size: 400 MB.
 		'bomb.epub': book({ chapters: chapters(1), files: { 'OPS/text/c1.xhtml': new Bomb(400) } }),
 	});
 	const page = await app.open('/browser?type=private');
@@ -121,7 +121,7 @@ test.serial('a book that can’t be read says why, and what it does not say of i
 
 const script = 'parent.document.title = document.title = "it ran"; fetch("/it-ran")';
 
-test.serial('nothing in a book runs, asks anybody or leaves its frame', async (t) => {
+test.serial('nothing in a book runs, requests other hosts or leaves its frame', async (t) => {
 	const app = await fixture.enter(t);
 	const hostile = `
 		<script>${script}</script><p onclick='${script}' id="click">Click</p><img src="missing.png" onerror='${script}'/>
@@ -174,14 +174,14 @@ const link = (target: string) =>
 	`<Relationship Id="h1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/hyperlink" Target="${target}" TargetMode="External"/>`;
 const numbering =
 	'<Relationship Id="n1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/numbering" Target="numbering.xml"/>';
-/** A bullet as Word writes it: by its place in a font that only some computers have. */
+/** A bullet as Word writes it: a private code point of a font that only some computers have. */
 const bullets =
 	'<w:numbering xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="bullet"/><w:lvlText w:val="\uf0b7"/><w:rPr><w:rFonts w:ascii="Symbol" w:hAnsi="Symbol" w:hint="default"/></w:rPr></w:lvl></w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num></w:numbering>';
 const bulleted =
 	'<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr></w:pPr><w:r><w:t>an item</w:t></w:r></w:p>';
 const linked = '<w:p><w:hyperlink r:id="h1"><w:r><w:t>a link</w:t></w:r></w:hyperlink></w:p>';
 
-test.serial('a docx is drawn in the page, and nothing in it runs', async (t) => {
+test.serial('a docx is rendered on the page, and nothing in it runs', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, {
 		'letter.docx': word({
@@ -212,7 +212,7 @@ test.serial('a docx is drawn in the page, and nothing in it runs', async (t) => 
 		.getByText('an item')
 		.evaluate((text) => getComputedStyle(text.closest('p') as Element, '::before').content);
 	t.regex(await bullet, /•/);
-	await clean(t, page, 'docx viewer');
+	await assertAccessible(t, page, 'docx viewer');
 	await leave(page);
 	for (const name of ['broken.docx', 'other.docx', 'bomb.docx']) {
 		const viewer = await show(page, name);

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
-import { clean } from '../support/axe.js';
+import { assertAccessible } from '../support/axe.js';
 import { basePath, desktop, phone } from '../support/browser.js';
 import { rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { leave, show, watchRequests } from '../support/previews.js';
@@ -13,14 +13,14 @@ const viewers = {
 	'Google Docs Viewer': 'https://docs.google.com/gview?embedded=true&url=',
 } as const;
 
-/** Answers in place of the companies whose viewers they are; what else would leave this machine is cut off. */
-async function standIn(page: Page, own: string): Promise<string[]> {
-	const handed: string[] = [];
+/** Answers in place of the external viewers; all other requests that would leave this machine are aborted. */
+async function fakeViewers(page: Page, own: string): Promise<string[]> {
+	const requested: string[] = [];
 	await page.route(
 		(url) => !url.href.startsWith(own) && /^https?:/.test(url.protocol),
 		(route) => {
 			const url = route.request().url();
-			handed.push(url);
+			requested.push(url);
 			if (!Object.values(viewers).some((address) => url.startsWith(address))) return route.abort();
 			return route.fulfill({
 				contentType: 'text/html; charset=utf-8',
@@ -28,30 +28,30 @@ async function standIn(page: Page, own: string): Promise<string[]> {
 			});
 		},
 	);
-	return handed;
+	return requested;
 }
 
 const consents = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const app = await fixture.enter(t, { viewport, hasTouch: viewport === phone });
 	await writeFiles(app.home, { 'budget 2026.xlsx': 'PK\x03\x04 a spreadsheet' });
 	const page = await app.open('/browser?type=private');
-	const handed = await standIn(page, app.url);
-	const made: unknown[] = [];
+	const requested = await fakeViewers(page, app.url);
+	const linkRequests: unknown[] = [];
 	page.on('request', (request) => {
-		if (request.url().endsWith('/api/viewerLink')) made.push(request.postDataJSON());
+		if (request.url().endsWith('/api/viewerLink')) linkRequests.push(request.postDataJSON());
 	});
 	const viewer = await show(page, 'budget 2026.xlsx');
 	const consent = page.getByRole('dialog', { name: 'Open in external viewer' });
 
-	// Nothing goes out before a yes, nor after a no.
+	// No request leaves before the consent, nor after a refusal.
 	await consent.getByText('budget 2026.xlsx will be sent to Office Online').waitFor();
-	await clean(t, page, 'consent');
+	await assertAccessible(t, page, 'consent');
 	await consent.getByRole('button', { name: 'Cancel' }).click();
 	await consent.waitFor({ state: 'detached' });
 	await viewer.getByText('Cannot preview xlsx file').waitFor();
-	await clean(t, page, 'refused');
-	t.deepEqual(made, []);
-	t.deepEqual(handed, []);
+	await assertAccessible(t, page, 'refused');
+	t.deepEqual(linkRequests, []);
+	t.deepEqual(requested, []);
 
 	await viewer.getByRole('button', { name: 'Open in external viewer' }).click();
 	await consent.getByRole('button', { name: 'Open in external viewer' }).click();
@@ -59,79 +59,86 @@ const consents = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await frame.getByText('The budget').waitFor();
 	await viewer.getByText('Shown by Office Online').waitFor();
 	const ground = viewer.locator('iframe').evaluate((element) => getComputedStyle(element).backgroundColor);
-	t.is(await ground, 'rgb(255, 255, 255)', 'a page that sets none has the ground it counts on');
-	await clean(t, page, 'shown by another');
-	t.deepEqual(made, [{ path: 'budget 2026.xlsx', type: 'private' }]);
-	t.is(handed.length, 1);
-	const given = addressIn(t, handed[0], 'Office Online');
+	t.is(await ground, 'rgb(255, 255, 255)', 'a viewer without a background gets a white one');
+	await assertAccessible(t, page, 'shown by the external viewer');
+	t.deepEqual(linkRequests, [{ path: 'budget 2026.xlsx', type: 'private' }]);
+	t.is(requested.length, 1);
+	const given = addressIn(t, requested[0], 'Office Online');
 	t.regex(given, /^https:\/\/files\.example\.org(\/files)?\/api\/viewerLink\/[\w-]{43}\/budget%202026\.xlsx$/);
-	// It is the very file, without a session.
+	// The link serves the file without a session.
 	const answer = await fetch(`${new URL(app.url.replace('localhost', '127.0.0.1')).origin}${new URL(given).pathname}`);
 	t.is(await answer.text(), 'PK\x03\x04 a spreadsheet');
 	t.deepEqual((await app.context.request.get(`${app.url}/api/links`).then((links) => links.json())).links ?? [], []);
 
-	// The other viewer is asked for by its own name, and gets a link of its own.
+	// The other viewer needs a consent of its own, and gets another link.
 	await viewer.getByRole('button', { name: 'Try alternative viewer' }).click();
 	await consent.getByText('will be sent to Google Docs Viewer').waitFor();
-	t.is(handed.length, 1);
+	t.is(requested.length, 1);
 	await consent.getByRole('button', { name: 'Open in external viewer' }).click();
 	await viewer.getByText('Shown by Google Docs Viewer').waitFor();
 	await frame.getByText('The budget').waitFor();
-	const second = addressIn(t, handed[1], 'Google Docs Viewer');
+	const second = addressIn(t, requested[1], 'Google Docs Viewer');
 	t.not(second, given);
 	await leave(page);
 	await rowOf(page, 'budget 2026.xlsx').and(page.locator(':focus')).waitFor();
 	t.deepEqual(app.faults, []);
 };
 
-function addressIn(t: ExecutionContext, handed: string | undefined, viewer: keyof typeof viewers): string {
+function addressIn(t: ExecutionContext, requested: string | undefined, viewer: keyof typeof viewers): string {
 	const address = viewers[viewer];
-	t.true(handed?.startsWith(address), handed);
-	return decodeURIComponent(handed?.slice(address.length) ?? '');
+	t.true(requested?.startsWith(address), requested);
+	return decodeURIComponent(requested?.slice(address.length) ?? '');
 }
 
 test.serial(
-	'a document goes to another company’s viewer after a yes, by a link of its own (desktop)',
+	'an external viewer gets a document after the consent only, by a separate link, on a desktop',
 	consents,
 	desktop,
 );
-test.serial('a document goes to another company’s viewer after a yes, by a link of its own (phone)', consents, phone);
+test.serial(
+	'an external viewer gets a document after the consent only, by a separate link, on a phone',
+	consents,
+	phone,
+);
 
-test.serial('Escape in the question closes the question only, and a link that can’t be made says why', async (t) => {
-	const app = await fixture.enter(t);
-	await writeFiles(app.home, { 'old.doc': 'a document' });
-	const page = await app.open('/browser?type=private');
-	const handed = await standIn(page, app.url);
-	await page.route('**/api/viewerLink', (route) =>
-		route.fulfill({
-			status: 429,
-			json: {
-				statusCode: 429,
-				code: 'RATE_LIMITED',
-				error: 'Too Many Requests',
-				message: 'Too many documents were opened.',
-			},
-		}),
-	);
-	const viewer = await show(page, 'old.doc');
-	const consent = page.getByRole('dialog', { name: 'Open in external viewer' });
-	await consent.locator(':focus').waitFor();
-	await page.keyboard.press('Escape');
-	await consent.waitFor({ state: 'detached' });
-	await viewer.getByText('Cannot preview doc file').waitFor();
-	await viewer.getByRole('button', { name: 'Open in external viewer' }).click();
-	await consent.getByRole('button', { name: 'Open in external viewer' }).click();
-	await viewer.getByText('Too many documents were opened.').waitFor();
-	await viewer.getByRole('link', { name: 'Download' }).first().waitFor();
-	t.deepEqual(handed, []);
-	t.deepEqual(app.faults, []);
-});
+test.serial(
+	'Escape closes only the consent dialog, and a link that can’t be created is reported with the reason',
+	async (t) => {
+		const app = await fixture.enter(t);
+		await writeFiles(app.home, { 'old.doc': 'a document' });
+		const page = await app.open('/browser?type=private');
+		const requested = await fakeViewers(page, app.url);
+		await page.route('**/api/viewerLink', (route) =>
+			route.fulfill({
+				status: 429,
+				json: {
+					statusCode: 429,
+					code: 'RATE_LIMITED',
+					error: 'Too Many Requests',
+					message: 'Too many documents were opened.',
+				},
+			}),
+		);
+		const viewer = await show(page, 'old.doc');
+		const consent = page.getByRole('dialog', { name: 'Open in external viewer' });
+		await consent.locator(':focus').waitFor();
+		await page.keyboard.press('Escape');
+		await consent.waitFor({ state: 'detached' });
+		await viewer.getByText('Cannot preview doc file').waitFor();
+		await viewer.getByRole('button', { name: 'Open in external viewer' }).click();
+		await consent.getByRole('button', { name: 'Open in external viewer' }).click();
+		await viewer.getByText('Too many documents were opened.').waitFor();
+		await viewer.getByRole('link', { name: 'Download' }).first().waitFor();
+		t.deepEqual(requested, []);
+		t.deepEqual(app.faults, []);
+	},
+);
 
-for (const [why, patch, sentence] of [
+for (const [state, patch, sentence] of [
 	['turned off', { externalViewers: false }, 'those are turned off on this server'],
 	['without a public https address', { hasPublicHttps: false }, 'need a public https address'],
 ] as const) {
-	test.serial(`external viewers ${why} ask nobody for consent`, async (t) => {
+	test.serial(`external viewers ${state} are not offered, and the reason is shown`, async (t) => {
 		const app = await fixture.enter(t);
 		await writeFiles(app.home, { 'slides.pptx': 'PK\x03\x04 slides' });
 		const page = await app.open('/browser?type=private');
@@ -145,7 +152,7 @@ for (const [why, patch, sentence] of [
 		await viewer.getByText(sentence).waitFor();
 		await viewer.getByRole('link', { name: 'Download' }).first().waitFor();
 		t.is(await page.getByRole('dialog').count(), 1);
-		await clean(t, page, why);
+		await assertAccessible(t, page, state);
 		t.deepEqual(foreign, []);
 		t.deepEqual(app.faults, []);
 	});

@@ -21,7 +21,7 @@ interface Answer {
 	params?: { entry?: { text: string } };
 }
 
-/** A page of a Chromium of its own, without Playwright, which puts a script of its own into every frame. */
+/** A page of a separate Chromium without Playwright, which would put its own script into every frame. */
 interface BarePage {
 	send(method: string, params?: object): Promise<Record<string, unknown>>;
 	/** Runs in the page, never in a frame of it. */
@@ -39,7 +39,7 @@ async function openBarePage(t: ExecutionContext): Promise<BarePage> {
 	);
 	const ended = once(chromium, 'close');
 	t.teardown(async () => {
-		// All of its group: what it started writes into the profile until it hears of the end.
+		// The whole process group: its children would write into the profile otherwise.
 		const { pid, exitCode, signalCode } = chromium;
 		if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');
 		await ended;
@@ -82,13 +82,13 @@ async function openBarePage(t: ExecutionContext): Promise<BarePage> {
 	};
 }
 
-async function until(isSo: () => Promise<unknown>): Promise<void> {
-	for (const limit = performance.now() + timeoutMs; !(await isSo()); await wait(50)) {
-		if (performance.now() > limit) throw new Error(`It never came to be so: ${isSo}`);
+async function until(condition: () => Promise<unknown>): Promise<void> {
+	for (const limit = performance.now() + timeoutMs; !(await condition()); await wait(50)) {
+		if (performance.now() > limit) throw new Error(`The condition was never met: ${condition}`);
 	}
 }
 
-test.serial('a document in its frame asks for no script, so that the browser has none to refuse', async (t) => {
+test.serial('the frame of a document contains no script that the browser would have to block', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, { 'letter.docx': word({ body: paragraph('Dear reader,') }) });
 
@@ -105,7 +105,7 @@ test.serial('a document in its frame asks for no script, so that the browser has
 	const blocked = () => page.logged.filter((line) => line.startsWith('Blocked script execution'));
 	t.deepEqual(blocked(), []);
 
-	// It would be seen: one that the page puts there is refused, and logged.
+	// Control: a script that the page adds is blocked, and logged.
 	await page.evaluate(`${inside}.insertAdjacentHTML('beforeend', '<button onclick="top.hasRun = true">Run</button>')`);
 	await page.evaluate(`${inside}.querySelector('button').click()`);
 	await until(async () => blocked().length > 0);

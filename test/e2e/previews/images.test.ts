@@ -2,7 +2,7 @@ import test from 'ava';
 import { execa } from 'execa';
 import type { Locator, Page } from 'playwright-core';
 import { overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
-import { expectLook, leave, picture, recorded, show, watchRequests } from '../support/previews.js';
+import { expectValue, leave, picture, recorded, show, watchRequests } from '../support/previews.js';
 
 const fixture = setUpFixture(test);
 
@@ -25,7 +25,7 @@ const middleOf = async (page: Page) => {
 	return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 };
 
-test.serial('a picture zooms, turns, moves and goes back', async (t) => {
+test.serial('a picture can be zoomed, rotated, moved and reset', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, { 'a.png': await picture('png', '2000x1000', 'red') });
 	const page = await app.open('/browser?type=private');
@@ -35,7 +35,7 @@ test.serial('a picture zooms, turns, moves and goes back', async (t) => {
 	await zoomIs(viewer, '100%');
 	const { x, y } = await middleOf(page);
 
-	// At its own size or below it can't be moved.
+	// At its original size or below it can't be moved.
 	await page.mouse.move(x, y);
 	await page.mouse.down();
 	await page.mouse.move(x + 50, y + 20);
@@ -67,21 +67,21 @@ test.serial('a picture zooms, turns, moves and goes back', async (t) => {
 	await page.mouse.down();
 	await page.mouse.move(x + 40, y + 30, { steps: 3 });
 	await page.mouse.up();
-	await expectLook(t, () => shownAs(viewer), { zoom: 2, rotation: 0, x: 40, y: 30 });
+	await expectValue(t, () => shownAs(viewer), { zoom: 2, rotation: 0, x: 40, y: 30 });
 	for (let count = 0; count < 4; count++) await press('Zoom out');
 	await zoomIs(viewer, '100%');
-	await expectLook(t, () => shownAs(viewer), { zoom: 1, rotation: 0, x: 0, y: 0 }, 'it goes back to the middle');
+	await expectValue(t, () => shownAs(viewer), { zoom: 1, rotation: 0, x: 0, y: 0 }, 'it is centred again');
 
 	for (const rotation of [90, 180, 270, 0]) {
 		await press('Rotate');
-		await expectLook(t, async () => (await shownAs(viewer)).rotation, rotation);
+		await expectValue(t, async () => (await shownAs(viewer)).rotation, rotation);
 	}
 	await page.keyboard.press('+');
 	await zoomIs(viewer, '125%');
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('two fingers zoom', async (t) => {
+test.serial('two fingers zoom a picture', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, { 'a.png': await picture('png', '800x600', 'red') });
 	const page = await app.open('/browser?type=private');
@@ -109,7 +109,7 @@ test.serial('two fingers zoom', async (t) => {
 });
 
 test.serial(
-	'pictures follow each other in the order on screen, also by keys, and the next is there already',
+	'pictures follow each other in the order on screen, also by keys, and the next one is preloaded',
 	async (t) => {
 		const app = await fixture.enter(t);
 		await writeFiles(app.home, {
@@ -142,7 +142,7 @@ test.serial(
 	},
 );
 
-test.serial('a drawing runs nothing and asks nobody', async (t) => {
+test.serial('an SVG runs no script and requests no other host', async (t) => {
 	const app = await fixture.enter(t);
 	const script = 'document.title = "it ran"; fetch("/it-ran")';
 	await writeFiles(app.home, {
@@ -163,9 +163,9 @@ test.serial('a drawing runs nothing and asks nobody', async (t) => {
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('a photo lies as its camera was held, and what is too large to be drawn is not', async (t) => {
+test.serial('a photo is rotated by its EXIF orientation, and a picture that is too large is not drawn', async (t) => {
 	const app = await fixture.enter(t);
-	const lying = await picture('jpg', '60x40', 'red');
+	const unrotated = await picture('jpg', '60x40', 'red');
 	// An EXIF segment with nothing but an orientation of 6: a quarter turn.
 	const exif = Buffer.from(
 		'ffe10022457869660000' + '4d4d002a00000008' + '0001' + '0112000300000001' + '00060000' + '00000000',
@@ -175,7 +175,7 @@ test.serial('a photo lies as its camera was held, and what is too large to be dr
 	bomb.writeUInt32BE(50_000, 16);
 	bomb.writeUInt32BE(50_000, 20);
 	await writeFiles(app.home, {
-		'photo.jpg': Buffer.concat([lying.subarray(0, 2), exif, lying.subarray(2)]),
+		'photo.jpg': Buffer.concat([unrotated.subarray(0, 2), exif, unrotated.subarray(2)]),
 		'bomb.png': bomb,
 		'scan.tif': await picture('tiff', '40x30', 'red'),
 		'torn.tif': 'II*\0 and nothing else',
@@ -189,7 +189,7 @@ test.serial('a photo lies as its camera was held, and what is too large to be dr
 	const size = await dialog.getByRole('img').evaluate(({ clientWidth, clientHeight }) => [clientWidth, clientHeight]);
 	t.deepEqual(size, [40, 60]);
 	await page.keyboard.press('ArrowRight');
-	// No browser draws it; the server does.
+	// No browser shows it; the server renders it.
 	await dialog.getByRole('img', { name: 'scan.tif' }).waitFor();
 	await page.keyboard.press('ArrowRight');
 	await dialog.getByText('Preview not available').waitFor();

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { clean } from '../support/axe.js';
+import { assertAccessible } from '../support/axe.js';
 import { overlaysClosed, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { leave, recorded, show } from '../support/previews.js';
 
@@ -14,7 +14,7 @@ const film = () =>
 	);
 
 test.serial(
-	'a film plays by ranges with its subtitles, goes to full screen and back, and on from where it was',
+	'a film is played by ranges with its subtitles, in full screen too, and resumes at its last position',
 	async (t) => {
 		const app = await fixture.enter(t);
 		await writeFiles(app.home, {
@@ -31,7 +31,7 @@ test.serial(
 		const viewer = await show(page, 'film.webm');
 		const video = viewer.locator('video');
 		await page.waitForFunction(() => (document.querySelector('video')?.readyState ?? 0) >= 1);
-		t.false(ranges.includes('none'), 'never as a whole');
+		t.false(ranges.includes('none'), 'it is never fetched whole');
 		await page.waitForFunction(() => document.querySelector('video')?.textTracks.length === 2);
 		const cue = await page.waitForFunction(() => {
 			const tracks = [...(document.querySelector('video')?.textTracks ?? [])];
@@ -39,14 +39,14 @@ test.serial(
 			return cue && [cue.text, cue.startTime, cue.endTime];
 		});
 		t.deepEqual(await cue.jsonValue(), ['Grüße', 1, 29.5]);
-		await clean(t, page, 'video viewer');
+		await assertAccessible(t, page, 'video viewer');
 
 		const full = viewer.getByRole('button', { name: 'Fullscreen' });
 		await full.click();
 		await page.waitForFunction(() => document.fullscreenElement !== null);
 		await page.keyboard.press('Escape');
 		await page.waitForFunction(() => document.fullscreenElement === null);
-		t.true(await viewer.isVisible(), 'Escape leaves full screen only');
+		t.true(await viewer.isVisible(), 'Escape only leaves full screen');
 
 		const shown = () =>
 			video.evaluate((element) =>
@@ -69,7 +69,7 @@ test.serial(
 		await position.press('Home');
 		await position.press('ArrowRight');
 		await position.and(page.locator('[aria-valuetext="0:05 of 0:30"]')).waitFor();
-		// It must not be over before it is paused.
+		// The film must not end before it is paused.
 		await viewer.getByRole('combobox', { name: 'Speed' }).selectOption('0.5×');
 		await viewer.getByRole('button', { name: 'Play', exact: true }).click();
 		await viewer.getByRole('button', { name: 'Pause', exact: true }).click();
@@ -81,7 +81,7 @@ test.serial(
 			const places: [string, string][] = JSON.parse(localStorage.getItem('stowage.videoPlaces') ?? '[]');
 			return places.at(-1)?.[1] === '12';
 		});
-		// Also after its controls were used: those of a browser keep the keys for themselves.
+		// Escape works after the controls were used, too: a browser's own controls would keep the keys.
 		await page.keyboard.press('Escape');
 		await overlaysClosed(page);
 		await show(page, 'film.webm');
@@ -90,7 +90,7 @@ test.serial(
 	},
 );
 
-test.serial('a film that can’t be played says so', async (t) => {
+test.serial('a film or a song that can’t be played shows an error', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, { 'broken.mp4': 'no film', 'broken.mp3': 'no song' });
 	const page = await app.open('/browser?type=private');
@@ -99,14 +99,14 @@ test.serial('a film that can’t be played says so', async (t) => {
 	await alert.getByText('Cannot play video', { exact: true }).waitFor();
 	await alert.getByText('Failed to load the video file.').waitFor();
 	await alert.getByRole('link', { name: 'Download' }).waitFor();
-	await clean(t, page, 'a broken film');
+	await assertAccessible(t, page, 'a broken film');
 	await leave(page);
 	await show(page, 'broken.mp3');
 	await page.getByText('Failed to load the audio file.').waitFor();
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('a song shows its tags and cover, and is followed by the next one', async (t) => {
+test.serial('a song shows its tags and cover, and Next opens the next song', async (t) => {
 	const app = await fixture.enter(t);
 	const cover = ['-f', 'lavfi', '-i', 'color=teal:s=80x80:d=1'];
 	const sine = ['-f', 'lavfi', '-i', 'sine=frequency=330:duration=120:sample_rate=8000'];
@@ -132,7 +132,7 @@ test.serial('a song shows its tags and cover, and is followed by the next one', 
 	await viewer.getByRole('img', { name: 'Cover' }).waitFor();
 	const box = await viewer.boundingBox();
 	t.is(Math.round(box?.width ?? 0), 400);
-	await clean(t, page, 'audio player');
+	await assertAccessible(t, page, 'audio player');
 	await viewer.locator('audio').evaluate((audio) => (audio as HTMLAudioElement).pause());
 	await viewer.getByRole('button', { name: 'Next' }).click();
 	const second = page.getByRole('dialog', { name: 'two.flac' });

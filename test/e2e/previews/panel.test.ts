@@ -1,16 +1,16 @@
 import test, { type ExecutionContext } from 'ava';
 import type { Locator } from 'playwright-core';
-import { clean } from '../support/axe.js';
+import { assertAccessible } from '../support/axe.js';
 import { basePath, phone } from '../support/browser.js';
 import { menuItems, nameIn, overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
-import { expectLook, leave, picture, show } from '../support/previews.js';
+import { expectValue, leave, picture, show } from '../support/previews.js';
 
 const fixture = setUpFixture(test);
 
 const boxOf = async (locator: Locator) => {
 	const box = await locator.boundingBox();
-	if (!box) throw new Error('It is not there.');
+	if (!box) throw new Error('It is not on screen.');
 	return box;
 };
 
@@ -25,7 +25,7 @@ const isOnScreen = async (
 };
 
 test.serial(
-	'a file opens in a panel of its kind’s width, which moves, stays on the screen and gives the focus back',
+	'a preview panel has the width of its kind, can be moved on the screen only, and restores the focus',
 	async (t) => {
 		const app = await fixture.enter(t);
 		const size = { width: 1280, height: 800 };
@@ -36,7 +36,7 @@ test.serial(
 		const box = await isOnScreen(t, viewer, size);
 		t.is(Math.round(box.width), 960);
 		t.is(Math.round(box.height), 640);
-		await clean(t, page, 'image viewer');
+		await assertAccessible(t, page, 'image viewer');
 		t.is(await viewer.getAttribute('aria-modal'), 'true');
 		t.true(await viewer.evaluate((dialog) => dialog.contains(document.activeElement)));
 		const link = viewer.getByRole('link', { name: 'Download' });
@@ -50,22 +50,22 @@ test.serial(
 		await handle.focus();
 		await page.keyboard.press('ArrowRight');
 		await page.keyboard.press('ArrowDown');
-		await expectLook(t, placeOf, [Math.round(box.x) + 16, Math.round(box.y) + 16]);
+		await expectValue(t, placeOf, [Math.round(box.x) + 16, Math.round(box.y) + 16]);
 		await isOnScreen(t, viewer, size);
 		for (let count = 0; count < 30; count++) await page.keyboard.press('Shift+ArrowLeft');
 		for (let count = 0; count < 30; count++) await page.keyboard.press('Shift+ArrowUp');
-		await expectLook(t, placeOf, [0, 0]);
+		await expectValue(t, placeOf, [0, 0]);
 		await isOnScreen(t, viewer, size);
 
 		const grip = await boxOf(handle);
 		await page.mouse.move(grip.x + 5, grip.y + 5);
 		await page.mouse.down();
 		await page.mouse.move(grip.x + 105, grip.y + 55, { steps: 4 });
-		await expectLook(t, placeOf, [100, 50]);
+		await expectValue(t, placeOf, [100, 50]);
 		await isOnScreen(t, viewer, size);
 		await page.mouse.move(5000, 5000);
 		await page.mouse.up();
-		await expectLook(t, placeOf, [320, 160]);
+		await expectValue(t, placeOf, [320, 160]);
 		const far = await isOnScreen(t, viewer, size);
 		const fingers = await page.context().newCDPSession(page);
 		const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', points: { x: number; y: number }[]) =>
@@ -75,7 +75,7 @@ test.serial(
 		await touch('touchMove', [{ x: at.x - 40, y: at.y - 30 }]);
 		await touch('touchMove', [{ x: at.x - 80, y: at.y - 60 }]);
 		await touch('touchEnd', []);
-		await expectLook(t, placeOf, [240, 100], 'by a finger too');
+		await expectValue(t, placeOf, [240, 100], 'also by touch');
 		await isOnScreen(t, viewer, size);
 		await page.setViewportSize({ width: 1000, height: 700 });
 		await page.waitForFunction(
@@ -95,7 +95,7 @@ test.serial(
 	},
 );
 
-test.serial('below 600 px the panel fills the screen, and a finger closes it', async (t) => {
+test.serial('a preview panel fills a screen below 600 px, and a tap closes it', async (t) => {
 	const app = await fixture.enter(t, { viewport: phone, hasTouch: true });
 	await writeFiles(app.home, { 'b.png': await picture('png', '40x30', 'red') });
 	const page = await app.open('/browser?type=private');
@@ -104,13 +104,13 @@ test.serial('below 600 px the panel fills the screen, and a finger closes it', a
 	await viewer.getByRole('img', { name: 'b.png' }).waitFor();
 	const box = await boxOf(viewer);
 	t.deepEqual([box.x, box.y, box.width, box.height], [0, 0, phone.width, phone.height]);
-	await clean(t, page, 'image viewer on a phone');
+	await assertAccessible(t, page, 'image viewer on a phone');
 	await viewer.getByRole('button', { name: 'Close' }).tap();
 	await overlaysClosed(page);
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('Preview is offered by kind and size, and the keyboard says why not', async (t) => {
+test.serial('Preview is offered by kind and size, and its shortcut shows a notice otherwise', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, { 'a.txt': 'some text', 'big.txt': 'x'.repeat(1024 * 1024 + 1), 'c.zip': 'PK' });
 	const page = await app.open('/browser?type=private');
@@ -131,59 +131,65 @@ test.serial('Preview is offered by kind and size, and the keyboard says why not'
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('with previews turned off a file is downloaded when opened, and shown from the menu', async (t) => {
-	const app = await fixture.enter(t);
-	await writeFiles(app.home, { 'a.txt': 'some text' });
-	const page = await app.open('/browser?type=private');
-	await page.evaluate(
-		(base) =>
-			fetch(`${base}/api/settings`, {
-				method: 'PUT',
-				headers: { 'content-type': 'application/json' },
-				body: JSON.stringify({ settings: { enablePreview: false } }),
-			}),
-		basePath,
-	);
-	await page.reload();
-	const [download] = await Promise.all([page.waitForEvent('download'), nameIn(page, 'a.txt').click()]);
-	t.is(download.suggestedFilename(), 'a.txt');
-	await nameIn(page, 'a.txt').click({ button: 'right' });
-	await page.getByRole('menuitem', { name: 'Preview' }).click();
-	await page.getByRole('dialog', { name: 'a.txt' }).waitFor();
-	t.deepEqual(app.faults, []);
-});
+test.serial(
+	'with previews turned off a file is downloaded when it is opened, and previewed from the menu',
+	async (t) => {
+		const app = await fixture.enter(t);
+		await writeFiles(app.home, { 'a.txt': 'some text' });
+		const page = await app.open('/browser?type=private');
+		await page.evaluate(
+			(base) =>
+				fetch(`${base}/api/settings`, {
+					method: 'PUT',
+					headers: { 'content-type': 'application/json' },
+					body: JSON.stringify({ settings: { enablePreview: false } }),
+				}),
+			basePath,
+		);
+		await page.reload();
+		const [download] = await Promise.all([page.waitForEvent('download'), nameIn(page, 'a.txt').click()]);
+		t.is(download.suggestedFilename(), 'a.txt');
+		await nameIn(page, 'a.txt').click({ button: 'right' });
+		await page.getByRole('menuitem', { name: 'Preview' }).click();
+		await page.getByRole('dialog', { name: 'a.txt' }).waitFor();
+		t.deepEqual(app.faults, []);
+	},
+);
 
-test.serial('a visitor’s files are shown, and what is not what its name says is not', async (t) => {
-	const app = await fixture.enter(t, { isVisitor: true });
-	await writeFiles(`${app.files}/Public`, {
-		'program.txt': '\x7fELF\x02\x01\x01\0\0\0\0',
-		'film.mp4': '#EXTM3U\n#EXTINF:4,\nhttp://127.0.0.1:9/elsewhere.ts\n',
-		'broken.jpg': 'no picture',
-		'gone.png': await picture('png', '4x3', 'red'),
-	});
-	const page = await app.open('/browser?type=public');
-	for (const [name, sentence] of [
-		['program.txt', 'Preview not available'],
-		['film.mp4', 'Preview not available'],
-		['broken.jpg', 'Failed to load image'],
-	] as const) {
-		const viewer = await show(page, name);
-		await viewer.getByRole('alert').getByText(sentence).waitFor();
-		await clean(t, page, sentence);
+test.serial(
+	'a file whose contents contradict its name is not previewed, and a failed download shows its status',
+	async (t) => {
+		const app = await fixture.enter(t, { isVisitor: true });
+		await writeFiles(`${app.files}/Public`, {
+			'program.txt': '\x7fELF\x02\x01\x01\0\0\0\0',
+			'film.mp4': '#EXTM3U\n#EXTINF:4,\nhttp://127.0.0.1:9/elsewhere.ts\n',
+			'broken.jpg': 'no picture',
+			'gone.png': await picture('png', '4x3', 'red'),
+		});
+		const page = await app.open('/browser?type=public');
+		for (const [name, sentence] of [
+			['program.txt', 'Preview not available'],
+			['film.mp4', 'Preview not available'],
+			['broken.jpg', 'Failed to load image'],
+		] as const) {
+			const viewer = await show(page, name);
+			await viewer.getByRole('alert').getByText(sentence).waitFor();
+			await assertAccessible(t, page, sentence);
+			await leave(page);
+		}
+		await page.route('**/api/download/gone.png*', (route) => route.fulfill({ status: 404, body: '{}' }));
+		const gone = await show(page, 'gone.png');
+		await gone.getByText('HTTP 404').waitFor();
 		await leave(page);
-	}
-	await page.route('**/api/download/gone.png*', (route) => route.fulfill({ status: 404, body: '{}' }));
-	const gone = await show(page, 'gone.png');
-	await gone.getByText('HTTP 404').waitFor();
-	await leave(page);
-	await page.unroute('**/api/download/gone.png*');
-	// Its beginning was there.
-	await page.route('**/api/download/gone.png*', (route) =>
-		route.request().headers().range === 'bytes=0-0' || route.request().resourceType() === 'image'
-			? route.fulfill({ status: 403, body: '{}' })
-			: route.continue(),
-	);
-	await show(page, 'gone.png');
-	await gone.getByText('HTTP 403').waitFor();
-	t.deepEqual(app.faults, []);
-});
+		await page.unroute('**/api/download/gone.png*');
+		// Its first bytes were received.
+		await page.route('**/api/download/gone.png*', (route) =>
+			route.request().headers().range === 'bytes=0-0' || route.request().resourceType() === 'image'
+				? route.fulfill({ status: 403, body: '{}' })
+				: route.continue(),
+		);
+		await show(page, 'gone.png');
+		await gone.getByText('HTTP 403').waitFor();
+		t.deepEqual(app.faults, []);
+	},
+);

@@ -1,12 +1,12 @@
 import test from 'ava';
-import { clean } from '../support/axe.js';
+import { assertAccessible } from '../support/axe.js';
 import { setUpFixture, writeFiles } from '../support/fileManager.js';
 import { pdf } from '../support/previewFiles.js';
-import { expectLook, leave, show, watchRequests } from '../support/previews.js';
+import { expectValue, leave, show, watchRequests } from '../support/previews.js';
 
 const fixture = setUpFixture(test);
 
-test.serial('a PDF is read by ranges, its pages drawn as they come, and found, chosen and enlarged', async (t) => {
+test.serial('a PDF shows only pages near the screen, and can be searched, navigated and zoomed', async (t) => {
 	const app = await fixture.enter(t);
 
 	await writeFiles(app.home, { 'paper.pdf': pdf({ pages: 200 }) });
@@ -17,7 +17,7 @@ test.serial('a PDF is read by ranges, its pages drawn as they come, and found, c
 	await text(1).waitFor();
 	await viewer.getByText('/ 200', { exact: true }).waitFor();
 	t.true((await viewer.locator('canvas').count()) < 10, 'only pages near the screen are drawn');
-	await clean(t, page, 'PDF viewer');
+	await assertAccessible(t, page, 'PDF viewer');
 
 	await text(1).click({ clickCount: 3 });
 	await page.waitForFunction(() => String(getSelection()).includes('Page 1 of the paper'));
@@ -37,7 +37,7 @@ test.serial('a PDF is read by ranges, its pages drawn as they come, and found, c
 			.evaluate((element) => (element as HTMLElement).offsetWidth);
 	const before = await width();
 	await viewer.getByRole('button', { name: 'Zoom in' }).click();
-	await expectLook(t, async () => (await width()) > before, true);
+	await expectValue(t, async () => (await width()) > before, true);
 
 	const search = viewer.getByRole('searchbox', { name: 'Search' });
 	await search.fill('page 163');
@@ -52,7 +52,7 @@ test.serial('a PDF is read by ranges, its pages drawn as they come, and found, c
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('a script in a PDF does not run, and a broken one says so', async (t) => {
+test.serial('a script in a PDF does not run, and a broken PDF shows an error', async (t) => {
 	const app = await fixture.enter(t);
 	const action =
 		"/OpenAction << /S /JavaScript /JS (app.alert\\(1\\); this.submitForm\\('http://127.0.0.1:9/form'\\);) >>";
@@ -70,7 +70,7 @@ test.serial('a script in a PDF does not run, and a broken one says so', async (t
 	const broken = await show(page, 'broken.pdf');
 	await broken.getByText('Cannot preview PDF').waitFor();
 	await broken.getByText('Failed to load the PDF file.').waitFor();
-	await clean(t, page, 'a broken PDF');
+	await assertAccessible(t, page, 'a broken PDF');
 	await leave(page);
 	await page.route('**/pdf.worker*', (route) => route.fulfill({ status: 404, body: '' }));
 	const missing = await show(page, 'script.pdf');
@@ -80,7 +80,7 @@ test.serial('a script in a PDF does not run, and a broken one says so', async (t
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('a large PDF is asked for in parts, and its pages far from the screen are released', async (t) => {
+test.serial('a large PDF is fetched by ranges, and its pages far from the screen are released', async (t) => {
 	const app = await fixture.enter(t);
 	const file = pdf({ pages: 500, weight: 16 * 1024 });
 	t.true(file.length > 8_000_000);
@@ -89,15 +89,13 @@ test.serial('a large PDF is asked for in parts, and its pages far from the scree
 	let received = 0;
 	page.on('response', (response) => {
 		if (!response.url().includes('/api/download/large.pdf')) return;
-		// The first answer, of the whole file, is given up when it says that there are ranges.
+		// The first request, for the whole file, is aborted once its answer accepts ranges.
 		if (response.status() === 206) received += Number(response.headers()['content-length']);
 	});
 	const viewer = await show(page, 'large.pdf');
 	await viewer.getByText('Page 1 of the paper').waitFor();
 	await viewer.locator('canvas').first().waitFor();
-	t.log(
-		`${Math.round((100 * received) / file.length)} % of ${file.length} bytes were asked for before the first page.`,
-	);
+	t.log(`${Math.round((100 * received) / file.length)} % of ${file.length} bytes were fetched before the first page.`);
 	t.true(received < file.length / 3, `${received} of ${file.length}`);
 
 	const field = viewer.getByRole('textbox', { name: 'Page' });

@@ -1,11 +1,11 @@
 import test from 'ava';
-import { clean } from '../support/axe.js';
+import { assertAccessible } from '../support/axe.js';
 import { setUpFixture, writeFiles } from '../support/fileManager.js';
 import { leave, show, watchRequests } from '../support/previews.js';
 
 const fixture = setUpFixture(test);
 
-test.serial('a text is shown in its encoding, which can be chosen', async (t) => {
+test.serial('a text is shown in its detected encoding, and another one can be chosen', async (t) => {
 	const app = await fixture.enter(t);
 	const japanese = Buffer.from('93fa967b8cea82cc83658358836782c582b781420a'.repeat(20), 'hex');
 	await writeFiles(app.home, {
@@ -19,7 +19,7 @@ test.serial('a text is shown in its encoding, which can be chosen', async (t) =>
 	const utf8 = await show(page, 'utf8.txt');
 	await utf8.getByText('Grüße – 日本 🎉').waitFor();
 	t.regex(await utf8.locator('pre').evaluate((pre) => getComputedStyle(pre).fontFamily), /mono/i);
-	await clean(t, page, 'text viewer');
+	await assertAccessible(t, page, 'text viewer');
 	await leave(page);
 
 	const latin = await show(page, 'latin.txt');
@@ -44,7 +44,7 @@ test.serial('a text is shown in its encoding, which can be chosen', async (t) =>
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('Markdown is rendered when asked for, and nothing in it runs or asks anybody', async (t) => {
+test.serial('Markdown is rendered on request, and nothing in it runs or requests other hosts', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, {
 		'notes.md': [
@@ -78,7 +78,7 @@ test.serial('Markdown is rendered when asked for, and nothing in it runs or asks
 		await viewer.locator('article :is(img, svg, iframe, object, form, style, script, video, [style], [ping])').count(),
 		0,
 	);
-	await clean(t, page, 'rendered Markdown');
+	await assertAccessible(t, page, 'rendered Markdown');
 	t.deepEqual(foreign, []);
 	t.not(await page.title(), 'it ran');
 	await view.getByRole('button', { name: 'Source' }).click();
@@ -86,7 +86,7 @@ test.serial('Markdown is rendered when asked for, and nothing in it runs or asks
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('separated values are a table', async (t) => {
+test.serial('comma- and tab-separated values are shown as a table', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, {
 		'table.csv': 'Name,"Amount, net"\nAda,"1,5"\n<b>Grace</b>,2\n',
@@ -103,7 +103,7 @@ test.serial('separated values are a table', async (t) => {
 			.first()
 			.evaluate((cell) => getComputedStyle(cell).textAlign);
 	t.deepEqual([await aligned('1,5'), await aligned('Ada')], ['end', 'start']);
-	await clean(t, page, 'table');
+	await assertAccessible(t, page, 'table');
 	await viewer.getByRole('group', { name: 'View' }).getByRole('button', { name: 'Source' }).click();
 	await viewer.getByText('Ada,"1,5"').waitFor();
 	await leave(page);
@@ -112,7 +112,7 @@ test.serial('separated values are a table', async (t) => {
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('a table keeps its place and the focus while the window changes its size', async (t) => {
+test.serial('a table keeps its scroll position and the focus when the window is resized', async (t) => {
 	const app = await fixture.enter(t, { viewport: { width: 900, height: 400 } });
 	// More than fits, across and down.
 	const wide = `,${'wide '.repeat(30)}`.repeat(5);
@@ -133,12 +133,12 @@ test.serial('a table keeps its place and the focus while the window changes its 
 		{ width: 1000, height: 900 },
 	]) {
 		await page.setViewportSize(viewport);
-		// Whoever sees more of it sees more of its rows.
-		const seen = await scroller.evaluate(async (element, height) => {
+		// A larger window shows more rows.
+		const visibleRows = await scroller.evaluate(async (element, height) => {
 			while (window.innerHeight !== height) await new Promise(requestAnimationFrame);
 			return Math.floor(element.clientHeight / 28) - 2;
 		}, viewport.height);
-		await viewer.getByText(`item ${60 + seen}`, { exact: true }).waitFor();
+		await viewer.getByText(`item ${60 + visibleRows}`, { exact: true }).waitFor();
 		t.deepEqual(await place(), [40, 60 * 28, true]);
 	}
 	t.deepEqual(app.faults, []);

@@ -4,7 +4,7 @@ import { leave, picture, recorded, show, watchRequests } from '../support/previe
 
 const fixture = setUpFixture(test, ['--plugins', JSON.stringify({ '@stowage/preview': false })]);
 
-test.serial('without the plugin that draws pictures all viewers but those that need it are there', async (t) => {
+test.serial('all viewers that do not need the preview plugin work without it', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, {
 		'a.png': await picture('png', '40x30', 'red'),

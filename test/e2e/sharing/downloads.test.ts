@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import type { Download, Page } from 'playwright-core';
-import { clean } from '../support/axe.js';
+import { assertAccessible } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
 import { menuItems, nameIn, overlaysClosed, rowOf, setUpFixture, treeOf, writeFiles } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
@@ -20,13 +20,13 @@ const hashOf = async (file: string) =>
 		.update(await readFile(file))
 		.digest('hex');
 
-/** The downloads that `action` starts, sorted by name, since their responses may come in any order. */
+/** The downloads that `action` starts, sorted by name, since their responses may arrive in any order. */
 async function downloadsOf(page: Page, count: number, act: () => Promise<void>): Promise<Download[]> {
 	const downloads: Download[] = [];
 	const all = new Promise<void>((resolve) => {
-		page.on('download', function hear(download) {
+		page.on('download', function collect(download) {
 			if (downloads.push(download) < count) return;
-			page.off('download', hear);
+			page.off('download', collect);
 			resolve();
 		});
 	});
@@ -108,7 +108,7 @@ test.serial('files are downloaded one by one, byte for byte, and a folder or a s
 	t.deepEqual(ada.faults, []);
 });
 
-test.serial('a visitor sees the progress of a ZIP as well', async (t) => {
+test.serial('a visitor gets the notice of a downloaded ZIP, too', async (t) => {
 	const ada = await fixture.enter(t, { isVisitor: true });
 	await writeFiles(ada.files, { 'Public/trip/one.jpg': '1' });
 	const page = await ada.open('/browser');
@@ -140,7 +140,7 @@ test.serial(
 	},
 );
 
-test.serial('without events the notice of a ZIP disappears', async (t) => {
+test.serial('the notice of a ZIP disappears after a while without events', async (t) => {
 	const ada = await fixture.enter(t);
 	await writeFiles(ada.home, { 'trip/one.jpg': '1' });
 	await ada.context.clock.install();
@@ -154,7 +154,7 @@ test.serial('without events the notice of a ZIP disappears', async (t) => {
 	t.pass();
 });
 
-test.serial('the notification bar shows how much of a ZIP was sent, and Cancel aborts it', async (t) => {
+test.serial('the notification bar shows the progress of a ZIP, and Cancel aborts it', async (t) => {
 	const ada = await fixture.enter(t);
 	await writeFiles(ada.home, { 'film/': '' });
 	const film = await open(path.join(ada.home, 'film/long.mp4'), 'w');
@@ -171,7 +171,7 @@ test.serial('the notification bar shows how much of a ZIP was sent, and Cancel a
 	await expectNotice(page, 'Download cancelled');
 	t.truthy(await download?.failure());
 	const answer = await page.goto(download?.url() ?? '');
-	t.is(answer?.status(), 410, 'its address is no longer good');
+	t.is(answer?.status(), 410, 'its URL has expired');
 	t.deepEqual(ada.faults, []);
 });
 
@@ -196,7 +196,7 @@ test.serial('a ZIP that could not be created is reported', async (t) => {
 	t.deepEqual(ada.faults, []);
 });
 
-const confirms = async (t: ExecutionContext, viewport: typeof desktop) => {
+const confirmsEach = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const ada = await fixture.enter(t, { viewport });
 	const many = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`many/${index}.txt`, 'x'.repeat(1536)]));
 	await writeFiles(ada.home, { 'a.bin': 'x'.repeat(1536), 'b.txt': 'x', 'trip/one.jpg': '1', ...many });
@@ -211,7 +211,7 @@ const confirms = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await dialog.getByText('Download this file?').waitFor();
 	await total('1.50 KB');
 	t.is(await zip.count(), 0);
-	await clean(t, page, 'a file');
+	await assertAccessible(t, page, 'a file');
 	const [one] = await downloadsOf(page, 1, () => confirm.click());
 	t.is(one?.suggestedFilename(), 'a.bin');
 	await overlaysClosed(page);
@@ -234,7 +234,7 @@ const confirms = async (t: ExecutionContext, viewport: typeof desktop) => {
 	t.deepEqual([await zip.isChecked(), await zip.isDisabled()], [true, true]);
 	// The size of a folder is unknown, so the size of its ZIP is shown.
 	await total('Bytes');
-	await clean(t, page, 'a folder');
+	await assertAccessible(t, page, 'a folder');
 	const [folder] = await downloadsOf(page, 1, () => confirm.click());
 	t.deepEqual(await treeOf(await unpacked(t, folder as Download)), ['trip/', 'trip/one.jpg']);
 	await overlaysClosed(page);
@@ -251,5 +251,5 @@ const confirms = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await overlaysClosed(page);
 	t.deepEqual(ada.faults, []);
 };
-test.serial('with the setting every download asks first, on a desktop', confirms, desktop);
-test.serial('with the setting every download asks first, on a phone', confirms, phone);
+test.serial('with the setting each download is confirmed first, on a desktop', confirmsEach, desktop);
+test.serial('with the setting each download is confirmed first, on a phone', confirmsEach, phone);

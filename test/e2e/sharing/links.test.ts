@@ -3,7 +3,7 @@ import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
-import { clean } from '../support/axe.js';
+import { assertAccessible } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
 import { type FileManager, overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
@@ -39,9 +39,9 @@ async function clipboardText(page: Page): Promise<string> {
 }
 
 /** A visitor who was sent a link. */
-async function visit(t: ExecutionContext, { context }: FileManager): Promise<Page> {
+async function openVisitor(t: ExecutionContext, { context }: FileManager): Promise<Page> {
 	const visitor = await context.browser()?.newContext();
-	if (visitor === undefined) throw new Error('The browser is gone.');
+	if (visitor === undefined) throw new Error('The browser has ended.');
 	t.teardown(() => visitor.close());
 	visitor.setDefaultTimeout(timeoutMs);
 	return visitor.newPage();
@@ -62,14 +62,14 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await choose(page, 'fox.txt', 'Temporary Link');
 	const dialog = page.getByRole('dialog', { name: 'Temporary Link' });
 	t.true(await dialog.getByRole('radio', { name: '1 hour' }).isChecked());
-	await clean(t, page, 'temporary link');
+	await assertAccessible(t, page, 'temporary link');
 	await page.keyboard.press('Escape');
 	await overlaysClosed(page);
 	await page.getByRole('grid', { name: 'Files' }).locator(':focus').waitFor();
 
 	const link = await makeLink(page, 'fox.txt', '1 week');
 	t.regex(link, new RegExp(`^${ada.url}/api/temp/[\\w-]{43}$`));
-	await clean(t, page, 'the link that was made');
+	await assertAccessible(t, page, 'the new link');
 	await dialog.getByRole('button', { name: 'Copy Link' }).click();
 	await dialog.getByText('Copied to the clipboard').waitFor();
 	await dialog.getByRole('button', { name: 'Close' }).click();
@@ -79,7 +79,7 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await page.keyboard.press('Escape');
 	await overlaysClosed(page);
 
-	const visitor = await visit(t, ada);
+	const visitor = await openVisitor(t, ada);
 	const [download] = await Promise.all([visitor.waitForEvent('download'), visitor.goto(link).catch(() => undefined)]);
 	t.is(download.suggestedFilename(), 'fox.txt');
 	t.is(await sha256(await download.path()), await sha256(path.join(ada.home, 'docs/fox.txt')));
@@ -89,8 +89,8 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const mine = page.getByRole('dialog', { name: 'My links' });
 	await mine.getByText('docs/fox.txt').waitFor();
 	await mine.getByText(viewport === phone ? '1 download' : 'Downloads 1').waitFor();
-	await clean(t, page, 'my links');
-	// With the keyboard alone, until none is left.
+	await assertAccessible(t, page, 'my links');
+	// By keyboard alone, until none is left.
 	const hasFocus = (name: string) =>
 		mine.getByRole('button', { name, exact: true }).and(page.locator(':focus')).waitFor();
 	await hasFocus('Close');
@@ -101,7 +101,7 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await hasFocus('Revoke the link to docs/hare.txt');
 	await page.keyboard.press('Enter');
 	await mine.getByText('No temporary links').waitFor();
-	await clean(t, page, 'no links');
+	await assertAccessible(t, page, 'no links');
 	await hasFocus('Close');
 	await page.keyboard.press('Enter');
 	await overlaysClosed(page);
@@ -109,7 +109,7 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const answer = await visitor.goto(link);
 	t.is(answer?.status(), 404);
 	await visitor.getByRole('heading', { name: 'This link does not exist or no longer works' }).waitFor();
-	await clean(t, visitor, 'a link that does not work');
+	await assertAccessible(t, visitor, 'a link that does not work');
 	await visitor.getByRole('link', { name: 'Go to Stowage' }).click();
 	await visitor.getByText('Drop files or click to upload').waitFor();
 	t.deepEqual(ada.faults, []);
@@ -117,7 +117,7 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 test.serial('a link is created, copied, opened by a visitor, counted and revoked, on a desktop', journey, desktop);
 test.serial('a link is created, copied, opened by a visitor, counted and revoked, on a phone', journey, phone);
 
-test.serial('the permanent link of a public file is copied and works for anyone', async (t) => {
+test.serial('the permanent link of a public file is copied and works without a session', async (t) => {
 	const ada = await fixture.enter(t);
 	await writeFiles(ada.home, { 'Public/trip/a & b.txt': text });
 	for (const address of ['/browser/trip?type=public', '/browser/Public/trip?type=private']) {
@@ -126,7 +126,7 @@ test.serial('the permanent link of a public file is copied and works for anyone'
 		await expectNotice(page, 'Link copied');
 		const link = await clipboardText(page);
 		t.is(link, `${ada.url}/api/download/trip/a%20%26%20b.txt?type=public&owner=${ada.username}`);
-		const visitor = await visit(t, ada);
+		const visitor = await openVisitor(t, ada);
 		const [download] = await Promise.all([visitor.waitForEvent('download'), visitor.goto(link).catch(() => undefined)]);
 		t.is(download.suggestedFilename(), 'a & b.txt');
 		t.is(await readFile(await download.path(), 'utf8'), text);
@@ -154,7 +154,7 @@ test.serial('a link that could not be created or copied is reported', async (t) 
 	const link = await makeLink(page, 'hare.txt', '1 day');
 	await dialog.getByRole('button', { name: 'Copy Link' }).click();
 	await dialog.getByRole('alert').filter({ hasText: 'Failed to copy temporary link' }).waitFor();
-	t.is(await page.evaluate(() => String(window.getSelection())), link, 'it is selected, to be copied by hand');
+	t.is(await page.evaluate(() => String(window.getSelection())), link, 'the link is selected, to be copied by hand');
 	await page.keyboard.press('Escape');
 	await overlaysClosed(page);
 	await rowOf(page, 'Public').click();

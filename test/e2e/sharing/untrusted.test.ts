@@ -22,7 +22,7 @@ const bodies: Record<string, string> = {
 	noextension: `<html><script>${script}</script></html>`,
 };
 
-test.serial('uploaded files never run, however they are opened', async (t) => {
+test.serial('uploaded files never run, by navigation or as a script, frame, embed or object', async (t) => {
 	const { context, files, origin } = await fixture.enter(t, { isVisitor: true });
 	await writeFiles(path.join(files, 'Public'), bodies);
 	const ran: string[] = [];
@@ -42,7 +42,7 @@ test.serial('uploaded files never run, however they are opened', async (t) => {
 		}
 		await page.close();
 		const app = await context.newPage();
-		/** Addresses whose element has loaded or failed, or whose answer was taken for a download, of which a frame is told nothing. */
+		/** Addresses whose element has loaded or failed, or whose answer became a download, of which a frame is not notified. */
 		const ended = new Set<string>();
 		app.on('download', (download) => ended.add(new URL(download.url()).href));
 		await app.exposeFunction('hasEnded', (address: string) => ended.add(new URL(address, base).href));

@@ -2,12 +2,12 @@ import { AxeBuilder } from '@axe-core/playwright';
 import type { ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 
-/** Fails if axe finds a violation on the page as it is now. */
-export async function clean(t: ExecutionContext, page: Page, state: string): Promise<void> {
-	// Half a megabyte of script, which would be compiled twice for each state. A frame needs it as well, and may have come only now.
-	const isThere = page.frames().length === 1 && (await page.evaluate(() => 'axe' in window));
-	const axe = new AxeBuilder({ page, ...(isThere ? { axeSource: ';' } : {}) });
-	// The page has no frames, for whose results axe would open another page each time. What passes is not asked for: most of the time goes into telling of it.
+/** Fails if axe finds a violation on the current page. */
+export async function assertAccessible(t: ExecutionContext, page: Page, state: string): Promise<void> {
+	// Half a megabyte of script, which would be compiled twice for each state. A frame needs it as well, and may be new.
+	const isLoaded = page.frames().length === 1 && (await page.evaluate(() => 'axe' in window));
+	const axe = new AxeBuilder({ page, ...(isLoaded ? { axeSource: ';' } : {}) });
+	// The page has no frames, for whose results axe would open another page each time. Passed rules are not reported, which would take most of the time.
 	const { violations } = await axe
 		.options({ resultTypes: ['violations'] })
 		.setLegacyMode()
@@ -18,8 +18,8 @@ export async function clean(t: ExecutionContext, page: Page, state: string): Pro
 	);
 }
 
-/** Fails if axe finds a violation while the list of a folder that `open` opens is fetched, whose answer is held until it has looked. */
-export async function cleanWhileLoading(
+/** Fails if axe finds a violation while the folder that `open` opens is loading. Its answer is held until axe has ended. */
+export async function assertAccessibleWhileLoading(
 	t: ExecutionContext,
 	page: Page,
 	view: 'list' | 'grid',
@@ -35,6 +35,6 @@ export async function cleanWhileLoading(
 	});
 	await open();
 	await page.locator(`[role=grid][data-view=${view}][aria-busy=true]`).waitFor();
-	await clean(t, page, 'loading');
+	await assertAccessible(t, page, 'loading');
 	answer();
 }

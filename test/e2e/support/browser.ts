@@ -14,15 +14,15 @@ export const flags = [
 	'--disable-background-networking',
 	'--disable-component-update',
 	'--disable-sync',
-	// Keys and wheels scroll at once, as where less motion is asked for. An animation goes on while a test looks, and whatever touches its element ends it half-way.
+	// Keys and wheels scroll at once, as with reduced motion. An animation would still run when a test measures, and a click on its element would end it half-way.
 	'--disable-smooth-scrolling',
-	// Letters as a screen shows them; the headless shell has a default of its own.
+	// Letters are rendered as on a screen; the headless shell has another default.
 	'--font-render-hinting=none',
 	// A server at home often has a host name and no https. Such a page has no secure context, no clipboard API and no crypto.subtle.
 	'--host-resolver-rules=MAP nas 127.0.0.1',
 ];
 
-/** Where the page lies on its server: the setting `basePath`, which the whole run may have by its variable. */
+/** The base path of the page on its server: the setting `basePath`, which a variable sets for a whole run. */
 export const basePath = process.env.STOWAGE_BASE_PATH ?? '';
 
 export const desktop = { width: 1280, height: 800 };
@@ -35,7 +35,7 @@ export function plainName(url: string): string {
 
 let launched: Promise<Browser> | undefined;
 
-/** A real Chromium without the windows that nobody would see, which take half of the time; one for all tests of a process; it closes after the last. */
+/** A real Chromium without windows, which would take half of the time; one for all tests of a process; it closes after the last. */
 export function launchBrowser(): Promise<Browser> {
 	launched ??= chromium.launch({ executablePath: '/usr/bin/chromium-headless-shell', args: flags, timeout: timeoutMs });
 	return launched;
@@ -65,7 +65,7 @@ export async function openPage(
 	page.on('console', (message) => {
 		// The page shows a refused call; the browser's own line about it is no fault.
 		if (message.type() !== 'error' || message.text().startsWith('Failed to load resource')) return;
-		// Playwright puts scripts of its own into every frame, which the viewers' frame refuses. That ours asks for none is shown without Playwright, in frame.test.ts.
+		// Playwright puts its own scripts into every frame, which the viewers' frame blocks. frame.test.ts checks without Playwright that the frame has no script.
 		if (message.text() === blockedScript(new URL(url).origin)) return;
 		faults.push(message.text());
 	});

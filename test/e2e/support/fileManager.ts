@@ -21,12 +21,12 @@ export interface EnterOptions {
 	viewport?: typeof desktop;
 	/** Touch instead of a mouse. */
 	hasTouch?: boolean;
-	/** Nobody is signed in. */
+	/** No user is signed in. */
 	isVisitor?: boolean;
 }
 
 export interface FileManager {
-	/** The server's URL with a host name, as at home. */
+	/** The server's URL with a host name, as on a home network. */
 	url: string;
 	/** The same with its address. */
 	origin: string;
@@ -83,7 +83,7 @@ function makeFixture(test: TestFn, settings: readonly string[]): Fixture {
 			context.setDefaultTimeout(timeoutMs);
 			t.teardown(() => context.close());
 			const [name = '', ...value] = cookie.split('=');
-			// A server with an https address has cookies for https only, which a browser sends to no plain host but its own.
+			// A server with an https address has cookies for https only, which a browser sends without https to localhost only.
 			const isSecure = name.startsWith('__');
 			const url = isSecure ? server.url.replace('127.0.0.1', 'localhost') : plainName(server.url);
 			const place = isSecure ? { domain: 'localhost', path: '/', secure: true } : { url };
@@ -130,9 +130,9 @@ export async function treeOf(folder: string): Promise<string[]> {
 
 /** Waits until a folder of the disk has exactly these paths. */
 export async function expectOnDisk(t: ExecutionContext, folder: string, expected: readonly string[]): Promise<void> {
-	const wanted = JSON.stringify([...expected].sort());
+	const expectedPaths = JSON.stringify([...expected].sort());
 	for (const limit = performance.now() + timeoutMs; performance.now() < limit; await wait(50)) {
-		if (JSON.stringify(await treeOf(folder)) === wanted) break;
+		if (JSON.stringify(await treeOf(folder)) === expectedPaths) break;
 	}
 	t.deepEqual(await treeOf(folder), [...expected].sort());
 }
@@ -165,9 +165,9 @@ export async function selectedNames(page: Page): Promise<string[]> {
 
 /** Waits until exactly these rows are selected. */
 export async function expectSelected(t: ExecutionContext, page: Page, ...expected: string[]): Promise<void> {
-	const wanted = JSON.stringify(expected);
+	const expectedNames = JSON.stringify(expected);
 	for (const limit = performance.now() + timeoutMs; performance.now() < limit; await wait(20)) {
-		if (JSON.stringify(await selectedNames(page)) === wanted) return void t.pass();
+		if (JSON.stringify(await selectedNames(page)) === expectedNames) return void t.pass();
 	}
 	t.deepEqual(await selectedNames(page), expected);
 }

@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from 'playwright-core';
 
-/** Holds the timers of a context's pages that last exactly so long until `releaseTimers`, so that what is shown for a while stays until a test has seen it. */
+/** Holds the timers of exactly this duration on a context's pages until `releaseTimers`, so that temporary messages stay until a test has checked them. */
 export async function holdTimers(context: BrowserContext, milliseconds: number): Promise<void> {
 	await context.addInitScript((held) => {
 		const { setTimeout: start, clearTimeout: stop } = window;

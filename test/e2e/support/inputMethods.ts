@@ -163,10 +163,10 @@ async function tabTo(page: Page, name: string): Promise<void> {
 }
 
 async function chooseByKeys(page: Page, item: string): Promise<void> {
-	const wanted = page.getByRole('menuitem', { name: item, exact: true });
-	await wanted.waitFor();
+	const menuItem = page.getByRole('menuitem', { name: item, exact: true });
+	await menuItem.waitFor();
 	for (let steps = 0; steps < 20; steps++) {
-		if (await wanted.evaluate((element) => element === document.activeElement)) {
+		if (await menuItem.evaluate((element) => element === document.activeElement)) {
 			await page.keyboard.press('Enter');
 			return;
 		}

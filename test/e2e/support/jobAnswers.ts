@@ -4,11 +4,11 @@ interface Answers {
 	available: boolean;
 	/** By file name: the failure of its start. */
 	refused: Record<string, string>;
-	/** By file name: what is told of it. */
+	/** By file name: its status. */
 	statuses: Record<string, object>;
 	/** The names of those that were cancelled. */
 	cancelled: string[];
-	/** What was sent to start. */
+	/** The bodies of the requests to start. */
 	requests: Record<string, unknown>[];
 	/** Refuses to cancel. */
 	refusesCancel: boolean;
@@ -26,7 +26,7 @@ const waiting = {
 	outputPath: null,
 };
 
-/** Answers a page's calls for conversions in place of the server, to show what takes an encoder minutes or does not happen to one. A test sets what is answered. */
+/** Answers a page's calls for conversions in place of the server, for states that take an encoder minutes or do not occur in a test. A test sets the answers. */
 export async function answerConversions(page: Page): Promise<Answers> {
 	const answers: Answers = {
 		available: true,
@@ -74,8 +74,8 @@ function nameOf(url: string): string {
 	return decodeURIComponent(decodeURIComponent(new URL(url).pathname.split('/').at(-1) ?? ''));
 }
 
-/** A job that has ended, but for what is said of it. */
-export function jobOf(told: object): object {
+/** A completed job with these changes. */
+export function jobOf(changes: object): object {
 	return {
 		id: '1',
 		kind: 'copy',
@@ -92,6 +92,6 @@ export function jobOf(told: object): object {
 		createdAt: Date.now(),
 		startTime: Date.now(),
 		endTime: Date.now(),
-		...told,
+		...changes,
 	};
 }

@@ -7,7 +7,7 @@ export const noticeMs = 3000;
 
 const recordedNotices = new WeakMap<Page, string[]>();
 
-/** Records all notices of a page from now on, since a notice may disappear before a test looks for it. */
+/** Records all notices of a page from now on, since a notice may disappear before a test checks it. */
 export async function recordNotices(page: Page): Promise<void> {
 	const notices: string[] = [];
 	recordedNotices.set(page, notices);

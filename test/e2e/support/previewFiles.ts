@@ -2,7 +2,7 @@ import { constants, crc32, deflateRawSync } from 'node:zlib';
 
 const megabyte = 1024 * 1024;
 
-/** So many megabytes of one letter. They are packed one by one, without ever being there as a whole. */
+/** Megabytes of one letter. They are compressed one by one, and never in memory as a whole. */
 export class Bomb {
 	readonly size: number;
 	readonly packed: Buffer;
@@ -16,7 +16,7 @@ export class Bomb {
 
 type Contents = string | Uint8Array | Bomb;
 
-/** A ZIP of these files, in this order; the first is not packed, as a book wants it. */
+/** A ZIP of these files, in this order; the first is not compressed, as EPUB requires. */
 export function zipped(files: Readonly<Record<string, Contents>>): Buffer {
 	const parts: Buffer[] = [];
 	const directory: Buffer[] = [];
@@ -51,12 +51,12 @@ export function zipped(files: Readonly<Record<string, Contents>>): Buffer {
 }
 
 export interface BookOptions {
-	/** Chapters by their file names, as what stands in their bodies. */
+	/** The contents of the body of each chapter, by its file name. */
 	chapters: Readonly<Record<string, string>>;
 	metadata?: string;
 	/** More files of the book, by their paths. */
 	files?: Readonly<Record<string, Contents>>;
-	/** What stands in the head of each chapter. */
+	/** The contents of the head of each chapter. */
 	head?: string;
 	/** @default 3 */
 	version?: 2 | 3;
@@ -74,7 +74,7 @@ export function book({
 	const page = (body: string, title: string) =>
 		`<?xml version="1.0"?><!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops"><head><title>${title}</title>${head}</head><body>${body}</body></html>`;
 	const links = names.map((name, index) => `<li><a href="text/${name}">Chapter ${index + 1}</a></li>`).join('');
-	// Those of the older version have their contents in a format of its own, here in two parts.
+	// Books of the older version have their table of contents in another format, here in two parts.
 	const ncxPoints = (from: number, to: number) =>
 		names
 			.slice(from, to)
@@ -116,7 +116,7 @@ export function book({
 }
 
 export interface WordOptions {
-	/** Elements of the body, as they stand in the format. */
+	/** Elements of the body in the markup of the format. */
 	body: string;
 	/** Relationships of the document. */
 	relations?: string;
@@ -144,7 +144,7 @@ export interface PdfOptions {
 	pages: number;
 	/** Objects of the catalogue, such as an action when it is opened. */
 	catalogue?: string;
-	/** Bytes that each page has besides, as one with pictures. */
+	/** Additional bytes of each page, like those of pictures. */
 	weight?: number;
 }
 
@@ -155,7 +155,7 @@ export function pdf({ pages, catalogue = '', weight = 0 }: PdfOptions): Buffer {
 	const root = add();
 	const tree = add();
 	const font = add('<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>');
-	// As most programs write them, pages lie in branches of a tree.
+	// As most programs write them, pages are in branches of a tree.
 	const branches = Array.from({ length: Math.ceil(pages / branchPages) }, () => add());
 	const kids: number[] = [];
 	for (let page = 1; page <= pages; page++) {

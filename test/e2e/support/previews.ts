@@ -13,7 +13,7 @@ const run = promisify(execFile);
 
 const recordings = new Map<string, Promise<Buffer>>();
 
-/** What ffmpeg makes of its arguments, as a file with this extension. Made once for all tests of a process; each gets a copy. */
+/** The output of ffmpeg with these arguments, as a file with this extension. Created once for all tests of a process; each gets a copy. */
 export async function recorded(extension: string, ...args: string[]): Promise<Buffer> {
 	const key = JSON.stringify([extension, ...args]);
 	const recording = recordings.get(key) ?? record(extension, args);
@@ -49,20 +49,20 @@ export async function leave(page: Page): Promise<void> {
 	await overlaysClosed(page);
 }
 
-/** Waits until it looks so: what a moved pointer changes is drawn a moment after the move. */
-export async function expectLook<T>(
+/** Waits until `read` resolves to the expected value: the page is drawn a moment after an event. */
+export async function expectValue<T>(
 	t: ExecutionContext,
-	look: () => Promise<T>,
+	read: () => Promise<T>,
 	expected: T,
 	message?: string,
 ): Promise<void> {
 	for (const limit = performance.now() + timeoutMs; performance.now() < limit; await wait(20)) {
-		if (isDeepStrictEqual(await look(), expected)) break;
+		if (isDeepStrictEqual(await read(), expected)) break;
 	}
-	t.deepEqual(await look(), expected, message);
+	t.deepEqual(await read(), expected, message);
 }
 
-/** What a policy forbids in a page or in any frame of it is told on the console; nothing may be. */
+/** Collects requests to other hosts. Requests that a policy blocks are errors on the console instead. */
 export function watchRequests(page: Page, own: string): string[] {
 	const foreign: string[] = [];
 	page.on('request', (request) => {

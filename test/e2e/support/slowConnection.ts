@@ -3,7 +3,7 @@ import net from 'node:net';
 
 type Teardown = { teardown(end: () => Promise<void>): void };
 
-/** A proxy that throttles the responses of a server to so many bytes a second; returns its URL. It ends with the test. */
+/** A proxy that throttles the responses of a server to `bytesPerSecond`; returns its URL. It ends with the test. */
 export async function slowConnection(t: Teardown, url: string, bytesPerSecond: number): Promise<string> {
 	const { hostname, port, pathname } = new URL(url);
 	const sockets = new Set<net.Socket>();

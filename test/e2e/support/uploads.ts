@@ -76,7 +76,7 @@ export async function dropFromDisk(page: Page, at: { x: number; y: number }, fil
 	await session.detach();
 }
 
-/** A folder for what is uploaded; it goes with the test. */
+/** A folder for files to upload. It is removed after the test. */
 export async function sourceFolder(t: ExecutionContext): Promise<string> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-sources-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
@@ -84,9 +84,9 @@ export async function sourceFolder(t: ExecutionContext): Promise<string> {
 }
 
 export const uploadAll = (page: Page) => page.getByRole('button', { name: 'Upload All' }).click();
-export const queueGone = (page: Page) => page.getByText('Upload Queue (').waitFor({ state: 'detached' });
+export const queueClosed = (page: Page) => page.getByText('Upload Queue (').waitFor({ state: 'detached' });
 
-/** Uploads so many small files through one queue; all arrive complete, and at most one row is ever shown as uploading. */
+/** Uploads `count` small files through one queue; all are stored complete, and at most one row is ever shown as uploading. */
 export async function uploadMany(t: ExecutionContext, fixture: Fixture, count: number): Promise<void> {
 	const manager = await fixture.enter(t);
 	const sources = await sourceFolder(t);
@@ -117,7 +117,7 @@ export async function uploadMany(t: ExecutionContext, fixture: Fixture, count: n
 	t.log(`${Math.round((count / (performance.now() - begun)) * 1000)} files a second`);
 	t.is(await page.evaluate(() => (window as unknown as { seen: { most: number } }).seen.most), 1);
 	await releaseTimers(page);
-	await queueGone(page);
+	await queueClosed(page);
 	const names = (await readdir(manager.home)).filter((name) => name !== 'Public');
 	t.is(names.length, count);
 	for (const name of names) {

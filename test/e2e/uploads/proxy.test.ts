@@ -32,7 +32,7 @@ test.serial('files of any size pass an nginx that accepts one megabyte, below a 
 		startServer(t, { args: serveArgs(path.join(folder, 'data'), '--base-path', '/files') }),
 		launchBrowser(),
 	]);
-	// The address that it says on its start is the one that works.
+	// The page is opened at the path that the server prints at its start.
 	const { origin, pathname: below } = new URL(server.url);
 	const [port, strictPort] = [await reservePort(), await reservePort()];
 	const address = `127.0.0.1:${port}`;
@@ -42,7 +42,7 @@ test.serial('files of any size pass an nginx that accepts one megabyte, below a 
 	const sizes = { 'note.bin': 900_000, 'song.bin': 1.5 * megabyte, 'film.bin': 9 * megabyte };
 	for (const [name, size] of Object.entries(sizes)) await makeFile(path.join(folder, name), size);
 	const tree = path.join(folder, 'data/files/users/anonymous/Public');
-	const arrived = async (name: string) => {
+	const assertStored = async (name: string) => {
 		t.is(await sha256(path.join(tree, name)), await sha256(path.join(folder, name)), name);
 		await rm(path.join(tree, name));
 	};
@@ -50,32 +50,32 @@ test.serial('files of any size pass an nginx that accepts one megabyte, below a 
 	const context = await browser.newContext({ reducedMotion: 'reduce' });
 	t.teardown(() => context.close());
 	await holdTimers(context, successMs);
-	const answered: string[] = [];
+	const responses: string[] = [];
 	context.on('response', (response) => {
 		const method = response.request().method();
-		if (method === 'POST' || method === 'PATCH') answered.push(`${method} ${response.status()}`);
+		if (method === 'POST' || method === 'PATCH') responses.push(`${method} ${response.status()}`);
 	});
 	const { page, faults } = await openPage(context, `http://nas:${port}${below}/`);
 	page.setDefaultTimeout(uploadTimeoutMs);
 	for (const name of Object.keys(sizes)) {
-		answered.length = 0;
+		responses.length = 0;
 		await page.setInputFiles('input[type=file]', path.join(folder, name));
 		await page.getByRole('button', { name: 'Upload All' }).click();
 		await waitForUpload(page);
-		await arrived(name);
-		if (name === 'note.bin') t.deepEqual(answered, ['POST 200']);
+		await assertStored(name);
+		if (name === 'note.bin') t.deepEqual(responses, ['POST 200']);
 		// The reduced chunk size is kept for the next file.
-		if (name === 'song.bin') t.true(answered.includes('PATCH 413'), `${answered}`);
-		if (name === 'film.bin') t.false(answered.includes('PATCH 413'), `${answered}`);
+		if (name === 'song.bin') t.true(responses.includes('PATCH 413'), `${responses}`);
+		if (name === 'film.bin') t.false(responses.includes('PATCH 413'), `${responses}`);
 	}
 
 	const strict = await openPage(context, `http://nas:${strictPort}${below}/`, faults);
 	strict.page.setDefaultTimeout(uploadTimeoutMs);
-	answered.length = 0;
+	responses.length = 0;
 	await strict.page.setInputFiles('input[type=file]', path.join(folder, 'note.bin'));
 	await strict.page.getByRole('button', { name: 'Upload All' }).click();
 	await waitForUpload(strict.page);
-	await arrived('note.bin');
-	t.deepEqual(answered.slice(0, 2), ['POST 413', 'POST 201']);
+	await assertStored('note.bin');
+	t.deepEqual(responses.slice(0, 2), ['POST 413', 'POST 201']);
 	t.deepEqual(faults, []);
 });

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { clean } from '../support/axe.js';
+import { assertAccessible } from '../support/axe.js';
 import { phone } from '../support/browser.js';
 import { overlaysClosed, setUpFixture, writeFiles } from '../support/fileManager.js';
 
@@ -8,7 +8,7 @@ const kilobyte = 1024;
 const fixture = setUpFixture(test, ['--quotas-user-bytes', String(1000 * kilobyte)]);
 
 test.serial(
-	'a quota that is nearly full is told in the user menu and in the queue, and what passes it is refused',
+	'a nearly full quota is shown in the user menu and the upload queue, and an upload beyond it is refused',
 	async (t) => {
 		const ada = await fixture.enter(t, { viewport: phone });
 		await writeFiles(ada.home, { 'photos.bin': Buffer.alloc(850 * kilobyte) });
@@ -17,7 +17,7 @@ test.serial(
 		await user.click();
 		const meter = page.getByRole('progressbar', { name: '850.0 KB of 1000.0 KB used' });
 		await meter.waitFor();
-		await clean(t, page, 'user menu');
+		await assertAccessible(t, page, 'user menu');
 		await page.keyboard.press('Escape');
 		await overlaysClosed(page);
 
@@ -30,12 +30,12 @@ test.serial(
 		await queue.getByText('850.0 KB of 1000.0 KB used').waitFor();
 		await queue.getByRole('button', { name: 'Upload All' }).click();
 		await queue.getByText(/^You may keep 1000\.0 KB here, and .* of that is left\.$/).waitFor();
-		await clean(t, page, 'queue');
+		await assertAccessible(t, page, 'queue');
 		t.deepEqual(ada.faults, []);
 	},
 );
 
-test.serial('a quota with room is not spoken of', async (t) => {
+test.serial('a quota with much space left is not shown', async (t) => {
 	const ada = await fixture.enter(t);
 	await writeFiles(ada.home, { 'small.bin': Buffer.alloc(100 * kilobyte) });
 	const page = await ada.open('/browser?type=private');

@@ -12,14 +12,14 @@ import { makeFile, type Network, networkOf, sha256, successMs, waitForUpload } f
 
 const megabyte = 1024 * 1024;
 const size = 20 * megabyte;
-const piece = 8 * megabyte;
+const chunkSize = 8 * megabyte;
 
 /** Where the second of three chunks begins. */
-const inMiddle = piece;
+const inMiddle = chunkSize;
 
 interface Visit {
 	page: Page;
-	line: Network;
+	network: Network;
 }
 
 interface Scene {
@@ -80,24 +80,24 @@ async function enter(t: ExecutionContext, url = plainName(server.url)): Promise<
 		async open() {
 			const { page } = await openPage(context, url, faults);
 			page.setDefaultTimeout(uploadTimeoutMs);
-			return { page, line: await networkOf(page) };
+			return { page, network: await networkOf(page) };
 		},
 	};
 }
 
 /** Begins an upload that is in the middle of a chunk until the network is restored. */
-async function begin({ page, line }: Visit): Promise<void> {
-	let isClogged = false;
-	let arrive = () => {};
+async function begin({ page, network }: Visit): Promise<void> {
+	let isThrottled = false;
+	let reachMiddle = () => {};
 	const isInMiddle = new Promise<void>((resolve) => {
-		arrive = resolve;
+		reachMiddle = resolve;
 	});
 	await page.route('**/api/uploads/*', async (route) => {
 		const request = route.request();
 		if (request.method() === 'PATCH' && Number(request.headers()['upload-offset']) === inMiddle) {
-			if (!isClogged) await line.throttle();
-			isClogged = true;
-			arrive();
+			if (!isThrottled) await network.throttle();
+			isThrottled = true;
+			reachMiddle();
 		}
 		await route.continue();
 	});
@@ -107,13 +107,13 @@ async function begin({ page, line }: Visit): Promise<void> {
 }
 
 /** Each chunk was sent once, except for the one that may have been interrupted. */
-async function arrivedWhole(t: ExecutionContext, { home, offsets, faults }: Scene) {
+async function assertUploadedOnce(t: ExecutionContext, { home, offsets, faults }: Scene) {
 	t.deepEqual(
 		(await readdir(home)).filter((name) => name !== 'Public'),
 		['film.mp4'],
 	);
 	t.is(await sha256(path.join(home, 'film.mp4')), await sha256(source));
-	const resent = offsets.length - Math.ceil(size / piece);
+	const resent = offsets.length - Math.ceil(size / chunkSize);
 	t.true(resent <= 1, `${offsets}`);
 	t.deepEqual(await readdir(path.join(data, 'files/.stowage/staging')), []);
 	t.deepEqual(faults, []);
@@ -122,54 +122,57 @@ async function arrivedWhole(t: ExecutionContext, { home, offsets, faults }: Scen
 test.serial('an upload continues by itself after the server was killed and restarted', async (t) => {
 	const scene = await enter(t);
 	const visit = await scene.open();
-	const { page, line } = visit;
+	const { page, network } = visit;
 	await begin(visit);
 	await server.stop('SIGKILL');
 	await page.getByText('Connection lost.').waitFor();
-	await line.restore();
+	await network.restore();
 	server = await startServer(suite, { args: serveArgs(data, '--port', `${port}`) });
 	await waitForUpload(page);
-	await arrivedWhole(t, scene);
+	await assertUploadedOnce(t, scene);
 });
 
 test.serial('an upload continues by itself when the network is back, in a secure context', async (t) => {
 	const scene = await enter(t, server.url);
 	const visit = await scene.open();
-	const { page, line } = visit;
+	const { page, network } = visit;
 	await begin(visit);
-	await line.disconnect();
+	await network.disconnect();
 	await page.getByText('Connection lost.').waitFor();
-	await line.restore();
+	await network.restore();
 	await waitForUpload(page);
-	await arrivedWhole(t, scene);
+	await assertUploadedOnce(t, scene);
 });
 
-test.serial('leaving the page asks first, and after a closed tab the same file is resumed', async (t) => {
-	const scene = await enter(t);
-	const visit = await scene.open();
-	const { page: closed } = visit;
-	await begin(visit);
-	const asked = closed.waitForEvent('dialog');
-	await closed.close({ runBeforeUnload: true });
-	const question = await asked;
-	t.is(question.type(), 'beforeunload');
-	await Promise.all([closed.waitForEvent('close'), question.accept()]);
+test.serial(
+	'leaving the page during an upload needs a confirmation, and the same file is resumed in a new tab',
+	async (t) => {
+		const scene = await enter(t);
+		const visit = await scene.open();
+		const { page: closed } = visit;
+		await begin(visit);
+		const dialogShown = closed.waitForEvent('dialog');
+		await closed.close({ runBeforeUnload: true });
+		const question = await dialogShown;
+		t.is(question.type(), 'beforeunload');
+		await Promise.all([closed.waitForEvent('close'), question.accept()]);
 
-	const { page } = await scene.open();
-	await page.setInputFiles('input[type=file]', source);
-	await page.getByRole('button', { name: 'Upload All' }).click();
-	await waitForUpload(page);
-	await arrivedWhole(t, scene);
-});
+		const { page } = await scene.open();
+		await page.setInputFiles('input[type=file]', source);
+		await page.getByRole('button', { name: 'Upload All' }).click();
+		await waitForUpload(page);
+		await assertUploadedOnce(t, scene);
+	},
+);
 
 test.serial('an upload whose session ended waits for a sign-in and continues', async (t) => {
 	const scene = await enter(t);
 	const visit = await scene.open();
-	const { page, line } = visit;
+	const { page, network } = visit;
 	await begin(visit);
 	const [cookie] = await scene.context.cookies();
 	await fetch(`${server.url}/api/logout`, { headers: { cookie: `${cookie?.name}=${cookie?.value}` } });
-	await line.restore();
+	await network.restore();
 	await page.getByText('Sign in to go on.').waitFor();
 	await page.getByText('Your session has ended.').locator('..').getByRole('button', { name: 'Sign In' }).click();
 	const dialog = page.getByRole('dialog', { name: 'Sign In' });
@@ -177,7 +180,7 @@ test.serial('an upload whose session ended waits for a sign-in and continues', a
 	await dialog.getByLabel('Password').fill('correct horse');
 	await dialog.getByRole('button', { name: 'Sign In' }).click();
 	await waitForUpload(page);
-	await arrivedWhole(t, scene);
+	await assertUploadedOnce(t, scene);
 });
 
 test.serial('a cancelled upload leaves nothing on the server', async (t) => {

@@ -3,12 +3,12 @@ import { readFile, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
-import { clean } from '../support/axe.js';
+import { assertAccessible } from '../support/axe.js';
 import { desktop, openPage, phone } from '../support/browser.js';
 import { expectOnDisk, rowOf, setUpFixture, treeOf, writeFiles } from '../support/fileManager.js';
 import { holdTimers, releaseTimers } from '../support/heldTimers.js';
 import { expectNotice } from '../support/notices.js';
-import { dropFromDisk, queueGone, sourceFolder, successMs, uploadAll, uploadMany } from '../support/uploads.js';
+import { dropFromDisk, queueClosed, sourceFolder, successMs, uploadAll, uploadMany } from '../support/uploads.js';
 
 const fixture = setUpFixture(test);
 
@@ -34,7 +34,7 @@ test.serial(
 		await uploadAll(page);
 		await page.getByRole('dialog').getByText('File uploaded successfully!').waitFor();
 		await releaseTimers(page);
-		await queueGone(page);
+		await queueClosed(page);
 		await expectOnDisk(t, manager.home, [
 			'Public/',
 			'photos/',
@@ -74,7 +74,7 @@ test.serial('files dropped onto a folder are uploaded into it', async (t) => {
 	await dropFromDisk(page, await middleOf(page, 'docs'), names);
 	await page.getByRole('dialog').getByText('docs/notes').waitFor();
 	await uploadAll(page);
-	await queueGone(page);
+	await queueClosed(page);
 	await expectOnDisk(t, manager.home, ['Public/', 'docs/', 'docs/a.txt', 'docs/notes/', 'docs/notes/b.txt']);
 	t.deepEqual(manager.faults, []);
 });
@@ -88,13 +88,13 @@ test.serial('white space around the name of a dropped folder or file is trimmed'
 	await dropFromDisk(page, { x: 600, y: 600 }, names);
 	await page.getByRole('dialog', { name: 'Upload Queue (1 file)' }).waitFor();
 	await uploadAll(page);
-	await queueGone(page);
+	await queueClosed(page);
 	await expectOnDisk(t, manager.home, ['Public/', 'empty/', 'photos/', 'photos/a.txt']);
 	t.deepEqual(manager.faults, []);
 });
 
 test.serial(
-	'a choice of which nothing can be uploaded is an error, and so is one that the browser withholds',
+	'a drop without readable files is reported as an error, and so is one that the browser denies',
 	async (t) => {
 		const manager = await fixture.enter(t);
 		const sources = await sourceFolder(t);
@@ -150,12 +150,12 @@ test.serial('a pasted picture uploads, on the landing page and in the browser', 
 	await paste(page);
 	await page.getByRole('dialog', { name: 'Upload Queue (1 file)' }).waitFor();
 	await uploadAll(page);
-	await queueGone(page);
+	await queueClosed(page);
 	await page.goto(`${manager.url}/`);
 	await page.getByRole('button', { name: 'Choose Folder' }).waitFor();
 	await paste(page);
 	await uploadAll(page);
-	await queueGone(page);
+	await queueClosed(page);
 	for (const name of ['image.png', 'image (1).png']) {
 		t.deepEqual(await readFile(path.join(manager.home, name)), picture);
 	}
@@ -163,7 +163,7 @@ test.serial('a pasted picture uploads, on the landing page and in the browser', 
 });
 
 // The long form has two thousand.
-test.serial('two hundred small files arrive complete, and at most one row is shown as uploading', (t) =>
+test.serial('two hundred small files are uploaded complete, and at most one row is shown as uploading', (t) =>
 	uploadMany(t, fixture, 200),
 );
 
@@ -193,11 +193,11 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await page.getByRole('textbox', { name: 'File name' }).first().fill('a:b');
 	await page.getByText('File name cannot be empty').waitFor();
 	t.true(await page.getByRole('button', { name: 'Upload All' }).isDisabled());
-	await clean(t, page, 'invalid name');
+	await assertAccessible(t, page, 'invalid name');
 	await page.getByRole('button', { name: 'Restore original name' }).click();
 	await page.getByRole('button', { name: 'Remove' }).first().click();
 	await page.getByRole('dialog', { name: 'Remove file' }).waitFor();
-	await clean(t, page, 'removal');
+	await assertAccessible(t, page, 'removal');
 	await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
 	await page.getByRole('dialog').waitFor({ state: 'detached' });
 	await uploadAll(page);
@@ -205,21 +205,21 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await page.locator('[data-status=error]').waitFor();
 	await page.locator('[data-status=completed]').waitFor();
 	t.true(await page.getByRole('button', { name: 'Uploading...' }).isDisabled());
-	await clean(t, page, 'on its way, failed and done');
+	await assertAccessible(t, page, 'uploading, failed and completed');
 	release();
 	await page.getByRole('alert').getByText('Upload failed: That name is not allowed here.').waitFor();
 	await page.getByRole('button', { name: 'Upload All' }).waitFor();
 	t.is(await page.getByText('Upload complete ✓').count(), 3);
 	t.is(await page.getByText('Verified', { exact: true }).count(), 3);
-	await clean(t, page, 'failed');
+	await assertAccessible(t, page, 'failed');
 	await page.unroute('**/api/upload');
 	await page.getByRole('button', { name: 'Try Again' }).click();
 	await page.getByText('File uploaded successfully!').waitFor();
-	await clean(t, page, 'success');
+	await assertAccessible(t, page, 'success');
 	await releaseTimers(page);
-	await queueGone(page);
+	await queueClosed(page);
 	t.is((await treeOf(manager.home)).length, 5);
 	t.deepEqual(manager.faults, []);
 };
-test.serial('axe finds nothing in any state of the queue on a desktop', everyState, desktop);
-test.serial('axe finds nothing in any state of the queue on a phone', everyState, phone);
+test.serial('axe finds no violation in any state of the upload queue on a desktop', everyState, desktop);
+test.serial('axe finds no violation in any state of the upload queue on a phone', everyState, phone);
