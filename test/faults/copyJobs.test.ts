@@ -1,8 +1,8 @@
 import test from 'ava';
-import { goOnAfterKill } from './copyJobs.js';
+import { copyAcrossKill } from './copyJobs.js';
 
 test.serial(
-	'a copy of 2,500 files goes on after the server was killed, with what was durable of it',
-	goOnAfterKill,
+	'a copy job of 2,500 files continues after a kill of the server, and keeps its durable files',
+	copyAcrossKill,
 	2_500,
 );

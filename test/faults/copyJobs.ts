@@ -8,8 +8,8 @@ import { reservePort } from '../e2e/support/reservePort.js';
 import { serveArgs, startServer } from '../serverProcess.js';
 import { dataFolder, faultsIn, longAgo, plantMany } from './manyFiles.js';
 
-/** Looks on: `begun` before the copy is asked for, `ended` when all is done. */
-export interface Onlooker {
+/** Observes a copy: `begun` is called before it is requested, `ended` when it has completed. */
+export interface Observer {
 	begun(url: string, cookie: string): Promise<void>;
 	ended(t: ExecutionContext): Promise<void>;
 }
@@ -23,7 +23,7 @@ interface JobAnswer {
 	detail: { done: number; failed: number } | null;
 }
 
-/** The files of a staged copy that are known to be durable, by what tells each from a new one of its name. */
+/** The files of a staged copy that are known to be durable, each with its inode and time of birth. */
 async function durableFiles(staging: string): Promise<Map<string, string>> {
 	const found = new Map<string, string>();
 	for (const entry of await readdir(staging, { withFileTypes: true, recursive: true })) {
@@ -36,15 +36,15 @@ async function durableFiles(staging: string): Promise<Map<string, string>> {
 }
 
 /**
- * Kills the server in the middle of a job that copies a folder, and starts another one: the copy ends whole, what was durable of it is not copied again, and nothing
- * is left over.
+ * Kills the server in the middle of a job that copies a folder, and starts another one: the copy is complete in the end, its durable files are not copied again, and nothing
+ * is left in staging.
  */
-export async function goOnAfterKill(t: ExecutionContext, count: number, onlooker?: Onlooker): Promise<void> {
+export async function copyAcrossKill(t: ExecutionContext, count: number, observer?: Observer): Promise<void> {
 	const folder = await dataFolder(t);
 	const root = path.join(folder, 'files');
 	const port = `${await reservePort()}`;
 	const dying = pathToFileURL(path.resolve('test/faults/programs/dyingStorage.js')).href;
-	// All are counted, while three quarters are copied.
+	// All names are counted first, then three quarters are copied.
 	const plugins = JSON.stringify({ [dying]: { root, names: Math.floor(count * 1.75) } });
 	const args = serveArgs(folder, '--port', port, '--storage', 'dying', '--plugins', plugins);
 	const server = await startServer(t, { args });
@@ -52,7 +52,7 @@ export async function goOnAfterKill(t: ExecutionContext, count: number, onlooker
 	const home = path.join(root, 'users/ada');
 	const staging = path.join(root, '.stowage/staging');
 	await plantMany(path.join(home, 'many'), count);
-	await onlooker?.begun(server.url, cookie);
+	await observer?.begun(server.url, cookie);
 
 	const call = async <T>(method: string, at: string, body?: object): Promise<T> => {
 		const headers = { cookie, 'content-type': 'application/json' };
@@ -65,8 +65,8 @@ export async function goOnAfterKill(t: ExecutionContext, count: number, onlooker
 	});
 	await server.ended;
 	const durable = await durableFiles(staging);
-	t.true(durable.size >= 1000 && durable.size < count, `it was in the middle: ${durable.size}`);
-	// The folder that it goes to is made before it, and empty.
+	t.true(durable.size >= 1000 && durable.size < count, `killed in the middle of the copy: ${durable.size}`);
+	// The target folder was created before, and is empty.
 	t.deepEqual(await readdir(path.join(home, 'copies')), []);
 
 	const again = await startServer(t, { args: serveArgs(folder, '--port', port) });
@@ -86,13 +86,13 @@ export async function goOnAfterKill(t: ExecutionContext, count: number, onlooker
 		const { ino, birthtimeMs } = await stat(path.join(entry.parentPath, entry.name));
 		if (durable.get(entry.name) === `${ino} ${birthtimeMs}`) kept++;
 	}
-	t.is(kept, durable.size, 'these are the files from before');
+	t.is(kept, durable.size, 'the durable files were kept');
 	t.deepEqual(await readdir(staging), []);
-	await onlooker?.ended(t);
+	await observer?.ended(t);
 }
 
-/** Opens the list of jobs in a page and notes each state of the bar. */
-export function watchBar(open: (url: string, cookie: string) => Promise<Page>): Onlooker {
+/** Opens the list of jobs in a page and records each value of the progress bar. */
+export function watchBar(open: (url: string, cookie: string) => Promise<Page>): Observer {
 	let page: Page | undefined;
 	return {
 		async begun(url, cookie) {

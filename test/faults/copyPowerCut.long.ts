@@ -2,7 +2,7 @@ import test from 'ava';
 import { cutPowerWhileCopying } from './copyPowerCut.js';
 
 test.serial(
-	'after a power cut a copy goes on with what was durable, and ends whole',
+	'a copy continues after a power cut with its durable files, and is complete in the end',
 	cutPowerWhileCopying,
 	5_000,
 	4_200,

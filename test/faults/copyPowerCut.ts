@@ -8,7 +8,7 @@ import { mountSmallDisk } from './smallDisk.js';
 
 const [from, to] = [parsePath('many'), parsePath('copy')];
 
-/** Cuts the power in the middle of a copy, and lets it go on with what the disk holds then: it ends whole, and part of it was not copied again. */
+/** Cuts the power in the middle of a copy, and continues it with the contents of the disk: it is complete in the end, and part of it was not copied again. */
 export async function cutPowerWhileCopying(t: ExecutionContext, count: number, cutAt: number): Promise<void> {
 	const disk = await mountSmallDisk(t, 192);
 	if (disk === undefined) {
@@ -17,7 +17,7 @@ export async function cutPowerWhileCopying(t: ExecutionContext, count: number, c
 	}
 	const storage = await localStorageDriver(path.join(disk.folder, 'files')).open(undefined);
 	await plantMany(path.join(disk.folder, 'files/many'), count);
-	// The original is durable, whatever becomes of the copy.
+	// This makes the original durable.
 	await storage.copy(from, parsePath('other'));
 
 	const ids: string[] = [];
@@ -27,7 +27,7 @@ export async function cutPowerWhileCopying(t: ExecutionContext, count: number, c
 		await disk.afterPowerCut(async (folder) => {
 			const root = path.join(folder, 'files');
 			const again = await localStorageDriver(root).open(storage.rootId);
-			t.deepEqual(await goOn(again, ids[0] ?? '', (written) => written > 0 && written <= count - 1000), '');
+			t.deepEqual(await resumeCopy(again, ids[0] ?? '', (written) => written > 0 && written <= count - 1000), '');
 			t.deepEqual(await faultsIn(path.join(root, 'copy'), count), []);
 			await again.close();
 		});
@@ -45,8 +45,12 @@ export async function cutPowerWhileCopying(t: ExecutionContext, count: number, c
 	await storage.close();
 }
 
-/** Goes on with a copy; resolves to what is wrong with how many files it had to write, if anything. */
-async function goOn(storage: StorageProvider, id: string, isExpected: (written: number) => boolean): Promise<string> {
+/** Continues a copy; resolves to a message if the number of written files is not the expected one. */
+async function resumeCopy(
+	storage: StorageProvider,
+	id: string,
+	isExpected: (written: number) => boolean,
+): Promise<string> {
 	let written = 0;
 	let begun = 0;
 	await storage.copy(from, to, {

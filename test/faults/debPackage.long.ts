@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import test from 'ava';
 import { tryDeb } from '../packages/tryDeb.js';
 
-test('the Debian package as it is published, with a Node of its own, installs, serves, upgrades and goes', async (t) => {
+test('the published Debian package, with its own Node, can be installed, used, upgraded and removed', async (t) => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-packages-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const { stdout } = await promisify(execFile)(process.execPath, ['scripts/deb.js', folder]);

@@ -3,11 +3,11 @@ import { type RequestOptions, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
-// A program: `floodClient.js <flood> <url> <seconds> <cookie>`. It says at its end how often each status was answered.
+// A program: `floodClient.js <flood> <url> <seconds> <cookie>`. At its end it prints the number of answers by status.
 
 const [, , flood = '', url = '', seconds = '0', cookie = ''] = process.argv;
 const { hostname, port } = new URL(url);
-/** Not the honest client's, or its limits would be that one's too. */
+/** Another address than the honest client's, or both would share its limits. */
 const localAddress = '127.0.0.2';
 const end = performance.now() + Number(seconds) * 1000;
 const isOver = () => performance.now() >= end;
@@ -29,7 +29,7 @@ async function call(method: string, path: string, headers: RequestOptions['heade
 	});
 	count(await Promise.race([answered, refused]));
 	answered.catch(() => {});
-	// What was not taken would fill the kernel's memory, which this program shares with the server here and nowhere else.
+	// Unread bytes would fill the kernel's memory, which this program shares with the server only here.
 	sent.socket?.resetAndDestroy();
 	sent.destroy();
 }
@@ -42,12 +42,12 @@ const post = (path: string, payload: unknown, isSignedIn = false) =>
 		Buffer.from(JSON.stringify(payload)),
 	);
 
-/** So many do the same again and again until the time is over. */
+/** Runs `work` in a loop in each lane until the time is over. */
 async function repeat(lanes: number, work: (lane: number) => Promise<void>): Promise<void> {
 	const begin = async (lane: number) => {
 		while (!isOver()) {
 			await work(lane).catch(() => count('broken'));
-			// A refusal comes at once: what is measured is the server, not how fast this program spins.
+			// Refusals are immediate: the server is measured, not how fast this program spins.
 			await wait(1);
 		}
 	};
@@ -94,7 +94,7 @@ const floods: Record<string, () => Promise<void>> = {
 		return repeat(16, (lane) => post('/api/downloadTickets', { files, type: 'public', directory: '' }, lane % 2 === 0));
 	},
 	names: () => {
-		// A thousand of one name are refused, so that there are several in time.
+		// A thousand of one name are refused, so the name changes.
 		let round = 0;
 		return repeat(8, () => {
 			const name = `same ${Math.floor(round++ / 9)}.txt`;

@@ -15,7 +15,7 @@ const megabyte = 1024 * 1024;
 const bars = { p99Ms: 250, memory: 400 * megabyte };
 const program = fileURLToPath(new URL('floodClient.js', import.meta.url));
 
-/** What the floods ask for. */
+/** Creates the files that the floods request. */
 async function plant(folder: string): Promise<void> {
 	await writeFile(path.join(folder, 'large.bin'), '');
 	await truncate(path.join(folder, 'large.bin'), 1024 * megabyte);
@@ -31,26 +31,26 @@ async function plant(folder: string): Promise<void> {
 	}
 }
 
-/** Milliseconds that the main thread of a process waited for a processor while it could have run: others were busy with theirs. */
+/** Milliseconds that the main thread of a process waited for a processor although it could have run. */
 function waitedForProcessor(pid: number): number {
 	return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
 }
 
 /**
- * Asks ten times a second on a connection of its own each, answered or not; resolves to how long each took, for ever for what was no 200. The time in which the
+ * Requests the health ten times a second, each on a new connection, whether the earlier ones were answered or not; resolves to the time of each, infinite if it was no 200. The time in which the
  * server or this client had no processor is left out, or the machine's other work would be measured.
  */
-async function askHealth({ url, pid }: ServerProcess, seconds: number): Promise<number[]> {
-	const asked: Promise<number>[] = [];
+async function measureHealth({ url, pid }: ServerProcess, seconds: number): Promise<number[]> {
+	const requests: Promise<number>[] = [];
 	const end = performance.now() + seconds * 1000;
 	for (let next = performance.now(); next < end; next += 100) {
 		await wait(Math.max(0, next - performance.now()));
-		asked.push(ask(`${url}/api/health`, pid));
+		requests.push(measureRequest(`${url}/api/health`, pid));
 	}
-	return (await Promise.all(asked)).sort((a, b) => a - b);
+	return (await Promise.all(requests)).sort((a, b) => a - b);
 }
 
-async function ask(url: string, pid: number): Promise<number> {
+async function measureRequest(url: string, pid: number): Promise<number> {
 	const waited = () => waitedForProcessor(pid) + waitedForProcessor(process.pid);
 	const began = performance.now() - waited();
 	const sent = request(url, { agent: false }).end();
@@ -60,7 +60,7 @@ async function ask(url: string, pid: number): Promise<number> {
 		await once(answer, 'end');
 		return answer.statusCode === 200 ? performance.now() - waited() - began : Number.POSITIVE_INFINITY;
 	} catch {
-		// Not answered at all, which is the worst.
+		// Not answered at all.
 		return Number.POSITIVE_INFINITY;
 	}
 }
@@ -70,7 +70,7 @@ const percentile = (sorted: readonly number[], share: number) =>
 const percentiles = (sorted: readonly number[]) =>
 	[0.5, 0.99, 1].map((share) => `${Math.round(percentile(sorted, share))} ms`).join(', ');
 
-/** One address floods a server as everybody runs it: others are answered as usual, and its memory stays bounded. */
+/** One address floods a server with default settings: others are answered as usual, and its memory stays bounded. */
 export async function flood(t: ExecutionContext, name: string, seconds: number): Promise<void> {
 	t.timeout(15 * 60_000);
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-flood-'));
@@ -78,7 +78,7 @@ export async function flood(t: ExecutionContext, name: string, seconds: number):
 	const server = await startServer(t, { args: serveArgs(folder) });
 	const cookie = await server.register('mallory');
 	await plant(path.join(folder, 'files/Public'));
-	const usual = await askHealth(server, 3);
+	const usual = await measureHealth(server, 3);
 
 	const flooding = spawn(process.execPath, [program, name, server.url, String(seconds), cookie], {
 		stdio: ['ignore', 'pipe', 'inherit'],
@@ -92,7 +92,7 @@ export async function flood(t: ExecutionContext, name: string, seconds: number):
 		const status = await readFile(`/proc/${server.pid}/status`, 'utf8');
 		most = Math.max(most, Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024);
 	}, 100);
-	const times = await askHealth(server, seconds);
+	const times = await measureHealth(server, seconds);
 	clearInterval(watching);
 
 	const load = (await readFile('/proc/loadavg', 'utf8')).split(' ', 1)[0];

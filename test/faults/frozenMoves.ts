@@ -15,8 +15,8 @@ export type Moment = (typeof moments)[number];
 export const allMoments: readonly Moment[] = moments;
 
 /**
- * Moves a home to another root and back, and kills the server at a given moment of each move, of which most lie where the home is frozen. The next server goes on with it: the home is whole on
- * the root that it was to go to and on no other, its link works, and it can be changed.
+ * Moves a home to another root and back, and kills the server at a given moment of each move, of which most are while the home is frozen. The next server continues the move: the home is complete on
+ * the target root and on no other, its link works, and it can be changed.
  */
 export async function killedWhileFrozen(t: ExecutionContext, chosen: readonly Moment[]): Promise<void> {
 	const dataDir = await temporaryFolder(t);
@@ -61,15 +61,15 @@ export async function killedWhileFrozen(t: ExecutionContext, chosen: readonly Mo
 		});
 		t.deepEqual([job.kind, job.status, job.error], ['move-root', 'completed', null], moment);
 		const changed = await ada.upload('/api/upload', [file(`${round}.txt`, moment)]);
-		t.is(changed.statusCode, 200, `${moment}: it is not frozen any more`);
+		t.is(changed.statusCode, 200, `${moment}: the home is no longer frozen`);
 		expected.set(`${round}.txt`, moment);
 		const home = path.join(roots[to], 'users/ada');
 		const found = await readdir(home, { recursive: true, withFileTypes: true });
-		t.is(found.filter((entry) => entry.isFile()).length, expected.size, `${moment}: nothing else is there`);
+		t.is(found.filter((entry) => entry.isFile()).length, expected.size, `${moment}: there are no other files`);
 		for (const [name, content] of expected)
 			t.is(await readFile(path.join(home, name), 'utf8'), content, `${moment}: ${name}`);
 		const other = to === 'big' ? roots.local : roots.big;
-		t.false((await readdir(path.join(other, 'users'))).includes('ada'), `${moment}: it is on no other root`);
+		t.false((await readdir(path.join(other, 'users'))).includes('ada'), `${moment}: the home is on no other root`);
 		t.deepEqual(await readdir(path.join(roots[to], 'copies')), [], `${moment}: no copy is left`);
 		t.is((await ada.get(`/api/temp/${link.token}`)).payload, String(expected.get(linked)), `${moment}: the link works`);
 		t.deepEqual(await app.services.database.homes.moves(), [], moment);

@@ -5,9 +5,9 @@ import { killedWhileMoving } from './homeMoves.js';
 /** Such as `npm run test:faults -- test/faults/homeMoves.long.ts -- 5`. */
 const rounds = Number(process.argv[2] ?? 20);
 
-test('a home is whole on one root however often the server is killed while it moves', killedWhileMoving, rounds);
+test('a home is complete on one root after each of many kills of the server while it moves', killedWhileMoving, rounds);
 
-test('a home is whole on one root after a kill at each moment at which it is frozen', killedWhileFrozen, [
+test('a home is complete on one root after a kill at each moment at which it is frozen', killedWhileFrozen, [
 	...allMoments,
 	'during the switch',
 	'frozen',

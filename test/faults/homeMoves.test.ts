@@ -1,7 +1,7 @@
 import test from 'ava';
 import { killedWhileFrozen } from './frozenMoves.js';
 
-test('a home is whole on one root after the server was killed while it was frozen', killedWhileFrozen, [
+test('a home is complete on one root after a kill of the server while it is frozen', killedWhileFrozen, [
 	'before the switch',
 	'after the switch',
 ]);

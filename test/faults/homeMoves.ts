@@ -17,8 +17,8 @@ interface MoveAnswer {
 const fileCount = 400;
 
 /**
- * Moves a home to another root and back while its user uploads, and kills the server at a random moment of each move. The next server goes on with it: each time the home is whole on
- * the root that it was to go to, with all that was answered, and on no other, and its link works.
+ * Moves a home to another root and back while its user uploads, and kills the server at a random moment of each move. The next server continues the move: each time the home is complete on
+ * the target root, with all acknowledged uploads, and on no other, and its link works.
  */
 export async function killedWhileMoving(t: ExecutionContext, rounds: number): Promise<void> {
 	const dataDir = await temporaryFolder(t);
@@ -27,9 +27,9 @@ export async function killedWhileMoving(t: ExecutionContext, rounds: number): Pr
 	let server = await start();
 	const cookie = await server.register('ada');
 	await command(dataDir, ['root', 'add', 'big', roots.big]);
-	/** SHA-256 of what must be there, by path. */
+	/** SHA-256 of each expected file, by path. */
 	const expected = await plant(path.join(roots.local, 'users/ada'));
-	/** All that was sent, answered or not. */
+	/** The names of all uploads, acknowledged or not. */
 	const sent = new Set<string>();
 
 	const linked = 'folder 3/3.bin';
@@ -41,16 +41,16 @@ export async function killedWhileMoving(t: ExecutionContext, rounds: number): Pr
 	});
 	const { token } = (await made.json()) as { token: string };
 
-	const look = async (id: string): Promise<MoveAnswer> =>
+	const readJob = async (id: string): Promise<MoveAnswer> =>
 		(await (await fetch(`${server.url}/api/jobs/${id}`, { headers: { cookie } })).json()) as MoveAnswer;
-	const arrival = async (id: string): Promise<MoveAnswer> => {
+	const endOfMove = async (id: string): Promise<MoveAnswer> => {
 		for (;;) {
-			const job = await look(id);
+			const job = await readJob(id);
 			if (job.endTime !== null) return job;
 			await wait(20);
 		}
 	};
-	/** Uploads one small file after the other until the server is gone. */
+	/** Uploads one small file after the other until the server has ended. */
 	const uploadOn = async (round: number) => {
 		for (let n = 0; ; n++) {
 			const name = `round ${round}, ${n}.txt`;
@@ -64,7 +64,7 @@ export async function killedWhileMoving(t: ExecutionContext, rounds: number): Pr
 				if (answer.ok) expected.set(name, sha256(Buffer.from(name.repeat(50))));
 				else if (answer.status !== 423) throw new Error(`${name} was answered ${answer.status}.`);
 			} catch (error) {
-				// How fetch says that nobody answers, or no more.
+				// The error of fetch if the server does not answer.
 				if (error instanceof TypeError) return;
 				throw error;
 			}
@@ -74,11 +74,11 @@ export async function killedWhileMoving(t: ExecutionContext, rounds: number): Pr
 	const assertWhole = async (to: keyof typeof roots, when: string) => {
 		const found = await hashesOf(path.join(roots[to], 'users/ada'));
 		const wrong = [...expected].filter(([name, hash]) => found.get(name) !== hash).map(([name]) => name);
-		t.deepEqual(wrong, [], `${when}: all that was answered is there`);
+		t.deepEqual(wrong, [], `${when}: all acknowledged files exist`);
 		const foreign = [...found.keys()].filter((name) => !expected.has(name) && !sent.has(name));
-		t.deepEqual(foreign, [], `${when}: nothing else is`);
+		t.deepEqual(foreign, [], `${when}: no other file exists`);
 		const other = to === 'big' ? roots.local : roots.big;
-		t.false((await readdir(path.join(other, 'users'))).includes('ada'), `${when}: it is on no other root`);
+		t.false((await readdir(path.join(other, 'users'))).includes('ada'), `${when}: the home is on no other root`);
 		const answer = await fetch(`${server.url}/api/temp/${token}`);
 		t.is(sha256(new Uint8Array(await answer.arrayBuffer())), linkedHash, `${when}: the link works`);
 	};
@@ -91,11 +91,11 @@ export async function killedWhileMoving(t: ExecutionContext, rounds: number): Pr
 		const started = await command(dataDir, ['user', 'move-root', 'ada', to, '--no-wait', '--json']);
 		const { job: id } = JSON.parse(started) as { job: string };
 		let beganAt = performance.now();
-		// The first one is left alone: it says how long a move takes.
+		// The first move is not interrupted: it measures how long a move takes.
 		if (round > 0) {
 			const uploads = uploadOn(round);
 			await wait(Math.random() * wholeMs);
-			const { status, detail } = await look(id);
+			const { status, detail } = await readJob(id);
 			const moment = status === 'processing' ? (detail?.step ?? 'beginning') : status;
 			moments.set(moment, (moments.get(moment) ?? 0) + 1);
 			await server.stop('SIGKILL');
@@ -103,7 +103,7 @@ export async function killedWhileMoving(t: ExecutionContext, rounds: number): Pr
 			server = await start();
 			beganAt = performance.now();
 		}
-		const { status, error } = await arrival(id);
+		const { status, error } = await endOfMove(id);
 		t.deepEqual({ status, error }, { status: 'completed', error: null }, `round ${round}`);
 		const tookMs = performance.now() - beganAt;
 		if (round === 0) wholeMs = tookMs;

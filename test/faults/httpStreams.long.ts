@@ -1,4 +1,8 @@
 import test from 'ava';
 import { brokenStreams } from './httpStreams.js';
 
-test('100,000 streams of broken, cut and pipelined HTTP', brokenStreams, 100_000);
+test(
+	'100,000 streams of broken, cut and pipelined HTTP do not end the server, and leave nothing open',
+	brokenStreams,
+	100_000,
+);

@@ -1,4 +1,8 @@
 import test from 'ava';
 import { brokenStreams } from './httpStreams.js';
 
-test('2,000 streams of broken, cut and pipelined HTTP end no server, and leave nothing open', brokenStreams, 2000);
+test(
+	'2,000 streams of broken, cut and pipelined HTTP do not end the server, and leave nothing open',
+	brokenStreams,
+	2000,
+);

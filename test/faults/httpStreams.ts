@@ -16,10 +16,10 @@ const atOnce = 24;
 /** Between two packets, so that they are read one by one. */
 const betweenMs = 2;
 
-/** How long the server has for an answer before the client goes; nothing depends on it. */
+/** How long the client waits for an answer; nothing depends on it. */
 const patienceMs = 1000;
 
-/** Writes a stream and resolves to what came back. */
+/** Writes a stream and resolves to the answer. */
 async function play(port: number, { packets, ending, isRead }: Stream): Promise<string> {
 	const socket = connect(port, '127.0.0.1').setNoDelay();
 	let text = '';
@@ -39,7 +39,7 @@ async function play(port: number, { packets, ending, isRead }: Stream): Promise<
 	if (ending === 'end') socket.end();
 	if (ending !== 'reset') {
 		await Promise.race([closed, answered, wait(patienceMs)]);
-		// What comes behind the first bytes of an answer belongs to the same packet, nearly always.
+		// The rest of an answer is nearly always in the same packet.
 		await Promise.race([closed, wait(betweenMs)]);
 	}
 	// A reset fails while the end of what was written is still on its way; Node then forgets the handle, and this process could never end.
@@ -49,9 +49,9 @@ async function play(port: number, { packets, ending, isRead }: Stream): Promise<
 	return text;
 }
 
-/** Broken, cut and pipelined HTTP of all kinds: the server goes on as the same process, has no 5xx and keeps nothing open. */
+/** Broken, cut and pipelined HTTP of all kinds: the server stays the same process, answers no 5xx and keeps nothing open. */
 export async function brokenStreams(t: ExecutionContext, count: number): Promise<void> {
-	// Slow machines take their time; the runner would take the silence for a hang.
+	// On a slow machine the runner would take the silence for a hang.
 	t.timeout(15 * 60_000 + count * 200);
 	const seed = Number(process.env.STOWAGE_SEED ?? Date.now() % 2 ** 32);
 	t.log(`seed ${seed}`);
@@ -81,7 +81,7 @@ export async function brokenStreams(t: ExecutionContext, count: number): Promise
 	const swept = sweep(cookie);
 
 	const streamOf = (index: number): Stream => {
-		// Each stream has numbers of its own, so that one can be played again alone.
+		// Each stream has numbers of its own, so that it can be replayed alone.
 		if (index % 2 === 1) return randomStream(seededNumbers(seed + index), cookie);
 		const stride = Math.max(1, Math.floor(swept.count / (count / 2)));
 		return swept.stream((index / 2) * stride + (seed % stride));
@@ -112,7 +112,7 @@ export async function brokenStreams(t: ExecutionContext, count: number): Promise
 	t.false(hasEnded, `seed ${seed}: the server ended near stream ${index}`);
 	t.is((await call(server.url, 'GET', '/api/health')).statusCode, 200);
 	await until('no more files are open than before', async () => (await files()) <= filesBefore);
-	// A few are opened once and kept, such as a connection of the database or what watches folders.
+	// A few are opened once and kept, such as a connection of the database or a watch of a folder.
 	await until('no more of anything is open than before', async () => (await descriptors()).length <= before + 6);
 	t.log(
 		`${index} streams: ${[...statuses]

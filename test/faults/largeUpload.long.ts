@@ -13,7 +13,7 @@ import { startNginx } from '../nginx.js';
 import { ownAddress } from '../ownAddress.js';
 import { serveArgs, startServer } from '../serverProcess.js';
 
-/** More than fits into 31 bits, and into what a proxy keeps in memory. */
+/** More than fits into 31 bits, and into the buffers of a proxy. */
 const bytes = 3 * 1024 ** 3;
 
 const upload = async (t: ExecutionContext, name: 'nginx' | 'caddy', port: number) => {
@@ -29,8 +29,8 @@ const upload = async (t: ExecutionContext, name: 'nginx' | 'caddy', port: number
 	} else {
 		const shipped = await readFile('config/proxies/Caddyfile', 'utf8');
 		const site = `http://${at} {\n\tbind ${ownAddress()}`;
-		const ours = shipped.replace('127.0.0.1:7420', host).replace('files.example.org {', site);
-		await startCaddy(t, at, ours.replace('{\n', '{\n\tadmin off\n'));
+		const adapted = shipped.replace('127.0.0.1:7420', host).replace('files.example.org {', site);
+		await startCaddy(t, at, adapted.replace('{\n', '{\n\tadmin off\n'));
 	}
 
 	const hash = createHash('sha256');
@@ -63,5 +63,5 @@ const upload = async (t: ExecutionContext, name: 'nginx' | 'caddy', port: number
 	await pipeline(createReadStream(arrived), found);
 	t.is(found.digest('hex'), hash.digest('hex'));
 };
-test.serial('3 GB pass through nginx as they are', upload, 'nginx', 7441);
-test.serial('3 GB pass through Caddy as they are', upload, 'caddy', 7442);
+test.serial('an upload of 3 GB arrives unchanged through nginx', upload, 'nginx', 7441);
+test.serial('an upload of 3 GB arrives unchanged through Caddy', upload, 'caddy', 7442);

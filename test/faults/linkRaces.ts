@@ -5,7 +5,7 @@ import type { ExecutionContext } from 'ava';
 import type { JobPair } from '../jobServers.js';
 import type { ServerProcess } from '../serverProcess.js';
 
-/** Renames a folder by one process while another one moves a file in it that has a link: the link leads to the file at both. */
+/** Renames a folder at one process while another one moves a file in it that has a link: the link leads to the file at both. */
 export async function renameAgainstMoveInside(
 	t: ExecutionContext,
 	races: number,
@@ -29,7 +29,7 @@ export async function renameAgainstMoveInside(
 		const made = await call(one, 'generateTempLink', { filePath: `${folder}/inner/file.txt`, expiration: '1h' });
 		const { token } = (await made.json()) as { token: string };
 		const [renamed, inside] = await Promise.all([
-			// A rename has less to do and would nearly always win.
+			// A rename is faster and would nearly always win.
 			wait((race % 4) * 10).then(() =>
 				call(one, 'renameItem', { oldPath: folder, newName: `renamed ${race}`, type: 'private' }),
 			),
@@ -44,6 +44,6 @@ export async function renameAgainstMoveInside(
 			if (answer.status !== 200 || text !== folder) lost.push(`${race}: ${answer.status}`);
 		}
 	}
-	t.log(`${lost.length} links lost in ${races} races; ${moved.inTime} moves came in time, ${moved.tooLate} too late`);
+	t.log(`${lost.length} links lost in ${races} races; ${moved.inTime} moves were in time, ${moved.tooLate} too late`);
 	t.deepEqual(lost, []);
 }

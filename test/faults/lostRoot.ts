@@ -8,12 +8,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
 import { serveArgs, startServer } from '../serverProcess.js';
-import { type Door, newJob, Refusal, sendOn, temporaryFolder } from './uploading.js';
+import { type Client, newJob, Refusal, sendOn, temporaryFolder } from './uploading.js';
 
 const run = promisify(execFile);
-/** A call on a disk that is away is refused within this time, whatever else the server has to do. */
+/** A call on a missing disk is refused within this time, under any load. */
 const longestRefusalMs = 10_000;
-/** Each lane does so much in each phase. */
+/** The calls of each lane in each phase. */
 const callsInPhase = 6;
 
 type Phase = 'whole' | 'leaving' | 'away' | 'read-only';
@@ -27,14 +27,14 @@ interface Answer {
 
 /**
  * Two homes on two disks, each with uploads, listings, downloads and archives under way, again and again. One disk is taken out of the mount tree, and later made
- * read-only: the other home notices nothing, calls on the lost one are refused, and nothing is lost that was acknowledged. Needs root.
+ * read-only: the other home is not affected, calls on the lost one are refused, and no acknowledged file is lost. Needs root.
  */
 export async function lostRoot(t: ExecutionContext, rounds: number): Promise<void> {
 	const dataDir = await temporaryFolder(t);
 	const [store, far] = [path.join(dataDir, 'store'), path.join(dataDir, 'far')];
 	for (const folder of [store, far, path.join(dataDir, 'files')]) await mkdir(folder);
 	await mountDisk(t, path.join(dataDir, 'files'));
-	// Mounted at another place too, so that it holds its files while it is away.
+	// Mounted at another place too, so that it keeps its files while it is detached.
 	await mountDisk(t, store);
 	const attach = () => run('mount', ['--bind', store, far]);
 	const detach = () => run('umount', ['-l', far]);
@@ -47,24 +47,24 @@ export async function lostRoot(t: ExecutionContext, rounds: number): Promise<voi
 	await command(dataDir, ['root', 'add', 'far', path.join(far, 'stowage')]);
 	await command(dataDir, ['user', 'add', 'bob', '--root', 'far'], 'correct horse\n');
 	const cookies = { ada: await server.register('ada'), bob: await signIn(server.url, 'bob') };
-	const door = (user: 'ada' | 'bob'): Door => ({ url: server.url, cookie: cookies[user] });
+	const client = (user: 'ada' | 'bob'): Client => ({ url: server.url, cookie: cookies[user] });
 	for (const user of ['ada', 'bob'] as const)
-		await postForm(door(user), '/api/upload/public', `${user}.txt`, 'for all');
+		await postForm(client(user), '/api/upload/public', `${user}.txt`, 'for all');
 
 	let phase: Phase = 'whole';
 	let isOver = false;
 	const answers: Answer[] = [];
-	/** SHA-256 of what was acknowledged, by user and name. */
+	/** SHA-256 of the acknowledged files, by user and name. */
 	const acknowledged = { ada: new Map<string, string>(), bob: new Map<string, string>() };
 	const lanes = (['ada', 'bob'] as const).flatMap((user) =>
-		Object.entries(calls(door(user), acknowledged[user], user === 'ada')).map(async ([call, once]) => {
+		Object.entries(calls(client(user), acknowledged[user], user === 'ada')).map(async ([call, once]) => {
 			for (let n = 0; !isOver; n++) {
 				const [began, before] = [performance.now(), phase];
 				const status = await once(n);
-				// Of a call during which the disk went or came nothing is known.
+				// The answer of a call during which the disk was detached or attached is arbitrary.
 				const during = before === phase ? phase : 'leaving';
 				answers.push({ user, call, phase: during, status, ms: performance.now() - began });
-				// Bounds how much lies on the disks, which are memory.
+				// Bounds the bytes on the disks, which are in memory.
 				await wait(30);
 			}
 		}),
@@ -106,7 +106,7 @@ export async function lostRoot(t: ExecutionContext, rounds: number): Promise<voi
 	};
 	const assertWhole = async () => {
 		for (let until = performance.now() + 60_000; (await ready()).code !== 200; await wait(100)) {
-			if (performance.now() > until) throw new Error(`It did not come back: ${JSON.stringify(await ready())}`);
+			if (performance.now() > until) throw new Error(`The root did not recover: ${JSON.stringify(await ready())}`);
 		}
 		t.is((await publicListing()).missing, undefined);
 		for (const [name, hash] of [...acknowledged.bob]) {
@@ -130,7 +130,7 @@ export async function lostRoot(t: ExecutionContext, rounds: number): Promise<voi
 
 		await work('whole');
 		phase = 'leaving';
-		// Refused as long as somebody writes.
+		// Refused as long as a file is written.
 		while (!(await remount(far, 'ro'))) await wait(5);
 		await work('read-only');
 		await assertFaulty('read-only');
@@ -146,7 +146,7 @@ export async function lostRoot(t: ExecutionContext, rounds: number): Promise<voi
 	t.deepEqual(
 		answers.filter(({ user, status }) => user === 'ada' && status !== 200),
 		[],
-		'the other disk notices nothing',
+		'the home on the other disk is not affected',
 	);
 	t.deepEqual(
 		of('bob', 'whole').filter(({ status }) => status !== 200),
@@ -156,39 +156,39 @@ export async function lostRoot(t: ExecutionContext, rounds: number): Promise<voi
 		of('bob', 'away').filter(({ status, ms }) => status !== 503 || ms > longestRefusalMs),
 		[],
 	);
-	const written = of('bob', 'read-only').filter(({ call }) => call === 'form' || call === 'pieces');
+	const written = of('bob', 'read-only').filter(({ call }) => call === 'form' || call === 'chunks');
 	t.deepEqual(
 		written.filter(({ status, ms }) => status !== 503 || ms > longestRefusalMs),
 		[],
 	);
 	const slowest = Math.max(...of('bob', 'away').map(({ ms }) => ms));
 	t.log(
-		`${of('ada', 'whole', 'leaving', 'away', 'read-only').length} calls of the one that stays, none refused; ${of('bob', 'away').length} of the other one refused, the slowest after ${Math.round(slowest)} ms; ${acknowledged.bob.size + acknowledged.ada.size} files whole`,
+		`${of('ada', 'whole', 'leaving', 'away', 'read-only').length} calls on the other disk, none refused; ${of('bob', 'away').length} on the lost disk refused, the slowest after ${Math.round(slowest)} ms; ${acknowledged.bob.size + acknowledged.ada.size} files whole`,
 	);
 }
 
-/** What one user does, each with the status of its answer. */
+/** The calls of one user, each resolving to the status of its answer. */
 function calls(
-	door: Door,
+	client: Client,
 	files: Map<string, string>,
 	isStaying: boolean,
 ): Record<string, (n: number) => Promise<number>> {
 	const get = async (address: string, use: (answer: Response) => Promise<void>) => {
-		const answer = await fetch(`${door.url}${address}`, { headers: { cookie: door.cookie } });
+		const answer = await fetch(`${client.url}${address}`, { headers: { cookie: client.cookie } });
 		if (answer.ok) await use(answer);
 		else await answer.text();
 		return answer.status;
 	};
-	const upload = async (name: string, size: number, way: 'form' | 'pieces') => {
+	const upload = async (name: string, size: number, way: 'form' | 'chunks') => {
 		const job = newJob(name, size, way);
-		const status = await sendOn(door, job).then(() => 200, statusOf);
+		const status = await sendOn(client, job).then(() => 200, statusOf);
 		if (status === 200) files.set(name, sha256(job.bytes));
 		return status;
 	};
 	return {
 		form: (n) => upload(`form ${n}`, 20_000, 'form'),
-		pieces: (n) => upload(`pieces ${n}`, 150_000, 'pieces'),
-		// Shows all users' public files; what is missing in it while the other disk is away is nobody's failure.
+		chunks: (n) => upload(`chunks ${n}`, 150_000, 'chunks'),
+		// Lists all users' public files; it may lack those of the missing disk without being a failure.
 		...(isStaying
 			? {
 					'public listing': () => get('/api/browse?type=public', readJson),
@@ -200,14 +200,13 @@ function calls(
 			const [name = 'Public/none', hash] = [...files][n % Math.max(files.size, 1)] ?? [];
 			if (hash === undefined) return get('/api/browse?type=private', readJson);
 			return get(`/api/download/${encodeURIComponent(name)}?type=private`, async (answer) => {
-				if (sha256(new Uint8Array(await answer.arrayBuffer())) !== hash)
-					throw new Error(`${name} came as something else.`);
+				if (sha256(new Uint8Array(await answer.arrayBuffer())) !== hash) throw new Error(`${name} has other bytes.`);
 			});
 		},
 		archive: async () => {
-			const answer = await fetch(`${door.url}/api/downloadZip`, {
+			const answer = await fetch(`${client.url}/api/downloadZip`, {
 				method: 'POST',
-				headers: { cookie: door.cookie, 'content-type': 'application/json' },
+				headers: { cookie: client.cookie, 'content-type': 'application/json' },
 				body: JSON.stringify({ files: [{ path: 'Public' }], type: 'private', directory: '' }),
 			});
 			await answer.arrayBuffer();
@@ -241,7 +240,7 @@ function sha256(bytes: Uint8Array): string {
 	return createHash('sha256').update(bytes).digest('hex');
 }
 
-async function postForm({ url, cookie }: Door, address: string, name: string, content: string): Promise<void> {
+async function postForm({ url, cookie }: Client, address: string, name: string, content: string): Promise<void> {
 	const form = new FormData();
 	form.set('file', new Blob([content]), name);
 	const answer = await fetch(`${url}${address}`, { method: 'POST', body: form, headers: { cookie } });
@@ -258,7 +257,7 @@ async function signIn(url: string, username: string): Promise<string> {
 	return (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
 }
 
-/** Runs a command beside the server; resolves to what it writes. */
+/** Runs a command beside the server; resolves to its output. */
 export async function command(dataDir: string, words: readonly string[], input = '', expected = 0): Promise<string> {
 	const args = ['cli/bin/stowage.js', ...words, '--data-dir', dataDir, '--log-level', 'error'];
 	const child = spawn(process.execPath, args, {
@@ -266,7 +265,7 @@ export async function command(dataDir: string, words: readonly string[], input =
 		env: { ...process.env, NODE_OPTIONS: '' },
 	});
 	child.stdin.end(input);
-	const [said, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
-	if (code !== expected) throw new Error(`${words.join(' ')} ended with ${code}: ${said}`);
-	return said;
+	const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+	if (code !== expected) throw new Error(`${words.join(' ')} ended with ${code}: ${output}`);
+	return output;
 }

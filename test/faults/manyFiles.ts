@@ -22,7 +22,7 @@ export async function plantMany(folder: string, count: number): Promise<void> {
 	for (const inner of await readdir(folder)) await utimes(path.join(folder, inner), longAgo, longAgo);
 }
 
-/** What is wrong with a folder of so many planted files; nothing if it is whole and all times are kept. */
+/** The faults of a folder of `count` planted files; none if all files and times are right. */
 export async function faultsIn(folder: string, count: number): Promise<string[]> {
 	const faults: string[] = [];
 	for (let n = 0; n < count; n++) {
@@ -61,7 +61,7 @@ export async function dataFolder(t: ExecutionContext): Promise<string> {
 /** Copies a folder of many small files: all arrive with their times, and the server's memory does not grow with their number. */
 export async function copyMany(t: ExecutionContext, count: number): Promise<void> {
 	const folder = await dataFolder(t);
-	// Without much room for what is soon garbage, or most of what is measured is how late that is collected.
+	// A small young generation, or most of the measured memory would be garbage that is not collected yet.
 	const env = { NODE_OPTIONS: '--max-semi-space-size=2' };
 	const server = await startServer(t, { args: serveArgs(folder), env });
 	const cookie = await server.register('ada');
@@ -80,7 +80,7 @@ export async function copyMany(t: ExecutionContext, count: number): Promise<void
 	t.true(grown < 64, `${Math.round(grown)} MB more`);
 }
 
-/** Kills the server in the middle of a copy: the source is as it was, there is no copy, and the next start tidies up. */
+/** Kills the server in the middle of a copy: the source is unchanged, there is no copy, and the next start cleans up. */
 export async function killWhileCopying(t: ExecutionContext, count: number): Promise<void> {
 	const folder = await dataFolder(t);
 	const root = path.join(folder, 'files');
@@ -101,7 +101,7 @@ export async function killWhileCopying(t: ExecutionContext, count: number): Prom
 	t.deepEqual((await readdir(home)).sort(), ['Public', 'many']);
 	t.deepEqual(await faultsIn(path.join(home, 'many'), count), []);
 	const copied = (await readdir(staging, { recursive: true })).length;
-	t.true(copied > count / 4 && copied < count, `it was in the middle: ${copied}`);
+	t.true(copied > count / 4 && copied < count, `killed in the middle of the copy: ${copied}`);
 
 	const again = await startServer(t, { args: serveArgs(folder) });
 	while ((await readdir(staging)).length > 0) await wait(50);

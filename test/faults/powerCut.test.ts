@@ -2,10 +2,10 @@ import test from 'ava';
 import { cutPowerAtEachAnswer, everyChange } from './powerCut.js';
 import { cutPowerWhileReplacing } from './replacePowerCut.js';
 
-test('a power cut at the moment of an answer takes nothing of it back', async (t) => {
+test('each kind of change survives a power cut at the moment of its answer', async (t) => {
 	await cutPowerAtEachAnswer(t, everyChange);
 });
 
-test('a power cut while a file takes the place of another one leaves the old one or the new one, whole', async (t) => {
+test('a power cut while a file replaces another one leaves the old or the new one complete', async (t) => {
 	await cutPowerWhileReplacing(t);
 });

@@ -9,14 +9,14 @@ import { mountSmallDisk } from './smallDisk.js';
 
 const users = ['ann', 'bob'];
 
-/** Makes calls on a disk that writes late, cuts its power at each answer, and looks whether all that was answered is there. */
+/** Makes calls on a disk that writes late, cuts its power at each answer, and checks that all answered changes are on the disk. */
 export async function cutPowerAtEachAnswer(
 	t: ExecutionContext,
 	calls: (model: FileModel) => Iterable<Call>,
 ): Promise<void> {
 	const disk = await mountSmallDisk(t, 192);
 	if (disk === undefined) {
-		// The order of the system's calls is then all that can be looked at, and the storage's own tests do.
+		// Without a disk only the order of the system calls can be checked, which the tests of the storage do.
 		t.pass('no disk to cut off');
 		return;
 	}
@@ -51,7 +51,7 @@ export async function cutPowerAtEachAnswer(
 		}
 		await again.stop();
 	});
-	// Were this there, the disk would have written by itself, and all of the above would prove nothing.
+	// If this file were found, the disk would have written it without a sync, and the checks above would prove nothing.
 	await writeFile(path.join(disk.folder, 'never synced'), 'lost');
 	t.false((await disk.afterPowerCut((folder) => readdir(folder))).includes('never synced'));
 }

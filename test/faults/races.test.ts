@@ -1,8 +1,16 @@
 import test from 'ava';
 import { copyAgainstDelete, deleteAgainstMove, intoEachOther, oneName, twoChanges } from './races.js';
 
-test('of a delete and a move of one folder one succeeds, and it is whole or gone', deleteAgainstMove, 50);
-test('of two changes of one thing one succeeds, and the other is refused as not there', twoChanges, 30);
-test('two folders that are moved into each other are whole, and no move is refused for a name', intoEachOther, 60);
-test('of two who want one name one gets it, and the other keeps what they had', oneName, 15);
-test('a copy of a folder that is deleted meanwhile is whole, or there is none', copyAgainstDelete, 6, 600);
+test(
+	'either a delete or a concurrent move of a folder succeeds, and the folder is complete or deleted',
+	deleteAgainstMove,
+	50,
+);
+test('one of two concurrent changes of a folder succeeds, and the other one gets 404', twoChanges, 30);
+test(
+	'two folders that are moved into each other keep all their files, and no move is refused as a taken name',
+	intoEachOther,
+	60,
+);
+test('one of two concurrent requests for a name gets it, and the other one gets 409 and loses nothing', oneName, 15);
+test('a copy of a folder that is deleted meanwhile is complete, or is refused', copyAgainstDelete, 6, 600);

@@ -8,7 +8,7 @@ import { type ServerProcess, serveArgs, startServer } from '../serverProcess.js'
 
 type Caller = (method: 'POST' | 'DELETE', address: string, body: object) => Promise<number>;
 
-interface RacingGround {
+interface Racer {
 	call: Caller;
 	/** The user's home on the disk. */
 	home: string;
@@ -23,8 +23,8 @@ async function start() {
 	return { folder, server: await startServer(shared, { args: serveArgs(folder) }) };
 }
 
-/** A user of the server of all races, with two clients' worth of connections. */
-async function racingGround(username: string): Promise<RacingGround> {
+/** A user of the server that all races share. */
+async function newRacer(username: string): Promise<Racer> {
 	started ??= start();
 	const { folder, server } = await started;
 	const cookie = await server.register(username);
@@ -49,7 +49,7 @@ async function plantFolder(folder: string): Promise<void> {
 	for (const name of inFolder) await writeFile(path.join(folder, name), name);
 }
 
-/** The files below a folder; undefined if it is not there. */
+/** The files below a folder; undefined if it does not exist. */
 async function filesIn(folder: string): Promise<string[] | undefined> {
 	try {
 		const entries = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -65,9 +65,9 @@ async function filesIn(folder: string): Promise<string[] | undefined> {
 
 const whole = [...inFolder].sort();
 
-/** Deletes a folder and moves it at the same time: one of them succeeds, and it is whole or gone. */
+/** Deletes a folder and moves it at the same time: one of them succeeds, and the folder is complete or deleted. */
 export async function deleteAgainstMove(t: ExecutionContext, races: number): Promise<void> {
-	const { call, home } = await racingGround('deleteAgainstMove');
+	const { call, home } = await newRacer('deleteAgainstMove');
 	await mkdir(path.join(home, 'target'));
 	const won = { move: 0, remove: 0 };
 	for (let race = 0; race < races; race++) {
@@ -75,7 +75,7 @@ export async function deleteAgainstMove(t: ExecutionContext, races: number): Pro
 		await plantFolder(path.join(home, name));
 		const [moved, removed] = await Promise.all([
 			call('POST', 'moveItem', { fromPath: name, toPath: `target/${name}`, type: 'private' }),
-			// A delete has less to do and would nearly always win.
+			// A delete is faster and would nearly always win.
 			wait(race % 8).then(() => call('DELETE', 'deleteItem', { filePath: name, type: 'private' })),
 		]);
 		t.deepEqual([moved, removed].toSorted(), [200, 404], name);
@@ -86,9 +86,9 @@ export async function deleteAgainstMove(t: ExecutionContext, races: number): Pro
 	t.log(`${won.move} moves and ${won.remove} deletes won`);
 }
 
-/** Two clients rename or move the same thing: one success and one clear refusal, and it is there once. */
+/** Two clients rename or move the same folder: one succeeds, the other one is refused, and the folder exists once. */
 export async function twoChanges(t: ExecutionContext, races: number): Promise<void> {
-	const { call, home } = await racingGround('twoChanges');
+	const { call, home } = await newRacer('twoChanges');
 	await mkdir(path.join(home, 'left'));
 	await mkdir(path.join(home, 'right'));
 	for (let race = 0; race < races; race++) {
@@ -113,9 +113,9 @@ export async function twoChanges(t: ExecutionContext, races: number): Promise<vo
 	}
 }
 
-/** Two clients move two folders into each other: each is moved or refused for what it is, never as a taken name, and nothing is lost. */
+/** Two clients move two folders into each other: each is moved or refused for the actual reason, never as a taken name, and nothing is lost. */
 export async function intoEachOther(t: ExecutionContext, races: number): Promise<void> {
-	const { call, home } = await racingGround('intoEachOther');
+	const { call, home } = await newRacer('intoEachOther');
 	const outcomes = new Map<string, number>();
 	for (let race = 0; race < races; race++) {
 		const [a, b] = [`a ${race}`, `b ${race}`];
@@ -123,7 +123,7 @@ export async function intoEachOther(t: ExecutionContext, races: number): Promise
 		const move = (fromPath: string, to: string) =>
 			call('POST', 'moveItem', { fromPath, toPath: `${to}/${fromPath}`, type: 'private' });
 		const statuses = await Promise.all([move(a, b), move(b, a)]);
-		// Where the first has left, the second makes a new folder of that name, as a move into a folder that is not there does.
+		// If the first folder has moved, the second move creates a new folder of its name, like any move into a missing folder.
 		for (const status of statuses) t.true(status === 200 || status === 400, `${statuses}`);
 		t.true(statuses.includes(200), `${statuses}`);
 		const outcome = statuses.toSorted().join(' and ');
@@ -134,9 +134,9 @@ export async function intoEachOther(t: ExecutionContext, races: number): Promise
 	t.log([...outcomes].map(([outcome, count]) => `${count} × ${outcome}`).join(', '));
 }
 
-/** Two clients want one name for two things: one gets it, and the other is told so and has lost nothing. */
+/** Two clients request one name for two entries: one gets it, and the other one is refused and has lost nothing. */
 export async function oneName(t: ExecutionContext, races: number): Promise<void> {
-	const { call, home } = await racingGround('oneName');
+	const { call, home } = await newRacer('oneName');
 	for (let race = 0; race < races; race++) {
 		for (const side of ['a', 'b']) await writeFile(path.join(home, `${race} ${side}`), side);
 		const rename = (oldPath: string) => call('POST', 'renameItem', { oldPath, newName: `${race}`, type: 'private' });
@@ -147,9 +147,9 @@ export async function oneName(t: ExecutionContext, races: number): Promise<void>
 	}
 }
 
-/** Copies a folder while it is deleted: the copy is whole, or there is none and the caller knows. */
+/** Copies a folder while it is deleted: the copy is complete, or there is none and the call is refused. */
 export async function copyAgainstDelete(t: ExecutionContext, races: number, files: number): Promise<void> {
-	const { call, home } = await racingGround('copyAgainstDelete');
+	const { call, home } = await newRacer('copyAgainstDelete');
 	const outcomes = { copied: 0, refused: 0 };
 	for (let race = 0; race < races; race++) {
 		const folder = path.join(home, `above ${race}/folder`);
@@ -160,7 +160,7 @@ export async function copyAgainstDelete(t: ExecutionContext, races: number, file
 			toPath: `copy ${race}`,
 			type: 'private',
 		});
-		// The folder itself, or the one above it, which takes it along.
+		// The folder itself, or the one above it.
 		const filePath = race % 2 === 0 ? `above ${race}` : `above ${race}/folder`;
 		await wait((race * 97) % 500);
 		const removed = await call('DELETE', 'deleteItem', { filePath, type: 'private' });

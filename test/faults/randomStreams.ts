@@ -1,16 +1,16 @@
 import * as contract from '@stowage/contract';
 
-/** What is written on one connection, and how it ends. */
+/** The bytes that are written on one connection, and how it ends. */
 export interface Stream {
 	/** Each is written by itself, so that the server reads them one by one. */
 	packets: readonly Buffer[];
-	/** `reset` and `end` come right behind the last packet; `wait` reads until the server has answered or closed. */
+	/** `reset` and `end` follow the last packet at once; `wait` reads until the server has answered or closed. */
 	ending: 'reset' | 'end' | 'wait';
-	/** Whether anything is read meanwhile. */
+	/** Whether the answers are read meanwhile. */
 	isRead: boolean;
 }
 
-/** Without those of plugins that the server runs without: 503 is what the contract has for them. */
+/** Without the endpoints of plugins that the server does not load: the contract has 503 for them. */
 const absent = new Set(contract.optionalEndpoints.map(({ endpoint }) => endpoint));
 const endpoints = Object.values(contract).filter(
 	(value): value is contract.AnyEndpoint =>
@@ -111,7 +111,7 @@ function chunked(next: Next, body: string): string {
 	return `${text}0\r\n${next() < 0.1 ? 'Trailer: x\r\n' : ''}\r\n`;
 }
 
-/** Headers that say how long the body is, and the body, which is sometimes another. */
+/** Headers with the length of the body, and the body, which sometimes differs. */
 function framed(next: Next, framing: (typeof framings)[number], body: string): [header: string, body: string] {
 	const length = (bytes: number | string) => `Content-Length: ${bytes}\r\n`;
 	const coding = 'Transfer-Encoding: chunked\r\n';
@@ -200,7 +200,7 @@ export function randomStream(next: Next, cookie: string): Stream {
 	};
 }
 
-/** Streams that are cut at each of their bytes: once into two packets, once for good. */
+/** Streams that are cut at each of their bytes: once into two packets, once at the end. */
 function sweptTexts(cookie: string): string[] {
 	const head = (line: string, headers: string) => `${line} HTTP/1.1\r\nHost: x\r\nCookie: ${cookie}\r\n${headers}\r\n`;
 	const json = '{"directory":"","folderName":"b","type":"private"}';

@@ -9,7 +9,7 @@ import { mountSmallDisk } from './smallDisk.js';
 const [home, file, source] = [parsePath('home'), parsePath('home/a'), parsePath('home/b')];
 const [oldText, newText] = ['the old file '.repeat(3000), 'the new one '.repeat(5000)];
 
-/** Cuts the power before and after each change of names while a file takes the place of another one, and once it was told: the old or the new one is there, whole, and from then on the new one. */
+/** Cuts the power before and after each change of names while a file replaces another one, and once the call has returned: before that the old or the new file is complete, from then on the new one. */
 export async function cutPowerWhileReplacing(t: ExecutionContext): Promise<void> {
 	const disk = await mountSmallDisk(t, 32);
 	const calls = await loadSystemCalls();
@@ -24,7 +24,7 @@ export async function cutPowerWhileReplacing(t: ExecutionContext): Promise<void>
 		if (!isArmed) return;
 		await disk.afterPowerCut(async (folder) => {
 			const again = await localStorageDriver(path.join(folder, 'files')).open(storage.rootId);
-			found.push(await lying(again));
+			found.push(await namedTexts(again));
 			await again.close();
 		});
 	};
@@ -49,7 +49,7 @@ export async function cutPowerWhileReplacing(t: ExecutionContext): Promise<void>
 		const staged = await storage.stage();
 		await staged.append(bytes(newText), 0);
 		if (way !== 'commit') await staged.commit(source);
-		// Finds out whether the disk can, which is no part of it.
+		// Checks beforehand whether the disk can, which is no part of the test.
 		t.true(hasReplace(storage) && (await storage.canReplace(file)));
 		isArmed = true;
 		if (way === 'commit') await staged.commit(file, { onConflict: { replace: version } });
@@ -58,15 +58,15 @@ export async function cutPowerWhileReplacing(t: ExecutionContext): Promise<void>
 		for (const each of found.splice(0))
 			t.regex(each, way === 'commit' ? /^(old|new)$/ : /^(old and new|new|new and new)$/);
 		await cut();
-		t.is(found.pop(), way === 'copy' ? 'new and new' : 'new', `${way}, once it was told`);
+		t.is(found.pop(), way === 'copy' ? 'new and new' : 'new', `${way}, once the call has returned`);
 		isArmed = false;
 		for (const each of way === 'copy' ? [file, source] : [file]) await storage.remove(each);
 	}
 	await storage.close();
 }
 
-/** What lies under the name, and in the place of the one that is moved or copied there. */
-async function lying(storage: StorageProvider): Promise<string> {
+/** The texts under the name, and under that of the file that is moved or copied to it. */
+async function namedTexts(storage: StorageProvider): Promise<string> {
 	const texts: string[] = [];
 	for await (const rows of storage.list(home)) {
 		for (const { name } of rows.sort((one, other) => (one.name < other.name ? -1 : 1))) {

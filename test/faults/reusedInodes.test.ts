@@ -4,7 +4,7 @@ import test from 'ava';
 import { serveArgs, startServer } from '../serverProcess.js';
 import { mountSmallDisk } from './smallDisk.js';
 
-test('a temporary link never gives away the file that got the number of its own, where nothing is known of their birth', async (t) => {
+test('a temporary link does not serve a new file with the inode number of its deleted one, on a disk without times of birth', async (t) => {
 	const disk = await mountSmallDisk(t, 64, ['-I', '128']);
 	if (disk === undefined) {
 		t.pass();

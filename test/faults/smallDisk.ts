@@ -7,15 +7,15 @@ import type { ExecutionContext } from 'ava';
 
 const run = promisify(execFile);
 
-/** A disk of its own that writes to itself as late as it may, so that nothing is safe by chance. */
+/** A disk image that is written as late as possible, so that nothing is durable by chance. */
 export interface SmallDisk {
 	/** Where it is mounted. */
 	folder: string;
-	/** Mounts the disk as it would be found if the power failed now, and gives `look` the place. */
-	afterPowerCut<T>(look: (folder: string) => Promise<T>): Promise<T>;
+	/** Mounts the disk as it would be found if the power failed now, and calls `read` with its folder. */
+	afterPowerCut<T>(read: (folder: string) => Promise<T>): Promise<T>;
 }
 
-/** Ten minutes: only what is asked for is written before. */
+/** Ten minutes: only synced data is written before. */
 const lateWrites = 'loop,commit=600,noatime';
 
 /** Undefined where no disk image can be mounted: not root, not Linux, or no loop devices. */
@@ -42,14 +42,14 @@ export async function mountSmallDisk(
 	let cuts = 0;
 	return {
 		folder,
-		async afterPowerCut(look) {
+		async afterPowerCut(read) {
 			const copy = path.join(place, `cut-${++cuts}`);
 			const found = `${copy}-mounted`;
 			await run('cp', ['--sparse=always', image, copy]);
 			await mkdir(found);
 			await run('mount', ['-o', 'loop', copy, found]);
 			try {
-				return await look(found);
+				return await read(found);
 			} finally {
 				await run('umount', [found]);
 				await rm(copy);

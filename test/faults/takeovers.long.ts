@@ -12,7 +12,7 @@ import {
 const rounds = 3;
 const mostMs = 5000;
 
-/** How long it takes from the first request at the other process until that writes, on a machine that has nothing else to do. */
+/** Measures the time from the first request at the other process until it writes, on an idle machine. */
 async function measure(t: ExecutionContext, database?: string): Promise<void> {
 	const pair = await serverPair(t, { database, more: ['--uploads-anonymous-unfinished', '2'] });
 	await beginTooMany(t, pair, 2);
@@ -30,9 +30,9 @@ async function measure(t: ExecutionContext, database?: string): Promise<void> {
 	}
 }
 
-test.serial('an upload is taken over within five seconds: SQLite', (t) => measure(t));
+test.serial('an upload is taken over by another process within five seconds, on SQLite', (t) => measure(t));
 
-test.serial('an upload is taken over within five seconds: MariaDB', async (t) => {
+test.serial('an upload is taken over by another process within five seconds, on MariaDB', async (t) => {
 	const mariadb = await startMariadb();
 	t.teardown(mariadb.close);
 	await measure(t, await mariadb.createDatabase());

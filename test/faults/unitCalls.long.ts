@@ -8,7 +8,7 @@ import { sandboxText, unitText } from '../../cli/src/service/unit.js';
 import { checkServing } from '../packages/checkServing.js';
 import { serveArgs, startServer } from '../serverProcess.js';
 
-/** V8 and SQLite ask for these and go on without. */
+/** V8 and SQLite try these and continue without them. */
 const optional = ['fchown', 'pkey_alloc'];
 
 /** The system calls in one of systemd's sets, and those in the sets that it names. */
@@ -19,7 +19,7 @@ async function callsIn(set: string): Promise<string[]> {
 	return (await Promise.all(words.map((word) => (word.startsWith('@') ? callsIn(word) : [word])))).flat();
 }
 
-/** What the filters of a unit leave, in their order. */
+/** The system calls that the filters of a unit allow, applied in order. */
 async function allowedBy(unit: string): Promise<Set<string>> {
 	const allowed = new Set(await callsIn('@default'));
 	for (const [, minus, sets = ''] of unit.matchAll(/^SystemCallFilter=(~?)(.*)$/gm)) {
@@ -33,7 +33,7 @@ async function allowedBy(unit: string): Promise<Set<string>> {
 	return allowed;
 }
 
-test('the unit allows every system call that serving, uploading and drawing take', async (t) => {
+test('the unit allows every system call that serving, uploading and rendering thumbnails make', async (t) => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-calls-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const trace = path.join(folder, 'trace');

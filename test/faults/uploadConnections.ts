@@ -5,9 +5,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { fileTeardown } from '../fileTeardown.js';
 import type { ServerProcess, Teardown } from '../serverProcess.js';
-import { type Door, type Job, newJob, Refusal, sendOn, startFailingServer, temporaryFolder } from './uploading.js';
+import { type Client, type Job, newJob, Refusal, sendOn, startFailingServer, temporaryFolder } from './uploading.js';
 
-const ways = ['form', 'pieces', 'checked pieces'] as const;
+const ways = ['form', 'chunks', 'checked chunks'] as const;
 
 interface Site {
 	server: ServerProcess;
@@ -22,20 +22,20 @@ async function startSite(t: Teardown, clock?: string): Promise<Site> {
 const shared = fileTeardown();
 let site: Promise<Site> | undefined;
 
-/** A user of a server whose clock goes as it should. */
-function sharedGround(username: string) {
+/** A user of a server with a correct clock. */
+function sharedUser(username: string) {
 	site ??= startSite(shared);
-	return uploadingGround(site, username);
+	return newUser(site, username);
 }
 
-async function uploadingGround(at: Promise<Site>, username: string) {
+async function newUser(at: Promise<Site>, username: string) {
 	const { server, dataDir } = await at;
-	const door: Door = { url: server.url, cookie: await server.register(username) };
-	return { server, door, home: path.join(dataDir, 'files/users', username) };
+	const client: Client = { url: server.url, cookie: await server.register(username) };
+	return { server, client, home: path.join(dataDir, 'files/users', username) };
 }
 
-/** A line to the server that breaks after so many bytes have gone up; `Infinity` never. Half of the time the server is not told, as when a radio is switched off. */
-async function badLine(t: ExecutionContext, server: ServerProcess, bytesUntilCut: () => number) {
+/** A proxy that cuts each connection after so many uploaded bytes; `Infinity` never. Every second cut is not visible to the server, as when a radio is switched off. */
+async function cuttingProxy(t: ExecutionContext, server: ServerProcess, bytesUntilCut: () => number) {
 	const { hostname, port } = new URL(server.url);
 	const sockets = new Set<Socket>();
 	let cuts = 0;
@@ -69,12 +69,12 @@ async function badLine(t: ExecutionContext, server: ServerProcess, bytesUntilCut
 	return { url: `http://127.0.0.1:${(line.address() as AddressInfo).port}`, cuts: () => cuts };
 }
 
-/** Sends a job until it is done, as often as the line breaks or another connection is at work; resolves to how often it had to begin again. */
-async function sendUntilDone(door: Door, job: Job): Promise<number> {
-	// As often as it takes: what never comes to an end is ended with the run.
+/** Sends a job until it is done, as often as the connection breaks or another one is writing; resolves to the number of retries. */
+async function sendUntilDone(client: Client, job: Job): Promise<number> {
+	// Unbounded: an upload that never completes ends with the timeout of the run.
 	for (let tries = 0; ; tries++) {
 		try {
-			await sendOn(door, job);
+			await sendOn(client, job);
 			return tries;
 		} catch (error) {
 			const isPassing = error instanceof TypeError || (error instanceof Refusal && [409, 423].includes(error.status));
@@ -84,44 +84,44 @@ async function sendUntilDone(door: Door, job: Job): Promise<number> {
 	}
 }
 
-/** Cuts at random bytes, seen by the server or not: every upload ends whole and once. */
+/** Cuts at random bytes, visible to the server or not: every upload is stored complete and once. */
 export async function cutConnections(t: ExecutionContext, cuts: number): Promise<void> {
-	const { server, door, home } = await sharedGround('cut');
-	// Some pass a whole form of 300 kB, or it would never come through while there are cuts left.
-	const line = await badLine(t, server, () =>
+	const { server, client, home } = await sharedUser('cut');
+	// Some let a whole form of 300 kB pass, or none would arrive before the last cut.
+	const line = await cuttingProxy(t, server, () =>
 		line.cuts() < cuts ? 1 + Math.random() * 600_000 : Number.POSITIVE_INFINITY,
 	);
 	const jobs: Job[] = [];
 	do {
 		const batch = ways.map((way) => newJob(`${jobs.length} ${way}`, 300_000, way));
 		jobs.push(...batch);
-		await Promise.all(batch.map((job) => sendUntilDone({ ...door, url: line.url }, job)));
+		await Promise.all(batch.map((job) => sendUntilDone({ ...client, url: line.url }, job)));
 	} while (line.cuts() < cuts);
 	t.deepEqual((await readdir(home)).sort(), [...jobs.map(({ name }) => name), 'Public'].sort());
 	for (const { name, bytes } of jobs) t.true((await readFile(path.join(home, name))).equals(bytes), name);
 }
 
-/** The same file from two tabs at once, under one key: it comes to be once and whole. */
+/** The same file from two tabs at once, under one key: it is stored once and complete. */
 export async function twoTabs(t: ExecutionContext, times: number): Promise<void> {
-	const { door, home } = await sharedGround('tabs');
+	const { client, home } = await sharedUser('tabs');
 	for (let time = 0; time < times; time++) {
 		for (const way of ways) {
 			const job = newJob(`${time} ${way}`, 500_000, way);
-			await Promise.all([job, { ...job }].map((tab) => sendUntilDone(door, tab)));
+			await Promise.all([job, { ...job }].map((tab) => sendUntilDone(client, tab)));
 			t.true((await readFile(path.join(home, job.name))).equals(job.bytes), job.name);
 		}
 	}
 	t.is((await readdir(home)).length, 1 + times * ways.length);
 }
 
-/** The clock of the server jumps by days and back while files are on their way: the session may end, no upload does. */
+/** The clock of the server jumps by days and back during uploads: the session may end, no upload does. */
 export async function jumpingClock(t: ExecutionContext, times: number): Promise<void> {
 	const clock = path.join(await temporaryFolder(t), 'clock');
 	await writeFile(clock, '0');
-	const { door, home } = await uploadingGround(startSite(t, clock), 'ada');
+	const { client, home } = await newUser(startSite(t, clock), 'ada');
 	const dayMs = 24 * 60 * 60 * 1000;
 	for (let time = 0; time < times; time++) {
-		const job = newJob(`${time}.bin`, 1_000_000, 'pieces');
+		const job = newJob(`${time}.bin`, 1_000_000, 'chunks');
 		const jumping = (async () => {
 			for (const days of [40, -40, 365, 0]) {
 				await writeFile(clock, String(days * dayMs));
@@ -130,15 +130,15 @@ export async function jumpingClock(t: ExecutionContext, times: number): Promise<
 		})();
 		for (let tries = 0; !job.isDone && tries < 50; tries++) {
 			try {
-				await sendOn(door, job);
+				await sendOn(client, job);
 			} catch (error) {
 				if (!(error instanceof Refusal)) throw error;
 				t.is(error.status, 401, error.message);
-				door.cookie = await signIn(door.url);
+				client.cookie = await signIn(client.url);
 			}
 		}
 		await jumping;
-		t.true(job.isDone, `${job.name} came to an end`);
+		t.true(job.isDone, `${job.name} was completed`);
 		t.true((await readFile(path.join(home, job.name))).equals(job.bytes));
 	}
 	t.is((await readdir(home)).length, 1 + times);

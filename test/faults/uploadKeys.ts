@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 import type { JobPair } from '../jobServers.js';
 
-/** Sends each upload, a form or the beginning of a resumable one, to two processes at once under one key: both answer with the same one. */
+/** Sends each upload, a form or the beginning of a resumable one, to two processes at once under one key: both return the same one. */
 export async function oneKeyAtBoth(t: ExecutionContext, rounds: number, { site, one, two }: JobPair): Promise<void> {
 	const servers = [one, two];
 	const cookie = await one.register('keys');
@@ -15,12 +15,12 @@ export async function oneKeyAtBoth(t: ExecutionContext, rounds: number, { site, 
 	const names: string[] = [];
 	for (let round = 0; round < rounds; round++) {
 		const key = randomBytes(16).toString('hex');
-		// Of every second one the wished name is taken.
-		const wished = `file ${round - (round % 2)}.txt`;
+		// The requested name of every second one is taken.
+		const requestedName = `file ${round - (round % 2)}.txt`;
 		const answers = await atBoth((url) => {
 			const form = new FormData();
 			form.append('directory', '');
-			form.append('file', new Blob([`round ${round}`]), wished);
+			form.append('file', new Blob([`round ${round}`]), requestedName);
 			return fetch(`${url}/api/upload`, { method: 'POST', headers: { cookie, 'stowage-upload-key': key }, body: form });
 		});
 		for (const answer of answers) t.is(answer.status, 200, `${round}: ${await answer.clone().text()}`);

@@ -1,4 +1,4 @@
 import test from 'ava';
 import { killedWhileUploading } from './uploadKills.js';
 
-test('200 kills while files are uploaded by every way', killedWhileUploading, 200);
+test('a server killed 200 times loses no acknowledged upload and stores none twice', killedWhileUploading, 200);

@@ -2,13 +2,13 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
-import { type Door, type Job, newJob, sendOn, startFailingServer, temporaryFolder } from './uploading.js';
+import { type Client, type Job, newJob, sendOn, startFailingServer, temporaryFolder } from './uploading.js';
 
-const ways: readonly Job['way'][] = ['form', 'form', 'pieces', 'checked pieces'];
+const ways: readonly Job['way'][] = ['form', 'form', 'chunks', 'checked chunks'];
 
 /**
- * Uploads by every way while the server is killed again and again, every second time right after a file was published and before anybody was told. What broke
- * off is sent on to the next server. In the end each file is there once, whole, under its own name.
+ * Uploads in every way while the server is killed again and again, every second time right after a file was published and before its client gets an answer.
+ * Interrupted uploads continue at the next server. In the end each file exists once, complete, under its own name.
  */
 export async function killedWhileUploading(t: ExecutionContext, rounds: number): Promise<void> {
 	const dataDir = await temporaryFolder(t);
@@ -33,15 +33,15 @@ export async function killedWhileUploading(t: ExecutionContext, rounds: number):
 		if (!isLast) await server.stop('SIGKILL');
 		await assertWhole(t, home, jobs);
 	}
-	t.true(broken > rounds, `${broken} uploads were broken off`);
+	t.true(broken > rounds, `${broken} uploads were interrupted`);
 	const names = [...jobs.keys(), 'Public'].sort();
 	t.deepEqual((await readdir(home)).sort(), names);
-	t.log(`${jobs.size} files, ${broken} broken off`);
+	t.log(`${jobs.size} files, ${broken} interrupted`);
 }
 
-/** Sends what is unfinished, then so many new ones. Resolves to whether the server died under it. */
+/** Sends the unfinished files, then `most` new ones. Resolves to whether the server has ended meanwhile. */
 async function uploadUntilItDies(
-	door: Door,
+	client: Client,
 	jobs: Map<string, Job>,
 	unfinished: readonly Job[],
 	most: number,
@@ -49,15 +49,15 @@ async function uploadUntilItDies(
 	way: Job['way'],
 ): Promise<boolean> {
 	try {
-		for (const job of unfinished) await sendOn(door, job);
+		for (const job of unfinished) await sendOn(client, job);
 		for (let n = 0; n < most; n++) {
 			const job = newJob(`${lane}-${jobs.size}.bin`, way === 'form' ? 30_000 : 200_000, way);
 			jobs.set(job.name, job);
-			await sendOn(door, job);
+			await sendOn(client, job);
 		}
 		return false;
 	} catch (error) {
-		// How fetch says that nobody answers.
+		// The error of fetch if the server does not answer.
 		if (error instanceof TypeError) return true;
 		throw error;
 	}
@@ -67,7 +67,7 @@ async function assertWhole(t: ExecutionContext, home: string, jobs: ReadonlyMap<
 	const names = await readdir(home);
 	for (const name of names) {
 		if (name === 'Public') continue;
-		t.true(jobs.get(name)?.bytes.equals(await readFile(path.join(home, name))), `${name} is what was sent`);
+		t.true(jobs.get(name)?.bytes.equals(await readFile(path.join(home, name))), `${name} has the bytes that were sent`);
 	}
 	for (const { name, isDone } of jobs.values()) if (isDone) t.true(names.includes(name), `${name} was acknowledged`);
 }

@@ -4,6 +4,6 @@ import { uploadMany } from '../e2e/support/uploads.js';
 
 const fixture = setUpFixture(test);
 
-test.serial('two thousand small files arrive complete through one queue of a page', (t) =>
+test.serial('two thousand small files are uploaded complete through one queue of a page', (t) =>
 	uploadMany(t, fixture, 2000),
 );

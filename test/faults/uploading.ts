@@ -4,13 +4,13 @@ import os from 'node:os';
 import path from 'node:path';
 import { type ServerProcess, startServer, type Teardown } from '../serverProcess.js';
 
-/** What the server that can be made to fail is told. */
+/** The options of the server that can be made to fail. */
 export interface FailingServer {
 	dataDir: string;
 	flags?: Record<string, string>;
-	/** It dies right after so many files were published. */
+	/** It kills itself right after so many files were published. */
 	diesAfterCommits?: number;
-	/** The file that holds by how much its clock is off. */
+	/** The file with the offset of its clock in milliseconds. */
 	clock?: string;
 }
 
@@ -26,38 +26,38 @@ export async function temporaryFolder(t: Teardown): Promise<string> {
 	return folder;
 }
 
-/** Who uploads where. */
-export interface Door {
+/** The server and the cookie of a client. */
+export interface Client {
 	url: string;
 	cookie: string;
 }
 
-/** One file on its way, by a single form or in pieces. It remembers what a client would, and can be sent on at any time. */
+/** The upload of one file, by a single form or in chunks. It has the state that a client keeps, and can be continued at any time. */
 export interface Job {
 	name: string;
 	bytes: Buffer<ArrayBuffer>;
 	key: string;
-	way: 'form' | 'pieces' | 'checked pieces';
+	way: 'form' | 'chunks' | 'checked chunks';
 	location?: string;
-	/** Bytes that the server said it has. */
+	/** Bytes that the server has acknowledged. */
 	acknowledged: number;
 	isDone: boolean;
 }
 
-const pieceBytes = 64 * 1024;
+const chunkBytes = 64 * 1024;
 
 export function newJob(name: string, size: number, way: Job['way']): Job {
 	const key = randomBytes(16).toString('hex');
 	return { name, bytes: randomBytes(size), key, way, acknowledged: 0, isDone: false };
 }
 
-/** Sends a job on until it is done. Rejects with a TypeError when the connection breaks, and with an Error for an answer that is none to expect. */
-export async function sendOn(door: Door, job: Job): Promise<void> {
-	await (job.way === 'form' ? sendForm(door, job) : sendPieces(door, job));
+/** Continues a job until it is done. Rejects with a TypeError when the connection breaks, and with an Error for an unexpected answer. */
+export async function sendOn(client: Client, job: Job): Promise<void> {
+	await (job.way === 'form' ? sendForm(client, job) : sendChunks(client, job));
 	job.isDone = true;
 }
 
-async function sendForm({ url, cookie }: Door, { name, bytes, key }: Job): Promise<void> {
+async function sendForm({ url, cookie }: Client, { name, bytes, key }: Job): Promise<void> {
 	const form = new FormData();
 	form.set('file', new Blob([bytes]), name);
 	const headers = { cookie, 'stowage-upload-key': key };
@@ -68,16 +68,16 @@ async function sendForm({ url, cookie }: Door, { name, bytes, key }: Job): Promi
 	if (names.join() !== name) throw new Error(`${name} became ${names.join()}`);
 }
 
-async function sendPieces(door: Door, job: Job): Promise<void> {
-	job.location ??= await create(door, job);
+async function sendChunks(client: Client, job: Job): Promise<void> {
+	job.location ??= await create(client, job);
 	for (;;) {
-		const held = await ask(door, job, 'HEAD');
+		const held = await ask(client, job, 'HEAD');
 		if (held.isDone) return;
 		if (held.offset < job.acknowledged) throw new Error(`${job.name} has lost bytes that were acknowledged.`);
 		let at = held.offset;
 		while (at < job.bytes.length) {
-			const piece = job.bytes.subarray(at, at + pieceBytes);
-			const answer = await ask(door, job, 'PATCH', { at, piece });
+			const chunk = job.bytes.subarray(at, at + chunkBytes);
+			const answer = await ask(client, job, 'PATCH', { at, chunk });
 			at = answer.offset;
 			job.acknowledged = at;
 			if (answer.isDone) return;
@@ -85,7 +85,7 @@ async function sendPieces(door: Door, job: Job): Promise<void> {
 	}
 }
 
-async function create({ url, cookie }: Door, { name, bytes, key }: Job): Promise<string> {
+async function create({ url, cookie }: Client, { name, bytes, key }: Job): Promise<string> {
 	const answer = await fetch(`${url}/api/uploads`, {
 		method: 'POST',
 		headers: {
@@ -102,23 +102,23 @@ async function create({ url, cookie }: Door, { name, bytes, key }: Job): Promise
 }
 
 async function ask(
-	{ url, cookie }: Door,
+	{ url, cookie }: Client,
 	{ name, location, way }: Job,
 	method: 'HEAD' | 'PATCH',
-	body?: { at: number; piece: Buffer<ArrayBuffer> },
+	body?: { at: number; chunk: Buffer<ArrayBuffer> },
 ): Promise<{ offset: number; isDone: boolean }> {
 	const headers: Record<string, string> = { cookie, 'tus-resumable': '1.0.0' };
 	if (body !== undefined) {
 		headers['content-type'] = 'application/offset+octet-stream';
 		headers['upload-offset'] = String(body.at);
-		if (way === 'checked pieces') {
-			headers['upload-checksum'] = `sha256 ${createHash('sha256').update(body.piece).digest('base64')}`;
+		if (way === 'checked chunks') {
+			headers['upload-checksum'] = `sha256 ${createHash('sha256').update(body.chunk).digest('base64')}`;
 		}
 	}
 	const answer = await fetch(new URL(location ?? '', url), {
 		method,
 		headers,
-		...(body === undefined ? {} : { body: body.piece }),
+		...(body === undefined ? {} : { body: body.chunk }),
 	});
 	const text = await answer.text();
 	if (!answer.ok) throw new Refusal(`${name}: ${method} was answered ${answer.status}: ${text}`, answer.status);
@@ -127,7 +127,7 @@ async function ask(
 	return { offset: Number(answer.headers.get('upload-offset')), isDone: place !== null };
 }
 
-/** An answer that says no. */
+/** An answer that is a refusal. */
 export class Refusal extends Error {
 	constructor(
 		message: string,

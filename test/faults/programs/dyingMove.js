@@ -1,8 +1,8 @@
 import { createApp, loadConfig } from '../../../packages/core/dist/index.js';
 
 /**
- * A server that moves a home to another root and kills itself on the way: `dyingMove.js <flags as JSON> <user> <root> <moment>`, where the moment is one of those below. All but the last
- * two lie in the time in which the home is frozen.
+ * A server that moves a home to another root and kills itself meanwhile: `dyingMove.js <flags as JSON> <user> <root> <moment>`, where the moment is one of those below. All but the last
+ * two are while the home is frozen.
  */
 const [flags = '{}', username = '', root = '', moment = ''] = process.argv.slice(2);
 const defaultPlugins = ['@stowage/storage-local', '@stowage/auth-password'];
@@ -19,7 +19,7 @@ if (moment === 'frozen') {
 	};
 }
 homes.switchRoot = async (...given) => {
-	// The copy has its name on the new root, and the home lies on the old one.
+	// The copy has its name on the new root, and the home is on the old one.
 	if (moment === 'before the switch') die();
 	const switching = switchRoot.apply(homes, given);
 	if (moment === 'during the switch') setImmediate(die);
@@ -28,7 +28,7 @@ homes.switchRoot = async (...given) => {
 	return isSwitched;
 };
 homes.endMove = async (...given) => {
-	// The old tree is gone.
+	// The old tree was removed.
 	if (moment === 'before the end') die();
 	return endMove.apply(homes, given);
 };

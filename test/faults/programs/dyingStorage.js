@@ -1,7 +1,7 @@
 import { localStorageDriver } from '../../../plugins/storage-local/dist/index.js';
 import { loadSystemCalls } from '../../../plugins/storage-local/dist/system/loadSystemCalls.js';
 
-/** A plugin whose storage, `dying`, kills its process once it has read so many names of `root`, which a copy does as it goes. Its options are not checked. */
+/** A plugin whose storage, `dying`, kills its process once it has read so many names of `root`, as a copy does. Its options are not checked. */
 export const plugin = {
 	name: 'dying-storage',
 	version: '1.0.0',

@@ -2,7 +2,7 @@ import { appendFile, link, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** A plugin whose jobs leave traces in `folder`. `POST /api/testJobs/{kind}/{count}` starts so many. Its options are not checked. */
+/** A plugin whose jobs leave traces in `folder`. `POST /api/testJobs/{kind}/{count}` starts `count` jobs. Its options are not checked. */
 export const plugin = {
 	name: 'test-jobs',
 	version: '1.0.0',
@@ -10,9 +10,9 @@ export const plugin = {
 	options: { safeParse: (data) => ({ success: true, data }) },
 	start(server, { folder }) {
 		const input = { parse: (data) => data };
-		const note = (file, text) => appendFile(path.join(folder, file), `${text}\n`);
+		const append = (file, text) => appendFile(path.join(folder, file), `${text}\n`);
 
-		/** Takes effect once: a second run of a job finds what the first one, which was cut off, had done. */
+		/** Takes effect once: a second run of a job finds the effect of the first one, which was interrupted. */
 		const takeEffect = async ({ id, attempt, checkpoint }) => {
 			await checkpoint('begun');
 			const staged = path.join(folder, `${id}.${attempt}.staged`);
@@ -23,12 +23,12 @@ export const plugin = {
 				if (error.code !== 'EEXIST' || attempt === 1) throw error;
 			}
 			await rm(staged);
-			await note('ran', `${id} ${attempt} ${process.pid}`);
+			await append('ran', `${id} ${attempt} ${process.pid}`);
 		};
 
 		const alone = async (job) => {
 			const lock = path.join(folder, 'alone.lock');
-			// Of the one before, which was killed.
+			// The lock of the earlier run, which was killed.
 			if (job.attempt > 1) await rm(lock, { force: true });
 			await writeFile(lock, '', { flag: 'wx' });
 			await takeEffect(job);
@@ -37,11 +37,11 @@ export const plugin = {
 		};
 
 		const steps = async ({ id, saved = 0, attempt, signal, checkpoint, progress }) => {
-			await note('begun', `${id} ${attempt} ${process.pid}`);
-			// Until it is cancelled.
+			await append('begun', `${id} ${attempt} ${process.pid}`);
+			// Runs until it is cancelled.
 			for (let step = saved; ; step++) {
 				signal.throwIfAborted();
-				await note(`${id}.steps`, step);
+				await append(`${id}.steps`, step);
 				await checkpoint(step + 1);
 				progress({ done: step + 1, total: 1_000_000, unit: 'items' });
 				await wait(50, undefined, { signal });

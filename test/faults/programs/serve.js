@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { createApp, loadConfig } from '../../../packages/core/dist/index.js';
 
 /**
- * A server that can be made to fail: `serve.js <flags as JSON> [commits] [clock]`. It kills itself right after that many files were published, before anybody is
- * told; its clock is off by the milliseconds that the file `clock` holds.
+ * A server that can be made to fail: `serve.js <flags as JSON> [commits] [clock]`. It kills itself right after that many files were published, before the client gets
+ * an answer; its clock is off by the milliseconds in the file `clock`.
  */
 const [flags = '{}', commits = '0', clock = ''] = process.argv.slice(2);
 const realNow = Date.now;
