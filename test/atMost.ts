@@ -1,8 +1,8 @@
 import test from 'ava';
 
 /**
- * Lets so many tests of this process run at once. Those of many files that share it would otherwise all begin together, and each
- * would have little of the processor.
+ * Bounds the number of tests of this process that run at once. Those of many files that share it would otherwise all begin
+ * together, and each would get little processor time.
  */
 export function atMost(count: number): void {
 	let running = 0;
@@ -13,7 +13,7 @@ export function atMost(count: number): void {
 	});
 	test.afterEach.always(() => {
 		const next = waiting.shift();
-		// Whoever waited takes the place as it is.
+		// The slot is passed on to the next test.
 		if (next === undefined) running--;
 		else next();
 	});

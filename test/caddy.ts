@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isListening } from './isListening.js';
 
-/** Starts a real Caddy with a Caddyfile and waits until it takes connections at the address, a `host:port` of one of its sites. It ends with the test. */
+/** Starts a real Caddy with a Caddyfile and waits until it accepts connections at the address, a `host:port` of one of its sites. It ends with the test. */
 export async function startCaddy(
 	t: { teardown(end: () => Promise<void>): void },
 	address: string,
@@ -19,9 +19,9 @@ export async function startCaddy(
 		env: { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
 		stdio: ['ignore', 'ignore', 'pipe'],
 	});
-	let said = '';
+	let output = '';
 	caddy.stderr.on('data', (chunk: Buffer) => {
-		said += chunk.toString();
+		output += chunk.toString();
 	});
 	const ended = once(caddy, 'exit');
 	t.teardown(async () => {
@@ -30,7 +30,7 @@ export async function startCaddy(
 		await rm(folder, { recursive: true, force: true });
 	});
 	while (!(await isListening(address))) {
-		if (caddy.exitCode !== null) throw new Error(`Caddy did not start: ${said}`);
+		if (caddy.exitCode !== null) throw new Error(`Caddy did not start: ${output}`);
 		await wait(20);
 	}
 }

@@ -17,7 +17,7 @@ import { type ServerProcess, serveArgs, startServer } from './serverProcess.js';
 
 test.after.always(removeFilms);
 
-test('A conversion outlives a server that is killed and one that is stopped, and no encoder does', async (t) => {
+test('a conversion survives a killed and a stopped server, and its encoder ends with each', async (t) => {
 	const data = await mkdtemp(path.join(os.tmpdir(), 'stowage-conversion-'));
 	t.teardown(() => rm(data, { recursive: true, force: true }));
 	const staging = path.join(data, 'files/.stowage/staging');
@@ -46,14 +46,14 @@ test('A conversion outlives a server that is killed and one that is stopped, and
 	const second = await start();
 	t.like(await statusAt(second), { fileName: 'film.mp4', error: null, outputPath: null });
 	await encoderIn(staging);
-	t.is((await readdir(staging)).length, 1, 'what the first run had written is gone');
+	t.is((await readdir(staging)).length, 1, 'the output of the first run was removed');
 	t.is(await second.stop('SIGTERM'), 0);
 	t.deepEqual(await holders(data), []);
 	t.deepEqual(await readdir(staging), []);
 	t.deepEqual(await names(), ['film.mp4']);
 
 	const third = await start();
-	const done = await until('it is converted', async () => {
+	const done = await until('the film is converted', async () => {
 		const status = await statusAt(third);
 		return ['queued', 'processing'].includes(status.status) ? undefined : status;
 	});

@@ -15,7 +15,7 @@ async function dataFolder(t: ExecutionContext): Promise<string> {
 	return folder;
 }
 
-/** Rounds that end at moments of their own: more of them in the long form. */
+/** Rounds that end at random moments: more of them in the long form. */
 const rounds = process.env.STOWAGE_FAULTS === 'long' ? 12 : 3;
 
 const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
@@ -31,12 +31,12 @@ async function upload(
 	try {
 		return (await fetch(`${server.url}/api/upload`, { method: 'POST', body: form, headers: { cookie } })).ok;
 	} catch {
-		// The server was killed under it: nothing was promised.
+		// The server was killed meanwhile: nothing was acknowledged.
 		return false;
 	}
 }
 
-/** Begins an upload that never ends by itself; resolves once some of it has left. */
+/** Begins an upload that never ends; resolves once some of it was sent. */
 async function beginEndlessUpload(server: ServerProcess, cookie: string): Promise<void> {
 	const sent = request(`${server.url}/api/upload`, {
 		method: 'POST',
@@ -47,7 +47,7 @@ async function beginEndlessUpload(server: ServerProcess, cookie: string): Promis
 	await new Promise((resolve) => sent.write(Buffer.alloc(4 * 1024 * 1024), resolve));
 }
 
-test('killed in the middle of an upload, the server starts again and shows no partial file', async (t) => {
+test('a server killed in the middle of an upload starts again and lists no partial file', async (t) => {
 	const data = await dataFolder(t);
 	const first = await startServer(t, { args: serveArgs(data) });
 	const cookie = await first.register('ada');
@@ -59,7 +59,7 @@ test('killed in the middle of an upload, the server starts again and shows no pa
 
 	const second = await startServer(t, { args: serveArgs(data) });
 	const listing = await fetch(`${second.url}/api/browse?type=private`, { headers: { cookie } });
-	t.is(listing.status, 200, 'the session lives on');
+	t.is(listing.status, 200, 'the session still exists');
 	const { entries } = (await listing.json()) as { entries: { name: string }[] };
 	t.deepEqual(
 		entries.map(({ name }) => name),
@@ -67,27 +67,27 @@ test('killed in the middle of an upload, the server starts again and shows no pa
 	);
 });
 
-/** What comes on while a server runs until it is killed, and what must be there after that. */
+/** Calls that are made to a server until it is killed. */
 interface Work {
-	/** Resolves when the server is gone. */
+	/** Resolves when the server has ended. */
 	ended: Promise<void>;
 	hasBegun(): boolean;
 }
 
-/** Somebody signs up and uploads one small file after the other. */
-async function uploadOn(server: ServerProcess, person: string, promised: Map<string, string>): Promise<Work> {
-	const cookie = await server.register(person);
+/** A new user uploads one small file after the other. */
+async function uploadOn(server: ServerProcess, username: string, acknowledged: Map<string, string>): Promise<Work> {
+	const cookie = await server.register(username);
 	const lanes = Array.from({ length: 4 }, async (_, lane) => {
 		for (let n = 0; ; n++) {
 			const bytes = randomBytes(20_000 + lane);
 			const name = `${lane}-${n}.bin`;
 			if (!(await upload(server, cookie, name, bytes))) return;
-			promised.set(`${person}/${name}`, digest(bytes));
+			acknowledged.set(`${username}/${name}`, digest(bytes));
 		}
 	});
-	// At any moment, but not before something was answered.
-	const enough = promised.size + 1 + Math.floor(Math.random() * 20);
-	return { ended: Promise.all(lanes).then(() => {}), hasBegun: () => promised.size >= enough };
+	// At any moment after the first acknowledged file.
+	const enough = acknowledged.size + 1 + Math.floor(Math.random() * 20);
+	return { ended: Promise.all(lanes).then(() => {}), hasBegun: () => acknowledged.size >= enough };
 }
 
 /** A folder with files that have links is renamed to and fro. */
@@ -114,17 +114,17 @@ async function renameOn(
 				await post('renameItem', { oldPath: from, newName: to, type: 'private' });
 			}
 		} catch {
-			// The server was killed under it.
+			// The server was killed meanwhile.
 		}
 	})();
 	const enough = 1 + Math.floor(Math.random() * 20);
 	return { ended: renaming, hasBegun: () => renames >= enough };
 }
 
-test('what was answered is there after a kill: sign-ups, uploads whole, and links that follow what was being renamed', async (t) => {
+test('sign-ups, uploads and links that were answered survive a kill of the server, also while their folder is renamed', async (t) => {
 	const data = await dataFolder(t);
-	const promised = new Map<string, string>();
-	const people: string[] = [];
+	const acknowledged = new Map<string, string>();
+	const usernames: string[] = [];
 	const linked = new Map<string, string>();
 	const assertLinks = async ({ url }: ServerProcess) => {
 		for (const [token, text] of linked) t.is(await (await fetch(`${url}/api/temp/${token}`)).text(), text);
@@ -134,29 +134,29 @@ test('what was answered is there after a kill: sign-ups, uploads whole, and link
 		const server = await startServer(t, { args: serveArgs(data) });
 		await assertLinks(server);
 		cookie ||= await server.register('ada');
-		const person = `ada${round}`;
+		const username = `ada${round}`;
 		const home = path.join(data, 'files/users/ada');
 		const renaming = await renameOn(server, { cookie, home, folder: `round ${round}` }, linked);
-		const uploading = await uploadOn(server, person, promised);
-		people.push(person);
+		const uploading = await uploadOn(server, username, acknowledged);
+		usernames.push(username);
 		while (!(uploading.hasBegun() && renaming.hasBegun())) await wait(5);
 		await server.stop('SIGKILL');
 		await Promise.all([uploading.ended, renaming.ended]);
 	}
-	for (const [name, expected] of promised) {
+	for (const [name, expected] of acknowledged) {
 		t.is(digest(await readFile(path.join(data, 'files/users', name))), expected, name);
 	}
-	for (const person of people) {
-		for (const name of await readdir(path.join(data, 'files/users', person))) {
+	for (const username of usernames) {
+		for (const name of await readdir(path.join(data, 'files/users', username))) {
 			if (name === 'Public') continue;
-			// A file may be there whose answer was lost, but then it is whole.
-			const { length } = await readFile(path.join(data, 'files/users', person, name));
+			// A file whose answer was lost may exist, but then it is whole.
+			const { length } = await readFile(path.join(data, 'files/users', username, name));
 			t.is(length, 20_000 + Number(name[0]), name);
 		}
 	}
 	const server = await startServer(t, { args: serveArgs(data) });
 	await assertLinks(server);
-	for (const username of people) {
+	for (const username of usernames) {
 		const answer = await fetch(`${server.url}/api/login`, {
 			method: 'POST',
 			headers: { 'content-type': 'application/json' },
@@ -166,7 +166,7 @@ test('what was answered is there after a kill: sign-ups, uploads whole, and link
 	}
 });
 
-test('asked to stop, even twice, the server lets a running download end and leaves with 0', async (t) => {
+test('a server asked to stop, even twice, finishes a running download and exits with 0', async (t) => {
 	const data = await dataFolder(t);
 	const server = await startServer(t, { args: serveArgs(data) });
 	// More than fits into the buffers on the way.
@@ -176,7 +176,7 @@ test('asked to stop, even twice, the server lets a running download end and leav
 	const asked = get(`${server.url}/api/download/large.bin`);
 	const [answer] = (await once(asked, 'response')) as [IncomingMessage];
 	const stopped = server.stop('SIGTERM');
-	// It has heard of it once it takes nobody in any more.
+	// It has received the signal once it accepts no more connections.
 	while (await isListening(new URL(server.url).host)) await wait(10);
 	process.kill(server.pid, 'SIGTERM');
 	let received = 0;

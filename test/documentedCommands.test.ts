@@ -4,8 +4,8 @@ import { createProgram } from '../cli/src/program.js';
 
 type Command = Awaited<ReturnType<typeof createProgram>>;
 
-/** Commands of other programs, and the test that runs them or what they stand for. */
-const elsewhere: readonly (readonly [RegExp, string])[] = [
+/** Commands of other programs, and the test that runs them or their equivalent. */
+const testedElsewhere: readonly (readonly [RegExp, string])[] = [
 	[
 		/^apt (install|remove|purge) (--allow-downgrades )?(\.\/stowage_[\d.]+_amd64\.deb|stowage)$/,
 		'test/packages/tryDeb.ts',
@@ -30,15 +30,15 @@ async function commandsOf(file: string): Promise<string[]> {
 }
 
 /** The command that these words name, with the words after it. */
-function find(command: Command, words: readonly string[]): [Command, readonly string[]] {
+function resolveCommand(command: Command, words: readonly string[]): [Command, readonly string[]] {
 	const inner = command.commands.find((one) => one.name() === words[0]);
-	return inner === undefined ? [command, words] : find(inner, words.slice(1));
+	return inner === undefined ? [command, words] : resolveCommand(inner, words.slice(1));
 }
 
-const known = async (line: string): Promise<boolean> => {
+const isKnown = async (line: string): Promise<boolean> => {
 	const [name = '', ...words] = line.replace(/^sudo /, '').split(' ');
 	if (name === 'stowage') {
-		const [command, rest] = find(await createProgram(), words);
+		const [command, rest] = resolveCommand(await createProgram(), words);
 		const flags = rest.filter((word) => word.startsWith('--'));
 		return command.commands.length === 0 && flags.every((flag) => command.options.some(({ long }) => long === flag));
 	}
@@ -47,19 +47,19 @@ const known = async (line: string): Promise<boolean> => {
 		const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as { scripts: Record<string, string> };
 		return (await readFile((scripts[script] ?? '').replace(/^node /, ''), 'utf8')) !== '';
 	}
-	const covering = elsewhere.find(([pattern]) => pattern.test([name, ...words].join(' ')))?.[1];
+	const covering = testedElsewhere.find(([pattern]) => pattern.test([name, ...words].join(' ')))?.[1];
 	return covering !== undefined && (await readFile(covering, 'utf8')) !== '';
 };
 
-test('every command in the pages on installing and upgrading exists as it is written', async (t) => {
+test('every command on the pages about installing and upgrading exists', async (t) => {
 	for (const file of ['docs/install.md', 'docs/upgrade.md']) {
 		const commands = await commandsOf(file);
 		t.true(commands.length > 3);
-		for (const line of commands) t.true(await known(line), `${file}: ${line}`);
+		for (const line of commands) t.true(await isKnown(line), `${file}: ${line}`);
 	}
 });
 
-test('the image has what the Debian package has, a health check, and a user without rights', async (t) => {
+test('the image has the files of the Debian package, a health check and an unprivileged user', async (t) => {
 	const text = await readFile('Dockerfile', 'utf8');
 	t.deepEqual(text.match(/^FROM \S+/gm), ['FROM debian:bookworm-slim', 'FROM debian:bookworm-slim']);
 	t.regex(text, /^COPY --from=unpacked \/unpacked\/usr \/usr$/m);

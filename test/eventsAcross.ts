@@ -20,26 +20,26 @@ export async function eventsAcross(t: ExecutionContext, { one: a, two: b }: JobP
 		await call('POST', 'upload', form);
 	};
 
-	// As a page that began to listen long ago, and one that names a ticket.
+	// Like a page that subscribed long ago, and one that names a ticket.
 	const page = await pageEvents(b, cookie);
 	await upload('a.bin');
-	await until('the page hears of an upload', () => page.heard.some(({ event }) => event === 'changed'));
+	await until('the page gets an event of an upload', () => page.received.some(({ event }) => event === 'changed'));
 	await upload('b.bin');
 	const selection = { files: [{ path: 'a.bin' }, { path: 'b.bin' }], type: 'private', directory: '' };
 	const made = await call('POST', 'downloadTickets', JSON.stringify(selection));
 	const { ticket, url, size } = (await made.json()) as { ticket: string; url: string; size: number };
 	t.is((await (await fetch(a.url + url)).arrayBuffer()).byteLength, size);
-	const isDone = ({ event, data }: (typeof page.heard)[0]) =>
+	const isDone = ({ event, data }: (typeof page.received)[0]) =>
 		event === 'ticket' && data.ticket === ticket && data.state === 'done' && data.sent === size;
-	await until('the page hears that its download has ended', () => page.heard.some(isDone));
+	await until('the page gets the last event of its download', () => page.received.some(isDone));
 	const late = await pageEvents(b, cookie, `type=private&ticket=${ticket}`);
-	await until('a page that opens later hears of it too', () => late.heard.some(isDone));
+	await until('a page that opens later gets the last event, too', () => late.received.some(isDone));
 	await late.close();
 
 	const other = await signIn(a, 'events');
 	t.false(page.isEnded());
 	await call('DELETE', 'sessions', undefined, other);
-	await until('the page of a session that was ended elsewhere ends', () => page.isEnded());
+	await until('the event stream of a session that was ended at the other process ends', () => page.isEnded());
 }
 
 async function signIn({ url }: ServerProcess, username: string): Promise<string> {

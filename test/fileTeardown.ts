@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { Teardown } from './serverProcess.js';
 
-/** Ends what several tests of a file share, the last first, once they have all ended. Called while the file is loaded. */
+/** A teardown for resources that several tests of a file share, in reverse order after all of them. Called while the file is loaded. */
 export function fileTeardown(): Teardown {
 	const ends: (() => Promise<void>)[] = [];
 	test.after.always(async () => {

@@ -3,19 +3,19 @@ import path from 'node:path';
 import test from 'ava';
 import { glob } from './glob.js';
 
-/** Who may import whom. A room is the folder that a file lies in; what is not named here is refused. */
+/** Which folder may import which packages. A room is the folder that a file lies in; imports that are not listed here are refused. */
 interface Room {
-	/** Packages of ours and of others; `node:` stands for all that Node brings. Types only where the name begins with `type `. */
+	/** Packages of this repository and of others; `node:` stands for all modules of Node. Types only where the name begins with `type `. */
 	may: readonly string[];
 }
 
-const ourPure = ['@stowage/rules', '@stowage/contract'];
-const forPlugins = [...ourPure, '@stowage/plugin-api'];
+const purePackages = ['@stowage/rules', '@stowage/contract'];
+const forPlugins = [...purePackages, '@stowage/plugin-api'];
 
 const rooms: Readonly<Record<string, Room>> = {
 	'packages/rules/src': { may: [] },
 	'packages/contract/src': { may: ['@stowage/rules', 'zod'] },
-	'packages/plugin-api/src': { may: [...ourPure, 'zod', 'node:', 'type @hapi/hapi'] },
+	'packages/plugin-api/src': { may: [...purePackages, 'zod', 'node:', 'type @hapi/hapi'] },
 	'packages/conformance/src': { may: [...forPlugins, 'node:', 'type ava'] },
 	'packages/database/src': { may: ['@stowage/rules', 'type @stowage/plugin-api', 'knex', 'libsql', 'mysql2', 'node:'] },
 	'packages/core/src': {
@@ -39,7 +39,7 @@ const rooms: Readonly<Record<string, Room>> = {
 	'cli/src': { may: ['@stowage/core', '@stowage/rules', 'commander', 'yauzl', 'yazl', 'koffi', 'yaml', 'node:'] },
 	'web/src': {
 		may: [
-			...ourPure,
+			...purePackages,
 			'zod',
 			'react',
 			'react-dom',
@@ -72,10 +72,10 @@ const webLayers: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Inside the server, from the ground up: the program, what all build on, bodies in and out, the services, the routes over them. A folder imports from its own
- * floor and from those below; the linter keeps out cycles.
+ * Inside the server, from the ground up: settings and logs, the infrastructure, request and response bodies, the services, the routes over them. A folder imports from its own
+ * layer and from those below; the linter keeps out cycles.
  */
-const coreFloors: readonly (readonly string[])[] = [
+const coreLayers: readonly (readonly string[])[] = [
 	['log', 'context', 'secretHash', 'config'],
 	['http', 'storage', 'plugins', 'limits', 'leases', 'events', 'audit'],
 	['bodies', 'responses'],
@@ -122,7 +122,7 @@ function isAllowed({ specifier, isTypeOnly }: ImportLine, may: readonly string[]
 }
 
 for (const [folder, { may }] of Object.entries(rooms)) {
-	test(`${folder} imports only what it may`, async (t) => {
+	test(`${folder} imports only allowed packages`, async (t) => {
 		const lines = await importsOf(folder);
 		t.true(folder === 'packages/rules/src' || lines.length > 0, 'no import was read');
 		for (const line of lines) {
@@ -138,12 +138,12 @@ for (const [folder, { may }] of Object.entries(rooms)) {
 	});
 }
 
-test('every package, plugin and program has its row', async (t) => {
+test('every package, plugin and program is listed with its allowed imports', async (t) => {
 	const sources = await glob('.', /^src$/, ['packages', 'plugins', 'cli', 'web']);
 	t.deepEqual(sources.map((folder) => path.relative('.', folder)).sort(), Object.keys(rooms).sort());
 });
 
-test('inside the page imports go down only, and no feature imports another', async (t) => {
+test('a file of the page imports from its own layer and those below, and no feature imports another', async (t) => {
 	for (const { file, specifier } of await importsOf('web/src')) {
 		if (!specifier.startsWith('.')) continue;
 		const from = path.relative('web/src', file).split(path.sep);
@@ -158,20 +158,20 @@ test('inside the page imports go down only, and no feature imports another', asy
 	}
 });
 
-test('inside the server imports go down only, and every folder has its floor', async (t) => {
-	const floorOf = (room: string) => coreFloors.findIndex((floor) => floor.includes(room));
+test('a file of the server imports from its own layer and those below, and every folder has a layer', async (t) => {
+	const layerOf = (room: string) => coreLayers.findIndex((layer) => layer.includes(room));
 	for (const { file, specifier } of await importsOf('packages/core/src')) {
 		if (!specifier.startsWith('.') || file.endsWith('.d.ts')) continue;
 		const roomOf = (at: string) =>
 			(path.relative('packages/core/src', at).split(path.sep)[0] ?? '').replace(/\.(js|ts)$/, '');
 		const from = roomOf(file);
 		const to = roomOf(path.resolve(path.dirname(file), specifier));
-		t.true(floorOf(from) >= 0 && floorOf(to) >= 0, `${file} or ${specifier} lies on no floor`);
-		t.true(floorOf(to) <= floorOf(from), `${file} may not import ${specifier}`);
+		t.true(layerOf(from) >= 0 && layerOf(to) >= 0, `${file} or ${specifier} is in no layer`);
+		t.true(layerOf(to) <= layerOf(from), `${file} may not import ${specifier}`);
 	}
 });
 
-test('only the page’s api folder talks to the server', async (t) => {
+test('only the api folder of the page sends requests to the server', async (t) => {
 	for (const file of await glob('web/src', /\.tsx?$/)) {
 		if (file.startsWith(path.join('web', 'src', 'api'))) continue;
 		t.notRegex(await readFile(file, 'utf8'), /\bfetch\(|new XMLHttpRequest|new EventSource/, file);
@@ -181,7 +181,7 @@ test('only the page’s api folder talks to the server', async (t) => {
 const code = /\.(tsx?|css|js)$/;
 const topFolders = ['packages', 'plugins', 'cli', 'web', 'test', 'scripts', 'config', 'docs'];
 
-test('whatever the docs name in backquotes as a file or folder of ours exists', async (t) => {
+test('every file or folder of the repository that the docs name in backquotes exists', async (t) => {
 	const files = (await Promise.all(topFolders.map((folder) => glob(folder, code)))).flat();
 	const places = new Set(files.flatMap((file) => [file, ...parentsOf(file)]).map((file) => `/${file}`));
 	const known = (name: string) => [...places].some((place) => place.endsWith(`/${name}`));
@@ -192,7 +192,7 @@ test('whatever the docs name in backquotes as a file or folder of ours exists', 
 			if (/[<>*{}$=:]/.test(name)) continue;
 			if (topFolders.some((folder) => name.startsWith(`${folder}/`)))
 				await t.notThrowsAsync(access(name), `${doc}: ${name}`);
-			// The files of an author's own plugin are named too.
+			// The docs also name files of a plugin author.
 			else if (/\w\.tsx?$|\.module\.css$|\/src\//.test(name)) t.true(known(name), `${doc}: ${name}`);
 		}
 		for (const [, symbol = '', file = ''] of prose.matchAll(/`(\w+)` in `([^`\n]+\.tsx?)`/g)) {

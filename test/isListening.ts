@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** Whether anybody takes connections at a `host:port`. */
+/** Whether a server accepts connections at a `host:port`. */
 export async function isListening(address: string): Promise<boolean> {
 	const { hostname, port } = new URL(`http://${address}`);
 	const socket = connect(Number(port), hostname);

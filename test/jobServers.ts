@@ -52,12 +52,12 @@ export async function jobPair(t: Teardown, database?: string): Promise<JobPair> 
 	return { site, one: await site.start(), two: await site.start() };
 }
 
-/** Both end as they are asked to. */
+/** Both exit with 0 when asked to stop. */
 export async function stopBoth(t: ExecutionContext, { one, two }: JobPair): Promise<void> {
 	for (const server of [one, two]) t.is(await server.stop(), 0);
 }
 
-/** One person's calls of any of the processes. */
+/** The calls of one user to any of the processes. */
 export function callerOf(cookie: string) {
 	const call = async (method: string, { url }: ServerProcess, address: string) => {
 		const answer = await fetch(`${url}/api/${address}`, { method, headers: { cookie } });
@@ -72,7 +72,7 @@ export function callerOf(cookie: string) {
 	};
 }
 
-/** Starts so many jobs over two processes, kills one in the middle, and looks at what each took effect. */
+/** Starts `count` jobs over two processes, kills one in the middle, and checks that each job took effect once. */
 export async function runManyJobs(t: ExecutionContext, count: number, database?: string): Promise<void> {
 	const site = await jobSite(t, database);
 	const one = await site.start();
@@ -87,19 +87,19 @@ export async function runManyJobs(t: ExecutionContext, count: number, database?:
 	]);
 	const ids = [...first, ...second, ...third];
 	t.is(new Set(ids).size, count);
-	await until('half of them ran', async () => (await site.lines('ran')).length >= count / 2);
+	await until('half of the jobs ran', async () => (await site.lines('ran')).length >= count / 2);
 	await one.stop('SIGKILL');
 	const effects = async () => (await readdir(site.traces)).filter((name) => name.endsWith('.effect'));
-	await until('all took effect', async () => (await effects()).length === count);
+	await until('all jobs took effect', async () => (await effects()).length === count);
 	for (const last of [first, second, third])
 		for (const id of last.slice(-5)) {
 			const { find } = last === first ? ada : bob;
-			await until('the last have ended', async () => (await find(two, id)).status === 'completed');
+			await until('the last jobs have ended', async () => (await find(two, id)).status === 'completed');
 		}
 	t.deepEqual((await effects()).sort(), ids.map((id) => `${id}.effect`).sort());
 	const runs = (await site.lines('ran')).map((line) => line.split(' ') as [string, string, string]);
 	const again = runs.filter(([, attempt]) => attempt !== '1');
-	// Only what ran in the process that was killed may have been begun a second time.
+	// Only jobs of the process that was killed may have begun a second time.
 	t.true(again.length <= 5, `${again.length} ran again`);
 	t.deepEqual(
 		again.filter(([, , pid]) => Number(pid) !== two.pid),
@@ -109,9 +109,9 @@ export async function runManyJobs(t: ExecutionContext, count: number, database?:
 	for (const pid of [one.pid, two.pid])
 		t.true(
 			runs.some(([, , ran]) => Number(ran) === pid),
-			'both processes ran some',
+			'both processes ran jobs',
 		);
-	// What ran beside another one would have failed instead of leaving an effect.
+	// A job that ran beside another one would have failed instead of leaving an effect.
 	t.deepEqual(
 		(await readdir(site.traces)).filter(
 			(name) => name.endsWith('.staged') && !again.some(([id]) => name.startsWith(id)),

@@ -9,29 +9,29 @@ import { pageEvents } from './pageEvents.js';
 test('300 jobs over two server processes, one of which is killed in the middle, take effect once each', (t) =>
 	runManyJobs(t, 300));
 
-test('a job goes on after kill -9 and after SIGTERM, is seen and cancelled in another process, and by the command line', async (t) => {
+test('a job continues after kill -9 and after SIGTERM, and other processes and the command line list and cancel it', async (t) => {
 	const site = await jobSite(t);
 	const first = await site.start();
 	const cookie = await first.register('ada');
 	const ada = callerOf(cookie);
 	const [id = ''] = await ada.startJobs(first, 'steps', 1);
 	const steps = () => site.lines(`${id}.steps`);
-	await until('it comes further', async () => (await steps()).length >= 5);
+	await until('the job makes progress', async () => (await steps()).length >= 5);
 	await first.stop('SIGKILL');
 	const killedAt = (await steps()).length;
 
 	const second = await site.start();
-	await until('it goes on', async () => (await steps()).length >= killedAt + 5);
+	await until('the job continues', async () => (await steps()).length >= killedAt + 5);
 	const third = await site.start();
 	const page = await pageEvents(third, cookie);
-	const jobsHeard = () =>
-		page.heard.filter(({ event }) => event === 'job').map(({ data }) => data.job as Record<string, unknown>);
-	await until('a page of a process that does not run it hears of it', () =>
-		jobsHeard().some((job) => job.id === id && job.status === 'processing' && Number(job.done) > killedAt),
+	const jobEvents = () =>
+		page.received.filter(({ event }) => event === 'job').map(({ data }) => data.job as Record<string, unknown>);
+	await until('a page at a process that does not run the job gets its events', () =>
+		jobEvents().some((job) => job.id === id && job.status === 'processing' && Number(job.done) > killedAt),
 	);
 	t.is(await second.stop('SIGTERM'), 0);
 	const stoppedAt = (await steps()).length;
-	await until('another process goes on', async () => (await steps()).length > stoppedAt + 5);
+	await until('another process continues the job', async () => (await steps()).length > stoppedAt + 5);
 	t.deepEqual(
 		(await site.lines('begun')).map((line) => line.split(' ').slice(1).map(Number)),
 		[first, second, third].map(({ pid }, index) => [index + 1, pid]),
@@ -61,8 +61,10 @@ test('a job goes on after kill -9 and after SIGTERM, is seen and cancelled in an
 	const [waiting = ''] = listed[0] ?? [];
 	const words = [path.resolve('cli/bin/stowage.js'), 'job', 'cancel', id, waiting, ...settings];
 	t.is((await execa(process.execPath, words)).stdout, `Cancelled ${id}.\nCancelled ${waiting}.`);
-	await until('it has ended', async () => (await ada.find(fourth, id)).status === 'cancelled');
-	await until('its page hears of that', () => jobsHeard().some((job) => job.id === id && job.status === 'cancelled'));
+	await until('the job has ended', async () => (await ada.find(fourth, id)).status === 'cancelled');
+	await until('the page gets the event of that', () =>
+		jobEvents().some((job) => job.id === id && job.status === 'cancelled'),
+	);
 	t.is((await cli('list')).stdout, '');
 	const all = JSON.parse((await cli('list', '--all', '--json')).stdout) as Record<string, unknown>[];
 	t.deepEqual(
@@ -73,11 +75,11 @@ test('a job goes on after kill -9 and after SIGTERM, is seen and cancelled in an
 		],
 	);
 
-	// From the other side: asked of one process, run by another.
+	// The other way round: cancelled at one process, run by another.
 	const [next = ''] = await ada.startJobs(fourth, 'steps', 1);
-	await until('it runs', async () => (await ada.find(fourth, next)).status === 'processing');
-	const elsewhere = (await site.lines('begun')).at(-1)?.endsWith(` ${fourth.pid}`) ? third : fourth;
-	await ada.cancel(elsewhere, next);
-	await until('it has ended', async () => (await ada.find(elsewhere, next)).status === 'cancelled');
+	await until('the job runs', async () => (await ada.find(fourth, next)).status === 'processing');
+	const otherProcess = (await site.lines('begun')).at(-1)?.endsWith(` ${fourth.pid}`) ? third : fourth;
+	await ada.cancel(otherProcess, next);
+	await until('the job has ended', async () => (await ada.find(otherProcess, next)).status === 'cancelled');
 	await page.close();
 });

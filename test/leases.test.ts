@@ -12,7 +12,7 @@ import {
 	takeOverStopped,
 } from './uploadTakeovers.js';
 
-test('two processes let visitors begin as many uploads as one does, and an upload goes on through the other when its connection is silent, its process is stopped or was killed', async (t) => {
+test('two processes share the limit of visitors’ uploads, and an upload continues at the other process when its connection is silent or its process stopped or killed', async (t) => {
 	const pair = await serverPair(t, { more: ['--uploads-anonymous-unfinished', '2'] });
 	await beginTooMany(t, pair, 2);
 	await takeOverSilent(t, pair, 'silent.bin');
@@ -20,7 +20,7 @@ test('two processes let visitors begin as many uploads as one does, and an uploa
 	await takeOverKilled(t, pair, 'killed.bin');
 });
 
-test('while one process writes an upload another one tells how far it is, refuses to write it, and ends it', async (t) => {
+test('while one process writes an upload, another one answers its offset, refuses to write it with 423, and can delete it', async (t) => {
 	const pair = await serverPair(t);
 	const upload = await new TusUpload(pair, 'a.bin').create();
 	const part = 1_000_000;
@@ -34,7 +34,7 @@ test('while one process writes an upload another one tells how far it is, refuse
 		latest = performance.now();
 	}, 20);
 	t.teardown(() => clearInterval(dripping));
-	await until('it is refused while bytes come', async () => {
+	await until('a write at the other process is refused while bytes arrive', async () => {
 		longestGap = 0;
 		const known = await upload.head(pair.two);
 		t.is(known.status, 200);
@@ -50,5 +50,5 @@ test('while one process writes an upload another one tells how far it is, refuse
 	t.is((await upload.remove(pair.two)).status, 204);
 	await sent.hasEnded;
 	for (const server of [pair.one, pair.two]) t.is((await upload.head(server)).status, 404);
-	await until('nothing of it is left', async () => (await staged(pair)).length === 0 || wait(10, false));
+	await until('nothing is left in staging', async () => (await staged(pair)).length === 0 || wait(10, false));
 });

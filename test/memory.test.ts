@@ -15,7 +15,7 @@ async function peakMemory(pid: number): Promise<number> {
 	return Number(/^VmHWM:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
 }
 
-test.serial('the server takes and gives 2 GB in less than 200 MB of memory', async (t) => {
+test.serial('an upload and a download of 2 GB take less than 200 MB of memory', async (t) => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-memory-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const server = await startServer(t, { args: serveArgs(folder) });

@@ -9,12 +9,12 @@ import { isListening } from './isListening.js';
 /** Longer than any machine takes to start it. */
 const startMs = 60_000;
 
-/** A real nginx with a folder of its own, which its files go to and which goes with it. */
+/** A real nginx with a temporary folder for its files, removed when it stops. */
 export interface Nginx {
 	stop(): Promise<void>;
 }
 
-/** Starts Debian's nginx and waits until it takes connections at the address, a `host:port` that one of its servers listens on. `servers` goes into its `http` block. */
+/** Starts Debian's nginx and waits until it accepts connections at the address, a `host:port` that one of its servers listens on. `servers` is put into its `http` block. */
 export async function startNginx(address: string, servers: string): Promise<Nginx> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-nginx-'));
 	const file = path.join(folder, 'nginx.conf');
@@ -37,7 +37,7 @@ export async function startNginx(address: string, servers: string): Promise<Ngin
 
 function configuration(folder: string, servers: string): string {
 	return [
-		// Its workers must reach the folders of whoever runs it.
+		// Its workers must be able to read the folders of the user who runs the tests.
 		...(process.getuid?.() === 0 ? ['user root;'] : []),
 		'daemon off;',
 		'worker_processes auto;',

@@ -1,18 +1,18 @@
 import type { ServerProcess } from './serverProcess.js';
 
 export interface PageEvents {
-	/** All that it has heard so far. */
-	heard: { event: string; data: Record<string, unknown> }[];
+	/** All events so far. */
+	received: { event: string; data: Record<string, unknown> }[];
 	isEnded(): boolean;
 	close(): Promise<void>;
 }
 
-/** The events that a page connected to this process hears of. */
+/** The events that a page connected to this process gets. */
 export async function pageEvents({ url }: ServerProcess, cookie: string, query = 'type=private'): Promise<PageEvents> {
 	const ending = new AbortController();
 	const { body, status } = await fetch(`${url}/api/events?${query}`, { headers: { cookie }, signal: ending.signal });
 	if (status !== 200) throw new Error(`The events were answered with ${status}.`);
-	const heard: PageEvents['heard'] = [];
+	const received: PageEvents['received'] = [];
 	let isEnded = false;
 	const reading = (async () => {
 		let rest = '';
@@ -21,17 +21,17 @@ export async function pageEvents({ url }: ServerProcess, cookie: string, query =
 			rest = blocks.pop() ?? '';
 			for (const block of blocks) {
 				const [, event, data] = /^event: (\w+)\ndata: (.*)$/.exec(block) ?? [];
-				if (event !== undefined && data !== undefined) heard.push({ event, data: JSON.parse(data) });
+				if (event !== undefined && data !== undefined) received.push({ event, data: JSON.parse(data) });
 			}
 		}
 	})()
-		// Its end is no fault: the test says what it waits for.
+		// The end of the stream is no fault: the test asserts the events.
 		.catch(() => {})
 		.finally(() => {
 			isEnded = true;
 		});
 	return {
-		heard,
+		received,
 		isEnded: () => isEnded,
 		async close() {
 			ending.abort();

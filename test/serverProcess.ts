@@ -7,7 +7,7 @@ export interface ServerProcess {
 	url: string;
 	/** The process that serves, not one that started it. */
 	pid: number;
-	/** Signs somebody up; resolves to their cookie. */
+	/** Signs a new user up; resolves to the cookie. */
 	register(username: string, password?: string): Promise<string>;
 	/** Ends it with all that it started and waits until it has ended; resolves to its exit code, null after a signal. */
 	stop(signal?: NodeJS.Signals): Promise<number | null>;
@@ -23,12 +23,12 @@ export interface ServerOptions {
 	env?: Record<string, string>;
 }
 
-/** Where it is said what ends with a test, or with all tests of a file. */
+/** Registers what ends with a test, or with all tests of a file. */
 export interface Teardown {
 	teardown(end: () => Promise<void>): void;
 }
 
-/** How long a server may take until it says that it is ready. */
+/** How long a server may take until it is ready. */
 const startMs = 10 * 60_000;
 
 export const serveArgs = (dataDir: string, ...rest: string[]): string[] => [
@@ -41,7 +41,7 @@ export const serveArgs = (dataDir: string, ...rest: string[]): string[] => [
 	...rest,
 ];
 
-/** Starts a server as a process of its own and waits until it says where it listens. It ends with the test. */
+/** Starts a server as a process of its own and waits until it prints its address. It ends with the test. */
 export async function startServer(
 	t: Teardown,
 	{ command = process.execPath, args, cwd, env }: ServerOptions,
@@ -87,10 +87,10 @@ function readyAddress(child: ChildProcess): Promise<string> {
 	const { stdout, stderr } = child;
 	if (stdout === null || stderr === null) throw new Error('The server has no output.');
 	return new Promise((resolve, reject) => {
-		let said = '';
-		const timer = setTimeout(() => reject(new Error(`The server did not start in time: ${said}`)), startMs);
+		let output = '';
+		const timer = setTimeout(() => reject(new Error(`The server did not start in time: ${output}`)), startMs);
 		stderr.on('data', (chunk: Buffer) => {
-			said += chunk.toString();
+			output += chunk.toString();
 		});
 		createInterface({ input: stdout }).on('line', (line) => {
 			const [, address] = /ready at (\S+)/.exec(line) ?? [];
@@ -101,7 +101,7 @@ function readyAddress(child: ChildProcess): Promise<string> {
 		child.on('error', reject);
 		child.on('exit', (code) => {
 			clearTimeout(timer);
-			reject(new Error(`The server ended with ${code}: ${said}`));
+			reject(new Error(`The server ended with ${code}: ${output}`));
 		});
 	});
 }

@@ -19,7 +19,7 @@ async function blocksOf(guide: string): Promise<Record<string, string[]>> {
 	return blocks;
 }
 
-test('the storage plugin of the guide installs as it says, and keeps what is deleted', async (t) => {
+test('the storage plugin of the guide installs by its commands, and keeps deleted files', async (t) => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-guide-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const { json = [], js = [], yaml = [], sh = [] } = await blocksOf('docs/plugins.md');
@@ -52,7 +52,7 @@ test('the storage plugin of the guide installs as it says, and keeps what is del
 	t.deepEqual(await readdir(path.join(site, 'data/files/users/ada')), ['Public']);
 });
 
-/** A Photoshop file of one colour, as plain as they come. */
+/** A minimal Photoshop file of one colour. */
 function photoshopFile(width: number, height: number, colour: readonly [number, number, number]): Buffer {
 	const header = Buffer.alloc(40);
 	header.write('8BPS', 0, 'latin1');
@@ -66,7 +66,7 @@ function photoshopFile(width: number, height: number, colour: readonly [number, 
 	return Buffer.concat([header, ...colour.map((value) => Buffer.alloc(width * height, value))]);
 }
 
-test('the renderer of the guide installs as it says, and makes thumbnails', async (t) => {
+test('the renderer of the guide installs by its commands, and makes thumbnails', async (t) => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-guide-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const { json = [], js = [], yaml = [], sh = [] } = await blocksOf('docs/plugins.md');
@@ -105,7 +105,7 @@ test('the renderer of the guide installs as it says, and makes thumbnails', asyn
 	t.deepEqual(capabilities.thumbnailExtensions, ['psd']);
 });
 
-test('the job of the guide runs, and goes on where a killed server left it', async (t) => {
+test('the job of the guide runs, and continues after a kill of the server', async (t) => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-guide-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const { js = [] } = await blocksOf('docs/plugins.md');
@@ -130,15 +130,15 @@ test('the job of the guide runs, and goes on where a killed server left it', asy
 	});
 	t.is(started.status, 202);
 	const { id } = (await started.json()) as { id: string };
-	const look = async () => {
+	const readJob = async () => {
 		const answer = await fetch(`${server.url}/api/jobs/${id}`, { headers: { cookie } });
 		return (await answer.json()) as { status: string; done: number; detail: unknown };
 	};
-	await until('it comes further', async () => (await look()).done >= 5);
+	await until('the job makes progress', async () => (await readJob()).done >= 5);
 	await server.stop('SIGKILL');
 	server = await start();
-	await until('it has ended', async () => (await look()).status === 'completed');
-	t.deepEqual((await look()).detail, { path: 'SHA256SUMS' });
+	await until('the job has completed', async () => (await readJob()).status === 'completed');
+	t.deepEqual((await readJob()).detail, { path: 'SHA256SUMS' });
 	const lines = (await readFile(path.join(home, 'SHA256SUMS'), 'utf8')).trimEnd().split('\n');
 	t.deepEqual(
 		lines,

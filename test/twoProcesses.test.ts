@@ -12,19 +12,17 @@ test.before(async () => {
 	pair = await jobPair(shared);
 });
 
-const title = 'a page hears of downloads, uploads and the end of its session at another process';
+const title = 'a page gets the events of downloads, uploads and the end of its session from another process';
 
 test.serial(title, (t) => eventsAcross(t, pair));
 
-test.serial('a link is kept while two processes move its file and the folder above it', (t) =>
+test.serial('a link still leads to its file after two processes have moved the file and the folder above it', (t) =>
 	renameAgainstMoveInside(t, 15, pair),
 );
 
-test.serial('an upload that comes to two processes at once under one key is one upload', (t) =>
-	oneKeyAtBoth(t, 20, pair),
-);
+test.serial('an upload sent to two processes at once under one key is stored once', (t) => oneKeyAtBoth(t, 20, pair));
 
-test.serial('both processes end as they are asked to', (t) => stopBoth(t, pair));
+test.serial('both processes exit with 0 when asked to stop', (t) => stopBoth(t, pair));
 
 test(`${title}, over MariaDB`, async (t) => {
 	const mariadb = await startMariadb();

@@ -4,7 +4,7 @@ import path from 'node:path';
 import test from 'ava';
 import { serveArgs, startServer } from './serverProcess.js';
 
-/** A plugin with a fault of each kind that nobody catches. */
+/** A plugin with an uncaught error of each kind. */
 const faultyPlugin = `
 import { createReadStream } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -64,12 +64,12 @@ test('an unexpected error of one request ends that request and nothing else', as
 	t.is(await call(url, 'late'), 'answered');
 	for (let n = 0; n < 10; n++) t.is((await fetch(`${url}/api/health`)).status, 200);
 	const reader = events.body?.getReader();
-	t.false((await reader?.read())?.done, 'another request goes on');
+	t.false((await reader?.read())?.done, 'another request continues');
 	await reader?.cancel();
 });
 
 for (const kind of ['outside', 'memory']) {
-	test(`the process ends after an error that is not of one request: ${kind}`, async (t) => {
+	test(`the process exits after an unexpected error outside a request: ${kind}`, async (t) => {
 		const { url, ended } = await faultyServer(t);
 		t.is(await call(url, kind), 'answered');
 		t.is(await ended, 70);

@@ -10,7 +10,7 @@ import { type ServerProcess, serveArgs, startServer } from './serverProcess.js';
 
 const tus = { 'tus-resumable': '1.0.0' };
 
-/** More than any machine sends at once, so that the rest is still to come. */
+/** More than any machine sends at once, so that the rest is sent later. */
 export const fileBytes = 3 * 1024 * 1024;
 
 export interface Pair {
@@ -22,7 +22,7 @@ export interface Pair {
 	start(): Promise<ServerProcess>;
 }
 
-/** Two server processes over one database and one data folder, with somebody signed in to both. */
+/** Two server processes over one database and one data folder, with a user signed in to both. */
 export async function serverPair(
 	t: ExecutionContext,
 	{ database, more = [] }: { database?: string | undefined; more?: readonly string[] } = {},
@@ -36,7 +36,7 @@ export async function serverPair(
 	return { one, two, start, cookie: await one.register('ada'), files: path.join(folder, 'files') };
 }
 
-/** A file that is uploaded as tus says, by requests to any of the processes. */
+/** A file that is uploaded by tus, with requests to any of the processes. */
 export class TusUpload {
 	readonly bytes = randomBytes(fileBytes);
 	#location = '';
@@ -69,7 +69,7 @@ export class TusUpload {
 		return this.#send('PATCH', server, this.#location, headers, this.bytes.subarray(offset));
 	}
 
-	/** Sends a part of what a piece is said to have, and then nothing; resolves once the bytes are in the process. */
+	/** Sends a part of the announced body, and then nothing; resolves once the bytes are in staging. */
 	async sendPart(server: ServerProcess, bytes: number): Promise<ClientRequest & { hasEnded: Promise<void> }> {
 		const { hostname, port } = new URL(server.url);
 		const sent = request({
@@ -96,8 +96,8 @@ export class TusUpload {
 		return Object.assign(sent, { hasEnded });
 	}
 
-	/** Goes on through a process as a client does, that waits for as long as an answer says. Resolves to the offset from which it went on, and how long that took to begin. */
-	async goOn(server: ServerProcess): Promise<{ offset: number; ms: number }> {
+	/** Continues at a process like a client that honours Retry-After. Resolves to the offset at which it continued, and how long that took. */
+	async resume(server: ServerProcess): Promise<{ offset: number; ms: number }> {
 		const begun = performance.now();
 		const refusals: number[] = [];
 		for (;;) {
@@ -107,7 +107,7 @@ export class TusUpload {
 			const answer = await this.patch(server, offset);
 			if (answer.status === 204) return { offset, ms: performance.now() - begun };
 			refusals.push(answer.status);
-			// What came by the other connection was kept meanwhile.
+			// Bytes of the other connection were stored meanwhile.
 			if (answer.status === 409) continue;
 			if (answer.status !== 423) throw new Error(`PATCH: ${refusals.join(' ')} ${await answer.text()}`);
 			const seconds = Number(answer.headers.get('retry-after'));
@@ -116,7 +116,7 @@ export class TusUpload {
 		}
 	}
 
-	/** The file is there once, with its bytes. */
+	/** Asserts that the file exists once, with its bytes. */
 	async assertWhole(t: ExecutionContext): Promise<void> {
 		const home = path.join(this.pair.files, 'users/ada');
 		const stem = this.name.split('.')[0] ?? '';
@@ -124,7 +124,7 @@ export class TusUpload {
 			(await readdir(home)).filter((name) => name.startsWith(stem)),
 			[this.name],
 		);
-		t.true((await readFile(path.join(home, this.name))).equals(this.bytes), 'its bytes are the ones that were sent');
+		t.true((await readFile(path.join(home, this.name))).equals(this.bytes), 'the file has the bytes that were sent');
 	}
 
 	#send(
@@ -140,33 +140,33 @@ export class TusUpload {
 	}
 }
 
-/** Names in staging, but for those of other calls. */
+/** Names in staging, except those of other calls. */
 export async function staged({ files }: Pair): Promise<string[]> {
 	return (await readdir(path.join(files, '.stowage/staging'))).filter((name) => /^[0-9a-f]{32}$/.test(name));
 }
 
-/** The client was cut off without a word: its connection stays open and brings nothing. */
+/** The client was cut off: its connection stays open and sends nothing. */
 export async function takeOverSilent(t: ExecutionContext, pair: Pair, name: string): Promise<number> {
 	const upload = await new TusUpload(pair, name).create();
 	const part = 1_000_000;
 	const silent = await upload.sendPart(pair.one, part);
-	const { offset, ms } = await upload.goOn(pair.two);
-	t.is(offset, part, 'what came through the other process is kept');
+	const { offset, ms } = await upload.resume(pair.two);
+	t.is(offset, part, 'the bytes of the other process are kept');
 	await silent.hasEnded;
 	await upload.assertWhole(t);
 	t.deepEqual(await staged(pair), []);
 	return ms;
 }
 
-/** The process is stopped in the middle, and goes on when its upload has long been whole. */
+/** The process is stopped in the middle, and continues after its upload has been completed elsewhere. */
 export async function takeOverStopped(t: ExecutionContext, pair: Pair, name: string): Promise<number> {
 	const upload = await new TusUpload(pair, name).create();
 	const sent = await upload.sendPart(pair.one, 1_000_000);
 	process.kill(pair.one.pid, 'SIGSTOP');
-	// The system has taken these for the process, which meets them when it goes on.
+	// The system holds these for the process, which reads them when it continues.
 	sent.write(Buffer.alloc(100_000, 'late'));
 	try {
-		const { ms } = await upload.goOn(pair.two);
+		const { ms } = await upload.resume(pair.two);
 		await upload.assertWhole(t);
 		return ms;
 	} finally {
@@ -184,13 +184,13 @@ export async function takeOverKilled(t: ExecutionContext, pair: Pair, name: stri
 	const sent = await upload.sendPart(pair.one, 1_000_000);
 	await pair.one.stop('SIGKILL');
 	await sent.hasEnded;
-	const { ms } = await upload.goOn(pair.two);
+	const { ms } = await upload.resume(pair.two);
 	await upload.assertWhole(t);
 	t.deepEqual(await staged(pair), []);
 	return ms;
 }
 
-/** Visitors begin more uploads than they may, through both processes at once. */
+/** Visitors begin more uploads than allowed, at both processes at once. */
 export async function beginTooMany(t: ExecutionContext, { one, two }: Pair, most: number): Promise<void> {
 	const begin = async ({ url }: ServerProcess, n: number) => {
 		const headers = {

@@ -1,10 +1,10 @@
-/** Who asks in the model: a user by name, or nobody. */
+/** Who calls in the model: a user by name, or undefined for a visitor. */
 export type Actor = string | undefined;
 export type Area = 'private' | 'public';
-/** Undefined where the call names none. */
+/** Undefined if the call names no owner. */
 export type NamedOwner = string | null | undefined;
 
-/** What a call must answer: its status and, where it answers an entry, that entry's path and kind. */
+/** The expected answer of a call: its status and, if there is one, the path and kind of the entry. */
 export interface Expected {
 	status: number;
 	entry?: { path: string; type: 'file' | 'directory' };
@@ -22,8 +22,8 @@ export interface ModelRow {
 const refused = (status: number): Expected => ({ status });
 
 /**
- * All that the rules of the product say about homes and public trees, once more and as plainly as can be: a table of the
- * paths below the storage root with the bytes of each file, null for a folder. It shares no code with the server.
+ * The rules of the product about homes and public trees, implemented a second time and as plainly as possible: a table of
+ * the paths below the storage root with the bytes of each file, null for a folder. It shares no code with the server.
  */
 export class FileModel {
 	readonly nodes = new Map<string, string | null>([
@@ -57,7 +57,7 @@ export class FileModel {
 		if (!isValidName(newName)) return refused(400);
 		if (!this.nodes.has(from)) return refused(404);
 		const to = join(parent(from), trim(newName));
-		// With spaces around it, it is still the same name.
+		// With spaces around it, it is the same name.
 		if (to !== from && this.nodes.has(to)) return refused(409);
 		this.#move(from, to);
 		return this.#answer(actor, area, to);
@@ -79,7 +79,7 @@ export class FileModel {
 		if (fromArea === 'private' && path === 'Public') return refused(403);
 		const target = join(ownRoot(actor, area), toPath);
 		const isIntoItself = (place: string) => isWithin(parent(target), place);
-		// What is named as one's own is refused by its path, be it there or not, as it is for a move.
+		// An own item is refused by its path, whether it exists or not, as for a move.
 		const isNamedOwn = fromArea === 'private' || owner === actor;
 		if (isNamedOwn && isIntoItself(join(ownRoot(actor, fromArea), path))) return refused(400);
 		const from = this.#find(actor, fromArea, path, owner);
@@ -91,9 +91,9 @@ export class FileModel {
 	remove(actor: Actor, area: Area, path: string, owner: NamedOwner): Expected {
 		const refusal = refuseWrite(actor, area, path, owner);
 		if (refusal !== undefined || actor === undefined) return refused(refusal ?? 401);
-		const gone = join(ownRoot(actor, area), path);
-		if (!this.nodes.has(gone)) return refused(404);
-		for (const each of this.#tree(gone)) this.nodes.delete(each);
+		const removed = join(ownRoot(actor, area), path);
+		if (!this.nodes.has(removed)) return refused(404);
+		for (const each of this.#tree(removed)) this.nodes.delete(each);
 		return { status: 200 };
 	}
 
@@ -148,24 +148,24 @@ export class FileModel {
 		);
 	}
 
-	#arrive(actor: string, area: Area, from: string, toPath: string, bring: (to: string) => void): Expected {
-		const wished = base(toPath);
-		if (wished !== base(from) && !isValidName(wished)) return refused(400);
+	#arrive(actor: string, area: Area, from: string, toPath: string, place: (to: string) => void): Expected {
+		const requested = base(toPath);
+		if (requested !== base(from) && !isValidName(requested)) return refused(400);
 		const content = this.nodes.get(from);
 		if (content === undefined) return refused(404);
 		const folder = join(ownRoot(actor, area), parent(toPath));
 		const missing: string[] = [];
 		for (let each = folder; each !== ''; each = parent(each)) if (!this.#isFolder(each)) missing.unshift(each);
-		// What is made gets a name as people give it, or the one that a folder above the source has already.
-		const mayBeMade = (name: string) => (isValidName(name) && trim(name) === name) || from.split('/').includes(name);
+		// A new folder has a valid name, or that of a folder above the source.
+		const mayBeCreated = (name: string) => (isValidName(name) && trim(name) === name) || from.split('/').includes(name);
 		for (const each of missing) {
-			if (!mayBeMade(base(each))) return refused(400);
+			if (!mayBeCreated(base(each))) return refused(400);
 			if (this.nodes.has(each)) return refused(409);
 		}
 		for (const each of missing) this.nodes.set(each, null);
-		const name = wished === base(from) ? wished : trim(wished);
+		const name = requested === base(from) ? requested : trim(requested);
 		const to = this.#freeName(folder, name, content === null ? 'directory' : 'file');
-		bring(to);
+		place(to);
 		return this.#answer(actor, area, to);
 	}
 
@@ -188,7 +188,7 @@ export class FileModel {
 		}
 	}
 
-	/** The tree that a read means: the one that is named, or the first that is seen and has the path. */
+	/** The tree of a read: the named one, or the first visible one that has the path. */
 	#find(actor: Actor, area: Area, path: string, owner: NamedOwner): string | undefined {
 		const roots =
 			area === 'private' || owner === undefined
@@ -235,7 +235,7 @@ export class FileModel {
 	}
 }
 
-/** The status with which a change of something there is refused before anybody looks whether it is. */
+/** The status with which a change is refused before the item is looked up. */
 function refuseWrite(actor: Actor, area: Area, path: string, owner: NamedOwner): number | undefined {
 	if (actor === undefined) return 401;
 	if (owner !== undefined && owner !== actor) return 403;

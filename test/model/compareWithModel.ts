@@ -8,7 +8,7 @@ import { type Call, randomCall, seededNumbers } from './randomCalls.js';
 
 const users = ['ann', 'bob'];
 
-/** Makes random calls, the same for the same seed, and compares each answer, and now and then the disk, with the model. */
+/** Makes random calls, the same for the same seed, and compares each answer, and the disk every 200 calls, with the model. */
 export async function compareWithModel(t: ExecutionContext, steps: number, seed: number): Promise<void> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-model-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
@@ -28,14 +28,14 @@ export async function compareWithModel(t: ExecutionContext, steps: number, seed:
 		// A folder is downloaded as an archive, which has tests of its own.
 		if (expected.content === null) continue;
 		const answer = await fetch(server.url + call.path, requestOf(call, cookie));
-		const told = await shownBy(call, answer);
+		const answered = await answerOf(call, answer);
 		const context = `seed ${seed}, step ${step}: ${call.actor} ${call.method} ${call.path} ${JSON.stringify(call.body)} ${call.file?.name}`;
-		if (!t.deepEqual(told, plainly(expected), context)) return;
+		if (!t.deepEqual(answered, expectedAnswer(expected), context)) return;
 		statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
 		if (step % 200 === 199 && !t.deepEqual(await onDisk(folder), inOrder(model), context)) return;
 	}
 	t.deepEqual(await onDisk(folder), inOrder(model), `seed ${seed}`);
-	// In a short run the rarest may not have come.
+	// In a short run the rarest may not occur.
 	for (const status of steps < 1000 ? [200, 404] : [200, 400, 401, 403, 404, 409]) {
 		t.true(statuses.has(status), `${status} was among the answers`);
 	}
@@ -55,15 +55,15 @@ export function requestOf({ method, body, file }: Call, cookie: string | undefin
 	return { method, headers, body: form };
 }
 
-interface Told {
+interface Answer {
 	status: number;
 	entry?: { path: string; type: string };
 	rows?: string[];
 	content?: string | null;
 }
 
-/** What an answer says, as far as the model knows it. */
-async function shownBy(call: Call, answer: Response): Promise<Told> {
+/** The parts of an answer that the model knows. */
+async function answerOf(call: Call, answer: Response): Promise<Answer> {
 	const { status } = answer;
 	if (status !== 200) {
 		await answer.body?.cancel();
@@ -76,11 +76,11 @@ async function shownBy(call: Call, answer: Response): Promise<Told> {
 	return made === undefined ? { status } : { status, entry: { path: made.path, type: made.type } };
 }
 
-function plainly({ rows, ...expected }: ReturnType<Call['inModel']>): Told {
+function expectedAnswer({ rows, ...expected }: ReturnType<Call['inModel']>): Answer {
 	return rows === undefined ? expected : { ...expected, rows: rowsOf(rows) };
 }
 
-/** Rows without their order, which is the page's to choose, and without times. */
+/** Rows without their order, which the page chooses, and without times. */
 function rowsOf(rows: readonly ModelRow[]): string[] {
 	return rows
 		.map(({ path, type, size, owner, count, protected: isProtected }) =>
@@ -89,7 +89,7 @@ function rowsOf(rows: readonly ModelRow[]): string[] {
 		.sort();
 }
 
-/** What lies in the storage below a data directory, without the server's own folder. */
+/** The contents of the storage below a data directory, without the server's own folder. */
 export async function onDisk(folder: string): Promise<Record<string, string | null>> {
 	const files = path.join(folder, 'files');
 	const found: [string, string | null][] = [];

@@ -7,11 +7,11 @@ export interface Call {
 	/** JSON, or a form where there is a file. */
 	body?: Record<string, unknown>;
 	file?: { name: string; content: string };
-	/** Does the same in the model and answers what the server must. */
+	/** Does the same in the model and returns the expected answer. */
 	inModel: (model: FileModel) => Expected & { rows?: ModelRow[]; content?: string | null };
 }
 
-/** Numbers that look random and are the same for the same seed. */
+/** Pseudorandom numbers, the same for the same seed. */
 export function seededNumbers(seed: number): () => number {
 	let state = seed >>> 0;
 	return () => {
@@ -22,7 +22,7 @@ export function seededNumbers(seed: number): () => number {
 	};
 }
 
-/** Few, so that they often meet; some need care and some are refused. */
+/** Few, so that they often collide; some are special and some are refused. */
 const names = [
 	'a',
 	'b',
@@ -46,7 +46,7 @@ export function randomCall(next: () => number, model: FileModel, users: readonly
 	return randomCallBy(actor, next, model, users);
 }
 
-/** A call by `actor` in a world that is kept to some `mostNodes` files and folders. */
+/** A call by `actor` on trees of about `mostNodes` files and folders. */
 export function randomCallBy(
 	actor: Actor,
 	next: () => number,
@@ -178,7 +178,7 @@ export function randomCallBy(
 		},
 	];
 	// A tree that only grows soon holds copies of copies.
-	const crowd = model.nodes.size;
-	const index = crowd > mostNodes && next() < 0.5 ? 5 : Math.floor(next() * makers.length);
+	const count = model.nodes.size;
+	const index = count > mostNodes && next() < 0.5 ? 5 : Math.floor(next() * makers.length);
 	return (makers[index] as () => Call)();
 }

@@ -10,21 +10,21 @@ import { type Call, randomCallBy, seededNumbers } from './randomCalls.js';
 
 const users = ['ann', 'bob'];
 
-/** Each user, and nobody, is two clients, with a call each under way all the time. */
+/** Each user and the visitor are two clients, each with a call under way all the time. */
 const clientsEach = 2;
 
-/** Few, so that they meet. */
+/** Few, so that they collide. */
 const mostNodes = 30;
 
-/** After so many calls the clients look what is there: who came first is nobody's guess. */
-const callsBetweenLooks = 20;
+/** After so many calls the model is read from the disk: the order of concurrent calls is not predictable. */
+const callsBetweenReads = 20;
 
-/** What somebody may be told whom another client overtook, besides that it is done. */
+/** Besides 200, the statuses that a call may get if another client's was faster. */
 const refusals = new Set([0, 400, 401, 403, 404, 409, 410, 412, 423]);
 
 /**
- * Random calls by two clients of each user and of a visitor at once, on few paths. What each is told depends on who came first; but it is a success or a refusal for what is so, and never a
- * fault of ours, and a home and its public tree stay.
+ * Random calls by two clients of each user and of a visitor at once, on few paths. Each answer depends on the order of calls; but it is a success or a refusal with the actual reason and never
+ * a fault of the server, and a home and its public tree stay.
  */
 export async function twoClientsPerHome(t: ExecutionContext, calls: number, seed: number): Promise<void> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-clients-'));
@@ -42,10 +42,10 @@ export async function twoClientsPerHome(t: ExecutionContext, calls: number, seed
 	const client = async (actor: Actor, number: number) => {
 		const next = seededNumbers(seed + number);
 		while (made < calls && faults.length === 0) {
-			if (made % callsBetweenLooks === 0) await look(folder, model);
+			if (made % callsBetweenReads === 0) await readModel(folder, model);
 			const call =
 				next() < 0.1 ? linkCall(actor, next, model, links) : randomCallBy(actor, next, model, users, mostNodes);
-			// A visitor may do little: most of what is refused by its first look is left out.
+			// A visitor may do little: most calls that only get a 401 are left out.
 			if (call.inModel(model).status === 401 && next() < 0.9) continue;
 			made++;
 			const { status, text } = await send(server, call, cookies.get(actor));
@@ -62,7 +62,7 @@ export async function twoClientsPerHome(t: ExecutionContext, calls: number, seed
 	const actors = [...users, undefined].flatMap((actor) => Array<Actor>(clientsEach).fill(actor));
 	await Promise.all(actors.map(client));
 	t.deepEqual(faults, [], `seed ${seed}`);
-	await look(folder, model);
+	await readModel(folder, model);
 	for (const name of users)
 		for (const home of [`users/${name}`, `users/${name}/Public`]) t.is(model.nodes.get(home), null, home);
 	t.log(`seed ${seed}: ${[...statuses].map(([status, count]) => `${count} × ${status}`).join(', ')}`);
@@ -93,12 +93,12 @@ async function send(
 	}
 }
 
-/** Brings the model up to date with the disk, as well as can be while others change it. */
-async function look(folder: string, model: FileModel): Promise<void> {
+/** Updates the model from the disk, as well as possible while calls change it. */
+async function readModel(folder: string, model: FileModel): Promise<void> {
 	const files = path.join(folder, 'files');
 	const found = new Map<string, string | null>();
 	const walk = async (at: string): Promise<void> => {
-		// What was moved away meanwhile is found the next time.
+		// A folder that was moved meanwhile is found the next time.
 		const entries = await readdir(path.join(files, at), { withFileTypes: true }).catch(() => []);
 		for (const entry of entries) {
 			const name = path.join(at, entry.name);

@@ -6,11 +6,11 @@ const png = Buffer.from(
 	'base64',
 );
 
-/** Looks at the page, uploads a picture and fetches its thumbnail. */
+/** Loads the page, uploads a picture and fetches its thumbnail. */
 export async function checkServing(t: ExecutionContext, url: string): Promise<void> {
 	const page = await (await fetch(url)).text();
 	const [, script = ''] = /<script[^>]* src="([^"]+)"/.exec(page) ?? [];
-	t.is((await fetch(new URL(script, `${url}/`))).status, 200, 'the built page is there');
+	t.is((await fetch(new URL(script, `${url}/`))).status, 200, 'the script of the page is served');
 	const form = new FormData();
 	form.append('file', new Blob([png]), 'square.png');
 	t.is((await fetch(`${url}/api/upload/public`, { method: 'POST', body: form })).status, 200);

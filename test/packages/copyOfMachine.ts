@@ -7,11 +7,11 @@ import type { ExecutionContext } from 'ava';
 
 const execute = promisify(execFile);
 
-/** This machine with all that is installed, to be changed at will: nothing of it stays. */
+/** A copy of this machine with all that is installed. Changes to it are discarded. */
 export interface CopyOfMachine {
-	/** Where its root lies. */
+	/** The path of its root. */
 	root: string;
-	/** Runs a command in it, as root; resolves to what it said. Rejects when it fails. */
+	/** Runs a command in it, as root; resolves to its output. Rejects when it fails. */
 	run(command: string, ...args: string[]): Promise<string>;
 }
 

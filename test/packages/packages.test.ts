@@ -17,15 +17,15 @@ async function script(folder: string, name: string, ...args: string[]): Promise<
 	return stdout.trim().split('\n').at(-1) ?? '';
 }
 
-/** Larger than the package is, and far smaller than one with the page's libraries in it. */
+/** Larger than the package, and far smaller than one with the page's libraries. */
 const mostBytes = 6 * 1024 * 1024;
 
-test('the package installs into an empty place without a compiler, and what it installs serves, as does the Debian package made of it', async (t) => {
+test('the npm package installs into an empty folder without a compiler and serves, and so does the Debian package made of it', async (t) => {
 	const folder = await memoryFolder(t, 600);
 	const tarball = await script(folder, 'package.js');
 	t.true((await stat(tarball)).size < mostBytes);
 
-	// Nothing but what npm itself needs.
+	// Only the programs that npm itself needs.
 	const programs = path.join(folder, 'programs');
 	await mkdir(programs);
 	for (const program of ['sh', 'node', 'npm']) {
@@ -44,7 +44,7 @@ test('the package installs into an empty place without a compiler, and what it i
 	await t.throwsAsync(
 		stat(path.join(app, 'node_modules/react')),
 		{ code: 'ENOENT' },
-		'the page has its libraries in it',
+		'the libraries of the page are bundled',
 	);
 	const server = await startServer(t, {
 		command: path.join(folder, 'bin/stowage'),
@@ -53,12 +53,12 @@ test('the package installs into an empty place without a compiler, and what it i
 	await checkServing(t, server.url);
 	await server.stop();
 
-	// With the Node at hand and no compression: how it is made otherwise is in test/faults.
+	// With the installed Node and no compression: test/faults has the package as it is published.
 	const deb = await script(folder, 'deb.js', '--fast', '--app', app, '--node', process.execPath);
 	await tryDeb(t, deb);
 });
 
-test('no input can reach the prototype of all objects, however the program is started', async (t) => {
+test('the program deletes __proto__, from npm and from the Debian package', async (t) => {
 	const bin = path.resolve('cli/bin/stowage.js');
 	const program = `process.on('exit', () => console.log('__proto__' in {})); process.argv = ['node', 'stowage', '--version']; await import(${JSON.stringify(bin)})`;
 	const { stdout } = await execute(process.execPath, ['--input-type=module', '-e', program], {

@@ -9,7 +9,7 @@ import { copyOfMachine } from './copyOfMachine.js';
 export async function tryDeb(t: ExecutionContext, deb: string): Promise<void> {
 	const { root, run } = await copyOfMachine(t);
 	const at = (file: string) => path.join(root, file);
-	const isThere = (file: string) =>
+	const exists = (file: string) =>
 		stat(at(file)).then(
 			() => true,
 			() => false,
@@ -18,7 +18,7 @@ export async function tryDeb(t: ExecutionContext, deb: string): Promise<void> {
 	await copyFile(deb, at('tmp/stowage.deb'));
 
 	const plan = await run('apt-get', 'install', '--simulate', '--no-install-recommends', '/tmp/stowage.deb');
-	t.regex(plan, /^Inst stowage /m, 'nothing that it needs is unknown to Debian');
+	t.regex(plan, /^Inst stowage /m, 'Debian has all dependencies');
 	await dpkg('--install', '/tmp/stowage.deb');
 	const [, , uid, gid] = (await run('getent', 'passwd', 'stowage')).split(':').map(Number);
 	t.like(await stat(at('var/lib/stowage')), { uid, gid, mode: 0o40750 });
@@ -30,11 +30,7 @@ export async function tryDeb(t: ExecutionContext, deb: string): Promise<void> {
 	// The password comes from standard input.
 	const added = await run('sh', '-c', 'echo correct horse | stowage user add ada --log-level error');
 	t.is(added.trim(), 'Added ada.');
-	t.like(
-		await stat(at('var/lib/stowage/stowage.db')),
-		{ uid, gid },
-		'what root asks for is done as the service’s user',
-	);
+	t.like(await stat(at('var/lib/stowage/stowage.db')), { uid, gid }, 'a command of root runs as the service’s user');
 	const serve = ['/usr/bin/stowage', 'serve', '--port', '0'];
 	const server = await startServer(t, { command: 'chroot', args: [root, ...serve] });
 	await checkServing(t, server.url);
@@ -50,10 +46,10 @@ export async function tryDeb(t: ExecutionContext, deb: string): Promise<void> {
 	t.regex(await run('stowage', 'user', 'list'), /^ada\t/m, 'and the data');
 
 	await dpkg('--remove', 'stowage');
-	t.false(await isThere('usr/bin/stowage'));
-	t.false(await isThere('etc/systemd/system/multi-user.target.wants/stowage.service'));
-	t.true(await isThere('etc/stowage/config.yaml'));
+	t.false(await exists('usr/bin/stowage'));
+	t.false(await exists('etc/systemd/system/multi-user.target.wants/stowage.service'));
+	t.true(await exists('etc/stowage/config.yaml'));
 	t.regex(await dpkg('--purge', 'stowage'), /The files in \/var\/lib\/stowage are kept/);
-	t.false(await isThere('etc/stowage'));
-	t.true(await isThere('var/lib/stowage/stowage.db'));
+	t.false(await exists('etc/stowage'));
+	t.true(await exists('var/lib/stowage/stowage.db'));
 }
