@@ -14,9 +14,9 @@ export const checksum = (bytes: Buffer | string, algorithm = 'sha256'): Record<s
 });
 
 const tus = { 'tus-resumable': '1.0.0' };
-const piece = { ...tus, 'content-type': 'application/offset+octet-stream' };
+const chunkHeaders = { ...tus, 'content-type': 'application/offset+octet-stream' };
 
-/** The requests of the tus protocol, spelt out one by one. */
+/** The requests of the tus protocol, with every header written out. */
 export const create = (
 	client: Client,
 	length: number,
@@ -25,13 +25,13 @@ export const create = (
 	body?: Buffer | string,
 ): Promise<Answer> =>
 	client.call('POST', '/api/uploads', body, {
-		...(body === undefined ? tus : piece),
+		...(body === undefined ? tus : chunkHeaders),
 		'upload-length': String(length),
 		'upload-metadata': metadata(fields),
 		...headers,
 	});
 
-/** Begins an upload that must be accepted; resolves to where it lies. */
+/** Creates an upload that must be accepted; resolves to its location. */
 export async function begin(
 	client: Client,
 	length: number,
@@ -49,7 +49,8 @@ export const patch = (
 	offset: number,
 	body: Buffer | string,
 	headers: Record<string, string> = {},
-): Promise<Answer> => client.call('PATCH', location, body, { ...piece, 'upload-offset': String(offset), ...headers });
+): Promise<Answer> =>
+	client.call('PATCH', location, body, { ...chunkHeaders, 'upload-offset': String(offset), ...headers });
 
 export const head = (client: Client, location: string, headers: Record<string, string> = {}): Promise<Answer> =>
 	client.call('HEAD', location, undefined, { ...tus, ...headers });
@@ -57,8 +58,8 @@ export const head = (client: Client, location: string, headers: Record<string, s
 export const remove = (client: Client, location: string): Promise<Answer> =>
 	client.call('DELETE', location, undefined, tus);
 
-/** Status, offset and place in the area, as an answer tells them. */
-export const told = ({ statusCode, headers }: Answer) => [
+/** The status, the offset and the path of the published entry, as a response has them. */
+export const uploadState = ({ statusCode, headers }: Answer) => [
 	statusCode,
 	headers['upload-offset'] === undefined ? undefined : Number(headers['upload-offset']),
 	headers['stowage-entry-path'],

@@ -6,7 +6,7 @@ import test, { type ExecutionContext } from 'ava';
 import { ownWait } from '../ownTime.js';
 import { addressOf } from '../rawRequest.js';
 import { Client, type TestApp, testApp } from '../testApp.js';
-import { begin, head, metadata, told } from '../tusClient.js';
+import { begin, head, metadata, uploadState } from '../tusClient.js';
 import { until } from '../until.js';
 
 /** A second of the body timeouts, so that a minute takes little more than a second here. */
@@ -105,7 +105,7 @@ for (const [name, kind] of Object.entries(kinds)) {
 test('a resumable upload that stalls keeps the bytes that arrived before', async (t) => {
 	const { app, location, sender } = await underWay(t, kinds['a chunk of a resumable upload'] as Kind);
 	await until('its connection is closed', () => sender.socket.closed);
-	t.deepEqual(told(await head(new Client(app), location)), [200, 5, undefined]);
+	t.deepEqual(uploadState(await head(new Client(app), location)), [200, 5, undefined]);
 });
 
 for (const name of ['a form', 'a chunk of a resumable upload']) {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import { Client, testApp } from '../testApp.js';
-import { begin, head, told } from '../tusClient.js';
+import { begin, head, uploadState } from '../tusClient.js';
 import { until } from '../until.js';
 
 test('uploads that the end of the server cuts off leave nothing behind, or all that arrived', async (t) => {
@@ -60,5 +60,5 @@ test('uploads that the end of the server cuts off leave nothing behind, or all t
 	const again = await testApp(t, { '--data-dir': app.dataDir });
 	const visitor = new Client(again);
 	visitor.cookie = ada.cookie;
-	t.deepEqual(told(await head(visitor, location)), [200, 36, undefined]);
+	t.deepEqual(uploadState(await head(visitor, location)), [200, 36, undefined]);
 });

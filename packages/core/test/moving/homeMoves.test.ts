@@ -6,7 +6,7 @@ import { type FolderTimesStorage, hasSurvey, type Job } from '@stowage/plugin-ap
 import { Failure, isFailure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { Client, file, json, type TestApp, testApp } from '../testApp.js';
-import { begin, head, patch, told } from '../tusClient.js';
+import { begin, head, patch, uploadState } from '../tusClient.js';
 import { until } from '../until.js';
 
 interface Scene {
@@ -54,24 +54,24 @@ function mover({ app }: Scene) {
 	};
 }
 
-/** Holds calls of a method until they are let go. */
-function hold<Key extends string>(owner: { [key in Key]: unknown }, name: Key) {
-	const method = owner[name] as (...words: unknown[]) => Promise<unknown>;
-	let arrive = () => {};
-	let letGo = () => {};
+/** Blocks calls of a method until `release` is called. */
+function block<Key extends string>(owner: { [key in Key]: unknown }, name: Key) {
+	const method = owner[name] as (...args: unknown[]) => Promise<unknown>;
+	let onArrival = () => {};
+	let release = () => {};
 	const arrived = new Promise<void>((resolve) => {
-		arrive = resolve;
+		onArrival = resolve;
 	});
-	const free = new Promise<void>((resolve) => {
-		letGo = resolve;
+	const released = new Promise<void>((resolve) => {
+		release = resolve;
 	});
-	const held = async (...words: unknown[]) => {
-		arrive();
-		await free;
-		return method.call(owner, ...words);
+	const blocked = async (...args: unknown[]) => {
+		onArrival();
+		await released;
+		return method.call(owner, ...args);
 	};
-	Object.assign(owner, { [name]: held });
-	return { arrived, letGo };
+	Object.assign(owner, { [name]: blocked });
+	return { arrived, release };
 }
 
 async function assertWhole(t: ExecutionContext, home: string) {
@@ -87,11 +87,11 @@ async function assertNotMoved(t: ExecutionContext, { ada, home, big, there }: Sc
 	await assertWhole(t, home);
 	await until('nothing is left at the target', async () => (await names(path.join(big, 'copies'))).length === 0);
 	t.deepEqual(await names(there), []);
-	t.is((await ada.upload('/api/upload', [file('later.txt', 'l')])).statusCode, 200, 'it is not frozen');
+	t.is((await ada.upload('/api/upload', [file('later.txt', 'l')])).statusCode, 200, 'the home is not frozen');
 	t.deepEqual(await names(path.join(home, 'later.txt').replace('/later.txt', '')), ['Public', 'docs', 'later.txt']);
 }
 
-test('a home moves to another root while its user works, with links, uploads and times', async (t) => {
+test('a home moves to another root while its user works, and keeps its links, uploads and times', async (t) => {
 	const s = await scene(t);
 	const { app, ada, home, there } = s;
 	const visitor = new Client(app);
@@ -107,25 +107,25 @@ test('a home moves to another root while its user works, with links, uploads and
 	const other = await begin(ada, 4, { filename: 'other.txt', area: 'private' });
 
 	const { start, ended } = mover(s);
-	const freezing = hold(app.services.database.homes, 'freeze');
-	const switching = hold(app.services.database.homes, 'switchRoot');
+	const freezing = block(app.services.database.homes, 'freeze');
+	const switching = block(app.services.database.homes, 'switchRoot');
 	const job = await start();
 	t.is(job.title, 'Move the home to big');
 	await t.throwsAsync(start(), { message: /too many|already|wait/i });
 	await freezing.arrived;
 	t.like(await app.services.homeMoves.list(), [{ job: { id: job.id }, username: 'ada', root: 'big', isRunning: true }]);
-	t.is((await ada.upload('/api/upload', [file('meanwhile.txt', 'm')])).statusCode, 200, 'its user goes on working');
+	t.is((await ada.upload('/api/upload', [file('meanwhile.txt', 'm')])).statusCode, 200, 'the user can still upload');
 	await writeFile(path.join(home, 'docs/a.txt'), 'ALPHA');
 	await writeFile(path.join(home, 'docs/a.txt'), 'alpha');
 	await utimes(path.join(home, 'docs/a.txt'), 1_500_000_001, 1_500_000_001);
 	const renaming = app.services.accounts.rename('ada', 'eve');
 	t.regex(String(await t.throwsAsync(renaming)), /on its way to another root.*job cancel/);
 	t.regex(String(await t.throwsAsync(app.services.accounts.remove('ada', { kind: 'delete' }))), /on its way/);
-	freezing.letGo();
+	freezing.release();
 
 	await switching.arrived;
 	t.deepEqual(await names(path.dirname(there)), ['ada']);
-	t.deepEqual(await app.services.homeMoves.oldHomes(), [], 'the copy is no old home');
+	t.deepEqual(await app.services.homeMoves.oldHomes(), [], 'the copy is not listed as an old home');
 	await linkWorks('during');
 	t.is((await ada.get('/api/download/docs/a.txt?type=private')).payload, 'alpha');
 	const refused = await ada.upload('/api/upload', [file('no.txt', 'n')]);
@@ -134,18 +134,22 @@ test('a home moves to another root while its user works, with links, uploads and
 	t.is(json(refused).message, 'These files are being moved to another disk. Please try again in a moment.');
 	t.is((await ada.post('/api/createFolder', { directory: '', folderName: 'no', type: 'private' })).statusCode, 423);
 	t.is((await ada.post('/api/generateTempLink', { filePath: 'docs/a.txt', expiration: '1h' })).statusCode, 423);
-	t.is((await patch(ada, other, 0, '01')).statusCode, 204, 'an upload goes on');
-	t.is((await patch(ada, upload, 6, '6789')).statusCode, 423, 'and is whole, but has no place yet');
-	switching.letGo();
+	t.is((await patch(ada, other, 0, '01')).statusCode, 204, 'an upload under way continues');
+	t.is(
+		(await patch(ada, upload, 6, '6789')).statusCode,
+		423,
+		'the last chunk is stored, but the file is not published yet',
+	);
+	switching.release();
 
 	t.like(await ended(job), { status: 'completed', detail: { root: 'big' } });
 	await assertWhole(t, there);
 	t.is(await readFile(path.join(there, 'meanwhile.txt'), 'utf8'), 'm');
-	await until('the old tree is gone', async () => (await names(path.dirname(home))).join() === 'anonymous');
+	await until('the old tree is removed', async () => (await names(path.dirname(home))).join() === 'anonymous');
 	await linkWorks('after');
-	t.deepEqual(told(await head(ada, upload)), [200, 10, 'sixty.txt']);
-	t.deepEqual(told(await head(ada, upload)), [200, 10, 'sixty.txt']);
-	t.deepEqual(told(await patch(ada, other, 2, '23')), [204, 4, 'other.txt']);
+	t.deepEqual(uploadState(await head(ada, upload)), [200, 10, 'sixty.txt']);
+	t.deepEqual(uploadState(await head(ada, upload)), [200, 10, 'sixty.txt']);
+	t.deepEqual(uploadState(await patch(ada, other, 2, '23')), [204, 4, 'other.txt']);
 	t.is(await readFile(path.join(there, 'sixty.txt'), 'utf8'), '0123456789');
 	t.is(await readFile(path.join(there, 'other.txt'), 'utf8'), '0123');
 	t.is((await ada.upload('/api/upload', [file('new.txt', 'n')])).statusCode, 200);
@@ -154,12 +158,12 @@ test('a home moves to another root while its user works, with links, uploads and
 	t.deepEqual(
 		crossed.filter((entry) => entry.isFile()),
 		[],
-		'nothing is left where the uploads came through',
+		'no file is left in the folder for copies',
 	);
 	t.deepEqual(await names(path.join(app.filesDir, 'users')), ['anonymous']);
 });
 
-test('a byte that the target has changed is found, and nothing is removed', async (t) => {
+test('a damaged byte in the copy fails the move, and the home stays where it was', async (t) => {
 	const s = await scene(t);
 	const { storage } = await s.app.services.roots.named('big');
 	const target = storage as FolderTimesStorage;
@@ -180,22 +184,22 @@ test('a byte that the target has changed is found, and nothing is removed', asyn
 	t.regex(String(job.error), /copy of "docs\/deep\/é 1\.bin" has other bytes/);
 	target.setFolderTime = setTime;
 	await assertNotMoved(t, s);
-	t.is((await ended(await start())).status, 'completed', 'it is moved by another try');
+	t.is((await ended(await start())).status, 'completed', 'the next attempt moves it');
 });
 
 test('a move that is cancelled before the switch leaves the home where it was', async (t) => {
 	const s = await scene(t);
 	const { start, ended } = mover(s);
-	const { arrived, letGo } = hold(s.app.services.database.homes, 'freeze');
+	const { arrived, release } = block(s.app.services.database.homes, 'freeze');
 	const job = await start();
 	await arrived;
 	await s.app.services.jobs.cancelAny(job.id);
-	letGo();
+	release();
 	t.is((await ended(job)).status, 'cancelled');
 	await assertNotMoved(t, s);
 });
 
-test('where the answer to the switch is lost, the home is whole on one root', async (t) => {
+test('a home is whole on one root when the switch fails or its result is lost', async (t) => {
 	const s = await scene(t);
 	const { homes } = s.app.services.database;
 	const switchRoot = homes.switchRoot.bind(homes);
@@ -205,22 +209,22 @@ test('where the answer to the switch is lost, the home is whole on one root', as
 	};
 	t.like(await ended(await start()), { status: 'failed', error: 'away before' });
 	await assertNotMoved(t, s);
-	homes.switchRoot = async (...words) => {
-		await switchRoot(...words);
+	homes.switchRoot = async (...args) => {
+		await switchRoot(...args);
 		throw new Failure('unavailable', 'away after');
 	};
 	t.is((await ended(await start())).status, 'completed');
 	await assertWhole(t, s.there);
-	await until('the old tree is gone', async () => (await names(path.dirname(s.home))).join() === 'anonymous');
+	await until('the old tree is removed', async () => (await names(path.dirname(s.home))).join() === 'anonymous');
 });
 
-test('what came into the old tree at the last moment is kept', async (t) => {
+test('a file that another program adds to the old tree just before the switch is kept and reported', async (t) => {
 	const s = await scene(t);
 	const { homes } = s.app.services.database;
 	const switchRoot = homes.switchRoot.bind(homes);
-	homes.switchRoot = async (...words) => {
+	homes.switchRoot = async (...args) => {
 		await writeFile(path.join(s.home, 'late.txt'), 'late');
-		return switchRoot(...words);
+		return switchRoot(...args);
 	};
 	const { start, ended } = mover(s);
 	const job = await ended(await start());
@@ -236,13 +240,13 @@ test('what came into the old tree at the last moment is kept', async (t) => {
 	t.is((await s.ada.get('/api/download/docs/a.txt?type=private')).payload, 'alpha');
 });
 
-test('what came into the old tree at the last moment and can’t be compared keeps it in its place', async (t) => {
+test('a symbolic link that another program adds to the old tree just before the switch keeps the whole old tree', async (t) => {
 	const s = await scene(t);
 	const { homes } = s.app.services.database;
 	const switchRoot = homes.switchRoot.bind(homes);
-	homes.switchRoot = async (...words) => {
+	homes.switchRoot = async (...args) => {
 		await symlink('/mnt/archive', path.join(s.home, 'late'));
-		return switchRoot(...words);
+		return switchRoot(...args);
 	};
 	const { start, ended } = mover(s);
 	const job = await ended(await start());
@@ -255,7 +259,7 @@ test('what came into the old tree at the last moment and can’t be compared kee
 	await assertWhole(t, s.there);
 });
 
-test('what another program writes to the old path while the old tree is compared is kept', async (t) => {
+test('a file that another program writes to the old path while the old tree is compared is kept', async (t) => {
 	const s = await scene(t);
 	const { homes } = s.app.services.database;
 	const source = s.app.services.roots.first.storage;
@@ -263,16 +267,16 @@ test('what another program writes to the old path while the old tree is compared
 	const switchRoot = homes.switchRoot.bind(homes);
 	const survey = source.survey.bind(source);
 	let folders = 0;
-	homes.switchRoot = async (...words) => {
+	homes.switchRoot = async (...args) => {
 		source.survey = (folder) => {
-			// The first one has the names of the whole home.
+			// The first survey is of the whole home.
 			if (++folders === 2) {
 				mkdirSync(s.home, { recursive: true });
 				writeFileSync(path.join(s.home, 'late.txt'), 'late');
 			}
 			return survey(folder);
 		};
-		return switchRoot(...words);
+		return switchRoot(...args);
 	};
 	const { start, ended } = mover(s);
 	t.is((await ended(await start())).status, 'completed');
@@ -281,12 +285,12 @@ test('what another program writes to the old path while the old tree is compared
 	await assertWhole(t, s.there);
 });
 
-test('a home that can’t be moved is refused before anything is done', async (t) => {
+test('a home that can’t be moved is refused before anything is changed', async (t) => {
 	const s = await scene(t);
 	const { app, home, big, there } = s;
 	const { homeMoves, accounts, config } = app.services;
-	const refused = async (words: [string, string], kind: 'notFound' | 'invalid' | 'conflict', pattern: RegExp) => {
-		const error = await t.throwsAsync(homeMoves.start(...words));
+	const refused = async (move: [string, string], kind: 'notFound' | 'invalid' | 'conflict', pattern: RegExp) => {
+		const error = await t.throwsAsync(homeMoves.start(...move));
 		t.true(isFailure(error, kind), `${error}`);
 		t.regex(String(error?.message), pattern);
 	};
@@ -313,7 +317,7 @@ test('a home that can’t be moved is refused before anything is done', async (t
 	t.deepEqual(await names(home), ['Public', 'docs']);
 });
 
-test('a home that nobody has made yet changes its root at once', async (t) => {
+test('a home without a folder is moved, and its folder is created on the new root', async (t) => {
 	const s = await scene(t);
 	await rm(s.home, { recursive: true });
 	const { start, ended } = mover(s);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import test from 'ava';
 import { addressOf } from '../rawRequest.js';
 import { type Answer, Client, file, json, type TestApp, testApp } from '../testApp.js';
-import { begin, create, head, patch, remove, told } from '../tusClient.js';
+import { begin, create, head, patch, remove, uploadState } from '../tusClient.js';
 import { until } from '../until.js';
 
 const kb = (count: number) => Buffer.alloc(count * 1024, 7);
@@ -18,14 +18,14 @@ interface Quota {
 	used: number;
 }
 
-/** A server on which ada may keep so much, with a clock that the test sets. */
+/** A server with these flags and a user ada, on a clock that the test sets. */
 async function scene(t: Parameters<typeof testApp>[0], flags: Record<string, string>) {
 	const clock = { ms: 1000 };
 	const app = await testApp(t, flags, { monotonic: () => clock.ms });
 	const ada = await new Client(app).register('ada');
 	const post = (name: string, size: number) => ada.upload('/api/upload', [file(name, kb(size))]);
 	const change = (call: string, body: object) => ada.post(`/api/${call}`, { type: 'private', ...body });
-	/** Once the home has been measured, for which a page does not wait for long. */
+	/** Resolves once the home has been measured; a page does not wait long for that. */
 	const quota = () =>
 		until(
 			'the quota is known',
@@ -34,7 +34,7 @@ async function scene(t: Parameters<typeof testApp>[0], flags: Record<string, str
 	return { app, ada, clock, post, change, quota };
 }
 
-test('a form that would pass the quota is refused with what is left, and leaves nothing', async (t) => {
+test('a form that exceeds the quota is refused with the space that is left, and stores nothing', async (t) => {
 	const { app, ada, post, quota } = await scene(t, { '--quotas-user-bytes': '3 MB' });
 	t.deepEqual(await quota(), { bytes: 3 * 1024 ** 2, used: 0 });
 	t.is((await post('a', 2048)).statusCode, 200);
@@ -45,17 +45,17 @@ test('a form that would pass the quota is refused with what is left, and leaves 
 	t.is(
 		(await ada.upload('/api/upload/public', [file('b', kb(1025))])).statusCode,
 		507,
-		'the public tree is in the home',
+		'public files count for the home',
 	);
 	t.deepEqual(await staged(app), []);
-	t.is((await post('b', 1024)).statusCode, 200, 'to the last byte');
+	t.is((await post('b', 1024)).statusCode, 200, 'the quota can be used to the last byte');
 	t.is((await post('c', 1)).statusCode, 507);
 	t.is((await ada.upload('/api/upload', [file('empty', '')])).statusCode, 200);
 	const bob = await new Client(app).register('bob');
 	t.is((await bob.upload('/api/upload', [file('a', kb(2048))])).statusCode, 200);
 });
 
-test('a form whose length is told to be too much is refused before its body', async (t) => {
+test('a form whose Content-Length exceeds the quota is refused before its body is sent', async (t) => {
 	const { app, ada } = await scene(t, { '--quotas-user-bytes': '3 MB' });
 	const sent = request({
 		...addressOf(app),
@@ -71,7 +71,7 @@ test('a form whose length is told to be too much is refused before its body', as
 	sent.destroy();
 });
 
-test('a body of unknown length ends where the quota does, and many at once pass it no more than one', async (t) => {
+test('bodies of unknown length are cut off at the quota, and concurrent ones do not exceed it together', async (t) => {
 	const { app, ada, quota } = await scene(t, { '--quotas-user-bytes': '3 MB' });
 	const send = (name: string) =>
 		new Promise<number>((resolve) => {
@@ -99,26 +99,26 @@ test('a body of unknown length ends where the quota does, and many at once pass 
 	t.deepEqual(await staged(app), []);
 });
 
-test('resumable uploads pass the quota neither when they begin, nor while they come, nor all together', async (t) => {
+test('resumable uploads can’t exceed the quota at creation, while bytes arrive or together', async (t) => {
 	const { app, ada, post } = await scene(t, { '--quotas-user-bytes': '100 KB' });
 	t.deepEqual(isFull(await create(ada, 101 * 1024, { filename: 'a' })), full);
 	const first = await begin(ada, 80 * 1024, { filename: 'a' });
 	const second = await begin(ada, 80 * 1024, { filename: 'b' });
 	t.is((await patch(ada, first, 0, kb(60))).statusCode, 204);
-	t.deepEqual(isFull(await patch(ada, second, 0, kb(60))), full, 'what unfinished uploads hold counts');
+	t.deepEqual(isFull(await patch(ada, second, 0, kb(60))), full, 'the bytes of unfinished uploads count');
 	t.is((await patch(ada, second, 0, kb(30))).statusCode, 204);
 	t.is((await post('c', 11)).statusCode, 507);
-	t.deepEqual(told(await head(ada, second)), [200, 30 * 1024, undefined]);
+	t.deepEqual(uploadState(await head(ada, second)), [200, 30 * 1024, undefined]);
 	t.is((await patch(ada, first, 60 * 1024, kb(20))).statusCode, 507);
 	await remove(ada, second);
-	t.deepEqual(told(await patch(ada, first, 60 * 1024, kb(20))), [204, 80 * 1024, 'a']);
+	t.deepEqual(uploadState(await patch(ada, first, 60 * 1024, kb(20))), [204, 80 * 1024, 'a']);
 	t.is((await post('c', 20)).statusCode, 200);
 	t.is((await post('d', 1)).statusCode, 507);
 	t.deepEqual((await readdir(homeOf(app))).sort(), ['Public', 'a', 'c']);
 });
 
-test('files and folders are counted too, also those that are only made, begun or moved into new folders', async (t) => {
-	// The public folder is one.
+test('files and folders count, including created folders, unfinished uploads and new parents of a move', async (t) => {
+	// The Public folder counts as one.
 	const { app, ada, post, change } = await scene(t, { '--quotas-user-entries': '6' });
 	t.is((await post('a', 1)).statusCode, 200);
 	t.is((await change('createFolder', { directory: '', folderName: 'b' })).statusCode, 200);
@@ -138,12 +138,16 @@ test('files and folders are counted too, also those that are only made, begun or
 		t.is(json(refused).message, 'You may keep 6 files and folders here, and 0 files and folders of that is left.');
 	}
 	t.is((await patch(ada, location, 0, 'x')).statusCode, 204);
-	t.is((await change('moveItem', { fromPath: 'c/d/a', toPath: 'Public/a' })).statusCode, 200, 'it stays in the home');
+	t.is(
+		(await change('moveItem', { fromPath: 'c/d/a', toPath: 'Public/a' })).statusCode,
+		200,
+		'a move inside the home needs no quota',
+	);
 	await ada.call('DELETE', '/api/deleteItem', { filePath: 'g', type: 'private' } as never);
 	t.is((await post('i', 1)).statusCode, 200);
 });
 
-test('a copy passes no quota, and its bytes and files count', async (t) => {
+test('a copy that exceeds the quota is refused, and the bytes of a copy count', async (t) => {
 	const { app, post, change, ada, quota } = await scene(t, { '--quotas-user-bytes': '100 KB' });
 	await change('createFolder', { directory: '', folderName: 'docs' });
 	await ada.upload('/api/upload', [{ name: 'directory', value: 'docs' }, file('a', kb(20)), file('b', kb(20))]);
@@ -154,28 +158,28 @@ test('a copy passes no quota, and its bytes and files count', async (t) => {
 	t.is((await post('c', 20)).statusCode, 200);
 });
 
-test('what was deleted, by the page or by other ways, is room again when it is needed', async (t) => {
+test('deleted bytes are free again: at once after a call, and once the home is measured again after a change on the disk', async (t) => {
 	const { app, ada, clock, post, quota } = await scene(t, { '--quotas-user-bytes': '100 KB' });
 	await mkdir(path.join(homeOf(app), 'deep/er'), { recursive: true });
 	await writeFile(path.join(homeOf(app), 'deep/er/a'), kb(60));
-	t.is((await quota()).used, 60 * 1024, 'what lies there before is counted once');
+	t.is((await quota()).used, 60 * 1024, 'files that existed before are counted');
 	t.is((await post('b', 40)).statusCode, 200);
 	t.is((await post('c', 10)).statusCode, 507);
 	await ada.call('DELETE', '/api/deleteItem', { filePath: 'b', type: 'private' } as never);
 	t.is((await quota()).used, 60 * 1024);
 	await ada.call('DELETE', '/api/deleteItem', { filePath: 'deep', type: 'private' } as never);
-	t.is((await post('c', 90)).statusCode, 200, 'a folder’s size is found out when it is asked for');
+	t.is((await post('c', 90)).statusCode, 200, 'the freed size of a folder is measured when it is needed');
 	await rm(path.join(homeOf(app), 'c'));
-	t.is((await post('d', 90)).statusCode, 507, 'nobody has told the server');
+	t.is((await post('d', 90)).statusCode, 507, 'the server has not measured the home again yet');
 	clock.ms += 31_000;
 	t.is((await post('d', 90)).statusCode, 200);
 	await writeFile(path.join(homeOf(app), 'e'), kb(5));
 	t.is((await quota()).used, 90 * 1024);
 	clock.ms += 16 * 60_000;
-	await until('it is measured again', async () => (await quota()).used === 95 * 1024);
+	await until('the home is measured again', async () => (await quota()).used === 95 * 1024);
 });
 
-test('a retry under its key counts once', async (t) => {
+test('an upload that is retried with its key counts once', async (t) => {
 	const { ada, quota } = await scene(t, { '--quotas-user-bytes': '100 KB' });
 	const key = { 'stowage-upload-key': 'k'.repeat(22) };
 	for (let times = 0; times < 4; times++) {
@@ -184,7 +188,7 @@ test('a retry under its key counts once', async (t) => {
 	t.is((await quota()).used, 40 * 1024);
 });
 
-test('visitors together keep no more than they may', async (t) => {
+test('all visitors share one quota of bytes and entries', async (t) => {
 	const app = await testApp(t, { '--quotas-anonymous-bytes': '100 KB', '--quotas-anonymous-entries': '4' });
 	const visitor = new Client(app);
 	const post = (name: string, size: number) => visitor.upload('/api/upload/public', [file(name, kb(size))]);
@@ -200,7 +204,7 @@ test('visitors together keep no more than they may', async (t) => {
 	t.is(json(await ada.get('/api/checkLoginStatus')).quota, null);
 });
 
-test('a quota that is set for one user beside a running server holds, and so does its end', async (t) => {
+test('a quota that is set for one user while the server runs takes effect, also when it is unlimited or reset', async (t) => {
 	const { app, ada, clock, post, quota } = await scene(t, { '--quotas-user-bytes': '10 KB' });
 	t.is((await post('a', 20)).statusCode, 507);
 	await app.services.accounts.setQuota('ada', { bytes: 50 * 1024, entries: null });

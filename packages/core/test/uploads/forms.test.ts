@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import { rawRequest } from '../rawRequest.js';
 import { Client, field, file, json, testApp } from '../testApp.js';
 
-/** A form whose parts are given whole, each character a byte. */
+/** A form of complete parts, each character of which is a byte. */
 function rawForm(...parts: string[]): { body: Buffer; type: string } {
 	const text = `${parts.map((part) => `--b\r\n${part}\r\n`).join('')}--b--\r\n`;
 	return { body: Buffer.from(text, 'latin1'), type: 'multipart/form-data; boundary=b' };
@@ -27,16 +27,26 @@ const refused = async (t: ExecutionContext, parts: string[], message: RegExp) =>
 	t.deepEqual(await readdir(path.join(app.filesDir, 'users/ada')), ['Public']);
 	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
 };
-test('a file name that is no UTF-8 is refused', refused, [rawFile('name="file"; filename="caf\xe9.txt"')], /UTF-8/);
-test('an extended name that is no UTF-8 is refused', refused, [rawFile("name=file; filename*=utf-8''caf%E9")], /UTF-8/);
+test('a file name that is not UTF-8 is refused', refused, [rawFile('name="file"; filename="caf\xe9.txt"')], /UTF-8/);
 test(
-	'an extended name of another character set is refused',
+	'an extended file name that is not UTF-8 is refused',
+	refused,
+	[rawFile("name=file; filename*=utf-8''caf%E9")],
+	/UTF-8/,
+);
+test(
+	'an extended file name of another character set is refused',
 	refused,
 	[rawFile("name=file; filename*=iso-8859-1''caf%E9")],
 	/UTF-8/,
 );
-test('a field that is no UTF-8 is refused', refused, [rawField('fileName', 'caf\xe9'), rawFile('name=file')], /UTF-8/);
-test('the name of a field that is no UTF-8 is refused', refused, [rawField('\xff', 'x')], /UTF-8/);
+test(
+	'a field value that is not UTF-8 is refused',
+	refused,
+	[rawField('fileName', 'caf\xe9'), rawFile('name=file')],
+	/UTF-8/,
+);
+test('a field name that is not UTF-8 is refused', refused, [rawField('\xff', 'x')], /UTF-8/);
 test(
 	'two file names in one part are refused',
 	refused,
@@ -44,31 +54,31 @@ test(
 	/two parameters filename/,
 );
 test(
-	'a file name in both forms is refused',
+	'a part with a plain and an extended file name is refused',
 	refused,
 	[rawFile(`name="file"; filename="a.txt"; FileName*=utf-8''b.txt`)],
 	/two parameters filename/,
 );
 test(
-	'two names of a part are refused',
+	'two names in one part are refused',
 	refused,
 	[rawFile('name="file"; name="x"; filename="a"')],
 	/two parameters name/,
 );
 test(
-	'two Content-Disposition lines are refused',
+	'two Content-Disposition headers in one part are refused',
 	refused,
 	[`Content-Disposition: form-data; name="file"; filename="a"\r\n${rawFile('name="file"; filename="b"')}`],
 	/Content-Disposition/,
 );
 test(
-	'a part without a header is refused, not passed over',
+	'a part without Content-Disposition is refused, not skipped',
 	refused,
 	['Content-Type: text/plain\r\n\r\nx'],
 	/Disposition/,
 );
 test('a part without a name is refused', refused, [rawFile('filename="a"')], /no name/);
-test('a parameter without its end is refused', refused, [rawFile('name="file"; filename="a')], /malformed/);
+test('an unterminated parameter is refused', refused, [rawFile('name="file"; filename="a')], /malformed/);
 
 const fieldError = async (t: ExecutionContext, fields: [string, string][], message: string) => {
 	const ada = await new Client(await testApp(t)).register('ada');
@@ -79,15 +89,20 @@ const fieldError = async (t: ExecutionContext, fields: [string, string][], messa
 	t.is(answer.statusCode, 400);
 	t.is(json(answer).message, message);
 };
-test('a wrong path is named by its field', fieldError, [['directory', '../x']], 'directory: is not a valid path');
 test(
-	'a wrong time is named by its field',
+	'the error for an invalid path names its field',
+	fieldError,
+	[['directory', '../x']],
+	'directory: is not a valid path',
+);
+test(
+	'the error for an invalid time names its field',
 	fieldError,
 	[['lastModified', 'now']],
 	'lastModified: must be milliseconds since the epoch',
 );
 test(
-	'a field that is given twice is named',
+	'the error for a repeated field names it',
 	fieldError,
 	[
 		['directory', 'a'],
@@ -96,7 +111,7 @@ test(
 	'directory: must be given once',
 );
 
-test('texts are UTF-8, whatever character set a part claims, and every byte of a name is kept', async (t) => {
+test('texts are read as UTF-8 whatever character set a part declares, and names are stored unchanged', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const send = (...parts: string[]) => {
@@ -131,31 +146,31 @@ const refusedEarly = async (t: ExecutionContext, begin: string, code: string) =>
 	t.true(answer.text.includes(`"code":"${code}"`), answer.text);
 };
 test(
-	'a file with an impossible name is refused before its bytes',
+	'a file with an invalid name is refused before its bytes are read',
 	refusedEarly,
 	rawFile('name="file"; filename="a/b.txt"'),
 	'INVALID_NAME',
 );
 test(
-	'a file under another field is refused before its bytes',
+	'a file in an unknown field is refused before its bytes are read',
 	refusedEarly,
 	rawFile('name="x"; filename="a"'),
 	'INVALID',
 );
 test(
-	'a part that can’t be read is refused before its bytes',
+	'a part with a malformed header is refused before its bytes are read',
 	refusedEarly,
 	rawFile('name="file"; filename="a'),
 	'INVALID',
 );
 
-test('a name that a field gives replaces an impossible one', async (t) => {
+test('a valid name in the field fileName replaces an invalid one of the file', async (t) => {
 	const ada = await new Client(await testApp(t)).register('ada');
 	const answer = await ada.upload('/api/upload', [field('fileName', 'a-b.txt'), file('a:b.txt', 'x')]);
 	t.is(json(answer).entries[0].name, 'a-b.txt');
 });
 
-test('a file over the limit is told so, however much of it there is, and leaves nothing', async (t) => {
+test('a file over the size limit is answered 413 whatever its size, and nothing is stored', async (t) => {
 	const app = await testApp(t, { '--uploads-max-file-size': '100 KB' });
 	const ada = await new Client(app).register('ada');
 	for (const bytes of [102_401, 200_000, 700_000]) {

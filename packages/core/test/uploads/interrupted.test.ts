@@ -7,9 +7,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import type { App } from '../../src/index.js';
 import { Client, testApp } from '../testApp.js';
-import { begin, checksum, head, patch, told } from '../tusClient.js';
+import { begin, checksum, head, patch, uploadState } from '../tusClient.js';
 
-/** A PATCH whose body is written bit by bit. Its answer, or how it ended, is left in `ended`. */
+/** A PATCH whose body the test writes. `ended` resolves to its status, or to the code of its error. */
 function openPatch(app: App, client: Client, location: string, offset: number, headers: Record<string, string> = {}) {
 	const { hostname, port } = new URL(app.server.info.uri);
 	const sent: ClientRequest = request({
@@ -33,7 +33,7 @@ function openPatch(app: App, client: Client, location: string, offset: number, h
 	return { sent, ended };
 }
 
-/** Waits until the staged file holds so many bytes. */
+/** Waits until the staged file contains this many bytes. */
 async function arrived(app: { filesDir: string }, bytes: number): Promise<void> {
 	const staging = path.join(app.filesDir, '.stowage/staging');
 	for (;;) {
@@ -42,7 +42,7 @@ async function arrived(app: { filesDir: string }, bytes: number): Promise<void> 
 	}
 }
 
-test('what arrived before the connection was cut is kept, and goes on from there', async (t) => {
+test('bytes that arrived before the connection was cut are kept, and the upload resumes after them', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const bytes = randomBytes(300_000);
@@ -54,15 +54,15 @@ test('what arrived before the connection was cut is kept, and goes on from there
 		await arrived(app, cut);
 		sent.destroy();
 		t.not(await ended, 204);
-		const [status, held] = told(await head(ada, location));
+		const [status, held] = uploadState(await head(ada, location));
 		t.deepEqual([status, held], [200, cut]);
 		offset = cut;
 	}
-	t.deepEqual(told(await patch(ada, location, offset, bytes.subarray(offset))), [204, bytes.length, 'a']);
+	t.deepEqual(uploadState(await patch(ada, location, offset, bytes.subarray(offset))), [204, bytes.length, 'a']);
 	t.deepEqual(await readFile(path.join(app.filesDir, 'users/ada/a')), bytes);
 });
 
-test('of a piece with a checksum that was cut nothing is kept', async (t) => {
+test('no byte of an interrupted chunk with a checksum is kept', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const bytes = randomBytes(200_000);
@@ -75,12 +75,12 @@ test('of a piece with a checksum that was cut nothing is kept', async (t) => {
 	sent.write(bytes.subarray(1000, 90_000));
 	await arrived(app, 90_000);
 	sent.destroy();
-	t.deepEqual(told(await head(ada, location)), [200, 1000, undefined]);
-	t.deepEqual(told(await patch(ada, location, 1000, bytes.subarray(1000))), [204, bytes.length, 'a']);
+	t.deepEqual(uploadState(await head(ada, location)), [200, 1000, undefined]);
+	t.deepEqual(uploadState(await patch(ada, location, 1000, bytes.subarray(1000))), [204, bytes.length, 'a']);
 	t.deepEqual(await readFile(path.join(app.filesDir, 'users/ada/a')), bytes);
 });
 
-test('a second writer is refused while the first brings bytes, and takes over once it is silent', async (t) => {
+test('a second writer is refused while the first one sends bytes, and takes over once it has stalled', async (t) => {
 	const clock = { now: Date.now() };
 	const app = await testApp(t, {}, { monotonic: () => clock.now });
 	const ada = await new Client(app).register('ada');
@@ -90,20 +90,20 @@ test('a second writer is refused while the first brings bytes, and takes over on
 	first.sent.write(bytes.subarray(0, 10_000));
 	await arrived(app, 10_000);
 	t.is((await patch(ada, location, 0, bytes)).statusCode, 423);
-	t.deepEqual(told(await head(ada, location)), [200, 0, undefined], 'only what is durable is told');
+	t.deepEqual(uploadState(await head(ada, location)), [200, 0, undefined], 'only durable bytes are reported');
 	clock.now += 1500;
 	first.sent.write(bytes.subarray(10_000, 20_000));
 	await arrived(app, 20_000);
 	clock.now += 2000;
-	t.is((await patch(ada, location, 0, bytes)).statusCode, 423, 'it was heard of two seconds ago');
+	t.is((await patch(ada, location, 0, bytes)).statusCode, 423, 'the first writer sent bytes two seconds ago');
 	clock.now += 1500;
-	t.deepEqual(told(await head(ada, location)), [200, 20_000, undefined]);
+	t.deepEqual(uploadState(await head(ada, location)), [200, 20_000, undefined]);
 	t.not(await first.ended, 204);
-	t.deepEqual(told(await patch(ada, location, 20_000, bytes.subarray(20_000))), [204, bytes.length, 'a']);
+	t.deepEqual(uploadState(await patch(ada, location, 20_000, bytes.subarray(20_000))), [204, bytes.length, 'a']);
 	t.deepEqual(await readFile(path.join(app.filesDir, 'users/ada/a')), bytes);
 });
 
-test('what a connection brought before it fell silent is there for the next one at once', async (t) => {
+test('the next connection gets the offset after the bytes of a stalled one at once', async (t) => {
 	const clock = { now: Date.now() };
 	const app = await testApp(t, {}, { monotonic: () => clock.now });
 	const ada = await new Client(app).register('ada');
@@ -112,33 +112,33 @@ test('what a connection brought before it fell silent is there for the next one 
 	first.sent.write('0123456789');
 	await arrived(app, 10);
 	clock.now += 3200;
-	t.deepEqual(told(await head(ada, location)), [200, 10, undefined]);
+	t.deepEqual(uploadState(await head(ada, location)), [200, 10, undefined]);
 	t.not(await first.ended, 204);
-	t.deepEqual(told(await patch(ada, location, 10, '+'.repeat(90))), [204, 100, 'a']);
+	t.deepEqual(uploadState(await patch(ada, location, 10, '+'.repeat(90))), [204, 100, 'a']);
 	t.is(await readFile(path.join(app.filesDir, 'users/ada/a'), 'utf8'), `0123456789${'+'.repeat(90)}`);
 });
 
-test('a body of unknown length ends at the upload’s', async (t) => {
+test('a body of unknown length that exceeds the upload is refused, and one that fits is accepted', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const location = await begin(ada, 4, { filename: 'a' });
 	const { sent, ended } = openPatch(app, ada, location, 0, { 'transfer-encoding': 'chunked' });
 	sent.end('more than four');
 	t.is(await ended, 413);
-	t.deepEqual(told(await head(ada, location)), [200, 0, undefined]);
+	t.deepEqual(uploadState(await head(ada, location)), [200, 0, undefined]);
 	const again = openPatch(app, ada, location, 0, { 'transfer-encoding': 'chunked' });
 	again.sent.end('four');
 	t.is(await again.ended, 204);
 	t.deepEqual(await readdir(path.join(app.filesDir, 'users/ada')), ['Public', 'a']);
 });
 
-test('a body is invited only once nothing speaks against it', async (t) => {
+test('100 Continue is sent only for a request that is accepted', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const location = await begin(ada, 4, { filename: 'a' });
 	const waiting = { expect: '100-continue', 'content-length': '4' };
 	const wrong = openPatch(app, ada, location, 1, waiting);
-	wrong.sent.on('continue', () => t.fail('the body was asked for'));
+	wrong.sent.on('continue', () => t.fail('100 Continue was sent'));
 	wrong.sent.flushHeaders();
 	t.is(await wrong.ended, 409);
 	wrong.sent.destroy();
@@ -149,7 +149,7 @@ test('a body is invited only once nothing speaks against it', async (t) => {
 	t.is(await right.ended, 204);
 });
 
-test('an upload is ended although somebody still sends it', async (t) => {
+test('an upload can be deleted while a client still sends it', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const location = await begin(ada, 100_000, { filename: 'a' });

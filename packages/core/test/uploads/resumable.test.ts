@@ -3,9 +3,9 @@ import path from 'node:path';
 import { Failure } from '@stowage/rules';
 import test from 'ava';
 import { Client, json, testApp } from '../testApp.js';
-import { begin, checksum, create, head, metadata, patch, remove, told } from '../tusClient.js';
+import { begin, checksum, create, head, metadata, patch, remove, uploadState } from '../tusClient.js';
 
-/** Time that passes, by all clocks. */
+/** All clocks of the server, ahead by the same time. */
 const clocksAhead = (ahead: () => number) => ({
 	now: () => Date.now() + ahead(),
 	monotonic: () => performance.now() + ahead(),
@@ -13,26 +13,26 @@ const clocksAhead = (ahead: () => number) => ({
 
 const staged = (filesDir: string) => readdir(path.join(filesDir, '.stowage/staging'));
 
-test('a file comes in pieces, and is seen only when the last one is in', async (t) => {
+test('a file is uploaded in chunks, and is visible only after the last one', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const home = path.join(app.filesDir, 'users/ada');
 	const begun = await create(ada, 11, { filename: 'ä b.txt', lastModified: '1700000000123' });
-	t.deepEqual(told(begun), [201, 0, undefined]);
+	t.deepEqual(uploadState(begun), [201, 0, undefined]);
 	t.is(begun.headers['tus-resumable'], '1.0.0');
 	const location = String(begun.headers.location);
 	t.regex(location, /^\/api\/uploads\/[\w-]{43}$/);
-	t.deepEqual(told(await patch(ada, location, 0, 'hello ')), [204, 6, undefined]);
+	t.deepEqual(uploadState(await patch(ada, location, 0, 'hello ')), [204, 6, undefined]);
 	t.deepEqual(await readdir(home), ['Public']);
 	const seen = await head(ada, location);
-	t.deepEqual(told(seen), [200, 6, undefined]);
+	t.deepEqual(uploadState(seen), [200, 6, undefined]);
 	t.is(seen.headers['upload-length'], '11');
 	t.is(seen.headers['cache-control'], 'private, no-store');
 	t.is(seen.headers['upload-metadata'], metadata({ filename: 'ä b.txt', lastModified: '1700000000123' }));
-	t.deepEqual(told(await patch(ada, location, 6, 'world')), [204, 11, '%C3%A4%20b.txt']);
+	t.deepEqual(uploadState(await patch(ada, location, 6, 'world')), [204, 11, '%C3%A4%20b.txt']);
 	t.is(await readFile(path.join(home, 'ä b.txt'), 'utf8'), 'hello world');
 	t.is(Math.round((await stat(path.join(home, 'ä b.txt'))).mtimeMs), 1_700_000_000_123);
-	t.deepEqual(told(await head(ada, location)), [200, 11, '%C3%A4%20b.txt']);
+	t.deepEqual(uploadState(await head(ada, location)), [200, 11, '%C3%A4%20b.txt']);
 	t.deepEqual(await staged(app.filesDir), []);
 });
 
@@ -41,7 +41,7 @@ test('a finished upload cannot be changed by its id', async (t) => {
 	const ada = await new Client(app).register('ada');
 	const location = await begin(ada, 3, { filename: 'a' });
 	await patch(ada, location, 0, 'abc');
-	t.deepEqual(told(await patch(ada, location, 3, '')), [204, 3, 'a']);
+	t.deepEqual(uploadState(await patch(ada, location, 3, '')), [204, 3, 'a']);
 	t.is((await patch(ada, location, 0, 'xyz')).statusCode, 409);
 	t.is((await patch(ada, location, 3, 'more')).statusCode, 413);
 	t.is((await remove(ada, location)).statusCode, 204);
@@ -49,15 +49,15 @@ test('a finished upload cannot be changed by its id', async (t) => {
 	t.is(await readFile(path.join(app.filesDir, 'users/ada/a'), 'utf8'), 'abc');
 });
 
-test('a file may come with the first request, and an empty one is there at once', async (t) => {
+test('a creation may contain the first bytes, and an empty file is published at once', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
-	t.deepEqual(told(await create(ada, 3, { filename: 'a' }, {}, 'abc')), [201, 3, 'a']);
-	t.deepEqual(told(await create(ada, 0, { filename: 'empty' })), [201, 0, 'empty']);
-	t.deepEqual(told(await create(ada, 0, { filename: 'empty' })), [201, 0, 'empty%20(1)']);
+	t.deepEqual(uploadState(await create(ada, 3, { filename: 'a' }, {}, 'abc')), [201, 3, 'a']);
+	t.deepEqual(uploadState(await create(ada, 0, { filename: 'empty' })), [201, 0, 'empty']);
+	t.deepEqual(uploadState(await create(ada, 0, { filename: 'empty' })), [201, 0, 'empty%20(1)']);
 	const half = await create(ada, 6, { filename: 'half' }, checksum('abc'), 'abc');
-	t.deepEqual(told(half), [201, 3, undefined]);
-	t.deepEqual(told(await patch(ada, String(half.headers.location), 3, 'def')), [204, 6, 'half']);
+	t.deepEqual(uploadState(half), [201, 3, undefined]);
+	t.deepEqual(uploadState(await patch(ada, String(half.headers.location), 3, 'def')), [204, 6, 'half']);
 	t.is(await readFile(path.join(app.filesDir, 'users/ada/half'), 'utf8'), 'abcdef');
 	t.is((await create(ada, 3, { filename: 'b' }, checksum('xyz'), 'abc')).statusCode, 460);
 	t.is((await create(ada, 2, { filename: 'b' }, {}, 'abc')).statusCode, 413);
@@ -66,24 +66,24 @@ test('a file may come with the first request, and an empty one is there at once'
 	t.deepEqual(await readdir(path.join(app.filesDir, 'users/ada')), ['Public', 'a', 'empty', 'empty (1)', 'half']);
 });
 
-test('a piece that does not add up is dropped and may be sent again', async (t) => {
+test('a chunk with a wrong checksum is dropped and can be sent again', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const location = await begin(ada, 6, { filename: 'a' });
-	t.deepEqual(told(await patch(ada, location, 0, 'abc', checksum('abc', 'sha1'))), [204, 3, undefined]);
+	t.deepEqual(uploadState(await patch(ada, location, 0, 'abc', checksum('abc', 'sha1'))), [204, 3, undefined]);
 	const damaged = await patch(ada, location, 3, 'dXf', checksum('def'));
 	t.is(damaged.statusCode, 460);
 	t.is(json(damaged).code, 'CHECKSUM_MISMATCH');
 	t.is(damaged.headers['tus-resumable'], '1.0.0');
-	t.deepEqual(told(await head(ada, location)), [200, 3, undefined]);
+	t.deepEqual(uploadState(await head(ada, location)), [200, 3, undefined]);
 	for (const wrong of ['md5 AAAA', 'sha256', 'sha256 AAAA', '']) {
 		t.is((await patch(ada, location, 3, 'def', { 'upload-checksum': wrong })).statusCode, 400, wrong);
 	}
-	t.deepEqual(told(await patch(ada, location, 3, 'def', checksum('def'))), [204, 6, 'a']);
+	t.deepEqual(uploadState(await patch(ada, location, 3, 'def', checksum('def'))), [204, 6, 'a']);
 	t.is(await readFile(path.join(app.filesDir, 'users/ada/a'), 'utf8'), 'abcdef');
 });
 
-test('what the protocol does not allow is refused and leaves nothing behind', async (t) => {
+test('requests that violate the protocol are refused and leave nothing', async (t) => {
 	const app = await testApp(t, { '--uploads-max-file-size': '100' });
 	const ada = await new Client(app).register('ada');
 	const visitor = new Client(app);
@@ -119,10 +119,10 @@ test('what the protocol does not allow is refused and leaves nothing behind', as
 	t.is((await patch(ada, location, 0, 'abcd')).statusCode, 413);
 	t.is((await patch(ada, location, 0, 'abc', { 'content-type': 'text/plain' })).statusCode, 415);
 	t.is((await ada.call('PATCH', location, 'abc', { 'tus-resumable': '1.0.0' })).statusCode, 415);
-	t.deepEqual(told(await patch(ada, location, 0, 'abc')), [204, 3, 'a']);
+	t.deepEqual(uploadState(await patch(ada, location, 0, 'abc')), [204, 3, 'a']);
 });
 
-test('what is offered can be asked for without an account', async (t) => {
+test('OPTIONS returns the version, extensions and limits of the protocol without an account', async (t) => {
 	const app = await testApp(t, { '--uploads-max-file-size': '5 MB' });
 	for (const url of ['/api/uploads', '/api/uploads/any']) {
 		const { statusCode, headers } = await new Client(app).call('OPTIONS', url);
@@ -135,7 +135,7 @@ test('what is offered can be asked for without an account', async (t) => {
 	}
 });
 
-test('an upload belongs to its user, a visitor’s to whoever has its id', async (t) => {
+test('an upload belongs to its user, and a visitor’s upload to any client with its id', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const bob = await new Client(app).register('bob');
@@ -149,19 +149,19 @@ test('an upload belongs to its user, a visitor’s to whoever has its id', async
 	}
 	await ada.get('/api/logout');
 	await ada.post('/api/login', { username: 'ada', password: 'correct horse' });
-	t.deepEqual(told(await patch(ada, location, 0, 'abc')), [204, 3, 'a']);
+	t.deepEqual(uploadState(await patch(ada, location, 0, 'abc')), [204, 3, 'a']);
 
 	const open = await begin(visitor, 3, { filename: 'open.txt' });
-	t.deepEqual(told(await patch(visitor, open, 0, 'a')), [204, 1, undefined]);
-	t.deepEqual(told(await patch(bob, open, 1, 'bc')), [204, 3, 'open.txt']);
+	t.deepEqual(uploadState(await patch(visitor, open, 0, 'a')), [204, 1, undefined]);
+	t.deepEqual(uploadState(await patch(bob, open, 1, 'bc')), [204, 3, 'open.txt']);
 	t.is(await readFile(path.join(app.filesDir, 'users/anonymous/Public/open.txt'), 'utf8'), 'abc');
 });
 
-test('without an area a file is private, also when the session has ended meanwhile; a visitor’s is public', async (t) => {
+test('an upload without an area is private for a user, refused for an ended session and public for a visitor', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const { cookie } = ada;
-	t.is(told(await create(ada, 1, { filename: 'a' }, {}, 'x'))[2], 'a');
+	t.is(uploadState(await create(ada, 1, { filename: 'a' }, {}, 'x'))[2], 'a');
 	await ada.get('/api/logout');
 	ada.cookie = cookie;
 	t.is((await create(ada, 1, { filename: 'b' }, {}, 'x')).statusCode, 401);
@@ -170,11 +170,11 @@ test('without an area a file is private, also when the session has ended meanwhi
 	t.deepEqual(await readdir(path.join(app.filesDir, 'users/anonymous/Public')), ['c']);
 });
 
-test('the area is the one that is asked for', async (t) => {
+test('a file is stored in the requested area and directory', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	await ada.post('/api/createFolder', { directory: '', folderName: 'docs', type: 'public' });
-	const put = async (fields: Record<string, string>) => told(await create(ada, 1, fields, {}, 'x'))[2];
+	const put = async (fields: Record<string, string>) => uploadState(await create(ada, 1, fields, {}, 'x'))[2];
 	t.is(await put({ filename: '1', type: 'public', directory: 'docs' }), 'docs/1');
 	t.is(await put({ filename: '2', isPublic: 'true' }), '2');
 	t.is(
@@ -185,21 +185,21 @@ test('the area is the one that is asked for', async (t) => {
 	t.deepEqual(await readdir(path.join(app.filesDir, 'users/ada/Public/docs')), ['1', '3']);
 });
 
-test('clients that know few methods name the right one in a header', async (t) => {
+test('PATCH and DELETE can be sent as POST with a method override, HEAD can’t', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const location = await begin(ada, 3, { filename: 'a' });
 	const override = (method: string, headers = {}, body?: string) =>
 		ada.call('POST', location, body, { 'tus-resumable': '1.0.0', 'x-http-method-override': method, ...headers });
-	const piece = { 'content-type': 'application/offset+octet-stream', 'upload-offset': '0' };
-	t.deepEqual(told(await override('PATCH', piece, 'ab')), [204, 2, undefined]);
+	const chunkHeaders = { 'content-type': 'application/offset+octet-stream', 'upload-offset': '0' };
+	t.deepEqual(uploadState(await override('PATCH', chunkHeaders, 'ab')), [204, 2, undefined]);
 	t.is((await override('HEAD')).statusCode, 405);
 	t.is((await override('DELETE')).statusCode, 204);
 	t.is((await head(ada, location)).statusCode, 404);
 	t.deepEqual(await staged(app.filesDir), []);
 });
 
-test('a commit that fails is an error and is tried again, and never makes a second file', async (t) => {
+test('a failed commit is an error, is retried by later requests and never makes a second file', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	await ada.post('/api/createFolder', { directory: '', folderName: 'docs', type: 'private' });
@@ -211,12 +211,12 @@ test('a commit that fails is an error and is tried again, and never makes a seco
 	t.is((await patch(ada, location, 3, '')).statusCode, 404);
 	await rename(path.join(home, 'away'), path.join(home, 'docs'));
 	await writeFile(path.join(home, 'docs/a'), 'mine');
-	t.deepEqual(told(await head(ada, location)), [200, 3, 'docs/a%20(1)']);
-	t.deepEqual(told(await patch(ada, location, 3, '')), [204, 3, 'docs/a%20(1)']);
+	t.deepEqual(uploadState(await head(ada, location)), [200, 3, 'docs/a%20(1)']);
+	t.deepEqual(uploadState(await patch(ada, location, 3, '')), [204, 3, 'docs/a%20(1)']);
 	t.deepEqual(await readdir(path.join(home, 'docs')), ['a', 'a (1)']);
 });
 
-test('a file that was published by a call that did not live to note it is found again', async (t) => {
+test('a file that was published before its upload could be marked as finished is found again', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const home = path.join(app.filesDir, 'users/ada');
@@ -230,27 +230,27 @@ test('a file that was published by a call that did not live to note it is found 
 	uploads.finish = finish;
 	// The first name is free again: that must not make a second file.
 	await rm(path.join(home, 'a.txt'));
-	t.deepEqual(told(await head(ada, location)), [200, 6, 'a%20(1).txt']);
+	t.deepEqual(uploadState(await head(ada, location)), [200, 6, 'a%20(1).txt']);
 	t.deepEqual(await readdir(home), ['Public', 'a (1).txt']);
 });
 
-test('sent again with its key, a creation goes on where the first came to', async (t) => {
+test('a creation that is retried with its key returns the same upload with its offset', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const bob = await new Client(app).register('bob');
 	const key = { 'stowage-upload-key': 'k'.repeat(22) };
 	const first = await create(ada, 6, { filename: 'a' }, key, 'abc');
 	const again = await create(ada, 6, { filename: 'a' }, key, 'abc');
-	t.deepEqual(told(again), [201, 3, undefined]);
+	t.deepEqual(uploadState(again), [201, 3, undefined]);
 	t.is(again.headers.location, first.headers.location);
 	await patch(ada, String(first.headers.location), 3, 'def');
-	t.deepEqual(told(await create(ada, 6, { filename: 'a' }, key, 'abc')), [201, 6, 'a']);
-	t.deepEqual(told(await create(bob, 6, { filename: 'a' }, key, 'abc')), [201, 3, undefined]);
+	t.deepEqual(uploadState(await create(ada, 6, { filename: 'a' }, key, 'abc')), [201, 6, 'a']);
+	t.deepEqual(uploadState(await create(bob, 6, { filename: 'a' }, key, 'abc')), [201, 3, undefined]);
 	t.is((await create(ada, 6, { filename: 'a' }, { 'stowage-upload-key': 'short' })).statusCode, 400);
 	t.deepEqual(await readdir(path.join(app.filesDir, 'users/ada')), ['Public', 'a']);
 });
 
-test('an upload that nobody went on with expires with its staged file', async (t) => {
+test('an abandoned upload expires with its staged file', async (t) => {
 	let ahead = 0;
 	const app = await testApp(
 		t,
@@ -264,7 +264,7 @@ test('an upload that nobody went on with expires with its staged file', async (t
 	t.true(Math.abs(expires - Date.now() - 2 * 3_600_000) < 60_000);
 	const { resumableUploads } = app.services;
 	await resumableUploads.sweep();
-	t.deepEqual(told(await patch(ada, location, 0, 'a')), [204, 1, undefined]);
+	t.deepEqual(uploadState(await patch(ada, location, 0, 'a')), [204, 1, undefined]);
 	ahead = 3 * 3_600_000;
 	const expired = await head(ada, location);
 	t.is(expired.statusCode, 410);
@@ -276,26 +276,26 @@ test('an upload that nobody went on with expires with its staged file', async (t
 	t.is((await head(ada, location)).statusCode, 404);
 });
 
-test('a clock that is set ahead by years ends no upload that is in use', async (t) => {
+test('an upload in use survives a clock that is set ahead by years', async (t) => {
 	let ahead = 0;
 	const app = await testApp(t, {}, { now: () => Date.now() + ahead });
 	const visitor = new Client(app);
 	const location = await begin(visitor, 3, { filename: 'a' });
-	t.deepEqual(told(await patch(visitor, location, 0, 'a')), [204, 1, undefined]);
+	t.deepEqual(uploadState(await patch(visitor, location, 0, 'a')), [204, 1, undefined]);
 	const finished = await begin(visitor, 1, { filename: 'b' });
 	await patch(visitor, finished, 0, 'b');
 	ahead = 50 * 365 * 24 * 3_600_000;
 	t.is((await head(visitor, location)).statusCode, 200);
-	t.deepEqual(told(await head(visitor, finished)), [200, 1, 'b']);
+	t.deepEqual(uploadState(await head(visitor, finished)), [200, 1, 'b']);
 	await app.services.resumableUploads.sweep();
 	t.is((await head(visitor, finished)).statusCode, 404);
-	t.deepEqual(told(await patch(visitor, location, 1, 'b')), [204, 2, undefined]);
+	t.deepEqual(uploadState(await patch(visitor, location, 1, 'b')), [204, 2, undefined]);
 	ahead = 0;
 	await app.services.resumableUploads.sweep();
-	t.deepEqual(told(await patch(visitor, location, 2, 'c')), [204, 3, 'a']);
+	t.deepEqual(uploadState(await patch(visitor, location, 2, 'c')), [204, 3, 'a']);
 });
 
-test('behind a base path the address of an upload carries it', async (t) => {
+test('the location of an upload includes the base path', async (t) => {
 	const app = await testApp(t, { '--base-path': '/files' });
 	const visitor = new Client(app);
 	const answer = await visitor.call('POST', '/files/api/uploads', undefined, {
@@ -304,10 +304,10 @@ test('behind a base path the address of an upload carries it', async (t) => {
 		'upload-metadata': metadata({ filename: 'a' }),
 	});
 	t.regex(String(answer.headers.location), /^\/files\/api\/uploads\/[\w-]{43}$/);
-	t.deepEqual(told(await patch(visitor, String(answer.headers.location), 0, 'abc')), [204, 3, 'a']);
+	t.deepEqual(uploadState(await patch(visitor, String(answer.headers.location), 0, 'abc')), [204, 3, 'a']);
 });
 
-test('an expired upload that can’t be dropped keeps no other one', async (t) => {
+test('an expired upload that can’t be discarded does not keep others from being swept', async (t) => {
 	let ahead = 0;
 	const app = await testApp(
 		t,

@@ -12,7 +12,7 @@ async function* body(text: string): AsyncGenerator<Uint8Array> {
 	yield Buffer.from(text);
 }
 
-test('a stopped process that goes on and publishes while it is taken over leaves one file', async (t) => {
+test('a stopped process that continues and publishes its upload while another takes it over leaves one file', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const { database, storage } = app.services;
@@ -20,7 +20,7 @@ test('a stopped process that goes on and publishes while it is taken over leaves
 	t.is((await patch(ada, location, 0, content.slice(0, half))).statusCode, 204);
 	const staging = path.join(app.filesDir, '.stowage/staging');
 
-	// The other process has all bytes, and the lock, and stopped right before it published them.
+	// The other process has all bytes and the lock, and was stopped right before it published the file.
 	const { id: userId } = (await database.users.find('ada')) ?? { id: '' };
 	const [row] = await database.uploads.unfinishedOf(userId);
 	const staged = await storage.stage(row?.stagedId ?? '');
@@ -35,7 +35,7 @@ test('a stopped process that goes on and publishes while it is taken over leaves
 	};
 
 	const late = await patch(ada, location, half, content.slice(half));
-	t.is(late.statusCode, 409, 'all of it is there');
+	t.is(late.statusCode, 409, 'all bytes are stored already');
 	const known = await head(ada, location);
 	t.is(known.headers['upload-offset'], String(content.length));
 	t.is(known.headers['stowage-entry-path'], 'a.txt');

@@ -5,7 +5,7 @@ import test from 'ava';
 import { Upload, type UploadOptions } from 'tus-js-client';
 import { Client, type TestApp, testApp } from '../testApp.js';
 
-/** Sends a file by a client that others wrote; resolves when it takes the upload for complete. */
+/** Uploads a file with tus-js-client; resolves when it reports success. */
 function send(app: TestApp, client: Client, bytes: Buffer, options: UploadOptions = {}): Promise<Upload> {
 	return new Promise((resolve, reject) => {
 		const upload = new Upload(bytes, {
@@ -21,7 +21,7 @@ function send(app: TestApp, client: Client, bytes: Buffer, options: UploadOption
 	});
 }
 
-test('another program’s client uploads in pieces, in one, and with the creation', async (t) => {
+test('tus-js-client uploads in chunks, in one request and with the creation', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const bytes = randomBytes(1_000_000);
@@ -45,7 +45,7 @@ test('another program’s client uploads in pieces, in one, and with the creatio
 	t.is((await readFile(path.join(home, 'sent (4).bin'))).length, 0);
 });
 
-test('another program’s client goes on after a break', async (t) => {
+test('tus-js-client resumes an interrupted upload', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const bytes = randomBytes(2_000_000);

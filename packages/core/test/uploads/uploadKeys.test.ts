@@ -5,7 +5,7 @@ import type { StagedFile } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { Client, field, file, json, type TestApp, testApp } from '../testApp.js';
-import { create, told } from '../tusClient.js';
+import { create, uploadState } from '../tusClient.js';
 
 const newKey = () => ({ 'stowage-upload-key': randomBytes(16).toString('hex') });
 
@@ -15,7 +15,7 @@ async function setUp(t: ExecutionContext) {
 	return { app, ada, home: path.join(app.filesDir, 'users/ada') };
 }
 
-test('sent again with its key, an upload answers with what the first try published', async (t) => {
+test('an upload that is retried with its key returns what the first attempt published', async (t) => {
 	const { app, ada, home } = await setUp(t);
 	const key = newKey();
 	const send = (client: Client, headers: Record<string, string>) =>
@@ -35,7 +35,7 @@ test('sent again with its key, an upload answers with what the first try publish
 	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
 });
 
-test('a key is its sender’s own, and a visitor’s works at the public door', async (t) => {
+test('the same key of different users and of visitors makes one upload for each of them', async (t) => {
 	const { app, ada } = await setUp(t);
 	const bob = await new Client(app).register('bob');
 	const visitor = new Client(app);
@@ -48,7 +48,7 @@ test('a key is its sender’s own, and a visitor’s works at the public door', 
 	}
 });
 
-test('of the same upload sent many times at once, one file comes to be', async (t) => {
+test('concurrent uploads with the same key publish their files once', async (t) => {
 	const { ada, home } = await setUp(t);
 	const key = newKey();
 	const answers = await Promise.all(
@@ -58,7 +58,7 @@ test('of the same upload sent many times at once, one file comes to be', async (
 	t.deepEqual(await readdir(home), ['Public', 'a', 'b']);
 });
 
-test('what a crash cut off between two files is made whole by the next try', async (t) => {
+test('a retry with the same key publishes the files of the form that are missing', async (t) => {
 	const { app, ada, home } = await setUp(t);
 	const key = newKey();
 	const send = () => ada.upload('/api/upload', [file('a', 'one'), file('b', 'two')], key);
@@ -77,12 +77,12 @@ test('what a crash cut off between two files is made whole by the next try', asy
 	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
 });
 
-/** Changes how the files are committed that a server stages. */
+/** Calls `before` ahead of each commit of a staged file. */
 function onCommit({ services: { storage } }: TestApp, before: (staged: StagedFile, nth: number) => Promise<void>) {
 	const { stage } = storage;
 	let commits = 0;
-	storage.stage = async (...given) => {
-		const staged = await stage.apply(storage, given);
+	storage.stage = async (...args) => {
+		const staged = await stage.apply(storage, args);
 		const { commit } = staged;
 		staged.commit = async (...place) => {
 			await before(staged, commits++);
@@ -92,7 +92,7 @@ function onCommit({ services: { storage } }: TestApp, before: (staged: StagedFil
 	};
 }
 
-/** Whoever waits for `opened` goes on once it was opened. */
+/** `opened` resolves once `open` is called. */
 function gate() {
 	let open = () => {};
 	const opened = new Promise<void>((resolve) => {
@@ -101,7 +101,7 @@ function gate() {
 	return { open, opened };
 }
 
-test('a try whose files another process takes over while it publishes them answers with the other one’s', async (t) => {
+test('an attempt whose files another process takes over while it publishes them returns the entries of the other', async (t) => {
 	const { app, ada, home } = await setUp(t);
 	const other = await testApp(t, { '--data-dir': app.dataDir });
 	const atOther = new Client(other);
@@ -110,7 +110,7 @@ test('a try whose files another process takes over while it publishes them answe
 	const send = (client: Client) => client.upload('/api/upload', [file('a', 'one'), file('b', 'two')], key);
 	const arrived = gate();
 	const held = gate();
-	// The first file is in its place, the second one is about to be.
+	// The first file is published, the second one is about to be.
 	onCommit(app, async (_, nth) => {
 		if (nth !== 1) return;
 		arrived.open();
@@ -127,7 +127,7 @@ test('a try whose files another process takes over while it publishes them answe
 	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
 });
 
-test('a try whose files were taken over before it could look takes nothing from the other one', async (t) => {
+test('an attempt whose files were taken over before it read its record returns the entries of the other', async (t) => {
 	const { app, ada, home } = await setUp(t);
 	const other = await testApp(t, { '--data-dir': app.dataDir });
 	const atOther = new Client(other);
@@ -147,7 +147,7 @@ test('a try whose files were taken over before it could look takes nothing from 
 		if (second !== undefined) held.open();
 		else {
 			await claim(keyHash, record);
-			// It has been in the record, and is so no more when it is read.
+			// Its files were in the record, and are not any more when it reads the record.
 			second = send(atOther);
 			await arrived.opened;
 		}
@@ -160,13 +160,13 @@ test('a try whose files were taken over before it could look takes nothing from 
 	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
 });
 
-test('the files of a try that died are taken over by the next one, and what it had published is found', async (t) => {
+test('the files of an attempt whose process died are taken over by the next one, and its published file is found', async (t) => {
 	const { app, ada, home } = await setUp(t);
 	const key = newKey();
 	const send = () => ada.upload('/api/upload', [file('a', 'one'), file('b', 'two')], key);
 	const { idempotency } = app.services.database;
 	const { replace } = idempotency;
-	// From the second file on it is as if the process were gone.
+	// From the second file on it is as if the process had died.
 	onCommit(app, async (staged, nth) => {
 		if (nth !== 1) return;
 		const dead = async () => {
@@ -185,7 +185,7 @@ test('the files of a try that died are taken over by the next one, and what it h
 	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
 });
 
-test('a key that could be guessed is refused', async (t) => {
+test('a key that is too short, too long or not ASCII is refused', async (t) => {
 	const { ada, home } = await setUp(t);
 	for (const key of ['short', '', 'ä'.repeat(30), 'k'.repeat(201)]) {
 		const answer = await ada.upload('/api/upload', [file('a', 'one')], {
@@ -196,13 +196,13 @@ test('a key that could be guessed is refused', async (t) => {
 	t.deepEqual(await readdir(home), ['Public']);
 });
 
-test('of the same resumable upload begun many times at once, one file comes to be and nobody is refused for good', async (t) => {
+test('concurrent creations with the same key make one resumable upload; those that are locked can be retried', async (t) => {
 	const { ada, home } = await setUp(t);
 	const key = newKey();
 	const begin = () => create(ada, 4, { filename: 'a' }, key, 'same');
 	for (const answer of await Promise.all(Array.from({ length: 10 }, begin))) {
 		t.true([201, 423].includes(answer.statusCode), answer.payload);
 	}
-	t.deepEqual(told(await begin()), [201, 4, 'a']);
+	t.deepEqual(uploadState(await begin()), [201, 4, 'a']);
 	t.deepEqual(await readdir(home), ['Public', 'a']);
 });

@@ -7,7 +7,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { AppOptions } from '../../src/index.js';
 import { addressOf, rawRequest } from '../rawRequest.js';
 import { Client, file, form, json, type TestApp, testApp } from '../testApp.js';
-import { begin, create, patch, remove, told } from '../tusClient.js';
+import { begin, create, patch, remove, uploadState } from '../tusClient.js';
 import { until } from '../until.js';
 
 const kb = (count: number) => Buffer.alloc(count * 1024, 7);
@@ -16,7 +16,7 @@ const left = async ({ filesDir }: TestApp) => [
 	await readdir(path.join(filesDir, 'users/anonymous/Public')),
 ];
 
-test('visitors of one address upload so many bytes an hour, by either door', async (t) => {
+test('the bytes that visitors of one address upload in an hour are limited, over forms and resumable uploads', async (t) => {
 	const app = await testApp(t, { '--uploads-anonymous-bytes-per-hour': '100 KB' });
 	const visitor = new Client(app);
 	const post = (size: number) => visitor.upload('/api/upload/public', [file('a', kb(size))]);
@@ -34,7 +34,7 @@ test('visitors of one address upload so many bytes an hour, by either door', asy
 	t.is((await ada.upload('/api/upload', [file('a', kb(200))])).statusCode, 200);
 });
 
-test('visitors of one address upload so many files an hour', async (t) => {
+test('the files that visitors of one address upload in an hour are limited', async (t) => {
 	const app = await testApp(t, { '--uploads-anonymous-files-per-hour': '3' });
 	const visitor = new Client(app);
 	const form = (...names: string[]) =>
@@ -42,15 +42,15 @@ test('visitors of one address upload so many files an hour', async (t) => {
 			'/api/upload/public',
 			names.map((name) => file(name, 'x')),
 		);
-	t.is((await form('a', 'b', 'c', 'd')).statusCode, 413, 'they never fit');
+	t.is((await form('a', 'b', 'c', 'd')).statusCode, 413, 'more files than the limit never fit');
 	t.is((await form('a', 'b')).statusCode, 200);
-	t.is((await form('a/b')).statusCode, 400, 'what comes to nothing does not count');
+	t.is((await form('a/b')).statusCode, 400, 'a failed upload does not count');
 	t.is((await create(visitor, 1, { filename: 'c' }, {}, 'x')).statusCode, 201);
 	t.is((await form('d')).statusCode, 429);
 	t.deepEqual(await left(app), [[], ['a', 'b', 'c']]);
 });
 
-test('a limit for an address holds for all who come from there', async (t) => {
+test('a limit for an address holds for all its users and visitors together', async (t) => {
 	const app = await testApp(t, { '--uploads-address-files-per-hour': '2', '--uploads-address-bytes-per-hour': '1 MB' });
 	const ada = await new Client(app).register('ada');
 	t.is((await ada.upload('/api/upload', [file('a', 'x')])).statusCode, 200);
@@ -59,7 +59,7 @@ test('a limit for an address holds for all who come from there', async (t) => {
 	t.is((await create(ada, 2 * 1024 ** 2, { filename: 'c' })).statusCode, 429);
 });
 
-test('an upload that failed says why, also where nothing can be taken back', async (t) => {
+test('an upload that fails reports the reason, even if neither its file nor its limits can be released', async (t) => {
 	const app = await testApp(t, { '--uploads-address-files-per-hour': '2' });
 	const visitor = new Client(app);
 	app.services.database.limits.release = () => Promise.reject(new Failure('unavailable', 'The database is away.'));
@@ -74,7 +74,7 @@ test('an upload that failed says why, also where nothing can be taken back', asy
 	t.is((await visitor.upload('/api/upload/public', [file('', 'x')])).statusCode, 400);
 });
 
-test('a body of unknown length is counted once it is here', async (t) => {
+test('a body of unknown length counts for the hourly limit after it has arrived', async (t) => {
 	const app = await testApp(t, { '--uploads-anonymous-bytes-per-hour': '100 KB' });
 	const { body, type } = form([file('a', kb(70))]);
 	const send = () =>
@@ -90,7 +90,7 @@ test('a body of unknown length is counted once it is here', async (t) => {
 	t.deepEqual(await left(app), [[], ['a']]);
 });
 
-test('a body of unknown length is refused while it comes, by what has come', async (t) => {
+test('a body of unknown length is refused while it arrives, once it exceeds the hourly limit', async (t) => {
 	const app = await testApp(t, { '--uploads-anonymous-bytes-per-hour': '1 MB' });
 	const sent = request({
 		...addressOf(app),
@@ -102,18 +102,18 @@ test('a body of unknown length is refused while it comes, by what has come', asy
 	sent.on('error', () => {});
 	const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
 	sent.write('--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n');
-	// It never ends.
+	// The body never ends.
 	for (let n = 0; n < 20; n++) sent.write(kb(200));
 	const [answer] = await answered;
-	// By how much comes at once it is more than is left, or more than ever fits.
+	// Depending on how much arrives at once, this exceeds the rest of the limit (429) or the whole limit (413).
 	t.true([413, 429].includes(answer.statusCode ?? 0), `${answer.statusCode}`);
 	sent.destroy();
 	const fits = await new Client(app).upload('/api/upload/public', [file('b', kb(900))]);
-	t.is(fits.statusCode, 200, 'what came to nothing does not count');
+	t.is(fits.statusCode, 200, 'a failed upload does not count');
 	t.deepEqual(await left(app), [[], ['b']]);
 });
 
-test('all visitors together upload so much an hour, and what is only announced takes nothing of it', async (t) => {
+test('all visitors together have an hourly limit, for which announced bytes do not count', async (t) => {
 	const app = await testApp(t, {
 		'--uploads-anonymous-total-bytes-per-hour': '100 KB',
 		'--uploads-anonymous-total-files-per-hour': '4',
@@ -124,19 +124,19 @@ test('all visitors together upload so much an hour, and what is only announced t
 	const post = (name: string, size: number, address: string) =>
 		visitor.upload('/api/upload/public', [file(name, kb(size))], from(address));
 	const location = await begin(visitor, 60 * 1024, { filename: 'a' }, from('192.0.2.1'));
-	t.is((await post('b', 60, '192.0.2.2')).statusCode, 200, 'the upload that was begun has brought nothing');
+	t.is((await post('b', 60, '192.0.2.2')).statusCode, 200, 'the created upload has sent no bytes');
 	const refused = await patch(visitor, location, 0, kb(60), from('192.0.2.1'));
 	t.is(refused.statusCode, 429);
 	t.true(Number(refused.headers['retry-after']) > 3500);
 	t.is((await post('c', 50, '192.0.2.3')).statusCode, 429);
 	t.is((await post('c', 30, '192.0.2.3')).statusCode, 200);
 	t.is((await post('d', 0, '192.0.2.4')).statusCode, 200);
-	t.is((await post('e', 0, '192.0.2.5')).statusCode, 429, 'four files were begun or came');
+	t.is((await post('e', 0, '192.0.2.5')).statusCode, 429, 'four files were created or uploaded');
 	const ada = await new Client(app).register('ada');
 	t.is((await ada.upload('/api/upload/public', [file('f', kb(200))])).statusCode, 200);
 });
 
-test('what a visitor’s resumable upload says of itself is short', async (t) => {
+test('the metadata of a visitor’s resumable upload is limited in size, unless the limit is 0', async (t) => {
 	const app = await testApp(t);
 	const long = { filename: 'a', note: 'x'.repeat(1600) };
 	const refused = await create(new Client(app), 3, long);
@@ -147,7 +147,7 @@ test('what a visitor’s resumable upload says of itself is short', async (t) =>
 	t.is((await create(new Client(open), 3, long)).statusCode, 201);
 });
 
-test('0 takes each bound on visitors away', async (t) => {
+test('0 disables each limit for visitors', async (t) => {
 	const bounds = ['bytes-per-hour', 'files-per-hour', 'total-bytes-per-hour', 'total-files-per-hour'];
 	const ofUploads = [...bounds, 'unfinished', 'metadata-size'].map((name) => `--uploads-anonymous-${name}`);
 	const names = [
@@ -159,12 +159,16 @@ test('0 takes each bound on visitors away', async (t) => {
 	const app = await testApp(t, Object.fromEntries(names.map((name) => [name, '0'])));
 	const visitor = new Client(app);
 	t.is((await visitor.upload('/api/upload/public', [file('a', kb(1)), file('b', kb(1))])).statusCode, 200);
-	t.is((await create(visitor, 2 ** 50, { filename: 'c', note: 'x'.repeat(1600) })).statusCode, 507, 'the disk’s alone');
+	t.is(
+		(await create(visitor, 2 ** 50, { filename: 'c', note: 'x'.repeat(1600) })).statusCode,
+		507,
+		'only the disk limits the size',
+	);
 	const location = await begin(visitor, 3, { filename: 'c', note: 'x'.repeat(1600) });
-	t.deepEqual(told(await patch(visitor, location, 0, 'abc')), [204, 3, 'c']);
+	t.deepEqual(uploadState(await patch(visitor, location, 0, 'abc')), [204, 3, 'c']);
 });
 
-test('a copy counts for its address as it goes, and leaves nothing when it is refused', async (t) => {
+test('a copy counts for the limits of its address while it runs, and a refused one leaves nothing', async (t) => {
 	const app = await testApp(t, { '--uploads-address-files-per-hour': '8', '--uploads-address-bytes-per-hour': '1 MB' });
 	const ada = await new Client(app).register('ada');
 	const home = () => readdir(path.join(app.filesDir, 'users/ada'));
@@ -182,14 +186,14 @@ test('a copy counts for its address as it goes, and leaves nothing when it is re
 	t.deepEqual((await home()).sort(), ['Public', 'docs', 'large', 'new']);
 });
 
-test('a visitor’s address has only so many uploads that are not finished', async (t) => {
+test('the unfinished uploads of visitors at one address are limited', async (t) => {
 	const app = await testApp(t, { '--uploads-anonymous-unfinished': '2' });
 	const visitor = new Client(app);
 	const first = await begin(visitor, 3, { filename: 'a' });
 	const second = await begin(visitor, 3, { filename: 'b' });
 	t.is((await create(visitor, 3, { filename: 'c' })).statusCode, 429);
 	t.is((await visitor.upload('/api/upload/public', [file('c', 'x')])).statusCode, 429);
-	t.deepEqual(told(await patch(visitor, first, 0, 'abc')), [204, 3, 'a']);
+	t.deepEqual(uploadState(await patch(visitor, first, 0, 'abc')), [204, 3, 'a']);
 	t.is((await visitor.upload('/api/upload/public', [file('c', 'x')])).statusCode, 200);
 	const third = await begin(visitor, 3, { filename: 'd' });
 	await remove(visitor, second);
@@ -199,7 +203,7 @@ test('a visitor’s address has only so many uploads that are not finished', asy
 	t.is((await create(visitor, 3, { filename: 'e' })).statusCode, 201);
 });
 
-test('of many uploads that a visitor begins at once, so many are begun as may be unfinished', async (t) => {
+test('the limit of unfinished uploads holds when a visitor creates many at once', async (t) => {
 	const app = await testApp(t, { '--uploads-anonymous-unfinished': '3' });
 	const visitor = new Client(app);
 	const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => create(visitor, 3, { filename: `${n}` })));
@@ -208,7 +212,7 @@ test('of many uploads that a visitor begins at once, so many are begun as may be
 	t.is((await left(app))[0]?.length, 3);
 });
 
-test('forms of people who are signed in take nothing from visitors of the same address', async (t) => {
+test('the form of a signed-in user does not count as an unfinished upload of visitors at its address', async (t) => {
 	const app = await testApp(t, { '--uploads-anonymous-unfinished': '1' });
 	const ada = await new Client(app).register('ada');
 	const { storage } = app.services;
@@ -216,7 +220,7 @@ test('forms of people who are signed in take nothing from visitors of the same a
 	let isForVisitor = false;
 	storage.stage = async (id) => {
 		const staged = await stage.call(storage, id);
-		// While her file is on its way, a visitor sends one.
+		// While ada's file is under way, a visitor uploads one.
 		if (!isForVisitor) {
 			isForVisitor = true;
 			t.is((await new Client(app).upload('/api/upload/public', [file('b', 'x')])).statusCode, 200);
@@ -227,7 +231,7 @@ test('forms of people who are signed in take nothing from visitors of the same a
 	t.true(isForVisitor);
 });
 
-/** A disk of which so much is free, whatever is written to it. */
+/** A server whose disk always reports this much free space. */
 async function smallDisk(t: ExecutionContext, free: number, options: AppOptions = {}) {
 	const app = await testApp(t, { '--uploads-free-space-reserve': '0' }, options);
 	app.services.storage.freeSpace = async () => free;
@@ -236,8 +240,8 @@ async function smallDisk(t: ExecutionContext, free: number, options: AppOptions 
 
 const mb = 1024 ** 2;
 
-/** Sends the first bytes of a piece and no more; resolves once the server has taken them. */
-async function beginPiece(app: TestApp, client: Client, location: string, length: number): Promise<ClientRequest> {
+/** Sends the first bytes of a chunk and no more; resolves once the server has stored them. */
+async function beginChunk(app: TestApp, client: Client, location: string, length: number): Promise<ClientRequest> {
 	const sent = request({
 		...addressOf(app),
 		path: location,
@@ -259,11 +263,11 @@ async function beginPiece(app: TestApp, client: Client, location: string, length
 	};
 	const before = (await sizes()).filter((size) => size > 0).length;
 	sent.write(kb(16));
-	await until('its first bytes are here', async () => (await sizes()).filter((size) => size > 0).length > before);
+	await until('the first bytes are stored', async () => (await sizes()).filter((size) => size > 0).length > before);
 	return sent;
 }
 
-test('an upload that brings nothing claims no space, and one that can never fit is refused', async (t) => {
+test('an upload without bytes claims no space, and one that can never fit is refused', async (t) => {
 	const app = await smallDisk(t, 10 * mb);
 	const ada = await new Client(app).register('ada');
 	const bob = await new Client(app).register('bob');
@@ -272,7 +276,7 @@ test('an upload that brings nothing claims no space, and one that can never fit 
 	t.is((await bob.upload('/api/upload', [file('c', kb(5000))])).statusCode, 200);
 	const refused = await create(bob, 11 * mb, { filename: 'b' });
 	t.deepEqual([refused.statusCode, json(refused).code], [507, 'STORAGE_FULL']);
-	// Refused by its headers alone: no body is sent.
+	// Refused by its headers: no body is sent.
 	const post = await rawRequest(
 		app,
 		`POST /api/upload HTTP/1.1\r\nHost: x\r\nCookie: ${ada.cookie}\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: ${11 * mb}\r\n\r\n`,
@@ -280,15 +284,15 @@ test('an upload that brings nothing claims no space, and one that can never fit 
 	t.is(post.status, 507);
 });
 
-test('space that others are filling is not given away, until they fall silent', async (t) => {
+test('space that other uploads are filling is not available until they stall', async (t) => {
 	const clock = { now: Date.now(), monotonic: 0 };
 	const app = await smallDisk(t, 10 * mb, { now: () => clock.now, monotonic: () => clock.monotonic });
 	const ada = await new Client(app).register('ada');
 	const bob = await new Client(app).register('bob');
-	const sent = await beginPiece(app, bob, await begin(bob, 2 * mb, { filename: 'b' }), 2 * mb);
+	const sent = await beginChunk(app, bob, await begin(bob, 2 * mb, { filename: 'b' }), 2 * mb);
 	t.is((await create(ada, 9 * mb, { filename: 'a' })).statusCode, 507);
 	t.is((await create(ada, 8 * mb, { filename: 'a' })).statusCode, 201);
-	// A time of day that is set back or forth says nothing about them.
+	// Setting the time of day has no effect.
 	clock.now += 60_000;
 	t.is((await create(ada, 9 * mb, { filename: 'a' })).statusCode, 507);
 	clock.monotonic += 11_000;
@@ -296,18 +300,18 @@ test('space that others are filling is not given away, until they fall silent', 
 	sent.destroy();
 });
 
-test('all that one client sends at once claims a share of the free space, and a visitor’s claim is no user’s concern', async (t) => {
+test('all uploads of one client claim at most a share of the free space, and claims of visitors do not affect users', async (t) => {
 	const app = await smallDisk(t, 12 * mb);
 	const ada = await new Client(app).register('ada');
 	const bob = await new Client(app).register('bob');
 	const visitor = new Client(app);
 	const sent: ClientRequest[] = [];
 	for (const name of ['1', '2', '3']) {
-		sent.push(await beginPiece(app, bob, await begin(bob, 8 * mb, { filename: name }), 8 * mb));
+		sent.push(await beginChunk(app, bob, await begin(bob, 8 * mb, { filename: name }), 8 * mb));
 	}
 	t.is((await create(ada, 9.5 * mb, { filename: 'a' })).statusCode, 507);
 	t.is((await create(ada, 8.5 * mb, { filename: 'a' })).statusCode, 201);
-	sent.push(await beginPiece(app, visitor, await begin(visitor, 8 * mb, { filename: 'v' }), 8 * mb));
+	sent.push(await beginChunk(app, visitor, await begin(visitor, 8 * mb, { filename: 'v' }), 8 * mb));
 	t.is((await create(ada, 8.5 * mb, { filename: 'b' })).statusCode, 201);
 	t.is((await create(visitor, 8.5 * mb, { filename: 'w' })).statusCode, 507);
 	t.is((await create(visitor, 5.5 * mb, { filename: 'w' })).statusCode, 201);
