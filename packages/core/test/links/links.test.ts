@@ -19,11 +19,11 @@ interface Scene {
 	ada: Client;
 	visitor: Client;
 	viewer: Viewer & { kind: 'user' };
-	/** A path of the disk below ada's home. */
+	/** The absolute path of an item in ada's home. */
 	home(name: string): string;
-	/** Makes a link and answers its address. */
+	/** Creates a link and resolves to its URL. */
 	link(filePath: string, expiration?: string): Promise<string>;
-	/** The status with which a visitor is answered. */
+	/** The status that a visitor gets. */
 	status(url: string): Promise<number>;
 }
 
@@ -57,13 +57,13 @@ const changeName = (client: Client, oldPath: string, newName: string) =>
 const move = (client: Client, fromPath: string, toPath: string) =>
 	change(client, 'moveItem', { fromPath, toPath, type: 'private' });
 
-/** All of an answer that an outsider could compare, but for the time. */
+/** All of a response that a visitor could compare, except its date. */
 const bytesOf = ({ statusCode, headers, payload }: Answer) => {
 	const { date: _, ...rest } = headers;
 	return { statusCode, headers: rest, payload };
 };
 
-test('a link is 256 random bits, is kept as a hash only, and says when it ends', async (t) => {
+test('a link has a token of 256 random bits, is stored as a hash only and returns when it expires', async (t) => {
 	const { app, ada } = await scene(t);
 	const tokens = new Set<string>();
 	for (const [expiration, hours] of [
@@ -95,16 +95,31 @@ const refused = async (t: ExecutionContext, payload: object, status: number) => 
 	t.is((await ada.post('/api/generateTempLink', payload)).statusCode, status);
 };
 const hour = { expiration: '1h' };
-test('what is below Public has a plain link instead', refused, { filePath: 'Public/plain.txt', ...hour }, 400);
-test('what is missing below Public is refused alike', refused, { filePath: 'Public/none.txt', ...hour }, 400);
-test('Public itself gets no link', refused, { filePath: 'Public', ...hour }, 400);
+test('a file below Public gets no temporary link', refused, { filePath: 'Public/plain.txt', ...hour }, 400);
+test(
+	'a missing file below Public is refused with the same status',
+	refused,
+	{ filePath: 'Public/none.txt', ...hour },
+	400,
+);
+test('the Public folder itself gets no link', refused, { filePath: 'Public', ...hour }, 400);
 test('the home itself gets no link', refused, { filePath: '', ...hour }, 400);
-test('what is not there gets no link', refused, { filePath: 'docs/none.txt', ...hour }, 404);
-test('what leads out of the home gets no link', refused, { filePath: '../bob/canary', ...hour }, 400);
-test('a link lives for one of four times', refused, { filePath: 'docs/fox.txt', expiration: '2w' }, 400);
-test('an unknown field of a link is refused', refused, { filePath: 'docs/fox.txt', ...hour, owner: 'bob' }, 400);
+test('a missing file gets no link', refused, { filePath: 'docs/none.txt', ...hour }, 404);
+test('a path out of the home gets no link', refused, { filePath: '../bob/canary', ...hour }, 400);
+test(
+	'an expiration other than the four allowed ones is refused',
+	refused,
+	{ filePath: 'docs/fox.txt', expiration: '2w' },
+	400,
+);
+test(
+	'an unknown field in the request for a link is refused',
+	refused,
+	{ filePath: 'docs/fox.txt', ...hour, owner: 'bob' },
+	400,
+);
 
-test('a visitor makes, lists and revokes no links', async (t) => {
+test('a visitor can’t create, list or revoke links', async (t) => {
 	const { visitor, link } = await scene(t);
 	await link('docs/fox.txt');
 	t.is((await visitor.post('/api/generateTempLink', { filePath: 'docs/fox.txt', ...hour })).statusCode, 401);
@@ -112,7 +127,7 @@ test('a visitor makes, lists and revokes no links', async (t) => {
 	t.is((await visitor.call('DELETE', '/api/links/x')).statusCode, 401);
 });
 
-test('whoever has the link gets the file, whole, in ranges, resumed and by HEAD, and keeps no copy in a cache', async (t) => {
+test('a visitor with a link gets the file by GET, HEAD, ranges and conditional requests, and no cache may store it', async (t) => {
 	const { visitor, link } = await scene(t);
 	const url = await link('docs/fox.txt');
 	const whole = await visitor.get(url);
@@ -142,7 +157,7 @@ test('whoever has the link gets the file, whole, in ranges, resumed and by HEAD,
 	t.regex(String(shown.headers['content-disposition']), /^inline/);
 });
 
-test('a link to a folder gives its ZIP, which goes on where it stopped and follows the folder', async (t) => {
+test('a link to a folder serves its ZIP, which can be resumed and follows a rename of the folder', async (t) => {
 	const { ada, visitor, link } = await scene(t);
 	const url = await link('docs');
 	const whole = await visitor.get(url);
@@ -169,7 +184,7 @@ test('a link to a folder gives its ZIP, which goes on where it stopped and follo
 	t.regex(String((await visitor.get(url)).headers['content-disposition']), /filename="papers_/);
 });
 
-test('the owner sees the links that are good, the newest first, with how often each was downloaded', async (t) => {
+test('the owner lists links newest first, with their downloads and without their tokens', async (t) => {
 	const { ada, visitor, link } = await scene(t);
 	t.deepEqual(json(await ada.get('/api/links')), []);
 	const fox = await link('docs/fox.txt');
@@ -198,7 +213,7 @@ test('the owner sees the links that are good, the newest first, with how often e
 	t.false(JSON.stringify(links).includes(fox.slice('/api/temp/'.length)));
 });
 
-test('a revoked link is gone at once, and only its owner can revoke it', async (t) => {
+test('a revoked link stops working at once, and only its owner can revoke it', async (t) => {
 	const { app, ada, status, link } = await scene(t);
 	const bob = await new Client(app).register('bob');
 	const url = await link('docs/fox.txt');
@@ -219,7 +234,7 @@ test('a revoked link is gone at once, and only its owner can revoke it', async (
 	t.is(json(await ada.get('/api/links')).length, 1);
 });
 
-test('guesses and detours are answered alike, and the token opens nothing else', async (t) => {
+test('all wrong tokens get the same answer, and paths below a link open nothing', async (t) => {
 	const { visitor, link } = await scene(t);
 	const url = await link('docs/deep');
 	const token = url.slice('/api/temp/'.length);
@@ -249,10 +264,10 @@ test('guesses and detours are answered alike, and the token opens nothing else',
 	}
 	t.is((await visitor.post(url, {})).statusCode, 405);
 	t.is((await visitor.call('DELETE', url)).statusCode, 405);
-	t.is((await visitor.call('DELETE', '/api/temp/a')).statusCode, 405, 'whatever the token');
+	t.is((await visitor.call('DELETE', '/api/temp/a')).statusCode, 405, 'for any token');
 });
 
-test('a link follows its item through renames and moves of its owner, and of every folder above it', async (t) => {
+test('a link follows its item through renames and moves, also of the folders above it', async (t) => {
 	const { ada, visitor, link, status } = await scene(t);
 	const fox = await link('docs/fox.txt');
 	const deep = await link('docs/deep/naïve – 日本.txt');
@@ -271,7 +286,7 @@ test('a link follows its item through renames and moves of its owner, and of eve
 	);
 });
 
-test('a link goes with its item to the free name that it was given', async (t) => {
+test('a link follows its item to the free name that a move gave it, and survives a refused rename', async (t) => {
 	const { ada, visitor, home, link } = await scene(t);
 	await writeFile(home('fox.txt'), 'another fox');
 	const url = await link('docs/fox.txt');
@@ -282,42 +297,42 @@ test('a link goes with its item to the free name that it was given', async (t) =
 	t.is((await visitor.get(url)).payload, text);
 });
 
-test('a link dies with its item: deleted, replaced or made public, it is as if it had never been', async (t) => {
+test('a link to an item that was deleted, replaced or moved to Public is answered like an unknown one', async (t) => {
 	const { ada, visitor, home, link, status } = await scene(t);
 	const unknown = bytesOf(await visitor.get(`/api/temp/${'A'.repeat(43)}`));
-	const isDead = async (url: string) => t.deepEqual(bytesOf(await visitor.get(url)), unknown);
+	const isUnknown = async (url: string) => t.deepEqual(bytesOf(await visitor.get(url)), unknown);
 
 	const deleted = await link('docs/fox.txt');
 	await ada.call('DELETE', '/api/deleteItem', { filePath: 'docs/fox.txt', type: 'private' });
-	await isDead(deleted);
+	await isUnknown(deleted);
 	await writeFile(home('docs/fox.txt'), 'another of the same name');
-	await isDead(deleted);
+	await isUnknown(deleted);
 	t.is(json(await ada.get('/api/links')).length, 0);
 
 	const replaced = await link('docs/fox.txt');
 	await writeFile(home('new'), 'replaced from outside');
 	await rename(home('new'), home('docs/fox.txt'));
-	await isDead(replaced);
+	await isUnknown(replaced);
 
 	const publicNow = await link('docs/fox.txt');
 	const below = await link('docs/deep/naïve – 日本.txt');
 	t.is((await move(ada, 'docs/fox.txt', 'Public/docs/fox.txt')).statusCode, 200);
-	await isDead(publicNow);
+	await isUnknown(publicNow);
 	t.is((await move(ada, 'docs', 'Public/documents')).statusCode, 200);
-	await isDead(below);
+	await isUnknown(below);
 	t.is((await move(ada, 'Public/documents', 'documents')).statusCode, 200);
-	await isDead(below);
+	await isUnknown(below);
 
 	const folder = await link('documents');
 	await rm(home('documents'), { recursive: true });
-	await isDead(folder);
+	await isUnknown(folder);
 	await mkdir(home('documents'));
-	await isDead(folder);
+	await isUnknown(folder);
 	t.deepEqual(json(await ada.get('/api/links')), []);
 	t.is(await status(folder), 404);
 });
 
-test('the links of a disabled owner rest, those of a removed one are gone', async (t) => {
+test('the links of a disabled owner work again once the owner is enabled, those of a removed owner never', async (t) => {
 	const { app, link, status } = await scene(t);
 	const url = await link('docs/fox.txt');
 	await app.services.accounts.setDisabled('ada', true);
@@ -330,7 +345,7 @@ test('the links of a disabled owner rest, those of a removed one are gone', asyn
 	t.is(await status(url), 404);
 });
 
-test('other people’s moves and deletions leave a link alone', async (t) => {
+test('another user’s moves and deletions do not affect a link', async (t) => {
 	const { app, link, status } = await scene(t);
 	const url = await link('docs/fox.txt');
 	const bob = await new Client(app).register('bob');
@@ -342,7 +357,7 @@ test('other people’s moves and deletions leave a link alone', async (t) => {
 	t.is(await status(url), 200);
 });
 
-/** The same database and disk with a clock of its own, and what goes wrong in it. */
+/** The links service over the same database and disk, with its own clock and the given faults. */
 function linksAt(
 	{ app }: Scene,
 	clock: { now: number },
@@ -358,7 +373,7 @@ function linksAt(
 	});
 }
 
-test('an expired link says so with 410, to a person by a small page and to a program by JSON', async (t) => {
+test('an expired link is answered 410, as JSON for a program and as a page for a browser; an unknown one has a page too', async (t) => {
 	const s = await scene(t);
 	const clock = { now: Date.now() - 2 * hourMs };
 	const { token } = await linksAt(s, clock).make(s.viewer, parsePath('docs/fox.txt'), '1h');
@@ -385,7 +400,7 @@ test('an expired link says so with 410, to a person by a small page and to a pro
 	t.deepEqual(json(await s.ada.get('/api/links')), []);
 });
 
-test('a link is good until the moment it ends, and a clock that is set back wakes none', async (t) => {
+test('a link works until the moment it expires, and setting the clock back does not revive it', async (t) => {
 	const s = await scene(t);
 	const clock = { now: Date.now() };
 	const links = linksAt(s, clock);
@@ -403,16 +418,16 @@ test('a link is good until the moment it ends, and a clock that is set back wake
 
 	const other = await links.make(s.viewer, parsePath('docs/deep'), '1w');
 	clock.now -= 365 * 24 * hourMs;
-	// A process that was not there when it was made can't know how old it is.
+	// A process that started after the link was created can't know its age.
 	t.like(await t.throwsAsync(() => linksAt(s, clock).resolve(other.token)), { kind: 'expired' });
 });
 
-test('a new link is good for its hour whatever the clocks of the machine have been through', async (t) => {
+test('a new link works for its hour after sleeps and corrections of the machine’s clock', async (t) => {
 	const clock = { now: Date.now(), passed: 1000 };
 	const app = await testApp(t, {}, { now: () => clock.now, monotonic: () => clock.passed });
 	const ada = await new Client(app).register('ada');
 	await writeFile(path.join(app.filesDir, 'users/ada/fox.txt'), text);
-	// After a night's sleep the time of day is hours ahead of the clock that only counts what the machine was awake for.
+	// After the machine has slept, the time of day is hours ahead of the monotonic clock, which does not count the sleep.
 	for (const slept of [0, 10 * 60_000, 8 * hourMs, -10 * 60_000]) {
 		clock.now += slept;
 		const answer = await ada.post('/api/generateTempLink', { filePath: 'fox.txt', expiration: '1h' });
@@ -427,14 +442,14 @@ test('a new link is good for its hour whatever the clocks of the machine have be
 			}
 		};
 		t.is(await status(), 'good');
-		// The clock is put right by ten minutes.
+		// The time of day is set back by ten minutes.
 		clock.now += hourMs / 2 - 10 * 60_000;
 		clock.passed += hourMs / 2;
 		t.is(await status(), 'good');
 		clock.now += hourMs / 2;
 		clock.passed += hourMs / 2;
 		t.true(clock.now < expiresAt);
-		t.is(await status(), 'expired', 'an hour is over, whatever the time of day');
+		t.is(await status(), 'expired', 'an hour has passed, whatever the time of day says');
 		const { database, storage } = app.services;
 		const afterRestart = createLinks({
 			links: database.links,
@@ -444,11 +459,11 @@ test('a new link is good for its hour whatever the clocks of the machine have be
 			now: () => clock.now,
 			monotonic: () => 0,
 		});
-		t.is(await status(afterRestart), 'expired', 'and stays so');
+		t.is(await status(afterRestart), 'expired', 'still expired after a restart');
 	}
 });
 
-test('the whole server keeps and judges by one clock', async (t) => {
+test('links are created and checked by the one clock that the server was given', async (t) => {
 	let ahead = 10 * 60_000;
 	const app = await testApp(t, {}, { now: () => Date.now() + ahead });
 	const ada = await new Client(app).register('ada');
@@ -466,7 +481,7 @@ test('the whole server keeps and judges by one clock', async (t) => {
 	}
 });
 
-test('where an id may come back a link ends when its file is changed, and gives away no other', async (t) => {
+test('where ids may be reused, a link survives a rename and ends with its file: a new one of its name and id is not served', async (t) => {
 	const s = await scene(t);
 	const { storage } = s.app.services;
 	const { stat, open } = storage;
@@ -486,7 +501,7 @@ test('where an id may come back a link ends when its file is changed, and gives 
 	t.is(await s.status(url), 404);
 });
 
-test('a file that went out in time ends late', async (t) => {
+test('a download that started before its link expired is completed afterwards', async (t) => {
 	const s = await scene(t);
 	const clock = { now: Date.now() };
 	const links = linksAt(s, clock);
@@ -499,7 +514,7 @@ test('a file that went out in time ends late', async (t) => {
 	t.is(read, text);
 });
 
-test('expired links are remembered for some days, then swept; purging forgets all that do not work', async (t) => {
+test('an expired link is remembered for some days and then swept; purge removes all links that do not work', async (t) => {
 	const s = await scene(t);
 	const clock = { now: Date.now() };
 	const links = linksAt(s, clock);
@@ -526,7 +541,7 @@ test('expired links are remembered for some days, then swept; purging forgets al
 	);
 });
 
-/** A move by `files`, which tells where the item goes before it is there. */
+/** A move as `files` does it: the target is reported before the item is moved. */
 const moveTo = <T>(links: Links, viewer: Viewer, from: StoragePath, to: StoragePath, move: () => Promise<T>) =>
 	links.watcher.moving(viewer, from, async (before) => {
 		await before(to);
@@ -541,13 +556,13 @@ const endedLease: Lease = {
 	release: async () => {},
 };
 
-/** What the disk has and the database was not told, since the server died in between. */
-const cutOff = async (t: ExecutionContext, from: string, to: string, filePath: string, arrived: string) => {
+/** The server dies after it moved the item on the disk and before it updated the database. */
+const killedAfterMove = async (t: ExecutionContext, from: string, to: string, filePath: string, arrived: string) => {
 	const s = await scene(t);
 	const { token } = await linksAt(s, { now: Date.now() }).make(s.viewer, parsePath(filePath), '1h');
-	const endless = { settle: () => new Promise<never>(() => {}) };
-	// Its lease ended with it.
-	const dead = linksAt(s, { now: Date.now() }, endless, { take: async () => endedLease });
+	const neverSettles = { settle: () => new Promise<never>(() => {}) };
+	// Its lease ended with the process.
+	const dead = linksAt(s, { now: Date.now() }, neverSettles, { take: async () => endedLease });
 	const at = (name: string) => `users/ada/${name}` as StoragePath;
 	await new Promise<void>((resolve) => {
 		void moveTo(dead, s.viewer, at(from), at(to), async () => {
@@ -560,21 +575,28 @@ const cutOff = async (t: ExecutionContext, from: string, to: string, filePath: s
 		json(await s.ada.get('/api/links')).map((each: { path: string }) => each.path),
 		[arrived],
 	);
-	// And it goes on from there, whether anybody has looked in between or not.
+	// The link also follows the next rename.
 	t.is((await changeName(s.ada, arrived, 'last.txt')).statusCode, 200);
 	t.is((await s.visitor.get(`/api/temp/${token}`)).statusCode, 200);
 };
-test('a kill between a rename and its row loses no link', cutOff, 'docs/fox.txt', 'x.txt', 'docs/fox.txt', 'x.txt');
 test(
-	'a kill between the rename of a parent and its rows loses no link',
-	cutOff,
+	'a kill between a rename and the update of its row loses no link',
+	killedAfterMove,
+	'docs/fox.txt',
+	'x.txt',
+	'docs/fox.txt',
+	'x.txt',
+);
+test(
+	'a kill between the rename of a parent folder and the update of its rows loses no link',
+	killedAfterMove,
 	'docs',
 	'papers',
 	'docs/deep/naïve – 日本.txt',
 	'papers/deep/naïve – 日本.txt',
 );
 
-test('a kill during two moves one after another loses no link', async (t) => {
+test('consecutive moves, each killed before its rows are updated, lose no link', async (t) => {
 	const s = await scene(t);
 	const { token } = await linksAt(s, { now: Date.now() }).make(s.viewer, parsePath('docs/fox.txt'), '1h');
 	for (const [from, to] of [
@@ -589,7 +611,7 @@ test('a kill during two moves one after another loses no link', async (t) => {
 		);
 	}
 	t.is((await s.visitor.get(`/api/temp/${token}`)).statusCode, 200);
-	// And one that was planned and never came to the disk, after all of these.
+	// And a move that was planned and never made on the disk.
 	const dead = linksAt(s, { now: Date.now() });
 	await moveTo(dead, s.viewer, 'users/ada/docs.txt' as StoragePath, 'users/ada/e.txt' as StoragePath, () =>
 		Promise.reject(new Error('the server died')),
@@ -597,7 +619,7 @@ test('a kill during two moves one after another loses no link', async (t) => {
 	t.is((await s.visitor.get(`/api/temp/${token}`)).statusCode, 200);
 });
 
-test('a move that did not happen, and one to public whose rows were not removed, are told apart by the disk', async (t) => {
+test('a link survives a failed move, and does not work while its file is in Public, even if its row was not removed', async (t) => {
 	const s = await scene(t);
 	const links = linksAt(s, { now: Date.now() }, { remove: () => Promise.reject(new Error('the database died')) });
 	const { token } = await links.make(s.viewer, parsePath('docs/fox.txt'), '1h');
@@ -612,10 +634,10 @@ test('a move that did not happen, and one to public whose rows were not removed,
 	);
 	t.is(await s.status(`/api/temp/${token}`), 404);
 	await rename(s.home('Public/fox.txt'), s.home('docs/fox.txt'));
-	t.is(await s.status(`/api/temp/${token}`), 200, 'it is private again, and the very same file');
+	t.is(await s.status(`/api/temp/${token}`), 200, 'the same file is private again');
 });
 
-test('a link works, and an expired one says so, while the database has no room', async (t) => {
+test('a link works, and an expired one is reported as expired, while the database is full', async (t) => {
 	const s = await scene(t);
 	const clock = { now: Date.now() };
 	const full = () => Promise.reject(new Failure('storageFull', 'The disk of the database is full.'));
@@ -633,7 +655,7 @@ test('a link works, and an expired one says so, while the database has no room',
 	t.like(await t.throwsAsync(() => links.resolve(token)), { kind: 'expired' });
 });
 
-test('a link that is followed while its folders are renamed is never lost for a moment', async (t) => {
+test('a link works at every moment while the folders above its file are renamed', async (t) => {
 	const s = await scene(t);
 	const url = await s.link('docs/deep/naïve – 日本.txt');
 	let isRunning = true;
@@ -656,17 +678,17 @@ test('a link that is followed while its folders are renamed is never lost for a 
 	t.deepEqual([...statuses], [200]);
 });
 
-test('a link is found whose file was away for just the moment in which it was looked for', async (t) => {
+test('a link is found if its file is renamed and renamed back during the lookup', async (t) => {
 	const s = await scene(t);
 	const { token } = await linksAt(s, { now: Date.now() }).make(s.viewer, parsePath('docs/fox.txt'), '1h');
 	const { database, storage } = s.app.services;
-	let looks = 0;
+	let lookups = 0;
 	const links = createLinks({
 		links: {
 			...database.links,
 			async find(hash) {
 				const link = await database.links.find(hash);
-				if (looks++ === 0) await changeName(s.ada, 'docs/fox.txt', 'away.txt');
+				if (lookups++ === 0) await changeName(s.ada, 'docs/fox.txt', 'away.txt');
 				return link;
 			},
 		},
@@ -678,7 +700,7 @@ test('a link is found whose file was away for just the moment in which it was lo
 				try {
 					return await storage.stat(path);
 				} finally {
-					if (looks === 1) await changeName(s.ada, 'docs/away.txt', 'fox.txt');
+					if (lookups === 1) await changeName(s.ada, 'docs/away.txt', 'fox.txt');
 				}
 			},
 		}),
@@ -688,10 +710,10 @@ test('a link is found whose file was away for just the moment in which it was lo
 	const { path, file } = await links.resolve(token);
 	await file?.close();
 	t.is(path, parsePath('docs/fox.txt'));
-	t.is(looks, 2);
+	t.is(lookups, 2);
 });
 
-test('moves of one person at once keep every link', async (t) => {
+test('concurrent moves of one user lose no link', async (t) => {
 	const s = await scene(t);
 	const urls: string[] = [];
 	for (let count = 0; count < 12; count++) {
@@ -706,7 +728,7 @@ test('moves of one person at once keep every link', async (t) => {
 	for (const [count, url] of urls.entries()) t.is((await s.visitor.get(url)).payload, String(count));
 });
 
-test('no token is ever logged', async (t) => {
+test('neither the token of a link nor its hash is logged', async (t) => {
 	const lines: string[] = [];
 	const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
 	const app = await testApp(t, {}, { log });

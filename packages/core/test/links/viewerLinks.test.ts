@@ -11,13 +11,13 @@ async function withAda(t: Parameters<typeof testApp>[0], flags: Record<string, s
 	const ada = await new Client(app).register('ada');
 	const home = path.join(app.filesDir, 'users/ada');
 	writeFileSync(path.join(home, 'sheet 1.xlsx'), 'cells');
-	return { app, ada, home, bearer: new Client(app), pass: (ms: number) => (time += ms), now: () => time };
+	return { app, ada, home, bearer: new Client(app), advance: (ms: number) => (time += ms), now: () => time };
 }
 
 const local = (url: string) => url.replace('https://files.example.org', '');
 
-test('a viewer fetches the document without a session, for ten minutes', async (t) => {
-	const { ada, bearer, pass, now } = await withAda(t);
+test('an external viewer can fetch the document without a session, for ten minutes', async (t) => {
+	const { ada, bearer, advance, now } = await withAda(t);
 	const made = await ada.post('/api/viewerLink', { path: 'sheet 1.xlsx', type: 'private' });
 	t.is(made.statusCode, 201);
 	const { url, expiresAt } = json(made);
@@ -29,12 +29,12 @@ test('a viewer fetches the document without a session, for ten minutes', async (
 	t.regex(String(answer.headers['content-disposition']), /^attachment/);
 	t.is((await bearer.get(local(url), { range: 'bytes=1-2' })).payload, 'el');
 	t.is((await bearer.call('HEAD', local(url))).statusCode, 200);
-	t.deepEqual(json(await ada.get('/api/links')), [], 'it is none of the temporary links');
-	pass(10 * 60_000);
+	t.deepEqual(json(await ada.get('/api/links')), [], 'it is not listed as a temporary link');
+	advance(10 * 60_000);
 	t.is((await bearer.get(local(url))).statusCode, 410);
 });
 
-test('it gives away that one file, and no other under its name', async (t) => {
+test('the URL for an external viewer serves only that file, and no other one of its name', async (t) => {
 	const { ada, home, bearer } = await withAda(t);
 	const { url } = json(await ada.post('/api/viewerLink', { path: 'sheet 1.xlsx', type: 'private' }));
 	t.true((await bearer.get(`${local(url)}/../../../b.txt`)).statusCode >= 400);
@@ -46,7 +46,7 @@ test('it gives away that one file, and no other under its name', async (t) => {
 	t.is((await bearer.get(local(url))).statusCode, 404);
 });
 
-test('nobody hands over what they may not see, or what is no document', async (t) => {
+test('a URL for an external viewer is refused for files that the caller may not see or that are not documents', async (t) => {
 	const { app, home, ada } = await withAda(t);
 	const bob = await new Client(app).register('bob');
 	t.is((await bob.post('/api/viewerLink', { path: 'sheet 1.xlsx', type: 'private' })).statusCode, 404);
@@ -61,7 +61,7 @@ test('nobody hands over what they may not see, or what is no document', async (t
 	t.is((await visitor.get(local(json(made).url))).payload, 'slides');
 });
 
-test('without external viewers, or without a public https address, there is none', async (t) => {
+test('a URL for an external viewer is refused unless the setting is on and the public URL is https', async (t) => {
 	for (const flags of [{}, { '--external-viewers': 'true' }, { ...on, '--public-url': 'http://files.example.org' }]) {
 		const { ada } = await withAda(t, flags as Record<string, string>);
 		const answer = await ada.post('/api/viewerLink', { path: 'sheet 1.xlsx', type: 'private' });
