@@ -10,13 +10,13 @@ const options = (folder: string) => ({
 	mostCopied: 512 * 1024 * 1024,
 });
 
-/** What the descriptors of this process stand for. */
+/** The targets of the open descriptors of this process. */
 async function openFiles(): Promise<string[]> {
 	const descriptors = await readdir('/proc/self/fd');
 	return Promise.all(descriptors.map((each) => readlink(`/proc/self/fd/${each}`).catch(() => '')));
 }
 
-test('a storage that has no descriptors is copied for as long as it takes, and nothing of the copy has a name', async (t) => {
+test('a file of a storage without descriptors is copied to an unnamed file, which is closed after its use', async (t) => {
 	const { dataDir } = await testApp(t);
 	const file = {
 		item: { size: 6 },
@@ -37,10 +37,10 @@ test('a storage that has no descriptors is copied for as long as it takes, and n
 		return text;
 	});
 	t.is(seen, 'abcdef');
-	t.false((await openFiles()).includes(copyPath), 'its number may be another file’s by now');
+	t.false((await openFiles()).includes(copyPath), 'the copy is closed');
 });
 
-test('a file that is too large to be copied has no picture, and one that breaks off leaves nothing', async (t) => {
+test('a file that is too large to copy is refused, and a copy that fails leaves nothing', async (t) => {
 	const { dataDir } = await testApp(t);
 	const before = await readdir(dataDir);
 	const large = { item: { size: 2 ** 40 } } as OpenFile;

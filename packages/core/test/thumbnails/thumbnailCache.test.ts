@@ -48,7 +48,7 @@ async function temporaryIn(folder: string): Promise<string[]> {
 	return (await readdir(folder)).filter((name) => name.endsWith('.tmp'));
 }
 
-test('what was kept is there again, also for another process', async (t) => {
+test('a cached thumbnail, or that there is none, is found again, also by another process', async (t) => {
 	const { cache, open } = await cacheIn(t);
 	await cache.put(key(1), picture(5000));
 	await cache.put(key(2), 'none');
@@ -59,13 +59,13 @@ test('what was kept is there again, also for another process', async (t) => {
 	}
 });
 
-test('the pictures that were used least recently go first, and the rest takes no more than was allowed', async (t) => {
+test('the least recently used thumbnails are evicted first, and the cache never exceeds its limit', async (t) => {
 	const { cache, clock, folder } = await cacheIn(t);
 	for (let n = 0; n < 40; n++) {
 		clock.now += 1000;
 		await cache.put(key(n), picture(60_000));
 		await cache.settled();
-		// The first one stays in use.
+		// The first one is used all the time.
 		t.not(await cache.get(key(0)), undefined, `after ${n}`);
 		const sizes = await Promise.all((await filesIn(folder)).map(async (file) => (await stat(file)).size));
 		t.true(sizes.reduce((sum, size) => sum + size, 0) <= 1024 * 1024);
@@ -80,7 +80,7 @@ test('the pictures that were used least recently go first, and the rest takes no
 	t.true(numbers.length >= 13);
 });
 
-test('what an earlier process left counts as well, and what it never finished is removed', async (t) => {
+test('the thumbnails of an earlier process count for the limit, and its abandoned temporary files are removed', async (t) => {
 	const { cache, clock, open, folder } = await cacheIn(t);
 	for (let n = 0; n < 12; n++) await cache.put(key(n), picture(60_000));
 	await cache.settled();
@@ -99,7 +99,7 @@ test('what an earlier process left counts as well, and what it never finished is
 	t.false((await readdir(folder)).includes('abandoned.tmp'));
 });
 
-test('a picture that lost its end, as in a power cut, is none', async (t) => {
+test('a truncated or zeroed thumbnail, as after a power cut, is not used', async (t) => {
 	const { cache, folder } = await cacheIn(t);
 	await cache.put(key(1), picture(5000));
 	const [file = ''] = await filesIn(folder);
@@ -109,7 +109,7 @@ test('a picture that lost its end, as in a power cut, is none', async (t) => {
 	}
 });
 
-test('that there is no picture is believed for a day', async (t) => {
+test('the entry that a file has no thumbnail expires after a day', async (t) => {
 	const { cache, clock } = await cacheIn(t);
 	await cache.put(key(1), 'none');
 	clock.now += 23 * 3_600_000;
@@ -118,14 +118,14 @@ test('that there is no picture is believed for a day', async (t) => {
 	t.is(await cache.get(key(1)), undefined);
 });
 
-test('the last room of a disk is left to others, and the administrator is told once', async (t) => {
+test('nothing is cached below the reserve of the disk, and one warning is logged', async (t) => {
 	const { cache, folder, warnings } = await cacheIn(t, { reserve: Number.MAX_SAFE_INTEGER });
 	for (let n = 0; n < 3; n++) await cache.put(key(n), picture(5000));
 	t.deepEqual(await filesIn(folder), []);
 	t.deepEqual(warnings, ['thumbnails can not be cached']);
 });
 
-test('on a disk that runs full nothing half is kept, others get room, and it goes on when there is some', async (t) => {
+test('on a full disk no partial thumbnail is stored, old ones are evicted to free the reserve, and caching resumes', async (t) => {
 	const reserve = 1024 * 1024;
 	const { cache, open, clock, folder, warnings } = await cacheIn(t, { reserve, maxBytes: 3 * 1024 * 1024 });
 	await mkdir(folder);
@@ -147,14 +147,14 @@ test('on a disk that runs full nothing half is kept, others get room, and it goe
 	}
 	t.deepEqual(warnings, []);
 
-	// Others write until nothing is left.
+	// Another program fills the disk.
 	const filler = path.join(folder, 'filler.tmp');
 	await t.throwsAsync(writeFile(filler, Buffer.alloc(4 * 1024 * 1024)), { code: 'ENOSPC' });
 	t.is(await free(), 0);
-	const rash = open({ reserve: -1024 * 1024 });
-	await rash.put(key('rash'), picture(120_000));
-	t.is(await rash.get(key('rash')), undefined);
-	t.deepEqual(await rash.get(key(15)), picture(120_000));
+	const unreserved = open({ reserve: -1024 * 1024 });
+	await unreserved.put(key('rash'), picture(120_000));
+	t.is(await unreserved.get(key('rash')), undefined);
+	t.deepEqual(await unreserved.get(key(15)), picture(120_000));
 	t.deepEqual(await temporaryIn(folder), ['filler.tmp']);
 	t.is(warnings.length, 1);
 
@@ -162,7 +162,7 @@ test('on a disk that runs full nothing half is kept, others get room, and it goe
 	await cache.put(key('late'), picture(120_000));
 	await cache.settled();
 	t.is(await cache.get(key('late')), undefined);
-	t.is(await cache.get(key(0)), undefined, 'the oldest made room');
+	t.is(await cache.get(key(0)), undefined, 'the oldest thumbnail is evicted');
 	t.deepEqual(await cache.get(key(15)), picture(120_000));
 	t.true((await free()) >= reserve, `${await free()} bytes are free`);
 	t.is(warnings.length, 2);
@@ -172,7 +172,7 @@ test('on a disk that runs full nothing half is kept, others get room, and it goe
 	t.deepEqual(await cache.get(key('later')), picture(120_000));
 });
 
-test('a folder that can not be used costs a warning and nothing else', async (t) => {
+test('a cache folder that can’t be used is reported by one warning, and no call fails', async (t) => {
 	const { cache, folder, warnings } = await cacheIn(t);
 	await mkdir(path.dirname(folder), { recursive: true });
 	await writeFile(folder, 'in the way');
@@ -182,7 +182,7 @@ test('a folder that can not be used costs a warning and nothing else', async (t)
 	t.is(await readFile(folder, 'utf8'), 'in the way');
 });
 
-test('kept pictures are for the server alone', async (t) => {
+test('cached thumbnails are readable by the server only', async (t) => {
 	const { cache, folder } = await cacheIn(t);
 	await cache.put(key(1), picture(5000));
 	const [file = ''] = await filesIn(folder);

@@ -9,7 +9,7 @@ import { SharedWork } from '../../src/thumbnails/SharedWork.js';
 import type { Known } from '../../src/thumbnails/ThumbnailCache.js';
 import { Client, file, json, type TestApp, testApp } from '../testApp.js';
 
-/** A picture of so many bytes, as far as its header tells. */
+/** Bytes with the header of a WebP picture of this length. */
 function picture(mark: string, length = 100): Buffer {
 	const bytes = Buffer.alloc(length, mark);
 	bytes.write('RIFF', 0, 'latin1');
@@ -20,7 +20,7 @@ function picture(mark: string, length = 100): Buffer {
 
 interface Fake {
 	calls: string[];
-	/** What each call does; by default it makes a picture of the content's first byte. */
+	/** The work of each call; by default it returns a picture made of the content's first byte. */
 	render: Renderer['render'];
 }
 
@@ -60,7 +60,7 @@ async function adasApp(t: Parameters<typeof testApp>[0], flags: Record<string, s
 
 const url = (name: string, query = 'type=private&size=256') => `/api/thumbnail/${name}?${query}`;
 
-/** A promise, and what settles it. */
+/** A promise, and the function that resolves it. */
 function gate() {
 	let open = () => {};
 	const opened = new Promise<void>((resolve) => {
@@ -69,12 +69,12 @@ function gate() {
 	return { opened, open };
 }
 
-/** Waits until something is so, for as long as it takes. */
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-	while (!(await isSo())) await wait(5);
+/** Polls until the condition holds, without a timeout. */
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+	while (!(await condition())) await wait(5);
 }
 
-test('a thumbnail is WebP that only its viewer may keep, and is made once', async (t) => {
+test('a thumbnail is WebP with private cache headers, and is rendered once for each size', async (t) => {
 	const { fake, ada } = await adasApp(t);
 	const first = await ada.get(url('a.toy'));
 	t.is(first.statusCode, 200);
@@ -95,7 +95,7 @@ test('a thumbnail is WebP that only its viewer may keep, and is made once', asyn
 	t.is(head.bytes.length, 0);
 });
 
-test('a client that has a thumbnail is told that it is still right, without its bytes and without another look', async (t) => {
+test('a conditional request for an unchanged thumbnail is answered 304, without bytes and without rendering', async (t) => {
 	const { app, fake, ada } = await adasApp(t);
 	const { headers } = await ada.get(url('a.toy'));
 	const again = await ada.get(url('a.toy'), { 'if-none-match': headers.etag ?? '' });
@@ -109,7 +109,7 @@ test('a client that has a thumbnail is told that it is still right, without its 
 	t.is(fake.calls.length, 1);
 });
 
-test('whoever may not download a file gets no thumbnail of it either, in the same words', async (t) => {
+test('a client that may not download a file gets the same refusal for its thumbnail', async (t) => {
 	const { ada, app } = await adasApp(t);
 	t.is((await ada.get(url('a.toy'))).statusCode, 200);
 	const others = [await new Client(app).register('eve'), new Client(app)];
@@ -124,7 +124,7 @@ test('whoever may not download a file gets no thumbnail of it either, in the sam
 	}
 });
 
-test('a public file has a thumbnail for everybody who names its owner', async (t) => {
+test('a visitor who names the owner gets the thumbnail of a public file', async (t) => {
 	const { app, ada } = await adasApp(t);
 	await mkdir(path.join(app.filesDir, 'users/ada/Public'), { recursive: true });
 	await rename(path.join(app.filesDir, 'users/ada/a.toy'), path.join(app.filesDir, 'users/ada/Public/a.toy'));
@@ -134,7 +134,7 @@ test('a public file has a thumbnail for everybody who names its owner', async (t
 	t.is((await visitor.get(url('a.toy', 'type=public&owner=eve&size=256'))).statusCode, 404);
 });
 
-test('what no renderer accepts, a folder, and everything without a renderer has no thumbnail', async (t) => {
+test('a folder, a file that no renderer accepts and any file without a renderer have no thumbnail', async (t) => {
 	const { app, ada } = await adasApp(t);
 	await ada.post('/api/createFolder', { directory: '', folderName: 'folder.toy', type: 'private' });
 	await writeFile(path.join(app.filesDir, 'users/ada/b.txt'), 'x');
@@ -155,7 +155,7 @@ test('what no renderer accepts, a folder, and everything without a renderer has 
 	t.false(json(await eve.get('/api/capabilities')).thumbnails);
 });
 
-test('odd sizes, areas and paths are refused', async (t) => {
+test('invalid sizes, areas and paths are refused', async (t) => {
 	const { ada, fake } = await adasApp(t);
 	for (const query of [
 		'type=private',
@@ -170,7 +170,7 @@ test('odd sizes, areas and paths are refused', async (t) => {
 	t.deepEqual(fake.calls, []);
 });
 
-test('fifty equal requests cost one picture', async (t) => {
+test('fifty concurrent requests for one thumbnail render it once', async (t) => {
 	const { fake, ada } = await adasApp(t);
 	const { opened, open } = gate();
 	fake.render = async () => {
@@ -184,7 +184,7 @@ test('fifty equal requests cost one picture', async (t) => {
 	t.is(fake.calls.length, 1);
 });
 
-test('a picture that nobody waits for any longer is given up', async (t) => {
+test('rendering is aborted when its only request is closed, and the next request renders again', async (t) => {
 	const { app, fake, ada } = await adasApp(t);
 	const given = gate();
 	fake.render = (_source, _size, signal) =>
@@ -201,10 +201,10 @@ test('a picture that nobody waits for any longer is given up', async (t) => {
 	leaving.destroy();
 	await given.opened;
 	fake.render = async () => picture('x');
-	t.is((await ada.get(url('a.toy'))).statusCode, 200, 'giving up is no verdict');
+	t.is((await ada.get(url('a.toy'))).statusCode, 200, 'an aborted rendering is not remembered as a failure');
 });
 
-test('work that several wait for goes on while one of them does', async (t) => {
+test('shared work continues until its last waiter has left, and is then started anew', async (t) => {
 	const shared = new SharedWork<string>();
 	const { opened, open } = gate();
 	const ended: unknown[] = [];
@@ -228,15 +228,15 @@ test('work that several wait for goes on while one of them does', async (t) => {
 	t.is(await shared.join('key', staying.signal, async () => 'begun anew'), 'begun anew');
 });
 
-test('a renderer that never ends takes neither its turn nor its verdict with it', async (t) => {
+test('a renderer that hangs is timed out, frees its slot and is not tried again at once', async (t) => {
 	const { app } = await adasApp(t);
 	const viewer = { kind: 'user', id: 'x', username: 'ada' } as const;
 	const ref = { area: 'private', path: parsePath('a.toy') } as const;
-	const asked: string[] = [];
+	const renderings: string[] = [];
 	const renderer: Renderer = {
 		version: '1',
 		accepts: () => true,
-		render: () => new Promise(() => asked.push('hangs')),
+		render: () => new Promise(() => renderings.push('hangs')),
 	};
 	const known = new Map<string, Known>();
 	const thumbnails = createThumbnails({
@@ -254,10 +254,10 @@ test('a renderer that never ends takes neither its turn nor its verdict with it'
 		const error = await t.throwsAsync(thumbnails.get(viewer, ref, size, asker));
 		t.true(isFailure(error, 'unsupportedMediaType'));
 	}
-	t.is(asked.length, 2, 'what took too long is not tried again at once');
+	t.is(renderings.length, 2, 'a thumbnail that timed out is not rendered again at once');
 });
 
-test('a file that is changed gets another thumbnail', async (t) => {
+test('a changed file gets a new thumbnail', async (t) => {
 	const { app, ada } = await adasApp(t);
 	const before = await ada.get(url('a.toy'));
 	await writeFile(path.join(app.filesDir, 'users/ada/a.toy'), 'yy');
@@ -266,7 +266,7 @@ test('a file that is changed gets another thumbnail', async (t) => {
 	t.deepEqual(after.bytes, picture('y', 256));
 });
 
-test('a picture of a file that was changed meanwhile is made again and not kept', async (t) => {
+test('a file that changes while its thumbnail is rendered is rendered again, and the outdated one is not cached', async (t) => {
 	const { app, fake, ada } = await adasApp(t);
 	fake.render = async () => {
 		if (fake.calls.length === 1) await writeFile(path.join(app.filesDir, 'users/ada/a.toy'), 'yy');
@@ -276,7 +276,7 @@ test('a picture of a file that was changed meanwhile is made again and not kept'
 	t.deepEqual((await ada.get(url('a.toy'))).bytes, picture('2'));
 });
 
-test('what can not be rendered is remembered', async (t) => {
+test('a file that can’t be rendered is remembered and not tried again', async (t) => {
 	const { fake, ada } = await adasApp(t);
 	fake.render = async () => {
 		throw new Failure('unsupportedMediaType', 'Broken.');
@@ -286,7 +286,7 @@ test('what can not be rendered is remembered', async (t) => {
 	t.is(fake.calls.length, 1);
 });
 
-test('a file that no renderer accepts for now is no file without a picture', async (t) => {
+test('a file that no renderer accepts is not remembered, and is rendered once a renderer accepts it', async (t) => {
 	const { app, ada } = await adasApp(t);
 	await writeFile(path.join(app.filesDir, 'users/ada/a.later'), 'x');
 	let isReady = false;
@@ -300,7 +300,7 @@ test('a file that no renderer accepts for now is no file without a picture', asy
 	t.is((await ada.get(url('a.later'))).statusCode, 200);
 });
 
-test('a renderer that fails, or makes something that is no picture, gives none', async (t) => {
+test('a renderer that throws, or returns something that is no picture, is answered 415', async (t) => {
 	const { fake, ada } = await adasApp(t);
 	fake.render = async () => {
 		throw new TypeError('a bug');
@@ -310,7 +310,7 @@ test('a renderer that fails, or makes something that is no picture, gives none',
 	t.is((await ada.get(url('a.toy', 'type=private&size=2048'))).statusCode, 415);
 });
 
-test('a renderer that is unavailable for a while is asked again', async (t) => {
+test('a renderer that is unavailable is answered 503, and is called again for the next request', async (t) => {
 	const { fake, ada } = await adasApp(t);
 	fake.render = async () => {
 		throw new Failure('unavailable', 'Not now.', { retryAfter: 3 });
@@ -322,7 +322,7 @@ test('a renderer that is unavailable for a while is asked again', async (t) => {
 	t.is((await ada.get(url('a.toy'))).statusCode, 200);
 });
 
-test('while too many are being made, further ones are 503 with Retry-After', async (t) => {
+test('a request beyond the limit of waiting ones is answered 503 with Retry-After, and another client is still served', async (t) => {
 	const { app, fake, ada } = await adasApp(t, { '--thumbnails-concurrency': '1' });
 	const { opened, open } = gate();
 	fake.render = async () => {
@@ -336,7 +336,7 @@ test('while too many are being made, further ones are 503 with Retry-After', asy
 	t.is(first.statusCode, 503);
 	t.true(Number(first.headers['retry-after']) > 0);
 	t.is(json(first).message, 'Too many previews are being made. Please try again in a moment.');
-	// One who waits with a single picture comes before those who wait with many.
+	// A client that waits for one picture is served before the rest of a client that waits for many.
 	const eve = await new Client(app).register('eve');
 	await mkdir(path.join(app.filesDir, 'users/eve'), { recursive: true });
 	await writeFile(path.join(app.filesDir, 'users/eve/e.toy'), 'e');
@@ -347,7 +347,7 @@ test('while too many are being made, further ones are 503 with Retry-After', asy
 	t.deepEqual([codes.filter((code) => code === 200).length, codes.filter((code) => code === 503).length], [257, 1]);
 });
 
-test('the renderer that was offered last is asked first, and the others where it has none', async (t) => {
+test('the renderer that was offered last is called first, and the others if it refuses the file', async (t) => {
 	const { app, fake, ada } = await adasApp(t);
 	await writeFile(path.join(app.filesDir, 'users/ada/b.toy'), 'b');
 	app.server.providers.renderer.offer('own', {
@@ -365,7 +365,7 @@ test('the renderer that was offered last is asked first, and the others where it
 	t.deepEqual((await ada.get(url('b.toy'))).bytes, picture('b', 256));
 });
 
-test('a playlist is no film for any renderer, and a file is given as what its first bytes are', async (t) => {
+test('a playlist is never given to a renderer, and the kind of a file is detected by its first bytes', async (t) => {
 	const { app, ada } = await adasApp(t);
 	const seen: string[] = [];
 	app.server.providers.renderer.offer('all', {
@@ -385,7 +385,7 @@ test('a playlist is no film for any renderer, and a file is given as what its fi
 	t.deepEqual(seen, ['video']);
 });
 
-test('pictures are served, and none is lost, where they can not be kept', async (t) => {
+test('thumbnails are rendered and served even if they can’t be cached', async (t) => {
 	const { app, fake, ada } = await adasApp(t);
 	await writeFile(path.join(app.dataDir, 'thumbnails'), 'in the way');
 	t.is((await ada.get(url('a.toy'))).statusCode, 200);
@@ -393,14 +393,14 @@ test('pictures are served, and none is lost, where they can not be kept', async 
 	t.is(fake.calls.length, 2);
 });
 
-test('a picture goes with its file to another place, except where an id may come back with another file', async (t) => {
+test('a moved file keeps its cached thumbnail, unless its id may be reused', async (t) => {
 	const { app } = await adasApp(t);
 	const { files } = app.services;
 	await writeFile(path.join(app.filesDir, 'users/ada/b.toy'), 'b');
 	const viewer = { kind: 'user', id: 'x', username: 'ada' } as const;
 	const asker = { client: 'ada', signal: new AbortController().signal };
 	for (const mayIdReturn of [undefined, true] as const) {
-		// Both files have the id and the version of one: as a file that was moved, or as a new one that was given the number of another.
+		// Both paths have the same id and version: as after a move, or as a new file that got the reused id of another.
 		const same = <Item extends StorageItem>(item: Item): Item => ({
 			...item,
 			id: '7',

@@ -17,20 +17,20 @@ async function ticketsOf(t: ExecutionContext, limits: Parameters<typeof createTi
 		await database.close();
 		rmSync(folder, { recursive: true });
 	});
-	const asked: number[] = [];
+	const checked: number[] = [];
 	const tickets = createTickets({
 		store: database.tickets,
 		rates: database.limits,
-		databaseReserve: { assertRoom: async (bytes) => void asked.push(bytes) },
+		databaseReserve: { assertRoom: async (bytes) => void checked.push(bytes) },
 		available: async () => Number.POSITIVE_INFINITY,
 		isSessionAlive: async () => true,
 		now: Date.now,
 		...(limits ? { limits } : {}),
 	});
-	return { tickets, database, asked };
+	return { tickets, database, checked };
 }
 
-/** A ticket of about so many bytes: of names that can't be told in less. */
+/** A ticket of about this many bytes: its names can't be compressed. */
 function ticketOf(bytes: number, user?: string): Ticket {
 	const items = Array.from({ length: Math.ceil(bytes / 96) }, () => ({
 		path: parsePath(`${randomBytes(48).toString('hex')}`),
@@ -46,22 +46,22 @@ function ticketOf(bytes: number, user?: string): Ticket {
 	};
 }
 
-test('the tickets of one client have so many bytes, also of many asked for at once, and others have theirs', async (t) => {
+test('the tickets of one client are limited in bytes, also concurrent ones, and other clients are not affected', async (t) => {
 	const limits = { perHolder: 100 * kilobyte, ofVisitors: 150 * kilobyte, total: 250 * kilobyte };
-	const { tickets, database, asked } = await ticketsOf(t, limits);
+	const { tickets, database, checked } = await ticketsOf(t, limits);
 	const add = (client: string, user?: string) => tickets.add(client, ticketOf(20 * kilobyte, user));
 	const many = await Promise.allSettled(Array.from({ length: 50 }, () => add('flood')));
 	const made = many.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
 	t.true(made.length >= 3 && made.length <= 9, `${made.length}`);
-	t.is(asked.length, made.length);
+	t.is(checked.length, made.length);
 	for (const each of many) if (each.status === 'rejected') t.true(isFailure(each.reason, 'rateLimited'));
 	t.true((await database.tickets.bytes()) <= 100 * kilobyte);
 	await t.notThrowsAsync(add('honest'));
 	await tickets.end(made[0] as string);
-	await t.notThrowsAsync(add('flood'), 'what has ended takes no room');
+	await t.notThrowsAsync(add('flood'), 'an ended ticket uses no space');
 });
 
-test('where visitors have to stop, users go on, up to a bound for all', async (t) => {
+test('visitors share a limit of ticket bytes, beyond which users can create tickets up to the limit for all', async (t) => {
 	const limits = { perHolder: 100 * kilobyte, ofVisitors: 100 * kilobyte, total: 200 * kilobyte };
 	const { tickets, database } = await ticketsOf(t, limits);
 	const fill = async (of: (n: number) => Promise<string>) => {
@@ -72,7 +72,7 @@ test('where visitors have to stop, users go on, up to a bound for all', async (t
 				return t.true(isFailure(error, 'unavailable'));
 			}
 		}
-		return t.fail('There is no bound.');
+		return t.fail('No limit was reached.');
 	};
 	await fill((n) => tickets.add(`visitor ${n}`, ticketOf(10 * kilobyte)));
 	t.true((await database.tickets.bytes()) <= 100 * kilobyte);
@@ -81,7 +81,7 @@ test('where visitors have to stop, users go on, up to a bound for all', async (t
 	t.true((await database.tickets.bytes()) > 150 * kilobyte);
 });
 
-test('a selection is kept as a short text and comes back as it was', async (t) => {
+test('a selection is stored compressed and restored unchanged', async (t) => {
 	const items = [
 		{ path: parsePath('a.txt') },
 		{ path: parsePath('docs/ä 📁.txt'), owner: null },

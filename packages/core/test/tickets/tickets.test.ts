@@ -29,7 +29,7 @@ async function ticketOf(client: Client, files: object[], type = 'private'): Prom
 	return json(answer);
 }
 
-/** Asks for a URL and reads nothing yet of what comes. */
+/** Requests a URL; resolves to the response, unread. */
 async function begin(client: Client, url: string): Promise<IncomingMessage> {
 	const { hostname, port } = new URL(client.app.server.info.uri);
 	const sent = request({ hostname, port, path: url, agent: false });
@@ -40,7 +40,7 @@ async function begin(client: Client, url: string): Promise<IncomingMessage> {
 }
 
 test.serial(
-	'a ticket of several things is their archive, as often and in what parts one likes, without a cookie',
+	'a ticket of several items serves their archive, whole or in ranges, any number of times and without a cookie',
 	async (t) => {
 		const { app, ada, home } = await withAda(t);
 		mkdirSync(path.join(home, 'docs'));
@@ -71,7 +71,7 @@ test.serial(
 	},
 );
 
-test.serial('a ticket of one file is that file', async (t) => {
+test.serial('a ticket of one file serves that file', async (t) => {
 	const { app, ada, home } = await withAda(t);
 	writeFileSync(path.join(home, 'a.txt'), '0123456789');
 	const made = await ticketOf(ada, [{ path: 'a.txt' }]);
@@ -86,7 +86,7 @@ test.serial('a ticket of one file is that file', async (t) => {
 });
 
 test.serial(
-	'a selection that changed is sent from its beginning, also to a client that does not say which version it had',
+	'a range request for a changed selection gets the whole new archive once, also without If-Range',
 	async (t) => {
 		const { app, ada, home } = await withAda(t);
 		mkdirSync(path.join(home, 'docs'));
@@ -105,7 +105,7 @@ test.serial(
 	},
 );
 
-test.serial('what is chosen is looked at again each time: what is gone is 404', async (t) => {
+test.serial('the items of a ticket are checked at each request: a deleted one is 404', async (t) => {
 	const { app, ada, home } = await withAda(t);
 	writeFileSync(path.join(home, 'a.txt'), 'content');
 	const { url } = await ticketOf(ada, [{ path: 'a.txt' }]);
@@ -113,7 +113,7 @@ test.serial('what is chosen is looked at again each time: what is gone is 404', 
 	t.is((await new Client(app).get(url)).statusCode, 404);
 });
 
-test.serial('a ticket that was ended is 410, one that never was 404', async (t) => {
+test.serial('an ended ticket is 410, an unknown one 404', async (t) => {
 	const { app, ada, home } = await withAda(t);
 	writeFileSync(path.join(home, 'a.txt'), 'content');
 	const { url, ticket } = await ticketOf(ada, [{ path: 'a.txt' }]);
@@ -124,7 +124,7 @@ test.serial('a ticket that was ended is 410, one that never was 404', async (t) 
 		t.is((await bearer.get(`/api/downloadTickets/${wrong}`)).statusCode, 404, wrong);
 });
 
-test.serial('a ticket ends with the session that made it, and with no other', async (t) => {
+test.serial('a ticket ends with the session that created it, and not with another session of its user', async (t) => {
 	const { app, ada, home } = await withAda(t);
 	writeFileSync(path.join(home, 'a.txt'), 'content');
 	const other = new Client(app);
@@ -136,7 +136,7 @@ test.serial('a ticket ends with the session that made it, and with no other', as
 	t.is((await new Client(app).get(others.url)).statusCode, 200);
 });
 
-test.serial('a ticket ends after some hours', async (t) => {
+test.serial('a ticket works for 11 hours and has expired after 13', async (t) => {
 	let now = Date.now();
 	const { app, ada, home } = await withAda(t, { now: () => now });
 	writeFileSync(path.join(home, 'a.txt'), 'content');
@@ -147,7 +147,7 @@ test.serial('a ticket ends after some hours', async (t) => {
 	t.is((await new Client(app).get(url)).statusCode, 410);
 });
 
-test.serial('a visitor has tickets of public things and of no others', async (t) => {
+test.serial('a visitor gets tickets of public items only', async (t) => {
 	const { app, ada } = await withAda(t);
 	await ada.upload('/api/upload', [field('type', 'public'), file('public.txt', 'for all')]);
 	await ada.upload('/api/upload', [field('type', 'private'), file('secret.txt', 'secret')]);
@@ -161,36 +161,39 @@ test.serial('a visitor has tickets of public things and of no others', async (t)
 	t.is((await ask([], 'public')).statusCode, 400);
 });
 
-test.serial('progress is told to whoever holds the ticket and to its user, at most four times a second', async (t) => {
-	const { app, ada, home } = await withAda(t);
-	writeFileSync(path.join(home, 'large'), '');
-	truncateSync(path.join(home, 'large'), 64 * 1024 * 1024);
-	const { url, ticket, size } = await ticketOf(ada, [{ path: 'large' }]);
-	const heard: { item: Notification; at: number }[] = [];
-	let heardByUser = 0;
-	const { notifications, database } = app.services;
-	notifications.subscribe({ ticket }, (item) => heard.push({ item, at: performance.now() }));
-	const user = await database.users.find('ada');
-	notifications.subscribe({ userId: user?.id ?? '' }, () => heardByUser++);
-	const answer = await begin(new Client(app), url);
-	for await (const chunk of answer) if (Buffer.from(chunk).length > 0) await wait(1);
-	const states = () => heard.map(({ item }) => (item.kind === 'ticket' ? item.state : ''));
-	await until('the end is told', () => states().includes('done'));
-	t.is(states()[0], 'sending');
-	t.is(states().at(-1), 'done');
-	t.like(heard.at(-1)?.item, { kind: 'ticket', ticket, sent: size, size });
-	for (let n = 1; n < heard.length; n++) t.true((heard[n]?.at ?? 0) - (heard[n - 1]?.at ?? 0) > 200);
-	t.is(heardByUser, heard.length);
-});
+test.serial(
+	'progress is published to the holder of a ticket and to its user, at most four times a second',
+	async (t) => {
+		const { app, ada, home } = await withAda(t);
+		writeFileSync(path.join(home, 'large'), '');
+		truncateSync(path.join(home, 'large'), 64 * 1024 * 1024);
+		const { url, ticket, size } = await ticketOf(ada, [{ path: 'large' }]);
+		const events: { item: Notification; at: number }[] = [];
+		let receivedByUser = 0;
+		const { notifications, database } = app.services;
+		notifications.subscribe({ ticket }, (item) => events.push({ item, at: performance.now() }));
+		const user = await database.users.find('ada');
+		notifications.subscribe({ userId: user?.id ?? '' }, () => receivedByUser++);
+		const answer = await begin(new Client(app), url);
+		for await (const chunk of answer) if (Buffer.from(chunk).length > 0) await wait(1);
+		const states = () => events.map(({ item }) => (item.kind === 'ticket' ? item.state : ''));
+		await until('the end is published', () => states().includes('done'));
+		t.is(states()[0], 'sending');
+		t.is(states().at(-1), 'done');
+		t.like(events.at(-1)?.item, { kind: 'ticket', ticket, sent: size, size });
+		for (let n = 1; n < events.length; n++) t.true((events[n]?.at ?? 0) - (events[n - 1]?.at ?? 0) > 200);
+		t.is(receivedByUser, events.length);
+	},
+);
 
-const running = test.macro(async (t, endIt: (ada: Client, url: string) => Promise<unknown>) => {
+const abortsDownload = test.macro(async (t, endIt: (ada: Client, url: string) => Promise<unknown>) => {
 	const { app, ada, home } = await withAda(t);
 	mkdirSync(path.join(home, 'docs'));
 	writeFileSync(path.join(home, 'docs/large'), '');
 	truncateSync(path.join(home, 'docs/large'), 1024 ** 3);
 	const { url, ticket } = await ticketOf(ada, [{ path: 'docs' }]);
-	const heard: string[] = [];
-	app.services.notifications.subscribe({ ticket }, (item) => heard.push(item.kind === 'ticket' ? item.state : ''));
+	const events: string[] = [];
+	app.services.notifications.subscribe({ ticket }, (item) => events.push(item.kind === 'ticket' ? item.state : ''));
 	const answer = await begin(new Client(app), url);
 	await once(answer, 'readable');
 	await endIt(ada, url);
@@ -199,18 +202,18 @@ const running = test.macro(async (t, endIt: (ada: Client, url: string) => Promis
 		for await (const chunk of answer) received += chunk.length;
 	});
 	t.true(received < 1024 ** 3);
-	await until('the end is told', () => heard.at(-1) === 'ended');
+	await until('the end is published', () => events.at(-1) === 'ended');
 });
-test.serial('ending a ticket breaks off what goes out on it', running, (ada, url) => ada.call('DELETE', url));
-test.serial('signing out breaks off what goes out on a ticket', running, (ada) => ada.get('/api/logout'));
+test.serial('ending a ticket aborts its running download', abortsDownload, (ada, url) => ada.call('DELETE', url));
+test.serial('signing out aborts the running download of a ticket', abortsDownload, (ada) => ada.get('/api/logout'));
 
-test.serial('tickets are not made without end', async (t) => {
+test.serial('the tickets that a user creates are limited by rate', async (t) => {
 	const { app, ada, home } = await withAda(t);
 	writeFileSync(path.join(home, 'a.txt'), 'content');
 	const user = await app.services.database.users.find('ada');
 	for (let n = 0; n < 1000; n++) {
 		await app.services.database.limits.hit(`tickets:user ${user?.id}`, 600_000, Date.now());
-		// The embedded database answers at once: the server gets its turn, or it takes itself for overloaded.
+		// SQLite answers synchronously: without a yield to the event loop the server would find itself overloaded.
 		if (n % 50 === 0) await wait(1);
 	}
 	const answer = await ada.post('/api/downloadTickets', { files: [{ path: 'a.txt' }], type: 'private', directory: '' });
