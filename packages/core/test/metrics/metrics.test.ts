@@ -15,22 +15,22 @@ interface Family {
 	samples: { name: string; labels: Record<string, string>; value: number }[];
 }
 
-/** Reads the text format 0.0.4 as its specification has it, and throws at whatever it does not know. */
+/** Parses the text format 0.0.4 strictly by its specification, and throws on anything else. */
 function parseExposition(exposition: string): Map<string, Family> {
-	if (!exposition.endsWith('\n')) throw new Error('The last line has no end.');
+	if (!exposition.endsWith('\n')) throw new Error('The last line has no line feed.');
 	const families = new Map<string, Family>();
 	let current: { name: string; family: Family } | undefined;
 	let helped = '';
 	for (const line of exposition.slice(0, -1).split('\n')) {
 		const help = /^# HELP ([a-zA-Z_:][a-zA-Z0-9_:]*) ((?:[^\\\n]|\\\\|\\n)*)$/.exec(line);
 		if (help !== null) {
-			if (families.has(help[1] as string)) throw new Error(`Twice: ${line}`);
+			if (families.has(help[1] as string)) throw new Error(`Duplicate: ${line}`);
 			helped = help[1] as string;
 			continue;
 		}
 		const type = /^# TYPE (\S+) (counter|gauge|histogram|summary|untyped)$/.exec(line);
 		if (type !== null) {
-			if (type[1] !== helped) throw new Error(`Out of its place: ${line}`);
+			if (type[1] !== helped) throw new Error(`TYPE without its HELP: ${line}`);
 			current = { name: helped, family: { type: type[2] as string, samples: [] } };
 			families.set(helped, current.family);
 			continue;
@@ -39,19 +39,21 @@ function parseExposition(exposition: string): Map<string, Family> {
 			/^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{((?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\\\|\\"|\\n)*",?)*)\})? (NaN|[+-]Inf|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$/.exec(
 				line,
 			);
-		if (sample === null || current === undefined) throw new Error(`No line of the format: ${line}`);
+		if (sample === null || current === undefined) throw new Error(`Not a line of the format: ${line}`);
 		const [, name = '', labelText = '', value = ''] = sample;
 		const suffix = name.slice(current.name.length);
 		const suffixes = current.family.type === 'histogram' ? ['_bucket', '_sum', '_count'] : [''];
-		if (!name.startsWith(current.name) || !suffixes.includes(suffix)) throw new Error(`Of another family: ${line}`);
+		if (!name.startsWith(current.name) || !suffixes.includes(suffix))
+			throw new Error(`Sample of another family: ${line}`);
 		const labels: Record<string, string> = {};
 		for (const [, label = '', text = ''] of labelText.matchAll(/([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"/g)) {
-			if (label in labels) throw new Error(`A label twice: ${line}`);
+			if (label in labels) throw new Error(`Duplicate label: ${line}`);
 			labels[label] = text.replace(/\\(.)/g, (_, letter) => (letter === 'n' ? '\n' : letter));
 		}
 		const key = (each: { name: string; labels: object }) =>
 			JSON.stringify([each.name, Object.entries(each.labels).sort()]);
-		if (current.family.samples.some((each) => key(each) === key({ name, labels }))) throw new Error(`Twice: ${line}`);
+		if (current.family.samples.some((each) => key(each) === key({ name, labels })))
+			throw new Error(`Duplicate: ${line}`);
 		const number = value.endsWith('Inf') ? Number(value.replace('Inf', 'Infinity')) : Number(value);
 		current.family.samples.push({ name, labels, value: number });
 	}
@@ -82,7 +84,7 @@ async function read(url: string, method = 'GET') {
 	return { status: answer.statusCode, type: answer.headers['content-type'], body: await text(answer) };
 }
 
-/** A server that tells its metrics, and where. */
+/** A server that serves metrics, and their URL. */
 async function metricsApp(t: Parameters<typeof testApp>[0], flags: Record<string, string> = {}) {
 	const { log, lines } = logLines();
 	const app = await testApp(t, { '--metrics-listen': '127.0.0.1:0', ...flags }, { log });
@@ -98,20 +100,20 @@ async function metricsApp(t: Parameters<typeof testApp>[0], flags: Record<string
 			)?.value;
 		return { families, body, value };
 	};
-	/** What disks and the database tell is left out where they answer late, as they do on a busy machine. */
+	/** Polls until all these are served: those of disks and the database are left out while they are slow, as on a busy machine. */
 	const metricsWith = async (...names: string[]) => {
-		let told = await metrics();
-		const hasAll = () => names.every((name) => told.families.has(name));
-		await until(`${names.join(', ')} are told in time`, async () => {
-			if (!hasAll()) told = await metrics();
+		let current = await metrics();
+		const hasAll = () => names.every((name) => current.families.has(name));
+		await until(`${names.join(', ')} are served`, async () => {
+			if (!hasAll()) current = await metrics();
 			return hasAll();
 		});
-		return told;
+		return current;
 	};
 	return { app, address, metrics, metricsWith };
 }
 
-test('Prometheus reads what the server does, by routes and kinds and never by names', async (t) => {
+test('metrics count requests and transfers by routes, statuses and kinds, and contain no names, tokens or addresses', async (t) => {
 	const { app, metricsWith } = await metricsApp(t);
 	const ada = await new Client(app).register('ada');
 	await ada.upload('/api/upload', [file('very-private.txt', 'A'.repeat(100_000))]);
@@ -145,7 +147,7 @@ test('Prometheus reads what the server does, by routes and kinds and never by na
 	for (const secret of ['ada', 'very-private', token, '127.0.0.1', '/what']) t.false(body.includes(secret), secret);
 });
 
-test('what a storage can’t tell is left out', async (t) => {
+test('the space of a root is left out if its storage does not report it', async (t) => {
 	const { metricsWith } = await metricsApp(t, await memoryStorageFlags(t));
 	const { value } = await metricsWith('stowage_root_up');
 	t.is(value('stowage_root_up'), 1);
@@ -153,7 +155,7 @@ test('what a storage can’t tell is left out', async (t) => {
 	t.is(value('stowage_root_size_bytes'), undefined);
 });
 
-test('transfers under way are told, and gone once they end, however they do', async (t) => {
+test('an upload under way is counted as a transfer until it ends, also by a lost connection', async (t) => {
 	const { app, metrics } = await metricsApp(t);
 	const ada = await new Client(app).register('ada');
 	const { hostname, port } = new URL(app.server.info.uri);
@@ -172,7 +174,7 @@ test('transfers under way are told, and gone once they end, however they do', as
 	t.is((await metrics()).value('stowage_requests_total', { route: 'post /api/upload', status: '499' }), 1);
 });
 
-test('there is nothing but GET /metrics, at an address of its own and only where it is asked for', async (t) => {
+test('only GET /metrics is served, by a listener of its own and only if one is configured', async (t) => {
 	const { app, address } = await metricsApp(t);
 	t.is((await read(address, 'POST')).status, 405);
 	t.is((await read(address.replace('/metrics', '/'))).status, 404);
@@ -182,25 +184,25 @@ test('there is nothing but GET /metrics, at an address of its own and only where
 	await testApp(t, {}, { log });
 	t.false(
 		lines.some((line) => line.includes('metrics are served')),
-		'off as installed',
+		'off by default',
 	);
 });
 
-test('a database that is away is left out, and a fault is no metric', async (t) => {
+test('an unavailable database is left out of the metrics, and an unexpected error of it is answered 500', async (t) => {
 	const { app, address, metricsWith } = await metricsApp(t);
-	let asked = 0;
+	let pings = 0;
 	app.services.database.ping = async () => {
-		asked++;
+		pings++;
 		throw new Error('a fault');
 	};
 	t.is((await read(address)).status, 500);
 	app.services.database.ping = async () => {
-		asked++;
+		pings++;
 		throw new Failure('unavailable', 'The database is away.');
 	};
 	const { families } = await metricsWith('stowage_root_up');
 	t.false(families.has('stowage_database_ping_seconds'));
-	t.true(asked >= 2);
+	t.true(pings >= 2);
 });
 
 for (const [listen, sentence] of [
@@ -216,7 +218,7 @@ for (const [listen, sentence] of [
 	});
 }
 
-test('labels and numbers of every kind are text that a strict reader takes', (t) => {
+test('special characters in labels, extreme numbers and histograms are written so that a strict parser reads them', (t) => {
 	const exposition = new Exposition();
 	const counter = exposition.counter('a_total', 'With a \\ and\na line.');
 	counter.of({ name: 'quote " backslash \\ line \n end' }).add();

@@ -8,7 +8,7 @@ import { moveKind } from '../../src/pasting/moveKind.js';
 import type { PasteInput } from '../../src/pasting/pasteInput.js';
 import { Client, file, json, testApp } from '../testApp.js';
 
-/** A server with ada's home, and the two kinds over its real files. */
+/** A server with ada's home, and the kinds `copy` and `move` over its real files. */
 async function scene(t: ExecutionContext, flags: Record<string, string> = {}) {
 	const app = await testApp(t, flags);
 	const ada = await new Client(app).register('ada');
@@ -43,25 +43,25 @@ function input(
 	return { from, to, directory: parsePath(directory), items: named, address: '127.0.0.1' };
 }
 
-interface Told {
+interface Recorded {
 	progress: JobProgress[];
-	/** What the database would have. */
+	/** The last saved checkpoint, as the database would have it. */
 	saved: unknown;
 	checkpoints: number;
 }
 
 interface RunOptions {
 	saved?: unknown;
-	/** Where the process ends: at this checkpoint, which is still saved or not. */
+	/** The process ends at this checkpoint, after or before it is saved. */
 	cutAt?: { checkpoint: number; isSaved: boolean };
-	/** When its owner wants the end. */
+	/** The checkpoint at which the owner cancels. */
 	cancelAt?: number;
 }
 
-/** Runs a kind as the runner does, in memory. */
+/** Runs a kind as the job runner does, with checkpoints in memory. */
 async function runKind(kind: JobKind<PasteInput>, viewer: JobOwner, given: PasteInput, options: RunOptions = {}) {
 	const controller = new AbortController();
-	const told: Told = { progress: [], saved: options.saved, checkpoints: 0 };
+	const recorded: Recorded = { progress: [], saved: options.saved, checkpoints: 0 };
 	let isCancelled = false;
 	const job: JobContext<PasteInput> = {
 		id: 'a job',
@@ -74,9 +74,9 @@ async function runKind(kind: JobKind<PasteInput>, viewer: JobOwner, given: Paste
 			return isCancelled;
 		},
 		async checkpoint(value) {
-			const n = ++told.checkpoints;
+			const n = ++recorded.checkpoints;
 			const isCut = options.cutAt?.checkpoint === n;
-			if (!isCut || options.cutAt?.isSaved) told.saved = JSON.parse(JSON.stringify(value));
+			if (!isCut || options.cutAt?.isSaved) recorded.saved = JSON.parse(JSON.stringify(value));
 			if (n === options.cancelAt) {
 				isCancelled = true;
 				controller.abort(new Failure('conflict', 'It was cancelled.'));
@@ -85,25 +85,25 @@ async function runKind(kind: JobKind<PasteInput>, viewer: JobOwner, given: Paste
 			controller.abort(new Failure('unavailable', 'The server is stopping.'));
 			throw controller.signal.reason;
 		},
-		progress: (progress) => void told.progress.push(progress),
+		progress: (progress) => void recorded.progress.push(progress),
 	};
 	try {
-		return { result: await kind.run(job), error: undefined, told, isCut: false };
+		return { result: await kind.run(job), error: undefined, recorded, isCut: false };
 	} catch (error) {
 		if (!(error instanceof Error)) throw error;
-		return { result: undefined, error, told, isCut: controller.signal.aborted && !isCancelled };
+		return { result: undefined, error, recorded, isCut: controller.signal.aborted && !isCancelled };
 	}
 }
 
-/** Runs a kind that is cut off at one of its checkpoints, again and again, each time going on with what was saved. */
-async function runInPieces(kind: JobKind<PasteInput>, viewer: JobOwner, given: PasteInput, isSaved: boolean) {
+/** Runs a kind until it is not interrupted any more: each run ends at a checkpoint and resumes what the last one saved. */
+async function runInterrupted(kind: JobKind<PasteInput>, viewer: JobOwner, given: PasteInput, isSaved: boolean) {
 	let saved: unknown;
 	for (let checkpoint = 1; ; checkpoint++) {
 		const options: RunOptions = { saved, cutAt: { checkpoint: isSaved ? 1 + (checkpoint % 2) : checkpoint, isSaved } };
 		const run = await runKind(kind, viewer, given, options);
 		if (!run.isCut) return run;
-		if (checkpoint > 100) throw new Error('It never ends.');
-		saved = run.told.saved;
+		if (checkpoint > 100) throw new Error('It does not complete.');
+		saved = run.recorded.saved;
 	}
 }
 
@@ -116,10 +116,10 @@ async function tree(root: string): Promise<Record<string, string>> {
 	return found;
 }
 
-test('items are copied under free names, with a bar in bytes', async (t) => {
+test('items are copied under free names, and progress is reported in bytes', async (t) => {
 	const { home, viewer, kinds, plant, staged } = await scene(t);
 	await plant({ 'a.txt': 'four', 'docs/b.txt': 'eleven byte', 'docs/deep/c.txt': '', 'to/a.txt': 'taken' });
-	const { result, told } = await runKind(kinds.copy, viewer, input('private', 'private', 'to', 'a.txt', 'docs'));
+	const { result, recorded } = await runKind(kinds.copy, viewer, input('private', 'private', 'to', 'a.txt', 'docs'));
 	t.deepEqual(result, { done: 2, failed: 0, errors: [] });
 	t.deepEqual(await tree(path.join(home, 'to')), {
 		'a.txt': 'taken',
@@ -129,17 +129,17 @@ test('items are copied under free names, with a bar in bytes', async (t) => {
 		'docs/deep': 'a folder',
 		'docs/deep/c.txt': '',
 	});
-	t.like(told.progress.at(-1), { done: 15, total: 15, unit: 'bytes', detail: { done: 2, failed: 0 } });
+	t.like(recorded.progress.at(-1), { done: 15, total: 15, unit: 'bytes', detail: { done: 2, failed: 0 } });
 	t.deepEqual(await staged(), []);
 });
 
 for (const isSaved of [true, false]) {
 	const where = isSaved ? 'after' : 'before';
-	test(`a copy that is cut off ${where} each checkpoint ends with one copy of each`, async (t) => {
+	test(`a copy that is interrupted ${where} each checkpoint is saved makes one copy of each item`, async (t) => {
 		const { home, viewer, kinds, plant, staged } = await scene(t);
 		const taken = { 'to/a': 'taken', 'to/docs/own': 'taken', 'to/docs (1)': 'taken' };
 		await plant({ a: 'one', 'docs/b': 'two', 'docs/deep/c': 'three', d: 'four', ...taken });
-		const { result } = await runInPieces(
+		const { result } = await runInterrupted(
 			kinds.copy,
 			viewer,
 			input('private', 'private', 'to', 'a', 'docs', 'd'),
@@ -159,14 +159,14 @@ for (const isSaved of [true, false]) {
 			'docs (2)/deep/c': 'three',
 		});
 		const left = (await staged()).length;
-		// One that was begun but not saved is nobody's, and swept.
+		// A staged copy that no checkpoint has saved is left for the sweep.
 		t.true(isSaved ? left === 0 : left <= 3);
 	});
 
-	test(`a move that is cut off ${where} each checkpoint moves each once`, async (t) => {
+	test(`a move that is interrupted ${where} each checkpoint is saved moves each item once`, async (t) => {
 		const { home, viewer, kinds, plant } = await scene(t);
 		await plant({ a: 'one', 'docs/b': 'two', d: 'four', 'to/a': 'taken' });
-		const { result } = await runInPieces(
+		const { result } = await runInterrupted(
 			kinds.move,
 			viewer,
 			input('private', 'private', 'to', 'a', 'docs', 'd'),
@@ -184,7 +184,7 @@ for (const isSaved of [true, false]) {
 	});
 }
 
-test('a move that was done, but not noted, is found where it went', async (t) => {
+test('a resumed move finds an item that was moved but not saved as done, and leaves a new item of its old name alone', async (t) => {
 	const { app, home, viewer, kinds, plant } = await scene(t);
 	await plant({ a: 'one', 'to/a': 'taken' });
 	const given = input('private', 'private', 'to', 'a');
@@ -192,12 +192,12 @@ test('a move that was done, but not noted, is found where it went', async (t) =>
 	t.true(cut.isCut);
 	await app.services.files.move(viewer, { area: 'private', path: parsePath('a') }, parsePath('to/a'));
 	await plant({ a: 'somebody’s new one' });
-	const { result } = await runKind(kinds.move, viewer, given, { saved: cut.told.saved });
+	const { result } = await runKind(kinds.move, viewer, given, { saved: cut.recorded.saved });
 	t.like(result, { done: 1, failed: 0, entry: { path: 'to/a (1)', size: 3 } });
 	t.is(await readFile(path.join(home, 'a'), 'utf8'), 'somebody’s new one');
 });
 
-test('what can’t be copied keeps nothing else, and is told with its reason', async (t) => {
+test('items that can’t be copied are reported with their reasons, and the others are copied', async (t) => {
 	const { app, home, viewer, kinds, plant } = await scene(t);
 	await new Client(app).register('bob');
 	await writeFile(path.join(app.filesDir, 'users/bob/Public/theirs'), 'public');
@@ -223,23 +223,23 @@ test('what can’t be copied keeps nothing else, and is told with its reason', a
 	t.like((await runKind(kinds.copy, viewer, fromPublic)).result, { done: 1, entry: { path: 'to/theirs' } });
 });
 
-test('a job fails when nothing could be done, and tries all again', async (t) => {
+test('a paste fails if no item could be pasted, and a retry tries all of them again', async (t) => {
 	const { home, viewer, kinds, plant } = await scene(t);
 	for (const kind of [kinds.copy, kinds.move]) {
 		const single = await runKind(kind, viewer, input('private', 'private', 'to', 'none'));
 		t.true(isFailure(single.error, 'notFound'));
 		t.is(single.error?.message, 'No such file or folder: none');
-		t.like(single.told.progress.at(-1)?.detail, { done: 0, failed: 1 });
+		t.like(single.recorded.progress.at(-1)?.detail, { done: 0, failed: 1 });
 		const given = input('private', 'private', 'to', 'none', 'neither');
-		const { error, told } = await runKind(kind, viewer, given);
+		const { error, recorded } = await runKind(kind, viewer, given);
 		t.is(error?.message, 'Nothing was done. No such file or folder: neither');
 		await plant({ none: 'now', neither: 'it is' });
-		t.like((await runKind(kind, viewer, given, { saved: told.saved })).result, { done: 2, failed: 0 });
+		t.like((await runKind(kind, viewer, given, { saved: recorded.saved })).result, { done: 2, failed: 0 });
 		for (const name of ['none', 'neither']) await rm(path.join(home, name), { force: true });
 	}
 });
 
-test('a long list of faults is told in part', async (t) => {
+test('a long list of errors is cut in the result', async (t) => {
 	const { viewer, kinds, plant } = await scene(t);
 	await plant({ a: 'one' });
 	const names = Array.from({ length: 2000 }, (_, n) => `${'gone '.repeat(40)}${n}`);
@@ -249,15 +249,15 @@ test('a long list of faults is told in part', async (t) => {
 	t.true(((result?.errors ?? []) as unknown[]).length > 5);
 });
 
-test('a cancelled copy leaves no part of what was under way, and says what was done', async (t) => {
+test('a cancelled copy or move leaves no part of the item under way, and reports how many items were done', async (t) => {
 	const { home, viewer, kinds, plant, staged } = await scene(t);
 	await plant({ a: 'one', 'docs/b': 'two', d: 'four' });
 	const given = input('private', 'private', 'to', 'a', 'docs', 'd');
-	const { error, told } = await runKind(kinds.copy, viewer, given, { cancelAt: 2 });
+	const { error, recorded } = await runKind(kinds.copy, viewer, given, { cancelAt: 2 });
 	t.is(error?.message, 'Copied 1 of 3 items.');
 	t.deepEqual(await tree(path.join(home, 'to')), { a: 'one' });
 	t.deepEqual(await staged(), []);
-	const again = await runKind(kinds.copy, viewer, given, { saved: told.saved });
+	const again = await runKind(kinds.copy, viewer, given, { saved: recorded.saved });
 	t.like(again.result, { done: 3, failed: 0 });
 	t.deepEqual((await readdir(path.join(home, 'to'))).sort(), ['a', 'd', 'docs']);
 
@@ -269,23 +269,27 @@ test('a cancelled copy leaves no part of what was under way, and says what was d
 	t.false((await readdir(home)).includes('new'));
 });
 
-test('a full home ends a copy with the reason, and it goes on once there is room', async (t) => {
+test('a full home stops a copy with the reason, and a retry continues it once there is space', async (t) => {
 	const { app, home, viewer, kinds, plant, staged } = await scene(t, { '--quotas-user-bytes': '64 KB' });
 	await plant({ a: 'x'.repeat(20_000), 'docs/b': 'x'.repeat(20_000), d: 'four' });
 	const given = input('private', 'private', 'to', 'a', 'docs', 'd');
 	const first = await runKind(kinds.copy, viewer, given);
 	t.true(isFailure(first.error, 'storageFull'));
 	t.regex(first.error?.message ?? '', /^Copied 1 of 3 items\. You may keep 64\.0 KB here, and .* of that is left\.$/);
-	t.like(first.told.progress.at(-1)?.detail, { done: 1, failed: 0, errors: [{ path: 'docs', code: 'STORAGE_FULL' }] });
+	t.like(first.recorded.progress.at(-1)?.detail, {
+		done: 1,
+		failed: 0,
+		errors: [{ path: 'docs', code: 'STORAGE_FULL' }],
+	});
 	t.deepEqual(await readdir(path.join(home, 'to')), ['a']);
 	t.deepEqual(await staged(), []);
 	await app.services.files.remove(viewer, { area: 'private', path: parsePath('a') });
-	const again = await runKind(kinds.copy, viewer, given, { saved: first.told.saved });
+	const again = await runKind(kinds.copy, viewer, given, { saved: first.recorded.saved });
 	t.deepEqual(again.result, { done: 3, failed: 0, errors: [] });
 	t.deepEqual((await readdir(path.join(home, 'to'))).sort(), ['a', 'd', 'docs']);
 });
 
-test('a disk without room for the reserve ends a copy', async (t) => {
+test('a copy fails if the disk has no space beyond the reserve', async (t) => {
 	const { home, viewer, kinds, plant, staged } = await scene(t, { '--uploads-free-space-reserve': '900 TB' });
 	await plant({ 'docs/b': 'x'.repeat(20_000), d: 'four' });
 	const { error } = await runKind(kinds.copy, viewer, input('private', 'private', 'to', 'docs', 'd'));
@@ -294,18 +298,18 @@ test('a disk without room for the reserve ends a copy', async (t) => {
 	t.deepEqual(await staged(), []);
 });
 
-test('a copy that is gone on with is refused like a new one where its owner may keep less by now', async (t) => {
+test('a resumed copy is refused if its owner’s quota was used up meanwhile', async (t) => {
 	const { ada, viewer, kinds, plant } = await scene(t, { '--quotas-user-entries': '8' });
 	await plant({ 'docs/b': 'b', 'docs/c': 'c' });
 	const given = input('private', 'private', 'to', 'docs');
 	const cut = await runKind(kinds.copy, viewer, given, { cutAt: { checkpoint: 1, isSaved: true } });
 	t.true(cut.isCut);
 	for (const name of ['e', 'f', 'g']) await ada.upload('/api/upload', [file(name, name)]);
-	const { error } = await runKind(kinds.copy, viewer, given, { saved: cut.told.saved });
+	const { error } = await runKind(kinds.copy, viewer, given, { saved: cut.recorded.saved });
 	t.true(isFailure(error, 'storageFull'), error?.message);
 });
 
-test('moved to public and back an item keeps its id, and its links as long as it is private', async (t) => {
+test('an item keeps its id through moves to Public and back, and its link works until it is public', async (t) => {
 	const { ada, home, viewer, kinds, plant } = await scene(t);
 	await plant({ 'docs/a': 'one', 'docs/deep/b': 'two' });
 	const { token } = json(await ada.post('/api/generateTempLink', { filePath: 'docs/a', expiration: '1h' }));
@@ -328,18 +332,18 @@ test('moved to public and back an item keeps its id, and its links as long as it
 	t.is((await stat(path.join(home, 'a'))).ino, ino);
 });
 
-test('a copy of many files that takes long saves how far it is', async (t) => {
+test('a copy of many files that takes long saves checkpoints on the way', async (t) => {
 	const { viewer, kinds, plant, clock } = await scene(t);
 	await plant({ 'docs/a': 'one', 'docs/b': 'two', 'docs/c': 'three' });
 	const given = input('private', 'private', 'to', 'docs');
-	t.is((await runKind(kinds.copy, viewer, given)).told.checkpoints, 1);
+	t.is((await runKind(kinds.copy, viewer, given)).recorded.checkpoints, 1);
 	clock.stepMs = 10_000;
 	const slow = await runKind(kinds.copy, viewer, given);
-	t.true(slow.told.checkpoints > 3, `${slow.told.checkpoints}`);
+	t.true(slow.recorded.checkpoints > 3, `${slow.recorded.checkpoints}`);
 	t.like(slow.result, { done: 1 });
 });
 
-test('a copy ends as the original is when it is gone on with', async (t) => {
+test('a resumed copy matches the original as it is at that time', async (t) => {
 	const { home, viewer, kinds, plant } = await scene(t);
 	await plant({ 'docs/a': 'one', 'docs/b': 'two', 'docs/c/d': 'three' });
 	const given = input('private', 'private', 'to', 'docs');
@@ -347,6 +351,6 @@ test('a copy ends as the original is when it is gone on with', async (t) => {
 	await rm(path.join(home, 'docs/a'));
 	await rename(path.join(home, 'docs/c'), path.join(home, 'docs/e'));
 	await plant({ 'docs/b': 'two changed' });
-	t.like((await runKind(kinds.copy, viewer, given, { saved: cut.told.saved })).result, { done: 1 });
+	t.like((await runKind(kinds.copy, viewer, given, { saved: cut.recorded.saved })).result, { done: 1 });
 	t.deepEqual(await tree(path.join(home, 'to/docs')), await tree(path.join(home, 'docs')));
 });

@@ -31,23 +31,23 @@ async function scene(
 	return { app, ada, home, plant, start, ended, staged };
 }
 
-/** Holds copies before they are published, until `open` is called; resolves when one has come so far. */
+/** Blocks copies at their first bytes until `open` is called; `isHeld` resolves once one is blocked. */
 function holdCopies(storage: StorageProvider) {
 	const real = storage.copy.bind(storage);
 	let open = () => {};
 	const isOpen = new Promise<void>((resolve) => {
 		open = resolve;
 	});
-	let come = () => {};
+	let onHeld = () => {};
 	const isHeld = new Promise<void>((resolve) => {
-		come = resolve;
+		onHeld = resolve;
 	});
 	storage.copy = (from, to, options = {}) =>
 		real(from, to, {
 			...options,
 			async beforeBytes(bytes) {
 				await options.beforeBytes?.(bytes);
-				come();
+				onHeld();
 				const { signal } = options;
 				await Promise.race([isOpen, new Promise((resolve) => signal?.addEventListener('abort', resolve))]);
 				signal?.throwIfAborted();
@@ -56,7 +56,7 @@ function holdCopies(storage: StorageProvider) {
 	return { open, isHeld };
 }
 
-test('a paste is a job that copies and moves, and says what it does', async (t) => {
+test('a paste is a job that copies or moves items, with a title that describes it', async (t) => {
 	const { ada, home, plant, start, ended } = await scene(t);
 	await plant({ a: 'one', 'docs/b': 'two', c: 'three' });
 	const copied = await start('copy', 'Holiday', ['a', 'docs', 'none']);
@@ -83,7 +83,7 @@ test('a paste is a job that copies and moves, and says what it does', async (t) 
 	t.deepEqual(titles.sort(), ['Copy 3 items to Holiday', 'Move c to Public']);
 });
 
-test('what can be refused as a whole is refused at once', async (t) => {
+test('a paste that can be refused as a whole is refused at once, without a job', async (t) => {
 	const { app, ada, start, plant } = await scene(t);
 	await plant({ a: 'one' });
 	const answers = [
@@ -114,7 +114,7 @@ test('what can be refused as a whole is refused at once', async (t) => {
 
 const async = { prefer: 'wait=10, Respond-Async' };
 
-test('a call that prefers an answer at once is answered like any other if it takes no second', async (t) => {
+test('a call with Prefer: respond-async that takes less than a second gets the same response as one without', async (t) => {
 	// On a clock that stands still no call takes a second, however slow this machine is.
 	const { app, ada, plant } = await scene(t, { '--quotas-user-bytes': '64 KB' }, { monotonic: () => 1000 });
 	await new Client(app).register('bob');
@@ -135,15 +135,15 @@ test('a call that prefers an answer at once is answered like any other if it tak
 		['moveItem', { fromPath: 'a', toPath: 'docs/bad:name' }],
 		['moveItem', { fromPath: 'a', toPath: 'docs/moved', owner: 'bob' }],
 	];
-	/** Both are asked for the same; only the names that they got may differ. */
-	const told = ({ statusCode, payload }: Answer) => {
+	/** The same call is sent twice; only the free names that the results got may differ. */
+	const comparable = ({ statusCode, payload }: Answer) => {
 		const { entry, ...answer } = JSON.parse(payload);
 		return { statusCode, ...answer, entry: entry && { ...entry, name: '', path: '' } };
 	};
 	for (const [call, body] of calls) {
-		const ask = (headers: Record<string, string>) =>
-			ada.post(`/api/${call}`, { type: 'private', ...body }, headers).then(told);
-		t.deepEqual(await ask(async), await ask({}), `${call} ${JSON.stringify(body)}`);
+		const send = (headers: Record<string, string>) =>
+			ada.post(`/api/${call}`, { type: 'private', ...body }, headers).then(comparable);
+		t.deepEqual(await send(async), await send({}), `${call} ${JSON.stringify(body)}`);
 	}
 	const move = (fromPath: string, toPath: string, headers: Record<string, string> = {}) =>
 		ada.post('/api/moveItem', { type: 'private', fromPath, toPath }, headers);
@@ -153,7 +153,7 @@ test('a call that prefers an answer at once is answered like any other if it tak
 	t.is(moved.headers['preference-applied'], undefined);
 });
 
-test('a call that takes longer is answered with its job, which goes on', async (t) => {
+test('a call with Prefer: respond-async that takes longer is answered 202 with its job, which continues', async (t) => {
 	const { app, ada, plant, ended, home } = await scene(t);
 	await plant({ 'docs/b': 'two' });
 	const held = holdCopies(app.services.storage);
@@ -168,7 +168,7 @@ test('a call that takes longer is answered with its job, which goes on', async (
 	t.is(await readFile(path.join(home, 'Copies/other/b'), 'utf8'), 'two');
 });
 
-test('a running copy that is cancelled leaves nothing, and can be tried again', async (t) => {
+test('a running copy that is cancelled leaves nothing, and can be retried', async (t) => {
 	const { app, ada, home, plant, start, ended, staged } = await scene(t);
 	await plant({ 'docs/b': 'two' });
 	const held = holdCopies(app.services.storage);
@@ -185,7 +185,7 @@ test('a running copy that is cancelled leaves nothing, and can be tried again', 
 	t.is(await readFile(path.join(home, 'Copies/docs/b'), 'utf8'), 'two');
 });
 
-test('what is copied for a job is swept only when no job needs it', async (t) => {
+test('a staged copy is swept once it is old and no job needs it', async (t) => {
 	const clock = { ahead: 0 };
 	const { app, plant, start, ended, staged } = await scene(t, {}, { now: () => Date.now() + clock.ahead });
 	await plant({ 'docs/b': 'two' });
@@ -203,7 +203,7 @@ test('what is copied for a job is swept only when no job needs it', async (t) =>
 	t.is(await t.throwsAsync(leftover), cut);
 	t.is((await staged()).length, 2);
 	await resumableUploads.sweep();
-	t.is((await staged()).length, 2, 'it may be saved in a moment');
+	t.is((await staged()).length, 2, 'a young copy may still be saved by its job');
 	clock.ahead = 2 * 3_600_000;
 	await resumableUploads.sweep();
 	t.is((await staged()).length, 1);

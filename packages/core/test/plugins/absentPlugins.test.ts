@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import test from 'ava';
 import { Client, json, testApp } from '../testApp.js';
 
-test('the calls of a plugin that is absent are answered as the contract says', async (t) => {
+test('the calls of a plugin that is not installed are answered as the contract says', async (t) => {
 	const app = await testApp(t);
 	const visitor = new Client(app);
 	t.is((await visitor.get('/api/handbrake/check')).statusCode, 401);
@@ -18,7 +18,7 @@ test('the calls of a plugin that is absent are answered as the contract says', a
 	t.is((await ada.post('/api/handbrake/convert', { ...wanted, quality: 17 })).statusCode, 400);
 });
 
-test('a plugin answers its optional calls itself, below a base path as well, and says what the page may offer', async (t) => {
+test('a plugin handles its optional calls, also below a base path, and sets the capabilities that pages get', async (t) => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-plugin-'));
 	t.teardown(() => rm(folder, { recursive: true }));
 	const pluginApi = import.meta.resolve('@stowage/plugin-api');
@@ -47,6 +47,10 @@ export const plugin = definePlugin({
 	const password = 'correct horse';
 	await ada.post('/files/api/register', { username: 'ada', password, passwordConfirm: password });
 	t.deepEqual(json(await ada.get('/files/api/handbrake/check')), { available: true, version: '1.6.1' });
-	t.is((await ada.post('/files/api/handbrake/cancel/x', undefined)).statusCode, 503, 'what it leaves out is absent');
+	t.is(
+		(await ada.post('/files/api/handbrake/cancel/x', undefined)).statusCode,
+		503,
+		'a call that the plugin does not define is unavailable',
+	);
 	t.like(json(await ada.get('/files/api/capabilities')), { handbrake: true });
 });

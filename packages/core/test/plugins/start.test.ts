@@ -8,17 +8,17 @@ import { createApp, loadConfig } from '../../src/index.js';
 
 const defaultPlugins = ['@stowage/storage-local', '@stowage/auth-password'];
 
-/** A plugin whose storage tells when it is closed. */
-const telling = `
+/** A plugin whose storage records what is opened and closed. */
+const recording = `
 export const opened = [];
 export const closed = [];
 export const plugin = {
-	name: 'telling',
+	name: 'recording',
 	version: '1.0.0',
 	needs: [],
 	options: { safeParse: (data) => ({ success: true, data }) },
 	start({ providers }) {
-		providers.storage.offer('telling', {
+		providers.storage.offer('recording', {
 			async open(rootId) {
 				const storage = await providers.storage.get('local').open(rootId);
 				const { close } = storage;
@@ -33,16 +33,16 @@ export const plugin = {
 	},
 };`;
 
-test('a start that fails late closes the storage', async (t) => {
+test('a start that fails after the storage was opened closes it', async (t) => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-start-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
-	const file = path.join(folder, 'telling.mjs');
-	await writeFile(file, telling);
+	const file = path.join(folder, 'recording.mjs');
+	await writeFile(file, recording);
 	const { href } = pathToFileURL(file);
 	const flags = {
 		'--data-dir': folder,
 		'--port': '0',
-		'--storage': 'telling',
+		'--storage': 'recording',
 		'--plugins': JSON.stringify({ [href]: {} }),
 	};
 	const config = loadConfig({ flags, defaultPlugins });

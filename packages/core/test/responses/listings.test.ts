@@ -22,7 +22,7 @@ async function largeFolder(app: TestApp, username: string): Promise<string[]> {
 	return [...names, 'a folder'].sort();
 }
 
-test('a large folder is sent in pieces, whole and packed for those who are far away', async (t) => {
+test('a large listing is streamed completely, and compressed for remote clients only', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const names = await largeFolder(app, 'ada');
@@ -44,12 +44,12 @@ test('a large folder is sent in pieces, whole and packed for those who are far a
 	t.deepEqual(listing.entries.map(({ name }: { name: string }) => name).sort(), names);
 	t.is(listing.entries.find(({ name }: { name: string }) => name === 'a folder').count, 1);
 
-	const packed = await ada.get(url, { 'accept-encoding': 'gzip', 'x-forwarded-for': '192.0.2.1' });
-	t.is(packed.headers['content-encoding'], 'gzip');
-	t.true(packed.bytes.length < answer.bytes.length / 5);
-	t.deepEqual(JSON.parse(gunzipSync(packed.bytes).toString()).entries.length, names.length);
+	const compressed = await ada.get(url, { 'accept-encoding': 'gzip', 'x-forwarded-for': '192.0.2.1' });
+	t.is(compressed.headers['content-encoding'], 'gzip');
+	t.true(compressed.bytes.length < answer.bytes.length / 5);
+	t.deepEqual(JSON.parse(gunzipSync(compressed.bytes).toString()).entries.length, names.length);
 
-	t.true(listeners > 0 && listeners <= EventEmitter.defaultMaxListeners, `${listeners} listen to an answer`);
+	t.true(listeners > 0 && listeners <= EventEmitter.defaultMaxListeners, `${listeners} close listeners on a response`);
 
 	const head = await ada.call('HEAD', url);
 	t.is(head.statusCode, 200);
@@ -58,7 +58,7 @@ test('a large folder is sent in pieces, whole and packed for those who are far a
 	t.is(Number(small.headers['content-length']), small.bytes.length);
 });
 
-/** Reads the answer to the large listing with the socket in hand. */
+/** Requests the large listing; resolves to the response, unread. */
 async function beginListing(app: TestApp, cookie: string): Promise<IncomingMessage> {
 	const { hostname, port } = new URL(app.server.info.uri);
 	const url = '/api/browse?type=private&directory=many';
@@ -67,7 +67,7 @@ async function beginListing(app: TestApp, cookie: string): Promise<IncomingMessa
 	return answer;
 }
 
-test('a client that goes away in the middle leaves no folder open', async (t) => {
+test('a client that disconnects during a listing leaves no folder open', async (t) => {
 	const app = await testApp(t);
 	const { cookie = '' } = await new Client(app).register('ada');
 	await largeFolder(app, 'ada');
@@ -85,23 +85,23 @@ test('a client that goes away in the middle leaves no folder open', async (t) =>
 	t.is((await new Client(app).get('/api/health')).statusCode, 200);
 });
 
-test('a client that goes away while the first rows are looked for leaves no folder open', async (t) => {
+test('a client that disconnects before the first rows of a listing leaves no folder open', async (t) => {
 	const app = await testApp(t);
 	const { cookie = '' } = await new Client(app).register('ada');
 	let open = 0;
-	let asked = () => {};
-	const isAsked = new Promise<void>((resolve) => {
-		asked = resolve;
+	let onList = () => {};
+	const isListing = new Promise<void>((resolve) => {
+		onList = resolve;
 	});
-	let gone = () => {};
-	const isGone = new Promise<void>((resolve) => {
-		gone = resolve;
+	let unblock = () => {};
+	const isUnblocked = new Promise<void>((resolve) => {
+		unblock = resolve;
 	});
 	app.services.storage.list = async function* () {
 		open++;
 		try {
-			asked();
-			await isGone;
+			onList();
+			await isUnblocked;
 			for (;;) yield Array.from({ length: 2000 }, (_, at) => row(at));
 		} finally {
 			open--;
@@ -113,15 +113,15 @@ test('a client that goes away while the first rows are looked for leaves no fold
 	const sent = request({ hostname, port, path: url, agent: false, headers: { cookie } }).end();
 	sent.on('error', () => {});
 	const [socket] = await connected;
-	await isAsked;
+	await isListing;
 	sent.destroy();
-	await until('the server knows that it went', () => socket.destroyed);
+	await until('the server has noticed the disconnect', () => socket.destroyed);
 	t.is(open, 1);
-	gone();
+	unblock();
 	await until('the folder is closed', () => open === 0);
 });
 
-test('a listing that fails after its first rows breaks off, and before them it is refused', async (t) => {
+test('a listing that fails after its first rows is cut off, and one that fails before them is answered 500', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	await mkdir(path.join(app.filesDir, 'users/ada/many'));

@@ -39,7 +39,7 @@ function bytesNowIn(folder: string): number {
 	return sum;
 }
 
-/** Uploads a file of whose size the server is told nothing; resolves to the status. */
+/** Uploads a file without a Content-Length; resolves to the status. */
 async function uploadChunked(app: TestApp, name: string, megabytes: number): Promise<number> {
 	const sent = request({
 		...addressOf(app),
@@ -61,7 +61,7 @@ async function uploadChunked(app: TestApp, name: string, megabytes: number): Pro
 	return answer.statusCode ?? 0;
 }
 
-test('what is reserved stays free, however many uploads of unknown size come at once', async (t) => {
+test('concurrent uploads of unknown size never use the reserved space', async (t) => {
 	const disk = 100 * megabyte;
 	const reserve = 30 * megabyte;
 	const app = await testApp(t, { '--uploads-free-space-reserve': `${reserve}` });
@@ -71,7 +71,7 @@ test('what is reserved stays free, however many uploads of unknown size come at 
 	app.services.storage.freeSpace = free;
 	let least = disk;
 	const watch = setInterval(() => {
-		// In this order, or a file that is published between the two looks counts twice; and in one go, or what goes and what comes in its place do.
+		// Published files first, or one that is published in between would count twice; and synchronously, or a removed file and the next one would both count.
 		const inPlace = bytesNowIn(published);
 		least = Math.min(least, disk - inPlace - bytesNowIn(staging));
 	}, 2);
@@ -84,15 +84,15 @@ test('what is reserved stays free, however many uploads of unknown size come at 
 		statuses.every((status) => status === 200 || status === 507),
 		statuses.join(),
 	);
-	t.true(least >= reserve, `${(reserve - least) / megabyte} MB of the reserve were taken`);
-	t.true(least < reserve + 40 * megabyte, 'the disk was never nearly full, so nothing was shown');
+	t.true(least >= reserve, `${(reserve - least) / megabyte} MB of the reserve were used`);
+	t.true(least < reserve + 40 * megabyte, 'the disk was never nearly full, so this proves nothing');
 	t.deepEqual(await readdir(staging), []);
 	t.is((await readdir(published)).length, statuses.filter((status) => status === 200).length);
 
-	t.is(await uploadChunked(app, 'small.bin', 5), 200, 'what fits is taken once the others are gone');
+	t.is(await uploadChunked(app, 'small.bin', 5), 200, 'an upload that fits is accepted once the others have ended');
 });
 
-test('a copy leaves the reserve alone, also one of many small files, and leaves nothing when it is refused', async (t) => {
+test('a copy never uses the reserve, also one of many small files, and a refused one leaves nothing', async (t) => {
 	const disk = 60 * megabyte;
 	const app = await testApp(t, { '--uploads-free-space-reserve': `${20 * megabyte}` });
 	const { storage } = app.services;
@@ -110,7 +110,7 @@ test('a copy leaves the reserve alone, also one of many small files, and leaves 
 	t.is((await copy('again')).statusCode, 200);
 });
 
-test('the reserve is a twentieth of the disk or 1 GB, unless it is said', async (t) => {
+test('the reserve is a twentieth of the disk, at most 1 GB, unless it is configured', async (t) => {
 	const gb = 1024 ** 3;
 	const cases: [Record<string, string>, number, number][] = [
 		[{}, 100 * gb, gb],
@@ -129,7 +129,7 @@ test('the reserve is a twentieth of the disk or 1 GB, unless it is said', async 
 	}
 });
 
-test('a body that falls silent after its first bytes holds next to nothing back', async (t) => {
+test('a body that stalls after its first bytes claims almost no space', async (t) => {
 	const app = await testApp(t, { '--uploads-free-space-reserve': '1' });
 	app.services.storage.freeSpace = async () => 40 * megabyte;
 	const silent = [1, 2, 3, 4].map(() => {
@@ -145,12 +145,12 @@ test('a body that falls silent after its first bytes holds next to nothing back'
 		return sent;
 	});
 	const staging = path.join(app.filesDir, '.stowage/staging');
-	await until('all have begun', async () => (await readdir(staging)).length === 4);
+	await until('all uploads have started', async () => (await readdir(staging)).length === 4);
 	t.is(await uploadChunked(app, 'whole.bin', 30), 200);
 	for (const sent of silent) sent.destroy();
 });
 
-test('a storage that can’t tell its free space takes what comes, and keeps no reserve', async (t) => {
+test('a storage that does not report its free space accepts all uploads and copies, without a reserve', async (t) => {
 	const app = await testApp(t, {
 		...(await memoryStorageFlags(t)),
 		'--uploads-free-space-reserve': '8000 TB',
@@ -174,7 +174,7 @@ test('a storage that can’t tell its free space takes what comes, and keeps no 
 	t.is((await files.publishOnce(viewer, folder, { staged, name: 'published' })).size, megabyte);
 });
 
-test('of a storage that can’t tell how large it is, 1 GB stays free unless another reserve is said', async (t) => {
+test('a storage that does not report its size has a reserve of 1 GB by default', async (t) => {
 	const gb = 1024 ** 3;
 	const app = await testApp(t);
 	const { storage } = app.services;

@@ -12,7 +12,7 @@ async function* chunks(...texts: string[]) {
 	for (const text of texts) yield utf8(text);
 }
 
-/** Homes whose names begin with `far` lie on the second root. */
+/** A storage of two roots. Homes whose names begin with `far` lie on the second one. */
 function mounted(first = new MemoryStorage(), second = new MemoryStorage(), isSecondDefault = false) {
 	const mounts: Mount[] = [
 		{ name: 'near', tag: '', storage: first },
@@ -33,7 +33,7 @@ function mounted(first = new MemoryStorage(), second = new MemoryStorage(), isSe
 	return { storage, first, second };
 }
 
-// Whatever lies on a further root keeps all that a storage promises.
+// A further root keeps all promises of a storage.
 storageSuite(test, 'a second root', async () => {
 	const driver = memoryStorageDriver();
 	return {
@@ -72,7 +72,7 @@ async function namesIn(storage: Pick<MountedStorage, 'list'>, path: string): Pro
 	return names.sort();
 }
 
-test('each home lies on its root, and homes are listed over all', async (t) => {
+test('each home is stored on its root, and the homes of all roots are listed together', async (t) => {
 	const { storage, first, second } = await homes(t);
 	await put(storage, 'users/near-1/a.txt', 'near');
 	await put(storage, 'users/far-1/a.txt', 'far');
@@ -85,13 +85,13 @@ test('each home lies on its root, and homes are listed over all', async (t) => {
 	t.not((await storage.stat(p('users/near-1/a.txt'))).id, (await storage.stat(p('users/far-1/a.txt'))).id);
 });
 
-test('what a move left of a home on another root is nobody’s home', async (t) => {
+test('a home of which a move left a folder on another root is listed once', async (t) => {
 	const { storage, first } = await homes(t);
 	await first.makeDirectory(p('users/far-1'));
 	t.deepEqual(await namesIn(storage, 'users'), ['far-1', 'near-1']);
 });
 
-test('of a root that is away its homes are still known, and the others work', async (t) => {
+test('the homes of an unavailable root are still listed, and other roots work', async (t) => {
 	const { storage, second } = await homes(t);
 	const away = () => {
 		throw new Failure('unavailable', 'away');
@@ -102,7 +102,7 @@ test('of a root that is away its homes are still known, and the others work', as
 	t.true(isFailure(await t.throwsAsync(storage.stat(p('users/far-1'))), 'unavailable'));
 });
 
-test('a staged file is found by its id on the root that it is for', async (t) => {
+test('a staged file is found by its id on the root of its home', async (t) => {
 	const { storage } = await homes(t);
 	const staged = await storage.stage(undefined, p('users/far-1'));
 	await staged.append(chunks('hello'), 0);
@@ -114,7 +114,7 @@ test('a staged file is found by its id on the root that it is for', async (t) =>
 	}
 });
 
-/** The calls of a storage, of which the one of this number does not come back, in the way of a process that dies there. */
+/** A storage that throws before or after one of its calls, counted down by `count`, as if the process had died there. */
 function dyingAt(storage: MemoryStorage, count: { left: number }): MemoryStorage {
 	const die = () => {
 		if (count.left-- === 0) throw new Error('cut off');
@@ -125,10 +125,10 @@ function dyingAt(storage: MemoryStorage, count: { left: number }): MemoryStorage
 				const value = Reflect.get(owner, key, owner);
 				if (typeof value !== 'function') return value;
 				if (key === 'list') return value.bind(owner);
-				return async (...words: unknown[]) => {
+				return async (...args: unknown[]) => {
 					die();
-					const answer = await value.apply(owner, words);
-					// Done, and nobody lives to hear of it.
+					const answer = await value.apply(owner, args);
+					// The call was made, and the process dies before it gets the result.
 					die();
 					return typeof answer === 'object' && answer !== null && 'commit' in answer ? wrapped(answer) : answer;
 				};
@@ -137,7 +137,7 @@ function dyingAt(storage: MemoryStorage, count: { left: number }): MemoryStorage
 	return wrapped(storage);
 }
 
-test('a staged file is published once on the root that its home has moved to, wherever that is cut off', async (t) => {
+test('a staged file is published once on the root that its home has moved to, wherever the process dies', async (t) => {
 	const count = { left: Number.POSITIVE_INFINITY };
 	let cutOff = 0;
 	for (let n = 0; ; n++) {
@@ -160,13 +160,13 @@ test('a staged file is published once on the root that its home has moved to, wh
 		const isCutOff = outcome === 'Error: cut off';
 		if (isCutOff) cutOff++;
 		count.left = Number.POSITIVE_INFINITY;
-		t.like(await commit(), { name: 'x', size: 5, mtime: 1_700_000_000_000 }, `cut off at ${n}`);
+		t.like(await commit(), { name: 'x', size: 5, mtime: 1_700_000_000_000 }, `died at call ${n}`);
 		t.like(await commit(), { name: 'x' });
 		t.deepEqual(await namesIn(second, 'users/far-1'), ['x']);
 		t.is(await textOf(storage, 'users/far-1/x'), 'hello');
 		if (isCutOff) continue;
 		const [crossing] = await namesIn(first, 'copies');
-		t.regex(String(await namesIn(first, `copies/${crossing}`)), /^to-[\w-]+\.done$/, 'its bytes are gone');
+		t.regex(String(await namesIn(first, `copies/${crossing}`)), /^to-[\w-]+\.done$/, 'its bytes are removed');
 		break;
 	}
 	t.true(cutOff > 10, `${cutOff}`);
@@ -180,7 +180,7 @@ async function tree(storage: MountedStorage) {
 	await put(storage, 'users/near-1/docs/a.txt', 'a');
 }
 
-test('a copy to a home on another root is whole, keeps times and gets a free name', async (t) => {
+test('a copy to a home on another root is complete, keeps times and gets a free name', async (t) => {
 	const { storage, first, second } = await homes(t);
 	await tree(storage);
 	const times = [
@@ -200,11 +200,11 @@ test('a copy to a home on another root is whole, keeps times and gets a free nam
 	for (const [folder, mtime] of times) t.is((await storage.stat(p(`users/far-1/${folder}`))).mtime, mtime, folder);
 	t.is((await storage.copy(p('users/near-1/docs/a.txt'), p('users/far-1/b.txt'))).size, 1);
 	t.true(isFailure(await t.throwsAsync(storage.copy(p('users/near-1/docs'), to)), 'alreadyExists'));
-	t.deepEqual(await namesIn(second, 'copies'), [], 'nothing is left of one that failed');
+	t.deepEqual(await namesIn(second, 'copies'), [], 'a failed copy leaves nothing');
 	t.true(isFailure(await t.throwsAsync(storage.move(p('users/near-1/docs'), p('users/far-1/x'))), 'invalid'));
 });
 
-test('a file is replaced from another root, or refused before anything is done where that can’t be', async (t) => {
+test('a copy or a commit replaces a file on another root if its version matches, or is refused without a change', async (t) => {
 	const { storage, second } = await homes(t);
 	await tree(storage);
 	const to = p('users/far-1/kept');
@@ -222,7 +222,7 @@ test('a file is replaced from another root, or refused before anything is done w
 	const staged = await storage.stage(undefined, p('users/near-1'));
 	await staged.append(chunks('crossed'), 0);
 	t.true(isFailure(await t.throwsAsync(staged.commit(to, { onConflict })), 'preconditionFailed'));
-	t.is(await staged.size(), 'crossed'.length, 'it is still in staging');
+	t.is(await staged.size(), 'crossed'.length, 'the staged file is kept');
 	t.is((await staged.commit(to, { onConflict: { replace: copy.version } })).size, 'crossed'.length);
 	t.is(await textOf(storage, to), 'crossed');
 
@@ -231,11 +231,11 @@ test('a file is replaced from another root, or refused before anything is done w
 	await other.append(chunks('refused'), 0);
 	const last = { onConflict: { replace: (await storage.stat(to)).version } };
 	t.true(isFailure(await t.throwsAsync(other.commit(to, last)), 'invalid'));
-	t.is(await other.size(), 'refused'.length, 'it is still in staging');
+	t.is(await other.size(), 'refused'.length, 'the staged file is kept');
 	t.is(await textOf(storage, to), 'crossed');
 });
 
-/** Copies until the file of this number is about to be made, in the way of a process that dies there. */
+/** Copies until just before the file of this number, as if the process had died there. */
 async function copyUntil(storage: MountedStorage, count: number, id?: string) {
 	let begun: string | undefined;
 	let files = 0;
@@ -252,7 +252,7 @@ async function copyUntil(storage: MountedStorage, count: number, id?: string) {
 	return { begun, files, outcome };
 }
 
-test('a copy to another root goes on where it was cut off', async (t) => {
+test('a copy to another root resumes where it was interrupted', async (t) => {
 	const { storage, second } = await homes(t);
 	await tree(storage);
 	const { begun, outcome } = await copyUntil(storage, 3);
@@ -262,7 +262,7 @@ test('a copy to another root goes on where it was cut off', async (t) => {
 	await storage.remove(p('users/near-1/docs/deep/0.txt'));
 	const written: number[] = [];
 	await storage.copy(p('users/near-1/docs'), p('users/far-1/docs'), {
-		staged: { id: begun, onBegin: async () => t.fail('it was begun already') },
+		staged: { id: begun, onBegin: async () => t.fail('the copy was already started') },
 		beforeBytes: async (bytes) => void written.push(bytes),
 	});
 	t.deepEqual(await namesIn(storage, 'users/far-1/docs'), ['a.txt', 'deep', 'empty', 'new.txt']);
@@ -272,12 +272,12 @@ test('a copy to another root goes on where it was cut off', async (t) => {
 
 	const again = await storage.copy(p('users/near-1/docs'), p('users/far-1/docs'), {
 		otherNames: ['docs (1)'],
-		staged: { id: begun, onBegin: async () => t.fail('it was published') },
+		staged: { id: begun, onBegin: async () => t.fail('the copy was already published') },
 	});
-	t.is(again.name, 'docs', 'it is found under the name that it got');
+	t.is(again.name, 'docs', 'the published copy is found under its name');
 });
 
-test('a copy to another root that got another name is found under the one that was told', async (t) => {
+test('a copy to another root under a free name is found by the name that was reported before it was published', async (t) => {
 	const { storage } = await homes(t);
 	await tree(storage);
 	for (const from of ['users/near-1/docs', 'users/near-1/docs/a.txt']) {
@@ -286,8 +286,8 @@ test('a copy to another root that got another name is found under the one that w
 		let [id, name] = ['', ''];
 		const made = await storage.copy(p(from), to, {
 			otherNames: ['copy (1)', 'copy (2)'],
-			beforeNaming: async (told) => {
-				name = told;
+			beforeNaming: async (given) => {
+				name = given;
 			},
 			staged: {
 				onBegin: async (begun) => {
@@ -296,13 +296,13 @@ test('a copy to another root that got another name is found under the one that w
 			},
 		});
 		t.is(name, made.name);
-		const staged = { id, name, onBegin: async () => t.fail('it was published') };
+		const staged = { id, name, onBegin: async () => t.fail('the copy was already published') };
 		t.deepEqual(await storage.copy(p(from), to, { staged }), made);
 	}
 	t.deepEqual(await namesIn(storage, 'users/far-1'), ['copy', 'copy (1)', 'copy (2)']);
 });
 
-test('a copy to another root that nobody goes on with is discarded or swept', async (t) => {
+test('an abandoned copy to another root is discarded or swept', async (t) => {
 	const { storage, second } = await homes(t);
 	await tree(storage);
 	const first = await copyUntil(storage, 2);

@@ -9,7 +9,7 @@ import { assertApart } from '../../src/storage/roots/assertApart.js';
 
 const run = promisify(execFile);
 
-test('a root lies in no other root and holds none, also by way of links', async (t) => {
+test('a root inside or around another one is refused, also through symbolic links', async (t) => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-apart-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const at = (...names: string[]) => path.join(folder, ...names);
@@ -38,7 +38,7 @@ test('a root lies in no other root and holds none, also by way of links', async 
 	});
 });
 
-test('a root lies in no other root by way of a mount of a folder inside it', async (t) => {
+test('a root inside or around another one is refused, also through a bind mount', async (t) => {
 	if (process.getuid?.() !== 0) {
 		t.log('not run as root: nothing can be mounted');
 		return;
