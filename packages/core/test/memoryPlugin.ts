@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** A plugin whose storage keeps everything in memory, as long as this process lives, and can't tell its space. */
+/** A plugin whose storage keeps everything in memory until this process ends, and does not report its space. */
 const source = (conformance: string) => `
 import { memoryStorageDriver } from ${JSON.stringify(conformance)};
 export const plugin = {
@@ -18,7 +18,7 @@ export const plugin = {
 const driver = memoryStorageDriver({ space: 'unknown' });
 `;
 
-/** The flags of a server whose first root such a storage is. */
+/** The flags of a server whose first root is such a storage. */
 export async function memoryStorageFlags(t: {
 	teardown(end: () => Promise<void>): void;
 }): Promise<Record<string, string>> {

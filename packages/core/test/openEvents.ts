@@ -7,7 +7,7 @@ import { longMs } from './until.js';
 export interface PageEvent {
 	event: string;
 	data: Record<string, unknown>;
-	/** When it came, by `ownTime()`. */
+	/** When it arrived, by `ownTime()`. */
 	at: number;
 }
 
@@ -15,13 +15,13 @@ export interface OpenEvents {
 	status: number;
 	headers: IncomingMessage['headers'];
 	events: PageEvent[];
-	/** All that came, as it came. */
+	/** All text of the stream so far. */
 	text(): string;
-	/** Waits for an event that fits. */
-	next(fits: (event: PageEvent) => boolean): Promise<PageEvent>;
-	/** Waits until nothing has come for a while. */
+	/** Waits for the next event that matches. */
+	next(matches: (event: PageEvent) => boolean): Promise<PageEvent>;
+	/** Waits until no event has arrived for a while. */
 	quiet(): Promise<void>;
-	/** Waits for the other end to end it. */
+	/** Waits until the server ends the stream. */
 	ended(): Promise<void>;
 	close(): void;
 }
@@ -54,7 +54,7 @@ export async function openEvents(
 	let isEnded = false;
 	const waiting = new Set<() => void>();
 	const wake = () => {
-		for (const look of [...waiting]) look();
+		for (const check of [...waiting]) check();
 	};
 	answer.setEncoding('utf8').on('data', (text: string) => {
 		all += text;
@@ -71,14 +71,14 @@ export async function openEvents(
 		wake();
 	};
 	answer.on('end', end).on('close', end).on('error', end);
-	const until = async <T>(look: () => T | undefined, what: string): Promise<T> => {
+	const until = async <T>(find: () => T | undefined, name: string): Promise<T> => {
 		let timer: NodeJS.Timeout | undefined;
-		const late = new Promise<never>((_, reject) => {
-			timer = setTimeout(() => reject(new Error(`${what} did not come: ${all}`)), longMs);
+		const timeout = new Promise<never>((_, reject) => {
+			timer = setTimeout(() => reject(new Error(`Timed out waiting for ${name}: ${all}`)), longMs);
 		});
 		const found = new Promise<T>((resolve) => {
 			const check = () => {
-				const value = look();
+				const value = find();
 				if (value === undefined) return;
 				waiting.delete(check);
 				resolve(value);
@@ -87,7 +87,7 @@ export async function openEvents(
 			check();
 		});
 		try {
-			return await Promise.race([found, late]);
+			return await Promise.race([found, timeout]);
 		} finally {
 			clearTimeout(timer);
 		}
@@ -98,16 +98,16 @@ export async function openEvents(
 		headers: answer.headers,
 		events,
 		text: () => all,
-		next: (fits) =>
+		next: (matches) =>
 			until(() => {
 				while (seen < events.length) {
 					const event = events[seen++] as PageEvent;
-					if (fits(event)) return event;
+					if (matches(event)) return event;
 				}
 				return undefined;
 			}, 'an event'),
 		async quiet() {
-			// Longer than two events are apart, and than a folder is looked at again.
+			// Longer than the time between two events, and than the interval at which a folder is polled.
 			for (const begun = ownTime(); ownTime() - (events.at(-1)?.at ?? 0) < 1800 || ownTime() - begun < 1800; )
 				await ownWait(100);
 		},

@@ -6,12 +6,12 @@ setInterval(() => {
 	passed += tickMs;
 }, tickMs).unref();
 
-/** Milliseconds that this process really had. While the machine has no time for it they stand still, so that a limit says something about us alone. */
+/** Milliseconds for which this process was scheduled: the count stands still while the machine is busy with others, so that a limit by it measures this process alone. */
 export function ownTime(): number {
 	return passed;
 }
 
-/** Waits for so many of them. */
+/** Waits for this many milliseconds of `ownTime`. */
 export async function ownWait(ms: number): Promise<void> {
 	for (const end = passed + ms; passed < end; ) await wait(tickMs);
 }

@@ -2,11 +2,11 @@ import { connect, type Socket } from 'node:net';
 import type { App } from '../src/index.js';
 import { longMs } from './until.js';
 
-/** What came back on a raw connection, and how it ended. */
+/** The response on a raw connection, and how the connection ended. */
 export interface RawAnswer {
 	text: string;
 	status: number;
-	/** Whether the connection ended, rather than our patience with it. */
+	/** Whether the connection was closed before the timeout. */
 	isClosedByServer: boolean;
 }
 
@@ -14,12 +14,12 @@ export function addressOf(app: App): { host: string; port: number } {
 	return { host: '127.0.0.1', port: Number(new URL(app.server.info.uri).port) };
 }
 
-/** Writes a request as it is, then as much of `body` as is taken, until the connection ends or `lastMs` are over. */
+/** Writes a request unchanged, then as much of `body` as the connection accepts, until it closes or `timeoutMs` have passed. */
 export function rawRequest(
 	app: App,
 	head: string,
 	body?: { chunk: Buffer; most: number },
-	lastMs = longMs,
+	timeoutMs = longMs,
 ): Promise<RawAnswer> {
 	return new Promise((resolve) => {
 		let text = '';
@@ -44,7 +44,7 @@ export function rawRequest(
 				isClosedByServer,
 			});
 		};
-		const timer = setTimeout(end, lastMs, false);
+		const timer = setTimeout(end, timeoutMs, false);
 		socket.on('data', (data) => {
 			text += data.toString('latin1');
 		});
@@ -52,7 +52,7 @@ export function rawRequest(
 	});
 }
 
-/** Sends requests on one connection and cuts it as soon as something comes back. */
+/** Sends requests on one connection and destroys it at the first bytes of a response. */
 export function cutAfterFirstBytes(app: App, text: string): Promise<void> {
 	return new Promise((resolve) => {
 		const socket = connect(addressOf(app), () => socket.write(text));

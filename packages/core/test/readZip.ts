@@ -9,7 +9,7 @@ type Teardown = { teardown(end: () => Promise<void>): void };
 const run = promisify(execFile);
 const env = { ...process.env, LC_ALL: 'C.UTF-8', PYTHONUTF8: '1' };
 
-/** Fails unless three independent programs find the archive whole. Resolves to the file that it was written to. */
+/** Fails unless three independent programs find the archive intact. Resolves to the file that it was written to. */
 export async function assertReadable(t: Teardown, bytes: Buffer): Promise<string> {
 	const zip = await fileOf(t, bytes);
 	await testZip(zip);
@@ -33,7 +33,7 @@ export async function testZip(zip: string): Promise<void> {
 	]);
 }
 
-/** Fails unless Python finds the archive whole. Resolves to what `listZip` does, for a fraction of what all programs cost. */
+/** Fails unless Python finds the archive intact; resolves to what `listZip` does. Much cheaper than all three programs. */
 export async function listWhole(t: Teardown, bytes: Buffer): Promise<[name: string, size: number][]> {
 	return listZip(await fileOf(t, bytes));
 }

@@ -32,11 +32,11 @@ export async function testApp(
 	if (config.databaseUrl === `sqlite:${databaseFile}`) await placeDatabase(databaseFile);
 	const app = await createApp(config, {
 		log: pino({ level: 'silent' }),
-		// A busy machine is late as well, and says nothing about what is tested.
+		// No test measures the delay of the event loop: a busy machine must not be taken for an overloaded server.
 		mostLateMs: 0,
 		...options,
 	});
-	if (flags['--plugins'] === undefined) keepHashes(app);
+	if (flags['--plugins'] === undefined) cacheHashes(app);
 	try {
 		await app.start();
 	} catch (error) {
@@ -50,27 +50,27 @@ export async function testApp(
 	return { ...app, dataDir, filesDir: path.join(dataDir, 'files') };
 }
 
-const kept = new Map<string, Promise<unknown>>();
+const hashes = new Map<string, Promise<unknown>>();
 
 /**
- * Hashes each password once in a process, and compares it once with each secret: that costs more than all else in a sign-in, and most tests begin with one. What a hash is worth is for the
- * tests of the plugin to say.
+ * Hashes each password once in a process, and compares it once with each secret: that costs more than all else in a sign-in, and most tests begin with one. The strength of hashes is tested
+ * with the plugin.
  */
-function keepHashes(app: App): void {
+function cacheHashes(app: App): void {
 	const provider = app.server.providers.auth.get('password');
 	const { protect, verify } = provider;
 	const once = <T>(key: readonly unknown[], make: () => Promise<T>): Promise<T> => {
 		const name = JSON.stringify(key);
-		const made = (kept.get(name) as Promise<T> | undefined) ?? make();
-		kept.set(name, made);
-		made.catch(() => kept.delete(name));
+		const made = (hashes.get(name) as Promise<T> | undefined) ?? make();
+		hashes.set(name, made);
+		made.catch(() => hashes.delete(name));
 		return made;
 	};
 	provider.protect = (password) => once([password], () => protect(password));
 	provider.verify = (secret, password) => once([secret ?? null, password], () => verify(secret, password));
 }
 
-/** An answer as it came over the wire. */
+/** A response as it was received. */
 export interface Answer {
 	statusCode: number;
 	headers: IncomingHttpHeaders;
@@ -78,10 +78,10 @@ export interface Answer {
 	bytes: Buffer;
 }
 
-/** One person with a cookie, calling over a real connection. */
+/** A client with its cookies, over real connections. */
 export class Client {
 	cookie: string | undefined;
-	/** By which the server knows a client that has signed in before. */
+	/** The cookie by which the server recognizes a client that has signed in before. */
 	device: string | undefined;
 
 	constructor(readonly app: App) {}
@@ -93,7 +93,7 @@ export class Client {
 				: JSON.stringify(payload);
 		const cookies = [this.cookie, this.device].filter(Boolean).join('; ');
 		const { hostname, port } = new URL(this.app.server.info.uri);
-		// The path as it is: a URL would resolve dots before they leave.
+		// The path unchanged: a URL would resolve its dots.
 		const sent = request({
 			hostname,
 			port,

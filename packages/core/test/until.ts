@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Longer than any machine takes, so that it ends only what never comes. */
+/** A timeout that is longer than any machine needs: only what never happens runs into it. */
 export const longMs = 5 * 60_000;
 
-/** Asks again and again until it is so; resolves to what was found. */
-export async function until<T>(what: string, look: () => T | Promise<T>): Promise<T> {
+/** Polls until the result is truthy, and resolves to it. */
+export async function until<T>(what: string, poll: () => T | Promise<T>): Promise<T> {
 	for (const end = performance.now() + longMs; performance.now() < end; await wait(10)) {
-		const found = await look();
+		const found = await poll();
 		if (found) return found;
 	}
-	throw new Error(`This did not come about: ${what}`);
+	throw new Error(`Timed out waiting for: ${what}`);
 }
