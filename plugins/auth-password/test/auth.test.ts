@@ -7,7 +7,7 @@ const quick = { memoryKiB: 8192, iterations: 1, parallelism: 1 };
 
 authSuite(test, 'argon2id', async () => argon2Provider(quick));
 
-test('a secret made with less of anything is outdated, one made with more is not', async (t) => {
+test('a secret of weaker parameters is outdated, one of stronger parameters is not', async (t) => {
 	const auth = argon2Provider({ memoryKiB: 8192, iterations: 2, parallelism: 2 });
 	const made = (memory: number, iterations: number, lanes: number) =>
 		`$argon2id$v=19$m=${memory},t=${iterations},p=${lanes}$c29tZXNhbHRzb21lc2FsdA$TJTcoL2LmcX0pyhSz4ZNCgPIqZfCSIchxnEtFAyAJ0s`;
@@ -19,7 +19,7 @@ test('a secret made with less of anything is outdated, one made with more is not
 	t.true(auth.isOutdated('*'));
 });
 
-test('a secret of other parameters still fits, so that raising them locks nobody out', async (t) => {
+test('a secret of other parameters still verifies', async (t) => {
 	const before = argon2Provider(quick);
 	const after = argon2Provider({ ...quick, iterations: 2 });
 	const secret = await before.protect('correct horse');
@@ -27,19 +27,19 @@ test('a secret of other parameters still fits, so that raising them locks nobody
 	t.false(await after.verify(secret, 'wrong horse'));
 });
 
-test('letters that can be written in two ways are one', async (t) => {
+test('composed and decomposed letters in a password are the same', async (t) => {
 	const auth = argon2Provider(quick);
 	t.true(await auth.verify(await auth.protect('cafe\u0301 noir'), 'caf\u00e9 noir'));
 });
 
-test('whoever there is not has a secret of the same parameters, which no password fits', async (t) => {
+test('the secret for unknown users has the same parameters, and no password verifies against it', async (t) => {
 	const secret = secretOfNobody(quick);
 	t.deepEqual(parseOptions(secret), parseOptions(await argon2Provider(quick).protect('correct horse')));
 	t.false(await verify(secret, ''));
 	t.not(secretOfNobody(quick), secret);
 });
 
-test('the secret names its algorithm and parameters', async (t) => {
+test('a secret contains its algorithm and parameters', async (t) => {
 	const auth = argon2Provider(quick);
 	t.regex(await auth.protect('correct horse'), /^\$argon2id\$v=19\$m=8192,t=1,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
 });

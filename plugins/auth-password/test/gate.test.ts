@@ -1,9 +1,9 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { isFailure } from '@stowage/rules';
 import test from 'ava';
 import { createGate } from '../src/gate.js';
 
-test('never more than the allowed number run, and all that were let in finish in order', async (t) => {
+test('at most the allowed number of calls run at once, and all finish in order', async (t) => {
 	const gate = createGate({ running: 2, waiting: 64 });
 	const finished: number[] = [];
 	let running = 0;
@@ -12,7 +12,7 @@ test('never more than the allowed number run, and all that were let in finish in
 		Array.from({ length: 60 }, (_, number) =>
 			gate.run(async () => {
 				most = Math.max(most, ++running);
-				for (let turns = 0; turns < 3; turns++) await turn();
+				for (let rounds = 0; rounds < 3; rounds++) await nextRound();
 				running--;
 				finished.push(number);
 			}),
@@ -25,21 +25,21 @@ test('never more than the allowed number run, and all that were let in finish in
 	);
 });
 
-test('who finds the queue full is told at once when to come back', async (t) => {
+test('a call to a full queue is refused at once with a time to retry', async (t) => {
 	const gate = createGate({ running: 1, waiting: 2 });
-	let open = () => {};
-	const opened = new Promise<void>((resolve) => {
-		open = resolve;
+	let release = () => {};
+	const released = new Promise<void>((resolve) => {
+		release = resolve;
 	});
-	const inside = [1, 2, 3].map(() => gate.run(() => opened));
+	const admitted = [1, 2, 3].map(() => gate.run(() => released));
 	const error = await t.throwsAsync(() => gate.run(async () => t.fail()));
 	t.true(isFailure(error, 'unavailable') && error.retryAfter === 2, String(error));
-	open();
-	await Promise.all(inside);
-	t.is(await gate.run(async () => 'in'), 'in');
+	release();
+	await Promise.all(admitted);
+	t.is(await gate.run(async () => 'done'), 'done');
 });
 
-test('work that fails frees its place, and the error is its own', async (t) => {
+test('a failed call frees its place and throws its own error', async (t) => {
 	const gate = createGate({ running: 1, waiting: 4 });
 	const work = [1, 2, 3].map((number) =>
 		gate.run(async () => {
@@ -50,5 +50,5 @@ test('work that fails frees its place, and the error is its own', async (t) => {
 		(result) => result.status === 'rejected' && result.reason.message,
 	);
 	t.deepEqual(reasons, ['work 1', 'work 2', 'work 3']);
-	t.is(await gate.run(async () => 'in'), 'in');
+	t.is(await gate.run(async () => 'done'), 'done');
 });

@@ -9,7 +9,7 @@ test('the plugin has the name and version of its package', async (t) => {
 	t.is(plugin.version, manifest.version);
 });
 
-test('without options the parameters are well above the least', (t) => {
+test('the default parameters are 32,768 KiB, 3 iterations and 1 lane', (t) => {
 	t.deepEqual(plugin.options.parse({}), { memoryKiB: 32_768, iterations: 3, parallelism: 1 });
 });
 
@@ -21,12 +21,12 @@ for (const options of [
 	{ memoryKiB: '32768' },
 	{ memory: 32_768 },
 ]) {
-	test(`${JSON.stringify(options)} is refused`, (t) => {
+	test(`the options ${JSON.stringify(options)} are refused`, (t) => {
 		t.false(plugin.options.safeParse(options).success);
 	});
 }
 
-test('it offers its provider as `password`', async (t) => {
+test('the plugin offers its provider as `password`', async (t) => {
 	const offered = new Map<string, AuthProvider>();
 	const auth = { offer: (name: string, provider: AuthProvider) => offered.set(name, provider) };
 	await plugin.start({ providers: { auth } } as unknown as Server, plugin.options.parse({}));

@@ -1,7 +1,7 @@
 import { limitedCommand } from '@stowage/plugin-api';
 import { execa } from 'execa';
 
-// A server that is about to be killed. It tells the id of the process group and lives on.
+// Stands for a server that will be killed. Prints the id of its program's process group and keeps running.
 const { file, args, options } = limitedCommand('/bin/sh', ['-c', 'sleep 600 & echo started; wait'], {
 	memoryBytes: 2 ** 30,
 	priority: 'idle',

@@ -29,7 +29,7 @@ export interface Site {
 	alice: Client;
 	home: string;
 	staging: string;
-	/** What the administrator was told. */
+	/** The messages in the log. */
 	lines: string[];
 	/** Names in a home, but for its public folder. */
 	names(user?: string): Promise<string[]>;
@@ -62,7 +62,7 @@ export async function site(
 	};
 }
 
-export interface Wish {
+export interface ConversionRequest {
 	filePath: string;
 	outputFormat?: string;
 	quality?: number;
@@ -72,13 +72,13 @@ export interface Wish {
 	owner?: string | null;
 }
 
-export const ask = (client: Client, wish: Wish) =>
-	client.post('/api/handbrake/convert', { outputFormat: 'mp4', quality: 30, deleteOriginal: false, ...wish });
+export const requestConversion = (client: Client, request: ConversionRequest) =>
+	client.post('/api/handbrake/convert', { outputFormat: 'mp4', quality: 30, deleteOriginal: false, ...request });
 
 /** Begins a conversion; resolves to its id. */
-export async function begin(client: Client, wish: Wish): Promise<string> {
-	const answer = await ask(client, wish);
-	if (answer.statusCode !== 202) throw new Error(`It was not begun: ${answer.payload}`);
+export async function begin(client: Client, request: ConversionRequest): Promise<string> {
+	const answer = await requestConversion(client, request);
+	if (answer.statusCode !== 202) throw new Error(`The conversion was not begun: ${answer.payload}`);
 	return json(answer).conversionId;
 }
 
@@ -96,8 +96,8 @@ export function end(client: Client, id: string): Promise<Status> {
 
 export const cancel = (client: Client, id: string) => client.post(`/api/handbrake/cancel/${id}`, {});
 
-export async function convert(client: Client, wish: Wish): Promise<Status> {
-	return end(client, await begin(client, wish));
+export async function convert(client: Client, request: ConversionRequest): Promise<Status> {
+	return end(client, await begin(client, request));
 }
 
 /** A folder of this process for the films that several tests convert. */
@@ -109,7 +109,7 @@ export async function removeFilms(): Promise<void> {
 
 const made = new Map<string, Promise<unknown>>();
 
-/** Puts a film there, which ffmpeg makes once; the file is the argument that is missing. */
+/** Puts a film at a path. ffmpeg makes each film once, by these arguments and the name of its output. */
 export async function film(name: string, args: readonly string[], at: string): Promise<void> {
 	const file = path.join(await films, name);
 	const making = made.get(name) ?? run('ffmpeg', ['-v', 'error', '-y', ...args, file], { cwd: await films });
@@ -145,7 +145,7 @@ interface Stream {
 	side_data_list?: { rotation?: number }[];
 }
 
-/** What ffprobe finds in a file. */
+/** The streams and the duration of a file, by ffprobe. */
 export async function probe(file: string): Promise<{ streams: Stream[]; seconds: number; codecs: string[] }> {
 	const args = ['-v', 'error', '-show_streams', '-show_format', '-of', 'json', file];
 	const found = JSON.parse((await run('ffprobe', args)).stdout) as { streams: Stream[]; format: { duration: string } };
@@ -200,7 +200,7 @@ export async function holders(folder: string): Promise<number[]> {
 	return found;
 }
 
-/** The encoder that has a file of the folder for staged files open. Waits until it writes. */
+/** Waits until an encoder writes a staged file; resolves to its process id. */
 export function encoderIn(staging: string): Promise<number> {
 	return until('the encoder writes', async () => {
 		for (const pid of await holders(staging)) {
@@ -208,7 +208,7 @@ export function encoderIn(staging: string): Promise<number> {
 			if (!path.basename(program).startsWith('HandBrake')) continue;
 			const at = await readdir(`/proc/${pid}/fd`).catch(() => []);
 			const open = await Promise.all(at.map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => '')));
-			// Once by the descriptor that it was lent, once opened by itself.
+			// Once as the lent descriptor, once opened by the encoder itself.
 			if (open.filter((target) => target.startsWith(staging)).length > 1) return pid;
 		}
 		return undefined;

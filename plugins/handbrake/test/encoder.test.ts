@@ -46,11 +46,11 @@ async function groupMembers(group: number): Promise<string[]> {
 	return members;
 }
 
-async function untilGone(group: number): Promise<void> {
+async function untilEnded(group: number): Promise<void> {
 	while ((await groupMembers(group)).length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-const isClosed = test.macro(async (t, place: PlaceName) => {
+const isIsolated = test.macro(async (t, place: PlaceName) => {
 	const folder = await temporaryFolder(t);
 	await writeFile(path.join(folder, 'secret'), 'secret');
 	const server = createServer().listen(0, '127.0.0.1');
@@ -58,7 +58,7 @@ const isClosed = test.macro(async (t, place: PlaceName) => {
 	t.teardown(() => void server.close());
 	const { port } = server.address() as { port: number };
 	const encoder = await encoderOf(place);
-	const tries = [
+	const commands = [
 		`cat ${folder}/secret`,
 		'cat /etc/passwd',
 		'ls /home /root /var /srv',
@@ -67,7 +67,7 @@ const isClosed = test.macro(async (t, place: PlaceName) => {
 		`kill -9 ${process.pid}`,
 		...['/x', '/tmp/x', '/dev/x', '/dev/shm/x', '/usr/x', '/proc/x', '/etc/x'].map((file) => `echo x > ${file}`),
 	];
-	for (const command of tries) {
+	for (const command of commands) {
 		const { code } = await encoder.run(['-c', command], { signal });
 		t.not(code, 0, command);
 	}
@@ -76,14 +76,14 @@ const isClosed = test.macro(async (t, place: PlaceName) => {
 	t.deepEqual(seen.output.split('\n').filter(Boolean).sort(), ['bin', 'dev', 'etc', 'lib', 'lib64', 'proc', 'usr']);
 });
 
-test('In a cage there is no network, no file, no process and no place to write', isClosed, 'a cage');
+test('a program in a cage has no network, no files, no other processes and no place to write', isIsolated, 'a cage');
 test(
-	'In a cage with the /proc of the system there is no network, no file and no place to write',
-	isClosed,
+	'a program in a cage with the /proc of the system has no network, no files and no place to write',
+	isIsolated,
 	'a cage with the /proc of the system',
 );
 
-const isLent = test.macro(async (t, place: PlaceName) => {
+const usesLentFiles = test.macro(async (t, place: PlaceName) => {
 	const folder = await temporaryFolder(t);
 	await writeFile(path.join(folder, 'source'), 'from the source');
 	const source = await open(path.join(folder, 'source'));
@@ -102,13 +102,13 @@ const isLent = test.macro(async (t, place: PlaceName) => {
 	await target.close();
 });
 
-test('What is lent is read and written in the cage, as far as the limit', isLent, 'a cage');
+test('lent files are read and written in a cage, up to the size limit', usesLentFiles, 'a cage');
 test(
-	'What is lent is read and written in a cage with the /proc of the system',
-	isLent,
+	'lent files are read and written in a cage with the /proc of the system, up to the size limit',
+	usesLentFiles,
 	'a cage with the /proc of the system',
 );
-test('What is lent is read and written without a cage, as far as the limit', isLent, 'no cage');
+test('lent files are read and written without a cage, up to the size limit', usesLentFiles, 'no cage');
 
 const isLimited = test.macro(async (t, place: PlaceName) => {
 	process.env.STOWAGE_TEST_SECRET = 'hunter2';
@@ -120,8 +120,8 @@ const isLimited = test.macro(async (t, place: PlaceName) => {
 	t.not(greedy.code, 0);
 });
 
-test('In the cage a program has its limits and none of the environment', isLimited, 'a cage');
-test('Without a cage a program has its limits and none of the environment', isLimited, 'no cage');
+test("a program in a cage has its limits and nothing of the server's environment", isLimited, 'a cage');
+test("a program without a cage has its limits and nothing of the server's environment", isLimited, 'no cage');
 
 const isEnded = test.macro(async (t, place: PlaceName) => {
 	const encoder = await encoderOf(place);
@@ -139,9 +139,9 @@ const isEnded = test.macro(async (t, place: PlaceName) => {
 	await t.throwsAsync(encoder.run(['-c', 'echo'], { signal: aborting.signal }));
 });
 
-test('In the cage all that a program started ends with it', isEnded, 'a cage');
+test('an aborted program in a cage ends with all that it started', isEnded, 'a cage');
 
-const died = test.macro(async (t, place: PlaceName) => {
+const reportsExit = test.macro(async (t, place: PlaceName) => {
 	const encoder = await encoderOf(place);
 	t.is((await encoder.run(['-c', 'echo two >&2; exit 2'], { signal })).code, 2);
 	const killed = await encoder.run(['-c', 'echo last words >&2; kill -KILL $$'], { signal });
@@ -150,20 +150,20 @@ const died = test.macro(async (t, place: PlaceName) => {
 	t.true(killed.log.includes('last words'));
 });
 
-test('How a program ended in its cage is known', died, 'a cage');
-test('How a program ended without a cage is known', died, 'no cage');
+test('the exit code and the last lines of a program in a cage are returned', reportsExit, 'a cage');
+test('the exit code and the last lines of a program without a cage are returned', reportsExit, 'no cage');
 
-test('A program ends with the server, however that ended', async (t) => {
+test('a program ends when the server is killed', async (t) => {
 	const server = execaNode(new URL('childProgram.js', import.meta.url), { buffer: false, reject: false });
-	const [told] = (await once(server.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
-	const group = Number(told.toString());
+	const [output] = (await once(server.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
+	const group = Number(output.toString());
 	t.true((await groupMembers(group)).length >= 3);
 	server.kill('SIGKILL');
-	await untilGone(group);
+	await untilEnded(group);
 	t.pass();
 });
 
-test('In the cage HandBrake itself finds nothing of what a playlist names', async (t) => {
+test('HandBrake in a cage finds no file that a playlist names', async (t) => {
 	const folder = await temporaryFolder(t);
 	await film('secret.ts', [...picture('160x90', 2), ...h264, '-f', 'mpegts'], path.join(folder, 'secret.ts'));
 	const playlist = `#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\n${folder}/secret.ts\n#EXT-X-ENDLIST\n`;
@@ -180,32 +180,32 @@ test('In the cage HandBrake itself finds nothing of what a playlist names', asyn
 	};
 	t.is(await scanned('secret.ts', 'a cage'), 160);
 	t.is(await scanned('leak.mp4', 'a cage'), undefined);
-	// Why its first bytes are looked at before.
+	// Without a cage it is found, so the first bytes of a file are checked before.
 	t.is(await scanned('leak.mp4', 'no cage'), 160);
 });
 
-const refusing = {
-	'makes no namespaces': ['exit 1', undefined, /limits only, since bubblewrap does not work here/],
-	'may mount no /proc': [
+const brokenBubblewraps = {
+	'cannot create namespaces': ['exit 1', undefined, /limits only, since bubblewrap does not work here/],
+	'cannot mount /proc': [
 		'case "$*" in *"--proc /proc"*) exit 1;; esac; exec bwrap "$@"',
 		{ hasOwnProc: false },
 		/in a bubblewrap cage/,
 	],
 } as const;
 
-for (const [how, [script, cage, told]] of Object.entries(refusing)) {
-	test(`Where bubblewrap ${how}, HandBrake runs as well as it can, and the administrator is told`, async (t) => {
+for (const [how, [script, cage, logged]] of Object.entries(brokenBubblewraps)) {
+	test(`HandBrake runs where bubblewrap ${how}, and the log says with which protection`, async (t) => {
 		const bwrap = path.join(await temporaryFolder(t), 'bwrap');
 		await writeFile(bwrap, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
 		const lines: string[] = [];
-		const tell = (_: object, line: string) => void lines.push(line);
+		const addLine = (_: object, line: string) => void lines.push(line);
 		const handbrake = new HandBrake(
 			{ program: 'HandBrakeCLI', bwrap, memoryBytes: 2 ** 31, mayUseHardware: false },
-			{ info: tell, warn: tell, error: tell },
+			{ info: addLine, warn: addLine, error: addLine },
 		);
 		const found = await handbrake.find();
 		t.deepEqual(found?.encoder.options.cage, cage && { bwrap, ...cage });
-		t.regex(lines.join(), told);
+		t.regex(lines.join(), logged);
 		const encoders = await found?.encoders();
 		for (const name of ['x264', 'VP9', 'av_aac', 'opus']) t.true(encoders?.has(name));
 		t.true(handbrake.isAvailable);
@@ -213,7 +213,7 @@ for (const [how, [script, cage, told]] of Object.entries(refusing)) {
 	});
 }
 
-test('If the shell that waits for a program is killed, the program is killed, too', async (t) => {
+test('a program is killed when the shell that waits for it is killed', async (t) => {
 	const encoder = await encoderOf('no cage');
 	let group = 0;
 	const onLine = (line: string) => {
@@ -221,6 +221,6 @@ test('If the shell that waits for a program is killed, the program is killed, to
 		process.kill(group, 'SIGKILL');
 	};
 	t.like(await encoder.run(['-c', 'echo $PPID; exec sleep 600'], { signal, onLine }), { code: 137 });
-	await untilGone(group);
+	await untilEnded(group);
 	t.pass();
 });

@@ -28,8 +28,8 @@ const run = promisify(execFile);
 /** A film that takes a while, so that something can happen meanwhile. */
 const longFilm = (at: string) => film('long.mp4', [...picture('640x360', 40), ...h264], at);
 
-/** That nothing is left but these files. */
-async function isClean(t: ExecutionContext, at: Site, names: string[]): Promise<void> {
+/** Asserts that only these files are left. */
+async function assertClean(t: ExecutionContext, at: Site, names: string[]): Promise<void> {
 	t.deepEqual(await at.names(), names);
 	t.deepEqual(await readdir(at.staging), []);
 	t.deepEqual(await holders(at.app.dataDir), []);
@@ -52,21 +52,21 @@ function afterOpening({ app: { services } }: Site, work: () => Promise<void>): v
 	};
 }
 
-const ends = test.macro(async (t, bwrap: false | string) => {
+const leavesNothing = test.macro(async (t, bwrap: false | string) => {
 	const at = await site(t, { bwrap });
 	const { alice, home, lines } = at;
 	const names = ['film.mp4'];
 	await longFilm(path.join(home, 'film.mp4'));
-	const wish = { filePath: 'film.mp4', outputFormat: 'webm', deleteOriginal: true };
+	const request = { filePath: 'film.mp4', outputFormat: 'webm', deleteOriginal: true };
 
-	// Cancelled while it runs; the next one of the queue before it began.
-	const running = await begin(alice, wish);
-	const waiting = await begin(alice, wish);
+	// One conversion is cancelled while it runs, the next one while it is queued.
+	const running = await begin(alice, request);
+	const waiting = await begin(alice, request);
 	await encoderIn(at.staging);
-	const status = await until('the page is told how far it is', async () => {
-		const told = await statusOf(alice, running);
-		// An encoder that got no processor for a while says so.
-		return told.eta === null || !told.currentFps || !told.averageFps ? undefined : told;
+	const status = await until('the status reports the progress', async () => {
+		const current = await statusOf(alice, running);
+		// An encoder without processor time for a while reports no speed.
+		return current.eta === null || !current.currentFps || !current.averageFps ? undefined : current;
 	});
 	t.like(status, { status: 'processing', error: null, endTime: null, outputPath: null });
 	const { progress = 0, currentFps, averageFps, eta } = status ?? {};
@@ -77,36 +77,44 @@ const ends = test.macro(async (t, bwrap: false | string) => {
 	t.is((await cancel(alice, running)).statusCode, 200);
 	t.is((await end(alice, running)).status, 'cancelled');
 	t.is((await end(alice, waiting)).status, 'cancelled');
-	await isClean(t, at, names);
+	await assertClean(t, at, names);
 
-	// Ended by the system.
-	const killed = await begin(alice, wish);
+	// The encoder is killed by the system.
+	const killed = await begin(alice, request);
 	process.kill(await encoderIn(at.staging), 'SIGKILL');
 	const failed = await end(alice, killed);
 	t.like(failed, { status: 'failed', outputPath: null });
 	t.regex(failed.error ?? '', /^The encoder was ended, probably because there was not enough memory/);
 	t.true(lines.some((line) => line.includes('a video could not be converted')));
-	await isClean(t, at, names);
+	await assertClean(t, at, names);
 
-	// Written to by somebody else.
+	// The original is changed by another program.
 	await film('changing.mp4', [...picture('160x90', 60), ...h264], path.join(home, 'film.mp4'));
 	afterOpening(at, () => appendFile(path.join(home, 'film.mp4'), 'more'));
-	const changed = await begin(alice, { ...wish, outputFormat: 'mp4' });
+	const changed = await begin(alice, { ...request, outputFormat: 'mp4' });
 	const refused = await end(alice, changed);
 	t.like(refused, { status: 'failed', error: 'The original was changed while it was converted.' });
 	t.true((await readFile(path.join(home, 'film.mp4'))).subarray(-4).equals(Buffer.from('more')));
-	await isClean(t, at, names);
+	await assertClean(t, at, names);
 });
 
-test('Cancelled, killed or of a changed original, a conversion in its cage leaves all as it was', ends, 'bwrap');
-test('Cancelled, killed or of a changed original, a conversion without a cage leaves all as it was', ends, false);
+test(
+	'a conversion in a cage leaves all files unchanged when it is cancelled or killed or its original changes',
+	leavesNothing,
+	'bwrap',
+);
+test(
+	'a conversion without a cage leaves all files unchanged when it is cancelled or killed or its original changes',
+	leavesNothing,
+	false,
+);
 
-test('A disk that gets near what stays free ends a conversion in words, and its original stays', async (t) => {
+test('a conversion that reaches the free space reserve fails with a clear error and keeps its original', async (t) => {
 	const reserve = 1024 ** 2;
 	const at = await site(t, {}, { '--uploads-free-space-reserve': `${reserve}` });
 	const { app, alice, home, staging } = at;
 	await longFilm(path.join(home, 'film.mp4'));
-	// As the disk of a small machine would be, with the output on it.
+	// As on a small disk that the output is written to.
 	app.services.storage.freeSpace = async () => {
 		const [name] = await readdir(staging);
 		const size = name === undefined ? 0 : (await readFile(path.join(staging, name)).catch(() => '')).length;
@@ -114,19 +122,19 @@ test('A disk that gets near what stays free ends a conversion in words, and its 
 	};
 	const full = await convert(alice, { filePath: 'film.mp4', quality: 18, deleteOriginal: true });
 	t.like(full, { status: 'failed', error: 'There is not enough free space.' });
-	await isClean(t, at, ['film.mp4']);
+	await assertClean(t, at, ['film.mp4']);
 });
 
-test('A quota ends a conversion in words, and its original stays', async (t) => {
+test('a conversion that exceeds the quota fails with a clear error and keeps its original', async (t) => {
 	const at = await site(t, {}, { '--quotas-user-bytes': '100 KB' });
 	await longFilm(path.join(at.home, 'film.mp4'));
 	const full = await convert(at.alice, { filePath: 'film.mp4', quality: 18, deleteOriginal: true });
 	t.is(full.status, 'failed');
 	t.regex(full.error ?? '', /^You may keep 100.* here, and 0 B of that is left\.$/);
-	await isClean(t, at, ['film.mp4']);
+	await assertClean(t, at, ['film.mp4']);
 });
 
-test('A disk that is full ends a conversion in words, and its original stays', async (t) => {
+test('a conversion on a full disk fails with a clear error and keeps its original', async (t) => {
 	if (process.getuid?.() !== 0) {
 		t.log('not run as root: no small disk can be mounted');
 		t.not(process.getuid?.(), 0);
@@ -144,5 +152,5 @@ test('A disk that is full ends a conversion in words, and its original stays', a
 	await writeFile(path.join(disk, 'filler'), Buffer.alloc(bavail * bsize - 100_000));
 	const full = await convert(at.alice, { filePath: 'film.mp4', quality: 18, deleteOriginal: true });
 	t.like(full, { status: 'failed', error: 'There is not enough free space.' });
-	await isClean(t, at, ['film.mp4']);
+	await assertClean(t, at, ['film.mp4']);
 });

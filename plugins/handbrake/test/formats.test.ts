@@ -23,7 +23,7 @@ import {
 
 test.after.always(removeFilms);
 
-test('Into mkv: every track, black borders and a name that looks like options and shell; the owner alone follows it', async (t) => {
+test('a conversion to mkv keeps all tracks and black borders of a file named like options and shell code, and only its owner can follow it', async (t) => {
 	const { app, alice, home, names, staging } = await site(t, { concurrency: 2 });
 	const bob = await new Client(app).register('bob');
 	const name = `-i --version "quotes" 'n' $(touch pwned) ; & 🎬.mkv`;
@@ -44,20 +44,26 @@ test('Into mkv: every track, black borders and a name that looks like options an
 	);
 
 	const hers = await begin(alice, { filePath: `Films/${name}`, outputFormat: 'mkv' });
-	const wish = { filePath: 'clip.mp4', outputFormat: 'webm', type: 'public', customOutputName: 'Née.mp4', quality: 35 };
-	const his = await begin(bob, { ...wish, owner: 'bob' });
+	const request = {
+		filePath: 'clip.mp4',
+		outputFormat: 'webm',
+		type: 'public',
+		customOutputName: 'Née.mp4',
+		quality: 35,
+	};
+	const his = await begin(bob, { ...request, owner: 'bob' });
 	await until('both run at once', async () => {
 		const both = [await statusOf(alice, hers), await statusOf(bob, his)];
 		return both.every(({ status }) => status !== 'queued');
 	});
-	for (const [stranger, id] of [
+	for (const [other, id] of [
 		[bob, hers],
 		[alice, his],
-		[alice, 'nobody'],
+		[alice, 'unknown'],
 	] as const) {
-		t.is((await stranger.get(`/api/handbrake/status/${id}`)).statusCode, 404);
-		t.is((await cancel(stranger, id)).statusCode, 404);
-		t.is((await stranger.call('DELETE', `/api/jobs/${id}`)).statusCode, 404);
+		t.is((await other.get(`/api/handbrake/status/${id}`)).statusCode, 404);
+		t.is((await cancel(other, id)).statusCode, 404);
+		t.is((await other.call('DELETE', `/api/jobs/${id}`)).statusCode, 404);
 	}
 	const base = name.slice(0, -'.mkv'.length);
 	const done = await end(alice, hers);
@@ -68,13 +74,13 @@ test('Into mkv: every track, black borders and a name that looks like options an
 	const { streams, codecs, seconds } = await probe(output);
 	t.deepEqual(codecs, ['h264', 'aac', 'aac', 'ass', 'ass']);
 	t.like(streams[0], { width: 320, height: 180 });
-	t.true((await brightness(output, 160, 5)) < 40, 'the border is there');
+	t.true((await brightness(output, 160, 5)) < 40, 'the border is kept');
 	t.true(Math.abs(seconds - 3) < 0.5);
 	t.deepEqual(await names('alice'), ['Films']);
 	const { detail } = json(await alice.get(`/api/jobs/${hers}`));
 	t.is(detail.sizeBefore, (await readFile(path.join(home, 'Films', name))).length);
 	t.is(detail.sizeAfter, (await readFile(output)).length);
-	// One that has ended can be cancelled as often as somebody likes.
+	// Cancelling an ended conversion has no effect.
 	t.is((await cancel(alice, hers)).statusCode, 200);
 	t.is((await statusOf(alice, hers)).status, 'completed');
 
@@ -84,7 +90,7 @@ test('Into mkv: every track, black borders and a name that looks like options an
 	t.deepEqual(await readdir(staging), []);
 });
 
-test('Into mp4 in place of the original: turned and with frames at times of their own, and it plays while it is loaded', async (t) => {
+test('a conversion to mp4 in place of the original keeps its rotation and frame times, and can be played while it is loaded', async (t) => {
 	const { alice, home, names, lines } = await site(t);
 	await film(
 		'landscape.mp4',
@@ -119,7 +125,7 @@ test('Into mp4 in place of the original: turned and with frames at times of thei
 	t.deepEqual([...new Set(steps(times))].sort(), [40, 80]);
 	const kept = await frameTimes(output);
 	t.is(kept.length, times.length);
-	// It evens out where one rate becomes another.
+	// The encoder evens out the times where the frame rate changes.
 	t.is(Math.min(...steps(kept)), 40);
 	t.true(steps(kept).includes(80));
 	const drift = kept.map((time, n) => Math.abs(time - (kept[0] ?? 0) - (times[n] ?? 0) + (times[0] ?? 0)));

@@ -21,7 +21,7 @@ const optionsOf = (args: readonly string[]) =>
 
 const sd = (of: Partial<Video> = {}) => ({ ...film, ...of });
 
-test('The progress is that of all passes', (t) => {
+test('the progress covers all passes', (t) => {
 	const last = 'Encoding: task 1 of 1, 25.71 % (61.31 fps, avg 94.36 fps, ETA 01h02m03s)';
 	t.deepEqual(parseProgress(last), { percent: 25.71, currentFps: 61.31, averageFps: 94.36, eta: '1h2m3s' });
 	t.is(parseProgress('Encoding: task 2 of 2, 50.00 % (1.00 fps, avg 2.00 fps, ETA 00h00m09s)')?.percent, 75);
@@ -38,7 +38,7 @@ test('The progress is that of all passes', (t) => {
 	}
 });
 
-test('Lines are read whole however they arrive, and none grows for ever', (t) => {
+test('lines are read whole from chunks of any size, and their length is bounded', (t) => {
 	const lines: string[] = [];
 	const read = lineReader((line) => lines.push(line));
 	for (const chunk of ['one\rtw', 'o\r\nth', 'ree', '\n', 'x'.repeat(10_000), 'y\n']) read(chunk);
@@ -46,7 +46,7 @@ test('Lines are read whole however they arrive, and none grows for ever', (t) =>
 	t.true((lines[3]?.length ?? 0) <= 500);
 });
 
-test('Encoders are those below their options in the help', (t) => {
+test('parseEncoders returns the encoders below their options in the help', (t) => {
 	const help = [
 		'   -e, --encoder <string>  Select video encoder:',
 		'                               x264',
@@ -62,7 +62,7 @@ test('Encoders are those below their options in the help', (t) => {
 	t.deepEqual([...parseEncoders(help)], ['x264', 'nvenc_h264', 'av_aac', 'opus']);
 });
 
-test('Each format has its container, encoders and tracks', (t) => {
+test('each format has its container, encoders and tracks', (t) => {
 	const encoders = new Set(['x264', 'VP9', 'av_aac', 'opus']);
 	const made = (format: 'mp4' | 'mkv' | 'webm', source = film) =>
 		conversionArguments({ format, quality: 21, encoder: videoEncoder(format, encoders, false) ?? '' }, source);
@@ -80,7 +80,7 @@ test('Each format has its container, encoders and tracks', (t) => {
 	t.like(optionsOf(made('mp4', sd({ audioTracks: [], subtitles: [] }))), { '-a': 'none', '-s': 'none' });
 });
 
-test('The graphics processor encodes where HandBrake reports it and the administrator allows it', (t) => {
+test('the graphics processor encodes where HandBrake reports it and the administrator allows it', (t) => {
 	const encoders = new Set(['x264', 'VP9', 'av_aac', 'opus', 'vce_h264', 'qsv_h264']);
 	t.is(videoEncoder('mp4', encoders, true), 'qsv_h264');
 	t.is(videoEncoder('mp4', encoders, false), 'x264');
@@ -91,7 +91,7 @@ test('The graphics processor encodes where HandBrake reports it and the administ
 	t.false(conversionArguments({ format: 'mp4', quality: 20, encoder: 'qsv_h264' }, film).includes('--encoder-preset'));
 });
 
-test('What a scan prints is read, whatever stands before it', (t) => {
+test('the output of a scan is parsed after any other output, and invalid output is not', (t) => {
 	const title = {
 		Duration: { Ticks: 182_070 },
 		Geometry: { Width: 320, Height: 180 },
@@ -112,7 +112,7 @@ test('What a scan prints is read, whatever stands before it', (t) => {
 	}
 });
 
-test('An output is as long as its original, has a picture and did not lose all of its sound', (t) => {
+test('an output is refused if it is shorter or longer than its original, or has no picture or lost all sound', (t) => {
 	t.is(outputDenial(film, sd({ seconds: 99.1 })), undefined);
 	t.is(outputDenial(sd({ seconds: 2 }), sd({ seconds: 2.9 })), undefined);
 	t.is(outputDenial(sd({ seconds: 7200 }), sd({ seconds: 7140 })), undefined);

@@ -3,11 +3,11 @@ import path from 'node:path';
 import { findProgram } from '@stowage/plugin-api';
 import test from 'ava';
 import { Client, json } from '../../../packages/core/test/testApp.js';
-import { ask, begin, convert, end, film, h264, picture, removeFilms, site } from './conversions.js';
+import { begin, convert, end, film, h264, picture, removeFilms, requestConversion, site } from './conversions.js';
 
 test.after.always(removeFilms);
 
-test('What is no video, not there or not the own is refused before anything begins', async (t) => {
+test("a conversion of a file that is no video, missing or another user's is refused before it begins", async (t) => {
 	const { app, alice, home } = await site(t);
 	const bob = await new Client(app).register('bob');
 	const his = path.join(app.filesDir, 'users/bob');
@@ -25,9 +25,14 @@ test('What is no video, not there or not the own is refused before anything begi
 	await mkdir(path.join(home, 'folder.mp4'));
 	await symlink(path.join(his, 'Public/his.mp4'), path.join(home, 'link.mp4'));
 
-	const refused = async (client: Client, wish: Parameters<typeof ask>[1], status: number, error?: string) => {
-		const answer = await ask(client, wish);
-		t.is(answer.statusCode, status, `${JSON.stringify(wish)}: ${answer.payload}`);
+	const refused = async (
+		client: Client,
+		request: Parameters<typeof requestConversion>[1],
+		status: number,
+		error?: string,
+	) => {
+		const answer = await requestConversion(client, request);
+		t.is(answer.statusCode, status, `${JSON.stringify(request)}: ${answer.payload}`);
 		if (error !== undefined) t.is(json(answer).error, error);
 	};
 	for (const filePath of [
@@ -43,7 +48,7 @@ test('What is no video, not there or not the own is refused before anything begi
 		await refused(alice, { filePath }, 400, 'File is not a video');
 	}
 	for (const filePath of ['none.mp4', 'link.mp4', '../bob/Public/his.mp4', `${his}/Public/his.mp4`, '']) {
-		const { statusCode } = await ask(alice, { filePath });
+		const { statusCode } = await requestConversion(alice, { filePath });
 		t.true([400, 404].includes(statusCode), filePath);
 	}
 	await refused(alice, { filePath: 'his.mp4', type: 'public' }, 404);
@@ -57,7 +62,7 @@ test('What is no video, not there or not the own is refused before anything begi
 	for (const outputFormat of ['avi', '../mp4', '-o', ''])
 		await refused(alice, { filePath: 'film.mp4', outputFormat }, 400);
 	for (const customOutputName of ['', ' ', '../out', 'a/b.mp4', 'a\\b', 'x\0', '..', 'x'.repeat(252)]) {
-		const answer = await ask(alice, { filePath: 'film.mp4', customOutputName });
+		const answer = await requestConversion(alice, { filePath: 'film.mp4', customOutputName });
 		t.is(answer.statusCode, 400, customOutputName);
 		t.is(json(answer).code, 'INVALID_NAME');
 	}
@@ -67,7 +72,7 @@ test('What is no video, not there or not the own is refused before anything begi
 	t.deepEqual(json(await alice.get('/api/jobs')), []);
 });
 
-test('HandBrake that is installed, broken or removed while the server runs is noticed', async (t) => {
+test('HandBrake that is installed, broken or removed while the server runs is detected', async (t) => {
 	const { alice, home, names, lines } = await site(t, {
 		handbrake: path.join('/tmp', `stowage-handbrake-${process.pid}`),
 		bwrap: false,
@@ -77,7 +82,7 @@ test('HandBrake that is installed, broken or removed while the server runs is no
 	await film('short.mp4', [...picture('160x90', 2), ...h264], path.join(home, 'film.mp4'));
 	const check = async () => json(await alice.get('/api/handbrake/check'));
 	t.deepEqual(await check(), { available: false });
-	const answer = await ask(alice, { filePath: 'film.mp4' });
+	const answer = await requestConversion(alice, { filePath: 'film.mp4' });
 	t.is(answer.statusCode, 503);
 	t.is(json(answer).error, 'HandBrake CLI is not available');
 	t.false(json(await alice.get('/api/capabilities')).handbrake);
@@ -94,7 +99,7 @@ test('HandBrake that is installed, broken or removed while the server runs is no
 	t.deepEqual(await names(), ['film.mp4']);
 });
 
-test('A film that is no film, or of which only the beginning is there, fails, and its original stays', async (t) => {
+test('a conversion of an invalid or truncated film fails and keeps its original', async (t) => {
 	const { alice, home, names, staging, lines } = await site(t);
 	await film('whole.mp4', [...picture('160x90', 12), ...h264, '-movflags', '+faststart'], path.join(home, 'cut.mp4'));
 	await truncate(path.join(home, 'cut.mp4'), Math.floor((await stat(path.join(home, 'cut.mp4'))).size / 3));

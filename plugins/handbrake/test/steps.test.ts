@@ -12,7 +12,7 @@ import type { HandBrake } from '../src/HandBrake.js';
 
 const readAt = promisify(read);
 
-/** A container of video, as far as its first bytes tell. */
+/** A file whose first bytes are those of a video container. */
 const film = Buffer.from('\0\0\0\x18ftypisom the original');
 const converted = `converted ${film.toString()}`;
 
@@ -36,8 +36,8 @@ const handbrakeWith = (encoder: typeof quickEncoder) =>
 		find: async () => ({ version: '1', encoders: async () => new Set(['x264', 'av_aac']), encoder }),
 	}) as unknown as HandBrake;
 
-/** What a process does until it is killed, at the n-th of its calls: before or after that had its effect. */
-class Life {
+/** The calls of a process that is killed at the n-th one, before or after its effect. */
+class KillableProcess {
 	calls = 0;
 	isOver = false;
 
@@ -47,7 +47,7 @@ class Life {
 	) {}
 
 	async call<T>(effect: () => T | Promise<T>): Promise<T> {
-		if (this.isOver) throw new Error('The process is gone.');
+		if (this.isOver) throw new Error('The process has ended.');
 		this.calls++;
 		if (this.calls < this.last) return effect();
 		this.isOver = true;
@@ -55,20 +55,20 @@ class Life {
 		throw new Error('The process was killed.');
 	}
 
-	/** The same object, each of whose calls belongs to this life. */
+	/** The same object, whose calls are calls of this process. */
 	guard<T extends object>(target: T): T {
-		const life = this;
+		const killable = this;
 		return new Proxy(target, {
 			get(_, name) {
 				const value: unknown = Reflect.get(target, name);
 				if (typeof value !== 'function') return value;
 				if (name === 'stat') {
 					return async function* (...args: unknown[]) {
-						await life.call(() => {});
+						await killable.call(() => {});
 						yield* value.apply(target, args);
 					};
 				}
-				return (...args: unknown[]) => life.call(() => value.apply(target, args));
+				return (...args: unknown[]) => killable.call(() => value.apply(target, args));
 			},
 		});
 	}
@@ -87,11 +87,11 @@ async function setUp(t: ExecutionContext) {
 	};
 }
 
-interface Tried {
+interface RunOptions {
 	app: TestApp;
 	viewer: JobContext<Conversion>['viewer'];
 	input: Partial<Conversion>;
-	life?: Life;
+	killable?: KillableProcess;
 	saved?: { value: unknown };
 	attempt?: number;
 	encoder?: typeof quickEncoder;
@@ -102,16 +102,16 @@ function run({
 	app,
 	viewer,
 	input,
-	life = new Life(),
+	killable = new KillableProcess(),
 	saved = { value: undefined },
 	attempt = 1,
 	encoder = quickEncoder,
 	mostMs = 600_000,
-}: Tried) {
+}: RunOptions) {
 	const { files } = app.services;
-	const mortal: Files = life.guard({
+	const killableFiles: Files = killable.guard({
 		...files,
-		stage: async (viewer, id?: string) => life.guard<StagedFile>(await files.stage(viewer, id)),
+		stage: async (viewer, id?: string) => killable.guard<StagedFile>(await files.stage(viewer, id)),
 	});
 	const job: JobContext<Conversion> = {
 		id: 'job',
@@ -130,13 +130,13 @@ function run({
 		signal: new AbortController().signal,
 		isCancelled: false,
 		checkpoint: (value) =>
-			life.call(() => {
+			killable.call(() => {
 				saved.value = JSON.parse(JSON.stringify(value));
 			}),
 		progress() {},
 	};
 	const handbrake = handbrakeWith(encoder);
-	return convert(job, { files: mortal, handbrake, log, temporaryFolder: app.dataDir, mostMs });
+	return convert(job, { files: killableFiles, handbrake, log, temporaryFolder: app.dataDir, mostMs });
 }
 
 const files = async (home: string) => (await readdir(home)).filter((name) => name !== 'Public').sort();
@@ -144,17 +144,17 @@ const files = async (home: string) => (await readdir(home)).filter((name) => nam
 const survives = test.macro(async (t, when: 'before' | 'after') => {
 	const { app, viewer, home } = await setUp(t);
 	const staging = path.join(app.filesDir, '.stowage/staging');
-	let deaths = 0;
+	let kills = 0;
 	for (let last = 1; ; last++) {
 		await writeFile(path.join(home, 'film.mp4'), film);
-		const life = new Life(last, when);
+		const killable = new KillableProcess(last, when);
 		const saved = { value: undefined };
-		const first = await run({ app, viewer, input: {}, life, saved }).catch(() => undefined);
-		if (!life.isOver) {
+		const first = await run({ app, viewer, input: {}, killable, saved }).catch(() => undefined);
+		if (!killable.isOver) {
 			t.truthy(first);
 			break;
 		}
-		deaths++;
+		kills++;
 		const whole: string[] = [];
 		for (const name of await files(home)) whole.push(await readFile(path.join(home, name), 'utf8'));
 		t.true(whole.includes(film.toString()) || whole.includes(converted), `killed at call ${last}: ${whole.join()}`);
@@ -163,32 +163,32 @@ const survives = test.macro(async (t, when: 'before' | 'after') => {
 		t.deepEqual(await files(home), ['film.mp4'], `killed at call ${last}`);
 		t.is(await readFile(path.join(home, 'film.mp4'), 'utf8'), converted);
 		const left = await readdir(staging);
-		// Only what nobody had begun to write: it is swept with what uploads leave.
+		// Only an empty staged file may be left: it is swept like those of uploads.
 		if (last > 2) t.deepEqual(left, [], `killed at call ${last}`);
 		for (const name of left) t.is((await readFile(path.join(staging, name))).length, 0);
 		for (const name of left) await rm(path.join(staging, name));
 		await rm(path.join(home, 'film.mp4'));
 	}
-	t.true(deaths >= 12, `${deaths} deaths`);
+	t.true(kills >= 12, `${kills} kills`);
 });
 
-test('Killed before any of its steps, a conversion loses nothing and makes one output', survives, 'before');
-test('Killed after any of its steps, a conversion loses nothing and makes one output', survives, 'after');
+test('a conversion that is killed before any of its steps loses nothing and makes one output', survives, 'before');
+test('a conversion that is killed after any of its steps loses nothing and makes one output', survives, 'after');
 
-const meanwhile: Readonly<Record<string, (at: string) => Promise<void>>> = {
-	'written over': (at) => writeFile(at, 'another content'),
+const changes: Readonly<Record<string, (at: string) => Promise<void>>> = {
+	overwritten: (at) => writeFile(at, 'another content'),
 	replaced: async (at) => {
 		await writeFile(`${at}.new`, 'another content');
 		await rename(`${at}.new`, at);
 	},
-	'moved away, and its name taken': async (at) => {
+	'moved away and replaced': async (at) => {
 		await rename(at, path.join(path.dirname(at), 'Public', 'moved.mp4'));
 		await writeFile(at, 'another content');
 	},
 };
 
-for (const [what, change] of Object.entries(meanwhile)) {
-	test(`What lies under the name of an original that was ${what} meanwhile is kept`, async (t) => {
+for (const [what, change] of Object.entries(changes)) {
+	test(`a conversion does not remove an original that was ${what} during it`, async (t) => {
 		const { app, viewer, home } = await setUp(t);
 		const at = path.join(home, 'film.mp4');
 		await writeFile(at, film);
@@ -202,17 +202,17 @@ for (const [what, change] of Object.entries(meanwhile)) {
 	});
 }
 
-test('A wished name that somebody else has taken is left alone', async (t) => {
+test('a conversion does not replace a file that has the wished name of its output', async (t) => {
 	const { app, viewer, home } = await setUp(t);
 	await writeFile(path.join(home, 'film.mov'), film);
-	await writeFile(path.join(home, 'film.mp4'), 'theirs');
+	await writeFile(path.join(home, 'film.mp4'), 'another');
 	const result = await run({ app, viewer, input: { path: 'film.mov' } });
 	t.like(result, { outputPath: 'film (1).mp4', isOriginalDeleted: true });
 	t.deepEqual(await files(home), ['film (1).mp4', 'film.mp4']);
-	t.is(await readFile(path.join(home, 'film.mp4'), 'utf8'), 'theirs');
+	t.is(await readFile(path.join(home, 'film.mp4'), 'utf8'), 'another');
 });
 
-test('A conversion that takes too long is ended, and leaves all as it was', async (t) => {
+test('a conversion that exceeds its time limit fails and leaves all files unchanged', async (t) => {
 	const { app, viewer, home } = await setUp(t);
 	await writeFile(path.join(home, 'film.mp4'), film);
 	const endless: typeof quickEncoder = {

@@ -4,11 +4,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { crc32, deflateSync } from 'node:zlib';
 import { isFailure } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
-import { look, pdf, type Rendering, rendering, sharp } from './rendering.js';
+import { assertPicture, pdf, type Rendering, rendering, sharp } from './rendering.js';
 
 const megabyte = 1024 * 1024;
 
-// One after another, since each looks at all children of this process.
+// One after another, since each test measures all children of this process.
 
 /** The processes below this one, and the most memory in bytes that each has ever had. */
 async function children(): Promise<Map<number, number>> {
@@ -22,8 +22,8 @@ async function children(): Promise<Map<number, number>> {
 	return found;
 }
 
-/** The file has no picture, and no child took more than so much memory for finding out. */
-async function refuses(t: ExecutionContext, { render }: Rendering, name: string, mostBytes = 400 * megabyte) {
+/** Asserts that no picture is rendered, and that no child takes more memory than this. */
+async function assertRefused(t: ExecutionContext, { render }: Rendering, name: string, mostBytes = 400 * megabyte) {
 	let most = 0;
 	let isOver = false;
 	const watching = (async () => {
@@ -43,7 +43,7 @@ async function refuses(t: ExecutionContext, { render }: Rendering, name: string,
 	t.log(`${Math.round(most / megabyte)} MB`);
 }
 
-/** A black PNG that claims a size, with as many rows as it is told. */
+/** A black PNG with this size in its header, and this number of rows. */
 function png(width: number, height: number, { bits = 1, interlaced = false, rows = height } = {}): Buffer {
 	const chunk = (type: string, content: Buffer) => {
 		const body = Buffer.concat([Buffer.from(type, 'latin1'), content]);
@@ -66,36 +66,36 @@ function png(width: number, height: number, { bits = 1, interlaced = false, rows
 	]);
 }
 
-test.serial('a small file of 256 million pixels is refused before they are decoded', async (t) => {
+test.serial('a small file of 256 million pixels is refused before it is decoded', async (t) => {
 	const made = await rendering(t);
 	const bomb = png(16_000, 16_000, { interlaced: true });
 	t.true(bomb.length < 100_000);
 	await made.write('a.png', bomb);
-	await refuses(t, made, 'a.png', 200 * megabyte);
+	await assertRefused(t, made, 'a.png', 200 * megabyte);
 });
 
-test.serial('an image that claims 3,600 million pixels is refused', async (t) => {
+test.serial('an image with 3,600 million pixels in its header is refused', async (t) => {
 	const made = await rendering(t);
 	await made.write('a.png', png(60_000, 60_000, { rows: 10 }));
-	await refuses(t, made, 'a.png', 200 * megabyte);
+	await assertRefused(t, made, 'a.png', 200 * megabyte);
 });
 
 test.serial(
-	'an image within the limit of pixels that needs more memory than a child may have is refused',
+	'an image within the limit of pixels is refused if it needs more memory than a child may have',
 	async (t) => {
 		const made = await rendering(t, { memoryBytes: 300 * megabyte });
 		// Interlaced it can't be decoded row by row.
 		const image = sharp({ create: { width: 9900, height: 9900, channels: 4, background: '#f008' } });
 		await made.write('a.png', await image.png({ progressive: true, compressionLevel: 1 }).toBuffer());
-		await refuses(t, made, 'a.png', 330 * megabyte);
-		// And it is that limit which refuses it.
+		await assertRefused(t, made, 'a.png', 330 * megabyte);
+		// It is refused by that limit only.
 		const roomy = await rendering(t, { memoryBytes: 1024 * megabyte });
 		await roomy.write('a.png', await readFile(path.join(made.folder, 'a.png')));
-		await look(t, await roomy.render('a.png'), 256, 256);
+		await assertPicture(t, await roomy.render('a.png'), 256, 256);
 	},
 );
 
-test.serial('files that are cut off, or are not what their name says, are refused', async (t) => {
+test.serial('files that are truncated or not of the type of their name are refused and not logged', async (t) => {
 	const made = await rendering(t);
 	const photo = await sharp({
 		create: {
@@ -132,10 +132,10 @@ test.serial('files that are cut off, or are not what their name says, are refuse
 			t.true(isRefused, `${name}: ${error}`);
 		}
 	}
-	t.deepEqual(made.lines, [], 'what strangers upload is nothing that an administrator must read');
+	t.deepEqual(made.lines, [], 'a refused upload needs no log line');
 });
 
-test.serial("a playlist shows nobody else's film, whatever its name and beginning", async (t) => {
+test.serial('a playlist that names another file is refused, whatever its name and first bytes', async (t) => {
 	const made = await rendering(t);
 	await made.ffmpeg('-f', 'lavfi', '-i', 'color=red:s=320x240:d=3', '-c:v', 'mpeg2video', '-f', 'mpegts', 'secret.ts');
 	const secret = path.join(made.folder, 'secret.ts');
@@ -143,7 +143,7 @@ test.serial("a playlist shows nobody else's film, whatever its name and beginnin
 		'hls.mp4': `#EXTM3U\n#EXT-X-TARGETDURATION:3\n#EXTINF:3,\n${secret}\n#EXT-X-ENDLIST\n`,
 		'concat.mkv': `ffconcat version 1.0\nfile '${secret}'\n`,
 		'dash.webm': `<?xml version="1.0"?><MPD><Period><BaseURL>${secret}</BaseURL></Period></MPD>`,
-		// What hides from a look at the first bytes is not in the list of containers.
+		// Its first bytes do not show the playlist, but its container is not in the list.
 		'hidden.mp4': `${' '.repeat(5000)}#EXTM3U\n#EXTINF:3,\n${secret}\n`,
 		'sdp.mp4': `v=0\nc=IN IP4 127.0.0.1\nm=video 5004 RTP/AVP 96\n`,
 	};
@@ -157,7 +157,7 @@ test.serial("a playlist shows nobody else's film, whatever its name and beginnin
 	}
 });
 
-test.serial('a PDF that never ends drawing is ended with all that it started', async (t) => {
+test.serial('aborting the rendering of an endless PDF ends all processes that it started', async (t) => {
 	const made = await rendering(t);
 	// Each form draws the next one ten times: ten to the ninth fillings of the page.
 	const levels = 9;
@@ -182,13 +182,13 @@ test.serial('a PDF that never ends drawing is ended with all that it started', a
 	const isDrawing = async () => [...(await children()).keys()].length > 0;
 	while (!(await isDrawing())) await wait(10);
 	await wait(300);
-	t.true(await isDrawing(), 'it is not ended by itself');
+	t.true(await isDrawing(), 'it does not end by itself');
 	stop.abort(new Error('It took too long.'));
 	await t.throwsAsync(rendered, { message: 'It took too long.' });
 	while (await isDrawing()) await wait(10);
 });
 
-test.serial('a PDF with a page of astronomical size costs no more than others', async (t) => {
+test.serial('a PDF with a page of two billion points uses no more memory than others', async (t) => {
 	const made = await rendering(t);
 	await made.write('a.pdf', pdf(2_000_000_000, 1_000_000_000, '1 0 0 rg 0 0 9 9 re f'));
 	const picture = await made.render('a.pdf').catch((error: unknown) => error);
@@ -196,45 +196,42 @@ test.serial('a PDF with a page of astronomical size costs no more than others', 
 	for (const bytes of (await children()).values()) t.true(bytes < 400 * megabyte);
 });
 
-test.serial('a child that is killed is replaced, also in the midst of an image', async (t) => {
+test.serial('a killed child is replaced, also while it renders an image', async (t) => {
 	const made = await rendering(t);
 	const image = { create: { width: 4000, height: 4000, channels: 3, background: 'red' } };
 	await made.write('a.png', await sharp(image).png().toBuffer());
-	await look(t, await made.render('a.png'), 256, 256);
+	await assertPicture(t, await made.render('a.png'), 256, 256);
 	const [first] = [...(await children()).keys()];
 	process.kill(first ?? 0, 'SIGKILL');
-	await look(t, await made.render('a.png'), 256, 256);
+	await assertPicture(t, await made.render('a.png'), 256, 256);
 	const rendered = made.render('a.png', 2048);
 	const [second] = [...(await children()).keys()];
 	t.not(second, first);
 	process.kill(second ?? 0, 'SIGKILL');
-	await look(t, await rendered, 2048, 2048);
+	await assertPicture(t, await rendered, 2048, 2048);
 	t.deepEqual(made.lines, []);
 });
 
-test.serial(
-	'a child is used again, replaced after a number of images, and ended when there is nothing to do',
-	async (t) => {
-		const made = await rendering(t, { mostUses: 2 });
-		await made.write('a.png', png(100, 100));
-		await made.render('a.png');
-		const [child = 0] = [...(await children()).keys()];
-		t.true(child > 0);
-		await made.render('a.png');
-		while ((await children()).size > 0) await wait(5);
-		await made.render('a.png');
-		const [next = 0] = [...(await children()).keys()];
-		t.true(next > 0);
-		t.not(next, child);
-		made.workers.close();
-		const brief = await rendering(t, { idleMs: 20 });
-		await brief.write('a.png', png(100, 100));
-		await brief.render('a.png');
-		while ((await children()).size > 0) await wait(5);
-	},
-);
+test.serial('a child is reused, replaced after a number of images, and ended when it is idle', async (t) => {
+	const made = await rendering(t, { mostUses: 2 });
+	await made.write('a.png', png(100, 100));
+	await made.render('a.png');
+	const [child = 0] = [...(await children()).keys()];
+	t.true(child > 0);
+	await made.render('a.png');
+	while ((await children()).size > 0) await wait(5);
+	await made.render('a.png');
+	const [next = 0] = [...(await children()).keys()];
+	t.true(next > 0);
+	t.not(next, child);
+	made.workers.close();
+	const brief = await rendering(t, { idleMs: 20 });
+	await brief.write('a.png', png(100, 100));
+	await brief.render('a.png');
+	while ((await children()).size > 0) await wait(5);
+});
 
-test.serial('a child that can not be started is told of once, and its files are left to others', async (t) => {
+test.serial('a child that cannot be started is logged once, and its renderer is no longer used', async (t) => {
 	const made = await rendering(t, { program: '/nonexistent/program.js' });
 	await made.write('a.png', png(100, 100));
 	for (let n = 0; n < 2; n++) {
@@ -245,7 +242,7 @@ test.serial('a child that can not be started is told of once, and its files are 
 	t.false(made.workers.isUsable);
 });
 
-test.serial('a child has none of the secrets of the server, and gives way to it', async (t) => {
+test.serial('a child has no secrets of the server and a lower priority', async (t) => {
 	process.env.STOWAGE_SESSION_KEY = 'a secret of the server';
 	t.teardown(() => void delete process.env.STOWAGE_SESSION_KEY);
 	const made = await rendering(t);

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
-import { isAbout, look, pdf, rendering, sharp } from './rendering.js';
+import { assertPicture, isAbout, pdf, rendering, sharp } from './rendering.js';
 
 const run = promisify(execFile);
 
@@ -22,33 +22,33 @@ function quarters(width: number, height: number) {
 	]);
 }
 
-// Made with as little effort as the encoder knows: what is tested is their decoder.
+// Encoded with the least effort, since only decoding is tested.
 const formats = { jpeg: {}, png: {}, webp: { effort: 0 }, gif: { effort: 1 }, tiff: {}, avif: { effort: 0 } };
 
 for (const [format, options] of Object.entries(formats)) {
-	test(`an image of format ${format} has a picture in both sizes`, async (t) => {
+	test(`an image of format ${format} is rendered in both sizes`, async (t) => {
 		const { render, write } = await rendering(t);
-		// Its name is not what tells its format.
+		// The format is recognized by the first bytes, not by the name.
 		await write('a.jpg', await quarters(3000, 2000).toFormat(format, options).toBuffer());
-		t.true(isAbout(await look(t, await render('a.jpg', 256), 256, 171), red));
-		t.true(isAbout(await look(t, await render('a.jpg', 2048), 2048, 1365), red));
+		t.true(isAbout(await assertPicture(t, await render('a.jpg', 256), 256, 171), red));
+		t.true(isAbout(await assertPicture(t, await render('a.jpg', 2048), 2048, 1365), red));
 	});
 }
 
-test('a small image is not made larger', async (t) => {
+test('a small image is not enlarged', async (t) => {
 	const { render, write } = await rendering(t);
 	await write('a.png', await quarters(40, 20).png().toBuffer());
-	await look(t, await render('a.png', 2048), 40, 20);
+	await assertPicture(t, await render('a.png', 2048), 40, 20);
 });
 
-test('a photo stands as its EXIF orientation says', async (t) => {
+test('a photo is rotated by its EXIF orientation', async (t) => {
 	const { render, write } = await rendering(t);
-	// Turned by a quarter to the right: what was lower left is upper left.
+	// Rotated clockwise by 90 degrees: the lower left quarter becomes the upper left one.
 	await write('a.jpg', await quarters(400, 200).jpeg().withMetadata({ orientation: 6 }).toBuffer());
-	t.true(isAbout(await look(t, await render('a.jpg'), 128, 256), blue));
+	t.true(isAbout(await assertPicture(t, await render('a.jpg'), 128, 256), blue));
 });
 
-test('nothing that a photo tells besides is left in its picture', async (t) => {
+test('a rendered photo contains no EXIF data', async (t) => {
 	const { render, write } = await rendering(t);
 	const exif = { IFD0: { Artist: 'Somebody', Copyright: 'somewhere' } };
 	await write('a.jpg', await quarters(400, 200).jpeg().withExif(exif).toBuffer());
@@ -57,7 +57,7 @@ test('nothing that a photo tells besides is left in its picture', async (t) => {
 	t.false(picture.includes('Somebody'));
 });
 
-test('an animation has its first frame', async (t) => {
+test('the first frame of an animation is rendered', async (t) => {
 	const { render, ffmpeg } = await rendering(t);
 	const frames = [
 		'-f',
@@ -70,15 +70,15 @@ test('an animation has its first frame', async (t) => {
 		'color=blue:s=300x200:d=1:r=10',
 	];
 	await ffmpeg(...frames, '-filter_complex', '[0][1]concat', 'a.gif');
-	t.true(isAbout(await look(t, await render('a.gif'), 256, 171), [255, 0, 0]));
+	t.true(isAbout(await assertPicture(t, await render('a.gif'), 256, 171), [255, 0, 0]));
 });
 
-test('a HEIC photo has a picture', async (t) => {
+test('a HEIC photo is rendered in both sizes', async (t) => {
 	const { folder, render, write } = await rendering(t);
 	await write('a.png', await quarters(1200, 800).png().toBuffer());
 	await run('heif-enc', ['-q', '80', path.join(folder, 'a.png'), '-o', path.join(folder, 'a.heic')]);
-	t.true(isAbout(await look(t, await render('a.heic', 256), 256, 171), red));
-	t.true(isAbout(await look(t, await render('a.heic', 2048), 1200, 800), red));
+	t.true(isAbout(await assertPicture(t, await render('a.heic', 256), 256, 171), red));
+	t.true(isAbout(await assertPicture(t, await render('a.heic', 2048), 1200, 800), red));
 });
 
 for (const [name, ...codec] of [
@@ -90,7 +90,7 @@ for (const [name, ...codec] of [
 	['a.mts', '-c:v', 'mpeg2video', '-f', 'mpegts'],
 	['a.m2ts', '-c:v', 'mpeg2video', '-f', 'mpegts'],
 ] as const) {
-	test(`a film such as ${name} has a frame of its second second`, async (t) => {
+	test(`a frame from the second second of a film such as ${name} is rendered`, async (t) => {
 		const { render, ffmpeg } = await rendering(t);
 		const parts = [
 			'-f',
@@ -103,20 +103,20 @@ for (const [name, ...codec] of [
 			'color=red:s=640x480:d=2:r=25',
 		];
 		await ffmpeg(...parts, '-filter_complex', '[0][1]concat', ...codec, name);
-		t.true(isAbout(await look(t, await render(name, 256), 256, 192), [255, 0, 0]));
-		await look(t, await render(name, 2048), 640, 480);
+		t.true(isAbout(await assertPicture(t, await render(name, 256), 256, 192), [255, 0, 0]));
+		await assertPicture(t, await render(name, 2048), 640, 480);
 	});
 }
 
-test('a clip of less than a second has its first frame', async (t) => {
+test('the first frame of a clip of less than a second is rendered', async (t) => {
 	const { render, ffmpeg } = await rendering(t);
 	await ffmpeg('-f', 'lavfi', '-i', 'color=red:s=320x240:d=0.2:r=10', '-pix_fmt', 'yuv420p', 'a.mp4');
-	t.true(isAbout(await look(t, await render('a.mp4'), 256, 192), [255, 0, 0]));
+	t.true(isAbout(await assertPicture(t, await render('a.mp4'), 256, 192), [255, 0, 0]));
 });
 
-test('a PDF has its first page', async (t) => {
+test('the first page of a PDF is rendered in both sizes', async (t) => {
 	const { render, write } = await rendering(t);
 	await write('a.pdf', pdf(400, 200, '1 0 0 rg 0 100 200 100 re f'));
-	t.true(isAbout(await look(t, await render('a.pdf', 256), 256, 128), [255, 0, 0]));
-	t.true(isAbout(await look(t, await render('a.pdf', 2048), 2048, 1024), [255, 0, 0]));
+	t.true(isAbout(await assertPicture(t, await render('a.pdf', 256), 256, 128), [255, 0, 0]));
+	t.true(isAbout(await assertPicture(t, await render('a.pdf', 2048), 2048, 1024), [255, 0, 0]));
 });

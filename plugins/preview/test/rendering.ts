@@ -12,7 +12,7 @@ import { imageRenderer, pdfRenderer, videoRenderer } from '../src/renderers.js';
 
 const run = promisify(execFile);
 
-/** All of it: the plugin itself declares only what it uses. */
+/** Without the plugin's own types, which declare only the calls that it uses. */
 export const sharp = createRequire(import.meta.url)('sharp');
 
 const megabyte = 1024 * 1024;
@@ -20,7 +20,7 @@ const megabyte = 1024 * 1024;
 export interface Rendering {
 	folder: string;
 	workers: ImageWorkers;
-	/** What the administrator was told. */
+	/** The messages in the log. */
 	lines: string[];
 	/** The picture of a file in the folder, by the renderers that accept it. */
 	render(name: string, size?: PictureSize, signal?: AbortSignal): Promise<Buffer>;
@@ -33,8 +33,8 @@ export interface Rendering {
 export async function rendering(t: ExecutionContext, options: Partial<ImageWorkersOptions> = {}): Promise<Rendering> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-preview-'));
 	const lines: string[] = [];
-	const tell = (_details: object, message: string) => void lines.push(message);
-	const log: PluginLog = { info: tell, warn: tell, error: tell };
+	const addLine = (_details: object, message: string) => void lines.push(message);
+	const log: PluginLog = { info: addLine, warn: addLine, error: addLine };
 	const memoryBytes = options.memoryBytes ?? 1024 * megabyte;
 	const workers = new ImageWorkers({ log, ...options, memoryBytes });
 	t.teardown(async () => {
@@ -60,7 +60,7 @@ export async function rendering(t: ExecutionContext, options: Partial<ImageWorke
 	};
 }
 
-/** What the server gives a renderer. */
+/** A source as the server passes it to a renderer. */
 async function sourceOf(file: string): Promise<RenderSource> {
 	const { size } = await stat(file);
 	const bytes = await readFile(file);
@@ -83,8 +83,13 @@ async function sourceOf(file: string): Promise<RenderSource> {
 	};
 }
 
-/** Checks that it is WebP of that size, and answers with the colour in the middle of its upper left quarter. */
-export async function look(t: ExecutionContext, picture: Buffer, width: number, height: number): Promise<number[]> {
+/** Asserts that it is WebP of this size, and returns the colour in the middle of its upper left quarter. */
+export async function assertPicture(
+	t: ExecutionContext,
+	picture: Buffer,
+	width: number,
+	height: number,
+): Promise<number[]> {
 	t.is(picture.toString('latin1', 0, 4), 'RIFF');
 	t.is(picture.toString('latin1', 8, 12), 'WEBP');
 	const { data, info } = await decode(picture);
@@ -95,12 +100,12 @@ export async function look(t: ExecutionContext, picture: Buffer, width: number, 
 
 const decode = (picture: Buffer) => sharp(picture).raw().toBuffer({ resolveWithObject: true });
 
-/** Whether a colour is about that one, as far as lossy formats keep it. */
+/** Whether a colour is close to another one, within the loss of lossy formats. */
 export function isAbout(colour: readonly number[], wanted: readonly number[]): boolean {
 	return wanted.every((value, index) => Math.abs(value - (colour[index] ?? -1000)) <= 40);
 }
 
-/** A PDF of one page, in points, with what is drawn on it. */
+/** A PDF of one page, its size in points, with this drawing. */
 export function pdf(width: number, height: number, drawing: string): string {
 	const objects = [
 		'<</Type/Catalog/Pages 2 0 R>>',

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { zipFormat } from '../src/zipFormat.js';
-import { Made, Rows } from './made.js';
+import { GeneratedFiles, Rows } from './generatedFiles.js';
 
 const run = promisify(execFile);
 const env = { ...process.env, LC_ALL: 'C.UTF-8', PYTHONUTF8: '1' };
@@ -20,30 +20,30 @@ const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest(
 
 let folder: string;
 let zip: string;
-const made = new Made();
+const files = new GeneratedFiles();
 
 test.before(async () => {
 	folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-readers-'));
 	zip = path.join(folder, 'archive.zip');
-	made.add('docs', 'folder').add('docs/empty', 'folder').add('docs/nothing', new Uint8Array(0));
+	files.add('docs', 'folder').add('docs/empty', 'folder').add('docs/nothing', new Uint8Array(0));
 	for (const size of [1, 65_534, 65_535, 65_536, 65_537, 131_070, 131_075, 1_048_576, 3_000_001]) {
-		made.add(`docs/${size} 📁 ä.bin`, randomBytes(size));
+		files.add(`docs/${size} 📁 ä.bin`, randomBytes(size));
 	}
-	// What deflates well, and what looks like records of an archive.
-	made.add('zeros', new Uint8Array(500_000));
-	made.add('an archive in it', Buffer.alloc(300_000, 'PK\x07\x08PK\x03\x04PK\x01\x02'));
-	made.add('last', randomBytes(10));
-	const archive = await zipFormat(new Rows()).archive(made);
+	// Content that deflates well, and content that looks like records of an archive.
+	files.add('zeros', new Uint8Array(500_000));
+	files.add('an archive in it', Buffer.alloc(300_000, 'PK\x07\x08PK\x03\x04PK\x01\x02'));
+	files.add('last', randomBytes(10));
+	const archive = await zipFormat(new Rows()).archive(files);
 	await pipeline(archive.read(), createWriteStream(zip));
 });
 
 test.after.always(() => rm(folder, { recursive: true, force: true }));
 
-/** The names of all files, and of folders with a slash, with the hash of what they hold. */
+/** The names of all files, and of folders with a slash, with the hash of their content. */
 const expected = () =>
 	new Map(
-		made.entries.map(({ name, type }) =>
-			type === 'file' ? [name, sha256(made.bytes.get(name) as Uint8Array)] : [`${name}/`, 'folder'],
+		files.entries.map(({ name, type }) =>
+			type === 'file' ? [name, sha256(files.bytes.get(name) as Uint8Array)] : [`${name}/`, 'folder'],
 		),
 	);
 
@@ -59,7 +59,7 @@ async function contentsOf(root: string): Promise<Map<string, string>> {
 
 const sorted = (contents: Map<string, string>) => [...contents].sort();
 
-/** Runs a program with the archive on its standard input, through a pipe, in which nobody can go back. */
+/** Runs a program with the archive on its standard input, through a pipe, which cannot be read twice. */
 async function runOnPipe(program: string, args: readonly string[]): Promise<string> {
 	const child = spawn(program, args, { env, stdio: ['pipe', 'pipe', 'inherit'] });
 	const [output, code] = await Promise.all([
@@ -71,7 +71,7 @@ async function runOnPipe(program: string, args: readonly string[]): Promise<stri
 	return output;
 }
 
-test('Java reads every content from a pipe', async (t) => {
+test('Java reads all contents from a pipe', async (t) => {
 	const found = (await runOnPipe('java', [readZip])).trim().split('\n');
 	const contents = found.map((line): [string, string] => {
 		const [name = '', hash = ''] = line.split(' ');
@@ -89,11 +89,11 @@ const extracted = test.macro(async (t, extract: (into: string) => Promise<unknow
 	await extract(into);
 	t.deepEqual(sorted(await contentsOf(into)), sorted(expected()));
 });
-test('bsdtar reads every content from a pipe', extracted, (into) => runOnPipe('bsdtar', ['-xf', '-', '-C', into]));
-test('busybox reads every content', extracted, (into) => run('busybox', ['unzip', '-q', zip, '-d', into], { env }));
-test('unzip reads every content', extracted, (into) => run('unzip', ['-q', zip, '-d', into], { env }));
-test('7z reads every content', extracted, (into) => run('7z', ['x', '-bd', `-o${into}`, zip], { env }));
-test('Python reads every content', extracted, (into) =>
+test('bsdtar reads all contents from a pipe', extracted, (into) => runOnPipe('bsdtar', ['-xf', '-', '-C', into]));
+test('busybox reads all contents', extracted, (into) => run('busybox', ['unzip', '-q', zip, '-d', into], { env }));
+test('unzip reads all contents', extracted, (into) => run('unzip', ['-q', zip, '-d', into], { env }));
+test('7z reads all contents', extracted, (into) => run('7z', ['x', '-bd', `-o${into}`, zip], { env }));
+test('Python reads all contents', extracted, (into) =>
 	run('python3', ['-c', 'import sys, zipfile; zipfile.ZipFile(sys.argv[1]).extractall(sys.argv[2])', zip, into], {
 		env,
 	}),

@@ -14,7 +14,7 @@ import { layOut } from '../src/layout.js';
 import { descriptorSize, localHeaderSize, packedSize } from '../src/records.js';
 import { type Block, Blocks, deflatedSize } from '../src/storedBlocks.js';
 import { zipFormat } from '../src/zipFormat.js';
-import { bytesOf, Made, Rows } from './made.js';
+import { bytesOf, GeneratedFiles, Rows } from './generatedFiles.js';
 
 const run = promisify(execFile);
 const env = { ...process.env, LC_ALL: 'C.UTF-8', PYTHONUTF8: '1' };
@@ -24,7 +24,7 @@ function blocksFrom(size: number, position?: number): Block[] {
 	return found;
 }
 
-/** Writes the archive to disk and asks three other programs about it. */
+/** Writes the archive to disk and tests it with three other programs. */
 async function assertReadable(t: ExecutionContext, archive: Archive): Promise<string> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-zip-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
@@ -42,8 +42,8 @@ async function list(zip: string): Promise<{ name: string; size: number; time: nu
 	return JSON.parse((await run('python3', ['-c', script, zip], { env, maxBuffer: 2 ** 28 })).stdout);
 }
 
-test('three other programs read it: names, sizes, times, empty files and folders', async (t) => {
-	const made = new Made()
+test('unzip, 7z and Python read names, sizes, times, empty files and folders', async (t) => {
+	const files = new GeneratedFiles()
 		.add('docs', 'folder')
 		.add('docs/empty', 'folder')
 		.add('docs/nothing', 0)
@@ -53,64 +53,67 @@ test('three other programs read it: names, sizes, times, empty files and folders
 		.add(`${'x'.repeat(255)}/${'y'.repeat(255)}`, randomBytes(1))
 		.add('before 1980', randomBytes(1), Date.UTC(1970, 0, 1))
 		.add('after 2107', randomBytes(1), Date.UTC(2300, 0, 1));
-	const archive = await zipFormat(new Rows()).archive(made);
+	const archive = await zipFormat(new Rows()).archive(files);
 	const listed = await list(await assertReadable(t, archive));
 	t.deepEqual(
 		listed.map(({ name, size }) => [name, size]),
-		made.entries.map(({ name, type, size }) => [type === 'file' ? name : `${name}/`, size]),
+		files.entries.map(({ name, type, size }) => [type === 'file' ? name : `${name}/`, size]),
 	);
 	t.deepEqual(listed[0]?.time, [2020, 2, 3, 4, 5, 6]);
 	t.deepEqual(listed.at(-2)?.time, [1980, 1, 1, 0, 0, 0]);
 	t.deepEqual(listed.at(-1)?.time, [2107, 12, 31, 23, 59, 58]);
-	t.is(made.opened, made.closed);
+	t.is(files.opened, files.closed);
 });
 
-test('an archive of nothing is one all the same', async (t) => {
-	const archive = await zipFormat(new Rows()).archive(new Made());
+test('an archive without entries consists of its end record', async (t) => {
+	const archive = await zipFormat(new Rows()).archive(new GeneratedFiles());
 	t.is(archive.size, 22);
 	t.is((await bytesOf(archive)).length, 22);
 });
 
-test('more than 65,535 entries are read back', async (t) => {
-	const made = new Made();
-	for (let n = 0; n < 65_600; n++) made.add(`folder ${n % 100}/file ${n}`, n % 1000 === 0 ? randomBytes(10) : 0);
-	t.is((await list(await assertReadable(t, await zipFormat(new Rows()).archive(made)))).length, 65_600);
+test('an archive of more than 65,535 entries can be read', async (t) => {
+	const files = new GeneratedFiles();
+	for (let n = 0; n < 65_600; n++) files.add(`folder ${n % 100}/file ${n}`, n % 1000 === 0 ? randomBytes(10) : 0);
+	t.is((await list(await assertReadable(t, await zipFormat(new Rows()).archive(files)))).length, 65_600);
 });
 
-test('the local time of the server changes nothing', async (t) => {
-	const made = new Made().add('a', randomBytes(100));
+test('the bytes of an archive do not depend on the local time zone', async (t) => {
+	const files = new GeneratedFiles().add('a', randomBytes(100));
 	const zone = process.env.TZ;
-	const bytes = await bytesOf(await zipFormat(new Rows()).archive(made));
+	const bytes = await bytesOf(await zipFormat(new Rows()).archive(files));
 	process.env.TZ = 'Pacific/Auckland';
-	const elsewhere = await bytesOf(await zipFormat(new Rows()).archive(made));
+	const elsewhere = await bytesOf(await zipFormat(new Rows()).archive(files));
 	process.env.TZ = zone;
 	if (zone === undefined) delete process.env.TZ;
 	t.true(bytes.equals(elsewhere));
 });
 
-test('any range is what the whole has there', async (t) => {
-	const made = new Made().add('f', 'folder').add('f/a', randomBytes(200_000));
-	for (let n = 0; n < 30; n++) made.add(`f/${n}`, randomBytes(n * 37));
-	made.add('f/z', randomBytes(70_000));
-	const whole = await bytesOf(await zipFormat(new Rows()).archive(made));
+test('a range has the same bytes as in the whole archive', async (t) => {
+	const files = new GeneratedFiles().add('f', 'folder').add('f/a', randomBytes(200_000));
+	for (let n = 0; n < 30; n++) files.add(`f/${n}`, randomBytes(n * 37));
+	files.add('f/z', randomBytes(70_000));
+	const whole = await bytesOf(await zipFormat(new Rows()).archive(files));
 	for (let start = 0; start < whole.length; start += 1 + Math.floor(whole.length / 97)) {
 		for (const end of [start, start + 1, start + 30, start + 65_000, whole.length - 1]) {
 			if (end >= whole.length) continue;
-			const part = await bytesOf(await zipFormat(new Rows()).archive(made), { start, end });
+			const part = await bytesOf(await zipFormat(new Rows()).archive(files), { start, end });
 			t.true(part.equals(whole.subarray(start, end + 1)), `${start}-${end}`);
 		}
 	}
-	t.is(made.opened, made.closed);
+	t.is(files.opened, files.closed);
 });
 
-test('what was begun goes on at every kind of boundary', async (t) => {
-	const made = new Made().add('folder', 'folder').add('folder/nothing', 0).add('folder/one 📁', randomBytes(1));
-	for (const size of [65_535, 65_536, 65_537, 131_070, 131_071, 200_000]) made.add(`${size}`, randomBytes(size));
-	made.add('last', randomBytes(10));
-	const whole = await bytesOf(await zipFormat(new Rows()).archive(made));
-	const layout = await layOut(made, undefined);
+test('ranges that begin or end at any boundary of records have the same bytes as in the whole archive', async (t) => {
+	const files = new GeneratedFiles()
+		.add('folder', 'folder')
+		.add('folder/nothing', 0)
+		.add('folder/one 📁', randomBytes(1));
+	for (const size of [65_535, 65_536, 65_537, 131_070, 131_071, 200_000]) files.add(`${size}`, randomBytes(size));
+	files.add('last', randomBytes(10));
+	const whole = await bytesOf(await zipFormat(new Rows()).archive(files));
+	const layout = await layOut(files, undefined);
 	const boundaries = new Set([0, layout.centralStart, layout.centralStart + 46, whole.length - 22]);
-	for (const [index, entry] of made.entries.entries()) {
+	for (const [index, entry] of files.entries.entries()) {
 		const start = layout.starts[index] as number;
 		const content = start + localHeaderSize(entry);
 		const end = content + packedSize(entry);
@@ -124,16 +127,16 @@ test('what was begun goes on at every kind of boundary', async (t) => {
 	for (const boundary of boundaries) {
 		for (const start of [boundary - 1, boundary, boundary + 1]) {
 			if (start < 0 || start >= whole.length) continue;
-			const rest = await bytesOf(await format.archive(made), { start, end: whole.length - 1 });
+			const rest = await bytesOf(await format.archive(files), { start, end: whole.length - 1 });
 			t.true(rest.equals(whole.subarray(start)), `from ${start}`);
-			const begun = await bytesOf(await format.archive(made), { start: Math.max(0, start - 70_000), end: start });
+			const begun = await bytesOf(await format.archive(files), { start: Math.max(0, start - 70_000), end: start });
 			t.true(begun.equals(whole.subarray(Math.max(0, start - 70_000), start + 1)), `to ${start}`);
 		}
 	}
-	t.is(made.opened, made.closed);
+	t.is(files.opened, files.closed);
 });
 
-test('no content is packed to the one size that programs read in two ways', (t) => {
+test('no content has the packed size that programs read in two ways', (t) => {
 	const size = 0xffffffff - 65_533 * 5;
 	t.is(deflatedSize(size - 1), 0xffffffff - 1);
 	t.is(deflatedSize(size), 0xffffffff + 5);
@@ -149,90 +152,93 @@ test('no content is packed to the one size that programs read in two ways', (t) 
 	);
 });
 
-test('the end of an archive whose small files were read lately reads none of them, again and again', async (t) => {
-	const made = new Made();
-	for (let n = 0; n < 3000; n++) made.add(`${n}`, randomBytes(1 + (n % 50)));
+test('the end of an archive is read again without opening its small files again', async (t) => {
+	const files = new GeneratedFiles();
+	for (let n = 0; n < 3000; n++) files.add(`${n}`, randomBytes(1 + (n % 50)));
 	const format = zipFormat(new Rows());
-	const archive = await format.archive(made);
+	const archive = await format.archive(files);
 	const range = { start: archive.size - 88, end: archive.size - 1 };
 	const end = await bytesOf(archive, range);
-	t.is(made.opened, 3000);
-	t.is(made.throttled, 1, 'reading what is not sent waits for its turn');
-	for (let n = 0; n < 5; n++) t.true((await bytesOf(await format.archive(made), range)).equals(end));
-	t.is(made.opened, 3000);
-	t.is(made.throttled, 1);
+	t.is(files.opened, 3000);
+	t.is(files.throttled, 1, 'reads for checksums only are throttled');
+	for (let n = 0; n < 5; n++) t.true((await bytesOf(await format.archive(files), range)).equals(end));
+	t.is(files.opened, 3000);
+	t.is(files.throttled, 1);
 	// Other selections of the same files as well.
-	made.entries.reverse();
-	t.is((await bytesOf(await format.archive(made), range)).length, 88);
-	t.is(made.opened, 3000);
+	files.entries.reverse();
+	t.is((await bytesOf(await format.archive(files), range)).length, 88);
+	t.is(files.opened, 3000);
 });
 
-test('reading again what was sent waits for its turn, too', async (t) => {
-	const made = new Made().add('a', randomBytes(10_000_000));
-	const archive = await zipFormat(new Rows()).archive(made);
+test('reading earlier bytes of a file again for its checksum is throttled', async (t) => {
+	const files = new GeneratedFiles().add('a', randomBytes(10_000_000));
+	const archive = await zipFormat(new Rows()).archive(files);
 	await bytesOf(archive, { start: 9_000_000, end: 9_000_010 });
-	t.is(made.throttled, 0);
+	t.is(files.throttled, 0);
 	await bytesOf(archive, { start: 9_000_000, end: archive.size - 1 });
-	t.is(made.throttled, 1);
+	t.is(files.throttled, 1);
 });
 
-test('a storage that reads straight into its place makes the same bytes, in every range', async (t) => {
-	const made = new Made().add('a', randomBytes(3_000_001)).add('b', randomBytes(10)).add('c', randomBytes(2_500_000));
-	const whole = await bytesOf(await zipFormat(new Rows()).archive(made));
-	made.canReadInto = true;
+test('a storage that reads into buffers makes the same bytes in every range', async (t) => {
+	const files = new GeneratedFiles()
+		.add('a', randomBytes(3_000_001))
+		.add('b', randomBytes(10))
+		.add('c', randomBytes(2_500_000));
+	const whole = await bytesOf(await zipFormat(new Rows()).archive(files));
+	files.canReadInto = true;
 	const format = zipFormat(new Rows());
-	t.true((await bytesOf(await format.archive(made))).equals(whole));
-	const content = localHeaderSize(made.entry(0));
+	t.true((await bytesOf(await format.archive(files))).equals(whole));
+	const content = localHeaderSize(files.entry(0));
 	for (const start of [0, content, content + 3, content + 5, content + 65_540, content + 70_000, 3_000_400]) {
 		for (const end of [start + 1_200_000, start + 65_540 * 20, start + 65_540 * 20 + 2, whole.length - 1]) {
 			if (end >= whole.length) continue;
-			const part = await bytesOf(await format.archive(made), { start, end });
+			const part = await bytesOf(await format.archive(files), { start, end });
 			t.true(part.equals(whole.subarray(start, end + 1)), `${start}-${end}`);
 		}
 	}
 	for (const failing of ['a', 'c']) {
-		made.onChunk = (name, at) => {
+		files.onChunk = (name, at) => {
 			if (name === failing && at > 2_000_000) throw new Error('The disk is gone.');
 		};
-		await t.throwsAsync(bytesOf(await format.archive(made)), { message: 'The disk is gone.' });
+		await t.throwsAsync(bytesOf(await format.archive(files)), { message: 'The disk is gone.' });
 	}
-	t.is(made.opened, made.closed);
+	t.is(files.opened, files.closed);
 });
 
-test('a second archive and one that goes on read nothing for a checksum', async (t) => {
+test('a second archive that is resumed reads nothing for a checksum', async (t) => {
 	const rows = new Rows();
-	const made = new Made().add('a', randomBytes(1_000_000)).add('b', randomBytes(1_000_000));
-	const whole = await bytesOf(await zipFormat(rows).archive(made));
-	made.bytesRead = 0;
+	const files = new GeneratedFiles().add('a', randomBytes(1_000_000)).add('b', randomBytes(1_000_000));
+	const whole = await bytesOf(await zipFormat(rows).archive(files));
+	files.bytesRead = 0;
 	const start = 1_500_000;
-	const rest = await bytesOf(await zipFormat(rows).archive(made), { start, end: whole.length - 1 });
+	const rest = await bytesOf(await zipFormat(rows).archive(files), { start, end: whole.length - 1 });
 	t.true(rest.equals(whole.subarray(start)));
 	// Headers of entries and blocks are a part of what was sent.
-	t.true(made.bytesRead <= 500_300, `${made.bytesRead}`);
+	t.true(files.bytesRead <= 500_300, `${files.bytesRead}`);
 });
 
-test('one that broke off in the middle of a file goes on without reading what was sent', async (t) => {
+test('an archive that was interrupted in the middle of a file is resumed without reading the sent bytes again', async (t) => {
 	const rows = new Rows();
-	const made = new Made().add('a', 50 * 1024 * 1024);
-	const archive = await zipFormat(rows).archive(made);
+	const files = new GeneratedFiles().add('a', 50 * 1024 * 1024);
+	const archive = await zipFormat(rows).archive(files);
 	let received = 0;
 	for await (const chunk of archive.read()) {
 		received += chunk.length;
 		if (received > 30 * 1024 * 1024) break;
 	}
-	made.bytesRead = 0;
+	files.bytesRead = 0;
 	// A little less arrived than was sent.
 	const start = received - 2 * 1024 * 1024;
-	const rest = await bytesOf(await zipFormat(rows).archive(made), { start, end: archive.size - 1 });
-	t.true(made.bytesRead <= archive.size - start, `${made.bytesRead}`);
-	t.true((await bytesOf(await zipFormat(new Rows()).archive(made))).subarray(start).equals(rest));
+	const rest = await bytesOf(await zipFormat(rows).archive(files), { start, end: archive.size - 1 });
+	t.true(files.bytesRead <= archive.size - start, `${files.bytesRead}`);
+	t.true((await bytesOf(await zipFormat(new Rows()).archive(files))).subarray(start).equals(rest));
 });
 
-test('a file written to just now is not trusted to stay as it is', async (t) => {
+test('the checksum of a recently modified file is not stored', async (t) => {
 	const rows = new Rows();
 	// However slow the machine is, the archive is made before this time has passed.
-	const made = new Made().add('a', randomBytes(100_000), Date.now() + 3_600_000);
-	await bytesOf(await zipFormat(rows).archive(made));
+	const files = new GeneratedFiles().add('a', randomBytes(100_000), Date.now() + 3_600_000);
+	await bytesOf(await zipFormat(rows).archive(files));
 	t.is(rows.rows.size, 0);
 });
 
@@ -241,7 +247,7 @@ test('a source that fails or changes ends the archive with an error', async (t) 
 		['small', 100],
 		['large', 5_000_000],
 	] as const) {
-		const failing = new Made().add('first', randomBytes(10)).add(name, randomBytes(size));
+		const failing = new GeneratedFiles().add('first', randomBytes(10)).add(name, randomBytes(size));
 		failing.onChunk = (reading) => {
 			if (reading === name) throw new Error('The disk is gone.');
 		};
@@ -249,7 +255,7 @@ test('a source that fails or changes ends the archive with an error', async (t) 
 		t.is(failing.opened, failing.closed);
 
 		const rows = new Rows();
-		const changing = new Made().add(name, randomBytes(size));
+		const changing = new GeneratedFiles().add(name, randomBytes(size));
 		changing.isChanged = true;
 		await t.throwsAsync(bytesOf(await zipFormat(rows).archive(changing)), { message: /changed/ });
 		t.is(changing.opened, changing.closed);
@@ -260,67 +266,67 @@ test('a source that fails or changes ends the archive with an error', async (t) 
 	}
 });
 
-test('files are opened and read a few ahead and no more, and all are closed when the reader goes away', async (t) => {
-	const made = new Made();
-	for (let n = 0; n < 2000; n++) made.add(`${n}`, randomBytes(10_000));
-	const archive = await zipFormat(new Rows()).archive(made);
+test('files are opened and read ahead within a bound, and all are closed when the reader stops', async (t) => {
+	const files = new GeneratedFiles();
+	for (let n = 0; n < 2000; n++) files.add(`${n}`, randomBytes(10_000));
+	const archive = await zipFormat(new Rows()).archive(files);
 	let chunks = 0;
 	for await (const _chunk of archive.read()) {
-		t.true(made.opened * 10_000 < 3 * 1024 * 1024, `${made.opened} were opened`);
+		t.true(files.opened * 10_000 < 3 * 1024 * 1024, `${files.opened} were opened`);
 		if (++chunks === 2) break;
 	}
-	t.true(made.opened < 400, `${made.opened} were opened`);
-	t.is(made.opened, made.closed);
+	t.true(files.opened < 400, `${files.opened} were opened`);
+	t.is(files.opened, files.closed);
 });
 
-test('a reader that goes away before a large file leaves it closed', async (t) => {
-	const made = new Made().add('small', randomBytes(10)).add('large', randomBytes(1_000_000));
-	for await (const _chunk of (await zipFormat(new Rows()).archive(made)).read()) break;
-	t.is(made.opened, made.closed);
+test('a large file is closed when the reader stops before it', async (t) => {
+	const files = new GeneratedFiles().add('small', randomBytes(10)).add('large', randomBytes(1_000_000));
+	for await (const _chunk of (await zipFormat(new Rows()).archive(files)).read()) break;
+	t.is(files.opened, files.closed);
 });
 
-test('a database that is full or away breaks no archive', async (t) => {
-	const made = new Made().add('a', randomBytes(100_000)).add('b', randomBytes(100_000));
-	const whole = await bytesOf(await zipFormat(new Rows()).archive(made));
+test('an archive is complete although the database is full or unavailable', async (t) => {
+	const files = new GeneratedFiles().add('a', randomBytes(100_000)).add('b', randomBytes(100_000));
+	const whole = await bytesOf(await zipFormat(new Rows()).archive(files));
 	const rows = new Rows();
 	rows.getMany = () => Promise.reject(new Failure('unavailable', 'The database is not available right now.'));
 	rows.setMany = () => Promise.reject(new Failure('storageFull', 'The disk of the database is full.'));
-	t.true((await bytesOf(await zipFormat(rows).archive(made))).equals(whole));
+	t.true((await bytesOf(await zipFormat(rows).archive(files))).equals(whole));
 	const start = 150_000;
-	const rest = await bytesOf(await zipFormat(rows).archive(made), { start, end: whole.length - 1 });
+	const rest = await bytesOf(await zipFormat(rows).archive(files), { start, end: whole.length - 1 });
 	t.true(rest.equals(whole.subarray(start)));
-	t.is(made.opened, made.closed);
+	t.is(files.opened, files.closed);
 });
 
-test('a checksum that must be read first can be given up between two chunks', async (t) => {
-	const made = new Made().add('huge', 10 * 1024 ** 4).add('last', randomBytes(10));
-	const archive = await zipFormat(new Rows()).archive(made);
-	const gone = new AbortController();
+test('reading a file for its checksum is aborted between two chunks', async (t) => {
+	const files = new GeneratedFiles().add('huge', 10 * 1024 ** 4).add('last', randomBytes(10));
+	const archive = await zipFormat(new Rows()).archive(files);
+	const controller = new AbortController();
 	let chunks = 0;
-	made.onChunk = () => {
-		if (++chunks === 20) gone.abort(new Error('Nobody waits.'));
+	files.onChunk = () => {
+		if (++chunks === 20) controller.abort(new Error('The reader has left.'));
 	};
-	const reading = archive.read({ start: archive.size - 1, end: archive.size - 1 }, gone.signal);
+	const reading = archive.read({ start: archive.size - 1, end: archive.size - 1 }, controller.signal);
 	await t.throwsAsync(
 		async () => {
 			for await (const _chunk of reading);
 		},
-		{ message: 'Nobody waits.' },
+		{ message: 'The reader has left.' },
 	);
-	t.is(made.opened, made.closed);
+	t.is(files.opened, files.closed);
 });
 
-test('what is remembered is asked for in batches', async (t) => {
-	const made = new Made();
-	for (let n = 0; n < 500; n++) made.add(`${n}`, 70_000);
+test('stored checksums are read in batches', async (t) => {
+	const files = new GeneratedFiles();
+	for (let n = 0; n < 500; n++) files.add(`${n}`, 70_000);
 	const rows = new Rows();
-	let asked = 0;
+	let reads = 0;
 	const getMany = rows.getMany.bind(rows);
 	rows.getMany = (keys) => {
-		asked++;
+		reads++;
 		return getMany(keys);
 	};
-	const checksums = new Checksums(made, rows, new ChecksumCache());
+	const checksums = new Checksums(files, rows, new ChecksumCache());
 	for (let n = 0; n < 500; n++) t.deepEqual(await checksums.recall(n), { crc: 0, bytes: 0 });
-	t.is(asked, 3);
+	t.is(reads, 3);
 });
