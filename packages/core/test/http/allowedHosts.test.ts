@@ -3,7 +3,7 @@ import { ConfigError, loadConfig } from '../../src/index.js';
 import { rawRequest } from '../rawRequest.js';
 import { testApp } from '../testApp.js';
 
-const ours = {
+const hostFlags = {
 	'--public-url': 'https://files.example.org/',
 	'--allowed-hosts': 'nas.example.net, box.example:8443,*.example.com',
 };
@@ -12,7 +12,7 @@ const answered = async (
 	t: ExecutionContext,
 	hosts: readonly string[],
 	expected: 200 | 421,
-	{ flags = ours, headers = '' }: { flags?: Record<string, string>; headers?: string } = {},
+	{ flags = hostFlags, headers = '' }: { flags?: Record<string, string>; headers?: string } = {},
 ) => {
 	const app = await testApp(t, flags);
 	for (const host of hosts) {
@@ -26,7 +26,7 @@ const answered = async (
 };
 
 test(
-	'the names of publicUrl and allowedHosts are answered',
+	'requests to the hosts of publicUrl and allowedHosts are answered',
 	answered,
 	[
 		'files.example.org',
@@ -39,7 +39,7 @@ test(
 	200,
 );
 test(
-	'addresses and names that public DNS does not know are answered',
+	'requests to IP addresses and local host names are answered',
 	answered,
 	[
 		'127.0.0.1',
@@ -57,7 +57,7 @@ test(
 	200,
 );
 test(
-	'any other name is refused by a sentence that names the setting',
+	'requests to any other host are refused with a message that names the setting',
 	answered,
 	[
 		'evil.example',
@@ -74,22 +74,22 @@ test(
 	],
 	421,
 );
-test('without either setting every name is answered', answered, ['evil.example', 'files.example.org'], 200, {
+test('without both settings every host is answered', answered, ['evil.example', 'files.example.org'], 200, {
 	flags: {},
 });
-test('the host that a trusted proxy was asked for counts', answered, ['files.example.org', '127.0.0.1'], 421, {
-	flags: { ...ours, '--trusted-proxies': '127.0.0.1' },
+test('a disallowed host forwarded by a trusted proxy is refused', answered, ['files.example.org', '127.0.0.1'], 421, {
+	flags: { ...hostFlags, '--trusted-proxies': '127.0.0.1' },
 	headers: 'X-Forwarded-Host: evil.example\r\n',
 });
-test('the host that a trusted proxy was asked for is answered', answered, ['internal.proxy.example'], 200, {
-	flags: { ...ours, '--trusted-proxies': '127.0.0.1' },
+test('an allowed host forwarded by a trusted proxy is answered', answered, ['internal.proxy.example'], 200, {
+	flags: { ...hostFlags, '--trusted-proxies': '127.0.0.1' },
 	headers: 'X-Forwarded-Host: files.example.org\r\n',
 });
-test('what others say of a forwarded host counts for nothing', answered, ['evil.example'], 421, {
+test('a host forwarded by an untrusted client is ignored', answered, ['evil.example'], 421, {
 	headers: 'X-Forwarded-Host: files.example.org\r\n',
 });
 
-test('a setting that is no host is refused', (t) => {
+test('an allowedHosts value that is not a host is refused', (t) => {
 	for (const host of ['https://files.example.org', 'a b', 'a/b', '*', 'a:b', '*.']) {
 		const error = t.throws(() => loadConfig({ flags: { '--allowed-hosts': host } }), { instanceOf: ConfigError }, host);
 		t.regex(error?.message ?? '', /allowedHosts/);

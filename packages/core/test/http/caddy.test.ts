@@ -6,10 +6,10 @@ import { Client, field, file, type TestApp, testApp } from '../testApp.js';
 
 const caddyAddress = `${ownAddress()}:7423`;
 
-/** Caddy alone calls from here. */
+/** Only Caddy connects from this address. */
 const proxyAddress = '127.0.0.1';
 
-/** The configuration that we ship, with this machine's ports and without certificates, in a real Caddy. */
+/** The shipped configuration, with this machine's ports and without certificates, in a real Caddy. */
 async function caddyBefore(t: ExecutionContext, app: TestApp): Promise<Client> {
 	const shipped = await readFile('config/proxies/Caddyfile', 'utf8');
 	const config = shipped
@@ -23,7 +23,7 @@ async function caddyBefore(t: ExecutionContext, app: TestApp): Promise<Client> {
 	} as TestApp);
 }
 
-test.serial('uploads, ranges and the client’s address pass through Caddy as they are', async (t) => {
+test.serial('uploads and range requests pass through Caddy unchanged', async (t) => {
 	const app = await testApp(t, { '--trusted-proxies': proxyAddress });
 	const caddy = await caddyBefore(t, app);
 	await caddy.register('ada');
@@ -35,7 +35,7 @@ test.serial('uploads, ranges and the client’s address pass through Caddy as th
 	t.is(part.payload, 'stowage');
 });
 
-test.serial('Caddy ends a request whose headers are longer than Stowage takes', async (t) => {
+test.serial('through Caddy a request with too long headers is answered 431, and the next one 200', async (t) => {
 	const app = await testApp(t, { '--trusted-proxies': proxyAddress });
 	const caddy = await caddyBefore(t, app);
 	t.is((await caddy.get('/api/health', { 'x-long': 'x'.repeat(60_000) })).statusCode, 431);

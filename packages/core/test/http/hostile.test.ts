@@ -5,7 +5,7 @@ import { Client, field, file, json, type TestApp, testApp } from '../testApp.js'
 
 const canary = 'the canary sings';
 
-/** Ways to spell a way out, a NUL, a backslash or an absolute path. */
+/** Paths that leave the area, are absolute, or contain a NUL, a backslash or another invalid name. */
 const escapes = [
 	'..',
 	'../',
@@ -79,24 +79,24 @@ async function untouched(t: import('ava').ExecutionContext, app: TestApp): Promi
 	t.deepEqual((await readdir(app.filesDir)).sort(), ['.stowage', 'Public', 'canary', 'users']);
 }
 
-test('no spelling of an address brings a byte from outside', async (t) => {
+test('no encoding of a path in a URL reads a file outside the area', async (t) => {
 	const { app, ada } = await planted(t);
 	let tried = 0;
-	for (const way of escapes) {
+	for (const bad of escapes) {
 		for (const encode of encodings) {
-			const spelt = encode(way);
-			// What no client can put into a request line is tried in the fields below.
-			if (/[^\x21-\x7e]/.test(spelt) || spelt.includes('#')) continue;
+			const encoded = encode(bad);
+			// Paths that no client can put into a request line are tried in the fields below.
+			if (/[^\x21-\x7e]/.test(encoded) || encoded.includes('#')) continue;
 			for (const type of ['private', 'public']) {
 				for (const url of [
-					`/api/download/${spelt}?type=${type}`,
-					`/api/download/docs/${spelt}?type=${type}`,
-					`/assets/${spelt}`,
-					`/api/temp/${spelt}`,
+					`/api/download/${encoded}?type=${type}`,
+					`/api/download/docs/${encoded}?type=${type}`,
+					`/assets/${encoded}`,
+					`/api/temp/${encoded}`,
 				]) {
 					const answer = await ada.get(url);
 					tried++;
-					// No spelling at all is the area itself, which comes as an archive of what the caller may see.
+					// An empty path is the area itself.
 					const isOwnRoot = url.startsWith('/api/download/?') && answer.statusCode === 200;
 					t.true(isOwnRoot || (answer.statusCode >= 400 && answer.statusCode < 504), `${url}: ${answer.statusCode}`);
 					t.not(answer.statusCode, 500, url);
@@ -105,11 +105,11 @@ test('no spelling of an address brings a byte from outside', async (t) => {
 			}
 		}
 	}
-	t.true(tried > 500, `${tried} spellings`);
+	t.true(tried > 500, `${tried} requests`);
 	await untouched(t, app);
 });
 
-test('no spelling of a path in any field reaches outside', async (t) => {
+test('no path in any field reads or changes a file outside the area', async (t) => {
 	const { app, ada } = await planted(t);
 	const own = 'docs/a.txt';
 	for (const bad of [...escapes, ...escapes.map(encodedOnceMore)]) {
@@ -140,12 +140,12 @@ test('no spelling of a path in any field reaches outside', async (t) => {
 	await untouched(t, app);
 });
 
-/** Percent-encoded once more: a field is never decoded. */
+/** Percent-encoded once more: fields are never decoded. */
 function encodedOnceMore(text: string): string {
 	return text.replace(/[./\\]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
 }
 
-test('names that begin alike are not mistaken for each other', async (t) => {
+test('a user or folder whose name begins with another one’s does not share its files', async (t) => {
 	const { app } = await planted(t);
 	await new Client(app).register('ada2');
 	await writeFile(path.join(app.filesDir, 'users/ada2/Public/x.txt'), 'X2');
@@ -159,7 +159,7 @@ test('names that begin alike are not mistaken for each other', async (t) => {
 	}
 });
 
-test('every field as an object, a list or a number is a clear refusal', async (t) => {
+test('a field with an object, a list, a number or null is refused with its name', async (t) => {
 	const { app, ada } = await planted(t);
 	const bodies: [string, string, Record<string, unknown>][] = [
 		['POST', '/api/login', { username: 'ada', password: 'x' }],

@@ -28,9 +28,9 @@ const leavesUnread = async (
 	const read = sockets[0]?.bytesRead ?? Number.NaN;
 	t.true(read < 1024 * 1024, `${read} bytes were read`);
 };
-test.serial('a body sent to an unknown address is not read', leavesUnread, 'POST /nowhere HTTP/1.1', 404);
-test.serial('a body sent to an unknown method is not read', leavesUnread, 'PATCH /api/login HTTP/1.1', 405);
-test.serial('a body with a GET is not read', leavesUnread, 'GET /api/health HTTP/1.1', 200);
+test.serial('a body sent to an unknown path is not read', leavesUnread, 'POST /nowhere HTTP/1.1', 404);
+test.serial('a body sent with a wrong method is not read', leavesUnread, 'PATCH /api/login HTTP/1.1', 405);
+test.serial('the body of a GET is not read', leavesUnread, 'GET /api/health HTTP/1.1', 200);
 test.serial(
 	'an upload without a session is not read',
 	leavesUnread,
@@ -50,15 +50,15 @@ test.serial(
 	403,
 );
 test.serial(
-	'an upload that the disk has no room for is not read',
+	'an upload without free space on the disk is not read',
 	leavesUnread,
 	'POST /api/upload/public HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x',
 	507,
 	{ '--uploads-free-space-reserve': '8000 TB' },
 );
-test.serial('a body behind a path that does not decode is not read', leavesUnread, 'POST /api/%zz HTTP/1.1', 400);
+test.serial('a body sent to a path with invalid encoding is not read', leavesUnread, 'POST /api/%zz HTTP/1.1', 400);
 
-test('the connection of a refused body stays open long enough to read the answer, and is closed then', async (t) => {
+test('the connection of a refused body is closed by the server, at least a second after the answer', async (t) => {
 	const app = await testApp(t);
 	const started = performance.now();
 	const answer = await rawRequest(app, 'POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n');
@@ -67,7 +67,7 @@ test('the connection of a refused body stays open long enough to read the answer
 	t.true(answer.isClosedByServer);
 });
 
-test('a refused upload is never invited to send its body', async (t) => {
+test('a refused upload with Expect: 100-continue gets no 100 Continue', async (t) => {
 	const app = await testApp(t);
 	const answer = await rawRequest(
 		app,
@@ -76,7 +76,7 @@ test('a refused upload is never invited to send its body', async (t) => {
 	t.regex(answer.text, /^HTTP\/1\.1 401 /);
 });
 
-test.serial('a JSON body that stalls is answered', async (t) => {
+test.serial('a JSON body that stalls is answered 408', async (t) => {
 	const app = await testApp(t);
 	const head =
 		'POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"user';
@@ -84,7 +84,7 @@ test.serial('a JSON body that stalls is answered', async (t) => {
 	t.is(answer.status, 408);
 });
 
-test.serial('an upload that was cut off leaves nothing behind', async (t) => {
+test.serial('an upload whose connection is cut leaves no staged or published file', async (t) => {
 	const app = await testApp(t);
 	const part = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nhalf of it';
 	const head = `POST /api/upload/public HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 5000\r\n\r\n${part}`;
@@ -92,7 +92,7 @@ test.serial('an upload that was cut off leaves nothing behind', async (t) => {
 	const sent = connect(addressOf(app), () => sent.write(head));
 	await until('the upload has begun', async () => (await staged()).length > 0);
 	sent.destroy();
-	await until('nothing is left of it', async () => (await staged()).length === 0);
+	await until('its staged file is removed', async () => (await staged()).length === 0);
 	t.deepEqual(await readdir(`${app.filesDir}/users/anonymous/Public`), []);
 });
 
@@ -109,21 +109,31 @@ const crossSite = async (t: ExecutionContext, headers: Record<string, string>, s
 	t.is((await ada.get('/api/logout', headers)).statusCode, status);
 	t.is((await ada.get('/api/health', headers)).statusCode, 200);
 };
-test('a program sends neither header', crossSite, {}, 200);
+test('a change without Origin and Sec-Fetch-Site, as by a program, is accepted', crossSite, {}, 200);
 test(
-	'our own page may change things',
+	'a change by a page of the same origin is accepted',
 	crossSite,
 	{ host: 'nas:7420', origin: 'http://nas:7420', 'sec-fetch-site': 'same-origin' },
 	200,
 );
-test('a typed address may', crossSite, { 'sec-fetch-site': 'none' }, 200);
-test('another site may not', crossSite, { 'sec-fetch-site': 'cross-site' }, 403);
-test('a sibling site may not', crossSite, { 'sec-fetch-site': 'same-site' }, 403);
-test('another origin on plain http may not', crossSite, { host: 'nas:7420', origin: 'http://evil.example' }, 403);
-test('another port may not', crossSite, { host: 'nas:7420', origin: 'http://nas:8080' }, 403);
-test('an opaque origin may not', crossSite, { host: 'nas:7420', origin: 'null' }, 403);
+test('a change with Sec-Fetch-Site none is accepted', crossSite, { 'sec-fetch-site': 'none' }, 200);
+test('a change by another site is refused', crossSite, { 'sec-fetch-site': 'cross-site' }, 403);
+test('a change by another origin of the same site is refused', crossSite, { 'sec-fetch-site': 'same-site' }, 403);
+test(
+	'a change by another origin over plain HTTP is refused',
+	crossSite,
+	{ host: 'nas:7420', origin: 'http://evil.example' },
+	403,
+);
+test(
+	'a change by an origin with another port is refused',
+	crossSite,
+	{ host: 'nas:7420', origin: 'http://nas:8080' },
+	403,
+);
+test('a change by an opaque origin is refused', crossSite, { host: 'nas:7420', origin: 'null' }, 403);
 
-test('a form of another site is no JSON', async (t) => {
+test('JSON with a content type of forms, or without one, is refused', async (t) => {
 	const app = await testApp(t);
 	for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', '']) {
 		const answer = await new Client(app).post('/api/login', { username: 'a', password: 'b' }, { 'content-type': type });
@@ -131,7 +141,7 @@ test('a form of another site is no JSON', async (t) => {
 	}
 });
 
-test('every error has one shape and tells nothing of the host', async (t) => {
+test('all errors have the same fields and headers, and do not contain the path of the data folder', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const answers = await Promise.all([
@@ -156,7 +166,7 @@ test('every error has one shape and tells nothing of the host', async (t) => {
 	}
 });
 
-test('no answer of the API is kept by a browser or a proxy', async (t) => {
+test('answers of the API have Cache-Control: private, no-store', async (t) => {
 	const ada = await new Client(await testApp(t)).register('ada');
 	const answers = await Promise.all([
 		ada.get('/api/checkLoginStatus'),
@@ -175,7 +185,7 @@ test('no answer of the API is kept by a browser or a proxy', async (t) => {
 	t.is((await ada.get('/api/logout')).headers['cache-control'], 'private, no-store');
 });
 
-test('answers that wait behind others on a cut connection free their files', async (t) => {
+test('pipelined downloads close their files when the connection is cut', async (t) => {
 	const app = await testApp(t);
 	await writeFile(path.join(app.filesDir, 'Public/large.bin'), Buffer.alloc(8 * 1024 * 1024));
 	const openFiles = async () => {
@@ -189,7 +199,7 @@ test('answers that wait behind others on a cut connection free their files', asy
 	t.is((await new Client(app).get('/api/download/large.bin', { range: 'bytes=0-0' })).statusCode, 206);
 });
 
-test('built assets may be kept for ever, and only those that are there', async (t) => {
+test('existing assets may be cached for a year, and assets, frame and page have their own cache and security headers', async (t) => {
 	const webRoot = await mkdtemp(path.join(os.tmpdir(), 'stowage-web-'));
 	t.teardown(() => rm(webRoot, { recursive: true }));
 	await mkdir(path.join(webRoot, 'assets'));
@@ -201,7 +211,7 @@ test('built assets may be kept for ever, and only those that are there', async (
 	const visitor = new Client(await testApp(t, {}, { webRoot }));
 	t.is((await visitor.get('/assets/app-1a2b.js')).headers['cache-control'], 'public, max-age=31536000, immutable');
 	t.is((await visitor.get('/assets/other.js')).headers['cache-control'], 'private, no-store');
-	// Of these a worker alone has a policy of its own.
+	// Browsers apply the policy of an asset to workers only.
 	t.regex(
 		String((await visitor.get('/assets/app-1a2b.js')).headers['content-security-policy']),
 		/^default-src 'none'; script-src 'self'/,
@@ -228,12 +238,18 @@ const wrongMethod = async (t: ExecutionContext, method: string, url: string, all
 	t.is(answer.headers.allow, allow);
 	t.like(json(answer), { code: 'METHOD_NOT_ALLOWED', message: 'This method is not allowed here.' });
 };
-test('a wrong method is told the right one', wrongMethod, 'GET', '/api/login', 'POST');
-test('where a GET is answered, a HEAD is too', wrongMethod, 'PUT', '/api/browse', 'GET, HEAD');
-test('a wrong method is told all the right ones', wrongMethod, 'PUT', '/api/uploads', 'POST, OPTIONS');
-test('a wrong method is told the right ones of a path with a name', wrongMethod, 'POST', '/api/links/7', 'DELETE');
+test('a wrong method is answered 405 with the allowed one', wrongMethod, 'GET', '/api/login', 'POST');
+test('the allowed methods include HEAD where GET is allowed', wrongMethod, 'PUT', '/api/browse', 'GET, HEAD');
+test('a wrong method is answered 405 with all allowed ones', wrongMethod, 'PUT', '/api/uploads', 'POST, OPTIONS');
+test(
+	'a wrong method on a path with a parameter is answered 405 with the allowed one',
+	wrongMethod,
+	'POST',
+	'/api/links/7',
+	'DELETE',
+);
 
-test('JSON that is packed is refused instead of being read as it is', async (t) => {
+test('compressed JSON is refused with 415', async (t) => {
 	const visitor = new Client(await testApp(t));
 	const login = (encoding: string) =>
 		visitor.post('/api/login', { username: 'ada', password: 'wrong guess' }, { 'content-encoding': encoding });
@@ -241,7 +257,7 @@ test('JSON that is packed is refused instead of being read as it is', async (t) 
 	t.is((await login('identity')).statusCode, 401);
 });
 
-test('health, readiness and capabilities answer anyone', async (t) => {
+test('health, readiness and capabilities are answered without a session', async (t) => {
 	const app = await testApp(t);
 	const visitor = new Client(app);
 	t.like(json(await visitor.get('/api/health')), { status: 'ok' });
@@ -260,8 +276,8 @@ test('health, readiness and capabilities answer anyone', async (t) => {
 	});
 });
 
-test('addresses of other hosts’ proxies are not believed', async (t) => {
-	// It stands: the tries of a minute may take longer.
+test('a forwarded address of an untrusted client is ignored', async (t) => {
+	// The clock is frozen: all attempts must fall into one minute, however slow the machine is.
 	const now = Date.now();
 	const app = await testApp(t, {}, { now: () => now });
 	const answers = [];
@@ -277,7 +293,7 @@ test('addresses of other hosts’ proxies are not believed', async (t) => {
 	t.is(answers.at(-1)?.statusCode, 429);
 });
 
-test('the app works below a base path, and nowhere else', async (t) => {
+test('the server answers below its base path only', async (t) => {
 	const app = await testApp(t, { '--base-path': '/files' });
 	const ada = new Client(app);
 	t.is((await ada.get('/files/api/health')).statusCode, 200);
@@ -289,30 +305,30 @@ test('the app works below a base path, and nowhere else', async (t) => {
 	t.is((await ada.get('/files/api/download/x?type=private')).headers['content-type'], 'application/zip');
 });
 
-const wrongPlugin = async (t: ExecutionContext, plugins: object, said: RegExp) => {
+const wrongPlugin = async (t: ExecutionContext, plugins: object, message: RegExp) => {
 	const error = await t.throwsAsync(testApp(t, { '--plugins': JSON.stringify(plugins) }));
-	t.regex(error?.message ?? '', said);
+	t.regex(error?.message ?? '', message);
 };
 test(
-	'a missing plugin stops the start with its name',
+	'the start fails with the name of a missing plugin',
 	wrongPlugin,
 	{ 'stowage-plugin-nowhere': {} },
 	/stowage-plugin-nowhere/,
 );
 test(
-	'a wrong option stops the start with its name',
+	'the start fails with the name of an invalid plugin option',
 	wrongPlugin,
 	{ '@stowage/auth-password': { rounds: 3 } },
 	/auth-password.*rounds/,
 );
 test(
-	'without the auth plugin nothing starts',
+	'the start fails without the auth plugin',
 	wrongPlugin,
 	{ '@stowage/auth-password': false },
 	/auth provider 'password'/,
 );
-test('without the storage plugin nothing starts', wrongPlugin, { '@stowage/storage-local': false }, /storage 'local'/);
-test('a package that is no plugin stops the start', wrongPlugin, { zod: {} }, /zod.*plugin/);
+test('the start fails without the storage plugin', wrongPlugin, { '@stowage/storage-local': false }, /storage 'local'/);
+test('the start fails with a package that is not a plugin', wrongPlugin, { zod: {} }, /zod.*plugin/);
 
 const overridden = async (t: ExecutionContext, url: string, method: string) => {
 	const app = await testApp(t);
@@ -326,11 +342,21 @@ const overridden = async (t: ExecutionContext, url: string, method: string) => {
 	t.regex(second, /^HTTP\/1\.1 200 /);
 };
 for (const method of ['HEAD', 'GET', 'CONNECT', 'OPTIONS']) {
-	test(`a POST is not taken for ${method}, so the connection stays in step`, overridden, '/api/uploads/x', method);
+	test(
+		`a POST with the method override ${method} is refused, and the next request on its connection is answered`,
+		overridden,
+		'/api/uploads/x',
+		method,
+	);
 }
-test('a POST elsewhere is no other method', overridden, '/api/login', 'DELETE');
+test(
+	'a POST with a method override outside of uploads is refused, and the next request on its connection is answered',
+	overridden,
+	'/api/login',
+	'DELETE',
+);
 
-test('a client behind trusted proxies is the hop that they wrote, whatever its form', (t) => {
+test('the client behind trusted proxies is the last other hop of X-Forwarded-For, or the proxy itself if that is not an address', (t) => {
 	const read = createClientReader(
 		createPeers({ listen: '', trustedProxies: ['127.0.0.1', '10.0.0.0/8', '2001:db8:ffff::/48'] }),
 		'',
@@ -361,5 +387,5 @@ test('a client behind trusted proxies is the hop that they wrote, whatever its f
 		t.is(address(`6.6.6.6, ${hop}`), '127.0.0.1', hop);
 		t.is(address(`6.6.6.6, ${hop}, 10.1.2.3`), '10.1.2.3', hop);
 	}
-	t.is(address('6.6.6.6', '198.51.100.7'), '198.51.100.7', 'nobody else is believed');
+	t.is(address('6.6.6.6', '198.51.100.7'), '198.51.100.7', 'the header of an untrusted client is ignored');
 });

@@ -7,13 +7,13 @@ import { createLog, withPriorities } from '../../src/log.js';
 import { Client, file, json, testApp } from '../testApp.js';
 import { begin, head, patch, remove } from '../tusClient.js';
 
-/** A log of every level whose lines are kept. */
+/** A log of all levels, and its lines. */
 function everyLine() {
 	const lines: string[] = [];
 	return { log: createLog('trace', { write: (line) => void lines.push(line) }), lines };
 }
 
-test('neither the log nor the audit log has a token, a ticket, the id of an upload, a cookie or a password, whatever goes wrong', async (t) => {
+test('the log and the audit log never contain a token, a ticket, an upload id, a cookie or a password, also when requests fail', async (t) => {
 	const { log, lines } = everyLine();
 	const app = await testApp(t, { '--audit-record': 'all' }, { log });
 	const { database, storage } = app.services;
@@ -44,7 +44,7 @@ test('neither the log nor the audit log has a token, a ticket, the id of an uplo
 	};
 	await follow();
 
-	// The database is away, then has a fault: lines of refusals, and of stacks.
+	// The database is unavailable, then has an unexpected error: lines of refusals, then of stacks.
 	const { find: findLink } = database.links;
 	const { find: findTicket } = database.tickets;
 	const { find: findUpload } = database.uploads;
@@ -59,7 +59,7 @@ test('neither the log nor the audit log has a token, a ticket, the id of an uplo
 	Object.assign(database.tickets, { find: findTicket });
 	Object.assign(database.uploads, { find: findUpload });
 
-	// The file goes while its link is followed.
+	// Reading the file fails while its link is used.
 	const open = storage.open.bind(storage);
 	storage.open = async (...place) => {
 		const opened = await open(...place);
@@ -72,7 +72,7 @@ test('neither the log nor the audit log has a token, a ticket, the id of an uplo
 		};
 	};
 	for (const url of [`/api/temp/${token}`, `/api/downloadTickets/${ticket}`])
-		await t.throwsAsync(other.get(url), undefined, 'it breaks off');
+		await t.throwsAsync(other.get(url), undefined, 'the download is aborted');
 	storage.open = open;
 	await remove(ada, upload);
 	const passwords = { currentPassword: 'very secret horse', newPassword: 'new secret horse' };
@@ -102,7 +102,7 @@ test('neither the log nor the audit log has a token, a ticket, the id of an uplo
 	}
 });
 
-test('lines of a request have its id and its user', async (t) => {
+test('log lines of a request contain its id and its user', async (t) => {
 	const { log, lines } = everyLine();
 	const app = await testApp(t, {}, { log });
 	const ada = await new Client(app).register('ada');
@@ -114,7 +114,7 @@ test('lines of a request have its id and its user', async (t) => {
 	await ada.get('/api/logout');
 });
 
-test('in the journal each line begins with its priority', (t) => {
+test('each log line for the journal begins with its priority', (t) => {
 	const lines: string[] = [];
 	const log = createLog('trace', withPriorities({ write: (line) => void lines.push(line) }));
 	for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const) log[level]('a line');

@@ -21,29 +21,29 @@ const refused = async (t: ExecutionContext, request: string, status: number, cod
 	t.is(body.code, code);
 	t.is(body.error, body.message);
 };
-test('a request line that is none', refused, 'HELLO WORLD\r\n\r\n', 400, 'INVALID');
-test('a header without a name', refused, 'GET / HTTP/1.1\r\n: x\r\n\r\n', 400, 'INVALID');
-test('the beginning of TLS', refused, '\x16\x03\x01\x02\x00\x01', 400, 'INVALID');
+test('an invalid request line is refused with 400', refused, 'HELLO WORLD\r\n\r\n', 400, 'INVALID');
+test('a header without a name is refused with 400', refused, 'GET / HTTP/1.1\r\n: x\r\n\r\n', 400, 'INVALID');
+test('the beginning of a TLS handshake is refused with 400', refused, '\x16\x03\x01\x02\x00\x01', 400, 'INVALID');
 test(
-	'a length and chunks at once',
+	'a request with a length and chunked encoding is refused with 400',
 	refused,
 	'POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
 	400,
 	'INVALID',
 );
 for (const [title, line] of [
-	['whose type can’t be parsed', 'Content-Type: nonsense'],
-	['of parts without a boundary', 'Content-Type: multipart/form-data'],
+	['with an invalid content type', 'Content-Type: nonsense'],
+	['of type multipart/form-data without a boundary', 'Content-Type: multipart/form-data'],
 ]) {
 	test(
-		`a body ${title} is not waited for`,
+		`a body ${title} is refused with 415 before it arrives`,
 		refused,
 		`POST /api/login HTTP/1.1\r\nHost: x\r\n${line}\r\nContent-Length: 5\r\n\r\n`,
 		415,
 		'UNSUPPORTED_MEDIA_TYPE',
 	);
 	test(
-		`a body ${title} for nobody is not waited for`,
+		`a body ${title} to an unknown path is refused with 404 before it arrives`,
 		refused,
 		`PUT /api/nothing HTTP/1.1\r\nHost: x\r\n${line}\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n`,
 		404,
@@ -51,42 +51,54 @@ for (const [title, line] of [
 	);
 }
 test(
-	'a body longer than any file is not waited for',
+	'a body longer than any file is refused with 413 before it arrives',
 	refused,
 	'POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99999999999999999\r\n\r\n',
 	413,
 	'TOO_LARGE',
 );
 test(
-	'headers over 32 KB',
+	'headers over 32 KB are refused with 431',
 	refused,
 	`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(300_000)}\r\n\r\n`,
 	431,
 	'HEADERS_TOO_LARGE',
 );
-test('no Host', refused, 'GET /api/health HTTP/1.1\r\n\r\n', 400, 'INVALID');
-test('two Hosts', refused, 'GET /api/health HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400, 'INVALID');
 test(
-	'an unknown expectation',
+	'a request without a Host header is refused with 400',
+	refused,
+	'GET /api/health HTTP/1.1\r\n\r\n',
+	400,
+	'INVALID',
+);
+test(
+	'a request with two Host headers is refused with 400',
+	refused,
+	'GET /api/health HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n',
+	400,
+	'INVALID',
+);
+test(
+	'an unknown expectation is refused with 417',
 	refused,
 	'POST /api/login HTTP/1.1\r\nHost: x\r\nExpect: the-unexpected\r\nContent-Length: 5000\r\n\r\nhalf',
 	417,
 	'EXPECTATION_FAILED',
 );
 
-test('HTTP/1.0 needs no Host', async (t) => {
+test('an HTTP/1.0 request without a Host header is answered', async (t) => {
 	const { status } = await rawRequest(await testApp(t), 'GET /api/health HTTP/1.0\r\n\r\n');
 	t.is(status, 200);
 });
 
-test('what is malformed behind a request does not hurt its answer', async (t) => {
+test('malformed bytes after a request do not change its answer', async (t) => {
 	const app = await testApp(t);
 	const { text } = await rawRequest(app, 'GET /api/health HTTP/1.1\r\nHost: x\r\n\r\nNONSENSE\r\n\r\n');
 	t.regex(text, /^HTTP\/1\.1 200 /);
 	t.regex(text, /"status":"ok"/);
 });
 
-test('a body with broken chunks is refused', async (t) => {
+test('a body with malformed chunks is refused', async (t) => {
 	const app = await testApp(t);
 	const head =
 		'POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
@@ -115,27 +127,27 @@ async function openMany(
 	return answered;
 }
 
-test('one address has so many connections and no more, and gets new ones when it closes some', async (t) => {
+test('connections are limited by address, and closed ones make room for new ones', async (t) => {
 	const app = await testApp(t, { '--max-connections-per-address': '5' });
 	const open = await openMany(t, addressOf(app), 9);
 	t.is(open.length, 5);
 	t.true(
 		open.every(({ closed }) => !closed),
-		'those that were there first stay',
+		'the first connections stay open',
 	);
 	for (const socket of open) socket.destroy();
 	const connections = () =>
 		new Promise<number>((resolve) => app.server.listener.getConnections((_error, count) => resolve(count)));
-	await until('the server knows that they are closed', async () => (await connections()) === 0);
+	await until('the server has noticed that they are closed', async () => (await connections()) === 0);
 	t.is((await new Client(app).get('/api/health')).statusCode, 200);
 });
 
-test('a trusted proxy has as many connections as it needs', async (t) => {
+test('the connections of a trusted proxy are not limited', async (t) => {
 	const app = await testApp(t, { '--max-connections-per-address': '5', '--trusted-proxies': '127.0.0.0/8' });
 	t.is((await openMany(t, addressOf(app), 9)).length, 9);
 });
 
-test('of each client behind a trusted proxy so many requests are under way and no more', async (t) => {
+test('concurrent requests are limited for each client behind a trusted proxy', async (t) => {
 	const app = await testApp(t, { '--max-connections-per-address': '5', '--trusted-proxies': '127.0.0.0/8' });
 	const ask = (client: string, url = '/api/health') => new Client(app).get(url, { 'x-forwarded-for': client });
 	const streams = await Promise.all(
@@ -147,15 +159,15 @@ test('of each client behind a trusted proxy so many requests are under way and n
 	t.is(json(refused).code, 'RATE_LIMITED');
 	t.is((await ask('198.51.100.8')).statusCode, 200);
 	streams[0]?.close();
-	await until('one has ended', async () => (await ask('198.51.100.7')).statusCode === 200);
+	await until('one stream has ended', async () => (await ask('198.51.100.7')).statusCode === 200);
 	for (const stream of streams) stream.close();
 });
 
-test.serial('a server that can’t keep up says so', async (t) => {
+test.serial('a server whose event loop is blocked for seconds answers 503 with Retry-After', async (t) => {
 	const app = await testApp(t, {}, { mostLateMs: 5000 });
 	const asked = new Client(app).get('/api/health');
 	await once(app.server.listener, 'connection');
-	// Nothing else runs, and no processor is used for it.
+	// Blocks the event loop without using the processor.
 	Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6500);
 	const answer = await asked;
 	t.is(answer.statusCode, 503, answer.payload);
@@ -163,7 +175,7 @@ test.serial('a server that can’t keep up says so', async (t) => {
 	t.is(answer.headers['retry-after'], '2');
 });
 
-test('the request id of a fault tells nothing of the host', async (t) => {
+test('the request id of an unexpected error is a random UUID', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	app.services.database.users.settings = () => Promise.reject(new Error('a bug'));
@@ -172,7 +184,7 @@ test('the request id of a fault tells nothing of the host', async (t) => {
 	t.regex(requestId, /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/);
 });
 
-test('an upload whose chunks are malformed is refused and leaves nothing behind', async (t) => {
+test('an upload with malformed chunks is refused and leaves no staged or published file', async (t) => {
 	const app = await testApp(t);
 	const part = '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nhalf';
 	const head =
@@ -185,7 +197,7 @@ test('an upload whose chunks are malformed is refused and leaves nothing behind'
 	sent.write('no length of a chunk\r\n');
 	t.regex(String(await answered), /^HTTP\/1\.1 400 /);
 	await once(sent.resume(), 'close');
-	await until('what was staged is gone', async () => (await staged()).length === 0);
+	await until('the staged file is removed', async () => (await staged()).length === 0);
 	t.deepEqual(await readdir(path.join(app.filesDir, 'users/anonymous/Public')), []);
 	await app.stop();
 });

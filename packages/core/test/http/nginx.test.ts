@@ -11,7 +11,7 @@ import { type Answer, Client, field, file, json, type TestApp, testApp } from '.
 const nginxAddress = `${ownAddress()}:7421`;
 const strictAddress = `${ownAddress()}:7422`;
 
-/** The configuration that we ship, with this machine's ports and folder, in a real nginx. */
+/** The shipped configuration, with this machine's ports and folder, in a real nginx. */
 async function nginxBefore(
 	t: ExecutionContext,
 	app: TestApp,
@@ -33,16 +33,16 @@ async function nginxBefore(
 	} as TestApp);
 }
 
-/** Sends the file at one path for whatever is handed over. */
+/** Makes nginx send the same file for every path that is handed over. */
 function alwaysSending(config: string, file: string): string {
 	return config
 		.replace('location /stowage-files/ {', 'location ~ ^/stowage-files/ {')
 		.replace(/alias .*;/, `alias ${file};`);
 }
 
-/** What two answers must have in common: all but what tells one server from another. */
+/** The parts of an answer that must be equal: all but those in which servers differ. */
 function essence({ statusCode, headers, bytes }: Answer) {
-	// nginx says that it takes ranges with a whole file only, which is where a client looks for it.
+	// nginx sends Accept-Ranges with a whole file only, which is where clients read it.
 	const { date, server, connection, 'keep-alive': keepAlive, 'accept-ranges': takesRanges, ...others } = headers;
 	if (statusCode === 200) return { statusCode, takesRanges, headers: others, bytes: bytes.toString('latin1') };
 	// A boundary is chosen anew each time.
@@ -51,10 +51,10 @@ function essence({ statusCode, headers, bytes }: Answer) {
 	return { statusCode, headers: others, bytes: bytes.toString('latin1') };
 }
 
-/** nginx alone calls from here, so that whoever calls directly is not taken for a proxy. */
+/** Only nginx connects from this address, so that direct clients are not trusted as a proxy. */
 const proxyAddress = '127.0.0.3';
 
-test.serial('a file that nginx sends is in nothing different from one that we send', async (t) => {
+test.serial('a file sent by nginx has the same status, headers and content as one sent by the server', async (t) => {
 	const app = await testApp(t, { '--trusted-proxies': proxyAddress, '--downloads-accel-redirect': '/stowage-files' });
 	const direct = await new Client(app).register('ada');
 	const nginx = await nginxBefore(t, app);
@@ -83,8 +83,8 @@ test.serial('a file that nginx sends is in nothing different from one that we se
 			{ 'if-modified-since': new Date().toUTCString() },
 		];
 		for (const headers of conditions) {
-			const [ours, theirs] = [await direct.get(url, headers), await nginx.get(url, headers)];
-			t.deepEqual(essence(theirs), essence(ours), `${name} ${JSON.stringify(headers)}`);
+			const [expected, actual] = [await direct.get(url, headers), await nginx.get(url, headers)];
+			t.deepEqual(essence(actual), essence(expected), `${name} ${JSON.stringify(headers)}`);
 		}
 		for (const [method, way] of [
 			['HEAD', url],
@@ -98,7 +98,7 @@ test.serial('a file that nginx sends is in nothing different from one that we se
 	t.is((await new Client(nginx.app).get('/api/download/docs/plain.txt?type=private')).statusCode, 401);
 });
 
-test.serial('nginx opens no link that came in the place of a file, and none above it', async (t) => {
+test.serial('nginx follows no link that replaced a file or a folder above it', async (t) => {
 	const app = await testApp(t, { '--trusted-proxies': proxyAddress, '--downloads-accel-redirect': '/stowage-files' });
 	const direct = await new Client(app).register('ada');
 	const home = path.join(app.filesDir, 'users/ada');
@@ -107,7 +107,7 @@ test.serial('nginx opens no link that came in the place of a file, and none abov
 	mkdirSync(path.join(home, 'real'));
 	writeFileSync(path.join(home, 'real/swapped.txt'), 'reached');
 	writeFileSync(path.join(home, 'a.txt'), 'content');
-	// Whatever is asked for, nginx is told the same path: what it finds there came after we looked.
+	// nginx opens the same path for every request, as if the file there had been replaced after the server checked it.
 	const ask = () => nginx.get('/api/download/a.txt?type=private');
 	mkdirSync(path.join(home, 'docs'));
 	symlinkSync('/etc/hostname', path.join(home, 'docs/swapped.txt'));
@@ -121,7 +121,7 @@ test.serial('nginx opens no link that came in the place of a file, and none abov
 	t.is((await ask()).payload, 'a file');
 });
 
-test.serial('uploads and archives pass through nginx as they are', async (t) => {
+test.serial('uploads, archives and tickets pass through nginx unchanged', async (t) => {
 	const app = await testApp(t, { '--trusted-proxies': proxyAddress, '--downloads-accel-redirect': '/stowage-files' });
 	const direct = await new Client(app).register('ada');
 	const nginx = await nginxBefore(t, app);
@@ -140,12 +140,12 @@ test.serial('uploads and archives pass through nginx as they are', async (t) => 
 	t.deepEqual(essence(sent), essence(await direct.get(archive)));
 	const files = [{ path: 'large.bin' }];
 	const ticket = json(await nginx.post('/api/downloadTickets', { files, type: 'private', directory: '' }));
-	// Its page hears how far it is, and can end it: so it is not handed over.
+	// A ticket publishes its progress and can be cancelled, so the server sends it and does not hand it over.
 	t.is((await direct.get(ticket.url)).headers['x-accel-redirect'], undefined);
 	t.true((await nginx.get(ticket.url)).bytes.equals(large));
 });
 
-test.serial('nginx refuses a flood of one client, and what a busy page asks for passes', async (t) => {
+test.serial('nginx answers 100 concurrent requests, and 429 to requests over its rate limit', async (t) => {
 	const app = await testApp(t, { '--trusted-proxies': proxyAddress });
 	const nginx = await nginxBefore(t, app);
 	const ask = async () => (await nginx.get('/api/health')).statusCode;
@@ -158,7 +158,7 @@ test.serial('nginx refuses a flood of one client, and what a busy page asks for 
 	t.deepEqual(answers, [200, 200, 200, 429, 429, 429]);
 });
 
-test.serial('nginx refuses more open requests of one client than a page ever holds', async (t) => {
+test.serial('nginx refuses open requests of a client over its limit with 429', async (t) => {
 	const app = await testApp(t, { '--trusted-proxies': proxyAddress });
 	const nginx = await nginxBefore(t, app, undefined, strictAddress, (config) =>
 		config.replace('limit_conn stowage_connections 128', 'limit_conn stowage_connections 2'),
@@ -171,7 +171,7 @@ test.serial('nginx refuses more open requests of one client than a page ever hol
 	t.is((await nginx.get('/api/health')).statusCode, 429);
 });
 
-/** An event stream of a visitor, which stays open. */
+/** An open event stream of a visitor. */
 async function openEvents(t: ExecutionContext): Promise<IncomingMessage> {
 	const [hostname, port] = strictAddress.split(':');
 	const sent = request({ hostname, port, path: '/api/events?type=public&directory=', agent: false }).end();

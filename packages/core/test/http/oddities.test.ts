@@ -5,7 +5,7 @@ import test from 'ava';
 import { rawRequest } from '../rawRequest.js';
 import { Client, file, json, testApp } from '../testApp.js';
 
-test('a root whose marker is removed or replaced while the server runs gets no byte, and heals', async (t) => {
+test('a root whose marker is removed or replaced while the server runs is answered 503 and not written, until it is restored', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const marker = path.join(app.filesDir, '.stowage/root.json');
@@ -27,7 +27,7 @@ test('a root whose marker is removed or replaced while the server runs gets no b
 	t.deepEqual(await readdir(path.join(app.filesDir, 'users/ada')), ['Public']);
 });
 
-test('a name that only a shell would give is moved, copied and kept as it is', async (t) => {
+test('existing names that are not valid for new entries are kept by moves and renames', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const home = path.join(app.filesDir, 'users/ada');
@@ -45,11 +45,11 @@ test('a name that only a shell would give is moved, copied and kept as it is', a
 		(await ada.post('/api/renameItem', { oldPath: 'docs/a:b.txt', newName: 'a:b.txt', type: 'private' })).statusCode,
 		200,
 	);
-	t.is((await move('docs/a:b.txt', 'new:folder/a:b.txt')).statusCode, 400, 'a new folder is given its name');
-	t.is((await move('docs/a:b.txt', 'c:d.txt')).statusCode, 400, 'a new name is a given one');
+	t.is((await move('docs/a:b.txt', 'new:folder/a:b.txt')).statusCode, 400, 'the name of a new folder must be valid');
+	t.is((await move('docs/a:b.txt', 'c:d.txt')).statusCode, 400, 'a new name must be valid');
 });
 
-test('several right passwords at once are all let in', async (t) => {
+test('25 concurrent sign-ins with the right password all succeed', async (t) => {
 	const app = await testApp(t);
 	await new Client(app).register('ada');
 	const answers = await Promise.all(
@@ -63,7 +63,7 @@ test('several right passwords at once are all let in', async (t) => {
 	);
 });
 
-test('a form that ends early is a clear refusal', async (t) => {
+test('a form that ends early is refused and leaves no staged file', async (t) => {
 	const app = await testApp(t);
 	const body = '--B\r\nContent-Disposition: form-data; name="file"; filename="cut.txt"\r\n\r\nda';
 	const answer = await new Client(app).call('POST', '/api/upload/public', body, {
@@ -73,7 +73,7 @@ test('a form that ends early is a clear refusal', async (t) => {
 	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
 });
 
-test('a visitor who would make a folder is asked to sign in, whatever they send', async (t) => {
+test('a visitor who creates a folder is answered 401, with any body', async (t) => {
 	const app = await testApp(t);
 	for (const body of [undefined, {}, { directory: '../', folderName: 'x', type: 'public' }]) {
 		const answer = await new Client(app).call('POST', '/api/createFolder', body);
@@ -82,7 +82,7 @@ test('a visitor who would make a folder is asked to sign in, whatever they send'
 	}
 });
 
-test('a body that comes with a download is not read', async (t) => {
+test('the body of a download request is not read', async (t) => {
 	const app = await testApp(t);
 	await writeFile(path.join(app.filesDir, 'Public/a.txt'), 'A');
 	const sockets: Socket[] = [];
@@ -93,7 +93,7 @@ test('a body that comes with a download is not read', async (t) => {
 	t.true((sockets[0]?.bytesRead ?? Number.NaN) < 1024 * 1024);
 });
 
-test('a folder of the administrator is copied below one’s own of the same name', async (t) => {
+test('a public folder of the administrator can be copied into a user’s public folder of the same name', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	await mkdir(path.join(app.filesDir, 'Public/docs'));
@@ -103,7 +103,7 @@ test('a folder of the administrator is copied below one’s own of the same name
 	t.deepEqual(await readdir(path.join(app.filesDir, 'users/ada/Public/docs/sub')), ['a.txt']);
 });
 
-test('another’s tree is refused before anything else is looked at', async (t) => {
+test('a move in another user’s tree is refused with 403 before its paths are checked', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const answer = await ada.post('/api/moveItem', { fromPath: 'x', toPath: 'd/a:b', type: 'public', owner: 'bob' });

@@ -21,12 +21,12 @@ async function inTwoPackets(app: TestApp, first: string, second: string): Promis
 	});
 	const closed = new Promise((resolve) => socket.on('error', () => {}).once('close', resolve));
 	const begun = new Promise<void>((resolve) => {
-		const look = ({ socket: { remotePort } }: IncomingMessage) => {
+		const onRequest = ({ socket: { remotePort } }: IncomingMessage) => {
 			if (remotePort !== socket.localPort) return;
-			app.server.listener.off('request', look);
+			app.server.listener.off('request', onRequest);
 			resolve();
 		};
-		app.server.listener.on('request', look);
+		app.server.listener.on('request', onRequest);
 	});
 	await once(socket, 'connect');
 	socket.write(first);
@@ -36,7 +36,7 @@ async function inTwoPackets(app: TestApp, first: string, second: string): Promis
 	return text;
 }
 
-const behindLast = async (t: ExecutionContext, behind: string) => {
+const isDropped = async (t: ExecutionContext, rest: string) => {
 	const app = await testApp(t);
 	const unhandled: unknown[] = [];
 	const onUnhandled = (error: unknown) => unhandled.push(error);
@@ -44,22 +44,22 @@ const behindLast = async (t: ExecutionContext, behind: string) => {
 	t.teardown(() => process.off('unhandledRejection', onUnhandled));
 	const head = `POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n${close}\r\n`;
 	for (let n = 0; n < 5; n++) {
-		const text = await inTwoPackets(app, head, `0\r\n\r\n${behind}`);
+		const text = await inTwoPackets(app, head, `0\r\n\r\n${rest}`);
 		t.deepEqual(statusesOf(text), [400], text);
 		t.regex(text, /The request is not valid JSON\."\}$/);
 	}
 	t.is((await new Client(app).get('/api/health')).statusCode, 200);
 	t.deepEqual(unhandled, []);
 };
-test.serial('the beginning of a request behind one that closes its connection is dropped', behindLast, 'GET / HT');
-test.serial('a whole request behind one that closes its connection is dropped', behindLast, get('/api/health'));
+test.serial('the beginning of a request after one that closes its connection is dropped', isDropped, 'GET / HT');
+test.serial('a whole request after one that closes its connection is dropped', isDropped, get('/api/health'));
 test.serial(
-	'nonsense behind a request that closes its connection is dropped',
-	behindLast,
+	'malformed bytes after a request that closes its connection are dropped',
+	isDropped,
 	'\0\r\n\r\n\xff'.repeat(500),
 );
 
-test('ten requests in one packet are answered in their order', async (t) => {
+test('ten requests in one packet are answered in order', async (t) => {
 	const app = await testApp(t);
 	await writeFile(path.join(app.filesDir, 'Public/digits'), '0123456789');
 	const requests = Array.from('0123456789', (digit) =>
@@ -73,7 +73,7 @@ test('ten requests in one packet are answered in their order', async (t) => {
 	);
 });
 
-test('a request whose body is longer than a packet waits for the answer before it, and is received whole', async (t) => {
+test('a pipelined upload that is longer than a packet is received whole, and all requests are answered in order', async (t) => {
 	const app = await testApp(t);
 	const { body, type } = form([{ name: 'file', value: Buffer.alloc(3_000_000, 'x'), fileName: 'long' }]);
 	const upload = `POST /api/upload/public HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n`;
@@ -83,7 +83,7 @@ test('a request whose body is longer than a packet waits for the answer before i
 	t.regex(text, /"size":3000000/);
 });
 
-test('of more requests than may wait, the first are answered and the last of these says that the connection ends', async (t) => {
+test('of 200 pipelined requests the first 17 are answered, the last of them with Connection: close', async (t) => {
 	const app = await testApp(t);
 	const { text, isClosedByServer } = await rawRequest(app, get('/api/health').repeat(200));
 	t.true(isClosedByServer);
@@ -92,7 +92,7 @@ test('of more requests than may wait, the first are answered and the last of the
 	t.regex(text.slice(text.lastIndexOf('HTTP/1.1')), /^Connection: close\r$/im);
 });
 
-test('downloads that nobody reads open one file for each connection, however many are asked for', async (t) => {
+test('pipelined downloads that the client does not read open one file for each connection', async (t) => {
 	const app = await testApp(t);
 	await writeFile(path.join(app.filesDir, 'Public/large.bin'), '');
 	await truncate(path.join(app.filesDir, 'Public/large.bin'), 64 * 1024 * 1024);
@@ -110,7 +110,7 @@ test('downloads that nobody reads open one file for each connection, however man
 		sockets.push(socket.pause());
 	}
 	await until('each connection has begun its download', async () => (await openFiles()) >= 25);
-	// Time for the others to be begun as well, if they were.
+	// Time for further downloads to begin, if they did.
 	for (let n = 0; n < 20; n++) {
 		t.is((await new Client(app).get('/api/health')).statusCode, 200);
 		t.is(await openFiles(), 25);
@@ -120,7 +120,7 @@ test('downloads that nobody reads open one file for each connection, however man
 	await until('no file is open any more', async () => (await openFiles()) === 0);
 });
 
-test('what is malformed behind other requests is refused after their answers', async (t) => {
+test('a malformed request after others is refused after their answers', async (t) => {
 	const app = await testApp(t);
 	const { text, isClosedByServer } = await rawRequest(app, `${get('/api/health').repeat(3)}NONSENSE\r\n\r\n`);
 	t.deepEqual(statusesOf(text), [200, 200, 200, 400], text);
@@ -128,7 +128,7 @@ test('what is malformed behind other requests is refused after their answers', a
 	t.like(JSON.parse(text.slice(text.lastIndexOf('\r\n\r\n') + 4)), { code: 'INVALID' });
 });
 
-test('a request with a malformed body is refused after the answers before it', async (t) => {
+test('a request with a malformed body after others is refused after their answers', async (t) => {
 	const app = await testApp(t);
 	const bad =
 		'POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}';
@@ -136,7 +136,7 @@ test('a request with a malformed body is refused after the answers before it', a
 	t.deepEqual(statusesOf(text), [200, 200, 400], text);
 });
 
-test('a connection that is cut while requests wait on it leaves the server as it was', async (t) => {
+test('a server whose connections are cut while requests wait on them still answers', async (t) => {
 	const app = await testApp(t);
 	for (let n = 0; n < 20; n++) {
 		const socket = connect(addressOf(app)).on('error', () => {});

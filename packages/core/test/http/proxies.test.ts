@@ -11,7 +11,7 @@ import { ownAddress } from '../../../../test/ownAddress.js';
 import { Client, field, file, json, type TestApp, testApp } from '../testApp.js';
 import { head, metadata, patch } from '../tusClient.js';
 
-/** The blocks of docs/proxy.md in one language: with the path handed on, and with it taken off. */
+/** The blocks of docs/proxy.md in one language: with the path prefix kept, and with it stripped. */
 async function documented(language: 'nginx' | 'caddy'): Promise<{ kept: string; stripped: string }> {
 	const text = await readFile('docs/proxy.md', 'utf8');
 	const [kept = '', stripped = ''] = text
@@ -106,19 +106,31 @@ const below = async (t: ExecutionContext, name: 'nginx' | 'caddy', way: 'kept' |
 	await once(stream, 'data');
 	if (way === 'stripped') t.is((await stat(socket)).mode & 0o777, 0o666);
 };
-test.serial('below a path that nginx hands on, all works', below, 'nginx', 'kept', 7431);
-test.serial('below a path that nginx takes off, at a unix socket, all works', below, 'nginx', 'stripped', 7432);
-test.serial('below a path that Caddy hands on, all works', below, 'caddy', 'kept', 7433);
-test.serial('below a path that Caddy takes off, at a unix socket, all works', below, 'caddy', 'stripped', 7434);
+test.serial('the server works behind nginx with the path prefix kept', below, 'nginx', 'kept', 7431);
+test.serial(
+	'the server works behind nginx with the path prefix stripped, at a unix socket',
+	below,
+	'nginx',
+	'stripped',
+	7432,
+);
+test.serial('the server works behind Caddy with the path prefix kept', below, 'caddy', 'kept', 7433);
+test.serial(
+	'the server works behind Caddy with the path prefix stripped, at a unix socket',
+	below,
+	'caddy',
+	'stripped',
+	7434,
+);
 
-test('a prefix that anybody but a trusted proxy names is not believed', async (t) => {
+test('a forwarded prefix of an untrusted client is ignored', async (t) => {
 	const app = await testApp(t, { '--base-path': '/files' });
-	const stranger = new Client(app);
-	t.is((await stranger.get('/api/health', { 'x-forwarded-prefix': '/files' })).statusCode, 404);
-	t.is((await stranger.get('/files/api/health', { 'x-forwarded-prefix': '/files' })).statusCode, 200);
+	const client = new Client(app);
+	t.is((await client.get('/api/health', { 'x-forwarded-prefix': '/files' })).statusCode, 404);
+	t.is((await client.get('/files/api/health', { 'x-forwarded-prefix': '/files' })).statusCode, 200);
 });
 
-test('a socket that a crash left is replaced, and nothing else of its name', async (t) => {
+test('a unix socket left by a crash is replaced, and one in use, a file or a link of its name is refused', async (t) => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-socket-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const at = path.join(folder, 'stowage.sock');
@@ -138,7 +150,7 @@ test('a socket that a crash left is replaced, and nothing else of its name', asy
 	t.is(await healthAt(at), 200);
 });
 
-/** A socket that nobody listens to. */
+/** Creates a socket file without a listener. */
 async function leaveSocket(at: string): Promise<void> {
 	const script = `import socket; socket.socket(socket.AF_UNIX).bind(${JSON.stringify(at)})`;
 	await once(execFile('python3', ['-c', script]), 'exit');

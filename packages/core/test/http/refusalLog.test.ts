@@ -5,8 +5,8 @@ import { pino } from 'pino';
 import { createRefusalLog } from '../../src/http/refusalLog.js';
 import { Client, testApp } from '../testApp.js';
 
-/** A log whose lines are kept. */
-function keptLog() {
+/** A log and its lines. */
+function recordingLog() {
 	const lines: Record<string, unknown>[] = [];
 	const log = pino(
 		{ level: 'warn', base: undefined, timestamp: false },
@@ -15,10 +15,10 @@ function keptLog() {
 	return { log, lines };
 }
 
-test.serial('a flood of refusals is one line for each kind and route, then a count each ten seconds', (t) => {
+test.serial('repeated refusals are one line for each kind and route, then a count every ten seconds', (t) => {
 	mock.timers.enable({ apis: ['setTimeout'] });
 	t.teardown(() => mock.timers.reset());
-	const { log, lines } = keptLog();
+	const { log, lines } = recordingLog();
 	const refuse = createRefusalLog(log);
 	const full = new Failure('storageFull', 'The disk is full.', { cause: new Error('ENOSPC: no space left') });
 	const busy = new Failure('unavailable', 'Too busy.');
@@ -46,14 +46,14 @@ test.serial('a flood of refusals is one line for each kind and route, then a cou
 		],
 	);
 	mock.timers.tick(100_000);
-	t.is(lines.length, 5, 'silence is not logged');
+	t.is(lines.length, 5, 'no line without further refusals');
 	refuse(busy, { method: 'get', path: '/api/browse' });
 	t.is(lines.length, 6);
 	t.is(lines[5]?.msg, 'request refused');
 });
 
-test('a call that the server can’t do is a line without a stack', async (t) => {
-	const { log, lines } = keptLog();
+test('repeated 503 answers of a route are one log line without a stack', async (t) => {
+	const { log, lines } = recordingLog();
 	const app = await testApp(t, {}, { log });
 	const ada = await new Client(app).register('ada');
 	app.services.database.users.settings = () => Promise.reject(new Failure('unavailable', 'Not now.'));

@@ -2,20 +2,20 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import test from 'ava';
 import { RequestScheduler } from '../../src/http/connections/RequestScheduler.js';
 
-test('requests of a quiet server start at once', (t) => {
+test('requests to an idle server start at once', (t) => {
 	const scheduler = new RequestScheduler();
 	const started: number[] = [];
 	for (let n = 0; n < 8; n++) scheduler.add('a', () => started.push(n));
 	t.deepEqual(started, [0, 1, 2, 3, 4, 5, 6, 7]);
 });
 
-test('a client with many requests delays another one by one request, and its own keep their order', async (t) => {
+test('requests start round robin by client, and those of one client in order', async (t) => {
 	const scheduler = new RequestScheduler();
 	const started: string[] = [];
 	for (let n = 0; n < 100; n++) scheduler.add('many', () => started.push(`many ${n}`));
 	scheduler.add('one', () => started.push('one'));
 	await nextRound();
-	t.is(started.length, 16, 'a round starts eight');
+	t.is(started.length, 16, 'eight start in each round');
 	t.is(started.indexOf('one'), 9);
 	for (let round = 0; round < 20; round++) await nextRound();
 	t.deepEqual(
@@ -24,7 +24,7 @@ test('a client with many requests delays another one by one request, and its own
 	);
 });
 
-test('what comes while others wait waits behind them, also of another client', async (t) => {
+test('a request starts at once, after those that waited, if its round has room left', async (t) => {
 	const scheduler = new RequestScheduler();
 	const started: string[] = [];
 	for (let n = 0; n < 9; n++) scheduler.add('a', () => started.push('a'));
@@ -34,7 +34,7 @@ test('what comes while others wait waits behind them, also of another client', a
 	t.is(started.at(-1), 'b');
 });
 
-test('while connections come, accepting them goes before starting requests', async (t) => {
+test('while connections arrive, accepting them has priority over starting requests, but some start', async (t) => {
 	const scheduler = new RequestScheduler();
 	let started = 0;
 	const rounds: number[] = [];
@@ -44,8 +44,8 @@ test('while connections come, accepting them goes before starting requests', asy
 		await nextRound();
 		rounds.push(started);
 	}
-	t.is(rounds[7], 0, 'at first only accepted');
-	t.true(started > 0 && started <= 10, `${started} were started: never none, never as many as came`);
+	t.is(rounds[7], 0, 'at first connections are only accepted');
+	t.true(started > 0 && started <= 10, `${started} were started: not none, and not as many as arrived`);
 	for (let round = 0; round < 20; round++) await nextRound();
-	t.is(started, 40, 'then all have their turn');
+	t.is(started, 40, 'then all are started');
 });

@@ -8,14 +8,14 @@ import { Client, testApp } from '../testApp.js';
 import { begin, head, uploadState } from '../tusClient.js';
 import { until } from '../until.js';
 
-test('uploads that the end of the server cuts off leave nothing behind, or all that arrived', async (t) => {
+test('a stopping server removes an unfinished form, and keeps all bytes of an unfinished resumable upload', async (t) => {
 	const app = await testApp(t);
 	const { uploads } = app.services.database;
 	const { advance } = uploads;
-	let isNoted = false;
+	let isStored = false;
 	uploads.advance = async (...progress) => {
-		isNoted = await advance(...progress);
-		return isNoted;
+		isStored = await advance(...progress);
+		return isStored;
 	};
 	const staging = path.join(app.filesDir, '.stowage/staging');
 	const ada = await new Client(app).register('ada');
@@ -36,7 +36,7 @@ test('uploads that the end of the server cuts off leave nothing behind, or all t
 	};
 	const formHead = '--b\r\nContent-Disposition: form-data; name="file"; filename="form"\r\n\r\n';
 	await send('POST', '/api/upload', { 'content-type': 'multipart/form-data; boundary=b' }, `${formHead}form`);
-	const piece = await send(
+	const chunk = await send(
 		'PATCH',
 		location,
 		{
@@ -49,12 +49,12 @@ test('uploads that the end of the server cuts off leave nothing behind, or all t
 	);
 	while ((await readdir(staging)).length < 2) await wait(20);
 
-	await until('the first bytes are noted', () => isNoted);
+	await until('the progress of the first bytes is stored', () => isStored);
 	const stopped = app.stop();
-	piece.write('more, after what was noted');
+	chunk.write('more, after what was noted');
 	await stopped;
 	const left = await readdir(staging);
-	t.is(left.length, 1, 'the form is gone');
+	t.is(left.length, 1, 'the form is removed');
 	t.is(await readFile(path.join(staging, left[0] ?? ''), 'utf8'), '0123456789more, after what was noted');
 
 	const again = await testApp(t, { '--data-dir': app.dataDir });
