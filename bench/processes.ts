@@ -1,4 +1,4 @@
-/** Ends what a run started, in reverse order; stands in for a test's teardown. */
+/** Ends what a run started, in reverse order, like the teardown of a test. */
 export class Processes {
 	readonly #ends: (() => Promise<void>)[] = [];
 

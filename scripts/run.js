@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The folder of this clone, wherever it lies. */
+/** The folder of this clone. */
 export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
 /** Runs a command in the clone and resolves to its exit code. Signals to this process are forwarded to it. */

@@ -38,7 +38,7 @@ const largeBytes = 64 * megabyte;
 const cutAt = 8 * megabyte;
 
 /** A folder of one large file between small ones, written long ago, so that their checksums may be cached. */
-async function plantFolder(folder: string): Promise<void> {
+async function writeFolder(folder: string): Promise<void> {
 	await mkdir(folder);
 	for (let n = 0; n < 50; n++) await writeFile(path.join(folder, `a small ${n}`), randomBytes(n * 500));
 	await writeFile(path.join(folder, 'large'), randomBytes(largeBytes));
@@ -52,7 +52,7 @@ test.serial(
 		const folder = await memoryFolder(t);
 		const first = await startServer(t, { args: serveArgs(folder) });
 		const cookie = await first.register('ada');
-		await plantFolder(path.join(folder, 'files/users/ada/docs'));
+		await writeFolder(path.join(folder, 'files/users/ada/docs'));
 		const url = (server: ServerProcess) => `${server.url}/api/download/docs?type=private`;
 		const curl = (server: ServerProcess, ...args: string[]) =>
 			spawn('curl', ['-sS', '-f', '-b', cookie, ...args, url(server)], { stdio: ['ignore', 'pipe', 'ignore'] });

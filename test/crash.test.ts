@@ -75,7 +75,11 @@ interface Work {
 }
 
 /** A new user uploads one small file after the other. */
-async function uploadOn(server: ServerProcess, username: string, acknowledged: Map<string, string>): Promise<Work> {
+async function uploadUntilKilled(
+	server: ServerProcess,
+	username: string,
+	acknowledged: Map<string, string>,
+): Promise<Work> {
 	const cookie = await server.register(username);
 	const lanes = Array.from({ length: 4 }, async (_, lane) => {
 		for (let n = 0; ; n++) {
@@ -91,7 +95,7 @@ async function uploadOn(server: ServerProcess, username: string, acknowledged: M
 }
 
 /** A folder with files that have links is renamed to and fro. */
-async function renameOn(
+async function renameUntilKilled(
 	server: ServerProcess,
 	{ cookie, home, folder }: { cookie: string; home: string; folder: string },
 	linked: Map<string, string>,
@@ -136,8 +140,8 @@ test('sign-ups, uploads and links that were answered survive a kill of the serve
 		cookie ||= await server.register('ada');
 		const username = `ada${round}`;
 		const home = path.join(data, 'files/users/ada');
-		const renaming = await renameOn(server, { cookie, home, folder: `round ${round}` }, linked);
-		const uploading = await uploadOn(server, username, acknowledged);
+		const renaming = await renameUntilKilled(server, { cookie, home, folder: `round ${round}` }, linked);
+		const uploading = await uploadUntilKilled(server, username, acknowledged);
 		usernames.push(username);
 		while (!(uploading.hasBegun() && renaming.hasBegun())) await wait(5);
 		await server.stop('SIGKILL');

@@ -12,7 +12,7 @@ import {
 	takeOverStopped,
 } from './uploadTakeovers.js';
 
-test('two processes share the limit of visitors’ uploads, and an upload continues at the other process when its connection is silent or its process stopped or killed', async (t) => {
+test('two processes share the limit of visitors’ uploads, and an upload continues at the other process when its connection is silent or its process is stopped or killed', async (t) => {
 	const pair = await serverPair(t, { more: ['--uploads-anonymous-unfinished', '2'] });
 	await beginTooMany(t, pair, 2);
 	await takeOverSilent(t, pair, 'silent.bin');

@@ -4,7 +4,7 @@ import path from 'node:path';
 import react from '@vitejs/plugin-react';
 import { defaultClientConditions, defineConfig, type Plugin } from 'vite';
 
-/** In development nobody fills the placeholders that the server fills at each request. */
+/** In development no server fills the placeholders, as it does at each request otherwise. */
 function fillPlaceholders(): Plugin {
 	return {
 		name: 'fill-placeholders',
@@ -16,7 +16,7 @@ function fillPlaceholders(): Plugin {
 	};
 }
 
-/** Leaves the names and paths of all the icons out that nobody imports. */
+/** Leaves out the names and paths of icons that no module imports. */
 function onlyImportedIcons(): Plugin {
 	return {
 		name: 'only-imported-icons',
@@ -28,7 +28,7 @@ function onlyImportedIcons(): Plugin {
 	};
 }
 
-/** What the worker of pdf.js fetches when a document needs it, in a folder that is named by its version. */
+/** The files that the worker of pdf.js fetches when a document needs them, in a folder named by the version. */
 function pdfFiles(): Plugin {
 	return {
 		name: 'pdf-files',

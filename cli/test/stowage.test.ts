@@ -192,7 +192,7 @@ test(
 	/host.*holds itself/,
 );
 test(
-	'a wrong value stops serve, too',
+	'serve refuses a wrong value, too',
 	refusesConfiguration,
 	['serve', '--registration', 'maybe'],
 	undefined,

@@ -175,7 +175,7 @@ function differences(page: Page, ...pictures: [Buffer, Buffer]): Promise<string[
 					return context.getImageData(0, 0, canvas.width, canvas.height);
 				}),
 			);
-			if (recorded === undefined || shown === undefined) throw new Error('There are two pictures.');
+			if (recorded === undefined || shown === undefined) throw new Error('A picture is missing.');
 			if (recorded.width !== shown.width || recorded.height !== shown.height) return ['They have not the same size.'];
 			const differing: string[] = [];
 			for (let at = 0; at < recorded.data.length; at += 4) {

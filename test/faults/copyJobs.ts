@@ -6,7 +6,7 @@ import type { ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { reservePort } from '../e2e/support/reservePort.js';
 import { serveArgs, startServer } from '../serverProcess.js';
-import { dataFolder, faultsIn, longAgo, plantMany } from './manyFiles.js';
+import { dataFolder, faultsIn, longAgo, writeManyFiles } from './manyFiles.js';
 
 /** Observes a copy: `begun` is called before it is requested, `ended` when it has completed. */
 export interface Observer {
@@ -51,7 +51,7 @@ export async function copyAcrossKill(t: ExecutionContext, count: number, observe
 	const cookie = await server.register('ada');
 	const home = path.join(root, 'users/ada');
 	const staging = path.join(root, '.stowage/staging');
-	await plantMany(path.join(home, 'many'), count);
+	await writeManyFiles(path.join(home, 'many'), count);
 	await observer?.begun(server.url, cookie);
 
 	const call = async <T>(method: string, at: string, body?: object): Promise<T> => {

@@ -3,7 +3,7 @@ import type { StorageProvider } from '@stowage/plugin-api';
 import { parsePath } from '@stowage/rules';
 import { localStorageDriver } from '@stowage/storage-local';
 import type { ExecutionContext } from 'ava';
-import { faultsIn, plantMany } from './manyFiles.js';
+import { faultsIn, writeManyFiles } from './manyFiles.js';
 import { mountSmallDisk } from './smallDisk.js';
 
 const [from, to] = [parsePath('many'), parsePath('copy')];
@@ -16,7 +16,7 @@ export async function cutPowerWhileCopying(t: ExecutionContext, count: number, c
 		return;
 	}
 	const storage = await localStorageDriver(path.join(disk.folder, 'files')).open(undefined);
-	await plantMany(path.join(disk.folder, 'files/many'), count);
+	await writeManyFiles(path.join(disk.folder, 'files/many'), count);
 	// This makes the original durable.
 	await storage.copy(from, parsePath('other'));
 

@@ -16,7 +16,7 @@ const bars = { p99Ms: 250, memory: 400 * megabyte };
 const program = fileURLToPath(new URL('floodClient.js', import.meta.url));
 
 /** Creates the files that the floods request. */
-async function plant(folder: string): Promise<void> {
+async function writeFiles(folder: string): Promise<void> {
 	await writeFile(path.join(folder, 'large.bin'), '');
 	await truncate(path.join(folder, 'large.bin'), 1024 * megabyte);
 	for (const [name, depth] of [
@@ -77,7 +77,7 @@ export async function flood(t: ExecutionContext, name: string, seconds: number):
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const server = await startServer(t, { args: serveArgs(folder) });
 	const cookie = await server.register('mallory');
-	await plant(path.join(folder, 'files/Public'));
+	await writeFiles(path.join(folder, 'files/Public'));
 	const usual = await measureHealth(server, 3);
 
 	const flooding = spawn(process.execPath, [program, name, server.url, String(seconds), cookie], {

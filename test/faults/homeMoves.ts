@@ -28,7 +28,7 @@ export async function killedWhileMoving(t: ExecutionContext, rounds: number): Pr
 	const cookie = await server.register('ada');
 	await command(dataDir, ['root', 'add', 'big', roots.big]);
 	/** SHA-256 of each expected file, by path. */
-	const expected = await plant(path.join(roots.local, 'users/ada'));
+	const expected = await writeFiles(path.join(roots.local, 'users/ada'));
 	/** The names of all uploads, acknowledged or not. */
 	const sent = new Set<string>();
 
@@ -51,7 +51,7 @@ export async function killedWhileMoving(t: ExecutionContext, rounds: number): Pr
 		}
 	};
 	/** Uploads one small file after the other until the server has ended. */
-	const uploadOn = async (round: number) => {
+	const uploadUntilKilled = async (round: number) => {
 		for (let n = 0; ; n++) {
 			const name = `round ${round}, ${n}.txt`;
 			const form = new FormData();
@@ -93,7 +93,7 @@ export async function killedWhileMoving(t: ExecutionContext, rounds: number): Pr
 		let beganAt = performance.now();
 		// The first move is not interrupted: it measures how long a move takes.
 		if (round > 0) {
-			const uploads = uploadOn(round);
+			const uploads = uploadUntilKilled(round);
 			await wait(Math.random() * wholeMs);
 			const { status, detail } = await readJob(id);
 			const moment = status === 'processing' ? (detail?.step ?? 'beginning') : status;
@@ -117,7 +117,7 @@ export async function killedWhileMoving(t: ExecutionContext, rounds: number): Pr
 }
 
 /** Files of many sizes in some folders; resolves to their hashes by path. */
-async function plant(home: string): Promise<Map<string, string>> {
+async function writeFiles(home: string): Promise<Map<string, string>> {
 	const hashes = new Map<string, string>();
 	for (let n = 0; n < fileCount; n++) {
 		const name = `folder ${n % 20}/${n}.bin`;

@@ -113,7 +113,7 @@ export async function brokenStreams(t: ExecutionContext, count: number): Promise
 	t.is((await call(server.url, 'GET', '/api/health')).statusCode, 200);
 	await until('no more files are open than before', async () => (await files()) <= filesBefore);
 	// A few are opened once and kept, such as a connection of the database or a watch of a folder.
-	await until('no more of anything is open than before', async () => (await descriptors()).length <= before + 6);
+	await until('no more descriptors are open than before', async () => (await descriptors()).length <= before + 6);
 	t.log(
 		`${index} streams: ${[...statuses]
 			.sort()

@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
 import { serveArgs, startServer } from '../serverProcess.js';
-import { type Client, newJob, Refusal, sendOn, temporaryFolder } from './uploading.js';
+import { type Client, continueUpload, newJob, Refusal, temporaryFolder } from './uploading.js';
 
 const run = promisify(execFile);
 /** A call on a missing disk is refused within this time, under any load. */
@@ -181,7 +181,7 @@ function calls(
 	};
 	const upload = async (name: string, size: number, way: 'form' | 'chunks') => {
 		const job = newJob(name, size, way);
-		const status = await sendOn(client, job).then(() => 200, statusOf);
+		const status = await continueUpload(client, job).then(() => 200, statusOf);
 		if (status === 200) files.set(name, sha256(job.bytes));
 		return status;
 	};

@@ -11,7 +11,7 @@ const filesInFolder = 200;
 /** In seconds; each file has its own second. */
 export const longAgo = 1_500_000_000;
 
-export async function plantMany(folder: string, count: number): Promise<void> {
+export async function writeManyFiles(folder: string, count: number): Promise<void> {
 	for (let n = 0; n < count; n++) {
 		const inner = path.join(folder, `${Math.floor(n / filesInFolder)}`);
 		if (n % filesInFolder === 0) await mkdir(inner, { recursive: true });
@@ -22,7 +22,7 @@ export async function plantMany(folder: string, count: number): Promise<void> {
 	for (const inner of await readdir(folder)) await utimes(path.join(folder, inner), longAgo, longAgo);
 }
 
-/** The faults of a folder of `count` planted files; none if all files and times are right. */
+/** The faults of a folder of `count` such files; none if all files and times are right. */
 export async function faultsIn(folder: string, count: number): Promise<string[]> {
 	const faults: string[] = [];
 	for (let n = 0; n < count; n++) {
@@ -66,7 +66,7 @@ export async function copyMany(t: ExecutionContext, count: number): Promise<void
 	const server = await startServer(t, { args: serveArgs(folder), env });
 	const cookie = await server.register('ada');
 	const home = path.join(folder, 'files/users/ada');
-	await plantMany(path.join(home, 'many'), count);
+	await writeManyFiles(path.join(home, 'many'), count);
 	const before = await memoryOf(server);
 	const began = performance.now();
 	t.is((await copy(server, cookie)).status, 200);
@@ -91,7 +91,7 @@ export async function killWhileCopying(t: ExecutionContext, count: number): Prom
 	const cookie = await server.register('ada');
 	const home = path.join(root, 'users/ada');
 	const staging = path.join(root, '.stowage/staging');
-	await plantMany(path.join(home, 'many'), count);
+	await writeManyFiles(path.join(home, 'many'), count);
 	const answer = copy(server, cookie).then(
 		({ status }) => status,
 		() => 'cut off',

@@ -44,7 +44,7 @@ async function newRacer(username: string): Promise<Racer> {
 
 const inFolder = ['one.txt', 'inner/two.txt', 'inner/deep/three.txt'];
 
-async function plantFolder(folder: string): Promise<void> {
+async function writeFolder(folder: string): Promise<void> {
 	await mkdir(path.join(folder, 'inner/deep'), { recursive: true });
 	for (const name of inFolder) await writeFile(path.join(folder, name), name);
 }
@@ -72,7 +72,7 @@ export async function deleteAgainstMove(t: ExecutionContext, races: number): Pro
 	const won = { move: 0, remove: 0 };
 	for (let race = 0; race < races; race++) {
 		const name = `folder ${race}`;
-		await plantFolder(path.join(home, name));
+		await writeFolder(path.join(home, name));
 		const [moved, removed] = await Promise.all([
 			call('POST', 'moveItem', { fromPath: name, toPath: `target/${name}`, type: 'private' }),
 			// A delete is faster and would nearly always win.
@@ -93,7 +93,7 @@ export async function twoChanges(t: ExecutionContext, races: number): Promise<vo
 	await mkdir(path.join(home, 'right'));
 	for (let race = 0; race < races; race++) {
 		const name = `folder ${race}`;
-		await plantFolder(path.join(home, name));
+		await writeFolder(path.join(home, name));
 		const rename = (newName: string) => call('POST', 'renameItem', { oldPath: name, newName, type: 'private' });
 		const move = (to: string) => call('POST', 'moveItem', { fromPath: name, toPath: `${to}/${name}`, type: 'private' });
 		const pairs = [
@@ -119,7 +119,7 @@ export async function intoEachOther(t: ExecutionContext, races: number): Promise
 	const outcomes = new Map<string, number>();
 	for (let race = 0; race < races; race++) {
 		const [a, b] = [`a ${race}`, `b ${race}`];
-		for (const folder of [a, b]) await plantFolder(path.join(home, folder));
+		for (const folder of [a, b]) await writeFolder(path.join(home, folder));
 		const move = (fromPath: string, to: string) =>
 			call('POST', 'moveItem', { fromPath, toPath: `${to}/${fromPath}`, type: 'private' });
 		const statuses = await Promise.all([move(a, b), move(b, a)]);

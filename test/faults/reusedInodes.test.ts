@@ -28,7 +28,7 @@ test('a temporary link does not serve a new file with the inode number of its de
 	const remove = () => call('DELETE', 'deleteItem', { filePath: 'letter.txt', type: 'private' });
 	await upload('for you');
 	const { ino, birthtimeMs } = await stat(path.join(home, 'letter.txt'));
-	t.log(`born at ${birthtimeMs}`);
+	t.log(`time of birth: ${birthtimeMs}`);
 	const { token } = await call('POST', 'generateTempLink', { filePath: 'letter.txt', expiration: '1h' });
 	const follow = async () => (await fetch(`${server.url}/api/temp/${token}`)).text();
 	t.is(await follow(), 'for you');

@@ -5,7 +5,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { fileTeardown } from '../fileTeardown.js';
 import type { ServerProcess, Teardown } from '../serverProcess.js';
-import { type Client, type Job, newJob, Refusal, sendOn, startFailingServer, temporaryFolder } from './uploading.js';
+import {
+	type Client,
+	continueUpload,
+	type Job,
+	newJob,
+	Refusal,
+	startFailingServer,
+	temporaryFolder,
+} from './uploading.js';
 
 const ways = ['form', 'chunks', 'checked chunks'] as const;
 
@@ -74,7 +82,7 @@ async function sendUntilDone(client: Client, job: Job): Promise<number> {
 	// Unbounded: an upload that never completes ends with the timeout of the run.
 	for (let tries = 0; ; tries++) {
 		try {
-			await sendOn(client, job);
+			await continueUpload(client, job);
 			return tries;
 		} catch (error) {
 			const isPassing = error instanceof TypeError || (error instanceof Refusal && [409, 423].includes(error.status));
@@ -130,7 +138,7 @@ export async function jumpingClock(t: ExecutionContext, times: number): Promise<
 		})();
 		for (let tries = 0; !job.isDone && tries < 50; tries++) {
 			try {
-				await sendOn(client, job);
+				await continueUpload(client, job);
 			} catch (error) {
 				if (!(error instanceof Refusal)) throw error;
 				t.is(error.status, 401, error.message);

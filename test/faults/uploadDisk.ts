@@ -4,7 +4,15 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
-import { type Client, type Job, newJob, Refusal, sendOn, startFailingServer, temporaryFolder } from './uploading.js';
+import {
+	type Client,
+	continueUpload,
+	type Job,
+	newJob,
+	Refusal,
+	startFailingServer,
+	temporaryFolder,
+} from './uploading.js';
 
 const run = promisify(execFile);
 const jobBytes = 300_000;
@@ -27,7 +35,7 @@ async function onMount(t: ExecutionContext, mount: (at: string) => Promise<unkno
 /** The status with which a job is refused, or 200. */
 async function outcome(client: Client, job: Job): Promise<number> {
 	try {
-		await sendOn(client, job);
+		await continueUpload(client, job);
 		return 200;
 	} catch (error) {
 		if (error instanceof Refusal) return error.status;

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
-import { type Client, type Job, newJob, sendOn, startFailingServer, temporaryFolder } from './uploading.js';
+import { type Client, continueUpload, type Job, newJob, startFailingServer, temporaryFolder } from './uploading.js';
 
 const ways: readonly Job['way'][] = ['form', 'form', 'chunks', 'checked chunks'];
 
@@ -49,11 +49,11 @@ async function uploadUntilItDies(
 	way: Job['way'],
 ): Promise<boolean> {
 	try {
-		for (const job of unfinished) await sendOn(client, job);
+		for (const job of unfinished) await continueUpload(client, job);
 		for (let n = 0; n < most; n++) {
 			const job = newJob(`${lane}-${jobs.size}.bin`, way === 'form' ? 30_000 : 200_000, way);
 			jobs.set(job.name, job);
-			await sendOn(client, job);
+			await continueUpload(client, job);
 		}
 		return false;
 	} catch (error) {

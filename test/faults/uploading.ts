@@ -52,7 +52,7 @@ export function newJob(name: string, size: number, way: Job['way']): Job {
 }
 
 /** Continues a job until it is done. Rejects with a TypeError when the connection breaks, and with an Error for an unexpected answer. */
-export async function sendOn(client: Client, job: Job): Promise<void> {
+export async function continueUpload(client: Client, job: Job): Promise<void> {
 	await (job.way === 'form' ? sendForm(client, job) : sendChunks(client, job));
 	job.isDone = true;
 }

@@ -58,7 +58,7 @@ test('the npm package installs into an empty folder without a compiler and serve
 	await tryDeb(t, deb);
 });
 
-test('the program deletes __proto__, from npm and from the Debian package', async (t) => {
+test('the program runs without __proto__, started by its bin file or by the Debian package', async (t) => {
 	const bin = path.resolve('cli/bin/stowage.js');
 	const program = `process.on('exit', () => console.log('__proto__' in {})); process.argv = ['node', 'stowage', '--version']; await import(${JSON.stringify(bin)})`;
 	const { stdout } = await execute(process.execPath, ['--input-type=module', '-e', program], {

@@ -10,7 +10,7 @@ test('signing in needs a name and a password', (t) => {
 	t.false(maySubmit({ ...filled, password: '' }, 'login'));
 });
 
-test('signing up needs the confirmation too', (t) => {
+test('signing up also needs the password confirmation', (t) => {
 	t.true(maySubmit(filled, 'register'));
 	t.false(maySubmit({ ...filled, confirm: '' }, 'register'));
 });

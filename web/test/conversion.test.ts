@@ -80,7 +80,7 @@ test('a conversion cancelled on this page is shown as cancelled at once, unless 
 	t.is(withStatus(started, known('completed'), true).status, 'completed');
 });
 
-test('a completed conversion says that the original was kept if it was to be deleted', (t) => {
+test('a completed conversion shows that the original was kept although it was to be deleted', (t) => {
 	const detail = (deletesOriginal: boolean, isOriginalDeleted: boolean) =>
 		detailOf(
 			withStatus(newConversion('1', clip, deletesOriginal), { ...known('completed'), isOriginalDeleted }, false),

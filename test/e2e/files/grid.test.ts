@@ -25,7 +25,7 @@ const fixture = setUpFixture(test);
 const grid = (page: Page) => page.getByRole('grid', { name: 'Files' });
 const view = (page: Page, name: 'List' | 'Grid') =>
 	page.getByRole('group', { name: 'View' }).getByRole('button', { name, exact: true });
-const focused = (page: Page, name: string) => rowOf(page, name).and(page.locator(':focus')).waitFor();
+const expectFocus = (page: Page, name: string) => rowOf(page, name).and(page.locator(':focus')).waitFor();
 
 async function toGrid(page: Page): Promise<void> {
 	await view(page, 'Grid').click();
@@ -186,7 +186,7 @@ test.serial(
 		const all = ['Up Directory', ...letters.map((name) => `${name}.txt`)];
 		const press = async (key: string, index: number) => {
 			await page.keyboard.press(key);
-			await focused(page, all[index] as string);
+			await expectFocus(page, all[index] as string);
 		};
 		await grid(page).locator('[data-index="0"]').focus();
 		await press('ArrowRight', 1);
@@ -212,37 +212,37 @@ test.serial(
 		await page.keyboard.press('Escape');
 
 		await typeQuickly(page, 'g.t');
-		await focused(page, 'g.txt');
+		await expectFocus(page, 'g.txt');
 		await page.keyboard.press('F2');
 		const dialog = page.getByRole('dialog', { name: 'Rename' });
 		await dialog.getByRole('textbox').fill('g2.txt');
 		await page.keyboard.press('Enter');
 		await expectNotice(page, 'Renamed to g2.txt');
 		await overlaysClosed(page);
-		await focused(page, 'g2.txt');
+		await expectFocus(page, 'g2.txt');
 		await page.keyboard.press('Delete');
 		await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).and(page.locator(':focus')).waitFor();
 		await page.keyboard.press('Enter');
 		await expectNotice(page, 'Deleted g2.txt');
 		await overlaysClosed(page);
 		// The next tile has the focus.
-		await focused(page, 'h.txt');
+		await expectFocus(page, 'h.txt');
 		await page.keyboard.press('Shift+F10');
 		await page.getByRole('menu').waitFor();
 		await page.keyboard.press('Escape');
 		await overlaysClosed(page);
-		await focused(page, 'h.txt');
+		await expectFocus(page, 'h.txt');
 		await page.keyboard.press('Enter');
 		await page.getByRole('dialog', { name: 'h.txt' }).waitFor();
 		await page.keyboard.press('Escape');
 		await overlaysClosed(page);
-		await focused(page, 'h.txt');
+		await expectFocus(page, 'h.txt');
 		// In the list the arrow keys to the sides do nothing.
 		await view(page, 'List').click();
 		await rowOf(page, 'h.txt').focus();
 		await page.keyboard.press('ArrowRight');
 		await page.keyboard.press('ArrowDown');
-		await focused(page, 'i.txt');
+		await expectFocus(page, 'i.txt');
 		await page.keyboard.press('Backspace');
 		await rowOf(page, 'Box').waitFor();
 		t.deepEqual(app.faults, []);
@@ -302,7 +302,7 @@ async function answerThumbnails(
 	return requested;
 }
 
-const drawn = (page: Page, name: string) => rowOf(page, name).locator('img[data-part=thumbnail]');
+const thumbnailOf = (page: Page, name: string) => rowOf(page, name).locator('img[data-part=thumbnail]');
 
 /** A thousand photos, of which the names begin with their numbers. */
 const photos = Object.fromEntries(
@@ -350,7 +350,7 @@ test.serial('thumbnails are requested only for tiles near the screen, and four a
 	waiting = [];
 	await page.keyboard.press('Escape');
 	const middle = (await namesOf(page))[Math.floor(near / 2)] as string;
-	await drawn(page, middle).waitFor();
+	await thumbnailOf(page, middle).waitFor();
 	await until(
 		async () =>
 			(await grid(page).locator('[data-index]:not([data-index="0"])').count()) ===
@@ -364,11 +364,11 @@ test.serial('thumbnails are requested only for tiles near the screen, and four a
 	const before = requested.length;
 	const scroller = grid(page).locator('[role=rowgroup]').last();
 	await scroller.evaluate((element) => element.scrollTo({ top: 0 }));
-	await drawn(page, '0000.jpg').waitFor();
+	await thumbnailOf(page, '0000.jpg').waitFor();
 	t.true(requested.length <= before + near + columns);
 	const again = requested.length;
 	await scroller.evaluate((element) => element.scrollTo({ top: element.scrollHeight / 2 }));
-	await drawn(page, middle).waitFor();
+	await thumbnailOf(page, middle).waitFor();
 	t.false(requested.slice(again).includes(middle));
 	t.deepEqual(app.faults, []);
 });
@@ -397,17 +397,17 @@ test.serial(
 		const page = await app.open('/browser?type=private');
 		await toGrid(page);
 		await nameIn(page, 'Photos').click();
-		await drawn(page, 'busy.jpg').waitFor();
+		await thumbnailOf(page, 'busy.jpg').waitFor();
 		await until(() => requested.length === 7);
 		t.is(requested.filter((name) => name === 'busy.jpg').length, 3);
 		for (const name of ['fails.jpg', 'junk.jpg', 'missing.pdf', 'unsupported.mp4']) {
-			t.is(await drawn(page, name).count(), 0, name);
+			t.is(await thumbnailOf(page, name).count(), 0, name);
 			await rowOf(page, name).locator('[data-hue] svg').waitFor();
 		}
 		const before = requested.length;
 		await view(page, 'List').click();
 		await toGrid(page);
-		await drawn(page, 'busy.jpg').waitFor();
+		await thumbnailOf(page, 'busy.jpg').waitFor();
 		await until(() => requested.length > before);
 		t.deepEqual(requested.slice(before), ['fails.jpg'], 'missing and fetched thumbnails are not requested again');
 		t.deepEqual(app.faults, []);
@@ -436,11 +436,11 @@ test.serial('a changed file gets a new thumbnail', async (t) => {
 	const page = await app.open('/browser?type=private');
 	await toGrid(page);
 	await nameIn(page, 'Photos').click();
-	await drawn(page, 'a.jpg').waitFor();
+	await thumbnailOf(page, 'a.jpg').waitFor();
 	// Each is moved there complete: the page would request a thumbnail of an empty file, too.
 	await writeFiles(app.files, { 'a.jpg': 'the second one', 'b.jpg': 'b' });
 	for (const name of ['a.jpg', 'b.jpg']) await rename(`${app.files}/${name}`, `${app.home}/Photos/${name}`);
-	await drawn(page, 'b.jpg').waitFor();
+	await thumbnailOf(page, 'b.jpg').waitFor();
 	await until(() => requested.length === 3);
 	t.deepEqual(requested.sort(), ['a.jpg', 'a.jpg', 'b.jpg']);
 	t.deepEqual(app.faults, []);
@@ -457,7 +457,7 @@ test.serial('a thousand photos scroll without a task of more than 50 ms of the p
 		const page = await app.open('/browser?type=private');
 		if (times === 0) await toGrid(page);
 		await nameIn(page, 'Photos').click();
-		await drawn(page, '0000.jpg').waitFor();
+		await thumbnailOf(page, '0000.jpg').waitFor();
 		const browser = await launchBrowser();
 		await browser.startTracing(page, { categories: ['toplevel', '__metadata'] });
 		const tiles = await scrollBy(page);
@@ -520,7 +520,7 @@ test.serial('the focused entry stays on screen when the window or the view chang
 	await toGrid(page);
 	await grid(page).locator('[data-index="0"]').focus();
 	await typeQuickly(page, '0700');
-	await focused(page, '0700.jpg.txt');
+	await expectFocus(page, '0700.jpg.txt');
 	const isOnScreen = async () => {
 		await rowOf(page, '0700.jpg.txt').waitFor();
 		await until(async () => {
@@ -556,7 +556,7 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await answerThumbnails(app.context, (route) => route.fulfill({ contentType: 'image/webp', body }));
 	const page = await app.open('/browser/Photos?type=private');
 	await toGrid(page);
-	await drawn(page, 'a.jpg').waitFor();
+	await thumbnailOf(page, 'a.jpg').waitFor();
 	await assertAccessible(t, page, 'grid');
 	await rowOf(page, 'a.jpg').focus();
 	await page.keyboard.press('Control+a');

@@ -24,7 +24,7 @@ async function signIn(page: Page, password: string): Promise<void> {
 	await dialog.getByRole('button', { name: 'Sign In' }).click();
 }
 
-function focused(control: Locator): Promise<void> {
+function expectFocus(control: Locator): Promise<void> {
 	return control.and(control.page().locator(':focus')).waitFor();
 }
 
@@ -38,10 +38,10 @@ test.serial('a closed dialog restores the focus to the button that opened it, ea
 		() => page.keyboard.press('Escape'),
 	]) {
 		await button.click();
-		await focused(dialog.getByLabel('Username'));
+		await expectFocus(dialog.getByLabel('Username'));
 		await leave();
 		await dialog.waitFor({ state: 'detached' });
-		await focused(button);
+		await expectFocus(button);
 	}
 
 	await page.setInputFiles('input[type=file]', [
@@ -51,18 +51,18 @@ test.serial('a closed dialog restores the focus to the button that opened it, ea
 	const remove = page.getByRole('main').getByRole('button', { name: 'Remove' });
 	for (let times = 0; times < 2; times++) {
 		await remove.nth(1).click();
-		await focused(dialog.getByRole('button', { name: 'Remove' }));
+		await expectFocus(dialog.getByRole('button', { name: 'Remove' }));
 		await page.keyboard.press('Escape');
 		await dialog.waitFor({ state: 'detached' });
-		await focused(remove.nth(1));
+		await expectFocus(remove.nth(1));
 	}
 	await remove.nth(1).click();
 	await dialog.getByRole('button', { name: 'Remove' }).click();
 	await dialog.waitFor({ state: 'detached' });
-	await focused(remove);
+	await expectFocus(remove);
 	await page.getByLabel('File name').fill('another');
 	await page.getByRole('button', { name: 'Restore original name' }).click();
-	await focused(page.getByLabel('File name'));
+	await expectFocus(page.getByLabel('File name'));
 	t.is(await page.getByLabel('File name').inputValue(), 'one');
 	t.deepEqual(faults, []);
 });
@@ -82,17 +82,17 @@ test.serial(
 		await page.getByRole('button', { name: 'Sign In' }).click();
 		await signIn(page, 'not the password');
 		await page.getByText('Login failed: Invalid username or password').waitFor();
-		await focused(page.getByLabel('Password'));
+		await expectFocus(page.getByLabel('Password'));
 		await signIn(page, 'correct horse');
 		await page.getByRole('button', { name: 'ada' }).click();
 		load();
-		await focused(page.getByRole('menuitem', { name: 'My Files' }));
+		await expectFocus(page.getByRole('menuitem', { name: 'My Files' }));
 		await page.getByRole('menuitem', { name: 'Logout' }).click();
-		await focused(page.getByRole('button', { name: 'Sign In' }));
+		await expectFocus(page.getByRole('button', { name: 'Sign In' }));
 		await page.keyboard.press('Enter');
 		await signIn(page, 'correct horse');
 		await page.getByRole('dialog').waitFor({ state: 'detached' });
-		await focused(page.getByRole('button', { name: 'ada' }));
+		await expectFocus(page.getByRole('button', { name: 'ada' }));
 		t.is(await page.getByRole('menu').count(), 0);
 		t.deepEqual(faults, []);
 	},
@@ -106,7 +106,7 @@ test.serial('a menu that opens while a dialog fades out gets the keyboard input'
 	for (const pause of [0, 40, 80, 120]) {
 		await nameIn(page, 'a.txt').click({ modifiers: ['Control'] });
 		await page.keyboard.press('F2');
-		await focused(page.getByLabel('New name'));
+		await expectFocus(page.getByLabel('New name'));
 		await page.keyboard.press('Escape');
 		await page.waitForTimeout(pause);
 		await nameIn(page, 'b.txt').click({ button: 'right' });

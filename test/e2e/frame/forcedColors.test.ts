@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { Locator } from 'playwright-core';
 import { nameIn, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
-import { leave, picture, show } from '../support/previews.js';
+import { closePreview, openPreview, picture } from '../support/previews.js';
 
 const fixture = setUpFixture(test);
 
@@ -36,7 +36,7 @@ test.serial(
 		t.regex(await outlineOf('c.txt'), /^double/, 'the focus');
 		await page.keyboard.press('Escape');
 
-		const viewer = await show(page, 'a.png');
+		const viewer = await openPreview(page, 'a.png');
 		await viewer.getByRole('img', { name: 'a.png' }).waitFor();
 		t.is((await styleOf(viewer)).outlineStyle, 'solid');
 
@@ -59,7 +59,7 @@ test.serial(
 		await page.emulateMedia({ reducedMotion: 'no-preference' });
 		t.true(Math.max(...(await spans(drawn))) > 0.05, 'it is animated without the preference');
 		await page.emulateMedia({ reducedMotion: 'reduce' });
-		await leave(page);
+		await closePreview(page);
 		t.deepEqual(manager.faults, []);
 	},
 );

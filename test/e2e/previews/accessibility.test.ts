@@ -4,7 +4,7 @@ import { assertAccessible } from '../support/axe.js';
 import { desktop, launchBrowser, phone } from '../support/browser.js';
 import { setUpFixture, writeFiles } from '../support/fileManager.js';
 import { book, paragraph, pdf, word } from '../support/previewFiles.js';
-import { leave, picture, recorded, show } from '../support/previews.js';
+import { closePreview, openPreview, picture, recorded } from '../support/previews.js';
 
 const fixture = setUpFixture(test);
 
@@ -59,7 +59,7 @@ const shown: Record<string, (page: Page) => Promise<unknown>> = {
 };
 
 /** Checks the contents of the viewer's frame as a separate page: no script runs inside of the frame, including axe. */
-async function frameIsAccessible(t: ExecutionContext, page: Page, name: string): Promise<void> {
+async function assertFrameAccessible(t: ExecutionContext, page: Page, name: string): Promise<void> {
 	const frame = page.frames().find((each) => each.url().endsWith('/viewer-frame'));
 	if (!frame) return;
 	const box = await (await frame.frameElement()).boundingBox();
@@ -80,7 +80,7 @@ async function frameIsAccessible(t: ExecutionContext, page: Page, name: string):
 }
 
 /** A panel that fills the screen leaves no gap at the edges, and its last bar ends at the edge. */
-async function reachesEdges(t: ExecutionContext, page: Page, name: string): Promise<void> {
+async function expectFullScreen(t: ExecutionContext, page: Page, name: string): Promise<void> {
 	const gaps = await page
 		.getByRole('dialog')
 		.first()
@@ -101,7 +101,7 @@ async function reachesEdges(t: ExecutionContext, page: Page, name: string): Prom
 }
 
 /** The row numbers scroll with the table. */
-async function scrollsByKeys(page: Page): Promise<void> {
+async function expectScrollByKeys(page: Page): Promise<void> {
 	await page.locator('.bp6-table-quadrant-main > .bp6-table-quadrant-scroll-container').press('End');
 	await page.getByText('100', { exact: true }).first().waitFor();
 }
@@ -112,20 +112,20 @@ const everyViewer = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const warnings: string[] = [];
 	app.context.on('console', (message) => message.type() === 'warning' && warnings.push(message.text()));
 	const page = await app.open('/browser?type=private');
-	for (const [name, hasContents] of Object.entries(shown)) {
-		const viewer = await show(page, name);
-		await hasContents(page);
+	for (const [name, waitForContents] of Object.entries(shown)) {
+		const viewer = await openPreview(page, name);
+		await waitForContents(page);
 		await viewer.getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' });
 		await assertAccessible(t, page, name);
-		if (name === 'table.csv') await scrollsByKeys(page);
-		await frameIsAccessible(t, page, name);
-		if (viewport === phone) await reachesEdges(t, page, name);
+		if (name === 'table.csv') await expectScrollByKeys(page);
+		await assertFrameAccessible(t, page, name);
+		if (viewport === phone) await expectFullScreen(t, page, name);
 		if (name === 'notes.md') {
 			await viewer.getByRole('button', { name: 'Rendered', exact: true }).click();
 			await viewer.getByRole('heading', { name: 'Heading' }).waitFor();
 			await assertAccessible(t, page, `${name}, rendered`);
 		}
-		await leave(page);
+		await closePreview(page);
 	}
 	t.deepEqual(warnings, []);
 	t.deepEqual(app.faults, []);

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { overlaysClosed, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { Bomb, book, paragraph, word, zipped } from '../support/previewFiles.js';
-import { leave, picture, show, watchRequests } from '../support/previews.js';
+import { closePreview, openPreview, picture, watchRequests } from '../support/previews.js';
 
 const fixture = setUpFixture(test);
 
@@ -29,7 +29,7 @@ test.serial('a book is read chapter by chapter, by buttons, keys and its table o
 		}),
 	});
 	const page = await app.open('/browser?type=private');
-	const viewer = await show(page, 'book.epub');
+	const viewer = await openPreview(page, 'book.epub');
 	const counter = (text: string) => viewer.getByText(text, { exact: true }).waitFor();
 	await counter('1 / 12');
 	const heading = (number: number) => inside(page).getByRole('heading', { name: `Heading ${number}`, exact: true });
@@ -74,7 +74,7 @@ test.serial('a book is read chapter by chapter, by buttons, keys and its table o
 	await heading(2).click();
 	await page.keyboard.press('Escape');
 	await overlaysClosed(page);
-	await show(page, 'book.epub');
+	await openPreview(page, 'book.epub');
 	await counter('2 / 12');
 	t.deepEqual(app.faults, []);
 });
@@ -99,17 +99,17 @@ test.serial('an invalid book is refused with a reason, and missing metadata has 
 		['noopf.epub', 'No OPF file found in EPUB'],
 		['bomb.epub', 'Cannot Preview EPUB'],
 	] as const) {
-		const viewer = await show(page, name);
+		const viewer = await openPreview(page, name);
 		await viewer.getByRole('alert').getByText(sentence).waitFor();
 		await viewer.getByText('Cannot Preview EPUB').waitFor();
-		await leave(page);
+		await closePreview(page);
 	}
-	const plain = await show(page, 'plain.epub');
+	const plain = await openPreview(page, 'plain.epub');
 	await plain.getByText('Unknown Author').waitFor();
 	await plain.getByText('en', { exact: true }).waitFor();
-	await leave(page);
+	await closePreview(page);
 	// An EPUB 2 has its table of contents in an NCX, here in two parts.
-	const older = await show(page, 'older.epub');
+	const older = await openPreview(page, 'older.epub');
 	const contents = older.getByRole('navigation', { name: 'Contents' });
 	await contents.getByRole('button', { name: 'Part Two' }).waitFor();
 	const lines = await contents.getByRole('button').allTextContents();
@@ -149,7 +149,7 @@ test.serial('nothing in a book runs, requests other hosts or leaves its frame', 
 	const page = await app.open('/browser?type=private');
 	const foreign = watchRequests(page, app.url);
 	page.on('request', (request) => request.url().includes('it-ran') && foreign.push(request.url()));
-	await show(page, 'hostile.epub');
+	await openPreview(page, 'hostile.epub');
 	await inside(page).getByRole('heading', { name: 'Hostile' }).waitFor();
 	await inside(page).locator('#click').click();
 	await inside(page).locator('#script').click();
@@ -198,7 +198,7 @@ test.serial('a docx is rendered on the page, and nothing in it runs', async (t) 
 	});
 	const page = await app.open('/browser?type=private');
 	const foreign = watchRequests(page, app.url);
-	await show(page, 'letter.docx');
+	await openPreview(page, 'letter.docx');
 	await inside(page).getByText('Dear reader').waitFor();
 	await inside(page).getByText('a link').click();
 	t.is(await inside(page).locator('iframe, script').count(), 0);
@@ -213,11 +213,11 @@ test.serial('a docx is rendered on the page, and nothing in it runs', async (t) 
 		.evaluate((text) => getComputedStyle(text.closest('p') as Element, '::before').content);
 	t.regex(await bullet, /•/);
 	await assertAccessible(t, page, 'docx viewer');
-	await leave(page);
+	await closePreview(page);
 	for (const name of ['broken.docx', 'other.docx', 'bomb.docx']) {
-		const viewer = await show(page, name);
+		const viewer = await openPreview(page, name);
 		await viewer.getByRole('alert').getByText('Failed to render DOCX file.').waitFor();
-		await leave(page);
+		await closePreview(page);
 	}
 	t.deepEqual(foreign, []);
 	t.notRegex(await page.title(), /it ran|1$/);

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { basePath, desktop, phone } from '../support/browser.js';
 import { rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
-import { leave, show, watchRequests } from '../support/previews.js';
+import { closePreview, openPreview, watchRequests } from '../support/previews.js';
 
 const publicUrl = `https://files.example.org${basePath}`;
 const fixture = setUpFixture(test, ['--external-viewers', 'true', '--public-url', publicUrl]);
@@ -40,7 +40,7 @@ const consents = async (t: ExecutionContext, viewport: typeof desktop) => {
 	page.on('request', (request) => {
 		if (request.url().endsWith('/api/viewerLink')) linkRequests.push(request.postDataJSON());
 	});
-	const viewer = await show(page, 'budget 2026.xlsx');
+	const viewer = await openPreview(page, 'budget 2026.xlsx');
 	const consent = page.getByRole('dialog', { name: 'Open in external viewer' });
 
 	// No request leaves before the consent, nor after a refusal.
@@ -79,7 +79,7 @@ const consents = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await frame.getByText('The budget').waitFor();
 	const second = addressIn(t, requested[1], 'Google Docs Viewer');
 	t.not(second, given);
-	await leave(page);
+	await closePreview(page);
 	await rowOf(page, 'budget 2026.xlsx').and(page.locator(':focus')).waitFor();
 	t.deepEqual(app.faults, []);
 };
@@ -119,7 +119,7 @@ test.serial(
 				},
 			}),
 		);
-		const viewer = await show(page, 'old.doc');
+		const viewer = await openPreview(page, 'old.doc');
 		const consent = page.getByRole('dialog', { name: 'Open in external viewer' });
 		await consent.locator(':focus').waitFor();
 		await page.keyboard.press('Escape');
@@ -147,7 +147,7 @@ for (const [state, patch, sentence] of [
 		await page.route('**/api/capabilities', (route) => route.fulfill({ json }));
 		await page.reload();
 		const foreign = watchRequests(page, app.url);
-		const viewer = await show(page, 'slides.pptx');
+		const viewer = await openPreview(page, 'slides.pptx');
 		await viewer.getByText('Cannot preview pptx file').waitFor();
 		await viewer.getByText(sentence).waitFor();
 		await viewer.getByRole('link', { name: 'Download' }).first().waitFor();

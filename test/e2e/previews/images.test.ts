@@ -2,13 +2,13 @@ import test from 'ava';
 import { execa } from 'execa';
 import type { Locator, Page } from 'playwright-core';
 import { overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
-import { expectValue, leave, picture, recorded, show, watchRequests } from '../support/previews.js';
+import { closePreview, expectValue, openPreview, picture, recorded, watchRequests } from '../support/previews.js';
 
 const fixture = setUpFixture(test);
 
-const zoomIs = (viewer: Locator, percentage: string) => viewer.getByText(percentage, { exact: true }).waitFor();
+const expectZoom = (viewer: Locator, percentage: string) => viewer.getByText(percentage, { exact: true }).waitFor();
 
-const shownAs = (viewer: Locator) =>
+const transformOf = (viewer: Locator) =>
 	viewer.getByRole('img').evaluate((image) => {
 		const { a, b, e, f } = new DOMMatrix(getComputedStyle(image).transform);
 		return {
@@ -29,10 +29,10 @@ test.serial('a picture can be zoomed, rotated, moved and reset', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, { 'a.png': await picture('png', '2000x1000', 'red') });
 	const page = await app.open('/browser?type=private');
-	const viewer = await show(page, 'a.png');
+	const viewer = await openPreview(page, 'a.png');
 	await viewer.getByRole('img').waitFor();
 	const press = (name: string) => viewer.getByRole('button', { name, exact: true }).click();
-	await zoomIs(viewer, '100%');
+	await expectZoom(viewer, '100%');
 	const { x, y } = await middleOf(page);
 
 	// At its original size or below it can't be moved.
@@ -40,44 +40,44 @@ test.serial('a picture can be zoomed, rotated, moved and reset', async (t) => {
 	await page.mouse.down();
 	await page.mouse.move(x + 50, y + 20);
 	await page.mouse.up();
-	t.deepEqual(await shownAs(viewer), { zoom: 1, rotation: 0, x: 0, y: 0 });
+	t.deepEqual(await transformOf(viewer), { zoom: 1, rotation: 0, x: 0, y: 0 });
 
 	await press('Zoom in');
-	await zoomIs(viewer, '125%');
+	await expectZoom(viewer, '125%');
 	await press('Zoom out');
 	await press('Zoom out');
-	await zoomIs(viewer, '75%');
+	await expectZoom(viewer, '75%');
 	for (let count = 0; count < 5; count++) await press('Zoom out');
-	await zoomIs(viewer, '10%');
+	await expectZoom(viewer, '10%');
 	for (let count = 0; count < 25; count++) await press('Zoom in');
-	await zoomIs(viewer, '500%');
+	await expectZoom(viewer, '500%');
 	await press('Reset');
-	await zoomIs(viewer, '100%');
+	await expectZoom(viewer, '100%');
 
 	await page.mouse.move(x, y);
 	await page.mouse.wheel(0, -100);
-	await zoomIs(viewer, '110%');
+	await expectZoom(viewer, '110%');
 	await page.mouse.wheel(0, 100);
 	await page.mouse.wheel(0, 100);
-	await zoomIs(viewer, '90%');
+	await expectZoom(viewer, '90%');
 	await press('Reset');
 
 	await page.mouse.dblclick(x, y);
-	await zoomIs(viewer, '200%');
+	await expectZoom(viewer, '200%');
 	await page.mouse.down();
 	await page.mouse.move(x + 40, y + 30, { steps: 3 });
 	await page.mouse.up();
-	await expectValue(t, () => shownAs(viewer), { zoom: 2, rotation: 0, x: 40, y: 30 });
+	await expectValue(t, () => transformOf(viewer), { zoom: 2, rotation: 0, x: 40, y: 30 });
 	for (let count = 0; count < 4; count++) await press('Zoom out');
-	await zoomIs(viewer, '100%');
-	await expectValue(t, () => shownAs(viewer), { zoom: 1, rotation: 0, x: 0, y: 0 }, 'it is centred again');
+	await expectZoom(viewer, '100%');
+	await expectValue(t, () => transformOf(viewer), { zoom: 1, rotation: 0, x: 0, y: 0 }, 'it is centred again');
 
 	for (const rotation of [90, 180, 270, 0]) {
 		await press('Rotate');
-		await expectValue(t, async () => (await shownAs(viewer)).rotation, rotation);
+		await expectValue(t, async () => (await transformOf(viewer)).rotation, rotation);
 	}
 	await page.keyboard.press('+');
-	await zoomIs(viewer, '125%');
+	await expectZoom(viewer, '125%');
 	t.deepEqual(app.faults, []);
 });
 
@@ -85,7 +85,7 @@ test.serial('two fingers zoom a picture', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, { 'a.png': await picture('png', '800x600', 'red') });
 	const page = await app.open('/browser?type=private');
-	const viewer = await show(page, 'a.png');
+	const viewer = await openPreview(page, 'a.png');
 	await viewer.getByRole('img').waitFor();
 	const { x, y } = await middleOf(page);
 	const session = await page.context().newCDPSession(page);
@@ -104,7 +104,7 @@ test.serial('two fingers zoom a picture', async (t) => {
 	await touch('touchMove', 75);
 	await touch('touchMove', 100);
 	await touch('touchEnd', 100);
-	await zoomIs(viewer, '200%');
+	await expectZoom(viewer, '200%');
 	t.deepEqual(app.faults, []);
 });
 
@@ -119,7 +119,7 @@ test.serial(
 			'between.txt': 'no picture',
 		});
 		const page = await app.open('/browser?type=private&sort=rname');
-		const viewer = await show(page, 'a2.jpg');
+		const viewer = await openPreview(page, 'a2.jpg');
 		const dialog = page.getByRole('dialog');
 		await viewer.getByRole('img', { name: 'a2.jpg' }).waitFor();
 		await page.waitForFunction(() =>
@@ -153,7 +153,7 @@ test.serial('an SVG runs no script and requests no other host', async (t) => {
 	});
 	const page = await app.open('/browser?type=private');
 	const foreign = watchRequests(page, app.url);
-	const viewer = await show(page, 'drawing.svg');
+	const viewer = await openPreview(page, 'drawing.svg');
 	await viewer.getByRole('img', { name: 'drawing.svg' }).waitFor();
 	t.is(await viewer.getByRole('img').evaluate((image) => (image as HTMLImageElement).naturalWidth), 90);
 	await page.keyboard.press('ArrowRight');
@@ -181,7 +181,7 @@ test.serial('a photo is rotated by its EXIF orientation, and a picture that is t
 		'torn.tif': 'II*\0 and nothing else',
 	});
 	const page = await app.open('/browser?type=private');
-	await show(page, 'bomb.png');
+	await openPreview(page, 'bomb.png');
 	const dialog = page.getByRole('dialog');
 	await dialog.getByText('Preview not available').waitFor();
 	await page.keyboard.press('ArrowRight');
@@ -205,13 +205,13 @@ test.serial('a HEIC photo is shown by a rendition of the server, and a video has
 	await execa('heif-enc', ['-q', '80', 'a.png', '-o', 'a.heic'], { cwd: app.home });
 	const page = await app.open('/browser?type=private');
 	const requests = watchRequests(page, app.url);
-	const viewer = await show(page, 'a.heic');
+	const viewer = await openPreview(page, 'a.heic');
 	const image = viewer.getByRole('img', { name: 'a.heic' });
 	await image.waitFor();
 	const drawn = await image.evaluate((element: HTMLImageElement) => [element.naturalWidth, element.naturalHeight]);
 	t.deepEqual(drawn, [1200, 800]);
-	await leave(page);
-	const film = await show(page, 'b.mp4');
+	await closePreview(page);
+	const film = await openPreview(page, 'b.mp4');
 	await film.locator('video[poster*="/api/thumbnail/b.mp4"][poster*="size=2048"]').waitFor();
 	const poster = await film.locator('video').getAttribute('poster');
 	const status = await page.evaluate(async (url) => (await fetch(url ?? '')).status, poster);

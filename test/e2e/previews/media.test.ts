@@ -1,7 +1,7 @@
 import test from 'ava';
 import { assertAccessible } from '../support/axe.js';
 import { overlaysClosed, setUpFixture, writeFiles } from '../support/fileManager.js';
-import { leave, recorded, show } from '../support/previews.js';
+import { closePreview, openPreview, recorded } from '../support/previews.js';
 
 const fixture = setUpFixture(test);
 
@@ -28,7 +28,7 @@ test.serial(
 		page.on('request', (request) => {
 			if (request.url().includes('/api/download/film.webm')) ranges.push(request.headers().range ?? 'none');
 		});
-		const viewer = await show(page, 'film.webm');
+		const viewer = await openPreview(page, 'film.webm');
 		const video = viewer.locator('video');
 		await page.waitForFunction(() => (document.querySelector('video')?.readyState ?? 0) >= 1);
 		t.false(ranges.includes('none'), 'it is never fetched whole');
@@ -84,7 +84,7 @@ test.serial(
 		// Escape works after the controls were used, too: a browser's own controls would keep the keys.
 		await page.keyboard.press('Escape');
 		await overlaysClosed(page);
-		await show(page, 'film.webm');
+		await openPreview(page, 'film.webm');
 		await page.waitForFunction(() => Math.abs((document.querySelector('video')?.currentTime ?? 0) - 12) < 0.5);
 		t.deepEqual(app.faults, []);
 	},
@@ -94,14 +94,14 @@ test.serial('a film or a song that can’t be played shows an error', async (t) 
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, { 'broken.mp4': 'no film', 'broken.mp3': 'no song' });
 	const page = await app.open('/browser?type=private');
-	const viewer = await show(page, 'broken.mp4');
+	const viewer = await openPreview(page, 'broken.mp4');
 	const alert = viewer.getByRole('alert');
 	await alert.getByText('Cannot play video', { exact: true }).waitFor();
 	await alert.getByText('Failed to load the video file.').waitFor();
 	await alert.getByRole('link', { name: 'Download' }).waitFor();
 	await assertAccessible(t, page, 'a broken film');
-	await leave(page);
-	await show(page, 'broken.mp3');
+	await closePreview(page);
+	await openPreview(page, 'broken.mp3');
 	await page.getByText('Failed to load the audio file.').waitFor();
 	t.deepEqual(app.faults, []);
 });
@@ -125,7 +125,7 @@ test.serial('a song shows its tags and cover, and Next opens the next song', asy
 		'cover.png': 'no song',
 	});
 	const page = await app.open('/browser?type=private');
-	const viewer = await show(page, 'one.mp3');
+	const viewer = await openPreview(page, 'one.mp3');
 	await viewer.getByText('Evening <b>Light</b>').waitFor();
 	await viewer.getByText('The Testers').waitFor();
 	await viewer.getByText('Sines').waitFor();

@@ -4,7 +4,7 @@ import { assertAccessible } from '../support/axe.js';
 import { basePath, phone } from '../support/browser.js';
 import { menuItems, nameIn, overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
-import { expectValue, leave, picture, show } from '../support/previews.js';
+import { closePreview, expectValue, openPreview, picture } from '../support/previews.js';
 
 const fixture = setUpFixture(test);
 
@@ -14,7 +14,7 @@ const boxOf = async (locator: Locator) => {
 	return box;
 };
 
-const isOnScreen = async (
+const expectOnScreen = async (
 	t: ExecutionContext,
 	locator: Locator,
 	{ width, height }: { width: number; height: number },
@@ -31,9 +31,9 @@ test.serial(
 		const size = { width: 1280, height: 800 };
 		await writeFiles(app.home, { 'a.txt': 'some text', 'b.png': await picture('png', '40x30', 'red'), 'c.zip': 'PK' });
 		const page = await app.open('/browser?type=private');
-		const viewer = await show(page, 'b.png');
+		const viewer = await openPreview(page, 'b.png');
 		await viewer.getByRole('img', { name: 'b.png' }).waitFor();
-		const box = await isOnScreen(t, viewer, size);
+		const box = await expectOnScreen(t, viewer, size);
 		t.is(Math.round(box.width), 960);
 		t.is(Math.round(box.height), 640);
 		await assertAccessible(t, page, 'image viewer');
@@ -51,22 +51,22 @@ test.serial(
 		await page.keyboard.press('ArrowRight');
 		await page.keyboard.press('ArrowDown');
 		await expectValue(t, placeOf, [Math.round(box.x) + 16, Math.round(box.y) + 16]);
-		await isOnScreen(t, viewer, size);
+		await expectOnScreen(t, viewer, size);
 		for (let count = 0; count < 30; count++) await page.keyboard.press('Shift+ArrowLeft');
 		for (let count = 0; count < 30; count++) await page.keyboard.press('Shift+ArrowUp');
 		await expectValue(t, placeOf, [0, 0]);
-		await isOnScreen(t, viewer, size);
+		await expectOnScreen(t, viewer, size);
 
 		const grip = await boxOf(handle);
 		await page.mouse.move(grip.x + 5, grip.y + 5);
 		await page.mouse.down();
 		await page.mouse.move(grip.x + 105, grip.y + 55, { steps: 4 });
 		await expectValue(t, placeOf, [100, 50]);
-		await isOnScreen(t, viewer, size);
+		await expectOnScreen(t, viewer, size);
 		await page.mouse.move(5000, 5000);
 		await page.mouse.up();
 		await expectValue(t, placeOf, [320, 160]);
-		const far = await isOnScreen(t, viewer, size);
+		const far = await expectOnScreen(t, viewer, size);
 		const fingers = await page.context().newCDPSession(page);
 		const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', points: { x: number; y: number }[]) =>
 			fingers.send('Input.dispatchTouchEvent', { type, touchPoints: points.map((point) => ({ ...point, id: 1 })) });
@@ -76,20 +76,20 @@ test.serial(
 		await touch('touchMove', [{ x: at.x - 80, y: at.y - 60 }]);
 		await touch('touchEnd', []);
 		await expectValue(t, placeOf, [240, 100], 'also by touch');
-		await isOnScreen(t, viewer, size);
+		await expectOnScreen(t, viewer, size);
 		await page.setViewportSize({ width: 1000, height: 700 });
 		await page.waitForFunction(
 			() => (document.querySelector('[role=dialog]')?.getBoundingClientRect().right ?? 9999) <= 1000,
 		);
-		await isOnScreen(t, viewer, { width: 1000, height: 700 });
+		await expectOnScreen(t, viewer, { width: 1000, height: 700 });
 		await page.setViewportSize(size);
 
 		await page.keyboard.press('Escape');
 		await overlaysClosed(page);
 		await rowOf(page, 'b.png').and(page.locator(':focus')).waitFor();
-		const text = await show(page, 'a.txt');
+		const text = await openPreview(page, 'a.txt');
 		t.is(Math.round((await boxOf(text)).width), 720);
-		await leave(page);
+		await closePreview(page);
 		await rowOf(page, 'a.txt').and(page.locator(':focus')).waitFor();
 		t.deepEqual(app.faults, []);
 	},
@@ -172,15 +172,15 @@ test.serial(
 			['film.mp4', 'Preview not available'],
 			['broken.jpg', 'Failed to load image'],
 		] as const) {
-			const viewer = await show(page, name);
+			const viewer = await openPreview(page, name);
 			await viewer.getByRole('alert').getByText(sentence).waitFor();
 			await assertAccessible(t, page, sentence);
-			await leave(page);
+			await closePreview(page);
 		}
 		await page.route('**/api/download/gone.png*', (route) => route.fulfill({ status: 404, body: '{}' }));
-		const gone = await show(page, 'gone.png');
+		const gone = await openPreview(page, 'gone.png');
 		await gone.getByText('HTTP 404').waitFor();
-		await leave(page);
+		await closePreview(page);
 		await page.unroute('**/api/download/gone.png*');
 		// Its first bytes were received.
 		await page.route('**/api/download/gone.png*', (route) =>
@@ -188,7 +188,7 @@ test.serial(
 				? route.fulfill({ status: 403, body: '{}' })
 				: route.continue(),
 		);
-		await show(page, 'gone.png');
+		await openPreview(page, 'gone.png');
 		await gone.getByText('HTTP 403').waitFor();
 		t.deepEqual(app.faults, []);
 	},

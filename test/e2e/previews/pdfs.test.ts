@@ -2,7 +2,7 @@ import test from 'ava';
 import { assertAccessible } from '../support/axe.js';
 import { setUpFixture, writeFiles } from '../support/fileManager.js';
 import { pdf } from '../support/previewFiles.js';
-import { expectValue, leave, show, watchRequests } from '../support/previews.js';
+import { closePreview, expectValue, openPreview, watchRequests } from '../support/previews.js';
 
 const fixture = setUpFixture(test);
 
@@ -12,7 +12,7 @@ test.serial('a PDF shows only pages near the screen, and can be searched, naviga
 	await writeFiles(app.home, { 'paper.pdf': pdf({ pages: 200 }) });
 	const page = await app.open('/browser?type=private');
 	const foreign = watchRequests(page, app.url);
-	const viewer = await show(page, 'paper.pdf');
+	const viewer = await openPreview(page, 'paper.pdf');
 	const text = (number: number) => viewer.getByText(`Page ${number} of the paper`, { exact: true });
 	await text(1).waitFor();
 	await viewer.getByText('/ 200', { exact: true }).waitFor();
@@ -63,17 +63,17 @@ test.serial('a script in a PDF does not run, and a broken PDF shows an error', a
 		foreign.push(dialog.message());
 		void dialog.dismiss();
 	});
-	const viewer = await show(page, 'script.pdf');
+	const viewer = await openPreview(page, 'script.pdf');
 	await viewer.getByText('Page 1 of the paper').waitFor();
 	t.deepEqual(foreign, []);
-	await leave(page);
-	const broken = await show(page, 'broken.pdf');
+	await closePreview(page);
+	const broken = await openPreview(page, 'broken.pdf');
 	await broken.getByText('Cannot preview PDF').waitFor();
 	await broken.getByText('Failed to load the PDF file.').waitFor();
 	await assertAccessible(t, page, 'a broken PDF');
-	await leave(page);
+	await closePreview(page);
 	await page.route('**/pdf.worker*', (route) => route.fulfill({ status: 404, body: '' }));
-	const missing = await show(page, 'script.pdf');
+	const missing = await openPreview(page, 'script.pdf');
 	await missing.getByText('PDF plugin not available').waitFor();
 	const link = missing.getByRole('link', { name: 'Open in a new tab' });
 	t.regex((await link.getAttribute('href')) ?? '', /script\.pdf\?type=private&inline=1$/);
@@ -92,7 +92,7 @@ test.serial('a large PDF is fetched by ranges, and its pages far from the screen
 		// The first request, for the whole file, is aborted once its answer accepts ranges.
 		if (response.status() === 206) received += Number(response.headers()['content-length']);
 	});
-	const viewer = await show(page, 'large.pdf');
+	const viewer = await openPreview(page, 'large.pdf');
 	await viewer.getByText('Page 1 of the paper').waitFor();
 	await viewer.locator('canvas').first().waitFor();
 	t.log(`${Math.round((100 * received) / file.length)} % of ${file.length} bytes were fetched before the first page.`);

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { assertAccessible } from '../support/axe.js';
 import { setUpFixture, writeFiles } from '../support/fileManager.js';
-import { leave, show, watchRequests } from '../support/previews.js';
+import { closePreview, openPreview, watchRequests } from '../support/previews.js';
 
 const fixture = setUpFixture(test);
 
@@ -16,30 +16,30 @@ test.serial('a text is shown in its detected encoding, and another one can be ch
 		'empty.txt': '',
 	});
 	const page = await app.open('/browser?type=private');
-	const utf8 = await show(page, 'utf8.txt');
+	const utf8 = await openPreview(page, 'utf8.txt');
 	await utf8.getByText('Grüße – 日本 🎉').waitFor();
 	t.regex(await utf8.locator('pre').evaluate((pre) => getComputedStyle(pre).fontFamily), /mono/i);
 	await assertAccessible(t, page, 'text viewer');
-	await leave(page);
+	await closePreview(page);
 
-	const latin = await show(page, 'latin.txt');
+	const latin = await openPreview(page, 'latin.txt');
 	await latin.getByText('Grüße aus München').waitFor();
-	await leave(page);
+	await closePreview(page);
 
-	const sjis = await show(page, 'sjis.txt');
+	const sjis = await openPreview(page, 'sjis.txt');
 	await sjis.getByRole('combobox', { name: 'Encoding' }).selectOption('windows-1251');
 	await sjis.getByText('日本語のテスト').waitFor({ state: 'detached' });
 	await sjis.getByRole('combobox', { name: 'Encoding' }).selectOption('Shift_JIS');
 	await sjis.getByText('日本語のテスト').waitFor();
-	await leave(page);
+	await closePreview(page);
 
-	const html = await show(page, 'page.html');
+	const html = await openPreview(page, 'page.html');
 	await html.getByText('<b>bold</b>').waitFor();
 	await html.locator('.hljs-tag').first().waitFor();
 	t.is(await html.locator('b').count(), 0);
 	t.not(await page.title(), 'it ran');
-	await leave(page);
-	await show(page, 'empty.txt');
+	await closePreview(page);
+	await openPreview(page, 'empty.txt');
 	await page.getByText('This file is empty.').waitFor();
 	t.deepEqual(app.faults, []);
 });
@@ -64,7 +64,7 @@ test.serial('Markdown is rendered on request, and nothing in it runs or requests
 	});
 	const page = await app.open('/browser?type=private');
 	const foreign = watchRequests(page, app.url);
-	const viewer = await show(page, 'notes.md');
+	const viewer = await openPreview(page, 'notes.md');
 	await viewer.getByText('# Title').waitFor();
 	const view = viewer.getByRole('group', { name: 'View' });
 	await view.getByRole('button', { name: 'Rendered' }).click();
@@ -93,7 +93,7 @@ test.serial('comma- and tab-separated values are shown as a table', async (t) =>
 		'table.tsv': 'Name\tAmount\nAda\t1.5\n',
 	});
 	const page = await app.open('/browser?type=private');
-	const viewer = await show(page, 'table.csv');
+	const viewer = await openPreview(page, 'table.csv');
 	await viewer.getByText('Amount, net', { exact: true }).first().waitFor();
 	await viewer.getByText('1,5', { exact: true }).first().waitFor();
 	await viewer.getByText('<b>Grace</b>', { exact: true }).first().waitFor();
@@ -106,8 +106,8 @@ test.serial('comma- and tab-separated values are shown as a table', async (t) =>
 	await assertAccessible(t, page, 'table');
 	await viewer.getByRole('group', { name: 'View' }).getByRole('button', { name: 'Source' }).click();
 	await viewer.getByText('Ada,"1,5"').waitFor();
-	await leave(page);
-	await show(page, 'table.tsv');
+	await closePreview(page);
+	await openPreview(page, 'table.tsv');
 	await page.getByText('1.5', { exact: true }).first().waitFor();
 	t.deepEqual(app.faults, []);
 });
@@ -119,7 +119,7 @@ test.serial('a table keeps its scroll position and the focus when the window is 
 	const rows = Array.from({ length: 200 }, (_, row) => `item ${row}${wide}`);
 	await writeFiles(app.home, { 'table.csv': `Name${',Text'.repeat(5)}\n${rows.join('\n')}` });
 	const page = await app.open('/browser?type=private');
-	const viewer = await show(page, 'table.csv');
+	const viewer = await openPreview(page, 'table.csv');
 	await viewer.getByText('item 0', { exact: true }).waitFor();
 	const scroller = page.locator('.bp6-table-quadrant-main > .bp6-table-quadrant-scroll-container');
 	await scroller.focus();

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { setUpFixture, writeFiles } from '../support/fileManager.js';
-import { leave, picture, recorded, show, watchRequests } from '../support/previews.js';
+import { closePreview, openPreview, picture, recorded, watchRequests } from '../support/previews.js';
 
 const fixture = setUpFixture(test, ['--plugins', JSON.stringify({ '@stowage/preview': false })]);
 
@@ -14,17 +14,17 @@ test.serial('all viewers that do not need the preview plugin work without it', a
 	});
 	const page = await app.open('/browser?type=private');
 	const requests = watchRequests(page, app.url);
-	const viewer = await show(page, 'a.png');
+	const viewer = await openPreview(page, 'a.png');
 	await viewer.getByRole('img', { name: 'a.png' }).waitFor();
-	await leave(page);
-	const scan = await show(page, 'b.tif');
+	await closePreview(page);
+	const scan = await openPreview(page, 'b.tif');
 	await scan.getByText('Preview not available').waitFor();
-	await leave(page);
-	const film = await show(page, 'c.mp4');
+	await closePreview(page);
+	const film = await openPreview(page, 'c.mp4');
 	await film.locator('video[data-state=loaded]').waitFor();
 	t.is(await film.locator('video').getAttribute('poster'), null);
-	await leave(page);
-	const text = await show(page, 'd.txt');
+	await closePreview(page);
+	const text = await openPreview(page, 'd.txt');
 	await text.getByText('A text.').waitFor();
 	t.deepEqual(requests, []);
 	t.deepEqual(app.faults, []);

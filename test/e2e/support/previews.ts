@@ -37,14 +37,14 @@ export const picture = (extension: string, size: string, colour: string) =>
 	recorded(extension, '-f', 'lavfi', '-i', `color=${colour}:s=${size}`, '-frames:v', '1');
 
 /** Opens a file of the list; resolves to its viewer. */
-export async function show(page: Page, name: string): Promise<Locator> {
+export async function openPreview(page: Page, name: string): Promise<Locator> {
 	await nameIn(page, name).click();
 	const viewer = page.getByRole('dialog', { name });
 	await viewer.waitFor();
 	return viewer;
 }
 
-export async function leave(page: Page): Promise<void> {
+export async function closePreview(page: Page): Promise<void> {
 	await page.getByRole('dialog').getByRole('button', { name: 'Close', exact: true }).click();
 	await overlaysClosed(page);
 }

@@ -24,7 +24,7 @@ function read(text: string, cuts: readonly number[]): unknown {
 	return reader.finish();
 }
 
-test('a listing is parsed the same at whatever bytes it is split', (t) => {
+test('a listing is parsed the same at all points at which it may be split', (t) => {
 	for (const listing of [
 		{ type: 'private', directory: 'docs', entries },
 		{ type: 'public', directory: '"entries":[},{"', entries: entries.slice(0, 1), truncated: true },

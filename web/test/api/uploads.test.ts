@@ -257,7 +257,7 @@ test('a chunk whose response was lost is not sent again', async (t) => {
 	t.true(server.bytes.equals(upload.bytes));
 });
 
-test('five minutes without a connection fail the file', async (t) => {
+test('an upload fails after five minutes without a connection', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	server.faults.push(...Array<Fault>(1000).fill('lost'));
@@ -266,7 +266,7 @@ test('five minutes without a connection fail the file', async (t) => {
 	t.true(waited >= 300_000 && waited < 310_000, `${waited}`);
 });
 
-test('a night in which the computer slept does not count as five minutes offline', async (t) => {
+test('a night in which the computer sleeps does not count as five minutes without a connection', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	const { sleep } = page.dependencies.timing;
@@ -503,7 +503,7 @@ test('a file counts as uploaded only when it is published', async (t) => {
 	t.is(server.requests.filter(({ method }) => method === 'HEAD').length, 2);
 });
 
-test('a file that is never published is never a success', async (t) => {
+test('a file that is never published is reported as failed', async (t) => {
 	const server = new FakeServer();
 	server.commitFaults = 100;
 	await fails(t, openPage(server).upload(uploadOf(megabyte)), 'Upload failed with status 503');

@@ -71,8 +71,8 @@ test('the cursor stays on the last row at a step down', movesCursor, 99, 'down',
 test('the cursor stays on the first row at a step up', movesCursor, 0, 'up', 0);
 test('a page down moves the cursor to the last row at most', movesCursor, 95, 'pageDown', 99);
 test('a page up moves the cursor to the first row at most', movesCursor, 4, 'pageUp', 0);
-test('a step down in a list without a cursor selects the first row', movesCursor, undefined, 'down', 0);
-test('a step up in a list without a cursor selects the last row', movesCursor, undefined, 'up', 99);
+test('a step down in a list without a cursor moves it to the first row', movesCursor, undefined, 'down', 0);
+test('a step up in a list without a cursor moves it to the last row', movesCursor, undefined, 'up', 99);
 
 const movesCursorInGrid = (t: ExecutionContext, from: number | undefined, to: Movement, expected: number) =>
 	t.is(moveCursor(from, to, { count: 10, columns: 4, page: 2 }), expected);

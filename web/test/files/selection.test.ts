@@ -32,7 +32,7 @@ test('opening a row clears the selection and leaves the cursor there', (t) => {
 	t.is(state.cursor?.key, 'c');
 });
 
-test('a range reaches from the last toggled row and replaces what was selected', (t) => {
+test('a range extends from the last toggled row and replaces the selection', (t) => {
 	const state = after(
 		{ type: 'toggled', at: at('a') },
 		{ type: 'toggled', at: at('c') },

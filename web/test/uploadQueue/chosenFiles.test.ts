@@ -62,7 +62,7 @@ test('folder names are trimmed as the server trims them', async (t) => {
 	t.deepEqual(dropped.unreadable, ['\u00A0photos /\u3000']);
 });
 
-test('a drop that the browser withholds is rejected', async (t) => {
+test('a drop that the browser denies is rejected', async (t) => {
 	const refuse = () => {
 		throw new Error('Access was denied.');
 	};

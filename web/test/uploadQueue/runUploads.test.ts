@@ -113,7 +113,7 @@ const never = (signal: AbortSignal) =>
 		signal.addEventListener('abort', () => reject(signal.reason));
 	});
 
-test('large files are uploaded one after another, each with its whole name', async (t) => {
+test('large files are uploaded one after another, each with its full name', async (t) => {
 	let running = 0;
 	const result = await run(
 		async (upload) => {
@@ -226,7 +226,7 @@ test('a retried file has the same key, a renamed one has another', async (t) => 
 	t.not(third.uploads[0]?.key, first.uploads[0]?.key);
 });
 
-test('the same file twice is two uploads', async (t) => {
+test('each file of a run has a key of its own', async (t) => {
 	const { uploads } = await run(succeed);
 	t.is(new Set(uploads.map(({ key }) => key)).size, 3);
 });

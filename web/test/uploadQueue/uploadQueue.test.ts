@@ -55,7 +55,7 @@ test('a name that begins with its only dot has no extension', (t) => {
 	t.is(item(after(added('.env'))).extension, '');
 });
 
-test('the same file twice makes two entries', (t) => {
+test('a file that is added twice has two entries', (t) => {
 	t.is(after(added('a.txt'), added('a.txt')).items.length, 2);
 });
 
@@ -233,7 +233,7 @@ test('one file is shown as uploading at a time, with its own progress', (t) => {
 	t.true(isFinalizing(item(sent), sent.progress));
 });
 
-test('speed and time left come from what was sent', (t) => {
+test('speed and time left are computed from the sent bytes', (t) => {
 	const state = after(
 		added('a'),
 		{ type: 'runStarted', ids: [1] },
@@ -256,7 +256,7 @@ test('bytes of an earlier attempt do not count for the speed', (t) => {
 	t.deepEqual(measuredPace(item(state), state.progress), { speed: 1, secondsLeft: 1 });
 });
 
-test('a waiting file shows the reason, and not that it is finalized', (t) => {
+test('a waiting upload shows the reason, and not that it is finalized', (t) => {
 	const sent = after(
 		added('a'),
 		{ type: 'runStarted', ids: [1] },
