@@ -126,7 +126,7 @@ test('an interrupted job that is cancelled in the queue runs once more to clean 
 	t.is((await starter.find(ada, id)).input, '');
 });
 
-test('a process can cancel a job that another one runs, sees its end and can retry it', async (t) => {
+test('a process can cancel a job that another one runs, await its end and retry it', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');
 	const [one, two] = [bench.process(), bench.process()];
@@ -543,7 +543,7 @@ test('a failed job is retried from its checkpoint; a queued, running or complete
 	await t.throwsAsync(() => jobs.retry(ada, id), { message: 'This can’t be tried again.' });
 });
 
-test('a too large input or checkpoint and a job too many are refused; a long title is cut, a large detail left out', async (t) => {
+test('too large inputs and checkpoints and too many jobs are refused; a long title is cut, a large detail left out', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');
 	const { jobs } = bench.process();

@@ -14,7 +14,7 @@ const silent = pino({ level: 'silent' });
 const hourMs = 60 * 60_000;
 const text = 'The quick brown fox jumps over the lazy dog.';
 
-interface Scene {
+interface Fixture {
 	app: TestApp;
 	ada: Client;
 	visitor: Client;
@@ -27,7 +27,7 @@ interface Scene {
 	status(url: string): Promise<number>;
 }
 
-async function scene(t: ExecutionContext): Promise<Scene> {
+async function setUp(t: ExecutionContext): Promise<Fixture> {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const visitor = new Client(app);
@@ -64,7 +64,7 @@ const bytesOf = ({ statusCode, headers, payload }: Answer) => {
 };
 
 test('a link has a token of 256 random bits, is stored as a hash only and returns when it expires', async (t) => {
-	const { app, ada } = await scene(t);
+	const { app, ada } = await setUp(t);
 	const tokens = new Set<string>();
 	for (const [expiration, hours] of [
 		['1h', 1],
@@ -90,7 +90,7 @@ test('a link has a token of 256 random bits, is stored as a hash only and return
 });
 
 const refused = async (t: ExecutionContext, payload: object, status: number) => {
-	const { ada, home } = await scene(t);
+	const { ada, home } = await setUp(t);
 	await writeFile(home('Public/plain.txt'), 'plain');
 	t.is((await ada.post('/api/generateTempLink', payload)).statusCode, status);
 };
@@ -120,7 +120,7 @@ test(
 );
 
 test('a visitor can’t create, list or revoke links', async (t) => {
-	const { visitor, link } = await scene(t);
+	const { visitor, link } = await setUp(t);
 	await link('docs/fox.txt');
 	t.is((await visitor.post('/api/generateTempLink', { filePath: 'docs/fox.txt', ...hour })).statusCode, 401);
 	t.is((await visitor.get('/api/links')).statusCode, 401);
@@ -128,7 +128,7 @@ test('a visitor can’t create, list or revoke links', async (t) => {
 });
 
 test('a visitor with a link gets the file by GET, HEAD, ranges and conditional requests, and no cache may store it', async (t) => {
-	const { visitor, link } = await scene(t);
+	const { visitor, link } = await setUp(t);
 	const url = await link('docs/fox.txt');
 	const whole = await visitor.get(url);
 	t.is(whole.statusCode, 200);
@@ -158,7 +158,7 @@ test('a visitor with a link gets the file by GET, HEAD, ranges and conditional r
 });
 
 test('a link to a folder serves its ZIP, which can be resumed and follows a rename of the folder', async (t) => {
-	const { ada, visitor, link } = await scene(t);
+	const { ada, visitor, link } = await setUp(t);
 	const url = await link('docs');
 	const whole = await visitor.get(url);
 	t.is(whole.statusCode, 200);
@@ -184,8 +184,8 @@ test('a link to a folder serves its ZIP, which can be resumed and follows a rena
 	t.regex(String((await visitor.get(url)).headers['content-disposition']), /filename="papers_/);
 });
 
-test('the owner lists links newest first, with their downloads and without their tokens', async (t) => {
-	const { ada, visitor, link } = await scene(t);
+test('the owner lists links newest first, with their numbers of downloads and without their tokens', async (t) => {
+	const { ada, visitor, link } = await setUp(t);
 	t.deepEqual(json(await ada.get('/api/links')), []);
 	const fox = await link('docs/fox.txt');
 	await link('docs/deep', '1w');
@@ -214,7 +214,7 @@ test('the owner lists links newest first, with their downloads and without their
 });
 
 test('a revoked link stops working at once, and only its owner can revoke it', async (t) => {
-	const { app, ada, status, link } = await scene(t);
+	const { app, ada, status, link } = await setUp(t);
 	const bob = await new Client(app).register('bob');
 	const url = await link('docs/fox.txt');
 	const other = await link('docs/fox.txt');
@@ -235,7 +235,7 @@ test('a revoked link stops working at once, and only its owner can revoke it', a
 });
 
 test('all wrong tokens get the same answer, and paths below a link open nothing', async (t) => {
-	const { visitor, link } = await scene(t);
+	const { visitor, link } = await setUp(t);
 	const url = await link('docs/deep');
 	const token = url.slice('/api/temp/'.length);
 	const unknown = bytesOf(await visitor.get(`/api/temp/${'A'.repeat(43)}`));
@@ -268,7 +268,7 @@ test('all wrong tokens get the same answer, and paths below a link open nothing'
 });
 
 test('a link follows its item through renames and moves, also of the folders above it', async (t) => {
-	const { ada, visitor, link, status } = await scene(t);
+	const { ada, visitor, link, status } = await setUp(t);
 	const fox = await link('docs/fox.txt');
 	const deep = await link('docs/deep/naïve – 日本.txt');
 	t.is((await changeName(ada, 'docs/fox.txt', 'vixen.txt')).statusCode, 200);
@@ -287,7 +287,7 @@ test('a link follows its item through renames and moves, also of the folders abo
 });
 
 test('a link follows its item to the free name that a move gave it, and survives a refused rename', async (t) => {
-	const { ada, visitor, home, link } = await scene(t);
+	const { ada, visitor, home, link } = await setUp(t);
 	await writeFile(home('fox.txt'), 'another fox');
 	const url = await link('docs/fox.txt');
 	const moved = await move(ada, 'docs/fox.txt', 'fox.txt');
@@ -298,7 +298,7 @@ test('a link follows its item to the free name that a move gave it, and survives
 });
 
 test('a link to an item that was deleted, replaced or moved to Public is answered like an unknown one', async (t) => {
-	const { ada, visitor, home, link, status } = await scene(t);
+	const { ada, visitor, home, link, status } = await setUp(t);
 	const unknown = bytesOf(await visitor.get(`/api/temp/${'A'.repeat(43)}`));
 	const isUnknown = async (url: string) => t.deepEqual(bytesOf(await visitor.get(url)), unknown);
 
@@ -332,8 +332,8 @@ test('a link to an item that was deleted, replaced or moved to Public is answere
 	t.is(await status(folder), 404);
 });
 
-test('the links of a disabled owner work again once the owner is enabled, those of a removed owner never', async (t) => {
-	const { app, link, status } = await scene(t);
+test('the links of a disabled owner work only after the owner is enabled again, those of a removed owner never', async (t) => {
+	const { app, link, status } = await setUp(t);
 	const url = await link('docs/fox.txt');
 	await app.services.accounts.setDisabled('ada', true);
 	t.is(await status(url), 404);
@@ -346,7 +346,7 @@ test('the links of a disabled owner work again once the owner is enabled, those 
 });
 
 test('another user’s moves and deletions do not affect a link', async (t) => {
-	const { app, link, status } = await scene(t);
+	const { app, link, status } = await setUp(t);
 	const url = await link('docs/fox.txt');
 	const bob = await new Client(app).register('bob');
 	await mkdir(path.join(app.filesDir, 'users/bob/docs'));
@@ -359,7 +359,7 @@ test('another user’s moves and deletions do not affect a link', async (t) => {
 
 /** The links service over the same database and disk, with its own clock and the given faults. */
 function linksAt(
-	{ app }: Scene,
+	{ app }: Fixture,
 	clock: { now: number },
 	faults: Partial<LinkStore> = {},
 	leases: Pick<Leases, 'take'> = app.services.leases,
@@ -374,7 +374,7 @@ function linksAt(
 }
 
 test('an expired link is answered 410, as JSON for a program and as a page for a browser; an unknown one has a page too', async (t) => {
-	const s = await scene(t);
+	const s = await setUp(t);
 	const clock = { now: Date.now() - 2 * hourMs };
 	const { token } = await linksAt(s, clock).make(s.viewer, parsePath('docs/fox.txt'), '1h');
 	const answer = await s.visitor.get(`/api/temp/${token}`, { accept: '*/*' });
@@ -401,7 +401,7 @@ test('an expired link is answered 410, as JSON for a program and as a page for a
 });
 
 test('a link works until the moment it expires, and setting the clock back does not revive it', async (t) => {
-	const s = await scene(t);
+	const s = await setUp(t);
 	const clock = { now: Date.now() };
 	const links = linksAt(s, clock);
 	const { token, expiresAt } = await links.make(s.viewer, parsePath('docs/fox.txt'), '12h');
@@ -482,7 +482,7 @@ test('links are created and checked by the one clock that the server was given',
 });
 
 test('where ids may be reused, a link survives a rename and ends with its file: a new one of its name and id is not served', async (t) => {
-	const s = await scene(t);
+	const s = await setUp(t);
 	const { storage } = s.app.services;
 	const { stat, open } = storage;
 	storage.stat = async (at) => ({ ...(await stat.call(storage, at)), id: 'the same', mayIdReturn: true });
@@ -502,7 +502,7 @@ test('where ids may be reused, a link survives a rename and ends with its file: 
 });
 
 test('a download that started before its link expired is completed afterwards', async (t) => {
-	const s = await scene(t);
+	const s = await setUp(t);
 	const clock = { now: Date.now() };
 	const links = linksAt(s, clock);
 	const { token } = await links.make(s.viewer, parsePath('docs/fox.txt'), '1h');
@@ -515,7 +515,7 @@ test('a download that started before its link expired is completed afterwards', 
 });
 
 test('an expired link is remembered for some days and then swept; purge removes all links that do not work', async (t) => {
-	const s = await scene(t);
+	const s = await setUp(t);
 	const clock = { now: Date.now() };
 	const links = linksAt(s, clock);
 	const { token } = await links.make(s.viewer, parsePath('docs/fox.txt'), '1h');
@@ -558,7 +558,7 @@ const endedLease: Lease = {
 
 /** The server dies after it moved the item on the disk and before it updated the database. */
 const killedAfterMove = async (t: ExecutionContext, from: string, to: string, filePath: string, arrived: string) => {
-	const s = await scene(t);
+	const s = await setUp(t);
 	const { token } = await linksAt(s, { now: Date.now() }).make(s.viewer, parsePath(filePath), '1h');
 	const neverSettles = { settle: () => new Promise<never>(() => {}) };
 	// Its lease ended with the process.
@@ -597,7 +597,7 @@ test(
 );
 
 test('consecutive moves, each killed before its rows are updated, lose no link', async (t) => {
-	const s = await scene(t);
+	const s = await setUp(t);
 	const { token } = await linksAt(s, { now: Date.now() }).make(s.viewer, parsePath('docs/fox.txt'), '1h');
 	for (const [from, to] of [
 		['docs', 'a'],
@@ -620,7 +620,7 @@ test('consecutive moves, each killed before its rows are updated, lose no link',
 });
 
 test('a link survives a failed move, and does not work while its file is in Public, even if its row was not removed', async (t) => {
-	const s = await scene(t);
+	const s = await setUp(t);
 	const links = linksAt(s, { now: Date.now() }, { remove: () => Promise.reject(new Error('the database died')) });
 	const { token } = await links.make(s.viewer, parsePath('docs/fox.txt'), '1h');
 	const at = (name: string) => `users/ada/${name}` as StoragePath;
@@ -638,7 +638,7 @@ test('a link survives a failed move, and does not work while its file is in Publ
 });
 
 test('a link works, and an expired one is reported as expired, while the database is full', async (t) => {
-	const s = await scene(t);
+	const s = await setUp(t);
 	const clock = { now: Date.now() };
 	const full = () => Promise.reject(new Failure('storageFull', 'The disk of the database is full.'));
 	const links = linksAt(s, clock, { adopt: full, end: full, countDownload: full, settle: full });
@@ -656,7 +656,7 @@ test('a link works, and an expired one is reported as expired, while the databas
 });
 
 test('a link works at every moment while the folders above its file are renamed', async (t) => {
-	const s = await scene(t);
+	const s = await setUp(t);
 	const url = await s.link('docs/deep/naïve – 日本.txt');
 	let isRunning = true;
 	const statuses = new Set<number>();
@@ -679,7 +679,7 @@ test('a link works at every moment while the folders above its file are renamed'
 });
 
 test('a link is found if its file is renamed and renamed back during the lookup', async (t) => {
-	const s = await scene(t);
+	const s = await setUp(t);
 	const { token } = await linksAt(s, { now: Date.now() }).make(s.viewer, parsePath('docs/fox.txt'), '1h');
 	const { database, storage } = s.app.services;
 	let lookups = 0;
@@ -714,7 +714,7 @@ test('a link is found if its file is renamed and renamed back during the lookup'
 });
 
 test('concurrent moves of one user lose no link', async (t) => {
-	const s = await scene(t);
+	const s = await setUp(t);
 	const urls: string[] = [];
 	for (let count = 0; count < 12; count++) {
 		await writeFile(s.home(`docs/${count}.txt`), String(count));

@@ -9,18 +9,19 @@ import { Client, file, json, type TestApp, testApp } from '../testApp.js';
 import { begin, head, patch, uploadState } from '../tusClient.js';
 import { until } from '../until.js';
 
-interface Scene {
+interface Fixture {
 	app: TestApp;
 	ada: Client;
 	/** The home on the first root. */
 	home: string;
-	/** The second root, and the home there. */
+	/** The second root. */
 	big: string;
-	there: string;
+	/** The place of the home on the second root. */
+	newHome: string;
 }
 
 /** Ada, whose home lies on the first of two roots. */
-async function scene(t: ExecutionContext): Promise<Scene> {
+async function setUp(t: ExecutionContext): Promise<Fixture> {
 	const app = await testApp(t);
 	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
 	t.teardown(() => rm(disk, { recursive: true, force: true }));
@@ -33,7 +34,7 @@ async function scene(t: ExecutionContext): Promise<Scene> {
 	await writeFile(path.join(home, 'docs/deep/é 1.bin'), Buffer.alloc(3_000_000, 'x'));
 	await writeFile(path.join(home, 'Public/shown.txt'), 'for all');
 	for (const [name, seconds] of times) await utimes(path.join(home, name), seconds, seconds);
-	return { app, ada, home, big, there: path.join(big, 'users/ada') };
+	return { app, ada, home, big, newHome: path.join(big, 'users/ada') };
 }
 
 const times = [
@@ -43,7 +44,7 @@ const times = [
 	['docs', 1_500_000_004],
 ] as const;
 
-function mover({ app }: Scene) {
+function mover({ app }: Fixture) {
 	const { homeMoves, jobs, accounts } = app.services;
 	const owner = async () => ({ ...(await accounts.find('ada')), kind: 'user' as const });
 	return {
@@ -83,17 +84,17 @@ async function assertWhole(t: ExecutionContext, home: string) {
 
 const names = async (folder: string) => (await readdir(folder).catch(() => [])).sort();
 
-async function assertNotMoved(t: ExecutionContext, { ada, home, big, there }: Scene) {
+async function assertNotMoved(t: ExecutionContext, { ada, home, big, newHome }: Fixture) {
 	await assertWhole(t, home);
 	await until('nothing is left at the target', async () => (await names(path.join(big, 'copies'))).length === 0);
-	t.deepEqual(await names(there), []);
+	t.deepEqual(await names(newHome), []);
 	t.is((await ada.upload('/api/upload', [file('later.txt', 'l')])).statusCode, 200, 'the home is not frozen');
 	t.deepEqual(await names(path.join(home, 'later.txt').replace('/later.txt', '')), ['Public', 'docs', 'later.txt']);
 }
 
 test('a home moves to another root while its user works, and keeps its links, uploads and times', async (t) => {
-	const s = await scene(t);
-	const { app, ada, home, there } = s;
+	const fixture = await setUp(t);
+	const { app, ada, home, newHome } = fixture;
 	const visitor = new Client(app);
 	const { token } = json(await ada.post('/api/generateTempLink', { filePath: 'docs/a.txt', expiration: '1h' }));
 	const folderLink = json(await ada.post('/api/generateTempLink', { filePath: 'docs/deep', expiration: '1h' }));
@@ -106,7 +107,7 @@ test('a home moves to another root while its user works, and keeps its links, up
 	await patch(ada, upload, 0, '012345');
 	const other = await begin(ada, 4, { filename: 'other.txt', area: 'private' });
 
-	const { start, ended } = mover(s);
+	const { start, ended } = mover(fixture);
 	const freezing = block(app.services.database.homes, 'freeze');
 	const switching = block(app.services.database.homes, 'switchRoot');
 	const job = await start();
@@ -124,7 +125,7 @@ test('a home moves to another root while its user works, and keeps its links, up
 	freezing.release();
 
 	await switching.arrived;
-	t.deepEqual(await names(path.dirname(there)), ['ada']);
+	t.deepEqual(await names(path.dirname(newHome)), ['ada']);
 	t.deepEqual(await app.services.homeMoves.oldHomes(), [], 'the copy is not listed as an old home');
 	await linkWorks('during');
 	t.is((await ada.get('/api/download/docs/a.txt?type=private')).payload, 'alpha');
@@ -143,17 +144,17 @@ test('a home moves to another root while its user works, and keeps its links, up
 	switching.release();
 
 	t.like(await ended(job), { status: 'completed', detail: { root: 'big' } });
-	await assertWhole(t, there);
-	t.is(await readFile(path.join(there, 'meanwhile.txt'), 'utf8'), 'm');
+	await assertWhole(t, newHome);
+	t.is(await readFile(path.join(newHome, 'meanwhile.txt'), 'utf8'), 'm');
 	await until('the old tree is removed', async () => (await names(path.dirname(home))).join() === 'anonymous');
 	await linkWorks('after');
 	t.deepEqual(uploadState(await head(ada, upload)), [200, 10, 'sixty.txt']);
 	t.deepEqual(uploadState(await head(ada, upload)), [200, 10, 'sixty.txt']);
 	t.deepEqual(uploadState(await patch(ada, other, 2, '23')), [204, 4, 'other.txt']);
-	t.is(await readFile(path.join(there, 'sixty.txt'), 'utf8'), '0123456789');
-	t.is(await readFile(path.join(there, 'other.txt'), 'utf8'), '0123');
+	t.is(await readFile(path.join(newHome, 'sixty.txt'), 'utf8'), '0123456789');
+	t.is(await readFile(path.join(newHome, 'other.txt'), 'utf8'), '0123');
 	t.is((await ada.upload('/api/upload', [file('new.txt', 'n')])).statusCode, 200);
-	t.deepEqual(await names(there), ['Public', 'docs', 'meanwhile.txt', 'new.txt', 'other.txt', 'sixty.txt']);
+	t.deepEqual(await names(newHome), ['Public', 'docs', 'meanwhile.txt', 'new.txt', 'other.txt', 'sixty.txt']);
 	const crossed = await readdir(path.join(app.filesDir, 'copies'), { recursive: true, withFileTypes: true });
 	t.deepEqual(
 		crossed.filter((entry) => entry.isFile()),
@@ -164,105 +165,105 @@ test('a home moves to another root while its user works, and keeps its links, up
 });
 
 test('a damaged byte in the copy fails the move, and the home stays where it was', async (t) => {
-	const s = await scene(t);
-	const { storage } = await s.app.services.roots.named('big');
+	const fixture = await setUp(t);
+	const { storage } = await fixture.app.services.roots.named('big');
 	const target = storage as FolderTimesStorage;
 	const setTime = target.setFolderTime.bind(target);
 	target.setFolderTime = async (folder, mtime) => {
 		await setTime(folder, mtime);
 		if (!/^copies\/\w+\/docs\/deep$/.test(folder)) return;
-		const damaged = path.join(s.big, folder, 'é 1.bin');
+		const damaged = path.join(fixture.big, folder, 'é 1.bin');
 		const before = await stat(damaged);
 		const handle = await open(damaged, 'r+');
 		await handle.write('y', 1_234_567);
 		await handle.close();
 		await utimes(damaged, before.atime, before.mtime);
 	};
-	const { start, ended } = mover(s);
+	const { start, ended } = mover(fixture);
 	const job = await ended(await start());
 	t.is(job.status, 'failed');
 	t.regex(String(job.error), /copy of "docs\/deep\/é 1\.bin" has other bytes/);
 	target.setFolderTime = setTime;
-	await assertNotMoved(t, s);
+	await assertNotMoved(t, fixture);
 	t.is((await ended(await start())).status, 'completed', 'the next attempt moves it');
 });
 
 test('a move that is cancelled before the switch leaves the home where it was', async (t) => {
-	const s = await scene(t);
-	const { start, ended } = mover(s);
-	const { arrived, release } = block(s.app.services.database.homes, 'freeze');
+	const fixture = await setUp(t);
+	const { start, ended } = mover(fixture);
+	const { arrived, release } = block(fixture.app.services.database.homes, 'freeze');
 	const job = await start();
 	await arrived;
-	await s.app.services.jobs.cancelAny(job.id);
+	await fixture.app.services.jobs.cancelAny(job.id);
 	release();
 	t.is((await ended(job)).status, 'cancelled');
-	await assertNotMoved(t, s);
+	await assertNotMoved(t, fixture);
 });
 
 test('a home is whole on one root when the switch fails or its result is lost', async (t) => {
-	const s = await scene(t);
-	const { homes } = s.app.services.database;
+	const fixture = await setUp(t);
+	const { homes } = fixture.app.services.database;
 	const switchRoot = homes.switchRoot.bind(homes);
-	const { start, ended } = mover(s);
+	const { start, ended } = mover(fixture);
 	homes.switchRoot = async () => {
 		throw new Failure('unavailable', 'away before');
 	};
 	t.like(await ended(await start()), { status: 'failed', error: 'away before' });
-	await assertNotMoved(t, s);
+	await assertNotMoved(t, fixture);
 	homes.switchRoot = async (...args) => {
 		await switchRoot(...args);
 		throw new Failure('unavailable', 'away after');
 	};
 	t.is((await ended(await start())).status, 'completed');
-	await assertWhole(t, s.there);
-	await until('the old tree is removed', async () => (await names(path.dirname(s.home))).join() === 'anonymous');
+	await assertWhole(t, fixture.newHome);
+	await until('the old tree is removed', async () => (await names(path.dirname(fixture.home))).join() === 'anonymous');
 });
 
 test('a file that another program adds to the old tree just before the switch is kept and reported', async (t) => {
-	const s = await scene(t);
-	const { homes } = s.app.services.database;
+	const fixture = await setUp(t);
+	const { homes } = fixture.app.services.database;
 	const switchRoot = homes.switchRoot.bind(homes);
 	homes.switchRoot = async (...args) => {
-		await writeFile(path.join(s.home, 'late.txt'), 'late');
+		await writeFile(path.join(fixture.home, 'late.txt'), 'late');
 		return switchRoot(...args);
 	};
-	const { start, ended } = mover(s);
+	const { start, ended } = mover(fixture);
 	const job = await ended(await start());
 	t.is(job.status, 'failed');
 	t.regex(
 		String(job.error),
 		/lies on big now\. Another program changed something in its old place, users\/ada on local/,
 	);
-	t.is(await readFile(path.join(s.home, 'late.txt'), 'utf8'), 'late');
-	t.deepEqual(await s.app.services.homeMoves.list(), []);
-	t.like(await s.app.services.homeMoves.oldHomes(), [{ username: 'ada', root: 'local', path: 'users/ada' }]);
-	await assertWhole(t, s.there);
-	t.is((await s.ada.get('/api/download/docs/a.txt?type=private')).payload, 'alpha');
+	t.is(await readFile(path.join(fixture.home, 'late.txt'), 'utf8'), 'late');
+	t.deepEqual(await fixture.app.services.homeMoves.list(), []);
+	t.like(await fixture.app.services.homeMoves.oldHomes(), [{ username: 'ada', root: 'local', path: 'users/ada' }]);
+	await assertWhole(t, fixture.newHome);
+	t.is((await fixture.ada.get('/api/download/docs/a.txt?type=private')).payload, 'alpha');
 });
 
 test('a symbolic link that another program adds to the old tree just before the switch keeps the whole old tree', async (t) => {
-	const s = await scene(t);
-	const { homes } = s.app.services.database;
+	const fixture = await setUp(t);
+	const { homes } = fixture.app.services.database;
 	const switchRoot = homes.switchRoot.bind(homes);
 	homes.switchRoot = async (...args) => {
-		await symlink('/mnt/archive', path.join(s.home, 'late'));
+		await symlink('/mnt/archive', path.join(fixture.home, 'late'));
 		return switchRoot(...args);
 	};
-	const { start, ended } = mover(s);
+	const { start, ended } = mover(fixture);
 	const job = await ended(await start());
 	t.regex(
 		String(job.error),
 		/lies on big now\. Another program changed something in its old place, users\/ada on local/,
 	);
-	t.true((await names(s.home)).includes('late'));
-	t.is(await readFile(path.join(s.home, 'docs/a.txt'), 'utf8'), 'alpha');
-	await assertWhole(t, s.there);
+	t.true((await names(fixture.home)).includes('late'));
+	t.is(await readFile(path.join(fixture.home, 'docs/a.txt'), 'utf8'), 'alpha');
+	await assertWhole(t, fixture.newHome);
 });
 
 test('a file that another program writes to the old path while the old tree is compared is kept', async (t) => {
-	const s = await scene(t);
-	const { homes } = s.app.services.database;
-	const source = s.app.services.roots.first.storage;
+	const fixture = await setUp(t);
+	const { homes } = fixture.app.services.database;
+	const source = fixture.app.services.roots.first.storage;
 	if (!hasSurvey(source)) throw new Error('The first root has no survey.');
 	const switchRoot = homes.switchRoot.bind(homes);
 	const survey = source.survey.bind(source);
@@ -271,23 +272,23 @@ test('a file that another program writes to the old path while the old tree is c
 		source.survey = (folder) => {
 			// The first survey is of the whole home.
 			if (++folders === 2) {
-				mkdirSync(s.home, { recursive: true });
-				writeFileSync(path.join(s.home, 'late.txt'), 'late');
+				mkdirSync(fixture.home, { recursive: true });
+				writeFileSync(path.join(fixture.home, 'late.txt'), 'late');
 			}
 			return survey(folder);
 		};
 		return switchRoot(...args);
 	};
-	const { start, ended } = mover(s);
+	const { start, ended } = mover(fixture);
 	t.is((await ended(await start())).status, 'completed');
 	t.true(folders >= 2);
-	t.is(await readFile(path.join(s.home, 'late.txt'), 'utf8'), 'late');
-	await assertWhole(t, s.there);
+	t.is(await readFile(path.join(fixture.home, 'late.txt'), 'utf8'), 'late');
+	await assertWhole(t, fixture.newHome);
 });
 
 test('a home that can’t be moved is refused before anything is changed', async (t) => {
-	const s = await scene(t);
-	const { app, home, big, there } = s;
+	const fixture = await setUp(t);
+	const { app, home, big, newHome } = fixture;
 	const { homeMoves, accounts, config } = app.services;
 	const refused = async (move: [string, string], kind: 'notFound' | 'invalid' | 'conflict', pattern: RegExp) => {
 		const error = await t.throwsAsync(homeMoves.start(...move));
@@ -303,9 +304,9 @@ test('a home that can’t be moved is refused before anything is changed', async
 	await writeFile(Buffer.concat([Buffer.from(`${home}/`), Buffer.from([0x66, 0xff])]), 'latin');
 	await refused(['ada', 'big'], 'conflict', /In the home itself there is 1 thing/);
 	await rm(Buffer.concat([Buffer.from(`${home}/`), Buffer.from([0x66, 0xff])]) as never);
-	await mkdir(there);
+	await mkdir(newHome);
 	t.regex(String(await t.throwsAsync(homeMoves.start('ada', 'big'))), /a folder users\/ada on big already/);
-	await rm(there, { recursive: true });
+	await rm(newHome, { recursive: true });
 	const { freeSpaceReserve } = config.uploads;
 	config.uploads.freeSpaceReserve = 2 ** 60;
 	t.regex(String(await t.throwsAsync(homeMoves.start('ada', 'big'))), /has 2\.9 MB, and on big there is room for 0/);
@@ -318,10 +319,10 @@ test('a home that can’t be moved is refused before anything is changed', async
 });
 
 test('a home without a folder is moved, and its folder is created on the new root', async (t) => {
-	const s = await scene(t);
-	await rm(s.home, { recursive: true });
-	const { start, ended } = mover(s);
+	const fixture = await setUp(t);
+	await rm(fixture.home, { recursive: true });
+	const { start, ended } = mover(fixture);
 	t.is((await ended(await start())).status, 'completed');
-	t.is((await s.ada.upload('/api/upload', [file('a.txt', 'a')])).statusCode, 200);
-	t.deepEqual(await names(s.there), ['Public', 'a.txt']);
+	t.is((await fixture.ada.upload('/api/upload', [file('a.txt', 'a')])).statusCode, 200);
+	t.deepEqual(await names(fixture.newHome), ['Public', 'a.txt']);
 });

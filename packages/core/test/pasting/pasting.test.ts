@@ -9,7 +9,7 @@ import type { PasteInput } from '../../src/pasting/pasteInput.js';
 import { Client, file, json, testApp } from '../testApp.js';
 
 /** A server with ada's home, and the kinds `copy` and `move` over its real files. */
-async function scene(t: ExecutionContext, flags: Record<string, string> = {}) {
+async function setUp(t: ExecutionContext, flags: Record<string, string> = {}) {
 	const app = await testApp(t, flags);
 	const ada = await new Client(app).register('ada');
 	const home = path.join(app.filesDir, 'users/ada');
@@ -22,7 +22,7 @@ async function scene(t: ExecutionContext, flags: Record<string, string> = {}) {
 		return clock.ms;
 	};
 	const kinds = { copy: copyKind({ ...app.services, monotonic }), move: moveKind(app.services.files) };
-	const plant = async (files: Record<string, string>) => {
+	const writeFiles = async (files: Record<string, string>) => {
 		for (const [name, content] of Object.entries(files)) {
 			await mkdir(path.dirname(path.join(home, name)), { recursive: true });
 			await writeFile(path.join(home, name), content);
@@ -30,7 +30,7 @@ async function scene(t: ExecutionContext, flags: Record<string, string> = {}) {
 		}
 	};
 	const staged = () => readdir(path.join(app.filesDir, '.stowage/staging'));
-	return { app, ada, home, viewer, kinds, plant, staged, clock };
+	return { app, ada, home, viewer, kinds, writeFiles, staged, clock };
 }
 
 function input(
@@ -117,8 +117,8 @@ async function tree(root: string): Promise<Record<string, string>> {
 }
 
 test('items are copied under free names, and progress is reported in bytes', async (t) => {
-	const { home, viewer, kinds, plant, staged } = await scene(t);
-	await plant({ 'a.txt': 'four', 'docs/b.txt': 'eleven byte', 'docs/deep/c.txt': '', 'to/a.txt': 'taken' });
+	const { home, viewer, kinds, writeFiles, staged } = await setUp(t);
+	await writeFiles({ 'a.txt': 'four', 'docs/b.txt': 'eleven byte', 'docs/deep/c.txt': '', 'to/a.txt': 'taken' });
 	const { result, recorded } = await runKind(kinds.copy, viewer, input('private', 'private', 'to', 'a.txt', 'docs'));
 	t.deepEqual(result, { done: 2, failed: 0, errors: [] });
 	t.deepEqual(await tree(path.join(home, 'to')), {
@@ -136,9 +136,9 @@ test('items are copied under free names, and progress is reported in bytes', asy
 for (const isSaved of [true, false]) {
 	const where = isSaved ? 'after' : 'before';
 	test(`a copy that is interrupted ${where} each checkpoint is saved makes one copy of each item`, async (t) => {
-		const { home, viewer, kinds, plant, staged } = await scene(t);
+		const { home, viewer, kinds, writeFiles, staged } = await setUp(t);
 		const taken = { 'to/a': 'taken', 'to/docs/own': 'taken', 'to/docs (1)': 'taken' };
-		await plant({ a: 'one', 'docs/b': 'two', 'docs/deep/c': 'three', d: 'four', ...taken });
+		await writeFiles({ a: 'one', 'docs/b': 'two', 'docs/deep/c': 'three', d: 'four', ...taken });
 		const { result } = await runInterrupted(
 			kinds.copy,
 			viewer,
@@ -164,8 +164,8 @@ for (const isSaved of [true, false]) {
 	});
 
 	test(`a move that is interrupted ${where} each checkpoint is saved moves each item once`, async (t) => {
-		const { home, viewer, kinds, plant } = await scene(t);
-		await plant({ a: 'one', 'docs/b': 'two', d: 'four', 'to/a': 'taken' });
+		const { home, viewer, kinds, writeFiles } = await setUp(t);
+		await writeFiles({ a: 'one', 'docs/b': 'two', d: 'four', 'to/a': 'taken' });
 		const { result } = await runInterrupted(
 			kinds.move,
 			viewer,
@@ -185,23 +185,23 @@ for (const isSaved of [true, false]) {
 }
 
 test('a resumed move finds an item that was moved but not saved as done, and leaves a new item of its old name alone', async (t) => {
-	const { app, home, viewer, kinds, plant } = await scene(t);
-	await plant({ a: 'one', 'to/a': 'taken' });
+	const { app, home, viewer, kinds, writeFiles } = await setUp(t);
+	await writeFiles({ a: 'one', 'to/a': 'taken' });
 	const given = input('private', 'private', 'to', 'a');
 	const cut = await runKind(kinds.move, viewer, given, { cutAt: { checkpoint: 1, isSaved: true } });
 	t.true(cut.isCut);
 	await app.services.files.move(viewer, { area: 'private', path: parsePath('a') }, parsePath('to/a'));
-	await plant({ a: 'somebody’s new one' });
+	await writeFiles({ a: 'somebody’s new one' });
 	const { result } = await runKind(kinds.move, viewer, given, { saved: cut.recorded.saved });
 	t.like(result, { done: 1, failed: 0, entry: { path: 'to/a (1)', size: 3 } });
 	t.is(await readFile(path.join(home, 'a'), 'utf8'), 'somebody’s new one');
 });
 
 test('items that can’t be copied are reported with their reasons, and the others are copied', async (t) => {
-	const { app, home, viewer, kinds, plant } = await scene(t);
+	const { app, home, viewer, kinds, writeFiles } = await setUp(t);
 	await new Client(app).register('bob');
 	await writeFile(path.join(app.filesDir, 'users/bob/Public/theirs'), 'public');
-	await plant({ a: 'one', b: 'two', 'to/x': 'x' });
+	await writeFiles({ a: 'one', b: 'two', 'to/x': 'x' });
 	await rm(path.join(home, 'a'));
 	const { result } = await runKind(
 		kinds.copy,
@@ -224,7 +224,7 @@ test('items that can’t be copied are reported with their reasons, and the othe
 });
 
 test('a paste fails if no item could be pasted, and a retry tries all of them again', async (t) => {
-	const { home, viewer, kinds, plant } = await scene(t);
+	const { home, viewer, kinds, writeFiles } = await setUp(t);
 	for (const kind of [kinds.copy, kinds.move]) {
 		const single = await runKind(kind, viewer, input('private', 'private', 'to', 'none'));
 		t.true(isFailure(single.error, 'notFound'));
@@ -233,15 +233,15 @@ test('a paste fails if no item could be pasted, and a retry tries all of them ag
 		const given = input('private', 'private', 'to', 'none', 'neither');
 		const { error, recorded } = await runKind(kind, viewer, given);
 		t.is(error?.message, 'Nothing was done. No such file or folder: neither');
-		await plant({ none: 'now', neither: 'it is' });
+		await writeFiles({ none: 'now', neither: 'it is' });
 		t.like((await runKind(kind, viewer, given, { saved: recorded.saved })).result, { done: 2, failed: 0 });
 		for (const name of ['none', 'neither']) await rm(path.join(home, name), { force: true });
 	}
 });
 
 test('a long list of errors is cut in the result', async (t) => {
-	const { viewer, kinds, plant } = await scene(t);
-	await plant({ a: 'one' });
+	const { viewer, kinds, writeFiles } = await setUp(t);
+	await writeFiles({ a: 'one' });
 	const names = Array.from({ length: 2000 }, (_, n) => `${'gone '.repeat(40)}${n}`);
 	const { result } = await runKind(kinds.move, viewer, input('private', 'private', 'to', 'a', ...names));
 	t.like(result, { done: 1, failed: 2000 });
@@ -250,8 +250,8 @@ test('a long list of errors is cut in the result', async (t) => {
 });
 
 test('a cancelled copy or move leaves no part of the item under way, and reports how many items were done', async (t) => {
-	const { home, viewer, kinds, plant, staged } = await scene(t);
-	await plant({ a: 'one', 'docs/b': 'two', d: 'four' });
+	const { home, viewer, kinds, writeFiles, staged } = await setUp(t);
+	await writeFiles({ a: 'one', 'docs/b': 'two', d: 'four' });
 	const given = input('private', 'private', 'to', 'a', 'docs', 'd');
 	const { error, recorded } = await runKind(kinds.copy, viewer, given, { cancelAt: 2 });
 	t.is(error?.message, 'Copied 1 of 3 items.');
@@ -270,8 +270,8 @@ test('a cancelled copy or move leaves no part of the item under way, and reports
 });
 
 test('a full home stops a copy with the reason, and a retry continues it once there is space', async (t) => {
-	const { app, home, viewer, kinds, plant, staged } = await scene(t, { '--quotas-user-bytes': '64 KB' });
-	await plant({ a: 'x'.repeat(20_000), 'docs/b': 'x'.repeat(20_000), d: 'four' });
+	const { app, home, viewer, kinds, writeFiles, staged } = await setUp(t, { '--quotas-user-bytes': '64 KB' });
+	await writeFiles({ a: 'x'.repeat(20_000), 'docs/b': 'x'.repeat(20_000), d: 'four' });
 	const given = input('private', 'private', 'to', 'a', 'docs', 'd');
 	const first = await runKind(kinds.copy, viewer, given);
 	t.true(isFailure(first.error, 'storageFull'));
@@ -290,8 +290,8 @@ test('a full home stops a copy with the reason, and a retry continues it once th
 });
 
 test('a copy fails if the disk has no space beyond the reserve', async (t) => {
-	const { home, viewer, kinds, plant, staged } = await scene(t, { '--uploads-free-space-reserve': '900 TB' });
-	await plant({ 'docs/b': 'x'.repeat(20_000), d: 'four' });
+	const { home, viewer, kinds, writeFiles, staged } = await setUp(t, { '--uploads-free-space-reserve': '900 TB' });
+	await writeFiles({ 'docs/b': 'x'.repeat(20_000), d: 'four' });
 	const { error } = await runKind(kinds.copy, viewer, input('private', 'private', 'to', 'docs', 'd'));
 	t.is(error?.message, 'Nothing was done. There is not enough free space.');
 	t.false((await readdir(home)).includes('to'));
@@ -299,8 +299,8 @@ test('a copy fails if the disk has no space beyond the reserve', async (t) => {
 });
 
 test('a resumed copy is refused if its owner’s quota was used up meanwhile', async (t) => {
-	const { ada, viewer, kinds, plant } = await scene(t, { '--quotas-user-entries': '8' });
-	await plant({ 'docs/b': 'b', 'docs/c': 'c' });
+	const { ada, viewer, kinds, writeFiles } = await setUp(t, { '--quotas-user-entries': '8' });
+	await writeFiles({ 'docs/b': 'b', 'docs/c': 'c' });
 	const given = input('private', 'private', 'to', 'docs');
 	const cut = await runKind(kinds.copy, viewer, given, { cutAt: { checkpoint: 1, isSaved: true } });
 	t.true(cut.isCut);
@@ -310,8 +310,8 @@ test('a resumed copy is refused if its owner’s quota was used up meanwhile', a
 });
 
 test('an item keeps its id through moves to Public and back, and its link works until it is public', async (t) => {
-	const { ada, home, viewer, kinds, plant } = await scene(t);
-	await plant({ 'docs/a': 'one', 'docs/deep/b': 'two' });
+	const { ada, home, viewer, kinds, writeFiles } = await setUp(t);
+	await writeFiles({ 'docs/a': 'one', 'docs/deep/b': 'two' });
 	const { token } = json(await ada.post('/api/generateTempLink', { filePath: 'docs/a', expiration: '1h' }));
 	const { ino } = await stat(path.join(home, 'docs/a'));
 	const follow = async () => (await ada.get(`/api/temp/${token}`)).statusCode;
@@ -333,8 +333,8 @@ test('an item keeps its id through moves to Public and back, and its link works 
 });
 
 test('a copy of many files that takes long saves checkpoints on the way', async (t) => {
-	const { viewer, kinds, plant, clock } = await scene(t);
-	await plant({ 'docs/a': 'one', 'docs/b': 'two', 'docs/c': 'three' });
+	const { viewer, kinds, writeFiles, clock } = await setUp(t);
+	await writeFiles({ 'docs/a': 'one', 'docs/b': 'two', 'docs/c': 'three' });
 	const given = input('private', 'private', 'to', 'docs');
 	t.is((await runKind(kinds.copy, viewer, given)).recorded.checkpoints, 1);
 	clock.stepMs = 10_000;
@@ -344,13 +344,13 @@ test('a copy of many files that takes long saves checkpoints on the way', async 
 });
 
 test('a resumed copy matches the original as it is at that time', async (t) => {
-	const { home, viewer, kinds, plant } = await scene(t);
-	await plant({ 'docs/a': 'one', 'docs/b': 'two', 'docs/c/d': 'three' });
+	const { home, viewer, kinds, writeFiles } = await setUp(t);
+	await writeFiles({ 'docs/a': 'one', 'docs/b': 'two', 'docs/c/d': 'three' });
 	const given = input('private', 'private', 'to', 'docs');
 	const cut = await runKind(kinds.copy, viewer, given, { cutAt: { checkpoint: 1, isSaved: true } });
 	await rm(path.join(home, 'docs/a'));
 	await rename(path.join(home, 'docs/c'), path.join(home, 'docs/e'));
-	await plant({ 'docs/b': 'two changed' });
+	await writeFiles({ 'docs/b': 'two changed' });
 	t.like((await runKind(kinds.copy, viewer, given, { saved: cut.recorded.saved })).result, { done: 1 });
 	t.deepEqual(await tree(path.join(home, 'to/docs')), await tree(path.join(home, 'docs')));
 });

@@ -6,7 +6,7 @@ import test, { type ExecutionContext } from 'ava';
 import { type Answer, Client, json, testApp } from '../testApp.js';
 import { until } from '../until.js';
 
-async function scene(
+async function setUp(
 	t: ExecutionContext,
 	flags: Record<string, string> = {},
 	options: Parameters<typeof testApp>[2] = {},
@@ -14,7 +14,7 @@ async function scene(
 	const app = await testApp(t, flags, options);
 	const ada = await new Client(app).register('ada');
 	const home = path.join(app.filesDir, 'users/ada');
-	const plant = async (files: Record<string, string>) => {
+	const writeFiles = async (files: Record<string, string>) => {
 		for (const [name, content] of Object.entries(files)) {
 			await mkdir(path.dirname(path.join(home, name)), { recursive: true });
 			await writeFile(path.join(home, name), content);
@@ -28,37 +28,37 @@ async function scene(
 			return job.endTime === null ? undefined : job;
 		});
 	const staged = () => readdir(path.join(app.filesDir, '.stowage/staging'));
-	return { app, ada, home, plant, start, ended, staged };
+	return { app, ada, home, writeFiles, start, ended, staged };
 }
 
-/** Blocks copies at their first bytes until `open` is called; `isHeld` resolves once one is blocked. */
-function holdCopies(storage: StorageProvider) {
+/** Blocks copies at their first bytes until `open` is called; `isBlocked` resolves once one is blocked. */
+function blockCopies(storage: StorageProvider) {
 	const real = storage.copy.bind(storage);
 	let open = () => {};
 	const isOpen = new Promise<void>((resolve) => {
 		open = resolve;
 	});
-	let onHeld = () => {};
-	const isHeld = new Promise<void>((resolve) => {
-		onHeld = resolve;
+	let onBlocked = () => {};
+	const isBlocked = new Promise<void>((resolve) => {
+		onBlocked = resolve;
 	});
 	storage.copy = (from, to, options = {}) =>
 		real(from, to, {
 			...options,
 			async beforeBytes(bytes) {
 				await options.beforeBytes?.(bytes);
-				onHeld();
+				onBlocked();
 				const { signal } = options;
 				await Promise.race([isOpen, new Promise((resolve) => signal?.addEventListener('abort', resolve))]);
 				signal?.throwIfAborted();
 			},
 		});
-	return { open, isHeld };
+	return { open, isBlocked };
 }
 
 test('a paste is a job that copies or moves items, with a title that describes it', async (t) => {
-	const { ada, home, plant, start, ended } = await scene(t);
-	await plant({ a: 'one', 'docs/b': 'two', c: 'three' });
+	const { ada, home, writeFiles, start, ended } = await setUp(t);
+	await writeFiles({ a: 'one', 'docs/b': 'two', c: 'three' });
 	const copied = await start('copy', 'Holiday', ['a', 'docs', 'none']);
 	t.is(copied.statusCode, 202);
 	t.like(await ended(json(copied).id), {
@@ -84,8 +84,8 @@ test('a paste is a job that copies or moves items, with a title that describes i
 });
 
 test('a paste that can be refused as a whole is refused at once, without a job', async (t) => {
-	const { app, ada, start, plant } = await scene(t);
-	await plant({ a: 'one' });
+	const { app, ada, start, writeFiles } = await setUp(t);
+	await writeFiles({ a: 'one' });
 	const answers = [
 		await start('copy', '', ['Public']),
 		await start('move', '', ['a']),
@@ -116,9 +116,9 @@ const async = { prefer: 'wait=10, Respond-Async' };
 
 test('a call with Prefer: respond-async that takes less than a second gets the same response as one without', async (t) => {
 	// On a clock that stands still no call takes a second, however slow this machine is.
-	const { app, ada, plant } = await scene(t, { '--quotas-user-bytes': '64 KB' }, { monotonic: () => 1000 });
+	const { app, ada, writeFiles } = await setUp(t, { '--quotas-user-bytes': '64 KB' }, { monotonic: () => 1000 });
 	await new Client(app).register('bob');
-	await plant({ a: 'one', 'docs/b': 'two', large: 'x'.repeat(40_000), 'from/a': 'one', 'from2/a': 'one' });
+	await writeFiles({ a: 'one', 'docs/b': 'two', large: 'x'.repeat(40_000), 'from/a': 'one', 'from2/a': 'one' });
 	const calls: [string, Record<string, unknown>][] = [
 		['copyItem', { fromPath: 'a', toPath: 'docs/a' }],
 		['copyItem', { fromPath: 'docs', toPath: 'docs again' }],
@@ -154,32 +154,32 @@ test('a call with Prefer: respond-async that takes less than a second gets the s
 });
 
 test('a call with Prefer: respond-async that takes longer is answered 202 with its job, which continues', async (t) => {
-	const { app, ada, plant, ended, home } = await scene(t);
-	await plant({ 'docs/b': 'two' });
-	const held = holdCopies(app.services.storage);
+	const { app, ada, writeFiles, ended, home } = await setUp(t);
+	await writeFiles({ 'docs/b': 'two' });
+	const blocked = blockCopies(app.services.storage);
 	const body = { type: 'private', fromPath: 'docs', toPath: 'Copies/other' };
 	const answer = await ada.post('/api/copyItem', body, async);
 	t.is(answer.statusCode, 202);
 	t.is(answer.headers['preference-applied'], 'respond-async');
 	const { jobId } = json(answer);
 	t.like(json(await ada.get(`/api/jobs/${jobId}`)), { status: 'processing', title: 'Copy docs to Copies' });
-	held.open();
+	blocked.open();
 	t.like(await ended(jobId), { status: 'completed', detail: { done: 1, entry: { path: 'Copies/other', count: 1 } } });
 	t.is(await readFile(path.join(home, 'Copies/other/b'), 'utf8'), 'two');
 });
 
 test('a running copy that is cancelled leaves nothing, and can be retried', async (t) => {
-	const { app, ada, home, plant, start, ended, staged } = await scene(t);
-	await plant({ 'docs/b': 'two' });
-	const held = holdCopies(app.services.storage);
+	const { app, ada, home, writeFiles, start, ended, staged } = await setUp(t);
+	await writeFiles({ 'docs/b': 'two' });
+	const blocked = blockCopies(app.services.storage);
 	const { id } = json(await start('copy', 'Copies', ['docs']));
-	await held.isHeld;
+	await blocked.isBlocked;
 	t.is((await staged()).length, 1);
 	t.is((await ada.call('DELETE', `/api/jobs/${id}`)).statusCode, 200);
 	t.like(await ended(id), { status: 'cancelled', error: 'Nothing was done.', canRetry: true });
 	t.deepEqual(await staged(), []);
 	t.deepEqual((await readdir(home)).sort(), ['Public', 'docs']);
-	held.open();
+	blocked.open();
 	t.is((await ada.post(`/api/jobs/${id}/retry`, {})).statusCode, 200);
 	t.like(await ended(id), { status: 'completed' });
 	t.is(await readFile(path.join(home, 'Copies/docs/b'), 'utf8'), 'two');
@@ -187,11 +187,11 @@ test('a running copy that is cancelled leaves nothing, and can be retried', asyn
 
 test('a staged copy is swept once it is old and no job needs it', async (t) => {
 	const clock = { ahead: 0 };
-	const { app, plant, start, ended, staged } = await scene(t, {}, { now: () => Date.now() + clock.ahead });
-	await plant({ 'docs/b': 'two' });
-	const held = holdCopies(app.services.storage);
+	const { app, writeFiles, start, ended, staged } = await setUp(t, {}, { now: () => Date.now() + clock.ahead });
+	await writeFiles({ 'docs/b': 'two' });
+	const blocked = blockCopies(app.services.storage);
 	const { id } = json(await start('copy', 'Copies', ['docs']));
-	await held.isHeld;
+	await blocked.isBlocked;
 	const { storage, resumableUploads } = app.services;
 	// A copy that no job has saved, as a crash leaves it.
 	const cut = new Error('cut off');
@@ -207,7 +207,7 @@ test('a staged copy is swept once it is old and no job needs it', async (t) => {
 	clock.ahead = 2 * 3_600_000;
 	await resumableUploads.sweep();
 	t.is((await staged()).length, 1);
-	held.open();
+	blocked.open();
 	t.like(await ended(id), { status: 'completed' });
 	t.deepEqual(await staged(), []);
 });

@@ -19,7 +19,7 @@ interface Quota {
 }
 
 /** A server with these flags and a user ada, on a clock that the test sets. */
-async function scene(t: Parameters<typeof testApp>[0], flags: Record<string, string>) {
+async function setUp(t: Parameters<typeof testApp>[0], flags: Record<string, string>) {
 	const clock = { ms: 1000 };
 	const app = await testApp(t, flags, { monotonic: () => clock.ms });
 	const ada = await new Client(app).register('ada');
@@ -35,7 +35,7 @@ async function scene(t: Parameters<typeof testApp>[0], flags: Record<string, str
 }
 
 test('a form that exceeds the quota is refused with the space that is left, and stores nothing', async (t) => {
-	const { app, ada, post, quota } = await scene(t, { '--quotas-user-bytes': '3 MB' });
+	const { app, ada, post, quota } = await setUp(t, { '--quotas-user-bytes': '3 MB' });
 	t.deepEqual(await quota(), { bytes: 3 * 1024 ** 2, used: 0 });
 	t.is((await post('a', 2048)).statusCode, 200);
 	t.deepEqual(await quota(), { bytes: 3 * 1024 ** 2, used: 2048 * 1024 });
@@ -56,7 +56,7 @@ test('a form that exceeds the quota is refused with the space that is left, and 
 });
 
 test('a form whose Content-Length exceeds the quota is refused before its body is sent', async (t) => {
-	const { app, ada } = await scene(t, { '--quotas-user-bytes': '3 MB' });
+	const { app, ada } = await setUp(t, { '--quotas-user-bytes': '3 MB' });
 	const sent = request({
 		...addressOf(app),
 		path: '/api/upload',
@@ -72,7 +72,7 @@ test('a form whose Content-Length exceeds the quota is refused before its body i
 });
 
 test('bodies of unknown length are cut off at the quota, and concurrent ones do not exceed it together', async (t) => {
-	const { app, ada, quota } = await scene(t, { '--quotas-user-bytes': '3 MB' });
+	const { app, ada, quota } = await setUp(t, { '--quotas-user-bytes': '3 MB' });
 	const send = (name: string) =>
 		new Promise<number>((resolve) => {
 			const sent = request({
@@ -100,7 +100,7 @@ test('bodies of unknown length are cut off at the quota, and concurrent ones do 
 });
 
 test('resumable uploads can’t exceed the quota at creation, while bytes arrive or together', async (t) => {
-	const { app, ada, post } = await scene(t, { '--quotas-user-bytes': '100 KB' });
+	const { app, ada, post } = await setUp(t, { '--quotas-user-bytes': '100 KB' });
 	t.deepEqual(isFull(await create(ada, 101 * 1024, { filename: 'a' })), full);
 	const first = await begin(ada, 80 * 1024, { filename: 'a' });
 	const second = await begin(ada, 80 * 1024, { filename: 'b' });
@@ -117,9 +117,9 @@ test('resumable uploads can’t exceed the quota at creation, while bytes arrive
 	t.deepEqual((await readdir(homeOf(app))).sort(), ['Public', 'a', 'c']);
 });
 
-test('files and folders count, including created folders, unfinished uploads and new parents of a move', async (t) => {
+test('files and folders count for the quota, also created folders, unfinished uploads and new parents of a move', async (t) => {
 	// The Public folder counts as one.
-	const { app, ada, post, change } = await scene(t, { '--quotas-user-entries': '6' });
+	const { app, ada, post, change } = await setUp(t, { '--quotas-user-entries': '6' });
 	t.is((await post('a', 1)).statusCode, 200);
 	t.is((await change('createFolder', { directory: '', folderName: 'b' })).statusCode, 200);
 	const many = ['1', '2', '3', '4'].map((name) => file(name, 'x'));
@@ -148,7 +148,7 @@ test('files and folders count, including created folders, unfinished uploads and
 });
 
 test('a copy that exceeds the quota is refused, and the bytes of a copy count', async (t) => {
-	const { app, post, change, ada, quota } = await scene(t, { '--quotas-user-bytes': '100 KB' });
+	const { app, post, change, ada, quota } = await setUp(t, { '--quotas-user-bytes': '100 KB' });
 	await change('createFolder', { directory: '', folderName: 'docs' });
 	await ada.upload('/api/upload', [{ name: 'directory', value: 'docs' }, file('a', kb(20)), file('b', kb(20))]);
 	t.is((await change('copyItem', { fromPath: 'docs', toPath: 'copy' })).statusCode, 200);
@@ -159,7 +159,7 @@ test('a copy that exceeds the quota is refused, and the bytes of a copy count', 
 });
 
 test('deleted bytes are free again: at once after a call, and once the home is measured again after a change on the disk', async (t) => {
-	const { app, ada, clock, post, quota } = await scene(t, { '--quotas-user-bytes': '100 KB' });
+	const { app, ada, clock, post, quota } = await setUp(t, { '--quotas-user-bytes': '100 KB' });
 	await mkdir(path.join(homeOf(app), 'deep/er'), { recursive: true });
 	await writeFile(path.join(homeOf(app), 'deep/er/a'), kb(60));
 	t.is((await quota()).used, 60 * 1024, 'files that existed before are counted');
@@ -180,7 +180,7 @@ test('deleted bytes are free again: at once after a call, and once the home is m
 });
 
 test('an upload that is retried with its key counts once', async (t) => {
-	const { ada, quota } = await scene(t, { '--quotas-user-bytes': '100 KB' });
+	const { ada, quota } = await setUp(t, { '--quotas-user-bytes': '100 KB' });
 	const key = { 'stowage-upload-key': 'k'.repeat(22) };
 	for (let times = 0; times < 4; times++) {
 		t.is((await ada.upload('/api/upload', [file('a', kb(40))], key)).statusCode, 200);
@@ -205,7 +205,7 @@ test('all visitors share one quota of bytes and entries', async (t) => {
 });
 
 test('a quota that is set for one user while the server runs takes effect, also when it is unlimited or reset', async (t) => {
-	const { app, ada, clock, post, quota } = await scene(t, { '--quotas-user-bytes': '10 KB' });
+	const { app, ada, clock, post, quota } = await setUp(t, { '--quotas-user-bytes': '10 KB' });
 	t.is((await post('a', 20)).statusCode, 507);
 	await app.services.accounts.setQuota('ada', { bytes: 50 * 1024, entries: null });
 	clock.ms += 6_000;

@@ -215,7 +215,7 @@ test('shared work continues until its last waiter has left, and is then started 
 	};
 	const [leaving, staying] = [new AbortController(), new AbortController()];
 	const first = shared.join('key', leaving.signal, work);
-	const second = shared.join('key', staying.signal, () => Promise.reject(new Error('It was begun already.')));
+	const second = shared.join('key', staying.signal, () => Promise.reject(new Error('The work was already started.')));
 	leaving.abort(new Error('left'));
 	await t.throwsAsync(first, { message: 'left' });
 	t.deepEqual(ended, []);

@@ -207,7 +207,7 @@ const abortsDownload = test.macro(async (t, endIt: (ada: Client, url: string) =>
 test.serial('ending a ticket aborts its running download', abortsDownload, (ada, url) => ada.call('DELETE', url));
 test.serial('signing out aborts the running download of a ticket', abortsDownload, (ada) => ada.get('/api/logout'));
 
-test.serial('the tickets that a user creates are limited by rate', async (t) => {
+test.serial('a user who creates too many tickets is answered 429 with Retry-After', async (t) => {
 	const { app, ada, home } = await withAda(t);
 	writeFileSync(path.join(home, 'a.txt'), 'content');
 	const user = await app.services.database.users.find('ada');

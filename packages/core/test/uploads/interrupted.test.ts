@@ -103,7 +103,7 @@ test('a second writer is refused while the first one sends bytes, and takes over
 	t.deepEqual(await readFile(path.join(app.filesDir, 'users/ada/a')), bytes);
 });
 
-test('the next connection gets the offset after the bytes of a stalled one at once', async (t) => {
+test('a new connection continues at once after the bytes of a stalled one', async (t) => {
 	const clock = { now: Date.now() };
 	const app = await testApp(t, {}, { monotonic: () => clock.now });
 	const ada = await new Client(app).register('ada');

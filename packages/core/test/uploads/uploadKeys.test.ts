@@ -35,7 +35,7 @@ test('an upload that is retried with its key returns what the first attempt publ
 	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
 });
 
-test('the same key of different users and of visitors makes one upload for each of them', async (t) => {
+test('the same key used by two users and by visitors makes one upload for each of them', async (t) => {
 	const { app, ada } = await setUp(t);
 	const bob = await new Client(app).register('bob');
 	const visitor = new Client(app);

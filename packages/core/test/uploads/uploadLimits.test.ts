@@ -11,7 +11,7 @@ import { begin, create, patch, remove, uploadState } from '../tusClient.js';
 import { until } from '../until.js';
 
 const kb = (count: number) => Buffer.alloc(count * 1024, 7);
-const left = async ({ filesDir }: TestApp) => [
+const stagedAndPublic = async ({ filesDir }: TestApp) => [
 	await readdir(path.join(filesDir, '.stowage/staging')),
 	await readdir(path.join(filesDir, 'users/anonymous/Public')),
 ];
@@ -29,7 +29,7 @@ test('the bytes that visitors of one address upload in an hour are limited, over
 	t.is((await create(visitor, 101 * 1024, { filename: 'c' })).statusCode, 413);
 	t.is((await post(101)).statusCode, 413);
 	t.is((await post(5)).statusCode, 200, 'what was refused does not count');
-	t.deepEqual(await left(app), [[], ['a', 'a (1)', 'b']]);
+	t.deepEqual(await stagedAndPublic(app), [[], ['a', 'a (1)', 'b']]);
 	const ada = await new Client(app).register('ada');
 	t.is((await ada.upload('/api/upload', [file('a', kb(200))])).statusCode, 200);
 });
@@ -47,7 +47,7 @@ test('the files that visitors of one address upload in an hour are limited', asy
 	t.is((await form('a/b')).statusCode, 400, 'a failed upload does not count');
 	t.is((await create(visitor, 1, { filename: 'c' }, {}, 'x')).statusCode, 201);
 	t.is((await form('d')).statusCode, 429);
-	t.deepEqual(await left(app), [[], ['a', 'b', 'c']]);
+	t.deepEqual(await stagedAndPublic(app), [[], ['a', 'b', 'c']]);
 });
 
 test('a limit for an address holds for all its users and visitors together', async (t) => {
@@ -87,7 +87,7 @@ test('a body of unknown length counts for the hourly limit after it has arrived'
 			sent.end(body);
 		});
 	t.deepEqual([await send(), await send()], [200, 429]);
-	t.deepEqual(await left(app), [[], ['a']]);
+	t.deepEqual(await stagedAndPublic(app), [[], ['a']]);
 });
 
 test('a body of unknown length is refused while it arrives, once it exceeds the hourly limit', async (t) => {
@@ -110,7 +110,7 @@ test('a body of unknown length is refused while it arrives, once it exceeds the 
 	sent.destroy();
 	const fits = await new Client(app).upload('/api/upload/public', [file('b', kb(900))]);
 	t.is(fits.statusCode, 200, 'a failed upload does not count');
-	t.deepEqual(await left(app), [[], ['b']]);
+	t.deepEqual(await stagedAndPublic(app), [[], ['b']]);
 });
 
 test('all visitors together have an hourly limit, for which announced bytes do not count', async (t) => {
@@ -209,7 +209,7 @@ test('the limit of unfinished uploads holds when a visitor creates many at once'
 	const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => create(visitor, 3, { filename: `${n}` })));
 	const statuses = answers.map(({ statusCode }) => statusCode).sort();
 	t.deepEqual(statuses, [...Array(3).fill(201), ...Array(7).fill(429)]);
-	t.is((await left(app))[0]?.length, 3);
+	t.is((await stagedAndPublic(app))[0]?.length, 3);
 });
 
 test('the form of a signed-in user does not count as an unfinished upload of visitors at its address', async (t) => {
