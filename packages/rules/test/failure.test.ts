@@ -17,7 +17,7 @@ test('a failure keeps its cause and retryAfter', (t) => {
 });
 
 test('isFailure distinguishes failures from other errors, and kinds from each other', (t) => {
-	const failure: unknown = new Failure('locked', 'Somebody else writes this file');
+	const failure: unknown = new Failure('locked', 'Another client writes this file');
 	t.true(isFailure(failure));
 	t.true(isFailure(failure, 'locked'));
 	t.false(isFailure(failure, 'conflict'));

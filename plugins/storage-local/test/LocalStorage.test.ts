@@ -6,7 +6,7 @@ import { localDriver, localStorage, p, put, readText } from './steps.js';
 
 storageSuite(test, 'LocalStorage', (t) => localDriver(t));
 
-test('a path may be longer than one call of the operating system takes', async (t) => {
+test('a path may be longer than a system call accepts', async (t) => {
 	const { storage } = await localStorage(t);
 	let path = 'n'.repeat(200);
 	for (let level = 1; level < 30; level++) {
@@ -31,7 +31,7 @@ test('a tree may be 1,000 levels deep', async (t) => {
 	await storage.remove(p('0'));
 });
 
-test('a refusal names the name that is taken, not the one that wants it', async (t) => {
+test('the error of a taken name contains that name, not the name of the source', async (t) => {
 	const { storage } = await localStorage(t);
 	await put(storage, 'mine', '');
 	await put(storage, 'taken', '');
@@ -41,7 +41,7 @@ test('a refusal names the name that is taken, not the one that wants it', async 
 	await t.throwsAsync(storage.makeDirectory(p('taken')), { message });
 });
 
-test('of many concurrent requests for the same names each gets one, in few attempts', async (t) => {
+test('many concurrent commits with the same names each get one of them, in at most two attempts', async (t) => {
 	const { storage } = await localStorage(t);
 	const otherNames = Array.from({ length: 40 }, (_, n) => `a (${n + 1})`);
 	const files = await Promise.all(Array.from({ length: 20 }, () => storage.stage()));

@@ -1,5 +1,5 @@
 /**
- * A process of its own for tests: `child.ts <root> <root's id> <what to do> ...`. Prints `ready` once the storage is open, and
+ * A separate process for tests: `child.ts <root> <root's id> <task> ...`. Prints `ready` once the storage is open, and
  * at the end `answer: done` or the kind of the Failure.
  */
 import { writeSync } from 'node:fs';
@@ -17,9 +17,9 @@ const tasks: Record<string, () => Promise<unknown>> = {
 	copy: () => storage.copy(parsePath(first), parsePath(second)),
 	/** The process is killed in the middle. */
 	copyAndDie: () => storage.copy(parsePath(first), parsePath(second)),
-	/** The process is killed before so many files are copied. */
+	/** The process is killed before this many files are copied. */
 	stagedCopyAndDie: () => stagedCopy(() => process.kill(process.pid, 'SIGKILL')),
-	/** Stands still before so many files are copied. */
+	/** The copy is suspended before this many files are copied. */
 	stagedCopyAndHold: () =>
 		stagedCopy(() => {
 			writeSync(1, 'holding\n');
@@ -41,13 +41,13 @@ const tasks: Record<string, () => Promise<unknown>> = {
 		(await storage.stage(first)).commit(parsePath(second), {
 			otherNames: Array.from({ length: 100 }, (_, n) => `${n}`),
 		}),
-	/** Commits in spite of a sync that failed. */
+	/** Commits although the sync failed. */
 	syncAndCommit: async () => {
 		const staged = await storage.stage(first);
 		await staged.sync().catch(() => writeSync(1, 'not synced\n'));
 		return staged.commit(parsePath(second));
 	},
-	/** Puts a staged file in the place of another one. */
+	/** Replaces a file by a staged one. */
 	replace: async () => {
 		const { version } = await storage.stat(parsePath(second));
 		return (await storage.stage(first)).commit(parsePath(second), { onConflict: { replace: version } });
@@ -56,11 +56,11 @@ const tasks: Record<string, () => Promise<unknown>> = {
 	remove: () => storage.remove(parsePath(first)),
 	makeDirectory: () => storage.makeDirectory(parsePath(first)),
 	watch: async () => {
-		if (!hasWatch(storage)) throw new Error('The storage tells of nothing.');
+		if (!hasWatch(storage)) throw new Error('The storage cannot watch folders.');
 		const watch = await storage.watch(parsePath(first), { onChange: () => {}, onEnd: () => {} });
-		if (watch === undefined) writeSync(1, 'answer: not followed\n');
+		if (watch === undefined) writeSync(1, 'answer: not watched\n');
 	},
-	/** Appends, and keeps at it until its input ends. */
+	/** Appends until the standard input ends. */
 	hold: async () => {
 		const staged = await storage.stage(first);
 		await staged.append(
@@ -74,12 +74,12 @@ const tasks: Record<string, () => Promise<unknown>> = {
 	},
 };
 
-function stagedCopy(atLast: () => unknown): Promise<unknown> {
+function stagedCopy(interrupt: () => unknown): Promise<unknown> {
 	let items = 0;
 	return storage.copy(parsePath(first), parsePath(second), {
 		staged: { onBegin: async (id) => void writeSync(1, `begun ${id}\n`) },
 		async beforeItem() {
-			if (++items === Number(third)) await atLast();
+			if (++items === Number(third)) await interrupt();
 		},
 	});
 }

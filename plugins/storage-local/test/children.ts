@@ -26,32 +26,32 @@ export async function startChild(t: ExecutionContext, ...args: string[]): Promis
 const outputs = new WeakMap<ChildProcess, { text: string }>();
 const ends = new WeakMap<ChildProcess, Promise<[code: number | null, signal: NodeJS.Signals | null]>>();
 
-/** How the child ended, also where it has ended already. */
+/** How the child ended, also if it has ended already. */
 export async function endOf(child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
 	const [code = null, signal = null] = (await ends.get(child)) ?? [];
 	return { code, signal };
 }
 
-/** Resolves once the child has said `text`, be it together with something else. */
-export async function untilSaid(child: ChildProcess, text: string): Promise<void> {
+/** Resolves once the output of the child contains `text`. */
+export async function untilOutput(child: ChildProcess, text: string): Promise<void> {
 	while (!outputs.get(child)?.text.includes(text)) await wait(10);
 }
 
-/** What the child has said so far. */
-export function saidBy(child: ChildProcess): string {
+/** The output of the child so far. */
+export function outputOf(child: ChildProcess): string {
 	return outputs.get(child)?.text ?? '';
 }
 
-/** One call of the system, as it ended. */
+/** One system call. */
 export interface TracedCall {
 	name: string;
 	text: string;
-	/** Places in the trace where it began and ended. */
+	/** The lines of the trace in which it began and ended. */
 	begun: number;
 	ended: number;
 }
 
-/** Runs a task of `child.ts` and resolves to its answer and the system's calls from when the storage was open. */
+/** Runs a task of `child.ts` and resolves to its answer and the system calls after the storage was opened. */
 export async function traceChild(
 	t: ExecutionContext,
 	options: readonly string[],
@@ -65,7 +65,7 @@ export async function traceChild(
 	return { answer: /^answer: (.*)$/m.exec(stdout)?.[1], calls: calls.slice(ready + 1) };
 }
 
-/** Calls in the order in which they ended; one that another thread interrupted is told in two lines. */
+/** Calls in the order in which they ended; a call that another thread interrupted has two lines. */
 function parseTrace(text: string): TracedCall[] {
 	const calls: TracedCall[] = [];
 	const unfinished = new Map<string, { text: string; begun: number }>();

@@ -1,6 +1,6 @@
 import type { SystemCalls } from '../src/system/systemCalls.js';
 
-/** The same calls where the kernel has nothing in memory, so that all is asked for in the background. */
+/** The same calls as with a cold cache of the kernel, so that all of them run asynchronously. */
 export function coldCalls(calls: SystemCalls): SystemCalls {
 	return {
 		...calls,

@@ -9,19 +9,19 @@ const megabyte = 1024 * 1024;
 
 type CopyRange = SystemCalls['copyRange'];
 
-/** A storage with a file of 40 MB whose bytes tell their place, which no file system can share. */
+/** A storage with a file of 40 MB, in which each megabyte is different. */
 async function withLargeFile(t: ExecutionContext, copyRange: (real: CopyRange) => CopyRange) {
 	const calls = await loadSystemCalls();
-	const asked: number[] = [];
+	const requested: number[] = [];
 	const counting: CopyRange = async (...args) => {
-		asked.push(args[2]);
+		requested.push(args[2]);
 		return copyRange((...real) => calls.copyRange(...real))(...args);
 	};
 	const opened = await localStorage(t, { calls: { ...calls, copyRange: counting } });
 	const bytes = Buffer.concat(Array.from({ length: 40 }, (_, n) => Buffer.alloc(megabyte, n + 1)));
 	await writeFile(join(opened.root, 'large'), bytes);
 	await utimes(join(opened.root, 'large'), 1_000_000_000, 1_000_000_000);
-	return { ...opened, bytes, asked };
+	return { ...opened, bytes, requested };
 }
 
 const copies = async (t: ExecutionContext, copyRange: (real: CopyRange) => CopyRange) => {
@@ -32,9 +32,9 @@ const copies = async (t: ExecutionContext, copyRange: (real: CopyRange) => CopyR
 };
 
 test('a large file is copied by the kernel', copies, (real) => real);
-test('a large file is copied where the kernel can’t', copies, () => async () => undefined);
+test('a large file is copied where the kernel cannot copy it', copies, () => async () => undefined);
 
-test('a large file is copied where the kernel gives up half-way', async (t) => {
+test('a large file is copied where the kernel stops in the middle', async (t) => {
 	let pieces = 0;
 	await copies(
 		t,
@@ -44,7 +44,7 @@ test('a large file is copied where the kernel gives up half-way', async (t) => {
 	);
 });
 
-test('a file without blocks of its own keeps its length', async (t) => {
+test('a sparse file keeps its length', async (t) => {
 	const { storage, root } = await withLargeFile(t, (real) => real);
 	await writeFile(join(root, 'hollow'), 'begins');
 	await truncate(join(root, 'hollow'), 20 * megabyte);
@@ -53,9 +53,9 @@ test('a file without blocks of its own keeps its length', async (t) => {
 	t.is((await readFile(join(root, 'copy'))).subarray(0, 6).toString(), 'begins');
 });
 
-test('a large copy is given up between two pieces, and leaves nothing', async (t) => {
+test('an aborted copy of a large file ends between two pieces and leaves nothing', async (t) => {
 	const controller = new AbortController();
-	const { storage, root, asked } = await withLargeFile(t, (real) => async (...args) => {
+	const { storage, root, requested } = await withLargeFile(t, (real) => async (...args) => {
 		const copied = await real(...args);
 		controller.abort();
 		return copied;
@@ -64,8 +64,8 @@ test('a large copy is given up between two pieces, and leaves nothing', async (t
 		() => 'done',
 		(error: Error) => error.name,
 	);
-	// A file system that shares blocks is asked for no piece at all, and is done at once.
-	const isShared = asked.length === 0;
+	// On a file system that clones files no piece is copied, so nothing is aborted.
+	const isShared = requested.length === 0;
 	t.is(outcome, isShared ? 'done' : 'AbortError');
 	const names = (await readdir(root)).filter((name) => name !== '.stowage');
 	t.deepEqual(names.sort(), isShared ? ['copy', 'large'] : ['large']);

@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { endOf, startChild, type TracedCall, traceChild, untilSaid } from './children.js';
+import { endOf, startChild, type TracedCall, traceChild, untilOutput } from './children.js';
 import { body, localStorage, p, plant, put, readText, refused } from './steps.js';
 
 const traced = ['-e', 'trace=fsync,fdatasync,syncfs,rename,renameat,renameat2,mkdir,mkdirat,unlink,unlinkat,write'];
 
-/** The first of these calls that names what the pattern says. */
+/** The first of these calls with this name and this text. */
 function find(calls: readonly TracedCall[], name: RegExp, text: RegExp): TracedCall {
 	const found = calls.find((call) => name.test(call.name) && text.test(call.text));
 	if (found === undefined) throw new Error(`no ${name} of ${text}:\n${calls.map((call) => call.text).join('\n')}`);
@@ -16,7 +16,7 @@ function find(calls: readonly TracedCall[], name: RegExp, text: RegExp): TracedC
 const sync = /^(fsync|fdatasync)$/;
 const answered = /"answer: done/;
 
-test('commit syncs the bytes, then takes the name, then syncs the folder, then answers', async (t) => {
+test('a commit syncs the bytes, takes the name, syncs the folder and then returns', async (t) => {
 	const { storage, root } = await localStorage(t);
 	await storage.makeDirectory(p('docs'));
 	const { answer, calls } = await traceChild(t, traced, root, storage.rootId, 'put', 'docs/a.txt');
@@ -31,7 +31,7 @@ test('commit syncs the bytes, then takes the name, then syncs the folder, then a
 	t.is(await readText(storage, 'docs/a.txt'), 'content');
 });
 
-test('what is replaced is removed after the new file, the note of it and the exchange are durable', async (t) => {
+test('a replaced file is removed after the new file, the record and the exchange are durable', async (t) => {
 	const { storage, root } = await localStorage(t);
 	await plant(root, { 'docs/a.txt': 'old' });
 	const staged = await storage.stage();
@@ -55,7 +55,7 @@ test('what is replaced is removed after the new file, the note of it and the exc
 	t.is(await readText(storage, 'docs/a.txt'), 'content');
 });
 
-test('names that are taken cost no further syncs and no tries', async (t) => {
+test('taken names cause no further syncs or renames', async (t) => {
 	const { storage, root } = await localStorage(t);
 	await plant(root, { a: 'x', ...Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`${n}`, 'x'])) });
 	const staged = await storage.stage();
@@ -63,9 +63,9 @@ test('names that are taken cost no further syncs and no tries', async (t) => {
 	const { answer, calls } = await traceChild(t, traced, root, storage.rootId, 'commitBeside', staged.id, 'a');
 	t.is(answer, 'done');
 	t.is(await readText(storage, '60'), 'content');
-	const ours = calls.filter(({ text }) => text.includes('/files'));
-	t.is(ours.filter(({ name }) => sync.test(name)).length, 2, 'the file and its folder');
-	t.is(ours.filter(({ name }) => name === 'renameat2').length, 2, 'the wished name and the one it got');
+	const inRoot = calls.filter(({ text }) => text.includes('/files'));
+	t.is(inRoot.filter(({ name }) => sync.test(name)).length, 2, 'the file and its folder');
+	t.is(inRoot.filter(({ name }) => name === 'renameat2').length, 2, 'the wished name and the given one');
 	assertOrder(t, [
 		find(calls, sync, /\.stowage\/staging\/[0-9a-f]{32}>/),
 		find(calls, /^renameat2$/, /"60".*RENAME_NOREPLACE.*= 0/),
@@ -74,7 +74,7 @@ test('names that are taken cost no further syncs and no tries', async (t) => {
 	]);
 });
 
-test('a folder, a move and a removal are durable before they are answered', async (t) => {
+test('a new folder, a move and a removal are durable before they return', async (t) => {
 	const { storage, root } = await localStorage(t);
 	await plant(root, { 'from/a': 'x', 'to/b': 'y', 'gone/c': 'z' });
 	const child = (...task: string[]) => traceChild(t, traced, root, storage.rootId, ...task);
@@ -103,7 +103,7 @@ test('a copied tree is synced before it takes its name', async (t) => {
 	]);
 });
 
-test('a large file is shared on the disk, or copied by the kernel where that can’t be', async (t) => {
+test('a large file is cloned, or copied by the kernel where it cannot be cloned', async (t) => {
 	const { storage, root } = await localStorage(t);
 	await writeFile(join(root, 'large'), Buffer.alloc(20 * 1024 * 1024, 'large'));
 	const options = ['-e', 'trace=ioctl,copy_file_range,write'];
@@ -113,11 +113,11 @@ test('a large file is shared on the disk, or copied by the kernel where that can
 	if (!/= 0$/.test(shared.text.trim())) find(calls, /^copy_file_range$/, /= 16777216/);
 	t.false(
 		calls.some(({ name, text }) => name === 'write' && /files\/.*= \d{5,}/.test(text)),
-		'no byte came through here',
+		'no bytes pass through this process',
 	);
 });
 
-test('after a disk fault the file is refused, dropped and not synced again', async (t) => {
+test('a file whose sync failed is refused and removed, and not synced again', async (t) => {
 	const { storage, root } = await localStorage(t);
 	await put(storage, 'older', 'stays');
 	const staged = await storage.stage();
@@ -125,7 +125,7 @@ test('after a disk fault the file is refused, dropped and not synced again', asy
 	const inject = ['-e', 'trace=fsync,write', '-e', 'inject=fsync:error=EIO:when=1'];
 	const { answer, calls } = await traceChild(t, inject, root, storage.rootId, 'commit', staged.id, 'a');
 	t.is(answer, 'unavailable');
-	// A library may sync its output at the end; here it is about files.
+	// A library may sync its output at the end; only syncs of files count.
 	t.is(calls.filter((call) => call.name === 'fsync' && call.text.includes('/files/')).length, 1);
 	await refused(t, 'notFound', () => staged.size());
 	await refused(t, 'notFound', () => storage.stat(p('a')));
@@ -133,11 +133,11 @@ test('after a disk fault the file is refused, dropped and not synced again', asy
 });
 
 for (const [where, faults] of Object.entries({
-	'a piece': ['fdatasync:error=EIO:when=1'],
-	'a piece, on a full disk': ['fdatasync:error=ENOSPC:when=1'],
-	'a piece, and can’t be removed': ['fdatasync:error=EIO:when=1', 'unlink,unlinkat:error=EIO'],
+	'a chunk': ['fdatasync:error=EIO:when=1'],
+	'a chunk, on a full disk': ['fdatasync:error=ENOSPC:when=1'],
+	'a chunk, and the file cannot be removed': ['fdatasync:error=EIO:when=1', 'unlink,unlinkat:error=EIO'],
 })) {
-	test(`a file that lost bytes when they were synced is never published (${where})`, async (t) => {
+	test(`a file that lost bytes in a failed sync is never published (${where})`, async (t) => {
 		const { storage, root } = await localStorage(t);
 		const staged = await storage.stage();
 		await staged.append(body('lost'), 0);
@@ -155,7 +155,7 @@ test('a second process is refused while one writes to an upload', async (t) => {
 	const { storage, root } = await localStorage(t);
 	const staged = await storage.stage();
 	const child = await startChild(t, root, storage.rootId, 'hold', staged.id);
-	await untilSaid(child, 'holding');
+	await untilOutput(child, 'holding');
 	await refused(t, 'locked', () => staged.append(body('x'), 0));
 	await refused(t, 'locked', () => staged.commit(p('a')));
 	child.stdin?.end();

@@ -1,7 +1,7 @@
 import { loadSystemCalls } from '../src/system/loadSystemCalls.js';
 import type { SystemCalls } from '../src/system/systemCalls.js';
 
-/** The best calls of this machine, but the process is killed when the second part of a large folder is asked for. */
+/** The best calls of this machine, but the process is killed when the second batch of a large folder is read. */
 export async function dyingCalls(): Promise<SystemCalls> {
 	const calls = await loadSystemCalls();
 	return {

@@ -12,9 +12,9 @@ import type { SystemCalls } from '../src/system/systemCalls.js';
 import { coldCalls } from './coldCalls.js';
 import { best, localStorage, p, run, temporaryFolder } from './steps.js';
 
-test('what is told at once is what is told after waiting', async (t) => {
+test('synchronous calls return the same as asynchronous ones', async (t) => {
 	if (best === nodeCalls) {
-		t.log('only Node’s own calls here: nothing is told at once');
+		t.log('only Node’s own calls here: none is synchronous');
 		t.not(process.platform, 'linux');
 		return;
 	}
@@ -40,14 +40,14 @@ test('what is told at once is what is told after waiting', async (t) => {
 	}
 });
 
-test('a root is known again, whether it was looked at with or without waiting', async (t) => {
+test('a verified root is recognized, whether by synchronous or asynchronous calls', async (t) => {
 	let calls = best;
 	const current = new Proxy(best, { get: (_, name: keyof SystemCalls) => calls[name] });
 	const { storage } = await localStorage(t, { calls: current });
 	let checks = 0;
 	(storage as LocalStorage).disk.root.onVerified(() => checks++);
 	for (const next of [coldCalls(best), best, nodeCalls, best]) {
-		// What is open already is shared until nothing is left to do.
+		// An open folder is shared until the current requests have ended.
 		await new Promise((resolve) => setImmediate(resolve));
 		calls = next;
 		await storage.stat(p(''));

@@ -5,7 +5,7 @@ import { Folder } from '../src/system/Folder.js';
 import { nodeCalls } from '../src/system/nodeCalls.js';
 import { temporaryFolder } from './steps.js';
 
-/** Counts the syncs that are begun, which all take until `finish`. */
+/** Counts the started syncs, each of which runs until `finish`. */
 class CountedSyncs extends FolderSyncs {
 	begun = 0;
 	#finish: (() => void)[] = [];
@@ -21,22 +21,22 @@ class CountedSyncs extends FolderSyncs {
 	}
 }
 
-test('all who ask while a sync runs share the next one, which begins after they asked', async (t) => {
+test('requests during a sync share the next one, which begins after them', async (t) => {
 	using folder = new Folder(fs.openSync(await temporaryFolder(t), fs.constants.O_RDONLY));
 	using same = new Folder(fs.openSync(folder.path, fs.constants.O_RDONLY));
 	using other = new Folder(fs.openSync(await temporaryFolder(t), fs.constants.O_RDONLY));
 	const syncs = new CountedSyncs(nodeCalls);
 	const ended: string[] = [];
-	const ask = (name: string, of: Folder) => syncs.sync(of).then(() => ended.push(name));
-	void ask('first', folder);
-	for (const name of ['second', 'third', 'fourth']) void ask(name, name === 'third' ? same : folder);
+	const requestSync = (name: string, of: Folder) => syncs.sync(of).then(() => ended.push(name));
+	void requestSync('first', folder);
+	for (const name of ['second', 'third', 'fourth']) void requestSync(name, name === 'third' ? same : folder);
 	t.is(syncs.begun, 1);
-	void ask('elsewhere', other);
+	void requestSync('elsewhere', other);
 	t.is(syncs.begun, 2);
 	await syncs.finish();
 	t.deepEqual(ended, ['first']);
 	t.is(syncs.begun, 3);
-	void ask('fifth', folder);
+	void requestSync('fifth', folder);
 	await syncs.finish();
 	t.deepEqual(ended, ['first', 'elsewhere']);
 	await syncs.finish();

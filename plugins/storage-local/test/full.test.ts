@@ -26,7 +26,7 @@ test('a full disk refuses what does not fit and loses nothing', async (t) => {
 	t.deepEqual(await names(storage, ''), ['kept']);
 	await storage.check();
 
-	// What had come is kept, so that the upload may go on when there is room again.
+	// The stored bytes are kept, so that the upload can be continued once there is space.
 	const held = await staged.size();
 	t.true(held > 6 * megabyte && held <= 8 * megabyte);
 	await staged.append(body('the end'), 2 * megabyte);

@@ -21,7 +21,7 @@ import {
 	temporaryFolder,
 } from './steps.js';
 
-test('a new root is made with all folders on the way and a random id', async (t) => {
+test('a new root is created with its parent folders and a random id', async (t) => {
 	const folder = await temporaryFolder(t);
 	const ids = new Set<string>();
 	for (const path of ['one/deep/root', 'two']) {
@@ -34,7 +34,7 @@ test('a new root is made with all folders on the way and a random id', async (t)
 	t.is(ids.size, 2);
 });
 
-test('a folder full of files is taken over as it is', async (t) => {
+test('an existing folder becomes a root with its files unchanged', async (t) => {
 	const { driver, root } = await localDriver(t);
 	await plant(root, { 'Public/film.mp4': 'bytes', 'users/alice/a.txt': 'hers' });
 	const storage = await driver.open(undefined);
@@ -43,14 +43,14 @@ test('a folder full of files is taken over as it is', async (t) => {
 	await storage.close();
 });
 
-test('a root that has an id keeps it when a new database meets it', async (t) => {
+test('a root keeps its id when a new database opens it', async (t) => {
 	const { driver, storage } = await localStorage(t);
-	const again = await driver.open(undefined);
-	t.is(again.rootId, storage.rootId);
-	await again.close();
+	const reopened = await driver.open(undefined);
+	t.is(reopened.rootId, storage.rootId);
+	await reopened.close();
 });
 
-test('which root lies where is told, and nothing is changed there', async (t) => {
+test('identify returns the id of the root at a path and changes nothing', async (t) => {
 	const { driver, storage, root, folder } = await localStorage(t);
 	const at = (name: string) => join(folder, name);
 	t.is(await driver.identify?.(root), storage.rootId);
@@ -60,7 +60,7 @@ test('which root lies where is told, and nothing is changed there', async (t) =>
 	t.is(await driver.identify?.(at('empty')), undefined);
 	t.is(await driver.identify?.(at('nowhere')), undefined);
 	await writeFile(at('file'), 'a file');
-	// Only the administrator, who has named it, is told of the place.
+	// The message may contain the path: only the administrator, who has given it, sees it.
 	await t.throwsAsync(async () => driver.identify?.(at('file')), {
 		message: `${at('file')} can't be read, for it is no folder.`,
 	});
@@ -71,7 +71,7 @@ test('which root lies where is told, and nothing is changed there', async (t) =>
 	t.deepEqual((await readdir(folder)).sort(), ['damaged', 'empty', 'file', 'files', 'link']);
 });
 
-test('a file in the place of a new root is a mistake, and not a disk that is away', async (t) => {
+test('a file in place of a new root is invalid, not unavailable', async (t) => {
 	const { root, driver } = await localDriver(t);
 	await writeFile(root, 'a file');
 	for (const location of [root, join(root, 'below')]) {
@@ -81,7 +81,7 @@ test('a file in the place of a new root is a mistake, and not a disk that is awa
 	t.is(await readFile(root, 'utf8'), 'a file');
 });
 
-test('two who make the same root at once agree on its id', async (t) => {
+test('concurrent first openings of a root agree on its id', async (t) => {
 	const { root } = await localDriver(t);
 	for (const calls of [undefined, nodeCalls]) {
 		const path = `${root}-${calls === undefined ? 'best' : 'node'}`;
@@ -93,7 +93,7 @@ test('two who make the same root at once agree on its id', async (t) => {
 	}
 });
 
-test('a damaged marker stops a new database and is left as it is', async (t) => {
+test('a damaged marker is refused and stays as it is', async (t) => {
 	const { driver, root } = await localDriver(t);
 	for (const content of ['', 'nonsense', '{"id":"short"}', '{"id":42}', `{"id":"${'a'.repeat(32)}","more":1}`]) {
 		await plant(root, { '.stowage/root.json': content });
@@ -102,15 +102,15 @@ test('a damaged marker stops a new database and is left as it is', async (t) => 
 	}
 });
 
-const absences: Record<string, (root: string) => Promise<void>> = {
-	'is not there': async (root) => rename(root, `${root}.away`),
+const unavailableRoots: Record<string, (root: string) => Promise<void>> = {
+	'does not exist': async (root) => rename(root, `${root}.away`),
 	'is an empty mount point': async (root) => {
 		await rename(root, `${root}.away`);
 		await mkdir(root);
 	},
 	'is a mount point with other files': async (root) => {
 		await rename(root, `${root}.away`);
-		await plant(root, { 'other/file': 'somebody else' });
+		await plant(root, { 'other/file': 'other' });
 	},
 	'belongs to another database': async (root) => {
 		await rename(root, `${root}.away`);
@@ -135,19 +135,19 @@ const absences: Record<string, (root: string) => Promise<void>> = {
 	},
 };
 
-for (const [title, takeAway] of Object.entries(absences)) {
+for (const [title, makeUnavailable] of Object.entries(unavailableRoots)) {
 	for (const calls of [undefined, nodeCalls]) {
-		test(`a root that ${title} is unavailable, gets no byte and heals (${calls ? 'by Node alone' : 'at best'})`, async (t) => {
+		test(`a root that ${title} is unavailable, is not written to and works again once it is back (${calls ? 'calls of Node only' : 'native calls'})`, async (t) => {
 			const { storage, driver, root } = await localStorage(t, calls ? { calls } : {});
 			await put(storage, 'file', 'kept');
 			const staged = await storage.stage();
 			await staged.append(body('half'), 0);
-			await takeAway(root);
+			await makeUnavailable(root);
 			const before = await listing(root);
-			await everythingUnavailable(t, storage, staged.id);
+			await assertUnavailable(t, storage, staged.id);
 			const started = await driver.open(storage.rootId);
 			t.is(started.rootId, storage.rootId);
-			await everythingUnavailable(t, started, staged.id);
+			await assertUnavailable(t, started, staged.id);
 			t.deepEqual(await listing(root), before);
 
 			await rm(root, { recursive: true, force: true });
@@ -161,7 +161,7 @@ for (const [title, takeAway] of Object.entries(absences)) {
 	}
 }
 
-test('an upload whose root goes away in the middle ends with a refusal', async (t) => {
+test('an upload whose root disappears in the middle is refused, and continued once it is back', async (t) => {
 	const { storage, root } = await localStorage(t);
 	const staged = await storage.stage();
 	async function* interrupted() {
@@ -179,7 +179,7 @@ test('an upload whose root goes away in the middle ends with a refusal', async (
 	t.is(await readText(storage, 'a'), 'before, after');
 });
 
-test('check notices a marker that is gone, an unwritable root and leaves nothing', async (t) => {
+test('check detects a missing marker and leaves no files', async (t) => {
 	const { storage, root } = await localStorage(t);
 	await storage.check();
 	t.deepEqual(await readdir(join(root, '.stowage/staging')), []);
@@ -189,10 +189,10 @@ test('check notices a marker that is gone, an unwritable root and leaves nothing
 	await storage.check();
 });
 
-test('a folder of its own that was removed by hand is made again', async (t) => {
+test('a missing staging folder is created again', async (t) => {
 	const { storage, root } = await localStorage(t);
 	await rm(join(root, '.stowage/staging'), { recursive: true });
-	// Refused where the storage still relies on its last look at the folder.
+	// Refused where the storage still relies on its last check of the folder.
 	const staged = await storage.stage().catch((error) => {
 		if (!isFailure(error, 'unavailable')) throw error;
 	});
@@ -201,7 +201,7 @@ test('a folder of its own that was removed by hand is made again', async (t) => 
 	t.is(await readText(storage, 'file'), 'x');
 });
 
-test('a mount that is detached gets its bytes or refuses, its mount point gets none', async (t) => {
+test('nothing is written to the mount point of a detached mount', async (t) => {
 	if (!isRoot) {
 		t.log('not run as root: nothing can be mounted');
 		t.not(process.getuid?.(), 0);
@@ -220,14 +220,14 @@ test('a mount that is detached gets its bytes or refuses, its mount point gets n
 		for (let n = 0; !isOver; n++) await put(storage, `file ${n}`, 'x').catch(() => {});
 	})();
 	await run('umount', ['-l', root]);
-	await everythingUnavailable(t, storage, staged.id);
+	await assertUnavailable(t, storage, staged.id);
 	isOver = true;
 	await writing;
 	await storage.close();
 	t.deepEqual(await readdir(root), []);
 });
 
-test('another disk with the same numbers is not taken for ours', async (t) => {
+test('another disk with the same device and inode numbers is not mistaken for the root', async (t) => {
 	if (!isRoot) {
 		t.log('not run as root: nothing can be mounted');
 		t.not(process.getuid?.(), 0);
@@ -246,15 +246,15 @@ test('another disk with the same numbers is not taken for ours', async (t) => {
 	await put(storage, 'file', 'x');
 	await unmounted(root);
 	await rm(image);
-	// mkfs notes the birth of the top folder in whole seconds: a twin made within the same one could not be told apart.
+	// mkfs stores the birth time of the top folder in whole seconds: a second file system of the same second would be indistinguishable.
 	await wait(1100);
 	await format();
-	await everythingUnavailable(t, storage, `${'0'.repeat(32)}-1-1`);
+	await assertUnavailable(t, storage, `${'0'.repeat(32)}-1-1`);
 	t.deepEqual(await readdir(root), ['lost+found']);
 	await storage.close();
 });
 
-test('a root that can only be read is read, and writing says why not', async (t) => {
+test('a read-only root can be read, and writes are refused as unavailable', async (t) => {
 	if (!isRoot) {
 		t.log('not run as root: nothing can be mounted');
 		t.not(process.getuid?.(), 0);
@@ -280,7 +280,7 @@ test('a root that can only be read is read, and writing says why not', async (t)
 	await first.close();
 });
 
-/** Not lazily: the next disk is to have its numbers. What a call has opened is closed a moment after its answer. */
+/** Not lazily: the next disk should get the same numbers. A call closes its descriptors shortly after its answer. */
 async function unmounted(root: string): Promise<void> {
 	for (;;) {
 		try {
@@ -293,14 +293,14 @@ async function unmounted(root: string): Promise<void> {
 	}
 }
 
-/** Everything at and below a path that may be anything. */
+/** All files at and below a path, which may be of any kind or missing. */
 async function listing(path: string): Promise<string[]> {
 	return (await run('find', [path, '-printf', '%P %y %s %T@\n']).catch(() => ({ stdout: '' }))).stdout
 		.split('\n')
 		.sort();
 }
 
-async function everythingUnavailable(t: ExecutionContext, storage: StorageProvider, stagedId: string): Promise<void> {
+async function assertUnavailable(t: ExecutionContext, storage: StorageProvider, stagedId: string): Promise<void> {
 	const staged = await storage.stage(stagedId);
 	for (const call of [
 		() => names(storage, ''),

@@ -23,11 +23,11 @@ const unaddressable = [
 	Buffer.from([0xf4, 0x90, 0x80, 0x80]),
 ];
 
-for (const [way, calls] of Object.entries({ 'at best': undefined, 'by Node alone': nodeCalls })) {
-	test(`names that no path can hold are not listed but go with their folder (${way})`, async (t) => {
+for (const [way, calls] of Object.entries({ 'native calls': undefined, 'calls of Node only': nodeCalls })) {
+	test(`names that are not valid in paths are not listed, but moved, copied and removed with their folder (${way})`, async (t) => {
 		const { storage, root } = await localStorage(t, calls ? { calls } : {});
 		mkdirSync(join(root, 'folder/inner'), { recursive: true });
-		// The name that the broken one would be mistaken for stands beside it and is listed.
+		// Beside the invalid name is the valid one that it would be decoded as, which is listed.
 		for (const folder of ['folder', 'folder/inner']) {
 			writeFileSync(join(root, folder, 'f\ufffdf'), 'a true name');
 			for (const name of unaddressable) writeFileSync(Buffer.concat([Buffer.from(`${root}/${folder}/`), name]), 'x');
@@ -36,7 +36,7 @@ for (const [way, calls] of Object.entries({ 'at best': undefined, 'by Node alone
 		t.deepEqual(await names(storage, 'folder'), ['f\ufffdf', 'inner']);
 		t.is(await storage.count(p('folder')), 2);
 		t.is(await storage.count(p('folder/inner')), 1);
-		if (!hasSurvey(storage)) throw new Error('A local storage surveys.');
+		if (!hasSurvey(storage)) throw new Error('A local storage supports surveys.');
 		for await (const { items, leftOut } of storage.survey(p('folder/inner'))) {
 			t.is(items.length, 1);
 			t.is(leftOut, unaddressable.length);
@@ -47,52 +47,52 @@ for (const [way, calls] of Object.entries({ 'at best': undefined, 'by Node alone
 		const expected = tree(join(root, 'moved'));
 		t.is(expected.length, 2 * unaddressable.length + 4);
 		t.deepEqual(tree(join(root, 'copy')), expected);
-		for (const gone of ['copy', 'moved']) await storage.remove(p(gone));
+		for (const name of ['copy', 'moved']) await storage.remove(p(name));
 		await eventually(t, () => readdirSync(join(root, '.stowage/trash-in-progress')).length === 0);
 		t.deepEqual(await names(storage, ''), []);
 	});
 
-	test(`what comes and goes while a folder is listed does no harm (${way})`, async (t) => {
+	test(`files that are created and removed during a listing do not disturb it (${way})`, async (t) => {
 		const { storage, root } = await localStorage(t, calls ? { calls } : {});
 		mkdirSync(join(root, 'busy'));
-		for (let n = 0; n < 500; n++) writeFileSync(join(root, 'busy', `stays ${n}`), '');
+		for (let n = 0; n < 500; n++) writeFileSync(join(root, 'busy', `kept ${n}`), '');
 		let isOver = false;
-		const churning = (async () => {
+		const changing = (async () => {
 			for (let n = 0; !isOver; n = (n + 1) % 200) {
-				writeFileSync(join(root, 'busy', `comes ${n}`), '');
-				renameSync(join(root, 'busy', `comes ${n}`), join(root, 'busy', `goes ${n}`));
-				rmSync(join(root, 'busy', `goes ${n}`));
+				writeFileSync(join(root, 'busy', `new ${n}`), '');
+				renameSync(join(root, 'busy', `new ${n}`), join(root, 'busy', `renamed ${n}`));
+				rmSync(join(root, 'busy', `renamed ${n}`));
 				if (n % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
 			}
 		})();
 		for (let n = 0; n < 10; n++) {
-			const staying = (await names(storage, 'busy')).filter((name) => name.startsWith('stays'));
-			t.is(new Set(staying).size, 500);
+			const kept = (await names(storage, 'busy')).filter((name) => name.startsWith('kept'));
+			t.is(new Set(kept).size, 500);
 		}
 		isOver = true;
-		await churning;
+		await changing;
 	});
 
-	test(`a folder of 5,000 comes in batches, the first one soon, and blocks nobody (${way})`, async (t) => {
+	test(`a folder of 5,000 entries is listed in batches without blocking the event loop (${way})`, async (t) => {
 		const { storage, root } = await localStorage(t, calls ? { calls } : {});
 		mkdirSync(join(root, 'large'));
 		for (let n = 0; n < 5000; n++) writeFileSync(join(root, 'large', `file number ${n}`), '');
-		let turns = 0;
+		let rounds = 0;
 		let isOver = false;
-		const turning = (async () => {
-			for (; !isOver; turns++) await new Promise((resolve) => setImmediate(resolve));
+		const counting = (async () => {
+			for (; !isOver; rounds++) await new Promise((resolve) => setImmediate(resolve));
 		})();
 		const sizes: number[] = [];
 		for await (const batch of storage.list(p('large'))) sizes.push(batch.length);
 		isOver = true;
-		await turning;
+		await counting;
 		t.is(
 			sizes.reduce((sum, size) => sum + size, 0),
 			5000,
 		);
 		t.true((sizes[0] ?? 0) <= 1000);
 		t.true(Math.max(...sizes) <= 5000);
-		t.true(turns > sizes.length / 2, `${turns} turns in ${sizes.length} batches`);
+		t.true(rounds > sizes.length / 2, `${rounds} rounds in ${sizes.length} batches`);
 		t.is(await storage.count(p('large')), 5000);
 	});
 }
@@ -103,16 +103,16 @@ function tree(folder: string): string[] {
 	return found.split('\0').sort().slice(2);
 }
 
-test('each row is listed once, however often a look at one is slow', async (t) => {
+test('each entry is listed once, whichever stat calls are slow', async (t) => {
 	const calls = await loadSystemCalls();
 	for (const slowEach of [1, 7, 100]) {
-		let looks = 0;
+		let stats = 0;
 		const { entryNow } = calls;
 		const slow = {
 			...calls,
 			...(entryNow && {
 				entryNow: (fd: number, name: string) => {
-					const until = performance.now() + (++looks % slowEach === 0 ? 2 : 0);
+					const until = performance.now() + (++stats % slowEach === 0 ? 2 : 0);
 					while (performance.now() < until);
 					return entryNow(fd, name);
 				},
@@ -126,10 +126,10 @@ test('each row is listed once, however often a look at one is slow', async (t) =
 	}
 });
 
-test('a disk that stays slow is asked in the background more and more, a thread that was held up is not', (t) => {
+test('stats of a slow disk move to the background for longer and longer, those of a blocked thread do not', (t) => {
 	const disk = new AdaptiveBatch();
-	const stretches = Array.from({ length: 5 }, () => disk.afterSlowStat(1));
-	t.true(stretches.reduce((sum, each) => sum + each, 0) > 10_000, stretches.join(' '));
+	const batches = Array.from({ length: 5 }, () => disk.afterSlowStat(1));
+	t.true(batches.reduce((sum, each) => sum + each, 0) > 10_000, batches.join(' '));
 	const thread = new AdaptiveBatch();
 	for (let n = 0; n < 10; n++) t.true(thread.afterSlowStat(1000) < 100);
 });

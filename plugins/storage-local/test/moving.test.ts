@@ -5,7 +5,7 @@ import type { LocalStorage } from '../src/LocalStorage.js';
 import type { SystemCalls } from '../src/system/systemCalls.js';
 import { best, isRoot, localStorage, names, p, put, refused } from './steps.js';
 
-/** A storage that lets `meanwhile` happen just before its next rename, and tells which names were tried. */
+/** A storage that calls `meanwhile` just before its next rename. */
 async function overtakenStorage(t: ExecutionContext) {
 	let meanwhile: (() => Promise<unknown>) | undefined;
 	const calls: SystemCalls = {
@@ -27,7 +27,7 @@ async function overtakenStorage(t: ExecutionContext) {
 	};
 }
 
-test('of two folders that are moved into each other at once one is refused, and later moves are as strong as before', async (t) => {
+test('one of two concurrent moves of folders into each other is refused, and later moves still need no locks', async (t) => {
 	const { storage, overtake } = await overtakenStorage(t);
 	for (const name of ['a', 'b']) await storage.makeDirectory(p(name));
 	overtake(() => storage.move(p('a'), p('b/a')));
@@ -40,7 +40,7 @@ test('of two folders that are moved into each other at once one is refused, and 
 	t.false(storage.disk.locks.isNeeded);
 });
 
-test('a folder that became a descendant of what is moved there is not taken away on a weak file system either', async (t) => {
+test('one of two concurrent moves of folders into each other is refused also where RENAME_NOREPLACE fails', async (t) => {
 	let meanwhile = async () => {};
 	const { storage } = await localStorage(t, {
 		calls: {
@@ -59,12 +59,12 @@ test('a folder that became a descendant of what is moved there is not taken away
 	t.true((storage as LocalStorage).disk.locks.isNeeded);
 });
 
-test('what may not be moved is forbidden, and says nothing of the file system', async (t) => {
+test('a move that the system forbids is refused as forbidden, and later moves still need no locks', async (t) => {
 	const { storage, root } = await localStorage(t);
 	await put(storage, 'file', 'bytes');
 	const setImmutable = (flag: string) => execFileSync('chattr', [flag, join(root, 'file')], { stdio: 'ignore' });
 	try {
-		if (!isRoot) throw new Error('only root may');
+		if (!isRoot) throw new Error('only root can do that');
 		setImmutable('+i');
 	} catch {
 		t.log('no file can be made immutable here');
@@ -77,24 +77,24 @@ test('what may not be moved is forbidden, and says nothing of the file system', 
 	t.deepEqual(await names(storage, ''), ['file']);
 });
 
-test('a move, a copy and a new folder are a success also when what came of them is moved on at once', async (t) => {
+test('a move, a copy and a new folder succeed even if their result is moved on at once', async (t) => {
 	const { storage } = await localStorage(t);
 	const { disk } = storage as LocalStorage;
 	const sync = disk.syncs.sync.bind(disk.syncs);
-	let takes = '';
+	let nextTarget = '';
 	disk.syncs.sync = async (folder) => {
-		const taken = takes;
-		takes = '';
+		const target = nextTarget;
+		nextTarget = '';
 		await sync(folder);
-		if (taken !== '') await storage.move(p(taken), p(`away/${taken}`));
+		if (target !== '') await storage.move(p(target), p(`away/${target}`));
 	};
 	await storage.makeDirectory(p('away'));
 	await put(storage, 'source', 'bytes');
-	takes = 'made';
+	nextTarget = 'made';
 	t.is((await storage.makeDirectory(p('made'))).name, 'made');
-	takes = 'copied';
+	nextTarget = 'copied';
 	t.is((await storage.copy(p('source'), p('copied'))).size, 5);
-	takes = 'moved';
+	nextTarget = 'moved';
 	t.is((await storage.move(p('source'), p('moved'))).size, 5);
 	t.deepEqual(await names(storage, 'away'), ['copied', 'made', 'moved']);
 });

@@ -17,18 +17,18 @@ const ways = ['commit', 'move', 'copy'] as const;
 interface Scene {
 	storage: StorageProvider;
 	root: string;
-	/** Puts the new file in the place of the old one. */
+	/** Replaces the old file by the new one. */
 	replace(): Promise<unknown>;
 	/** Opens the root again, as after a crash. */
-	again(): Promise<StorageProvider>;
-	/** Where the new file is, if it is not in the place of the old one. */
+	reopen(): Promise<StorageProvider>;
+	/** The content of the new file at its former place. */
 	untouched(storage: StorageProvider): Promise<string>;
 	/** Names in staging that belong to a replacement. */
 	left(): string[];
 }
 
 async function scene(t: ExecutionContext, way: (typeof ways)[number], calls: Partial<SystemCalls>): Promise<Scene> {
-	// The lock of a process that died is gone, though here it lives on.
+	// The locks of a killed process are free. Here the process lives on, so each lock succeeds.
 	const { storage, root } = await localStorage(t, { calls: { ...real, tryLock: () => true, ...calls } });
 	await plant(root, { 'home/a': 'old', 'from/b': 'new' });
 	const { version } = await storage.stat(p('home/a'));
@@ -42,7 +42,7 @@ async function scene(t: ExecutionContext, way: (typeof ways)[number], calls: Par
 			way === 'commit'
 				? staged.commit(p('home/a'), { onConflict })
 				: storage[way](p('from/b'), p('home/a'), { onConflict }),
-		async again() {
+		async reopen() {
 			const opened = await localStorageDriver(root).open(storage.rootId);
 			t.teardown(() => opened.close());
 			return opened;
@@ -56,16 +56,16 @@ async function scene(t: ExecutionContext, way: (typeof ways)[number], calls: Par
 	};
 }
 
-/** These calls, but all stand still for ever from the step of this number on: one before each change of names and one after it. */
-function dyingAt(last: number, atExchange: () => void = () => {}) {
+/** Calls that never return from the step of this number on. There is one step before each change of names and one after it. */
+function killedAt(last: number, atExchange: () => void = () => {}) {
 	let steps = 0;
-	let die = () => {};
-	const died = new Promise<'died'>((resolve) => {
-		die = () => resolve('died');
+	let kill = () => {};
+	const killed = new Promise<'killed'>((resolve) => {
+		kill = () => resolve('killed');
 	});
 	const step = async () => {
 		if (steps++ < last) return;
-		die();
+		kill();
 		await new Promise(() => {});
 	};
 	const calls: Partial<SystemCalls> = {
@@ -77,7 +77,7 @@ function dyingAt(last: number, atExchange: () => void = () => {}) {
 			if (isTaking) await step();
 		},
 		async exchange(...args) {
-			// Two scratch files find out whether the disk can.
+			// An exchange of other names, of two scratch files, only tests the file system.
 			if (args.includes('a')) {
 				await step();
 				atExchange();
@@ -86,17 +86,17 @@ function dyingAt(last: number, atExchange: () => void = () => {}) {
 			if (args.includes('a')) await step();
 		},
 	};
-	return { calls, run: (work: () => Promise<unknown>) => Promise.race([work().then(() => 'done' as const), died]) };
+	return { calls, run: (work: () => Promise<unknown>) => Promise.race([work().then(() => 'done' as const), killed]) };
 }
 
 for (const way of ways) {
-	test(`a replacement that ends at any change of names is finished or undone by the next start (${way})`, async (t) => {
-		if (!canExchange) return t.pass('This machine can’t exchange names.');
-		for (let last = 0, outcome = 'died'; outcome === 'died'; last++) {
-			const { calls, run } = dyingAt(last);
-			const { replace, again, untouched, left } = await scene(t, way, calls);
+	test(`a replacement that is interrupted at any rename is completed or undone at the next start (${way})`, async (t) => {
+		if (!canExchange) return t.pass('not supported by this machine');
+		for (let last = 0, outcome = 'killed'; outcome === 'killed'; last++) {
+			const { calls, run } = killedAt(last);
+			const { replace, reopen, untouched, left } = await scene(t, way, calls);
 			outcome = await run(replace);
-			const opened = await again();
+			const opened = await reopen();
 			const content = await readText(opened, 'home/a');
 			const isNew = last >= 3;
 			t.is(content, isNew ? 'new' : 'old', `after ${last} steps`);
@@ -107,8 +107,8 @@ for (const way of ways) {
 		}
 	});
 
-	test(`what came to lie in the place meanwhile is not lost (${way})`, async (t) => {
-		if (!canExchange) return t.pass('This machine can’t exchange names.');
+	test(`another file that takes the place during a replacement is not lost (${way})`, async (t) => {
+		if (!canExchange) return t.pass('not supported by this machine');
 		let isFirst = true;
 		const { replace, storage, root, untouched, left } = await scene(t, way, {
 			async exchange(...args) {
@@ -120,103 +120,103 @@ for (const way of ways) {
 			},
 		});
 		await refused(t, 'preconditionFailed', replace);
-		t.is(await readText(storage, 'home/a'), 'somebody else’s');
+		t.is(await readText(storage, 'home/a'), 'another file');
 		t.is(await untouched(storage), 'new');
 		t.deepEqual(await names(storage, 'home'), ['a']);
 		t.deepEqual(left(), []);
 	});
 
-	test(`what came to lie in the place is not lost either if the process dies (${way})`, async (t) => {
-		if (!canExchange) return t.pass('This machine can’t exchange names.');
+	test(`another file that takes the place during a replacement is not lost if the process is killed (${way})`, async (t) => {
+		if (!canExchange) return t.pass('not supported by this machine');
 		let folder = '';
-		const { calls, run } = dyingAt(3, () => overwrite(folder));
-		const { replace, again, root, untouched, left } = await scene(t, way, calls);
+		const { calls, run } = killedAt(3, () => overwrite(folder));
+		const { replace, reopen, root, untouched, left } = await scene(t, way, calls);
 		folder = root;
-		t.is(await run(replace), 'died');
-		const opened = await again();
-		t.is(await readText(opened, 'home/a'), 'somebody else’s');
+		t.is(await run(replace), 'killed');
+		const opened = await reopen();
+		t.is(await readText(opened, 'home/a'), 'another file');
 		t.is(await untouched(opened), 'new');
 		t.deepEqual(await names(opened, 'home'), ['a']);
 		t.deepEqual(left(), []);
 	});
 }
 
-test('what came to lie in the place gets a name of its own if that was taken again', async (t) => {
-	if (!canExchange) return t.pass('This machine can’t exchange names.');
+test('another file that took the place gets a number if its name is taken at the next start', async (t) => {
+	if (!canExchange) return t.pass('not supported by this machine');
 	let folder = '';
-	const { calls, run } = dyingAt(3, () => overwrite(folder));
-	const { replace, again, root, left } = await scene(t, 'move', calls);
+	const { calls, run } = killedAt(3, () => overwrite(folder));
+	const { replace, reopen, root, left } = await scene(t, 'move', calls);
 	folder = root;
-	t.is(await run(replace), 'died');
+	t.is(await run(replace), 'killed');
 	// The new file was moved on, and a third one is in its place.
 	renameSync(join(root, 'home/a'), join(root, 'home/moved'));
 	await plant(root, { 'home/a': 'third' });
-	const opened = await again();
+	const opened = await reopen();
 	t.deepEqual(await names(opened, 'home'), ['a', 'a (1)', 'moved']);
 	t.is(await readText(opened, 'home/a'), 'third');
-	t.is(await readText(opened, 'home/a (1)'), 'somebody else’s');
+	t.is(await readText(opened, 'home/a (1)'), 'another file');
 	t.is(await readText(opened, 'home/moved'), 'new');
 	t.deepEqual(left(), []);
 });
 
-test('what belongs into a folder that is gone stays in staging until that is back, whatever is swept', async (t) => {
-	if (!canExchange) return t.pass('This machine can’t exchange names.');
+test('another file that took the place stays in staging while its folder is missing, and is not swept', async (t) => {
+	if (!canExchange) return t.pass('not supported by this machine');
 	let folder = '';
-	const { calls, run } = dyingAt(3, () => overwrite(folder));
-	const { replace, again, root, left } = await scene(t, 'commit', calls);
+	const { calls, run } = killedAt(3, () => overwrite(folder));
+	const { replace, reopen, root, left } = await scene(t, 'commit', calls);
 	folder = root;
-	t.is(await run(replace), 'died');
+	t.is(await run(replace), 'killed');
 	renameSync(join(root, 'home'), join(root, 'away'));
-	const opened = await again();
+	const opened = await reopen();
 	const later = Date.now() + 60_000;
 	await opened.sweepStaging({ staged: later, copies: later }, async () => false);
 	t.is(left().length, 2);
 	renameSync(join(root, 'away'), join(root, 'home'));
-	t.is(await readText(await again(), 'home/a'), 'somebody else’s');
+	t.is(await readText(await reopen(), 'home/a'), 'another file');
 	t.deepEqual(left(), []);
 });
 
-test('a replacement under way in another process is left alone by one that starts', async (t) => {
-	if (!canExchange) return t.pass('This machine can’t exchange names.');
-	let go = () => {};
-	const mayGo = new Promise<void>((resolve) => {
-		go = resolve;
+test('a replacement that is running in another process is not touched by a start', async (t) => {
+	if (!canExchange) return t.pass('not supported by this machine');
+	let resume = () => {};
+	const resumed = new Promise<void>((resolve) => {
+		resume = resolve;
 	});
-	let come = () => {};
-	const hasCome = new Promise<void>((resolve) => {
-		come = resolve;
+	let reach = () => {};
+	const reached = new Promise<void>((resolve) => {
+		reach = resolve;
 	});
-	const { replace, again, storage, left } = await scene(t, 'commit', {
+	const { replace, reopen, storage, left } = await scene(t, 'commit', {
 		tryLock: real.tryLock as never,
 		async exchange(...args) {
 			await real.exchange?.(...args);
 			if (!args.includes('a')) return;
-			come();
-			await mayGo;
+			reach();
+			await resumed;
 		},
 	});
 	const replacing = replace();
-	await hasCome;
-	const opened = await again();
+	await reached;
+	const opened = await reopen();
 	const later = Date.now() + 60_000;
 	await opened.sweepStaging({ staged: later, copies: later }, async () => false);
 	t.is(left().length, 2);
 	t.is(await readText(opened, 'home/a'), 'new');
-	go();
+	resume();
 	await replacing;
 	t.is(await readText(storage, 'home/a'), 'new');
 	t.deepEqual(left(), []);
 });
 
 for (const [what, calls] of Object.entries<Partial<SystemCalls>>({
-	'that can’t exchange names': {
+	'without exchange of names': {
 		exchange: async () => {
 			throw systemError('renameat2', 22);
 		},
 	},
 	'without locks': { tryLock: () => undefined },
 })) {
-	test(`a disk ${what} refuses, and nothing is left in staging`, async (t) => {
+	test(`a disk ${what} refuses a replacement and leaves nothing in staging`, async (t) => {
 		for (const way of ways) {
 			const { storage, root, replace, untouched } = await scene(t, way, calls);
 			const before = await readdir(join(root, '.stowage/staging'));
@@ -228,8 +228,8 @@ for (const [what, calls] of Object.entries<Partial<SystemCalls>>({
 	});
 }
 
-test('a folder with what it holds is given back if it came to lie in the place', async (t) => {
-	if (!canExchange) return t.pass('This machine can’t exchange names.');
+test('a folder that takes the place during a replacement is restored with its contents', async (t) => {
+	if (!canExchange) return t.pass('not supported by this machine');
 	let isFirst = true;
 	const { replace, storage, root, untouched } = await scene(t, 'commit', {
 		async exchange(...args) {
@@ -246,8 +246,8 @@ test('a folder with what it holds is given back if it came to lie in the place',
 	t.is(await untouched(storage), 'new');
 });
 
-test('two names of one file are not put in the place of one another', async (t) => {
-	if (!canExchange) return t.pass('This machine can’t exchange names.');
+test('one of two hard links of a file cannot replace the other', async (t) => {
+	if (!canExchange) return t.pass('not supported by this machine');
 	const { storage, root } = await localStorage(t);
 	await put(storage, 'a', 'one');
 
@@ -258,6 +258,6 @@ test('two names of one file are not put in the place of one another', async (t) 
 });
 
 function overwrite(root: string): void {
-	writeFileSync(join(root, 'theirs'), 'somebody else’s');
-	renameSync(join(root, 'theirs'), join(root, 'home/a'));
+	writeFileSync(join(root, 'other'), 'another file');
+	renameSync(join(root, 'other'), join(root, 'home/a'));
 }

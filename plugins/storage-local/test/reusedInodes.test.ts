@@ -7,13 +7,13 @@ import type { SystemCalls } from '../src/system/systemCalls.js';
 import { coldCalls } from './coldCalls.js';
 import { best, body, isRoot, localStorage, p, put, run, temporaryFolder } from './steps.js';
 
-/** Mounts a file system whose inodes have no room for a time of birth; undefined where that can't be done. */
+/** Mounts a file system whose inodes have no birth time; undefined where that can't be done. */
 async function oldFileSystem(t: ExecutionContext, type: 'ext3' | 'ext4'): Promise<string | undefined> {
 	const folder = await temporaryFolder(t);
 	const image = join(folder, 'image');
 	const root = join(folder, 'mounted');
 	try {
-		if (!isRoot || process.platform !== 'linux') throw new Error('only root may');
+		if (!isRoot || process.platform !== 'linux') throw new Error('only root can mount');
 		await writeFile(image, '');
 		await truncate(image, 16 * 1024 * 1024);
 		await run(`mkfs.${type}`, ['-q', '-F', '-I', '128', image]);
@@ -44,12 +44,12 @@ const reuse = test.macro({
 		await storage.move(p('folder/moved'), p('file'));
 		await storage.remove(p('file'));
 		await storage.remove(p('folder'));
-		await put(storage, 'file', 'theirs');
+		await put(storage, 'file', 'another');
 		t.is(await inode('file'), inodeOfFile);
 		t.not((await storage.stat(p('file'))).id, first.id);
 		t.is((await storage.stat(p('file'))).mayIdReturn, undefined);
-		// The number of a folder is given again once the background has removed it.
-		for (let tries = 0; tries < 500; tries++) {
+		// The inode number of a folder is reused once the folder was removed in the background.
+		for (let attempts = 0; attempts < 500; attempts++) {
 			await storage.makeDirectory(p('folder'));
 			if ((await inode('folder')) === inodeOfFolder) break;
 			await storage.removeEmptyFolder(p('folder'));
@@ -61,7 +61,7 @@ const reuse = test.macro({
 			for (const item of items) t.deepEqual(item, await storage.stat(p(item.name)));
 	},
 	title: (_, type: string, calls: SystemCalls) =>
-		`on ${type} without times of birth a new object with the old number has another id${calls === best ? '' : ', on a cold disk too'}`,
+		`on ${type} without birth times a new item with a reused inode number has another id${calls === best ? '' : ', also with a cold cache'}`,
 });
 
 for (const type of ['ext3', 'ext4'] as const) {
@@ -69,18 +69,18 @@ for (const type of ['ext3', 'ext4'] as const) {
 	test(reuse, type, coldCalls(best));
 }
 
-test('on a file system without times of birth an upload goes on by its id, and a published one is found again', async (t) => {
+test('on a file system without birth times an upload is continued by its id and found after it was published', async (t) => {
 	const root = await oldFileSystem(t, 'ext4');
 	if (root === undefined) return;
 	const open = () => localStorageDriver(root, { calls: best }).open(undefined);
 	const storage = await open();
 	t.teardown(() => storage.close());
 	const { id } = await storage.stage();
-	const again = await open();
-	t.teardown(() => again.close());
-	const staged = await again.stage(id);
+	const reopened = await open();
+	t.teardown(() => reopened.close());
+	const staged = await reopened.stage(id);
 	await staged.append(body('bytes'), 0);
-	await again.sweepStaging({ staged: Date.now() + 60_000, copies: 0 }, async (each) => each === id);
+	await reopened.sweepStaging({ staged: Date.now() + 60_000, copies: 0 }, async (each) => each === id);
 	const item = await staged.commit(p('file'));
 	t.is((await storage.publishedAs(id, p('file')))?.id, item.id);
 	await storage.remove(p('file'));
@@ -88,7 +88,7 @@ test('on a file system without times of birth an upload goes on by its id, and a
 	t.is(await storage.publishedAs(id, p('file')), undefined);
 });
 
-test('where nothing tells a new object from the old one of its number, that is said', async (t) => {
+test('an item whose id may be reused is marked as such', async (t) => {
 	const calls = { ...coldCalls(best), handleOf: () => undefined };
 	const { storage } = await localStorage(t, { calls });
 	await put(storage, 'file', 'bytes');

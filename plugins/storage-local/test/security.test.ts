@@ -9,19 +9,19 @@ import { eventually, localStorage, names, p, plant, put, readText, refused, run 
 import { startSwapping } from './swapping.js';
 
 const ways = {
-	'at best': await loadSystemCalls(),
-	'by Node alone': nodeCalls,
-	'by real paths': { ...nodeCalls, namesByDescriptor: false },
+	'native calls': await loadSystemCalls(),
+	'calls of Node only': nodeCalls,
+	'real paths': { ...nodeCalls, namesByDescriptor: false },
 };
 
 const canary = 'must not be seen';
 
-/** A root with a home full of links, and what they point to outside. */
+/** A root with a home full of symbolic links, and their targets outside. */
 async function plantLinks(t: ExecutionContext, way: keyof typeof ways) {
 	const opened = await localStorage(t, { calls: ways[way] });
 	const outside = join(opened.folder, 'outside');
 	await plant(outside, { secret: canary, 'folder/deep': canary });
-	await plant(opened.root, { 'home/inside/file': 'ours', 'home/plain': 'ours' });
+	await plant(opened.root, { 'home/inside/file': 'inside', 'home/plain': 'inside' });
 	const links = {
 		toFile: join(outside, 'secret'),
 		toFolder: outside,
@@ -49,24 +49,24 @@ async function snapshot(folder: string): Promise<Record<string, string>> {
 }
 
 for (const way of Object.keys(ways) as (keyof typeof ways)[]) {
-	test(`links are neither listed nor counted (${way})`, async (t) => {
+	test(`symbolic links are neither listed nor counted (${way})`, async (t) => {
 		const { storage } = await plantLinks(t, way);
 		t.deepEqual(await names(storage, 'home'), ['inside', 'plain']);
 		t.is(await storage.count(p('home')), 2);
 	});
 
-	test(`a link is notFound in every call, and so is all behind it (${way})`, async (t) => {
+	test(`every call for a symbolic link or a path through it fails as notFound (${way})`, async (t) => {
 		const { storage, links, assertUntouched } = await plantLinks(t, way);
 		const behind = ['secret', 'folder', 'folder/deep', 'file', 'plain', 'root.json', 'staging', 'new'];
 		for (const link of Object.keys(links)) {
 			for (const path of [link, ...behind.map((name) => `${link}/${name}`)]) {
-				await everythingRefused(t, storage, `home/${path}`);
+				await assertNotFound(t, storage, `home/${path}`);
 			}
 		}
 		await assertUntouched();
 	});
 
-	test(`nothing is written through a link or in its place (${way})`, async (t) => {
+	test(`nothing is written through a symbolic link or in place of it (${way})`, async (t) => {
 		const { storage, root, links, assertUntouched } = await plantLinks(t, way);
 		for (const [link, target] of Object.entries(links)) {
 			const taken = `home/${link}`;
@@ -86,7 +86,7 @@ for (const way of Object.keys(ways) as (keyof typeof ways)[]) {
 		t.deepEqual(await names(storage, 'home'), ['inside', 'plain']);
 	});
 
-	test(`a folder goes with the links in it, never with what they point to (${way})`, async (t) => {
+	test(`a folder is copied, moved and removed without the targets of its symbolic links (${way})`, async (t) => {
 		const { storage, root, assertUntouched } = await plantLinks(t, way);
 		await storage.copy(p('home'), p('copy'));
 		t.deepEqual((await readdir(join(root, 'copy'))).sort(), ['inside', 'plain']);
@@ -98,24 +98,24 @@ for (const way of Object.keys(ways) as (keyof typeof ways)[]) {
 		t.deepEqual(await names(storage, ''), ['copy']);
 	});
 
-	test(`what is no file and no folder is notFound at once (${way})`, async (t) => {
+	test(`every call for a pipe or a socket fails as notFound at once (${way})`, async (t) => {
 		const { storage, root } = await localStorage(t, { calls: ways[way] });
 		await mkdir(join(root, 'home'));
 		await run('mkfifo', [join(root, 'home/pipe')]);
 		const server = createServer();
 		await new Promise<void>((resolve) => server.listen(join(root, 'home/socket'), resolve));
-		for (const name of ['pipe', 'socket', 'pipe/below']) await everythingRefused(t, storage, `home/${name}`);
+		for (const name of ['pipe', 'socket', 'pipe/below']) await assertNotFound(t, storage, `home/${name}`);
 		t.deepEqual(await names(storage, 'home'), []);
 		t.is(await storage.count(p('home')), 0);
 		await put(storage, 'home/file', 'x');
 		await storage.copy(p('home'), p('copy'));
 		t.deepEqual(await names(storage, 'copy'), ['file']);
 		await storage.remove(p('home'));
-		// Opened to be read, a pipe nobody writes to would have held us for ever.
+		// Opening a pipe that has no writer would have blocked forever.
 		server.close();
 	});
 
-	test(`the private folder is out of reach in every call (${way})`, async (t) => {
+	test(`every call for the private folder fails as notFound (${way})`, async (t) => {
 		const { storage, root } = await localStorage(t, { calls: ways[way] });
 		await put(storage, 'file', 'x');
 		const staged = await storage.stage();
@@ -123,7 +123,7 @@ for (const way of Object.keys(ways) as (keyof typeof ways)[]) {
 		const before = await readFile(join(root, '.stowage/root.json'), 'utf8');
 		for (const spelling of ['.stowage', '.STOWAGE', '.Stowage', '.stowage.', '.stowage ', '．stowage', '.ſtowage']) {
 			for (const path of ['', '/root.json', '/staging', `/staging/${staged.id.slice(0, 32)}`, '/trash-in-progress']) {
-				await everythingRefused(t, storage, spelling + path);
+				await assertNotFound(t, storage, spelling + path);
 				await refused(t, 'notFound', () => storage.makeDirectory(p(spelling + path)));
 				await refused(t, 'notFound', () => staged.commit(p(spelling + path)));
 				await refused(t, 'notFound', () => storage.move(p('file'), p(spelling + path)));
@@ -135,45 +135,45 @@ for (const way of Object.keys(ways) as (keyof typeof ways)[]) {
 		t.is(await readFile(join(root, '.stowage/root.json'), 'utf8'), before);
 	});
 
-	// A real path may change its meaning between two calls: that way can only make it hard.
-	if (way === 'by real paths') continue;
+	// A real path may lead elsewhere between two calls: this way only makes the race hard to win.
+	if (way === 'real paths') continue;
 
-	test(`a folder swapped with a link under every call leads nowhere (${way})`, async (t) => {
+	test(`a folder that is swapped with a symbolic link during calls reveals and changes nothing outside (${way})`, async (t) => {
 		const { storage, root, outside, assertUntouched } = await plantLinks(t, way);
-		await plant(root, { 'race/door/secret': 'ours', 'race/door/folder/deep': 'ours' });
+		await plant(root, { 'race/door/secret': 'inside', 'race/door/folder/deep': 'inside' });
 		await symlink(outside, join(root, 'race/link'));
 		const stopSwapping = await startSwapping(t, join(root, 'race'));
 		const seen = new Set<string>();
 		const end = Date.now() + 2000;
-		// However seldom the folder is met on a slow machine.
-		const isOver = () => Date.now() > end && seen.has('ours');
+		// On a slow machine the folder itself may be met seldom.
+		const isOver = () => Date.now() > end && seen.has('inside');
 		await Promise.all([
-			hammer(isOver, async () => seen.add(await readText(storage, 'race/door/secret'))),
-			hammer(isOver, async () => seen.add(await readText(storage, 'race/door/folder/deep'))),
-			hammer(isOver, async () => {
+			repeat(isOver, async () => seen.add(await readText(storage, 'race/door/secret'))),
+			repeat(isOver, async () => seen.add(await readText(storage, 'race/door/folder/deep'))),
+			repeat(isOver, async () => {
 				for (const name of await names(storage, 'race/door')) seen.add(name);
 			}),
-			hammer(isOver, () => put(storage, `race/door/new ${Math.random()}`, 'written')),
-			hammer(isOver, () => storage.makeDirectory(p(`race/door/made ${Math.random()}`))),
-			hammer(isOver, async () => {
+			repeat(isOver, () => put(storage, `race/door/new ${Math.random()}`, 'written')),
+			repeat(isOver, () => storage.makeDirectory(p(`race/door/made ${Math.random()}`))),
+			repeat(isOver, async () => {
 				const copy = p(`copy ${Math.random()}`);
 				await storage.copy(p('race/door'), copy);
 				seen.add(await readText(storage, `${copy}/secret`));
 				await storage.remove(copy);
 			}),
-			hammer(isOver, async () => {
+			repeat(isOver, async () => {
 				await storage.makeDirectory(p('race/door/victim'));
 				await storage.remove(p('race/door/victim'));
 			}),
 		]);
 		await stopSwapping();
-		t.true(seen.has('ours'));
+		t.true(seen.has('inside'));
 		t.false(seen.has(canary));
 		await assertUntouched();
 	});
 }
 
-test('staging under a planted link is refused', async (t) => {
+test('a symbolic link in place of the staging folder is refused', async (t) => {
 	const { storage, root, folder } = await localStorage(t);
 	await mkdir(join(folder, 'outside'));
 	const staged = await storage.stage();
@@ -184,12 +184,12 @@ test('staging under a planted link is refused', async (t) => {
 	t.deepEqual(await readdir(join(folder, 'outside')), []);
 });
 
-test('a staged name swapped for a link or another file is not taken for ours', async (t) => {
+test('a staged file that was swapped for a link or another file is refused', async (t) => {
 	const { storage, root, folder } = await localStorage(t);
 	await writeFile(join(folder, 'outside'), canary);
 	for (const swap of [
 		(path: string) => symlink(join(folder, 'outside'), path),
-		(path: string) => writeFile(path, 'not ours'),
+		(path: string) => writeFile(path, 'another file'),
 	]) {
 		const staged = await storage.stage();
 		const path = join(root, '.stowage/staging', staged.id.slice(0, 32));
@@ -202,7 +202,7 @@ test('a staged name swapped for a link or another file is not taken for ours', a
 	t.deepEqual(await names(storage, ''), []);
 });
 
-async function everythingRefused(t: ExecutionContext, storage: StorageProvider, path: string): Promise<void> {
+async function assertNotFound(t: ExecutionContext, storage: StorageProvider, path: string): Promise<void> {
 	await refused(t, 'notFound', () => names(storage, path));
 	await refused(t, 'notFound', () => storage.count(p(path)));
 	await refused(t, 'notFound', () => storage.stat(p(path)));
@@ -212,8 +212,8 @@ async function everythingRefused(t: ExecutionContext, storage: StorageProvider, 
 	await refused(t, 'notFound', () => storage.remove(p(path)));
 }
 
-/** Does it again and again; that it fails now and then is in the nature of the race. */
-async function hammer(isOver: () => boolean, work: () => Promise<unknown>): Promise<void> {
+/** Repeats the work. Single failures are in the nature of the race. */
+async function repeat(isOver: () => boolean, work: () => Promise<unknown>): Promise<void> {
 	while (!isOver()) {
 		await work().catch(() => {});
 		await new Promise((resolve) => setImmediate(resolve));

@@ -8,9 +8,9 @@ import { Folder } from '../src/system/Folder.js';
 import { folderFlags } from '../src/system/openFolder.js';
 import { localStorage, p, plant, temporaryFolder } from './steps.js';
 
-const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+const nextRound = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Says whether it was closed; its number may be another file's by then. */
+/** Records that it was closed, since its descriptor may be another file's by then. */
 class WatchedFolder extends Folder {
 	isClosed = false;
 
@@ -20,7 +20,7 @@ class WatchedFolder extends Folder {
 	}
 }
 
-test('who asks for a folder in one burst shares it, and the last one closes it', async (t) => {
+test('concurrent requests for a folder share one descriptor, which the last of them closes', async (t) => {
 	const path = await temporaryFolder(t);
 	const shared = new SharedFolders();
 	const opened: WatchedFolder[] = [];
@@ -33,28 +33,28 @@ test('who asks for a folder in one burst shares it, and the last one closes it',
 	const [first, second] = await Promise.all([take(), take()]);
 	t.is(opened.length, 1);
 	t.is(first.fd, second.fd);
-	await nextTurn();
+	await nextRound();
 	first[Symbol.dispose]();
-	await nextTurn();
-	t.false(opened[0]?.isClosed, 'somebody still uses it');
+	await nextRound();
+	t.false(opened[0]?.isClosed, 'another request still uses it');
 
 	const later = await take();
-	t.is(opened.length, 2, 'the burst is over');
+	t.is(opened.length, 2, 'the earlier requests have ended');
 	second[Symbol.dispose]();
-	await nextTurn();
+	await nextRound();
 	t.true(opened[0]?.isClosed);
 	t.false(opened[1]?.isClosed);
 	later[Symbol.dispose]();
-	await nextTurn();
+	await nextRound();
 	t.true(opened[1]?.isClosed);
 });
 
-test('a folder that could not be opened fails for all who share it, and is tried anew afterwards', async (t) => {
+test('a failed opening of a folder fails for all that share it, and is repeated afterwards', async (t) => {
 	const { storage, root } = await localStorage(t);
 	await plant(root, { 'elsewhere/one.jpg': 'one' });
 	const one = p('trip/one.jpg');
-	const looks = await Promise.allSettled([storage.stat(one), storage.stat(one), storage.open(one)]);
-	t.true(looks.every((look) => look.status === 'rejected' && isFailure(look.reason, 'notFound')));
+	const results = await Promise.allSettled([storage.stat(one), storage.stat(one), storage.open(one)]);
+	t.true(results.every((result) => result.status === 'rejected' && isFailure(result.reason, 'notFound')));
 	await rename(join(root, 'elsewhere'), join(root, 'trip'));
 	t.is((await storage.stat(one)).size, 3);
 });

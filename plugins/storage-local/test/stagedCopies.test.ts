@@ -5,7 +5,7 @@ import test from 'ava';
 import { loadSystemCalls } from '../src/system/loadSystemCalls.js';
 import { nodeCalls } from '../src/system/nodeCalls.js';
 import type { SystemCalls } from '../src/system/systemCalls.js';
-import { endOf, saidBy, startChild, untilSaid } from './children.js';
+import { endOf, outputOf, startChild, untilOutput } from './children.js';
 import { localStorage, names, p, plant, run } from './steps.js';
 
 const megabyte = 1024 * 1024;
@@ -32,31 +32,31 @@ const tree = {
 	'from/deep/er/e': 'five',
 };
 
-/** The same calls, but from the `last` one within `run` on nothing ever comes back: what a kill looks like to the disk. */
-function dyingAt(
+/** The same calls, but from the `last` one within `run` on none returns, which is to the disk as if the process were killed. */
+function killedAt(
 	calls: SystemCalls,
 	last: number,
 ): { calls: SystemCalls; run(work: () => Promise<unknown>): Promise<boolean> } {
 	let isRunning = false;
 	let count = 0;
-	let die = () => {};
-	const died = new Promise<void>((resolve) => {
-		die = resolve;
+	let kill = () => {};
+	const killed = new Promise<void>((resolve) => {
+		kill = resolve;
 	});
 	const step = async () => {
 		if (!isRunning || ++count < last) return;
-		die();
+		kill();
 		await new Promise(() => {});
 	};
 	return {
-		/** True when the work was done, false when it died. */
+		/** True if the work was done, false if it was killed. */
 		run: (work: () => Promise<unknown>) => {
 			isRunning = true;
 			const isDone = work().then(() => {
 				isRunning = false;
 				return true;
 			});
-			return Promise.race([isDone, died.then(() => false)]);
+			return Promise.race([isDone, killed.then(() => false)]);
 		},
 		calls: {
 			...calls,
@@ -87,33 +87,33 @@ function dyingAt(
 }
 
 for (const [name, load] of Object.entries({ 'Linux’s': loadSystemCalls, 'Node’s': async () => nodeCalls })) {
-	test(`a staged copy that ends at any call goes on, and there is one in the end (${name} calls)`, async (t) => {
+	test(`a staged copy that is interrupted at any call is continued, and there is one copy in the end (${name} calls)`, async (t) => {
 		const real = await load();
 		let isDone = false;
 		for (let last = 1; !isDone; last++) {
-			const { calls, run } = dyingAt(real, last);
+			const { calls, run } = killedAt(real, last);
 			const { storage, root } = await localStorage(t, { calls });
 			await plant(root, tree);
 			await mkdir(join(root, 'from/empty'));
 			const { state, staged } = kept();
 			isDone = await run(() => storage.copy(p('from'), p('to'), { staged, otherNames: ['to (1)'] }));
-			const again = await localStorageDriver(root, { calls: { ...real, tryLock: () => undefined } }).open(
+			const reopened = await localStorageDriver(root, { calls: { ...real, tryLock: () => undefined } }).open(
 				storage.rootId,
 			);
 			const second = kept(state.id);
-			const copy = await again.copy(p('from'), p('to'), { staged: second.staged, otherNames: ['to (1)'] });
+			const copy = await reopened.copy(p('from'), p('to'), { staged: second.staged, otherNames: ['to (1)'] });
 			t.is(copy.name, 'to');
-			t.deepEqual(await names(again, ''), ['from', 'to']);
+			t.deepEqual(await names(reopened, ''), ['from', 'to']);
 			t.deepEqual(await contents(join(root, 'to')), await contents(join(root, 'from')), `after ${last} calls`);
-			// What was made to find out how this disk renames is swept at the next start.
+			// Scratch files, by which the file system is tested, are swept at the next start.
 			const left = (await readdir(join(root, '.stowage/staging'))).filter((file) => !file.startsWith('scratch-'));
 			t.deepEqual(left, []);
-			await again.close();
+			await reopened.close();
 		}
 	});
 }
 
-/** An inode's number alone may be another file's by now. */
+/** Identifies a file: its inode number alone may be another file's by now. */
 async function objectAt(path: string): Promise<string> {
 	const { ino, birthtimeMs } = await stat(path);
 	return `${ino} ${birthtimeMs}`;
@@ -128,7 +128,7 @@ async function contents(root: string): Promise<Record<string, string>> {
 	return found;
 }
 
-test('a killed copy goes on without copying again what was whole', async (t) => {
+test('a killed copy is continued without copying complete files again', async (t) => {
 	const { storage, root } = await localStorage(t);
 	await mkdir(join(root, 'from'));
 	for (let n = 0; n < 2500; n++) {
@@ -138,7 +138,7 @@ test('a killed copy goes on without copying again what was whole', async (t) => 
 	}
 	const copying = await startChild(t, root, storage.rootId, 'stagedCopyAndDie', 'from', 'to', '2300');
 	t.is((await endOf(copying)).signal, 'SIGKILL');
-	const id = /^begun (.*)$/m.exec(saidBy(copying))?.[1];
+	const id = /^begun (.*)$/m.exec(outputOf(copying))?.[1];
 	const [name = ''] = await readdir(join(root, '.stowage/staging'));
 	const staged = join(root, '.stowage/staging', name);
 	const before = new Map<string, string>();
@@ -149,7 +149,7 @@ test('a killed copy goes on without copying again what was whole', async (t) => 
 		written++;
 	};
 	await storage.copy(p('from'), p('to'), { staged: options, beforeBytes });
-	t.is(state.id, id, 'it is the same copy');
+	t.is(state.id, id, 'the copy is the same one');
 	t.deepEqual(await contents(join(root, 'to')), await contents(join(root, 'from')));
 	let same = 0;
 	for (const file of await readdir(join(root, 'to'))) {
@@ -167,12 +167,12 @@ test('a torn file is copied again, though it has the size of its original and wa
 	const { storage, root } = await localStorage(t);
 	await plant(root, { 'from/whole': 'whole', 'from/torn': 'whole' });
 	const { state, staged } = kept();
-	const cut = new Error('cut off');
+	const interruption = new Error('interrupted');
 	let items = 0;
 	const beforeItem = async () => {
-		if (++items > 2) throw cut;
+		if (++items > 2) throw interruption;
 	};
-	t.is(await t.throwsAsync(storage.copy(p('from'), p('to'), { staged, beforeItem })), cut);
+	t.is(await t.throwsAsync(storage.copy(p('from'), p('to'), { staged, beforeItem })), interruption);
 	const [name = ''] = await readdir(join(root, '.stowage/staging'));
 	const [file = ''] = await readdir(join(root, '.stowage/staging', name));
 	const written = await stat(join(root, '.stowage/staging', name, file));
@@ -183,47 +183,47 @@ test('a torn file is copied again, though it has the size of its original and wa
 	t.deepEqual(await contents(join(root, 'to')), { '/torn': 'whole', '/whole': 'whole' });
 });
 
-test('a large file that was copied whole is not copied again, a torn one is', async (t) => {
+test('a large file that was copied completely is not copied again, a torn one is', async (t) => {
 	const { storage, root } = await localStorage(t);
 	const bytes = Buffer.alloc(20 * megabyte, 'large');
 	await writeFile(join(root, 'large'), bytes);
 	for (const isTorn of [false, true]) {
 		const { state, staged } = kept();
 		const otherNames: Iterable<string> = {
-			// The names are looked at before and after the bytes are copied.
+			// The names are read before and after the bytes are copied.
 			*[Symbol.iterator]() {
-				if (looks++ > 0) throw new Error('cut off');
+				if (reads++ > 0) throw new Error('interrupted');
 				yield* ['copy'];
 			},
 		};
-		let looks = 0;
-		await t.throwsAsync(storage.copy(p('large'), p('large'), { staged, otherNames }), { message: 'cut off' });
+		let reads = 0;
+		await t.throwsAsync(storage.copy(p('large'), p('large'), { staged, otherNames }), { message: 'interrupted' });
 		const [name = ''] = await readdir(join(root, '.stowage/staging'));
 		if (isTorn) await writeFile(join(root, '.stowage/staging', name), bytes.fill('torn', 10 * megabyte));
 		let written = 0;
 		const beforeBytes = async (more: number) => {
 			written += more;
 		};
-		let told = 0;
+		let reported = 0;
 		const afterBytes = (more: number) => {
-			told += more;
+			reported += more;
 		};
 		const options = { staged: kept(state.id).staged, otherNames: [`copy ${isTorn}`], beforeBytes, afterBytes };
 		await storage.copy(p('large'), p('large'), options);
 		t.is(written > 0, isTorn);
-		t.is(told, 20 * megabyte);
+		t.is(reported, 20 * megabyte);
 		t.true((await readFile(join(root, `copy ${isTorn}`))).equals(await readFile(join(root, 'large'))));
 	}
 });
 
-test('a large file that was copied whole is known by its time, whichever nanoseconds that has', async (t) => {
+test('a completely copied large file is recognized by its time in nanoseconds', async (t) => {
 	const { storage, root } = await localStorage(t);
 	await writeFile(join(root, 'large'), Buffer.alloc(9 * megabyte, 'large'));
 	for (const nanoseconds of ['000000000', '000001002', '000999999', '123456789']) {
 		await run('touch', ['-d', `@1500000000.${nanoseconds}`, join(root, 'large')]);
 		const { state, staged } = kept();
-		const beforeNaming = () => Promise.reject(new Error('cut off'));
-		await t.throwsAsync(storage.copy(p('large'), p('copy'), { staged, beforeNaming }), { message: 'cut off' });
+		const beforeNaming = () => Promise.reject(new Error('interrupted'));
+		await t.throwsAsync(storage.copy(p('large'), p('copy'), { staged, beforeNaming }), { message: 'interrupted' });
 		let written = 0;
 		const beforeBytes = async (more: number) => {
 			written += more;
@@ -238,7 +238,7 @@ for (const [when, sync] of [
 	['a part of the files', 1],
 	['the whole', 2],
 ] as const) {
-	test(`what could not be made durable is copied again (${when})`, async (t) => {
+	test(`files that could not be made durable are copied again (${when})`, async (t) => {
 		const real = await loadSystemCalls();
 		let syncs = 0;
 		const { storage, root } = await localStorage(t, {
@@ -265,13 +265,13 @@ for (const [when, sync] of [
 	});
 }
 
-test('a copy that goes on in one process is locked to another, until that one dies', async (t) => {
+test('a copy that is continued in one process is locked for another one until the first ends', async (t) => {
 	const { storage, root } = await localStorage(t);
 	await mkdir(join(root, 'from'));
 	for (let n = 0; n < 200; n++) await writeFile(join(root, 'from', `${n}`), 'x');
 	const copying = await startChild(t, root, storage.rootId, 'stagedCopyAndHold', 'from', 'to', '100');
-	await untilSaid(copying, 'holding');
-	const id = /^begun (.*)$/m.exec(saidBy(copying))?.[1];
+	await untilOutput(copying, 'holding');
+	const id = /^begun (.*)$/m.exec(outputOf(copying))?.[1];
 	const error = await t.throwsAsync(storage.copy(p('from'), p('to'), { staged: kept(id).staged }));
 	t.is(error?.message, 'Somebody else is working on this copy.');
 	copying.kill('SIGKILL');

@@ -13,7 +13,7 @@ import type { SystemCalls } from '../src/system/systemCalls.js';
 export const run = promisify(execFile);
 export const p = parsePath;
 
-/** The calls that the server takes. Awaited here, which every test file imports: one that waited by itself would be late for the process that it shares. */
+/** The calls that the server uses. Awaited here, which every test file imports: a file that awaited them itself would declare its tests too late in a shared process. */
 export const best = await loadSystemCalls();
 
 /** Whether this test may mount, change owners and read everything. */
@@ -26,7 +26,7 @@ export async function temporaryFolder(t: ExecutionContext): Promise<string> {
 		try {
 			await rm(folder, { recursive: true, force: true });
 		} catch {
-			// It can't remove a tree whose paths are longer than a call takes.
+			// It can't remove a tree whose paths are longer than a system call accepts.
 			await run('rm', ['-rf', folder]);
 		}
 	});
@@ -47,7 +47,7 @@ export interface OpenedRoot {
 	storage: StorageProvider;
 	driver: StorageDriver;
 	root: string;
-	/** Holds the root and is free for what lies outside it. */
+	/** Contains the root, and files outside it. */
 	folder: string;
 }
 
@@ -59,7 +59,7 @@ export async function localStorage(t: ExecutionContext, options: { calls?: Syste
 	return { storage, root, driver, folder };
 }
 
-/** Files as somebody else makes them, past the storage; folders on the way included. */
+/** Creates files with their folders directly on the disk, as another program would. */
 export async function plant(root: string, files: Readonly<Record<string, string>>): Promise<void> {
 	for (const [path, content] of Object.entries(files)) {
 		await mkdir(dirname(join(root, path)), { recursive: true });
@@ -94,7 +94,7 @@ export async function names(storage: StorageProvider, path: string): Promise<str
 	return found.sort();
 }
 
-/** Asserts that `work` is refused with a Failure of that kind whose message shows nothing of the host. */
+/** Asserts that `work` is refused with a Failure of that kind whose message reveals nothing of the host. */
 export async function refused(t: ExecutionContext, kind: FailureKind, work: () => Promise<unknown>): Promise<void> {
 	const outcome = await work().then(
 		() => 'it succeeded',
@@ -108,7 +108,7 @@ export async function refused(t: ExecutionContext, kind: FailureKind, work: () =
 	t.notRegex(outcome.message, /\/tmp|\/proc|stowage-storage|E[A-Z]{4,}/);
 }
 
-/** Waits until `isSo` says yes; fails after minutes, which no machine needs. */
+/** Waits until `isSo` returns true; fails after 5 minutes. */
 export async function eventually(t: ExecutionContext, isSo: () => Promise<boolean> | boolean): Promise<void> {
 	for (const end = performance.now() + 5 * 60_000; performance.now() < end; ) {
 		if (await isSo()) {
@@ -117,5 +117,5 @@ export async function eventually(t: ExecutionContext, isSo: () => Promise<boolea
 		}
 		await new Promise((resolve) => setTimeout(resolve, 20));
 	}
-	t.fail('it did not come about');
+	t.fail('the condition was not met in time');
 }

@@ -20,7 +20,7 @@ process.stdout.write('ready');
 })();
 `;
 
-/** Begins to swap in another process. Resolves to what ends it. */
+/** Swaps in another process. Resolves to the function that ends it. */
 export async function startSwapping(t: ExecutionContext, folder: string): Promise<() => Promise<void>> {
 	const child = spawn(process.execPath, ['-e', program, folder], { stdio: ['pipe', 'pipe', 'inherit'] });
 	const exited = once(child, 'exit');

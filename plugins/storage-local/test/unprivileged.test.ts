@@ -11,9 +11,9 @@ import { best, isRoot, localDriver, names, p, put, readText, refused } from './s
 
 const nobody = 65534;
 
-/** From here on this process has the rights of nobody, until it removes what root planted. */
+/** From here on this process has the rights of nobody, until it removes the files of root. */
 const folder = mkdtempSync(join(tmpdir(), 'stowage-unprivileged-'));
-const ways = { 'at best': best, 'on a cold disk': coldCalls(best) };
+const ways = { 'native calls': best, 'cold cache': coldCalls(best) };
 if (isRoot) {
 	for (const way of Object.keys(ways)) plantForeignFiles(join(folder, way));
 	chownSync(folder, nobody, nobody);
@@ -23,18 +23,18 @@ if (isRoot) {
 }
 process.umask(0o027);
 
-/** What root made in the tree, as another program's user would: readable, unreadable, in folders of its own and in ours. */
+/** Files of another owner: readable and unreadable ones, in folders of that owner and of this process. */
 function plantForeignFiles(root: string): void {
-	mkdirSync(join(root, 'ours'), { recursive: true });
-	for (const ours of [root, join(root, 'ours')]) chownSync(ours, nobody, nobody);
-	for (const place of ['ours', 'theirs', 'theirs/closed', 'theirs/no entry']) {
+	mkdirSync(join(root, 'own'), { recursive: true });
+	for (const own of [root, join(root, 'own')]) chownSync(own, nobody, nobody);
+	for (const place of ['own', 'foreign', 'foreign/closed', 'foreign/no entry']) {
 		mkdirSync(join(root, place), { recursive: true });
-		writeFileSync(join(root, place, 'readable'), 'theirs', { mode: 0o644 });
-		writeFileSync(join(root, place, 'unreadable'), 'theirs', { mode: 0o600 });
+		writeFileSync(join(root, place, 'readable'), 'secret', { mode: 0o644 });
+		writeFileSync(join(root, place, 'unreadable'), 'secret', { mode: 0o600 });
 	}
-	chmodSync(join(root, 'theirs/closed'), 0o700);
-	// Its names may be read, but nothing that they stand for.
-	chmodSync(join(root, 'theirs/no entry'), 0o744);
+	chmodSync(join(root, 'foreign/closed'), 0o700);
+	// Its names can be listed, but its files cannot be accessed.
+	chmodSync(join(root, 'foreign/no entry'), 0o744);
 }
 
 async function surveyed(storage: LocalStorage, path: string): Promise<{ items: string[]; leftOut: number }> {
@@ -51,43 +51,43 @@ test.after.always(() => {
 	rmSync(folder, { recursive: true, force: true });
 });
 
-storageSuite(test, 'LocalStorage without rights', (t) => localDriver(t));
+storageSuite(test, 'LocalStorage without privileges', (t) => localDriver(t));
 
 for (const [way, calls] of Object.entries(ways)) {
-	test(`files of another owner are read as far as they may be (${way})`, async (t) => {
+	test(`files of another owner are read where permitted and refused as forbidden elsewhere (${way})`, async (t) => {
 		if (!isRoot) {
-			t.log('not run as root: nobody else to own a file');
+			t.log('not run as root: files of another owner cannot be created');
 			t.not(process.getuid?.(), 0);
 			return;
 		}
 		t.is(process.geteuid?.(), nobody);
 		const root = join(folder, way);
 		const storage = (await localStorageDriver(root, { calls }).open(undefined)) as LocalStorage;
-		t.deepEqual(await names(storage, 'theirs'), ['closed', 'no entry', 'readable', 'unreadable']);
-		t.is(await readText(storage, 'theirs/readable'), 'theirs');
-		t.deepEqual(await surveyed(storage, 'theirs'), { items: ['readable'], leftOut: 3 });
-		await refused(t, 'forbidden', () => storage.open(p('theirs/unreadable')));
-		await refused(t, 'forbidden', () => names(storage, 'theirs/closed'));
-		await refused(t, 'forbidden', () => names(storage, 'theirs/no entry'));
-		await refused(t, 'forbidden', () => surveyed(storage, 'theirs/no entry'));
-		await refused(t, 'forbidden', () => storage.count(p('theirs/closed')));
-		await refused(t, 'forbidden', () => storage.stat(p('theirs/closed/readable')));
-		await refused(t, 'forbidden', () => storage.move(p('theirs/readable'), p('mine')));
-		await refused(t, 'forbidden', () => storage.remove(p('theirs/readable')));
-		await refused(t, 'forbidden', () => storage.remove(p('theirs')));
-		await refused(t, 'forbidden', () => storage.makeDirectory(p('theirs/new')));
-		await refused(t, 'forbidden', () => put(storage, 'theirs/new', 'x'));
-		await refused(t, 'forbidden', () => storage.copy(p('theirs'), p('copy')));
-		t.deepEqual(await names(storage, ''), ['ours', 'theirs']);
-		t.deepEqual(await names(storage, 'theirs'), ['closed', 'no entry', 'readable', 'unreadable']);
+		t.deepEqual(await names(storage, 'foreign'), ['closed', 'no entry', 'readable', 'unreadable']);
+		t.is(await readText(storage, 'foreign/readable'), 'secret');
+		t.deepEqual(await surveyed(storage, 'foreign'), { items: ['readable'], leftOut: 3 });
+		await refused(t, 'forbidden', () => storage.open(p('foreign/unreadable')));
+		await refused(t, 'forbidden', () => names(storage, 'foreign/closed'));
+		await refused(t, 'forbidden', () => names(storage, 'foreign/no entry'));
+		await refused(t, 'forbidden', () => surveyed(storage, 'foreign/no entry'));
+		await refused(t, 'forbidden', () => storage.count(p('foreign/closed')));
+		await refused(t, 'forbidden', () => storage.stat(p('foreign/closed/readable')));
+		await refused(t, 'forbidden', () => storage.move(p('foreign/readable'), p('mine')));
+		await refused(t, 'forbidden', () => storage.remove(p('foreign/readable')));
+		await refused(t, 'forbidden', () => storage.remove(p('foreign')));
+		await refused(t, 'forbidden', () => storage.makeDirectory(p('foreign/new')));
+		await refused(t, 'forbidden', () => put(storage, 'foreign/new', 'x'));
+		await refused(t, 'forbidden', () => storage.copy(p('foreign'), p('copy')));
+		t.deepEqual(await names(storage, ''), ['foreign', 'own']);
+		t.deepEqual(await names(storage, 'foreign'), ['closed', 'no entry', 'readable', 'unreadable']);
 
-		// In a folder of ours they may be moved and removed, whoever owns them.
-		await storage.move(p('ours/unreadable'), p('ours/moved'));
-		t.is((await storage.stat(p('ours/moved'))).size, 6);
-		await storage.copy(p('ours/readable'), p('copy'));
-		t.is(await readText(storage, 'copy'), 'theirs');
-		await storage.remove(p('ours/moved'));
-		t.deepEqual(await names(storage, 'ours'), ['readable']);
+		// In a folder of this process they may be moved and removed, regardless of their owner.
+		await storage.move(p('own/unreadable'), p('own/moved'));
+		t.is((await storage.stat(p('own/moved'))).size, 6);
+		await storage.copy(p('own/readable'), p('copy'));
+		t.is(await readText(storage, 'copy'), 'secret');
+		await storage.remove(p('own/moved'));
+		t.deepEqual(await names(storage, 'own'), ['readable']);
 		t.deepEqual(
 			readdirSync(join(root, '.stowage/staging')).filter((name) => name.startsWith('scratch-')),
 			[],
@@ -96,7 +96,7 @@ for (const [way, calls] of Object.entries(ways)) {
 	});
 }
 
-test('files and folders are made as the umask says, the private folder for nobody else', async (t) => {
+test('files and folders are created with the umask, and the private folder for its owner only', async (t) => {
 	const { driver, root: own } = await localDriver(t);
 	const storage = await driver.open(undefined);
 	await storage.makeDirectory(p('folder'));
@@ -118,7 +118,7 @@ test('files and folders are made as the umask says, the private folder for nobod
 	await storage.close();
 });
 
-test('a copy of a program with set-user-id is no such program', async (t) => {
+test('a copy of a set-user-id program is not set-user-id', async (t) => {
 	const { driver, root: own } = await localDriver(t);
 	const storage = await driver.open(undefined);
 	writeFileSync(join(own, 'program'), 'x');

@@ -6,16 +6,16 @@ import { systemError } from '../src/system/systemErrors.js';
 import { coldCalls } from './coldCalls.js';
 import { best, localDriver, localStorage, names, p, put, readText, refused } from './steps.js';
 
-storageSuite(test, 'LocalStorage by Node alone', (t) => localDriver(t, { calls: nodeCalls }));
-storageSuite(test, 'LocalStorage on a cold disk', (t) => localDriver(t, { calls: coldCalls(best) }));
+storageSuite(test, 'LocalStorage with calls of Node only', (t) => localDriver(t, { calls: nodeCalls }));
+storageSuite(test, 'LocalStorage with a cold cache', (t) => localDriver(t, { calls: coldCalls(best) }));
 
-test('where koffi and the kernel can, the strong path is taken', (t) => {
+test('native calls are used where koffi and the kernel support them', (t) => {
 	if (process.platform === 'linux') t.not(best, nodeCalls);
 	else t.is(best, nodeCalls);
 });
 
 for (const code of ['EINVAL', 'ENOSYS', 'EPERM'] as const) {
-	test(`a file system that answers ${code} to a rename that must not replace is served all the same`, async (t) => {
+	test(`a file system whose rename without replacing fails with ${code} is supported`, async (t) => {
 		const calls = {
 			...best,
 			async renameNoReplace() {
@@ -25,7 +25,7 @@ for (const code of ['EINVAL', 'ENOSYS', 'EPERM'] as const) {
 		const { storage } = await localStorage(t, { calls });
 		await storage.makeDirectory(p('folder'));
 		await put(storage, 'file', 'mine');
-		await refused(t, 'alreadyExists', () => put(storage, 'file', 'theirs'));
+		await refused(t, 'alreadyExists', () => put(storage, 'file', 'another'));
 		await refused(t, 'alreadyExists', () => storage.move(p('folder'), p('file')));
 		await storage.move(p('file'), p('folder/moved'));
 		await storage.copy(p('folder'), p('copy'));

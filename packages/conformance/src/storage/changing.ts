@@ -72,7 +72,7 @@ export function changingRules(rule: Rule): void {
 	rule('a move never replaces anything, not even an empty folder', async (t, storage) => {
 		await putFolders(storage, 'folder', 'empty');
 		await put(storage, 'file', 'mine');
-		await put(storage, 'other', 'theirs');
+		await put(storage, 'other', 'another');
 		for (const [from, to] of [
 			['other', 'file'],
 			['other', 'empty'],

@@ -36,7 +36,7 @@ export function copyingRules(rule: Rule): void {
 	rule('a copy never replaces anything', async (t, storage) => {
 		await putFolders(storage, 'folder', 'empty');
 		await put(storage, 'file', 'mine');
-		await put(storage, 'other', 'theirs');
+		await put(storage, 'other', 'another');
 		for (const [from, to] of [
 			['other', 'file'],
 			['folder', 'empty'],

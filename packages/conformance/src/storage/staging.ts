@@ -123,12 +123,12 @@ export function stagingRules(rule: Rule): void {
 		await put(storage, 'file', 'mine');
 		await putFolders(storage, 'folder');
 		const staged = await storage.stage();
-		await staged.append(body('theirs'), 0);
+		await staged.append(body('another'), 0);
 		for (const path of ['file', 'folder', '']) await refused(t, 'alreadyExists', () => staged.commit(p(path)));
 		t.is(await readText(storage, 'file'), 'mine');
 		t.is(await storage.count(p('folder')), 0);
 		await staged.commit(p('free'));
-		t.is(await readText(storage, 'free'), 'theirs');
+		t.is(await readText(storage, 'free'), 'another');
 	});
 
 	rule('a published file is found by its staged id, and only at its own path', async (t, storage, reopen) => {
@@ -149,7 +149,7 @@ export function stagingRules(rule: Rule): void {
 		}
 		await storage.remove(p('folder/a'));
 		t.is(await storage.publishedAs(staged.id, p('folder/a')), undefined);
-		await put(storage, 'folder/a', 'theirs');
+		await put(storage, 'folder/a', 'another');
 		t.is(await storage.publishedAs(staged.id, p('folder/a')), undefined);
 	});
 
@@ -190,9 +190,9 @@ export function stagingRules(rule: Rule): void {
 		await staged.commit(p('a'));
 		await storage.remove(p('a'));
 		await refused(t, 'notFound', () => staged.commit(p('a')));
-		await put(storage, 'a', 'theirs');
+		await put(storage, 'a', 'another');
 		await refused(t, 'notFound', () => staged.commit(p('a')));
-		t.is(await readText(storage, 'a'), 'theirs');
+		t.is(await readText(storage, 'a'), 'another');
 	});
 
 	rule('a discarded file cannot be used', async (t, storage) => {
