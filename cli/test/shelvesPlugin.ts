@@ -26,7 +26,7 @@ export const plugin = definePlugin({
 				return plain(await local.open(rootId, place));
 			},
 		};
-		server.providers.storage.offer('shelves', driver);
+		server.providers.storage.register('shelves', driver);
 	},
 });
 
@@ -62,7 +62,7 @@ function plain(storage: StorageProvider): StorageProvider {
 				discard: () => staged.discard(),
 			};
 		},
-		publishedAs: (...given) => storage.publishedAs(...given),
+		findPublished: (...given) => storage.findPublished(...given),
 		sweepStaging: (...given) => storage.sweepStaging(...given),
 		freeSpace: () => storage.freeSpace(),
 		totalSpace: () => storage.totalSpace(),

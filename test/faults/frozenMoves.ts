@@ -72,7 +72,7 @@ export async function killedWhileFrozen(t: ExecutionContext, chosen: readonly Mo
 		t.false((await readdir(path.join(other, 'users'))).includes('ada'), `${moment}: the home is on no other root`);
 		t.deepEqual(await readdir(path.join(roots[to], 'copies')), [], `${moment}: no copy is left`);
 		t.is((await ada.get(`/api/temp/${link.token}`)).payload, String(expected.get(linked)), `${moment}: the link works`);
-		t.deepEqual(await app.services.database.homes.moves(), [], moment);
+		t.deepEqual(await app.services.database.homes.listMoves(), [], moment);
 		t.deepEqual(await app.services.homeMoves.oldHomes(), [], moment);
 	}
 }

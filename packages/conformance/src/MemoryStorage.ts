@@ -7,7 +7,7 @@ import type {
 	OpenFile,
 	ReplacingStorage,
 	StagedFile,
-	StagingAges,
+	StagingCutoffs,
 	StorageDriver,
 	StorageEntry,
 	StorageItem,
@@ -158,14 +158,14 @@ export class MemoryStorage implements FolderTimesStorage, ReplacingStorage {
 		});
 	}
 
-	async publishedAs(id: string, path: StoragePath): Promise<StorageItem | undefined> {
+	async findPublished(id: string, path: StoragePath): Promise<StorageItem | undefined> {
 		this.#assertHere();
 		const staged = this.#root.staged.get(id);
 		const lying = this.#findNode(path);
 		return staged?.state === 'published' && lying === staged.node ? itemOf(baseName(path), lying) : undefined;
 	}
 
-	async sweepStaging(before: StagingAges, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
+	async sweepStaging(before: StagingCutoffs, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
 		for (const [id, staged] of this.#root.staged) {
 			const isOld = staged.state === 'open' && staged.node.mtime < before.staged;
 			if (isOld && !(await isNeeded(id))) staged.state = 'discarded';

@@ -25,21 +25,21 @@ export function authSuite(test: TestFn, name: string, open: () => Promise<AuthPr
 	rule('a password verifies against its own secret', async (t) => {
 		const auth = await open();
 		for (const password of ['correct horse', ' with spaces ', 'пароль', '🐴🔋📎✅', 'a\0b', longest]) {
-			t.true(await auth.verify(await auth.protect(password), password), password);
+			t.true(await auth.verify(await auth.hash(password), password), password);
 		}
 	});
 
 	for (const [difference, password, other] of similarPasswords) {
 		rule(`a password that differs ${difference} does not verify`, async (t) => {
 			const auth = await open();
-			t.false(await auth.verify(await auth.protect(password), other));
-			t.true(await auth.verify(await auth.protect(password), password));
+			t.false(await auth.verify(await auth.hash(password), other));
+			t.true(await auth.verify(await auth.hash(password), password));
 		});
 	}
 
 	rule('a secret does not contain the password, and two secrets of one password differ', async (t) => {
 		const auth = await open();
-		const secrets = await Promise.all([1, 2, 3].map(() => auth.protect('correct horse')));
+		const secrets = await Promise.all([1, 2, 3].map(() => auth.hash('correct horse')));
 		t.is(new Set(secrets).size, 3);
 		for (const secret of secrets) {
 			t.false(secret.includes('correct'));
@@ -54,7 +54,7 @@ export function authSuite(test: TestFn, name: string, open: () => Promise<AuthPr
 
 	rule('no password verifies against an invalid secret', async (t) => {
 		const auth = await open();
-		const secret = await auth.protect('correct horse');
+		const secret = await auth.hash('correct horse');
 		for (const text of [
 			'',
 			'correct horse',
@@ -70,8 +70,8 @@ export function authSuite(test: TestFn, name: string, open: () => Promise<AuthPr
 
 	rule('a password over the length limit is refused and does not verify, with less work than one hash', async (t) => {
 		const auth = await open();
-		const secret = await auth.protect(longest);
-		const error = await t.throwsAsync(() => auth.protect(`${longest}p`));
+		const secret = await auth.hash(longest);
+		const error = await t.throwsAsync(() => auth.hash(`${longest}p`));
 		t.true(isFailure(error, 'invalid'), String(error));
 		t.false(await auth.verify(secret, `${longest}p`));
 		const huge = 'p'.repeat(1_000_000);
@@ -83,7 +83,7 @@ export function authSuite(test: TestFn, name: string, open: () => Promise<AuthPr
 				await workOf(async () => {
 					t.false(await auth.verify(secret, huge));
 					t.false(await auth.verify(undefined, huge));
-					await t.throwsAsync(() => auth.protect(huge));
+					await t.throwsAsync(() => auth.hash(huge));
 				}),
 			);
 		}
@@ -93,12 +93,12 @@ export function authSuite(test: TestFn, name: string, open: () => Promise<AuthPr
 
 	rule('a new secret is not outdated', async (t) => {
 		const auth = await open();
-		t.false(auth.isOutdated(await auth.protect('correct horse')));
+		t.false(auth.needsRehash(await auth.hash('correct horse')));
 	});
 
 	rule('verifying takes as much work without a secret as with one', async (t) => {
 		const auth = await open();
-		const secret = await auth.protect('correct horse');
+		const secret = await auth.hash('correct horse');
 		const known: number[] = [];
 		const unknown: number[] = [];
 		for (let round = 0; round < 60; round++) {
@@ -113,7 +113,7 @@ export function authSuite(test: TestFn, name: string, open: () => Promise<AuthPr
 		'many concurrent verifications succeed or are refused with a time to retry, and the main thread stays free',
 		async (t) => {
 			const auth = await open();
-			const secret = await auth.protect('correct horse');
+			const secret = await auth.hash('correct horse');
 			const hash = await workOf(() => auth.verify(secret, 'wrong horse'));
 			const rounds = countRounds();
 			const results = await Promise.allSettled(

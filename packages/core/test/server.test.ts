@@ -13,7 +13,7 @@ import './http/refusalLog.test.js';
 import './http/requestScheduler.test.js';
 import './http/stopping.test.js';
 import './limits/fairQueue.test.js';
-import './limits/sharedMemory.test.js';
+import './limits/memoryPool.test.js';
 import './plugins/absentPlugins.test.js';
 import './plugins/start.test.js';
 import { atMost } from '../../../test/atMost.js';

@@ -58,7 +58,7 @@ const hashes = new Map<string, Promise<unknown>>();
  */
 function cacheHashes(app: App): void {
 	const provider = app.server.providers.auth.get('password');
-	const { protect, verify } = provider;
+	const { hash, verify } = provider;
 	const once = <T>(key: readonly unknown[], make: () => Promise<T>): Promise<T> => {
 		const name = JSON.stringify(key);
 		const made = (hashes.get(name) as Promise<T> | undefined) ?? make();
@@ -66,7 +66,7 @@ function cacheHashes(app: App): void {
 		made.catch(() => hashes.delete(name));
 		return made;
 	};
-	provider.protect = (password) => once([password], () => protect(password));
+	provider.hash = (password) => once([password], () => hash(password));
 	provider.verify = (secret, password) => once([secret ?? null, password], () => verify(secret, password));
 }
 

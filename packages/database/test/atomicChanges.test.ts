@@ -87,7 +87,7 @@ for (const [name, open] of Object.entries(dialects)) {
 				`insert into sessions (id_hash, user_id, created_at, last_seen_at, generation) values ('${how}', '${alice.id}', ${now}, ${now}, ${alice.generation})`,
 			);
 			t.is(await db.sessions.find(how, now), undefined, how);
-			t.deepEqual(await db.sessions.findAlive([how], now), new Set());
+			t.deepEqual(await db.sessions.findValid([how], now), new Set());
 			t.deepEqual(await db.sessions.list(alice.id, now), []);
 		}
 		t.is(await db.sessions.sweep(Date.now()), 5);

@@ -68,10 +68,10 @@ test('the migration to credentials keeps passwords and sessions, and the copy fr
 	t.teardown(db.close);
 	const secrets = async () => (await db.users.list()).map(({ username, secret }) => `${username}: ${secret}`);
 	t.deepEqual(await secrets(), ['ada: secret of ada', 'bob: secret of bob']);
-	t.deepEqual(await db.sessions.findAlive(['of ada', 'of bob'], now), new Set(['of ada', 'of bob']));
+	t.deepEqual(await db.sessions.findValid(['of ada', 'of bob'], now), new Set(['of ada', 'of bob']));
 	await db.users.setSecret('ada', 'new');
 	t.deepEqual(await secrets(), ['ada: new', 'bob: secret of bob']);
-	t.deepEqual(await db.sessions.findAlive(['of ada', 'of bob'], now), new Set(['of bob']));
+	t.deepEqual(await db.sessions.findValid(['of ada', 'of bob'], now), new Set(['of bob']));
 	const [copy] = (await readdir(folder.path)).filter((name) => name.endsWith('before-0013-credentials'));
 	const before = new Libsql(`${folder.path}/${copy}`);
 	t.deepEqual(before.prepare('select username, secret from users order by username').raw().all() as unknown, [

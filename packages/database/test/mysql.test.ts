@@ -152,10 +152,10 @@ test('the migration to credentials keeps passwords and sessions, also when it is
 			['bob', 'secret of bob'],
 		],
 	);
-	t.deepEqual(await db.sessions.findAlive(['of ada', 'of bob'], now), new Set(['of ada', 'of bob']));
+	t.deepEqual(await db.sessions.findValid(['of ada', 'of bob'], now), new Set(['of ada', 'of bob']));
 	t.deepEqual(await query(url, "show columns from users like 'secret'"), []);
 	await db.users.setSecret('ada', 'new');
-	t.deepEqual(await db.sessions.findAlive(['of ada', 'of bob'], now), new Set(['of bob']));
+	t.deepEqual(await db.sessions.findValid(['of ada', 'of bob'], now), new Set(['of bob']));
 });
 
 test('a wrong password, user or database name is reported without the password', async (t) => {

@@ -14,8 +14,8 @@ export {
 export { z } from 'zod';
 export * from './disk/localFile.js';
 export * from './disk/makeFolders.js';
-export * from './limits/Pace.js';
-export * from './limits/SharedMemory.js';
+export * from './limits/MemoryPool.js';
+export * from './limits/Yielder.js';
 export * from './plugins/definePlugin.js';
 export * from './plugins/parseInput.js';
 export * from './plugins/route.js';

@@ -30,7 +30,7 @@ export function argon2Provider(cost: Argon2Cost, limits: GateLimits = defaultGat
 	const nobody = secretOfNobody(cost);
 
 	return {
-		async protect(password) {
+		async hash(password) {
 			if (isTooLong(password)) {
 				throw new Failure('invalid', `A password has at most ${passwordLength.max} characters.`);
 			}
@@ -43,7 +43,7 @@ export function argon2Provider(cost: Argon2Cost, limits: GateLimits = defaultGat
 			const fits = await gate.run(() => verify(isKnown ? secret : nobody, normalized(password)));
 			return isKnown && fits;
 		},
-		isOutdated(secret) {
+		needsRehash(secret) {
 			const made = parametersOf(secret);
 			if (made === undefined) return true;
 			return made.memoryCost < cost.memoryKiB || made.timeCost < cost.iterations || made.parallelism < cost.parallelism;

@@ -10,6 +10,6 @@ export const plugin = definePlugin({
 		parallelism: z.int().min(1).max(16).default(1),
 	}),
 	async start(server, options) {
-		server.providers.auth.offer('password', argon2Provider(options));
+		server.providers.auth.register('password', argon2Provider(options));
 	},
 });

@@ -31,7 +31,7 @@ test('the plugin offers its provider as `password`', async (t) => {
 	const auth = { offer: (name: string, provider: AuthProvider) => offered.set(name, provider) };
 	await plugin.start({ providers: { auth } } as unknown as Server, plugin.options.parse({}));
 	const provider = offered.get('password');
-	const secret = (await provider?.protect('correct horse')) ?? '';
+	const secret = (await provider?.hash('correct horse')) ?? '';
 	t.regex(secret, /^\$argon2id\$v=19\$m=32768,t=3,p=1\$/);
 	t.true(await provider?.verify(secret, 'correct horse'));
 });

@@ -89,7 +89,7 @@ async function encodeSource(
 			folder: temporaryFolder,
 			signal: job.signal,
 			purpose: 'conversion',
-			mostCopied: Number.MAX_SAFE_INTEGER,
+			maxCopyBytes: Number.MAX_SAFE_INTEGER,
 		};
 		await withLocalFile(file, local, ({ descriptor }) =>
 			files.lend(viewer, staged, (target) =>

@@ -43,7 +43,7 @@ export async function encode({
 		const args = [...['-i', '/proc/self/fd/3', '-o', '/proc/self/fd/4'], ...conversionArguments(wish, original)];
 		const outcome = await encoder.run(args, {
 			files: [source, target.descriptor],
-			fileBytes: target.mostBytes,
+			fileBytes: target.maxBytes,
 			signal,
 			onLine(line) {
 				const progress = parseProgress(line);

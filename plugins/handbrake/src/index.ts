@@ -46,7 +46,7 @@ export const plugin = definePlugin({
 			perUser,
 			run: (job) => convert(job, means),
 		});
-		server.providers.capability.offer('handbrake', () => {
+		server.providers.capability.register('handbrake', () => {
 			// A page polls this, so an installation is noticed by the next request.
 			void handbrake.find();
 			return handbrake.isAvailable;

@@ -20,14 +20,14 @@ export const plugin = definePlugin({
 		const workers = new ImageWorkers({ memoryBytes, log });
 		server.ext('onPostStop', () => workers.close());
 		const means = { workers, memoryBytes };
-		const offer = (name: string, renderer: Renderer) => server.providers.renderer.offer(name, renderer);
-		offer('image', imageRenderer(means));
+		const register = (name: string, renderer: Renderer) => server.providers.renderer.register(name, renderer);
+		register('image', imageRenderer(means));
 		const found = {
 			ffmpeg: await installed(ffmpeg, 'videos have no thumbnails: the program is not installed', log),
 			pdftoppm: await installed(pdftoppm, 'PDFs have no thumbnails: the program is not installed', log),
 		};
-		if (found.ffmpeg !== undefined) offer('video', videoRenderer(found.ffmpeg, means));
-		if (found.pdftoppm !== undefined) offer('pdf', pdfRenderer(found.pdftoppm, means));
+		if (found.ffmpeg !== undefined) register('video', videoRenderer(found.ffmpeg, means));
+		if (found.pdftoppm !== undefined) register('pdf', pdfRenderer(found.pdftoppm, means));
 	},
 });
 

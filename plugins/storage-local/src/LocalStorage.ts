@@ -7,7 +7,7 @@ import type {
 	OpenFile,
 	ReplacingStorage,
 	StagedFile,
-	StagingAges,
+	StagingCutoffs,
 	StorageEntry,
 	StorageItem,
 	SurveyBatch,
@@ -140,11 +140,11 @@ export class LocalStorage
 		return id === undefined ? StagedLocalFile.begin(this.disk) : new StagedLocalFile(this.disk, id);
 	}
 
-	publishedAs(id: string, path: StoragePath): Promise<StorageItem | undefined> {
+	findPublished(id: string, path: StoragePath): Promise<StorageItem | undefined> {
 		return withFailures(path, () => findPublished(this.disk, id, path));
 	}
 
-	sweepStaging(before: StagingAges, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
+	sweepStaging(before: StagingCutoffs, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
 		return withFailures(rootPath, () => sweepStaging(this.disk, before, isNeeded));
 	}
 

@@ -14,6 +14,6 @@ export const plugin = definePlugin({
 	}),
 	start(server, options) {
 		const root = resolve(server.dataDir, options.root ?? join(server.dataDir, 'files'));
-		server.providers.storage.offer('local', localStorageDriver(root));
+		server.providers.storage.register('local', localStorageDriver(root));
 	},
 });

@@ -89,7 +89,7 @@ test('a file whose process ended right after the rename is found as published af
 	await rename(join(root, '.stowage/staging', staged.id.slice(0, 32)), join(root, 'a'));
 	const reopened = await driver.open(storage.rootId);
 	await refused(t, 'notFound', async () => (await reopened.stage(staged.id)).commit(p('a')));
-	t.deepEqual(await reopened.publishedAs(staged.id, p('a')), await storage.stat(p('a')));
+	t.deepEqual(await reopened.findPublished(staged.id, p('a')), await storage.stat(p('a')));
 	t.deepEqual(await names(storage, ''), ['a']);
 	await reopened.close();
 });

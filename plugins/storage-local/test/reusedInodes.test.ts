@@ -47,7 +47,7 @@ const reuse = test.macro({
 		await put(storage, 'file', 'another');
 		t.is(await inode('file'), inodeOfFile);
 		t.not((await storage.stat(p('file'))).id, first.id);
-		t.is((await storage.stat(p('file'))).mayIdReturn, undefined);
+		t.is((await storage.stat(p('file'))).mayReuseId, undefined);
 		// The inode number of a folder is reused once the folder was removed in the background.
 		for (let attempts = 0; attempts < 500; attempts++) {
 			await storage.makeDirectory(p('folder'));
@@ -82,21 +82,21 @@ test('on a file system without birth times an upload is continued by its id and 
 	await staged.append(body('bytes'), 0);
 	await reopened.sweepStaging({ staged: Date.now() + 60_000, copies: 0 }, async (each) => each === id);
 	const item = await staged.commit(p('file'));
-	t.is((await storage.publishedAs(id, p('file')))?.id, item.id);
+	t.is((await storage.findPublished(id, p('file')))?.id, item.id);
 	await storage.remove(p('file'));
 	await put(storage, 'file', 'other');
-	t.is(await storage.publishedAs(id, p('file')), undefined);
+	t.is(await storage.findPublished(id, p('file')), undefined);
 });
 
 test('an item whose id may be reused is marked as such', async (t) => {
 	const calls = { ...coldCalls(best), handleOf: () => undefined };
 	const { storage } = await localStorage(t, { calls });
 	await put(storage, 'file', 'bytes');
-	t.is((await storage.stat(p('file'))).mayIdReturn, undefined);
+	t.is((await storage.stat(p('file'))).mayReuseId, undefined);
 	const root = await oldFileSystem(t, 'ext3');
 	if (root === undefined) return;
 	const weak = await localStorageDriver(root, { calls }).open(undefined);
 	t.teardown(() => weak.close());
 	await put(weak, 'file', 'bytes');
-	t.true((await weak.stat(p('file'))).mayIdReturn);
+	t.true((await weak.stat(p('file'))).mayReuseId);
 });

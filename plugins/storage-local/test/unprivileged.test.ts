@@ -39,9 +39,9 @@ function plantForeignFiles(root: string): void {
 
 async function surveyed(storage: LocalStorage, path: string): Promise<{ items: string[]; leftOut: number }> {
 	const found = { items: [] as string[], leftOut: 0 };
-	for await (const { items, leftOut } of storage.survey(p(path))) {
+	for await (const { items, skipped } of storage.survey(p(path))) {
 		found.items.push(...items.map(({ name }) => name));
-		found.leftOut += leftOut;
+		found.leftOut += skipped;
 	}
 	return found;
 }

@@ -1,4 +1,4 @@
-import { type ArchiveContents, Pace } from '@stowage/plugin-api';
+import { type ArchiveContents, Yielder } from '@stowage/plugin-api';
 import type { Checksums } from './Checksums.js';
 import { RunningCrc } from './RunningCrc.js';
 
@@ -10,17 +10,17 @@ export async function computeMissing(
 	checksums: Checksums,
 	signal: AbortSignal | undefined,
 ): Promise<void> {
-	const pace = new Pace();
+	const yielder = new Yielder();
 	const isMissing = (index: number) => checksums.get(index) === undefined && contents.entry(index).size > 0;
 	let next = 0;
 	for (; next < contents.count; next++) {
-		if (pace.isDue) await pace.rest(signal);
+		if (yielder.shouldYield) await yielder.yield(signal);
 		if (isMissing(next) && (await checksums.recall(next)).bytes < contents.entry(next).size) break;
 	}
 	if (next === contents.count) return;
 	const work = async () => {
 		for (let index = next++; index < contents.count; index = next++) {
-			if (pace.isDue) await pace.rest(signal);
+			if (yielder.shouldYield) await yielder.yield(signal);
 			if (isMissing(index)) await compute(contents, checksums, index, signal);
 		}
 	};

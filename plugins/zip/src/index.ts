@@ -7,6 +7,6 @@ export const plugin = definePlugin({
 	version: '0.1.0',
 	options: z.strictObject({}),
 	start(server) {
-		server.providers.archive.offer('zip', zipFormat(server.keyValues('zip-crc')));
+		server.providers.archive.register('zip', zipFormat(server.keyValues('zip-crc')));
 	},
 });

@@ -1,4 +1,4 @@
-import { type ArchiveContents, Pace } from '@stowage/plugin-api';
+import { type ArchiveContents, Yielder } from '@stowage/plugin-api';
 import { centralRecordSize, descriptorSize, endSize, localHeaderSize, packedSize } from './records.js';
 
 /** The offsets in an archive. */
@@ -12,12 +12,12 @@ export interface Layout {
 
 export async function layOut(contents: ArchiveContents, signal: AbortSignal | undefined): Promise<Layout> {
 	const { count } = contents;
-	const pace = new Pace();
+	const yielder = new Yielder();
 	const starts = new Float64Array(count + 1);
 	let at = 0;
 	let centralSize = 0;
 	for (let index = 0; index < count; index++) {
-		if (pace.isDue) await pace.rest(signal);
+		if (yielder.shouldYield) await yielder.yield(signal);
 		const entry = contents.entry(index);
 		starts[index] = at;
 		centralSize += centralRecordSize(entry, at);

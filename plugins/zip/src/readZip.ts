@@ -1,4 +1,4 @@
-import { type ArchiveContents, type ByteRange, type OpenFile, Pace, SharedMemory } from '@stowage/plugin-api';
+import { type ArchiveContents, type ByteRange, MemoryPool, type OpenFile, Yielder } from '@stowage/plugin-api';
 import type { Checksums } from './Checksums.js';
 import { computeMissing } from './computeMissing.js';
 import { entryAt, type Layout } from './layout.js';
@@ -24,9 +24,9 @@ const kilobyte = 1024;
 const buffersOfOne = 3;
 
 /** Memory of all archives that are read at the same time. */
-const memory = new SharedMemory(32 * kilobyte * kilobyte, {
-	least: buffersOfOne * 64 * kilobyte,
-	most: buffersOfOne * kilobyte * kilobyte,
+const memory = new MemoryPool(32 * kilobyte * kilobyte, {
+	min: buffersOfOne * 64 * kilobyte,
+	max: buffersOfOne * kilobyte * kilobyte,
 });
 
 /** A local header or a central record with a long name, or a small content, or a block of a large one. */
@@ -42,14 +42,14 @@ export async function* readZip(
 ): AsyncGenerator<Uint8Array> {
 	const { count } = contents;
 	const first = entryAt(layout, range.start);
-	const lent = memory.lend();
+	const lent = memory.allocate();
 	const size = lent.bytes / buffersOfOne;
 	const ahead = new ReadAhead(contents, first, entryAt(layout, range.end), size);
 	const out = new Output(range, layout.starts[first] as number, size, 3 * largestPart);
-	const pace = new Pace();
+	const yielder = new Yielder();
 	try {
 		for (let index = first; index < count && !out.isOver; index++) {
-			if (pace.isDue) await pace.rest(signal);
+			if (yielder.shouldYield) await yielder.yield(signal);
 			const entry = contents.entry(index);
 			if (entry.size === 0) {
 				out.put(localHeader(entry, 0));
@@ -63,7 +63,7 @@ export async function* readZip(
 		if (!out.isOver) yield* readCentralDirectory();
 		if (!out.isEmpty) yield out.take();
 	} finally {
-		lent.giveBack();
+		lent.release();
 		await ahead.close();
 		await checksums.save();
 	}
@@ -147,7 +147,7 @@ export async function* readZip(
 	async function* readCentralDirectory(): AsyncGenerator<Uint8Array> {
 		await computeMissing(contents, checksums, signal);
 		for (let index = 0; index < count && !out.isOver; index++) {
-			if (pace.isDue) await pace.rest(signal);
+			if (yielder.shouldYield) await yielder.yield(signal);
 			const crc = checksums.get(index) ?? 0;
 			out.put(centralRecord(contents.entry(index), layout.starts[index] as number, crc));
 			if (out.isFull) yield out.take();

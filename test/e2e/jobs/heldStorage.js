@@ -25,7 +25,7 @@ export const plugin = {
 			if (Number.isFinite(allowed)) await wait(reportedMs, undefined, { signal });
 		};
 		const driver = localStorageDriver(path.join(server.dataDir, 'files'));
-		server.providers.storage.offer('held', {
+		server.providers.storage.register('held', {
 			async open(...given) {
 				const storage = await driver.open(...given);
 				const copy = storage.copy.bind(storage);

@@ -10,11 +10,11 @@ const app = await createApp(loadConfig({ flags: JSON.parse(flags), defaultPlugin
 const { homeMoves, database } = app.services;
 const { homes } = database;
 const die = () => process.kill(process.pid, 'SIGKILL');
-const { freeze, switchRoot, endMove } = homes;
+const { setFrozen, switchRoot, endMove } = homes;
 
 if (moment === 'frozen') {
-	homes.freeze = async (...given) => {
-		await freeze.apply(homes, given);
+	homes.setFrozen = async (...given) => {
+		await setFrozen.apply(homes, given);
 		die();
 	};
 }

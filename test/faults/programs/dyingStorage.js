@@ -17,6 +17,6 @@ export const plugin = {
 				yield batch;
 			}
 		}
-		providers.storage.offer('dying', localStorageDriver(root, { calls: { ...calls, readNames } }));
+		providers.storage.register('dying', localStorageDriver(root, { calls: { ...calls, readNames } }));
 	},
 };

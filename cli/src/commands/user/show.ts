@@ -13,7 +13,7 @@ export async function showUser(services: Services, name: string, { json }: { jso
 	const quota = await quotaInForce(services, user);
 	const found = await sessions.list(user.id);
 	const ownLinks = await links.list(user.id);
-	const uploads = await database.uploads.unfinishedOf(user.id);
+	const uploads = await database.uploads.listUnfinished(user.id);
 	if (json) {
 		printJson({
 			username: user.username,

@@ -50,7 +50,7 @@ export function jobRules(rule: Rule): void {
 			Array.from({ length: 8 }, (_, n) => db.jobs.claim({ id: 'one', holder: `${n}`, epoch: 1 }, `copy#${n}`, leaseMs)),
 		);
 		t.is(claims.filter((claim) => claim !== undefined).length, 1);
-		t.is((await db.jobs.held(leaseMs)).length, 1);
+		t.is((await db.jobs.listHeld(leaseMs)).length, 1);
 		t.is(await db.jobs.next('copy'), undefined);
 	});
 
@@ -61,7 +61,7 @@ export function jobRules(rule: Rule): void {
 		t.is((await db.jobs.next('copy', [ada]))?.id, 'his');
 		t.is(await db.jobs.next('copy', [ada, bob]), undefined);
 		await begin(t, db.jobs, 'copy#0');
-		t.like((await db.jobs.held(leaseMs))[0], { id: 'hers', userId: ada });
+		t.like((await db.jobs.listHeld(leaseMs))[0], { id: 'hers', userId: ada });
 	});
 
 	rule('only one of many concurrent claims of different jobs for one slot succeeds', async (t, db) => {
@@ -73,7 +73,7 @@ export function jobRules(rule: Rule): void {
 			),
 		);
 		t.is(claims.filter((claim) => claim !== undefined).length, 1);
-		t.is((await db.jobs.held(leaseMs)).length, 1);
+		t.is((await db.jobs.listHeld(leaseMs)).length, 1);
 	});
 
 	rule('a run gets its input, reports progress, saves a checkpoint and ends', async (t, db, clock) => {
@@ -85,7 +85,7 @@ export function jobRules(rule: Rule): void {
 		const claimed = await jobs.claim(run, 'copy#0', leaseMs);
 		t.like(claimed, { input: '{"items":3}', saved: null, attempt: 1 });
 		t.like(claimed?.record, { id: 'one', status: 'processing', startTime: clock.now });
-		t.deepEqual(await jobs.held(leaseMs), [
+		t.deepEqual(await jobs.listHeld(leaseMs), [
 			{
 				...{ ...run, kind: 'copy', userId: ada, slot: 'copy#0', onRestart: 'resume' },
 				...{ isCancelRequested: false, isExpired: false, interruptions: 0 },
@@ -115,7 +115,7 @@ export function jobRules(rule: Rule): void {
 				timeLeft: null,
 			},
 		});
-		t.deepEqual(await jobs.held(leaseMs), []);
+		t.deepEqual(await jobs.listHeld(leaseMs), []);
 		t.false(await jobs.retry('one', most), 'a completed job is not retried');
 	});
 
@@ -154,7 +154,7 @@ export function jobRules(rule: Rule): void {
 		const { jobs } = db;
 		await jobs.add(jobOf('one', await userOf(db, 'ada')), most);
 		const run = await begin(t, jobs, 'copy#0');
-		const isExpired = async () => (await jobs.held(leaseMs))[0]?.isExpired;
+		const isExpired = async () => (await jobs.listHeld(leaseMs))[0]?.isExpired;
 		clock.now += 8 * second;
 		t.true(await jobs.renew(run, leaseMs));
 		clock.now += 8 * second;
@@ -183,7 +183,7 @@ export function jobRules(rule: Rule): void {
 				await jobs.add(jobOf(onRestart, ada, { onRestart }), most);
 				for (const interruptions of [0, 1]) {
 					const run = await begin(t, jobs, 'copy#0');
-					t.is((await jobs.held(leaseMs))[0]?.interruptions, interruptions);
+					t.is((await jobs.listHeld(leaseMs))[0]?.interruptions, interruptions);
 					t.true(await jobs.requeue(run));
 				}
 				const run = await begin(t, jobs, 'copy#0');
@@ -192,13 +192,13 @@ export function jobRules(rule: Rule): void {
 				const last = { id: onRestart, holder: 'two', epoch: 4 };
 				const saved = onRestart === 'resume' ? '"far"' : null;
 				t.like(await jobs.claim(last, 'copy#0', leaseMs), { saved, attempt: 4 });
-				t.is((await jobs.held(leaseMs))[0]?.interruptions, 1);
+				t.is((await jobs.listHeld(leaseMs))[0]?.interruptions, 1);
 				t.true(await jobs.end(last, { status: 'failed', error: 'Broken.' }));
 				t.true(await jobs.retry(onRestart, most));
 				t.like(await jobs.find(onRestart), { status: 'queued', error: null, endTime: null, startTime: null, done: 0 });
 				const again = { id: onRestart, holder: 'two', epoch: 5 };
 				t.like(await jobs.claim(again, 'copy#0', leaseMs), { saved, attempt: 5 });
-				t.is((await jobs.held(leaseMs))[0]?.interruptions, 0);
+				t.is((await jobs.listHeld(leaseMs))[0]?.interruptions, 0);
 				t.true(await jobs.end(again, { status: 'completed', error: null }));
 			}
 		},
@@ -213,18 +213,18 @@ export function jobRules(rule: Rule): void {
 			const { jobs } = db;
 			await jobs.add(jobOf('one', await userOf(db, 'ada')), most);
 			const run = await begin(t, jobs, 'copy#0');
-			t.false(await jobs.isSaved(id));
+			t.false(await jobs.isInCheckpoint(id));
 			t.true(await jobs.checkpoint(run, leaseMs, JSON.stringify({ next: 3, mark: id })));
-			t.true(await jobs.isSaved(id));
+			t.true(await jobs.isInCheckpoint(id));
 			for (const other of [id.slice(1), `${id}9`, '', '%', id.replace('-', '_'), ...hostileTexts])
-				t.false(await jobs.isSaved(other), other);
+				t.false(await jobs.isInCheckpoint(other), other);
 			t.true(await jobs.requeue(run));
-			t.true(await jobs.isSaved(id));
+			t.true(await jobs.isInCheckpoint(id));
 			await jobs.cancel('one');
-			t.true(await jobs.isSaved(id), 'the cancelled job still has to clean up');
+			t.true(await jobs.isInCheckpoint(id), 'the cancelled job still has to clean up');
 			const last = await begin(t, jobs, 'copy#0');
 			t.true(await jobs.end(last, { status: 'cancelled', error: null }));
-			t.false(await jobs.isSaved(id));
+			t.false(await jobs.isInCheckpoint(id));
 		});
 	}
 
@@ -241,7 +241,7 @@ export function jobRules(rule: Rule): void {
 			for (const id of ['runs', 'waits', 'unknown']) await jobs.cancel(id);
 			t.like(await jobs.find('waits'), { status: 'cancelled', endTime: clock.now });
 			t.like(await jobs.find('runs'), { status: 'processing', endTime: null });
-			t.true((await jobs.held(leaseMs))[0]?.isCancelRequested);
+			t.true((await jobs.listHeld(leaseMs))[0]?.isCancelRequested);
 			t.is((await jobs.next('copy'))?.id, 'other');
 			t.true(await jobs.renew(run, leaseMs));
 			t.true(await jobs.end(run, { status: 'cancelled', error: 'Copied 2 of 3.' }));
@@ -374,7 +374,7 @@ export function jobRules(rule: Rule): void {
 		}
 		clock.now += second;
 		await jobs.add(jobOf('his', bob), most);
-		const ids = async (mostEnded: number, userId?: string) => (await jobs.list(mostEnded, userId)).map(({ id }) => id);
+		const ids = async (maxEnded: number, userId?: string) => (await jobs.list(maxEnded, userId)).map(({ id }) => id);
 		t.deepEqual(await ids(10, ada), ['four', 'three', 'two', 'one']);
 		t.deepEqual(await ids(2, ada), ['four', 'three', 'two']);
 		t.deepEqual(await ids(10), ['his', 'four', 'three', 'two', 'one']);
@@ -385,7 +385,7 @@ export function jobRules(rule: Rule): void {
 		const { jobs } = db;
 		const ada = await userOf(db, 'ada');
 		const changed = async () => {
-			const ids = (await jobs.changed(5 * second)).map(({ id }) => id).sort();
+			const ids = (await jobs.listChanged(5 * second)).map(({ id }) => id).sort();
 			clock.now += 60 * second;
 			return ids;
 		};
@@ -445,7 +445,7 @@ export function jobRules(rule: Rule): void {
 			if (name === 'ada') await users.setDisabled(id, true);
 			else await users.remove(id);
 			t.is((await jobs.find(`${name} waits`))?.status, 'cancelled');
-			t.true((await jobs.held(leaseMs)).find((job) => job.id === run.id)?.isCancelRequested);
+			t.true((await jobs.listHeld(leaseMs)).find((job) => job.id === run.id)?.isCancelRequested);
 			await refuses(t, 'notFound', () => jobs.add(jobOf('late', id), most));
 			await refuses(t, 'notFound', () => jobs.retry(`${name} waits`, most));
 		}

@@ -1,12 +1,12 @@
-import type { LeaseKey, LeaseStore, TakenLease } from '@stowage/plugin-api';
+import type { AcquiredLease, LeaseKey, LeaseStore } from '@stowage/plugin-api';
 import type { ExecutionContext } from 'ava';
 import { day, hostileTexts, type Rule, second } from './rules.js';
 
 const leaseMs = 10 * second;
 const hour = 60 * 60 * second;
 
-async function takeLease(t: ExecutionContext, leases: LeaseStore, name: string, holder: string): Promise<TakenLease> {
-	const lease = await leases.take(name, holder, leaseMs);
+async function takeLease(t: ExecutionContext, leases: LeaseStore, name: string, holder: string): Promise<AcquiredLease> {
+	const lease = await leases.acquire(name, holder, leaseMs);
 	t.like(lease, { name, holder });
 	if (lease === undefined) throw new Error('The lease is held by another holder.');
 	return lease;
@@ -22,12 +22,12 @@ export function leaseRules(rule: Rule): void {
 				if (before === 'released' && last !== undefined) await leases.release(last);
 				if (before === 'expired') clock.now += leaseMs + second;
 				const takes = await Promise.all(
-					Array.from({ length: 8 }, (_, n) => leases.take('name', n < 4 ? `holder ${n}` : 'the same', leaseMs)),
+					Array.from({ length: 8 }, (_, n) => leases.acquire('name', n < 4 ? `holder ${n}` : 'the same', leaseMs)),
 				);
 				const [lease, ...others] = takes.filter((take) => take !== undefined);
 				t.deepEqual(others, [], before);
 				if (lease === undefined) throw new Error('No attempt succeeded.');
-				t.like(await leases.find('name'), { holder: lease.holder, epoch: lease.epoch, isAsked: false });
+				t.like(await leases.find('name'), { holder: lease.holder, epoch: lease.epoch, isRequested: false });
 				t.is(lease.hasLapsed, before === 'expired');
 				t.true(lease.epoch > (last?.epoch ?? 0));
 				last = lease;
@@ -39,11 +39,11 @@ export function leaseRules(rule: Rule): void {
 		await takeLease(t, leases, 'alice', 'one');
 		for (const name of hostileTexts.filter((text) => text !== 'alice')) {
 			t.is(await leases.find(name), undefined, name);
-			t.false(await leases.ask(name));
+			t.false(await leases.requestRelease(name));
 		}
 		for (const name of hostileTexts.filter((text) => text !== 'alice')) await takeLease(t, leases, name, 'two');
 		t.is((await leases.find('alice'))?.holder, 'one');
-		await t.throwsAsync(async () => leases.take('x'.repeat(5), 'one', hour + 1));
+		await t.throwsAsync(async () => leases.acquire('x'.repeat(5), 'one', hour + 1));
 	});
 
 	rule('a renewed lease is kept, and an expired one may be taken', async (t, { leases }, clock) => {
@@ -51,13 +51,13 @@ export function leaseRules(rule: Rule): void {
 		clock.now += 8 * second;
 		t.is(await leases.renew(lease, leaseMs), 'kept');
 		clock.now += 8 * second;
-		t.is(await leases.take('name', 'two', leaseMs), undefined);
+		t.is(await leases.acquire('name', 'two', leaseMs), undefined);
 		t.is((await leases.find('name'))?.epoch, lease.epoch);
 		clock.now += 3 * second;
 		t.is(await leases.renew(lease, leaseMs), 'kept', 'an expired lease that was not taken is renewed');
 		clock.now += leaseMs + second;
 		t.is(await leases.find('name'), undefined);
-		t.false(await leases.ask('name'));
+		t.false(await leases.requestRelease('name'));
 		const next = await takeLease(t, leases, 'name', 'two');
 		t.true(next.epoch > lease.epoch);
 		t.is(await leases.renew(lease, leaseMs), 'lost');
@@ -88,13 +88,13 @@ export function leaseRules(rule: Rule): void {
 	});
 
 	rule('a renewal reports that the lease was requested, but not to a later holder', async (t, { leases }, clock) => {
-		t.false(await leases.ask('name'));
+		t.false(await leases.requestRelease('name'));
 		const lease = await takeLease(t, leases, 'name', 'one');
 		t.is(await leases.renew(lease, leaseMs), 'kept');
-		t.true(await leases.ask('name'));
-		t.is(await leases.renew(lease, leaseMs), 'asked');
-		t.is(await leases.renew(lease, leaseMs), 'asked', 'the request is kept');
-		t.true((await leases.find('name'))?.isAsked);
+		t.true(await leases.requestRelease('name'));
+		t.is(await leases.renew(lease, leaseMs), 'requested');
+		t.is(await leases.renew(lease, leaseMs), 'requested', 'the request is kept');
+		t.true((await leases.find('name'))?.isRequested);
 		clock.now += leaseMs + second;
 		const next = await takeLease(t, leases, 'name', 'two');
 		t.is(await leases.renew(next, leaseMs), 'kept');
@@ -108,8 +108,8 @@ export function leaseRules(rule: Rule): void {
 				{ ...lease, epoch: lease.epoch - 1 },
 				{ ...lease, holder: 'three' },
 			])
-				t.is(await leases.take('name', 'two', leaseMs, other), undefined);
-			const takes = await Promise.all(['two', 'three'].map((holder) => leases.take('name', holder, leaseMs, lease)));
+				t.is(await leases.acquire('name', 'two', leaseMs, other), undefined);
+			const takes = await Promise.all(['two', 'three'].map((holder) => leases.acquire('name', holder, leaseMs, lease)));
 			t.is(takes.filter((take) => take?.hasLapsed).length, 1);
 			t.is(await leases.renew(lease, leaseMs), 'lost');
 		},

@@ -87,7 +87,7 @@ export function limitRules(rule: Rule): void {
 
 	rule('either all of several amounts are counted or none', async (t, { limits }) => {
 		await limits.hit('b', 60 * second, 1000, 5);
-		const hits = ['c', 'b', 'a'].map((key) => ({ key, amount: 2, most: 50 }));
+		const hits = ['c', 'b', 'a'].map((key) => ({ key, amount: 2, max: 50 }));
 		t.is(await limits.hitAll(hits, 60 * second, 2000), undefined);
 		t.deepEqual(
 			await limits.find(['a', 'b', 'd'], 3000),
@@ -100,7 +100,7 @@ export function limitRules(rule: Rule): void {
 		const ordered = (n: number) => (n % 2 === 0 ? hits : hits.toReversed());
 		await Promise.all(Array.from({ length: 20 }, (_, n) => limits.hitAll(ordered(n), 60 * second, 2000)));
 		t.is((await limits.find(['a'], 2000)).get('a')?.count, 42);
-		const refused = await limits.hitAll([...hits, { key: 'd', amount: 60, most: 50 }], 60 * second, 2000);
+		const refused = await limits.hitAll([...hits, { key: 'd', amount: 60, max: 50 }], 60 * second, 2000);
 		t.deepEqual(refused, { key: 'd', endsAt: 62_000 });
 		t.deepEqual([...(await limits.find(['a', 'b', 'c', 'd'], 2000))].map(([key, { count }]) => [key, count]).sort(), [
 			['a', 42],

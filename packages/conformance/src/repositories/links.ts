@@ -75,7 +75,7 @@ export function linkRules(rule: Rule): void {
 			const link = await links.find(hash);
 			return [link?.path, link?.nextPath].map(String);
 		};
-		await links.plan(
+		await links.planMoves(
 			new Map([
 				[one.id, { path: parsePath('a/one'), nextPath: parsePath('b/one') }],
 				[two.id, { path: parsePath('a/2'), nextPath: parsePath('b/two') }],
@@ -83,11 +83,11 @@ export function linkRules(rule: Rule): void {
 		);
 		t.deepEqual(await pathsOf('hash of a/one'), ['a/one', 'b/one']);
 		t.deepEqual(await pathsOf('hash of a/two'), ['a/2', 'b/two']);
-		await links.settle(new Map([[one.id, parsePath('b/one')]]));
+		await links.setPaths(new Map([[one.id, parsePath('b/one')]]));
 		t.deepEqual(await pathsOf('hash of a/one'), ['b/one', 'undefined']);
-		await links.adopt(two.id, parsePath('c/two'));
+		await links.completeMove(two.id, parsePath('c/two'));
 		t.deepEqual(await pathsOf('hash of a/two'), ['a/2', 'b/two'], 'a path that is not the planned one is not adopted');
-		await links.adopt(two.id, parsePath('b/two'));
+		await links.completeMove(two.id, parsePath('b/two'));
 		t.deepEqual(await pathsOf('hash of a/two'), ['b/two', 'undefined']);
 	});
 

@@ -66,9 +66,9 @@ export function rootRules(rule: Rule): void {
 		t.is((await roots.list()).length, 1);
 		await homes.set('ada', 'elsewhere');
 		await homes.set('bob', 'id of disk');
-		await homes.forget('ada', 'id of disk');
+		await homes.unassign('ada', 'id of disk');
 		t.is(await homes.find('ada'), 'elsewhere', 'it is on another root');
-		await homes.forget('bob', 'id of disk');
+		await homes.unassign('bob', 'id of disk');
 		t.is(await homes.find('bob'), undefined);
 		await roots.remove('disk');
 		t.deepEqual(await roots.list(), []);
@@ -77,10 +77,10 @@ export function rootRules(rule: Rule): void {
 
 	rule('a home gets one root, also with concurrent requests', async (t, { homes }) => {
 		t.is(await homes.find('ada'), undefined);
-		const places = await Promise.all(['one', 'two', 'three', 'four'].map((rootId) => homes.place('ada', rootId)));
+		const places = await Promise.all(['one', 'two', 'three', 'four'].map((rootId) => homes.assign('ada', rootId)));
 		t.is(new Set(places).size, 1);
 		t.is(await homes.find('ada'), places[0]);
-		t.is(await homes.place('ada', 'later'), String(places[0]));
+		t.is(await homes.assign('ada', 'later'), String(places[0]));
 		t.is(await homes.find('Ada'), undefined);
 		await homes.set('ada', 'moved');
 		t.is(await homes.find('ada'), 'moved');
@@ -95,15 +95,15 @@ export function rootRules(rule: Rule): void {
 			const job = await moveJob({ jobs, users }, 'one');
 			const move = { name: 'ada', jobId: job, runId: 'run' };
 			await homes.set('ada', 'old');
-			t.deepEqual(await homes.look('ada'), { rootId: 'old', move: undefined });
+			t.deepEqual(await homes.findWithMove('ada'), { rootId: 'old', move: undefined });
 			await homes.beginMove(move);
-			t.deepEqual(await homes.look('ada'), { rootId: 'old', move: { ...move, isFrozen: false } });
-			t.true(await homes.freeze('run', true));
-			t.deepEqual(await homes.moves(), [{ ...move, isFrozen: true }]);
+			t.deepEqual(await homes.findWithMove('ada'), { rootId: 'old', move: { ...move, isFrozen: false } });
+			t.true(await homes.setFrozen('run', true));
+			t.deepEqual(await homes.listMoves(), [{ ...move, isFrozen: true }]);
 			await refuses(t, 'conflict', async () => homes.beginMove({ name: 'ada', jobId: 'other', runId: 'other' }));
 			await jobs.cancel(job);
-			t.deepEqual(await homes.moves(), []);
-			t.is((await homes.look('ada')).move, undefined);
+			t.deepEqual(await homes.listMoves(), []);
+			t.is((await homes.findWithMove('ada')).move, undefined);
 			await homes.beginMove({ name: 'ada', jobId: 'other', runId: 'other' });
 		},
 	);
@@ -120,27 +120,27 @@ export function rootRules(rule: Rule): void {
 				await links.add({ ...link, tokenHash: '2', itemId: 'old 2' }),
 			];
 			await homes.beginMove({ name: 'ada', jobId, runId: 'earlier' });
-			await homes.freeze('earlier', true);
+			await homes.setFrozen('earlier', true);
 			await homes.beginMove({ name: 'ada', jobId, runId: 'run' });
 			const rebound = [
-				{ id: first.id, seenItemId: 'old 1', itemId: 'new 1' },
-				{ id: second.id, seenItemId: 'another', itemId: 'new 2' },
+				{ id: first.id, expectedItemId: 'old 1', itemId: 'new 1' },
+				{ id: second.id, expectedItemId: 'another', itemId: 'new 2' },
 			];
-			t.false(await homes.freeze('earlier', true));
+			t.false(await homes.setFrozen('earlier', true));
 			t.false(await homes.switchRoot('earlier', 'new', rebound));
 			t.false(await homes.switchRoot('run', 'new', rebound), 'it is not frozen');
 			t.is(await homes.find('ada'), undefined);
-			await homes.freeze('run', true);
+			await homes.setFrozen('run', true);
 			t.true(await homes.switchRoot('run', 'new', rebound));
-			t.deepEqual(await homes.look('ada'), {
+			t.deepEqual(await homes.findWithMove('ada'), {
 				rootId: 'new',
 				move: { name: 'ada', jobId, runId: 'run', isFrozen: false },
 			});
 			t.deepEqual((await links.list()).map(({ itemId }) => itemId).sort(), ['new 1', 'old 2']);
 			await homes.endMove('earlier');
-			t.is((await homes.moves()).length, 1);
+			t.is((await homes.listMoves()).length, 1);
 			await homes.endMove('run');
-			t.deepEqual(await homes.moves(), []);
+			t.deepEqual(await homes.listMoves(), []);
 		},
 	);
 

@@ -27,12 +27,12 @@ export function sessionRules(rule: Rule): void {
 		] as const)
 			await sessions.add(idHash, user);
 		hashes.splice(300, 0, 'a', 'b', 'c');
-		t.deepEqual(await sessions.findAlive(hashes, clock.now), new Set(['a', 'b', 'c']));
+		t.deepEqual(await sessions.findValid(hashes, clock.now), new Set(['a', 'b', 'c']));
 		await sessions.remove('c');
 		await users.setDisabled(bob.id, true);
-		t.deepEqual(await sessions.findAlive(hashes, clock.now), new Set(['a']));
-		t.deepEqual(await sessions.findAlive(hashes, clock.now + 7 * day), new Set());
-		t.deepEqual(await sessions.findAlive([], clock.now), new Set());
+		t.deepEqual(await sessions.findValid(hashes, clock.now), new Set(['a']));
+		t.deepEqual(await sessions.findValid(hashes, clock.now + 7 * day), new Set());
+		t.deepEqual(await sessions.findValid([], clock.now), new Set());
 	});
 
 	rule('a session ends after 7 days without use', async (t, { users, sessions }, clock) => {
@@ -209,9 +209,9 @@ export function sessionRules(rule: Rule): void {
 		for (const idHash of ['a', 'b', 'c']) await sessions.add(idHash, alice);
 		await sessions.add('of bob', bob);
 		t.is(await sessions.removeOf(alice.id, 'b'), 2);
-		t.deepEqual(await sessions.findAlive(['a', 'b', 'c', 'of bob'], clock.now), new Set(['b', 'of bob']));
+		t.deepEqual(await sessions.findValid(['a', 'b', 'c', 'of bob'], clock.now), new Set(['b', 'of bob']));
 		t.is(await sessions.removeOf(alice.id), 1);
-		t.deepEqual(await sessions.findAlive(['a', 'b', 'c', 'of bob'], clock.now), new Set(['of bob']));
+		t.deepEqual(await sessions.findValid(['a', 'b', 'c', 'of bob'], clock.now), new Set(['of bob']));
 	});
 
 	rule('sweeping removes expired sessions only', async (t, { users, sessions }, clock) => {

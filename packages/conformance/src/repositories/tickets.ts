@@ -20,7 +20,7 @@ export function ticketRules(rule: Rule): void {
 			await tickets.add('one', ticket);
 			t.deepEqual(await tickets.find('one'), ticket);
 			for (const text of hostileTexts) t.is(await tickets.find(text), undefined);
-			await tickets.change('one', 'other details');
+			await tickets.setDetails('one', 'other details');
 			t.deepEqual(await tickets.find('one'), { ...ticket, details: 'other details' });
 			clock.now += day;
 			t.is(await tickets.find('one'), undefined);
@@ -34,25 +34,25 @@ export function ticketRules(rule: Rule): void {
 		t.false(await tickets.isEnded('another'));
 		await tickets.end('one');
 		t.true(await tickets.isEnded('one'));
-		await tickets.change('one', 'other details');
+		await tickets.setDetails('one', 'other details');
 		t.deepEqual(await tickets.find('one'), { ...ticket, details: '', selection: '', bytes: 0, isEnded: true });
 	});
 
 	rule('the bytes of unexpired tickets are summed by holder and in all', async (t, { tickets }, clock) => {
-		t.is(await tickets.bytes(), 0);
+		t.is(await tickets.countBytes(), 0);
 		await tickets.add('one', ticketOf('user 1', clock.now, 1));
 		await tickets.add('two', ticketOf('user 1', clock.now, 20));
 		await tickets.add('three', ticketOf('User 1', clock.now, 300));
-		t.is(await tickets.bytes('user 1'), 21);
-		t.is(await tickets.bytes('unknown'), 0);
-		t.is(await tickets.bytes(), 321);
+		t.is(await tickets.countBytes('user 1'), 21);
+		t.is(await tickets.countBytes('unknown'), 0);
+		t.is(await tickets.countBytes(), 321);
 		await tickets.end('one');
-		t.is(await tickets.bytes('user 1'), 20);
+		t.is(await tickets.countBytes('user 1'), 20);
 		t.is(await tickets.sweep(), 0);
-		t.is(await tickets.bytes(), 320);
+		t.is(await tickets.countBytes(), 320);
 		clock.now += 60 * second;
 		t.is(await tickets.sweep(), 0);
-		t.is(await tickets.bytes(), 0);
+		t.is(await tickets.countBytes(), 0);
 		t.is((await tickets.find('two'))?.selection, '');
 		clock.now += day;
 		t.is(await tickets.sweep(), 3);

@@ -55,7 +55,7 @@ export function uploadRules(rule: Rule): void {
 	rule('an upload is advanced, finished and removed', async (t, { uploads }) => {
 		await uploads.add('one', upload);
 		await uploads.add('two', upload);
-		t.true(await uploads.advance('one', 'staged', { offset: 70, touchedAt: 2000, expiresAt: 6000 }));
+		t.true(await uploads.saveProgress('one', 'staged', { offset: 70, touchedAt: 2000, expiresAt: 6000 }));
 		t.deepEqual(await uploads.find('one'), { ...upload, offset: 70, touchedAt: 2000, expiresAt: 6000 });
 		t.true(await uploads.finish('one', 'staged', 'docs/a (1).txt'));
 		t.like(await uploads.find('one'), { offset: 100, stagedId: null, entryPath: 'docs/a (1).txt' });
@@ -72,7 +72,7 @@ export function uploadRules(rule: Rule): void {
 			t.false(await uploads.restage('one', 'other', 'third'));
 			t.false(await uploads.restage('two', 'staged', 'third'));
 			t.true(await uploads.restage('one', 'staged', 'other'));
-			t.false(await uploads.advance('one', 'staged', { offset: 70, touchedAt: 2000, expiresAt: 6000 }));
+			t.false(await uploads.saveProgress('one', 'staged', { offset: 70, touchedAt: 2000, expiresAt: 6000 }));
 			t.false(await uploads.finish('one', 'staged', 'a.txt'));
 			t.deepEqual(await uploads.find('one'), { ...upload, stagedId: 'other' });
 			t.true(await uploads.finish('one', 'other', 'a.txt'));
@@ -89,8 +89,8 @@ export function uploadRules(rule: Rule): void {
 		await uploads.add('late', { ...upload, expiresAt: 10 });
 		await uploads.add('elsewhere', { ...upload, address: '192.0.2.2' });
 		await uploads.add('of a user', { ...upload, userId: 'ada' });
-		t.is(await uploads.countOfVisitors('192.0.2.1', 10), 2);
-		t.is(await uploads.countOfVisitors('192.0.2.3', 10), 0);
+		t.is(await uploads.countVisitorUploads('192.0.2.1', 10), 2);
+		t.is(await uploads.countVisitorUploads('192.0.2.3', 10), 0);
 	});
 
 	rule(
@@ -106,22 +106,22 @@ export function uploadRules(rule: Rule): void {
 			for (const result of results) {
 				if (result.status === 'rejected') t.true(isFailure(result.reason, 'rateLimited'), String(result.reason));
 			}
-			t.is(await uploads.countOfVisitors('192.0.2.1', 1000), 2);
+			t.is(await uploads.countVisitorUploads('192.0.2.1', 1000), 2);
 			await uploads.add('elsewhere', { ...upload, stagedId: 'elsewhere', address: '192.0.2.2' }, 2);
 		},
 	);
 
 	rule('the stored bytes of unfinished uploads are summed, for each user and for visitors', async (t, { uploads }) => {
-		t.deepEqual(await uploads.held(null, []), { bytes: 0, entries: 0 });
+		t.deepEqual(await uploads.unfinishedTotals(null, []), { bytes: 0, entries: 0 });
 		await uploads.add('one', { ...upload, offset: 40, stagedId: 's1' });
 		await uploads.add('two', { ...upload, offset: 0, stagedId: 's2' });
 		await uploads.add('hers', { ...upload, userId: 'ada', offset: 2 ** 45, stagedId: 's3' });
 		await uploads.add('done', { ...upload, offset: 40, stagedId: 's4' });
 		await uploads.finish('done', 's4', 'a.txt');
-		t.deepEqual(await uploads.held(null, []), { bytes: 40, entries: 2 });
-		t.deepEqual(await uploads.held(null, ['s1', 's3']), { bytes: 0, entries: 1 });
-		t.deepEqual(await uploads.held('ada', ['s1']), { bytes: 2 ** 45, entries: 1 });
-		t.deepEqual(await uploads.held('bob', []), { bytes: 0, entries: 0 });
+		t.deepEqual(await uploads.unfinishedTotals(null, []), { bytes: 40, entries: 2 });
+		t.deepEqual(await uploads.unfinishedTotals(null, ['s1', 's3']), { bytes: 0, entries: 1 });
+		t.deepEqual(await uploads.unfinishedTotals('ada', ['s1']), { bytes: 2 ** 45, entries: 1 });
+		t.deepEqual(await uploads.unfinishedTotals('bob', []), { bytes: 0, entries: 0 });
 	});
 
 	rule('unfinished uploads of a user are listed, the most recently written one first', async (t, { uploads }) => {
@@ -131,7 +131,7 @@ export function uploadRules(rule: Rule): void {
 		await uploads.add('done', { ...own, stagedId: '3' });
 		await uploads.finish('done', '3', 'a.txt');
 		await uploads.add('other', { ...upload, userId: 'bob' });
-		const listed = await uploads.unfinishedOf('alice');
+		const listed = await uploads.listUnfinished('alice');
 		t.deepEqual(
 			listed.map(({ stagedId }) => stagedId),
 			['2', '1'],
@@ -140,11 +140,11 @@ export function uploadRules(rule: Rule): void {
 
 	rule('an upload can be made to expire later, but not sooner', async (t, { uploads }) => {
 		await uploads.add('one', { ...upload, expiresAt: 1000 });
-		await uploads.prolong('one', 5000);
-		t.deepEqual(await uploads.expired(4000, 10), []);
-		await uploads.prolong('one', 3000);
+		await uploads.extendExpiry('one', 5000);
+		t.deepEqual(await uploads.listExpired(4000, 10), []);
+		await uploads.extendExpiry('one', 3000);
 		t.deepEqual(await uploads.find('one'), { ...upload, expiresAt: 5000 });
-		await uploads.prolong('unknown', 5000);
+		await uploads.extendExpiry('unknown', 5000);
 	});
 
 	rule(
@@ -155,17 +155,17 @@ export function uploadRules(rule: Rule): void {
 			await uploads.add('done', { ...upload, expiresAt: 1000 });
 			await uploads.finish('done', 'staged', 'a.txt');
 			await uploads.add('young', upload);
-			t.deepEqual(await uploads.expired(3000, 10), [
+			t.deepEqual(await uploads.listExpired(3000, 10), [
 				{ idHash: 'two', stagedId: 'other' },
 				{ idHash: 'one', stagedId: 'staged' },
 			]);
-			t.is((await uploads.expired(3000, 1)).length, 1);
+			t.is((await uploads.listExpired(3000, 1)).length, 1);
 			t.true(await uploads.isStaged('other'));
 			t.deepEqual([await uploads.countStaged('oth'), await uploads.countStaged('OTH')], [1, 0]);
 			t.false(await uploads.isStaged('OTHER'));
-			await uploads.drop('two');
+			await uploads.clearStaged('two');
 			t.false(await uploads.isStaged('other'));
-			t.deepEqual(await uploads.expired(3000, 10), [{ idHash: 'one', stagedId: 'staged' }]);
+			t.deepEqual(await uploads.listExpired(3000, 10), [{ idHash: 'one', stagedId: 'staged' }]);
 			t.like(await uploads.find('two'), { stagedId: null, entryPath: null });
 			t.is(await uploads.forget(2000), 2);
 			t.is(await uploads.find('two'), undefined);

@@ -174,7 +174,7 @@ export function replacingRules(rule: Rule): void {
 		const item = await staged.commit(p('a'), { onConflict: { replace: version } });
 		await refused(t, 'notFound', () => staged.commit(p('a'), { onConflict: { replace: item.version } }));
 		await staged.discard();
-		t.deepEqual(await (await reopen()).publishedAs(staged.id, p('a')), item);
+		t.deepEqual(await (await reopen()).findPublished(staged.id, p('a')), item);
 		t.is(await readText(storage, 'a'), 'new');
 	});
 

@@ -135,22 +135,22 @@ export function stagingRules(rule: Rule): void {
 		await putFolders(storage, 'folder');
 		const staged = await storage.stage();
 		await staged.append(body('once'), 0);
-		t.is(await storage.publishedAs(staged.id, p('folder/a')), undefined);
+		t.is(await storage.findPublished(staged.id, p('folder/a')), undefined);
 		const item = await staged.commit(p('folder/a'));
 		await refused(t, 'notFound', () => staged.commit(p('folder/a')));
-		t.deepEqual(await storage.publishedAs(staged.id, p('folder/a')), item);
-		t.deepEqual(await (await reopen()).publishedAs(staged.id, p('folder/a')), item);
+		t.deepEqual(await storage.findPublished(staged.id, p('folder/a')), item);
+		t.deepEqual(await (await reopen()).findPublished(staged.id, p('folder/a')), item);
 		await put(storage, 'folder/b', 'other');
 		for (const other of ['folder/b', 'folder/c', 'folder', 'nowhere/a', 'folder/b/a', '']) {
-			t.is(await storage.publishedAs(staged.id, p(other)), undefined, other);
+			t.is(await storage.findPublished(staged.id, p(other)), undefined, other);
 		}
 		for (const id of ['', 'unknown', '../../etc/passwd']) {
-			t.is(await storage.publishedAs(id, p('folder/a')), undefined, id);
+			t.is(await storage.findPublished(id, p('folder/a')), undefined, id);
 		}
 		await storage.remove(p('folder/a'));
-		t.is(await storage.publishedAs(staged.id, p('folder/a')), undefined);
+		t.is(await storage.findPublished(staged.id, p('folder/a')), undefined);
 		await put(storage, 'folder/a', 'another');
-		t.is(await storage.publishedAs(staged.id, p('folder/a')), undefined);
+		t.is(await storage.findPublished(staged.id, p('folder/a')), undefined);
 	});
 
 	rule(
@@ -161,7 +161,7 @@ export function stagingRules(rule: Rule): void {
 			const given: string[] = [];
 			const beforeNaming = async (name: string) => {
 				given.push(name);
-				t.is(await storage.publishedAs(staged.id, p(name)), undefined);
+				t.is(await storage.findPublished(staged.id, p(name)), undefined);
 			};
 			t.is((await staged.commit(p('a'), { otherNames: ['a 1', 'a 2'], beforeNaming })).name, 'a 2');
 			t.is(given.at(-1), 'a 2');

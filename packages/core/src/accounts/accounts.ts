@@ -89,7 +89,7 @@ export function createAccounts(parts: Dependencies): Accounts {
 
 	/** Keeps the same password under today's parameters. */
 	const renewed = async (user: UserRecord, password: string): Promise<UserRecord> => {
-		const secret = await auth().protect(password);
+		const secret = await auth().hash(password);
 		try {
 			await users.renewSecret(user.id, secret, user.secret);
 			return { ...user, secret };
@@ -121,7 +121,7 @@ export function createAccounts(parts: Dependencies): Accounts {
 				const guesser = { address: client.address, username: name, knownAs: client.knownAs(found) };
 				const user = await limitTries(limits, guesser, now(), () => proven(found, password));
 				if (user === undefined) throw badCredentials();
-				return auth().isOutdated(user.secret) ? renewed(user, password) : user;
+				return auth().needsRehash(user.secret) ? renewed(user, password) : user;
 			}),
 
 		async create(username, password, { adoptsHome = false } = {}) {
@@ -131,7 +131,7 @@ export function createAccounts(parts: Dependencies): Accounts {
 			if ((await users.find(username)) !== undefined) throw taken;
 			// A home without a user contains somebody's files: a new account of its name would get them.
 			if (!adoptsHome && (await homes()).some((home) => foldUsername(home) === foldUsername(username))) throw taken;
-			const secret = await auth().protect(password);
+			const secret = await auth().hash(password);
 			const user = await users.add({ username, secret }).catch((error: unknown) => {
 				throw isFailure(error, 'alreadyExists') ? taken : error;
 			});
@@ -147,7 +147,7 @@ export function createAccounts(parts: Dependencies): Accounts {
 		async setPassword(username, password) {
 			checkPassword(password);
 			const user = await find(username);
-			await users.setSecret(user.id, await auth().protect(password));
+			await users.setSecret(user.id, await auth().hash(password));
 		},
 
 		changePassword: (username, current, password, client) =>
@@ -157,7 +157,7 @@ export function createAccounts(parts: Dependencies): Accounts {
 				const guesser = { address: client.address, username, knownAs: client.knownAs(found) };
 				const user = await limitTries(limits, guesser, now(), () => proven(found, current));
 				if (user === undefined) throw new Failure('badCredentials', 'The current password is wrong.');
-				const secret = await auth().protect(password);
+				const secret = await auth().hash(password);
 				return { ...user, secret, generation: await users.setSecret(user.id, secret, user.generation) };
 			}),
 

@@ -5,7 +5,7 @@ import type { Config } from '../config/schema.js';
 import { cookieNames, cookiePath } from './ownCookies.js';
 
 /** How long a client stays known after a sign-in. */
-const lifeMs = 180 * 24 * 60 * 60_000;
+const ttlMs = 180 * 24 * 60 * 60_000;
 
 /** Accounts that know one client, such as a family's on one computer. */
 const mostAccounts = 5;
@@ -30,7 +30,7 @@ export function createKnownClients(config: Pick<Config, 'basePath'>, secret: str
 	const provenId = (proof: string, user: UserRecord | undefined): string | undefined => {
 		const [, id = '', stamp = '', mac = ''] = /^([\w-]{22})\.([0-9a-z]{1,11})\.([\w-]{43})$/.exec(proof) ?? [];
 		const since = Number.parseInt(stamp, 36);
-		if (!(now() - since < lifeMs)) return undefined;
+		if (!(now() - since < ttlMs)) return undefined;
 		const given = Buffer.from(mac, 'base64url');
 		const wanted = macOf(user, id, since);
 		return given.length === wanted.length && timingSafeEqual(given, wanted) && user !== undefined ? id : undefined;
@@ -53,7 +53,7 @@ export function createKnownClients(config: Pick<Config, 'basePath'>, secret: str
 			const since = now();
 			const proof = `${id}.${since.toString(36)}.${macOf(user, id, since).toString('base64url')}`;
 			h.state(nameFor(request), [proof, ...others].slice(0, mostAccounts).join('~'), {
-				ttl: lifeMs,
+				ttl: ttlMs,
 				path: cookiePath(config),
 				isSecure: request.client.isHttps,
 				isHttpOnly: true,

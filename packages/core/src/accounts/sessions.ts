@@ -157,7 +157,7 @@ export async function registerSessions(
 	const cookieOf = (request: Request) => (request.client.isHttps ? request.secureCookie : request.plainCookie);
 	const isAlive = async (idHash: string) => (await find(idHash, clock())) !== undefined;
 	const subscriptions = new SessionSubscriptions((idHashes) =>
-		store.findAlive(
+		store.findValid(
 			idHashes.filter((idHash) => !ended.has(idHash)),
 			clock(),
 		),

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { ArchiveEntry, Pace, StorageItem, WalkedItem } from '@stowage/plugin-api';
+import type { ArchiveEntry, StorageItem, WalkedItem, Yielder } from '@stowage/plugin-api';
 import { type Owner, parentPath, type StoragePath } from '@stowage/rules';
 import { sortSteadily } from './sortSteadily.js';
 
@@ -85,9 +85,9 @@ export class Manifest {
 	}
 
 	/** Sorts the entries from `first` on by name. They are in one folder. */
-	async sortFrom(first: number, pace: Pace, signal?: AbortSignal): Promise<void> {
+	async sortFrom(first: number, yielder: Yielder, signal?: AbortSignal): Promise<void> {
 		const order = this.#order.subarray(first, this.#count);
-		await sortSteadily(order, (record) => this.#lastName(record), pace, signal);
+		await sortSteadily(order, (record) => this.#lastName(record), yielder, signal);
 		this.#recent = [];
 	}
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Files, Pace, type WalkedItem } from '@stowage/plugin-api';
+import { type Files, type WalkedItem, Yielder } from '@stowage/plugin-api';
 import {
 	type Area,
 	archiveNamer,
@@ -69,10 +69,10 @@ export async function statSelected(
 		items.set(keyOf(item), item);
 	}
 	const covers = coveredBy(items);
-	const pace = new Pace();
+	const yielder = new Yielder();
 	const kept: WalkedItem[] = [];
 	for (const item of items.values()) {
-		if (pace.isDue) await pace.rest(signal);
+		if (yielder.shouldYield) await yielder.yield(signal);
 		if (!covers(item)) kept.push(item);
 	}
 	return kept;
@@ -82,16 +82,16 @@ export async function statSelected(
 export async function makeManifest(dependencies: Dependencies, items: readonly WalkedItem[]): Promise<Contents> {
 	const { reserve, signal } = dependencies;
 	const manifest = new Manifest(reserve);
-	const pace = new Pace();
+	const yielder = new Yielder();
 	let skipped = 0;
 	for (const [top, item] of items.entries()) {
-		if (pace.isDue) await pace.rest(signal);
+		if (yielder.shouldYield) await yielder.yield(signal);
 		assertRoom(manifest, 1, dependencies);
 		manifest.add(item, top);
-		if (item.type === 'directory') skipped += await addBelow(dependencies, manifest, item, top, pace);
+		if (item.type === 'directory') skipped += await addBelow(dependencies, manifest, item, top, yielder);
 	}
-	manifest.name(await namesOf(items, pace, signal));
-	const { fingerprint, tooLong } = await finish(manifest, pace, signal);
+	manifest.name(await namesOf(items, yielder, signal));
+	const { fingerprint, tooLong } = await finish(manifest, yielder, signal);
 	manifest.drop(tooLong);
 	return { manifest, chosen: [...items], skipped: skipped + tooLong.length, fingerprint };
 }
@@ -102,23 +102,23 @@ async function addBelow(
 	manifest: Manifest,
 	{ owner }: WalkedItem,
 	top: number,
-	pace: Pace,
+	yielder: Yielder,
 ): Promise<number> {
 	const { files, viewer, area, signal } = dependencies;
 	let skipped = 0;
 	const folders = [manifest.count - 1];
 	for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-		if (pace.isDue) await pace.rest(signal);
+		if (yielder.shouldYield) await yielder.yield(signal);
 		signal?.throwIfAborted();
 		const first = manifest.count;
 		const { path } = manifest.entry(folder);
 		for await (const batch of files.survey(viewer, { area, path, ...ownedBy(owner) })) {
 			signal?.throwIfAborted();
-			skipped += batch.leftOut;
+			skipped += batch.skipped;
 			assertRoom(manifest, batch.items.length, dependencies);
 			for (const item of batch.items) manifest.add(item, top);
 		}
-		await manifest.sortFrom(first, pace, signal);
+		await manifest.sortFrom(first, yielder, signal);
 		for (let index = manifest.count - 1; index >= first; index--) if (manifest.isFolder(index)) folders.push(index);
 	}
 	return skipped;
@@ -136,14 +136,14 @@ function tooManyEntries(most: number): Failure {
 /** Returns a function from a path in a selected item to its name in the archive. */
 async function namesOf(
 	items: readonly WalkedItem[],
-	pace: Pace,
+	yielder: Yielder,
 	signal: AbortSignal | undefined,
 ): Promise<(top: number, path: StoragePath) => string> {
 	const nameNext = archiveNamer();
 	/** Items that got another name because of a conflict. */
 	const renamed = new Map<number, string>();
 	for (const [top, item] of items.entries()) {
-		if (pace.isDue) await pace.rest(signal);
+		if (yielder.shouldYield) await yielder.yield(signal);
 		const name = nameNext(item);
 		if (name !== baseName(item.path)) renamed.set(top, name);
 	}
@@ -157,12 +157,12 @@ async function namesOf(
 }
 
 /** Hashes the whole list, and finds the items that an archive can't contain. */
-async function finish(manifest: Manifest, pace: Pace, signal: AbortSignal | undefined) {
+async function finish(manifest: Manifest, yielder: Yielder, signal: AbortSignal | undefined) {
 	const hash = createHash('sha256');
 	const tooLong: number[] = [];
 	let text = '';
 	for (let index = 0; index < manifest.count; index++) {
-		if (pace.isDue) await pace.rest(signal);
+		if (yielder.shouldYield) await yielder.yield(signal);
 		const { name, type, size, mtime, contentKey } = manifest.entry(index);
 		if (name.length * 3 > maxNameBytes && utf8Length(name) > maxNameBytes) {
 			tooLong.push(index);

@@ -1,4 +1,4 @@
-import type { Pace } from '@stowage/plugin-api';
+import type { Yielder } from '@stowage/plugin-api';
 
 /** Items sorted at once, in some milliseconds. */
 const runLength = 2048;
@@ -7,11 +7,11 @@ const runLength = 2048;
 export async function sortSteadily(
 	numbers: Uint32Array,
 	textOf: (number: number) => string,
-	pace: Pace,
+	yielder: Yielder,
 	signal?: AbortSignal,
 ): Promise<void> {
 	for (let start = 0; start < numbers.length; start += runLength) {
-		if (pace.isDue) await pace.rest(signal);
+		if (yielder.shouldYield) await yielder.yield(signal);
 		sortRun(numbers.subarray(start, start + runLength), textOf);
 	}
 	let from = numbers;
@@ -31,7 +31,7 @@ export async function sortSteadily(
 		const rightText = () => (right < end ? textOf(from[right] as number) : undefined);
 		let [a, b] = [leftText(), rightText()];
 		for (let at = start; at < end; at++) {
-			if (pace.isDue) await pace.rest(signal);
+			if (yielder.shouldYield) await yielder.yield(signal);
 			if (b === undefined || (a !== undefined && a < b)) {
 				to[at] = from[left++] as number;
 				a = leftText();

@@ -171,7 +171,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 	/** Ends the runs that this process has lost or that shall end, and takes over those of processes that have ended. Resolves to the jobs held. */
 	const readHeld = async (): Promise<HeldJob[]> => {
 		const before = new Set(runs.values());
-		const held = await store.held(jobLimits.leaseMs);
+		const held = await store.listHeld(jobLimits.leaseMs);
 		const found = new Map(held.map((job) => [job.id, job]));
 		for (const run of before) {
 			const job = found.get(run.key.id);
@@ -187,7 +187,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 			await takeOver(job, takeover);
 			hasFreed = true;
 		}
-		return hasFreed ? store.held(jobLimits.leaseMs) : held;
+		return hasFreed ? store.listHeld(jobLimits.leaseMs) : held;
 	};
 
 	const beat = () => {
@@ -210,7 +210,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		const held = await readHeld();
 		await claimAll(held);
 		if (publisher.hasPages())
-			publisher.publishChanges(await store.changed(publisher.changesMs()), (id) => runs.has(id));
+			publisher.publishChanges(await store.listChanged(publisher.changesMs()), (id) => runs.has(id));
 		onChange();
 	};
 

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { LeaseStore, TakenLease } from '@stowage/plugin-api';
+import type { AcquiredLease, LeaseStore } from '@stowage/plugin-api';
 import { Failure, isFailure } from '@stowage/rules';
 import type { ProcessIdentity } from './processIdentity.js';
 
@@ -22,7 +22,7 @@ export interface LeaseOptions {
 /** An exclusive right that one holder has at a time, across all processes. */
 export interface Lease {
 	/** The fencing token for writes under this lease. */
-	readonly key: TakenLease;
+	readonly key: AcquiredLease;
 	/** Fires when the lease is lost: another holder has it, or it could not be renewed in time. In a process that was suspended it fires some time after the process continues. */
 	readonly signal: AbortSignal;
 	/** Whether the lease is certainly held. To be checked right before an action that can't be undone. */
@@ -60,12 +60,12 @@ export function createLeases({ store, identity, monotonic }: Dependencies): Leas
 	const holder = identity.name;
 
 	/** Takes the lease if it is free, or if the process that holds it has certainly ended: then its expiry need not be waited for. */
-	const tryTake = async (name: string, leaseMs: number): Promise<TakenLease | undefined> => {
-		const free = await store.take(name, holder, leaseMs);
+	const tryTake = async (name: string, leaseMs: number): Promise<AcquiredLease | undefined> => {
+		const free = await store.acquire(name, holder, leaseMs);
 		if (free !== undefined) return free;
 		const held = await store.find(name);
-		if (held === undefined) return store.take(name, holder, leaseMs);
-		return (await identity.isGone(held.holder)) ? store.take(name, holder, leaseMs, held) : undefined;
+		if (held === undefined) return store.acquire(name, holder, leaseMs);
+		return (await identity.isGone(held.holder)) ? store.acquire(name, holder, leaseMs, held) : undefined;
 	};
 
 	const leases: Leases = {
@@ -76,7 +76,7 @@ export function createLeases({ store, identity, monotonic }: Dependencies): Leas
 				const key = await tryTake(name, leaseMs);
 				if (key !== undefined) return heldLease(store, key, { leaseMs, askedAt, monotonic, onAsked });
 				if (monotonic() >= deadline) return undefined;
-				if (!hasAsked) hasAsked = await store.ask(name);
+				if (!hasAsked) hasAsked = await store.requestRelease(name);
 				await wait(pollMs);
 			}
 		},
@@ -92,7 +92,7 @@ export function createLeases({ store, identity, monotonic }: Dependencies): Leas
 		},
 
 		async ask(name) {
-			await store.ask(name);
+			await store.requestRelease(name);
 		},
 
 		revoke: (name) => store.revoke(name),
@@ -108,7 +108,7 @@ interface Holding {
 	onAsked: (() => void) | undefined;
 }
 
-function heldLease(store: LeaseStore, key: TakenLease, { leaseMs, askedAt, monotonic, onAsked }: Holding): Lease {
+function heldLease(store: LeaseStore, key: AcquiredLease, { leaseMs, askedAt, monotonic, onAsked }: Holding): Lease {
 	const ending = new AbortController();
 	let endsAt = askedAt + leaseMs;
 	let isReleased = false;
@@ -129,14 +129,14 @@ function heldLease(store: LeaseStore, key: TakenLease, { leaseMs, askedAt, monot
 	const check = async () => {
 		const held = await store.find(key.name);
 		if (held?.holder !== key.holder || held.epoch !== key.epoch) return renew();
-		return held.isAsked ? 'asked' : 'kept';
+		return held.isRequested ? 'requested' : 'kept';
 	};
 	let checks = 0;
 	const keep = async () => {
 		try {
 			const outcome = await (++checks % checksPerRenewal === 0 || !isInTime() ? renew() : check());
 			if (outcome === 'lost') return lose(lost());
-			isAsked = outcome === 'asked';
+			isAsked = outcome === 'requested';
 			if (isAsked && !isReleased) onAsked?.();
 		} catch (error) {
 			// A short outage of the database ends no work.

@@ -22,13 +22,13 @@ export function createDatabaseReserve(database: Pick<Database, 'freeSpace'>, res
 		assertRoom,
 		optional: (rows) => ({
 			...rows,
-			async set(key, value, lifeMs) {
+			async set(key, value, ttlMs) {
 				await assertRoom(JSON.stringify(value).length);
-				await rows.set(key, value, lifeMs);
+				await rows.set(key, value, ttlMs);
 			},
-			async setMany(values, lifeMs) {
+			async setMany(values, ttlMs) {
 				await assertRoom(JSON.stringify([...values.values()]).length);
-				await rows.setMany(values, lifeMs);
+				await rows.setMany(values, ttlMs);
 			},
 		}),
 	};

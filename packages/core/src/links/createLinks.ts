@@ -112,7 +112,7 @@ export function createLinks({
 		}
 		const opened = await openLink(storage(), link);
 		if (opened !== undefined && opened.path !== link.path)
-			await recordIfPossible(log, links.adopt(link.id, opened.path));
+			await recordIfPossible(log, links.completeMove(link.id, opened.path));
 		return { link, opened };
 	};
 

@@ -39,8 +39,8 @@ export async function openLink(
  * Identifies a link's item. If the storage reuses ids, size and modified time are part of it, which both stay when it is moved: there a link ends when its item is changed,
  * rather than give away another one.
  */
-export function identityOf({ id, mayIdReturn, size, mtime }: StorageItem): string {
-	return mayIdReturn ? `${id} ${size} ${mtime}` : id;
+export function identityOf({ id, mayReuseId, size, mtime }: StorageItem): string {
+	return mayReuseId ? `${id} ${size} ${mtime}` : id;
 }
 
 /** Whether a path of a home lies in its public tree. */

@@ -94,12 +94,14 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 					target = relativePath(to, home);
 					places = new Map([...linked].map(([id, path]) => [id, joinPath(target, relativePath(path, source))]));
 					assertHeld();
-					await links.plan(new Map([...linked].map(([id, path]) => [id, { path, nextPath: places.get(id) ?? path }])));
+					await links.planMoves(
+						new Map([...linked].map(([id, path]) => [id, { path, nextPath: places.get(id) ?? path }])),
+					);
 					assertHeld();
 				});
 				// The plan is valid as well, and is completed by the holder of the lease.
 				if (lease?.isHeld() === false) return moved;
-				await record(isPublicPath(target) ? links.remove([...linked.keys()]) : links.settle(places));
+				await record(isPublicPath(target) ? links.remove([...linked.keys()]) : links.setPaths(places));
 				return moved;
 			});
 		},

@@ -30,7 +30,7 @@ interface HomeOnItsWay {
 
 interface Dependencies extends HomeMoveDependencies {
 	jobs: JobService;
-	jobStore: Pick<JobStore, 'held'>;
+	jobStore: Pick<JobStore, 'listHeld'>;
 	users: Pick<UserStore, 'find' | 'list'>;
 }
 
@@ -80,7 +80,7 @@ export function createHomeMoves(parts: Dependencies): HomeMoves {
 
 		async list() {
 			const usernames = new Map((await users.list()).map(({ id, username }) => [id, username]));
-			const held = (await jobStore.held(jobLimits.leaseMs)).filter(({ isExpired }) => !isExpired);
+			const held = (await jobStore.listHeld(jobLimits.leaseMs)).filter(({ isExpired }) => !isExpired);
 			const found: HomeOnItsWay[] = [];
 			for (const job of (await jobs.listOf()).filter(isUnderWay)) {
 				const username = usernames.get(job.userId) ?? '(removed)';

@@ -103,7 +103,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 	const hasMoved = async ({ job, state, target }: Move): Promise<boolean> => {
 		for (;;) {
 			try {
-				return (await homes.look(state.name)).rootId === target.storage.rootId;
+				return (await homes.findWithMove(state.name)).rootId === target.storage.rootId;
 			} catch (error) {
 				if (!isFailure(error, 'unavailable') || job.signal.aborted) throw error;
 				await wait(retryMs);
@@ -122,7 +122,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 	const giveUp = async (move: Move): Promise<void> => {
 		const { job, state } = move;
 		// Another run does it now, and all of this is its own.
-		if (!(await homes.freeze(state.runId, false))) return;
+		if (!(await homes.setFrozen(state.runId, false))) return;
 		if (job.signal.aborted && !job.isCancelled) return;
 		try {
 			await dropCopy(move);
@@ -357,7 +357,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 			const located = await locateLink(before, link);
 			if (located === undefined) continue;
 			const item = tagged(await target.storage.stat(joinPath(home, located.path)), target.tag);
-			rebound.push({ id: link.id, seenItemId: link.itemId, itemId: identityOf(item) });
+			rebound.push({ id: link.id, expectedItemId: link.itemId, itemId: identityOf(item) });
 		}
 		return rebound;
 	}

@@ -1,4 +1,4 @@
-import { type Files, Pace, type WalkedItem } from '@stowage/plugin-api';
+import { type Files, type WalkedItem, Yielder } from '@stowage/plugin-api';
 import { type Area, isFailure, type Viewer } from '@stowage/rules';
 import type { PastedItem } from './pasteInput.js';
 
@@ -13,7 +13,7 @@ export async function countBytes(
 	items: readonly PastedItem[],
 	signal: AbortSignal,
 ): Promise<number | undefined> {
-	const pace = new Pace();
+	const yielder = new Yielder();
 	let bytes = 0;
 	let entries = 0;
 	const count = (found: readonly WalkedItem[], folders: WalkedItem[]) => {
@@ -31,12 +31,12 @@ export async function countBytes(
 			const batches = files.survey(viewer, { area, path, ...(owner === undefined ? {} : { owner }) });
 			for await (const batch of batches) {
 				signal.throwIfAborted();
-				if (pace.isDue) await pace.rest(signal);
+				if (yielder.shouldYield) await yielder.yield(signal);
 				count(batch.items, folders);
 				if (entries > mostEntries) return undefined;
 			}
 		}
-		if (pace.isDue) await pace.rest(signal);
+		if (yielder.shouldYield) await yielder.yield(signal);
 	}
 	return bytes;
 }

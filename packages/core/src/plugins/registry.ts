@@ -5,7 +5,7 @@ import { ConfigError } from '../config/load.js';
 export function createRegistry<T>(what: string): Registry<T> {
 	const values = new Map<string, T>();
 	return {
-		offer(name, value) {
+		register(name, value) {
 			if (values.has(name)) throw new Error(`Two plugins offer the ${what} '${name}'.`);
 			values.set(name, value);
 		},

@@ -10,7 +10,7 @@ import type { Amount } from './measureTree.js';
 interface Dependencies {
 	config: Pick<Config, 'quotas'>;
 	users: Pick<UserStore, 'quota'>;
-	uploads: Pick<UploadStore, 'held'>;
+	uploads: Pick<UploadStore, 'unfinishedTotals'>;
 	storage(): StorageProvider;
 	log: Log;
 	/** Milliseconds of a monotonic clock. */
@@ -102,7 +102,7 @@ export function createQuotas({ config, users, uploads, storage, log, monotonic }
 				walks,
 				log,
 				monotonic,
-				held: (except) => uploads.held(viewer.kind === 'user' ? viewer.id : null, except),
+				held: (except) => uploads.unfinishedTotals(viewer.kind === 'user' ? viewer.id : null, except),
 			});
 		homes.set(home, known);
 		return known;

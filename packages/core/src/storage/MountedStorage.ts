@@ -12,7 +12,7 @@ import {
 	type OpenFile,
 	type ReplacingStorage,
 	type StagedFile,
-	type StagingAges,
+	type StagingCutoffs,
 	type StorageEntry,
 	type StorageItem,
 	type StorageProvider,
@@ -131,8 +131,8 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 	async *survey(path: StoragePath): AsyncGenerator<SurveyBatch> {
 		const { storage, tag } = await this.mountAt(path);
 		const batches = hasSurvey(storage) ? storage.survey(path) : itemsIn(storage, path);
-		for await (const { items, leftOut } of batches) {
-			yield { items: tag === '' ? items : items.map((item) => tagged(item, tag)), leftOut };
+		for await (const { items, skipped } of batches) {
+			yield { items: tag === '' ? items : items.map((item) => tagged(item, tag)), skipped };
 		}
 	}
 
@@ -230,11 +230,11 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 		return this.#mountedFile(staged, storage, tag);
 	}
 
-	async publishedAs(id: string, path: StoragePath): Promise<StorageItem | undefined> {
+	async findPublished(id: string, path: StoragePath): Promise<StorageItem | undefined> {
 		const target = await this.mountAt(path);
 		const [tag] = splitId(id);
 		if (tag === target.tag) {
-			const item = await target.storage.publishedAs(withoutTag(id, tag), path);
+			const item = await target.storage.findPublished(withoutTag(id, tag), path);
 			return item && tagged(item, tag);
 		}
 		const source = this.#mounts.all().find((mount) => mount.tag === tag);
@@ -258,7 +258,7 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 	}
 
 	/** Sweeps each root, also if another one is not available. */
-	async sweepStaging(before: StagingAges, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
+	async sweepStaging(before: StagingCutoffs, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
 		const sweep = async ({ storage, tag }: Mount) => {
 			const isOwnNeeded = (id: string) => isNeeded(withTag(id, tag));
 			await storage.sweepStaging(before, isOwnNeeded);

@@ -48,7 +48,7 @@ export async function publishedAcross(
 	path: StoragePath,
 ): Promise<StorageItem | undefined> {
 	const copy = await findCopy(source, joinPath(copiesFolder, key));
-	return copy && target.publishedAs(copy.id, path);
+	return copy && target.findPublished(copy.id, path);
 }
 
 /** The staged file on the target that was begun before. */

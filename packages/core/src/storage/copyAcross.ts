@@ -3,7 +3,7 @@ import {
 	type CopyOptions,
 	hasFolderTimes,
 	type MoveOptions,
-	type StagingAges,
+	type StagingCutoffs,
 	type StorageItem,
 	type StorageProvider,
 } from '@stowage/plugin-api';
@@ -48,7 +48,7 @@ export async function discardAcross(target: StorageProvider, id: string): Promis
 /** Removes the folders of abandoned copies. */
 export async function sweepAcross(
 	target: StorageProvider,
-	{ staged, copies }: StagingAges,
+	{ staged, copies }: StagingCutoffs,
 	isNeeded: (id: string) => Promise<boolean>,
 ): Promise<void> {
 	try {
@@ -110,7 +110,7 @@ async function findPublished(
 		ignoreMissing(error);
 	}
 	for (const path of pathsOf(to, name)) {
-		const item = await target.publishedAs(id, path);
+		const item = await target.findPublished(id, path);
 		if (item !== undefined) return item;
 	}
 	return undefined;

@@ -12,6 +12,6 @@ export async function* itemsIn(storage: StorageProvider, folder: StoragePath): A
 				}),
 			),
 		);
-		yield { items: items.filter((item) => item !== undefined), leftOut: 0 };
+		yield { items: items.filter((item) => item !== undefined), skipped: 0 };
 	}
 }

@@ -41,8 +41,8 @@ export async function itemsOf(
 ): Promise<StorageItem[]> {
 	const found: StorageItem[] = [];
 	const batches = hasSurvey(storage) ? storage.survey(folder) : itemsIn(storage, folder);
-	for await (const { items, leftOut, leftOutNames = [] } of batches) {
-		if (leftOut > 0) throw cannotMove(name, leftOut, leftOutNames);
+	for await (const { items, skipped, skippedNames = [] } of batches) {
+		if (skipped > 0) throw cannotMove(name, skipped, skippedNames);
 		for (const item of items) found.push(item);
 	}
 	return found;

@@ -24,7 +24,7 @@ import type { Known, ThumbnailCache } from './ThumbnailCache.js';
 import { isWholeWebp } from './webp.js';
 
 /** A larger file is not copied to a temporary one only for its picture. */
-const mostCopied = 512 * 1024 * 1024;
+const maxCopyBytes = 512 * 1024 * 1024;
 
 /** A picture of a content. */
 export interface Thumbnail {
@@ -97,7 +97,7 @@ export function createThumbnails({
 		const place = () => (area === 'private' ? privatePlace(viewer, path) : publicPlace(owner ?? null, path)).at;
 		const versions = [...renderers.all()].map(([name, { version }]) => [name, version]);
 		// If an id may be given to another file later, a thumbnail also depends on the path: else the one of a removed file could be shown for a new file.
-		const identity = [storage().rootId, item.id, item.version, ...(item.mayIdReturn ? [place()] : [])];
+		const identity = [storage().rootId, item.id, item.version, ...(item.mayReuseId ? [place()] : [])];
 		return createHash('sha256')
 			.update(JSON.stringify([identity, size, versions]))
 			.digest('hex');
@@ -143,7 +143,7 @@ export function createThumbnails({
 			extension,
 			size: file.item.size,
 			read,
-			withLocalFile: (use) => withLocalFile(file, { folder, signal, purpose: 'preview', mostCopied }, use),
+			withLocalFile: (use) => withLocalFile(file, { folder, signal, purpose: 'preview', maxCopyBytes }, use),
 		};
 		const accepting = [...renderers.all()].reverse().filter(([, each]) => each.accepts(kind, extension));
 		// No renderer was available, so nothing is known of the file: one may be available again soon.

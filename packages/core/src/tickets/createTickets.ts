@@ -91,12 +91,12 @@ export function createTickets({
 	const exclusively = createKeyedMutex();
 
 	const assertRoom = async ({ holder, bytes }: TicketRecord, isOfUser: boolean) => {
-		const own = await store.bytes(holder);
+		const own = await store.countBytes(holder);
 		if (own + bytes > limits.perHolder) {
 			const sentence = 'Too many downloads are kept ready for you. Please end some, or try again later.';
 			throw new Failure('rateLimited', sentence, { retryAfter: 60 });
 		}
-		const all = await store.bytes();
+		const all = await store.countBytes();
 		if (all + bytes > (isOfUser ? limits.total : limits.ofVisitors)) {
 			const sentence = 'Too many downloads are kept ready. Please try again later.';
 			throw new Failure('unavailable', sentence, { retryAfter: 60 });
@@ -142,7 +142,7 @@ export function createTickets({
 		},
 
 		async change(token, { items: _, ...ticket }, change) {
-			await store.change(secretHash(token), JSON.stringify(ticketDetails.parse({ ...ticket, ...change })));
+			await store.setDetails(secretHash(token), JSON.stringify(ticketDetails.parse({ ...ticket, ...change })));
 		},
 
 		async end(token) {

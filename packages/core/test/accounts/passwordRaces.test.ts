@@ -49,7 +49,7 @@ test('rehashing a password at sign-in does not overwrite one that was changed me
 	const app = await testApp(t);
 	await new Client(app).register('ada');
 	const provider = app.server.providers.auth.get('password');
-	provider.isOutdated = () => true;
+	provider.needsRehash = () => true;
 	afterVerification(app, () => app.services.accounts.setPassword('ada', 'another horse'));
 	t.is((await new Client(app).post('/api/login', credentials)).statusCode, 401);
 	const now = await new Client(app).post('/api/login', { username: 'ada', password: 'another horse' });
@@ -59,7 +59,7 @@ test('rehashing a password at sign-in does not overwrite one that was changed me
 test('concurrent sign-ins of a user from several addresses all succeed while the password is rehashed', async (t) => {
 	const app = await testApp(t, { '--trusted-proxies': '127.0.0.1' });
 	await new Client(app).register('ada');
-	app.server.providers.auth.get('password').isOutdated = () => true;
+	app.server.providers.auth.get('password').needsRehash = () => true;
 	const answers = await Promise.all(
 		['203.0.113.1', '203.0.113.2', '203.0.113.3'].map((from) =>
 			new Client(app).post('/api/login', credentials, { 'x-forwarded-for': from }),

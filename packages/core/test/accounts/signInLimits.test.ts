@@ -37,7 +37,7 @@ function watchHashes(app: TestApp, name: string): { arrived(): number; endedBefo
 	const provider = app.server.providers.auth.get('password');
 	const { accounts } = app.services;
 	const { signIn, signUp } = accounts;
-	const { verify, protect } = provider;
+	const { verify, hash } = provider;
 	let arrived = 0;
 	let ended = 0;
 	let endedBefore = Number.NaN;
@@ -61,9 +61,9 @@ function watchHashes(app: TestApp, name: string): { arrived(): number; endedBefo
 		ended++;
 		return isValid;
 	};
-	provider.protect = async (given) => {
+	provider.hash = async (given) => {
 		await begun;
-		const secret = await protect(given);
+		const secret = await hash(given);
 		ended++;
 		return secret;
 	};
@@ -73,7 +73,7 @@ function watchHashes(app: TestApp, name: string): { arrived(): number; endedBefo
 test('forty concurrent sign-ins from one address all succeed, and one from another address is served before most of them', async (t) => {
 	const app = await testApp(t, proxied);
 	await new Client(app).register('bob', `${password} of bob`);
-	const secret = await app.server.providers.auth.get('password').protect(password);
+	const secret = await app.server.providers.auth.get('password').hash(password);
 	for (let n = 0; n < 40; n++) await app.services.database.users.add({ username: `user${n}`, secret });
 	const hashes = watchHashes(app, 'bob');
 	const many = Array.from({ length: 40 }, (_, n) => signIn(new Client(app), `user${n}`, '203.0.113.5'));

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { type ArchiveFormat, Failure, hasSurvey, isFailure, Pace, type StorageProvider } from '@stowage/plugin-api';
+import { type ArchiveFormat, Failure, hasSurvey, isFailure, type StorageProvider, Yielder } from '@stowage/plugin-api';
 import { parsePath, type Viewer } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { type ArchiveLimits, createArchives } from '../../src/archives/createArchives.js';
@@ -225,9 +225,9 @@ test.serial('building a long manifest yields to the event loop at every step', a
 test('of several paced tasks one continues in each turn of the event loop, and an aborted one rejects', async (t) => {
 	const order: string[] = [];
 	const work = async (name: string) => {
-		const pace = new Pace();
+		const yielder = new Yielder();
 		for (let n = 0; n < 3; n++) {
-			await pace.rest();
+			await yielder.yield();
 			order.push(name);
 		}
 	};
@@ -242,7 +242,7 @@ test('of several paced tasks one continues in each turn of the event loop, and a
 	t.deepEqual(order, ['a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c']);
 	t.is(most, 1);
 	const aborted = AbortSignal.abort(new Error('The request was cancelled.'));
-	await t.throwsAsync(new Pace().rest(aborted), { message: 'The request was cancelled.' });
+	await t.throwsAsync(new Yielder().yield(aborted), { message: 'The request was cancelled.' });
 });
 
 test('a manifest returns its entries sorted by path, reserves a few hundred bytes for each, and drops entries by index', async (t) => {
@@ -260,7 +260,7 @@ test('a manifest returns its entries sorted by path, reserves a few hundred byte
 		return { path: item.path, type, size: item.size, mtime: n, owner };
 	};
 	const added = Array.from({ length: count }, (_, n) => add(n));
-	await manifest.sortFrom(1, new Pace());
+	await manifest.sortFrom(1, new Yielder());
 	const [first, ...others] = added;
 	const byName = [first, ...others.sort((a, b) => (a.path < b.path ? -1 : 1))];
 	const listed = Array.from({ length: manifest.count }, (_, index) => {
@@ -283,7 +283,7 @@ test('no ticket or cached checksum is stored while the disk of the database is n
 	const ask = (client: Client) =>
 		client.post('/api/downloadTickets', { files: [{ path: 'docs' }], type: 'private', directory: '' });
 	const made = json(await ask(ada));
-	const bytes = await database.tickets.bytes();
+	const bytes = await database.tickets.countBytes();
 	t.true(bytes > 1024 && bytes < 2048, `${bytes}`);
 
 	const { freeSpace } = database;
@@ -317,7 +317,7 @@ test('a large ticket is refused while no space is free for files, and a small on
 		});
 	const refused = await ask(names);
 	t.deepEqual([refused.statusCode, json(refused).code], [507, 'STORAGE_FULL']);
-	t.is(await app.services.database.tickets.bytes(), 0);
+	t.is(await app.services.database.tickets.countBytes(), 0);
 	t.is((await ask(names.slice(0, 2))).statusCode, 201, 'downloads are possible on a full disk');
 	storage.freeSpace = freeSpace;
 	t.is((await ask(names)).statusCode, 201);

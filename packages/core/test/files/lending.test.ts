@@ -35,8 +35,8 @@ const publishes = test.macro(async (t, prepare: (staged: StagedFile) => StagedFi
 	const staged = await files.stage(viewer);
 	const stage = storage.stage.bind(storage);
 	storage.stage = async (...place) => prepare(await stage(...place));
-	const result = await files.lend(viewer, staged, async ({ descriptor, mostBytes }) => {
-		t.true(mostBytes > 0);
+	const result = await files.lend(viewer, staged, async ({ descriptor, maxBytes }) => {
+		t.true(maxBytes > 0);
 		writeSync(descriptor, 'world', 6);
 		writeSync(descriptor, 'Hello ', 0);
 		return 'result';
@@ -63,9 +63,9 @@ test('a program’s file has no size limit if the storage does not know its free
 	const { viewer, files, storage } = await appWithViewer(t);
 	storage.freeSpace = async () => undefined;
 	const staged = await files.stage(viewer);
-	const mostBytes = await files.lend(viewer, staged, async (lent) => lent.mostBytes);
-	t.is(mostBytes, Number.POSITIVE_INFINITY);
-	const child = spawnLimited('sh', ['-c', 'ulimit -f'], { memoryBytes: 64 * megabyte, fileBytes: mostBytes });
+	const maxBytes = await files.lend(viewer, staged, async (lent) => lent.maxBytes);
+	t.is(maxBytes, Number.POSITIVE_INFINITY);
+	const child = spawnLimited('sh', ['-c', 'ulimit -f'], { memoryBytes: 64 * megabyte, fileBytes: maxBytes });
 	t.is((await text(child.stdout ?? Readable.from([]))).trim(), 'unlimited');
 	await staged.discard();
 });
@@ -74,16 +74,16 @@ test('a program can’t write a byte if no space is left', async (t) => {
 	const { viewer, files, storage, staging } = await appWithViewer(t);
 	storage.freeSpace = async () => 0;
 	const staged = await storage.stage();
-	let mostBytes: number | undefined;
+	let maxBytes: number | undefined;
 	const error = await t.throwsAsync(
 		files.lend(viewer, staged, async (lent) => {
-			mostBytes = lent.mostBytes;
-			const limits = { memoryBytes: 64 * megabyte, fileBytes: lent.mostBytes, files: [lent.descriptor] };
+			maxBytes = lent.maxBytes;
+			const limits = { memoryBytes: 64 * megabyte, fileBytes: lent.maxBytes, files: [lent.descriptor] };
 			const child = spawnLimited('sh', ['-c', 'ulimit -f; echo too much >/proc/self/fd/3'], limits);
 			t.is((await text(child.stdout ?? Readable.from([]))).trim(), '0');
 		}),
 	);
-	t.is(mostBytes, 0);
+	t.is(maxBytes, 0);
 	t.is(error?.message, 'There is not enough free space.');
 	t.is(await staged.size(), 0);
 	await staged.discard();

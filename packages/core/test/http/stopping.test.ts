@@ -11,10 +11,10 @@ import { until } from '../until.js';
 test('a stopping server removes an unfinished form, and keeps all bytes of an unfinished resumable upload', async (t) => {
 	const app = await testApp(t);
 	const { uploads } = app.services.database;
-	const { advance } = uploads;
+	const { saveProgress } = uploads;
 	let isStored = false;
-	uploads.advance = async (...progress) => {
-		isStored = await advance(...progress);
+	uploads.saveProgress = async (...progress) => {
+		isStored = await saveProgress(...progress);
 		return isStored;
 	};
 	const staging = path.join(app.filesDir, '.stowage/staging');

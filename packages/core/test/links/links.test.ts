@@ -485,10 +485,10 @@ test('where ids may be reused, a link survives a rename and ends with its file: 
 	const s = await setUp(t);
 	const { storage } = s.app.services;
 	const { stat, open } = storage;
-	storage.stat = async (at) => ({ ...(await stat.call(storage, at)), id: 'the same', mayIdReturn: true });
+	storage.stat = async (at) => ({ ...(await stat.call(storage, at)), id: 'the same', mayReuseId: true });
 	storage.open = async (at) => {
 		const file = await open.call(storage, at);
-		Object.assign(file.item, { id: 'the same', mayIdReturn: true });
+		Object.assign(file.item, { id: 'the same', mayReuseId: true });
 		return file;
 	};
 	const url = await s.link('docs/fox.txt');
@@ -560,7 +560,7 @@ const endedLease: Lease = {
 const killedAfterMove = async (t: ExecutionContext, from: string, to: string, filePath: string, arrived: string) => {
 	const s = await setUp(t);
 	const { token } = await linksAt(s, { now: Date.now() }).make(s.viewer, parsePath(filePath), '1h');
-	const neverSettles = { settle: () => new Promise<never>(() => {}) };
+	const neverSettles = { setPaths: () => new Promise<never>(() => {}) };
 	// Its lease ended with the process.
 	const dead = linksAt(s, { now: Date.now() }, neverSettles, { take: async () => endedLease });
 	const at = (name: string) => `users/ada/${name}` as StoragePath;
@@ -604,7 +604,7 @@ test('consecutive moves, each killed before its rows are updated, lose no link',
 		['a/fox.txt', 'b.txt'],
 		['b.txt', 'docs.txt'],
 	]) {
-		const dead = linksAt(s, { now: Date.now() }, { settle: () => Promise.reject(new Error('the database died')) });
+		const dead = linksAt(s, { now: Date.now() }, { setPaths: () => Promise.reject(new Error('the database died')) });
 		const at = (name: string) => `users/ada/${name}` as StoragePath;
 		await moveTo(dead, s.viewer, at(from ?? ''), at(to ?? ''), () =>
 			s.app.services.storage.move(at(from ?? ''), at(to ?? '')),
@@ -641,7 +641,7 @@ test('a link works, and an expired one is reported as expired, while the databas
 	const s = await setUp(t);
 	const clock = { now: Date.now() };
 	const full = () => Promise.reject(new Failure('storageFull', 'The disk of the database is full.'));
-	const links = linksAt(s, clock, { adopt: full, end: full, countDownload: full, settle: full });
+	const links = linksAt(s, clock, { completeMove: full, end: full, countDownload: full, setPaths: full });
 	const { id, token } = await links.make(s.viewer, parsePath('docs/fox.txt'), '1h');
 	const at = (name: string) => `users/ada/${name}` as StoragePath;
 	await moveTo(links, s.viewer, at('docs/fox.txt'), at('x.txt'), () =>

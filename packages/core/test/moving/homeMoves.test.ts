@@ -108,7 +108,7 @@ test('a home moves to another root while its user works, and keeps its links, up
 	const other = await begin(ada, 4, { filename: 'other.txt', area: 'private' });
 
 	const { start, ended } = mover(fixture);
-	const freezing = block(app.services.database.homes, 'freeze');
+	const freezing = block(app.services.database.homes, 'setFrozen');
 	const switching = block(app.services.database.homes, 'switchRoot');
 	const job = await start();
 	t.is(job.title, 'Move the home to big');
@@ -191,7 +191,7 @@ test('a damaged byte in the copy fails the move, and the home stays where it was
 test('a move that is cancelled before the switch leaves the home where it was', async (t) => {
 	const fixture = await setUp(t);
 	const { start, ended } = mover(fixture);
-	const { arrived, release } = block(fixture.app.services.database.homes, 'freeze');
+	const { arrived, release } = block(fixture.app.services.database.homes, 'setFrozen');
 	const job = await start();
 	await arrived;
 	await fixture.app.services.jobs.cancelAny(job.id);

@@ -7,7 +7,7 @@ const options = (folder: string) => ({
 	folder,
 	signal: new AbortController().signal,
 	purpose: 'preview',
-	mostCopied: 512 * 1024 * 1024,
+	maxCopyBytes: 512 * 1024 * 1024,
 });
 
 /** The targets of the open descriptors of this process. */

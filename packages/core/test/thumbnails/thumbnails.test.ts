@@ -34,7 +34,7 @@ function fakeRenderer(app: TestApp): Fake {
 			return picture(text[0] ?? '', size);
 		},
 	};
-	app.server.providers.renderer.offer('fake', {
+	app.server.providers.renderer.register('fake', {
 		version: '1',
 		accepts: (_kind, extension) => extension === 'toy',
 		render(source, size, signal) {
@@ -290,7 +290,7 @@ test('a file that no renderer accepts is not remembered, and is rendered once a 
 	const { app, ada } = await adasApp(t);
 	await writeFile(path.join(app.filesDir, 'users/ada/a.later'), 'x');
 	let isReady = false;
-	app.server.providers.renderer.offer('later', {
+	app.server.providers.renderer.register('later', {
 		version: '1',
 		accepts: (_kind, extension) => isReady && extension === 'later',
 		render: async () => picture('x'),
@@ -350,7 +350,7 @@ test('a request beyond the limit of waiting ones is answered 503 with Retry-Afte
 test('the renderer that was offered last is called first, and the others if it refuses the file', async (t) => {
 	const { app, fake, ada } = await adasApp(t);
 	await writeFile(path.join(app.filesDir, 'users/ada/b.toy'), 'b');
-	app.server.providers.renderer.offer('own', {
+	app.server.providers.renderer.register('own', {
 		version: '1',
 		accepts: (_kind, extension) => extension === 'toy',
 		async render(source) {
@@ -368,7 +368,7 @@ test('the renderer that was offered last is called first, and the others if it r
 test('a playlist is never given to a renderer, and the kind of a file is detected by its first bytes', async (t) => {
 	const { app, ada } = await adasApp(t);
 	const seen: string[] = [];
-	app.server.providers.renderer.offer('all', {
+	app.server.providers.renderer.register('all', {
 		version: '1',
 		accepts: (kind) => {
 			seen.push(kind);
@@ -399,13 +399,13 @@ test('a moved file keeps its cached thumbnail, unless its id may be reused', asy
 	await writeFile(path.join(app.filesDir, 'users/ada/b.toy'), 'b');
 	const viewer = { kind: 'user', id: 'x', username: 'ada' } as const;
 	const asker = { client: 'ada', signal: new AbortController().signal };
-	for (const mayIdReturn of [undefined, true] as const) {
+	for (const mayReuseId of [undefined, true] as const) {
 		// Both paths have the same id and version: as after a move, or as a new file that got the reused id of another.
 		const same = <Item extends StorageItem>(item: Item): Item => ({
 			...item,
 			id: '7',
 			version: '1',
-			...(mayIdReturn && { mayIdReturn }),
+			...(mayReuseId && { mayReuseId }),
 		});
 		const known = new Map<string, Known>();
 		const rendered: number[] = [];
@@ -443,6 +443,6 @@ test('a moved file keeps its cached thumbnail, unless its id may be reused', asy
 		for (const name of ['a.toy', 'b.toy', 'a.toy', 'b.toy']) {
 			await thumbnails.get(viewer, { area: 'private', path: parsePath(name) }, 256, asker);
 		}
-		t.is(rendered.length, mayIdReturn ? 2 : 1);
+		t.is(rendered.length, mayReuseId ? 2 : 1);
 	}
 });

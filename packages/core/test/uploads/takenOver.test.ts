@@ -22,7 +22,7 @@ test('a stopped process that continues and publishes its upload while another ta
 
 	// The other process has all bytes and the lock, and was stopped right before it published the file.
 	const { id: userId } = (await database.users.find('ada')) ?? { id: '' };
-	const [row] = await database.uploads.unfinishedOf(userId);
+	const [row] = await database.uploads.listUnfinished(userId);
 	const staged = await storage.stage(row?.stagedId ?? '');
 	const lock = await staged.lock?.();
 	await staged.append(body(content.slice(half)), half);

@@ -14,7 +14,7 @@ export interface LocalFileOptions {
 	/** Its purpose, for error messages: `preview`. */
 	purpose: string;
 	/** A larger file is not copied. */
-	mostCopied: number;
+	maxCopyBytes: number;
 }
 
 /**
@@ -23,11 +23,11 @@ export interface LocalFileOptions {
  */
 export async function withLocalFile<T>(
 	file: OpenFile,
-	{ folder, signal, purpose, mostCopied }: LocalFileOptions,
+	{ folder, signal, purpose, maxCopyBytes }: LocalFileOptions,
 	use: (file: LocalFile) => Promise<T>,
 ): Promise<T> {
 	if (file.withLocalFile !== undefined) return file.withLocalFile(use);
-	if (file.item.size > mostCopied) {
+	if (file.item.size > maxCopyBytes) {
 		throw new Failure('unsupportedMediaType', `The file is too large for a ${purpose}.`);
 	}
 	if ((await temporarySpace(folder)) < file.item.size) throw noSpace(purpose);

@@ -34,7 +34,7 @@ declare module '@hapi/hapi' {
  */
 export function route<E extends AnyEndpoint>(
 	endpoint: E,
-	answer: (call: Call<E>) => Answer<E> | Promise<Answer<E>>,
+	handle: (call: Call<E>) => Answer<E> | Promise<Answer<E>>,
 ): ServerRoute {
 	return {
 		method: endpoint.method,
@@ -61,7 +61,7 @@ export function route<E extends AnyEndpoint>(
 					endpoint.payload instanceof z.ZodType
 						? parseInput(endpoint.payload, await bodies.readJson(request, longestPayload(endpoint, viewer)))
 						: undefined;
-				return (await answer({ viewer, query, payload, params, request, h } as Call<E>)) as object;
+				return (await handle({ viewer, query, payload, params, request, h } as Call<E>)) as object;
 			} finally {
 				bodies.release(request);
 			}

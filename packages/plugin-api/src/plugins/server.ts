@@ -12,12 +12,12 @@ import type { KeyValueStore } from '../stores/coordination/keyValues.js';
 /** Implementations by name. Looked up at each call, so the order of plugins in the configuration is free. */
 export interface Registry<T> {
 	/** Throws if the name is taken. */
-	offer(name: string, value: T): void;
-	/** Throws with the offered names, if this one is not among them. */
+	register(name: string, value: T): void;
+	/** Throws with the registered names, if this one is not among them. */
 	get(name: string): T;
-	/** Undefined if it was not offered. */
+	/** Undefined if it was not registered. */
 	find(name: string): T | undefined;
-	/** All that were offered, by name, in the order in which they were. */
+	/** All that were registered, by name, in the order of registration. */
 	all(): ReadonlyMap<string, T>;
 }
 

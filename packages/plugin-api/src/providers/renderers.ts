@@ -30,7 +30,7 @@ export interface Renderer {
 	readonly version: string;
 	/** In lower case and without their dots: formats for which the page requests a picture, besides images, videos and PDFs. */
 	readonly extensions?: readonly string[];
-	/** Whether it may be able to render such a file. Of several renderers the one offered last is called first. */
+	/** Whether it may be able to render such a file. Of several renderers the one that was registered last is called first. */
 	accepts(kind: PreviewKind | 'unknown', extension: string): boolean;
 	/**
 	 * Resolves to a picture in the format WebP that has at most `size` pixels at either edge. Throws `unsupportedMediaType` for a file of which it can make none,

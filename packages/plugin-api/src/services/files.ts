@@ -30,7 +30,7 @@ export interface WalkedItem extends StorageItem {
 export interface WalkBatch {
 	items: WalkedItem[];
 	/** How many items were left out since they can't be served: special files, and unreadable ones. */
-	leftOut: number;
+	skipped: number;
 }
 
 /** A file that is about to be published under a name in a folder. */
@@ -45,13 +45,13 @@ export interface PublishRequest {
 /** For files whose ids are recorded elsewhere, so that they can be removed from staging or found once published. */
 export interface PublishOptions {
 	/** Called when this file could not be published: `false` leaves everything as it is, staged or published. `publish` throws in any case. */
-	mayUndo(refused: PublishRequest): Promise<boolean>;
+	mayRollBack(refused: PublishRequest): Promise<boolean>;
 }
 
 /** A staged file that a program of its own writes, wherever in it it likes. */
 export interface LentFile extends LocalFile {
 	/** The size that it may grow to, as far as is known now: a limit that the system can enforce on the program. Infinity if the storage does not know its space. */
-	readonly mostBytes: number;
+	readonly maxBytes: number;
 	/** Fires once it may not grow any more; its reason is a Failure. The program has to end then. */
 	readonly full: AbortSignal;
 }

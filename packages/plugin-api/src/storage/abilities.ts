@@ -5,9 +5,9 @@ import type { StorageItem, StorageProvider } from './storage.js';
 export interface SurveyBatch {
 	items: StorageItem[];
 	/** How many further items can't be served: special files, names that no path can contain, unreadable items. */
-	leftOut: number;
+	skipped: number;
 	/** Their names, where a storage has them; bytes that are no UTF-8 are replaced by U+FFFD. */
-	leftOutNames?: readonly string[];
+	skippedNames?: readonly string[];
 }
 
 /** An optional ability of a storage: to list a folder with all properties of `stat`, for less than a `stat` each, and to count the items that it leaves out. */

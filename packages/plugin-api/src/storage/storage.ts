@@ -15,7 +15,7 @@ export interface StorageItem extends StorageEntry {
 	/** Names the object itself: it stays through rename and move, and a new object of the same name has another. */
 	id: string;
 	/** Set if ids may be reused: once the object is removed, a new one may get its id. */
-	mayIdReturn?: true;
+	mayReuseId?: true;
 	/** Changes whenever the content may have changed; fit for a strong ETag once it is quoted. */
 	version: string;
 }
@@ -146,7 +146,7 @@ export interface StagedFile {
 	sync(): Promise<void>;
 	/**
 	 * Publishes the file under `path`, durably and completely; replaces nothing unless requested: throws `alreadyExists` if that and all `otherNames` are taken. Throws `notFound` where
-	 * the folder is missing, and for a file that was published or discarded before: `publishedAs` distinguishes them.
+	 * the folder is missing, and for a file that was published or discarded before: `findPublished` distinguishes them.
 	 */
 	commit(path: StoragePath, options?: CommitOptions): Promise<StorageItem>;
 	/** Removes the file. Does nothing if it was committed or discarded before. */
@@ -154,7 +154,7 @@ export interface StagedFile {
 }
 
 /** Until when something in staging must have been left alone to be swept, milliseconds since the epoch. */
-export interface StagingAges {
+export interface StagingCutoffs {
 	staged: number;
 	copies: number;
 }
@@ -194,12 +194,12 @@ export interface StorageProvider {
 	 * The durable item at the path, if it is the staged file of this id, published there by a call that may have been interrupted after that. Undefined for anything
 	 * else, and where nothing is.
 	 */
-	publishedAs(id: string, path: StoragePath): Promise<StorageItem | undefined>;
+	findPublished(id: string, path: StoragePath): Promise<StorageItem | undefined>;
 	/**
 	 * Removes unused staged files and copies that were not modified since then, milliseconds since the epoch. A clock may have been wrong when they
 	 * were: `isNeeded` is called with the id of each of them.
 	 */
-	sweepStaging(before: StagingAges, isNeeded: (id: string) => Promise<boolean>): Promise<void>;
+	sweepStaging(before: StagingCutoffs, isNeeded: (id: string) => Promise<boolean>): Promise<void>;
 	/** Bytes that may still be written; undefined if the storage does not know. Then nothing is refused beforehand: the storage throws `storageFull` itself. */
 	freeSpace(): Promise<number | undefined>;
 	/** The total bytes of the disk, written or not; undefined if the storage does not know. */

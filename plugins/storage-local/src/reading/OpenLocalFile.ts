@@ -2,8 +2,8 @@ import {
 	type ByteRange,
 	Failure,
 	type LocalFile,
+	MemoryPool,
 	type OpenFile,
-	SharedMemory,
 	type StorageItem,
 } from '@stowage/plugin-api';
 import type { Disk } from '../root/Disk.js';
@@ -14,7 +14,7 @@ import type { FileStat } from '../system/fileStat.js';
 const smallRead = 64 * 1024;
 
 /** Memory of all reads under way, two buffers each. */
-const memory = new SharedMemory(32 * 1024 * 1024, { least: 2 * 64 * 1024, most: 2 * 1024 * 1024 });
+const memory = new MemoryPool(32 * 1024 * 1024, { min: 2 * 64 * 1024, max: 2 * 1024 * 1024 });
 
 /** A regular file, open for reading. It closes its descriptor only when no read uses it any more. */
 export class OpenLocalFile implements OpenFile {
@@ -102,7 +102,7 @@ export class OpenLocalFile implements OpenFile {
 /** Two alternating buffers: the next chunk is read while the last one is consumed. */
 async function* readChunks(disk: Disk, fd: number, start: number, end: number): AsyncGenerator<Uint8Array> {
 	if (start >= end) return;
-	const lent = memory.lend(2 * (end - start));
+	const lent = memory.allocate(2 * (end - start));
 	const size = lent.bytes / 2;
 	let filling = Buffer.allocUnsafe(size);
 	let resting = end - start > size ? Buffer.allocUnsafe(Math.min(size, end - start - size)) : undefined;
@@ -123,7 +123,7 @@ async function* readChunks(disk: Disk, fd: number, start: number, end: number): 
 	} finally {
 		// The file must not be closed during a read. Its error was thrown above, or is no longer needed.
 		await pending.catch(() => {});
-		lent.giveBack();
+		lent.release();
 	}
 }
 

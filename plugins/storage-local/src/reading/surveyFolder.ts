@@ -29,15 +29,15 @@ async function survey(
 	stats: AdaptiveBatch,
 ): Promise<SurveyBatch> {
 	const items: StorageItem[] = [];
-	const leftOutNames: string[] = [];
+	const skippedNames: string[] = [];
 	const add = (name: string, item: StorageItem | 'unreadable' | 'gone') => {
-		if (item === 'unreadable') leftOutNames.push(name);
+		if (item === 'unreadable') skippedNames.push(name);
 		else if (item !== 'gone') items.push(item);
 	};
 	const names: string[] = [];
 	for (const entry of batch) {
 		const name = entry.type === 'other' ? undefined : addressableName(entry.name);
-		if (name === undefined) leftOutNames.push(Buffer.from(entry.name, 'latin1').toString());
+		if (name === undefined) skippedNames.push(Buffer.from(entry.name, 'latin1').toString());
 		else if (!(isStorageRoot && isPrivateName(name))) names.push(name);
 	}
 	const { statNow } = disk;
@@ -54,7 +54,7 @@ async function survey(
 		inBackground: async (name: string) => add(name, await statItem(disk, folder, name)),
 	};
 	await statMany(names, calls, stats);
-	return leftOutNames.length === 0 ? { items, leftOut: 0 } : { items, leftOut: leftOutNames.length, leftOutNames };
+	return skippedNames.length === 0 ? { items, skipped: 0 } : { items, skipped: skippedNames.length, skippedNames };
 }
 
 function judge(

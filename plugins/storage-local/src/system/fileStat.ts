@@ -56,7 +56,7 @@ export function toItem(name: string, stat: FileStat & { type: 'file' | 'director
 		id: objectId(stat),
 		version: version.join('-'),
 	};
-	return stat.birthtimeNs === 0n && stat.handle === undefined ? { ...item, mayIdReturn: true } : item;
+	return stat.birthtimeNs === 0n && stat.handle === undefined ? { ...item, mayReuseId: true } : item;
 }
 
 /** The inode number of a removed object may be reused; its time of birth is unique, and so is its handle, which contains the generation of the number. */

@@ -1,4 +1,4 @@
-import type { StagingAges } from '@stowage/plugin-api';
+import type { StagingCutoffs } from '@stowage/plugin-api';
 import { discardObject } from '../changing/CopyObject.js';
 import { removeTree } from '../changing/removeTree.js';
 import type { Disk } from '../root/Disk.js';
@@ -26,7 +26,7 @@ export async function sweepLeftovers(disk: Disk): Promise<void> {
 /** Removes unused staged files and copies that were not modified since. */
 export async function sweepStaging(
 	disk: Disk,
-	before: StagingAges,
+	before: StagingCutoffs,
 	isNeeded: (id: string) => Promise<boolean>,
 ): Promise<void> {
 	using staging = await disk.privateFolder(stagingFolder, 'read');

@@ -1,4 +1,4 @@
-import { type FoundListing, Pace, type StorageEntry, type StorageProvider } from '@stowage/plugin-api';
+import { type FoundListing, type StorageEntry, type StorageProvider, Yielder } from '@stowage/plugin-api';
 import { isFailure, joinPath, matchesSearch, maxSearchResults, type Owner } from '@stowage/rules';
 import { notThere, type Place } from '../places.js';
 import { countedRows } from './rows.js';
@@ -17,7 +17,7 @@ export async function searchPlaces(
 	const away: unknown[] = [];
 	const missing = new Set<Owner>();
 	let isAnyThere = places.some((place) => place.path === '');
-	const pace = new Pace();
+	const yielder = new Yielder();
 	let level: readonly Place[] = places;
 	while (level.length > 0 && !isTruncated) {
 		const below: Place[] = [];
@@ -39,7 +39,7 @@ export async function searchPlaces(
 	async function searchOne(folder: Place, below: Place[]): Promise<void> {
 		try {
 			signal?.throwIfAborted();
-			if (pace.isDue) await pace.rest(signal);
+			if (yielder.shouldYield) await yielder.yield(signal);
 			for await (const batch of storage.list(folder.at)) {
 				signal?.throwIfAborted();
 				isAnyThere = true;

@@ -5,11 +5,11 @@ import type { Place } from '../places.js';
 /** The direct contents of a folder. A folder that may not be read is left out; one that was removed meanwhile is empty. */
 export async function* surveyPlace(storage: SurveyingStorage, folder: Place): AsyncGenerator<WalkBatch> {
 	try {
-		for await (const { items, leftOut } of storage.survey(folder.at)) {
-			yield { items: items.map((item) => walkedItem(childOf(folder, item.name), item)), leftOut };
+		for await (const { items, skipped } of storage.survey(folder.at)) {
+			yield { items: items.map((item) => walkedItem(childOf(folder, item.name), item)), skipped };
 		}
 	} catch (error) {
-		if (isFailure(error, 'forbidden')) yield { items: [], leftOut: 1 };
+		if (isFailure(error, 'forbidden')) yield { items: [], skipped: 1 };
 		else if (!isFailure(error, 'notFound')) throw error;
 	}
 }

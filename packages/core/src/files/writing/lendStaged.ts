@@ -70,7 +70,7 @@ async function whileItGrows<T>(
 		}
 	})();
 	try {
-		const result = await use({ descriptor, mostBytes: Math.max(0, await available()), full: full.signal });
+		const result = await use({ descriptor, maxBytes: Math.max(0, await available()), full: full.signal });
 		full.signal.throwIfAborted();
 		over.abort();
 		await watching;

@@ -63,9 +63,9 @@ export async function findPublished(
 	wished: string,
 ): Promise<StorageItem | undefined> {
 	const recorded = await names.find(stagedId);
-	const found = recorded === undefined ? undefined : await storage.publishedAs(stagedId, joinPath(folder, recorded));
+	const found = recorded === undefined ? undefined : await storage.findPublished(stagedId, joinPath(folder, recorded));
 	// A later attempt may have found the wished name free again.
-	return found ?? storage.publishedAs(stagedId, joinPath(folder, wished));
+	return found ?? storage.findPublished(stagedId, joinPath(folder, wished));
 }
 
 /** A copy that may be continued; it records which other name than the wished one it is about to get. */
@@ -126,7 +126,7 @@ class TriedNames {
 	}
 }
 
-/** Publishes all or none: if one fails, those before it are removed again and the rest is discarded, unless `mayUndo` forbids it. */
+/** Publishes all or none: if one fails, those before it are removed again and the rest is discarded, unless `mayRollBack` forbids it. */
 export async function publishAll(
 	storage: StorageProvider,
 	folder: StoragePath,
@@ -146,7 +146,7 @@ export async function publishAll(
 		}
 		return published;
 	} catch (error) {
-		if (refused !== undefined && (await options?.mayUndo(refused)) === false) throw error;
+		if (refused !== undefined && (await options?.mayRollBack(refused)) === false) throw error;
 		const undone = await Promise.allSettled([
 			...published.map((item) => takeBack(storage, joinPath(folder, item.name), item.id)),
 			...requests.map(({ staged }) => staged.discard()),

@@ -28,7 +28,7 @@ export class ClosedStorage implements StorageProvider {
 	readonly remove: () => Promise<void> = this.#refuse;
 	readonly removeEmptyFolder: () => Promise<void> = this.#refuse;
 	readonly stage: () => Promise<StagedFile> = this.#refuse;
-	readonly publishedAs: () => Promise<StorageItem | undefined> = this.#refuse;
+	readonly findPublished: () => Promise<StorageItem | undefined> = this.#refuse;
 	readonly sweepStaging: () => Promise<void> = this.#refuse;
 	readonly freeSpace: () => Promise<number | undefined> = this.#refuse;
 	readonly totalSpace: () => Promise<number | undefined> = this.#refuse;

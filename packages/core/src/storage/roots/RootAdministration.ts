@@ -139,7 +139,7 @@ export class RootAdministration {
 		try {
 			for (const username of await homes.list(storage.rootId)) {
 				const isOurs = (await users.find(username)) !== undefined || (await isThere(storage, username));
-				if (!isOurs) await homes.forget(username, storage.rootId);
+				if (!isOurs) await homes.unassign(username, storage.rootId);
 			}
 		} catch (error) {
 			// The content of an unavailable root is unknown: its homes count.

@@ -120,7 +120,7 @@ export class Roots implements Mounts {
 	}
 
 	async assertNotMoving(username: string): Promise<void> {
-		const { move } = await this.#dependencies.database.homes.look(username);
+		const { move } = await this.#dependencies.database.homes.findWithMove(username);
 		if (move === undefined) return;
 		throw new Failure(
 			'conflict',
@@ -136,7 +136,7 @@ export class Roots implements Mounts {
 		const { monotonic, identity, database } = this.#dependencies;
 		const { homes } = database;
 		await wait(Math.max(0, begunAt + this.#reloadMs + movePollMs - monotonic()), undefined, { signal });
-		if (!(await homes.freeze(runId, true))) throw new Failure('conflict', 'Another process moves this home now.');
+		if (!(await homes.setFrozen(runId, true))) throw new Failure('conflict', 'Another process moves this home now.');
 		const blockedAt = monotonic();
 		for (;;) {
 			signal.throwIfAborted();
@@ -181,7 +181,7 @@ export class Roots implements Mounts {
 		const { homes } = this.#dependencies.database;
 		if ((await homes.find(username)) !== undefined) return;
 		const isOnFirst = await isThere(this.first.storage, username);
-		await homes.place(username, (isOnFirst ? this.first : this.default).storage.rootId);
+		await homes.assign(username, (isOnFirst ? this.first : this.default).storage.rootId);
 		this.#homes.delete(username);
 	}
 
@@ -197,7 +197,7 @@ export class Roots implements Mounts {
 	async placeHomeOn(username: string, name: string): Promise<void> {
 		const { rootId } = this.record(name);
 		const isOnFirst = rootId !== this.first.storage.rootId && (await isThere(this.first.storage, username));
-		if (isOnFirst || (await this.#dependencies.database.homes.place(username, rootId)) !== rootId) {
+		if (isOnFirst || (await this.#dependencies.database.homes.assign(username, rootId)) !== rootId) {
 			throw new Failure('alreadyExists', `There is a home of ${username} on another root.`);
 		}
 		this.#homes.delete(username);
@@ -335,7 +335,7 @@ export class Roots implements Mounts {
 	/** Reads which homes are being moved, and acknowledges them: also that their changes have ended where they are frozen. */
 	async #pollMoves(): Promise<void> {
 		const { database, identity } = this.#dependencies;
-		const moves = await database.homes.moves();
+		const moves = await database.homes.listMoves();
 		if (this.#isClosed) return;
 		this.#movePolls++;
 		this.#moves = new Map(moves.map((move) => [move.name, move]));
@@ -359,7 +359,7 @@ export class Roots implements Mounts {
 
 	async #findHome(username: string): Promise<Mount> {
 		const polls = this.#movePolls;
-		const { rootId, move } = await this.#dependencies.database.homes.look(username);
+		const { rootId, move } = await this.#dependencies.database.homes.findWithMove(username);
 		if (polls === this.#movePolls) this.#setMove(username, move);
 		let mount = rootId === undefined ? this.first : this.mountOf(rootId);
 		if (mount === undefined) {

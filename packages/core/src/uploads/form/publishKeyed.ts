@@ -51,14 +51,14 @@ export function publishKeyed(
 	/** Publishes the files of this attempt in the record. Returns undefined if another one has taken it over. */
 	const publish = async (record: IdempotencyRecord, mine: readonly PublishRequest[]): Promise<Entry[] | undefined> => {
 		let isTaken = false;
-		const mayUndo = async ({ staged }: PublishRequest): Promise<boolean> => {
+		const mayRollBack = async ({ staged }: PublishRequest): Promise<boolean> => {
 			isTaken = !(await isStaged(staged));
 			const undone = newRecord(record.stagedIds.map((id) => (own.has(id) ? '' : id)));
 			// An attempt that has replaced the record meanwhile may answer with the published entries.
 			return idempotency.replace(keyHash, record.revision, undone);
 		};
 		try {
-			return await files.publish(viewer, folder, mine, { mayUndo });
+			return await files.publish(viewer, folder, mine, { mayRollBack });
 		} catch (error) {
 			if (!isTaken) throw error;
 			return undefined;

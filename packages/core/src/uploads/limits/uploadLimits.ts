@@ -22,7 +22,7 @@ export interface Amount {
 
 interface Limit {
 	key: string;
-	most: number;
+	max: number;
 	amount: number;
 	/** Whether all visitors share it. */
 	isOfAll?: boolean;
@@ -70,22 +70,22 @@ export function createUploadLimits({ config: { uploads }, database, log, now }: 
 	const limitsFor = (viewer: Viewer, address: string, { files, bytes }: Amount): Limit[] => {
 		const from = limitAddress(address);
 		const all: Limit[] = [
-			{ key: `upload files ${from}`, most: uploads.addressFilesPerHour, amount: files },
-			{ key: `upload bytes ${from}`, most: uploads.addressBytesPerHour, amount: bytes },
+			{ key: `upload files ${from}`, max: uploads.addressFilesPerHour, amount: files },
+			{ key: `upload bytes ${from}`, max: uploads.addressBytesPerHour, amount: bytes },
 		];
 		if (viewer.kind === 'anonymous') {
 			all.push(
-				{ key: `upload files visitor ${from}`, most: uploads.anonymousFilesPerHour, amount: files },
-				{ key: `upload bytes visitor ${from}`, most: uploads.anonymousBytesPerHour, amount: bytes },
-				{ key: 'upload files visitors', most: uploads.anonymousTotalFilesPerHour, amount: files, isOfAll: true },
-				{ key: 'upload bytes visitors', most: uploads.anonymousTotalBytesPerHour, amount: bytes, isOfAll: true },
+				{ key: `upload files visitor ${from}`, max: uploads.anonymousFilesPerHour, amount: files },
+				{ key: `upload bytes visitor ${from}`, max: uploads.anonymousBytesPerHour, amount: bytes },
+				{ key: 'upload files visitors', max: uploads.anonymousTotalFilesPerHour, amount: files, isOfAll: true },
+				{ key: 'upload bytes visitors', max: uploads.anonymousTotalBytesPerHour, amount: bytes, isOfAll: true },
 			);
 		}
-		return all.filter(({ most, amount }) => most > 0 && amount > 0);
+		return all.filter(({ max, amount }) => max > 0 && amount > 0);
 	};
 
-	const assertPossible = ({ amount, most }: Limit) => {
-		if (amount > most) throw new Failure('tooLarge', 'This upload is larger than what may be uploaded in an hour.');
+	const assertPossible = ({ amount, max }: Limit) => {
+		if (amount > max) throw new Failure('tooLarge', 'This upload is larger than what may be uploaded in an hour.');
 	};
 	const refuseNow = ({ isOfAll }: Limit, endsAt: number) =>
 		rateLimited(
@@ -104,7 +104,7 @@ export function createUploadLimits({ config: { uploads }, database, log, now }: 
 		for (const limit of all) {
 			assertPossible(limit);
 			const window = windows.get(limit.key);
-			if (window !== undefined && window.count + limit.amount > limit.most) throw refuseNow(limit, window.endsAt);
+			if (window !== undefined && window.count + limit.amount > limit.max) throw refuseNow(limit, window.endsAt);
 		}
 	};
 	/** Counts all of them, or none and throws. */
@@ -117,7 +117,7 @@ export function createUploadLimits({ config: { uploads }, database, log, now }: 
 	};
 
 	const inSteps = (viewer: Viewer, count: (come: Amount) => Promise<void>) => {
-		const bounds = limitsFor(viewer, '', { files: 0, bytes: 1 }).map(({ most }) => most / 8);
+		const bounds = limitsFor(viewer, '', { files: 0, bytes: 1 }).map(({ max }) => max / 8);
 		const step = Math.floor(Math.max(stepBytes.least, Math.min(stepBytes.most, ...bounds)));
 		let uncounted = 0;
 		const rest = async (files: number) => {
@@ -178,7 +178,7 @@ export function createUploadLimits({ config: { uploads }, database, log, now }: 
 			const from = limitAddress(address);
 			return exclusively(from, async () => {
 				const mostRows = uploads.anonymousUnfinished - (forms.get(from) ?? 0);
-				if ((await database.uploads.countOfVisitors(from, now())) >= mostRows) {
+				if ((await database.uploads.countVisitorUploads(from, now())) >= mostRows) {
 					throw new Failure('rateLimited', 'Too many uploads were begun from here and not finished.', {
 						retryAfter: 60,
 					});

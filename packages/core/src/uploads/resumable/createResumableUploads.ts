@@ -171,7 +171,7 @@ export function createResumableUploads({
 	async function keep(idHash: string, record: UploadRecord, staged: StagedFile, size: number): Promise<UploadRecord> {
 		await staged.sync();
 		const progress = { offset: size, ...expiry.touch(idHash) };
-		if (!(await uploads.advance(idHash, record.stagedId ?? '', progress))) throw inUse();
+		if (!(await uploads.saveProgress(idHash, record.stagedId ?? '', progress))) throw inUse();
 		return { ...record, ...progress };
 	}
 

@@ -33,7 +33,7 @@ export async function sweepUploads(parts: Dependencies): Promise<void> {
 	let settled: number;
 	do {
 		settled = 0;
-		for (const { idHash, stagedId } of await uploads.expired(now(), sweptAtOnce)) {
+		for (const { idHash, stagedId } of await uploads.listExpired(now(), sweptAtOnce)) {
 			if (await expire(parts, idHash, stagedId)) settled++;
 		}
 	} while (settled === sweptAtOnce);
@@ -47,7 +47,7 @@ export async function sweepUploads(parts: Dependencies): Promise<void> {
 	};
 	await database.idempotency.sweep(now() - dayMs);
 	await database.publishedNames.sweep(now() - config.uploads.expireAfter - namesKeptMs);
-	const isNeeded = async (id: string) => (await uploads.isStaged(id)) || (await database.jobs.isSaved(id));
+	const isNeeded = async (id: string) => (await uploads.isStaged(id)) || (await database.jobs.isInCheckpoint(id));
 	await storage.sweepStaging(ages, isNeeded);
 }
 
@@ -55,7 +55,7 @@ export async function sweepUploads(parts: Dependencies): Promise<void> {
 async function expire(parts: Dependencies, idHash: string, stagedId: string): Promise<boolean> {
 	const { config, database, expiry, now } = parts;
 	if (!expiry.isInUse(idHash)) return dropStaged(parts, idHash, stagedId);
-	await database.uploads.prolong(idHash, now() + config.uploads.expireAfter);
+	await database.uploads.extendExpiry(idHash, now() + config.uploads.expireAfter);
 	return true;
 }
 
@@ -68,7 +68,7 @@ async function dropStaged(
 	try {
 		await writers.end(idHash);
 		await (await storage.stage(stagedId)).discard();
-		await database.uploads.drop(idHash);
+		await database.uploads.clearStaged(idHash);
 		return true;
 	} catch (error) {
 		if (isFailure(error, 'unavailable')) throw error;

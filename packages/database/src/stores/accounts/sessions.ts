@@ -79,7 +79,7 @@ export function sessionStore(knex: Knex, now: () => number): SessionStore {
 			const session = { userId: row.id, createdAt: row.session_created_at, lastSeenAt: row.last_seen_at };
 			return { session, user: toSessionUser(row) };
 		},
-		async findAlive(idHashes, time) {
+		async findValid(idHashes, time) {
 			const found = new Set<string>();
 			for (const some of batches(idHashes)) {
 				const rows: string[] = await alive(time).whereIn('sessions.id_hash', some).pluck('sessions.id_hash');

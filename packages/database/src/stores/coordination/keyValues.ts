@@ -37,10 +37,10 @@ export function keyValueStore(knex: Knex, now: () => number, scope: string): Key
 			}
 			return found;
 		},
-		set(key, value, lifeMs) {
-			return write([[key, value]], lifeMs);
+		set(key, value, ttlMs) {
+			return write([[key, value]], ttlMs);
 		},
-		setMany: (values, lifeMs) => write([...values], lifeMs),
+		setMany: (values, ttlMs) => write([...values], ttlMs),
 		async remove(key) {
 			return (
 				(await rows()
@@ -50,8 +50,8 @@ export function keyValueStore(knex: Knex, now: () => number, scope: string): Key
 		},
 	};
 
-	async function write(values: readonly (readonly [string, unknown])[], lifeMs: number): Promise<void> {
-		const expiresAt = now() + lifeMs;
+	async function write(values: readonly (readonly [string, unknown])[], ttlMs: number): Promise<void> {
+		const expiresAt = now() + ttlMs;
 		for (const part of batches(values)) {
 			const some = part.map(([key, value]) =>
 				plainRow({ scope, key_hash: keyHash(key), value: JSON.stringify(value), expires_at: expiresAt }),

@@ -29,7 +29,7 @@ export function leaseStore(knex: Knex, now: () => number): LeaseStore {
 	};
 
 	return {
-		async take(name, holder, ms, gone) {
+		async acquire(name, holder, ms, gone) {
 			try {
 				return await transact(knex, async (transaction) => {
 					const named = () => transaction<LeaseRow>('leases').where({ name });
@@ -61,7 +61,7 @@ export function leaseStore(knex: Knex, now: () => number): LeaseStore {
 
 		async find(name) {
 			const row = await leases().where({ name }).whereNot(isHeldNoMore()).first('holder', 'epoch', 'is_asked');
-			return row && { name, holder: row.holder, epoch: row.epoch, isAsked: Boolean(row.is_asked) };
+			return row && { name, holder: row.holder, epoch: row.epoch, isRequested: Boolean(row.is_asked) };
 		},
 
 		async renew(lease, ms) {
@@ -69,7 +69,7 @@ export function leaseStore(knex: Knex, now: () => number): LeaseStore {
 			if (kept === 0) return 'lost';
 			const row = await own(lease).first('is_asked');
 			if (row === undefined) return 'lost';
-			return row.is_asked ? 'asked' : 'kept';
+			return row.is_asked ? 'requested' : 'kept';
 		},
 
 		async release(lease) {
@@ -81,7 +81,7 @@ export function leaseStore(knex: Knex, now: () => number): LeaseStore {
 			await leases().where({ name }).whereNot(isHeldNoMore()).update(givenBack());
 		},
 
-		async ask(name) {
+		async requestRelease(name) {
 			if ((await leases().where({ name }).whereNot(isHeldNoMore()).first('name')) === undefined) return false;
 			const asked = await leases().where({ name }).whereNot(isHeldNoMore()).update({ is_asked: true });
 			return asked > 0;

@@ -25,9 +25,9 @@ export function limitStore(knex: Knex): AmountStore {
 			let mayHaveBegun = false;
 			try {
 				await transact(knex, async (transaction) => {
-					for (const { key, amount, most } of sorted) {
+					for (const { key, amount, max } of sorted) {
 						const row = await count(transaction, keyHash(key), amount, now + windowMs, now);
-						if (row.count > most) throw new Exceeded({ key, endsAt: row.ends_at });
+						if (row.count > max) throw new Exceeded({ key, endsAt: row.ends_at });
 						mayHaveBegun ||= row.count === amount;
 					}
 				});

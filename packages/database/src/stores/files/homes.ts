@@ -38,7 +38,7 @@ export function homeStore(knex: Knex, now: () => number): HomeStore {
 	const forgetProcesses = (runId: string) => processes().where({ run_id: runId }).delete();
 	return {
 		find,
-		async place(name, rootId) {
+		async assign(name, rootId) {
 			await homes()
 				.insert(plainRow({ name, root_id: rootId }))
 				.onConflict('name')
@@ -51,7 +51,7 @@ export function homeStore(knex: Knex, now: () => number): HomeStore {
 				.onConflict('name')
 				.merge(['root_id']);
 		},
-		async forget(name, rootId) {
+		async unassign(name, rootId) {
 			await homes()
 				.where(plainRow({ name, root_id: rootId }))
 				.delete();
@@ -63,12 +63,12 @@ export function homeStore(knex: Knex, now: () => number): HomeStore {
 				.select('name');
 			return rows.map(({ name }) => name);
 		},
-		async look(name) {
+		async findWithMove(name) {
 			// The move before the root: if a move ends in between, the new root is read.
 			const [move] = await underWay().where('home_moves.name', name);
 			return { rootId: await find(name), move: move && toMove(move) };
 		},
-		async moves() {
+		async listMoves() {
 			return (await underWay()).map(toMove);
 		},
 		async beginMove({ name, jobId, runId }) {
@@ -92,7 +92,7 @@ export function homeStore(knex: Knex, now: () => number): HomeStore {
 					.merge();
 			});
 		},
-		async freeze(runId, isFrozen) {
+		async setFrozen(runId, isFrozen) {
 			const changed = await moves()
 				.where(plainRow({ run_id: runId }))
 				.update({ is_frozen: isFrozen });
@@ -111,9 +111,9 @@ export function homeStore(knex: Knex, now: () => number): HomeStore {
 					.insert(plainRow({ name: move.name, root_id: rootId }))
 					.onConflict('name')
 					.merge(['root_id']);
-				for (const { id, seenItemId, itemId } of links) {
+				for (const { id, expectedItemId, itemId } of links) {
 					await transaction('temp_links')
-						.where(plainRow({ id, item_id: seenItemId }))
+						.where(plainRow({ id, item_id: expectedItemId }))
 						.update(plainRow({ item_id: itemId }));
 				}
 				return true;

@@ -68,9 +68,9 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 			const rows: OwnedRow[] = await (ownerId === undefined ? all : all.where('temp_links.user_id', ownerId));
 			return rows.map(toLink);
 		},
-		plan: (moves) => setPaths(mapped(moves, ({ path, nextPath }) => ({ path, next_path: nextPath }))),
-		settle: (places) => setPaths(mapped(places, (path) => ({ path, next_path: null }))),
-		async adopt(id, nextPath) {
+		planMoves: (moves) => setPaths(mapped(moves, ({ path, nextPath }) => ({ path, next_path: nextPath }))),
+		setPaths: (places) => setPaths(mapped(places, (path) => ({ path, next_path: null }))),
+		async completeMove(id, nextPath) {
 			await links()
 				.where({ id, next_path: nextPath })
 				.update(plainRow({ path: nextPath, next_path: null }));
@@ -78,8 +78,8 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 		async countDownload(id) {
 			await links().where({ id }).increment('downloads', 1);
 		},
-		async rebind(id, seenItemId, itemId) {
-			const seen = links().where({ id, item_id: seenItemId, next_path: null });
+		async rebind(id, expectedItemId, itemId) {
+			const seen = links().where({ id, item_id: expectedItemId, next_path: null });
 			return (await seen.update(plainRow({ item_id: itemId }))) > 0;
 		},
 		async end(id) {

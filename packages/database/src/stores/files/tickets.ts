@@ -30,7 +30,7 @@ export function ticketStore(knex: Knex, now: () => number): TicketStore {
 		async isEnded(tokenHash) {
 			return Boolean((await tickets().where({ token_hash: tokenHash }).first('is_ended'))?.is_ended);
 		},
-		async change(tokenHash, details) {
+		async setDetails(tokenHash, details) {
 			await tickets()
 				.where({ token_hash: tokenHash, is_ended: false })
 				.update(plainRow({ facts: details }));
@@ -40,7 +40,7 @@ export function ticketStore(knex: Knex, now: () => number): TicketStore {
 				.where({ token_hash: tokenHash })
 				.update(plainRow({ ...emptied, is_ended: true }));
 		},
-		async bytes(holder) {
+		async countBytes(holder) {
 			const all = tickets();
 			const [row] = await (holder === undefined ? all : all.where({ holder })).sum<{ bytes: number | null }[]>({
 				bytes: 'bytes',

@@ -27,13 +27,13 @@ export function uploadStore(knex: Knex): UploadStore {
 	const uploads = () => knex<UploadRow>('uploads');
 	const unfinished = () => uploads().whereNotNull('staged_id').whereNull('entry_path');
 	return {
-		async add(idHash, upload, mostOfAddress) {
+		async add(idHash, upload, maxPerAddress) {
 			const row = plainRow(toRow(idHash, upload));
 			try {
-				if (mostOfAddress === undefined) await uploads().insert(row);
+				if (maxPerAddress === undefined) await uploads().insert(row);
 				else
 					await transact(knex, async (transaction) => {
-						await assertRoom(transaction, upload, mostOfAddress);
+						await assertRoom(transaction, upload, maxPerAddress);
 						await transaction<UploadRow>('uploads').insert(row);
 					});
 			} catch (cause) {
@@ -45,11 +45,11 @@ export function uploadStore(knex: Knex): UploadStore {
 			const row = await uploads().where({ id_hash: idHash }).first();
 			return row && toUpload(row);
 		},
-		async unfinishedOf(userId) {
+		async listUnfinished(userId) {
 			const rows = await unfinished().where({ user_id: userId }).orderBy('touched_at', 'desc').select('*');
 			return rows.map(toUpload);
 		},
-		async advance(idHash, stagedId, { offset, touchedAt, expiresAt }) {
+		async saveProgress(idHash, stagedId, { offset, touchedAt, expiresAt }) {
 			const row = plainRow({ offset, touched_at: touchedAt, expires_at: expiresAt });
 			return (await uploads().where({ id_hash: idHash, staged_id: stagedId }).update(row)) > 0;
 		},
@@ -66,8 +66,8 @@ export function uploadStore(knex: Knex): UploadStore {
 		async remove(idHash) {
 			await uploads().where({ id_hash: idHash }).delete();
 		},
-		countOfVisitors: (address, now) => countOfVisitors(knex, address, now),
-		async held(userId, except) {
+		countVisitorUploads: (address, now) => countUnfinished(knex, address, now),
+		async unfinishedTotals(userId, except) {
 			const ofOwner = userId === null ? unfinished().whereNull('user_id') : unfinished().where({ user_id: userId });
 			const [row] = await ofOwner
 				.whereNotIn('staged_id', [...except])
@@ -77,7 +77,7 @@ export function uploadStore(knex: Knex): UploadStore {
 				);
 			return { bytes: Number(row?.bytes ?? 0), entries: Number(row?.entries ?? 0) };
 		},
-		async expired(now, most) {
+		async listExpired(now, most) {
 			const rows = await uploads()
 				.whereNotNull('staged_id')
 				.where('expires_at', '<=', now)
@@ -86,13 +86,13 @@ export function uploadStore(knex: Knex): UploadStore {
 				.select('id_hash', 'staged_id');
 			return rows.map(({ id_hash, staged_id }) => ({ idHash: id_hash, stagedId: staged_id ?? '' }));
 		},
-		async prolong(idHash, expiresAt) {
+		async extendExpiry(idHash, expiresAt) {
 			await uploads()
 				.where({ id_hash: idHash })
 				.where('expires_at', '<', expiresAt)
 				.update(plainRow({ expires_at: expiresAt }));
 		},
-		async drop(idHash) {
+		async clearStaged(idHash) {
 			await uploads().where({ id_hash: idHash }).update({ staged_id: null });
 		},
 		async countStaged(prefix) {
@@ -110,7 +110,7 @@ export function uploadStore(knex: Knex): UploadStore {
 	};
 }
 
-async function countOfVisitors(knex: Knex, address: string, now: number): Promise<number> {
+async function countUnfinished(knex: Knex, address: string, now: number): Promise<number> {
 	const [row] = await knex<UploadRow>('uploads')
 		.whereNotNull('staged_id')
 		.whereNull('entry_path')
@@ -129,7 +129,7 @@ async function assertRoom(
 ): Promise<void> {
 	const lock = { key_hash: keyHash(`unfinished uploads ${address}`), count: 0, ends_at: expiresAt };
 	await transaction('limits').insert(plainRow(lock)).onConflict('key_hash').merge(['ends_at']);
-	if ((await countOfVisitors(transaction, address, touchedAt)) < most) return;
+	if ((await countUnfinished(transaction, address, touchedAt)) < most) return;
 	throw new Failure('rateLimited', 'Too many uploads were begun from here and not finished.', { retryAfter: 60 });
 }
 

@@ -29,7 +29,7 @@ export interface SessionStore {
 	/** The session with its user in one look-up; undefined for an unknown or ended one, one of another generation, or a disabled user's. */
 	find(idHash: string, now: number): Promise<{ session: SessionRecord; user: SessionUser } | undefined>;
 	/** Those of these sessions that `find` would find, in one query for some hundred of them. */
-	findAlive(idHashes: readonly string[], now: number): Promise<Set<string>>;
+	findValid(idHashes: readonly string[], now: number): Promise<Set<string>>;
 	/** The valid sessions of a user, the most recently used first. */
 	list(userId: string, now: number): Promise<ListedSession[]>;
 	touch(idHash: string, now: number): Promise<void>;

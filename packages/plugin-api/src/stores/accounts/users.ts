@@ -20,19 +20,19 @@ export interface UserQuota {
 }
 
 export interface UserStore {
-	/** Throws `alreadyExists` for a name that differs from a known one only in case, also when two ask at once. */
+	/** Throws `alreadyExists` for a name that differs from a known one only in case, also when two are added at once. */
 	add(user: { username: string; secret: string }): Promise<UserRecord>;
 	find(username: string): Promise<UserRecord | undefined>;
 	get(id: string): Promise<UserRecord | undefined>;
 	/** Sorted by name. */
 	list(): Promise<UserRecord[]>;
 	/**
-	 * Sets a new secret and ends all sessions of the user, both or neither; resolves to the new generation. Given the generation that the
-	 * caller has read, throws `conflict` if it has changed since.
+	 * Sets a new secret and ends all sessions of the user, both or neither; resolves to the new generation. With an expected
+	 * generation, throws `conflict` if the user's is another by now.
 	 */
-	setSecret(id: string, secret: string, seen?: number): Promise<number>;
-	/** Stores the same password under new parameters; sessions stay valid. Throws `conflict` if the secret is no longer the one that the caller has seen. */
-	renewSecret(id: string, secret: string, seen: string): Promise<void>;
+	setSecret(id: string, secret: string, expectedGeneration?: number): Promise<number>;
+	/** Stores the same password under new parameters; sessions stay valid. Throws `conflict` if the secret is no longer the expected one. */
+	renewSecret(id: string, secret: string, expectedSecret: string): Promise<void>;
 	/** Disabling ends all sessions of the user and requests the end of their jobs, all or nothing. */
 	setDisabled(id: string, isDisabled: boolean): Promise<void>;
 	/** Renames the account, disables it or not, ends all its sessions and requests the end of its jobs, all or nothing. Throws `alreadyExists` as `add` does. */

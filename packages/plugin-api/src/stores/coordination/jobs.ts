@@ -43,7 +43,7 @@ export interface NewJob {
 }
 
 /** The limits of one user. */
-export interface JobBounds {
+export interface JobLimits {
 	/** Of this kind, waiting and running. */
 	jobs: number;
 	/** Bytes of inputs and checkpoints, of all kinds. */
@@ -68,20 +68,20 @@ export interface JobStore {
 	 * Queues a job behind the user's waiting jobs; users are served round robin. Throws `rateLimited` if the user has too many of the kind or keeps
 	 * too much, `notFound` for a user who is gone or disabled, and `alreadyExists` for a known id.
 	 */
-	add(job: NewJob, most: JobBounds): Promise<void>;
+	add(job: NewJob, limits: JobLimits): Promise<void>;
 	/** Queues a failed or cancelled one again; false if it is in another state. Its checkpoint stays if its kind resumes. Throws as `add` does. */
-	retry(id: string, most: JobBounds): Promise<boolean>;
+	retry(id: string, limits: JobLimits): Promise<boolean>;
 	find(id: string): Promise<JobRecord | undefined>;
 	/** Its input, while that is kept. */
 	input(id: string): Promise<string | undefined>;
 	/** Whether the checkpoint of a job that has not ended contains this text, which has only letters, digits and `-`: so that a sweep does not remove what the job continues with. */
-	isSaved(text: string): Promise<boolean>;
-	/** Jobs that have not ended and the latest `mostEnded` ended ones, of one user or of all, the newest first. */
-	list(mostEnded: number, userId?: string): Promise<JobRecord[]>;
+	isInCheckpoint(text: string): Promise<boolean>;
+	/** Jobs that have not ended and the latest `maxEnded` ended ones, of one user or of all, the newest first. */
+	list(maxEnded: number, userId?: string): Promise<JobRecord[]>;
 	/** How many there are of each kind and status. */
 	counts(): Promise<{ kind: string; status: JobRecord['status']; count: number }[]>;
 	/** All that are held. A lease that ends later than `leaseMs` from now, and a minute, was given while the clock was wrong: it has expired too. */
-	held(leaseMs: number): Promise<HeldJob[]>;
+	listHeld(leaseMs: number): Promise<HeldJob[]>;
 	/** The next waiting job of the kind that belongs to none of these users, first those that only have to clean up. */
 	next(
 		kind: string,
@@ -100,18 +100,18 @@ export interface JobStore {
 	/** Saves the checkpoint that a further run continues from, and renews the lease. */
 	checkpoint(run: JobRunKey, leaseMs: number, saved: string): Promise<boolean>;
 	/** Frees its slot. The checkpoint of a completed job is removed. */
-	end(run: JobRunKey, end: JobEnd, when?: JobTakeover): Promise<boolean>;
+	end(run: JobRunKey, end: JobEnd, takeover?: JobTakeover): Promise<boolean>;
 	/** Puts it back into the queue, with its checkpoint if its kind resumes. A job whose cancellation was requested is cancelled instead. */
-	requeue(run: JobRunKey, when?: JobTakeover): Promise<boolean>;
+	requeue(run: JobRunKey, takeover?: JobTakeover): Promise<boolean>;
 	/**
 	 * Cancels a waiting one, and requests the end of a running one; does nothing to others. A waiting one with a checkpoint begins once more, to remove
 	 * its partial results, unless it is cancelled again.
 	 */
 	cancel(id: string): Promise<void>;
 	/** The jobs that have changed in these milliseconds, the latest 1,000 at most. */
-	changed(sinceMs: number): Promise<JobRecord[]>;
+	listChanged(sinceMs: number): Promise<JobRecord[]>;
 	/** Forgets those that ended before the time, and of each user those beyond the latest that ended; resolves to how many. */
-	sweep(endedBefore: number, mostEnded: number): Promise<number>;
+	sweep(endedBefore: number, maxEnded: number): Promise<number>;
 }
 
 /** For a write on behalf of a run by another process than its holder: the lease must have expired. */

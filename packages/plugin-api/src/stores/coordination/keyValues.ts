@@ -5,8 +5,8 @@ export interface KeyValueStore {
 	/** Those that there are, by their keys. */
 	getMany(keys: readonly string[]): Promise<Map<string, unknown>>;
 	/** Sets or replaces the value. It expires after `lifeMs`. */
-	set(key: string, value: unknown, lifeMs: number): Promise<void>;
-	setMany(values: ReadonlyMap<string, unknown>, lifeMs: number): Promise<void>;
+	set(key: string, value: unknown, ttlMs: number): Promise<void>;
+	setMany(values: ReadonlyMap<string, unknown>, ttlMs: number): Promise<void>;
 	/** Resolves to whether the row existed, so that of two concurrent calls one succeeds. */
 	remove(key: string): Promise<boolean>;
 }

@@ -11,11 +11,11 @@ export interface LeaseKey {
 /** A held lease. */
 export interface HeldLease extends LeaseKey {
 	/** Whether another holder has requested it since it was taken. */
-	readonly isAsked: boolean;
+	readonly isRequested: boolean;
 }
 
 /** A lease that was taken right now. */
-export interface TakenLease extends LeaseKey {
+export interface AcquiredLease extends LeaseKey {
 	/** The previous holder has neither renewed nor released it: it may be suspended in the middle of its work. */
 	readonly hasLapsed: boolean;
 }
@@ -26,20 +26,20 @@ export interface TakenLease extends LeaseKey {
  */
 export interface LeaseStore {
 	/**
-	 * Takes it for this many milliseconds, an hour at most. Undefined while it is held, also by the same process, unless it is the holding `gone`, whose process the caller
+	 * Acquires it for this many milliseconds, an hour at most. Undefined while it is held, also by the same process, unless it is the holding `ended`, whose process the caller
 	 * knows to have ended.
 	 */
-	take(name: string, holder: string, ms: number, gone?: LeaseKey): Promise<TakenLease | undefined>;
+	acquire(name: string, holder: string, ms: number, ended?: LeaseKey): Promise<AcquiredLease | undefined>;
 	/** The holder. Undefined for a lease that has expired or was released. */
 	find(name: string): Promise<HeldLease | undefined>;
-	/** Extends it to this many milliseconds from now; also an expired one, if no other process has taken it meanwhile. `asked` says that another holder has requested it. */
-	renew(lease: LeaseKey, ms: number): Promise<'kept' | 'asked' | 'lost'>;
+	/** Extends it to this many milliseconds from now; also an expired one, if no other process has taken it meanwhile. `requested`: another holder has requested its release. */
+	renew(lease: LeaseKey, ms: number): Promise<'kept' | 'requested' | 'lost'>;
 	/** Does nothing if another holder has it by now. */
 	release(lease: LeaseKey): Promise<void>;
 	/** Ends the lease of any holder, who finds it lost. It is free then. */
 	revoke(name: string): Promise<void>;
-	/** Asks the holder to release it. Resolves to whether there is one. */
-	ask(name: string): Promise<boolean>;
+	/** Requests that the holder releases it. Resolves to whether there is a holder. */
+	requestRelease(name: string): Promise<boolean>;
 	/** Forgets those that ended long ago; resolves to how many. */
 	sweep(): Promise<number>;
 }

@@ -4,7 +4,7 @@ export interface LimitStore {
 	hit(key: string, windowMs: number, now: number, amount?: number): Promise<{ count: number; endsAt: number }>;
 	/** Adds one under each of several keys, in one commit. Resolves to the counts in the order of the keys, which must differ. */
 	hitEach(
-		tries: readonly { key: string; windowMs: number }[],
+		attempts: readonly { key: string; windowMs: number }[],
 		now: number,
 	): Promise<{ count: number; endsAt: number }[]>;
 	/** Subtracts one attempt, or the amount, in the current window. */
@@ -15,9 +15,9 @@ export interface LimitStore {
 
 /** The same for amounts, several of which are counted at once. */
 export interface AmountStore extends LimitStore {
-	/** Counts all of these as `hit` does each, or none. Resolves to one that would exceed its `most`, if there is one. */
+	/** Counts all of these as `hit` does each, or none. Resolves to one that would exceed its `max`, if there is one. */
 	hitAll(
-		amounts: readonly { key: string; amount: number; most: number }[],
+		amounts: readonly { key: string; amount: number; max: number }[],
 		windowMs: number,
 		now: number,
 	): Promise<{ key: string; endsAt: number } | undefined>;

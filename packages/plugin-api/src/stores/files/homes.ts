@@ -2,20 +2,20 @@
 export interface HomeStore {
 	find(name: string): Promise<string | undefined>;
 	/** Assigns a home to a root unless it has one, also with concurrent calls. Resolves to its root after that. */
-	place(name: string, rootId: string): Promise<string>;
+	assign(name: string, rootId: string): Promise<string>;
 	set(name: string, rootId: string): Promise<void>;
 	/** Removes the assignment of a home that no longer exists. Does nothing if it is on another root by now. */
-	forget(name: string, rootId: string): Promise<void>;
+	unassign(name: string, rootId: string): Promise<void>;
 	/** Names of the homes that are assigned to a root, sorted. */
 	list(rootId: string): Promise<string[]>;
 	/** The root of a home, and its move to another one, if there is one. */
-	look(name: string): Promise<{ rootId: string | undefined; move: HomeMove | undefined }>;
+	findWithMove(name: string): Promise<{ rootId: string | undefined; move: HomeMove | undefined }>;
 	/** All moves of jobs that have not ended. */
-	moves(): Promise<HomeMove[]>;
+	listMoves(): Promise<HomeMove[]>;
 	/** Registers this run of a job as the one that moves a home, not frozen: writes of earlier runs of the job have no effect from now on. Throws `conflict` while another job moves it. */
 	beginMove(move: Omit<HomeMove, 'isFrozen'>): Promise<void>;
 	/** Blocks changes of the home, or permits them again. False if the run is no longer the one that moves it. */
-	freeze(runId: string, isFrozen: boolean): Promise<boolean>;
+	setFrozen(runId: string, isFrozen: boolean): Promise<boolean>;
 	/**
 	 * Assigns a frozen home to another root, permits changes again, and binds links to the copies of their items, in one transaction. False, and nothing has changed, if
 	 * the run no longer moves it.
@@ -42,9 +42,9 @@ export interface HomeMove {
 	isFrozen: boolean;
 }
 
-/** A link whose item gets another id by a move. It is only changed if it has the id that was seen. */
+/** A link whose item gets another id by a move. It is only changed if it has the expected id. */
 export interface ReboundLink {
 	id: string;
-	seenItemId: string;
+	expectedItemId: string;
 	itemId: string;
 }

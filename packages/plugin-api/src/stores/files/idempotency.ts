@@ -11,7 +11,7 @@ export interface IdempotencyStore {
 	/** Adds the record unless there is one; resolves to the stored one. */
 	claim(keyHash: string, record: IdempotencyRecord): Promise<IdempotencyRecord>;
 	/** Replaces the record with this revision; resolves to whether it did. */
-	replace(keyHash: string, seenRevision: string, record: IdempotencyRecord): Promise<boolean>;
+	replace(keyHash: string, expectedRevision: string, record: IdempotencyRecord): Promise<boolean>;
 	/** Forgets those written before the time; resolves to how many. */
 	sweep(writtenBefore: number): Promise<number>;
 }

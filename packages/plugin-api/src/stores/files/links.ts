@@ -31,15 +31,15 @@ export interface LinkStore {
 	/** All links of one owner or of all, the newest first. */
 	list(ownerId?: string): Promise<LinkRecord[]>;
 	/** Saves, all or none, where items are and are about to go. */
-	plan(moves: ReadonlyMap<string, { path: StoragePath; nextPath: StoragePath }>): Promise<void>;
+	planMoves(moves: ReadonlyMap<string, { path: StoragePath; nextPath: StoragePath }>): Promise<void>;
 	/** Saves, all or none, where items are now; nothing is planned for them any more. */
-	settle(places: ReadonlyMap<string, StoragePath>): Promise<void>;
+	setPaths(places: ReadonlyMap<string, StoragePath>): Promise<void>;
 	/** Records that a planned move was done, unless another one has been planned since. */
-	adopt(id: string, nextPath: StoragePath): Promise<void>;
+	completeMove(id: string, nextPath: StoragePath): Promise<void>;
 	countDownload(id: string): Promise<void>;
-	/** Binds it to another item, unless it was bound or moved since; resolves to whether it was. */
-	rebind(id: string, seenItemId: string, itemId: string): Promise<boolean>;
-	/** Marks it as past its time. */
+	/** Binds it to another item if it still has the expected one and is not being moved; resolves to whether it was bound. */
+	rebind(id: string, expectedItemId: string, itemId: string): Promise<boolean>;
+	/** Marks it as expired. */
 	end(id: string): Promise<void>;
 	/** Removes the existing ones among them, only one owner's if an owner is given; resolves to how many. */
 	remove(ids: readonly string[], ownerId?: string): Promise<number>;

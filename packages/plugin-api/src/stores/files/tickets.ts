@@ -22,11 +22,11 @@ export interface TicketStore {
 	/** Whether it was ended before its time. */
 	isEnded(tokenHash: string): Promise<boolean>;
 	/** Replaces the details of a ticket that has not ended. */
-	change(tokenHash: string, details: string): Promise<void>;
+	setDetails(tokenHash: string, details: string): Promise<void>;
 	/** Empties it. Its row is kept until it expires. */
 	end(tokenHash: string): Promise<void>;
 	/** The counted bytes of the tickets of one holder, or of all. */
-	bytes(holder?: string): Promise<number>;
+	countBytes(holder?: string): Promise<number>;
 	/** Empties those that are no longer valid, and removes the expired ones; resolves to how many. */
 	sweep(): Promise<number>;
 }

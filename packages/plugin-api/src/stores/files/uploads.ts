@@ -29,15 +29,15 @@ export interface UploadRecord {
 /** Uploads by the hash of their id: the id itself is never stored. */
 export interface UploadStore {
 	/**
-	 * Throws `alreadyExists` for a known id, also when two ask at once. A visitor's with a number `mostOfAddress` is refused (`rateLimited`) if visitors of its address have that many that
+	 * Throws `alreadyExists` for a known id, also when two are added at once. A visitor's with a number `maxPerAddress` is refused (`rateLimited`) if visitors of its address have that many that
 	 * are not finished, also when many begin at once in several processes.
 	 */
-	add(idHash: string, upload: UploadRecord, mostOfAddress?: number): Promise<void>;
+	add(idHash: string, upload: UploadRecord, maxPerAddress?: number): Promise<void>;
 	find(idHash: string): Promise<UploadRecord | undefined>;
 	/** The unfinished uploads of a user, the most recently written first. */
-	unfinishedOf(userId: string): Promise<UploadRecord[]>;
+	listUnfinished(userId: string): Promise<UploadRecord[]>;
 	/** Saves the number of durable bytes. Resolves to whether it still has this staged file; if not, nothing has changed: another process continued with another one, or has ended it. */
-	advance(
+	saveProgress(
 		idHash: string,
 		stagedId: string,
 		progress: Pick<UploadRecord, 'offset' | 'touchedAt' | 'expiresAt'>,
@@ -48,15 +48,15 @@ export interface UploadStore {
 	restage(idHash: string, stagedId: string, otherStagedId: string): Promise<boolean>;
 	remove(idHash: string): Promise<void>;
 	/** How many uploads visitors of an address have begun and not finished. */
-	countOfVisitors(address: string, now: number): Promise<number>;
+	countVisitorUploads(address: string, now: number): Promise<number>;
 	/** The bytes and the number of the unfinished uploads of a user, or of visitors, except those with one of these staged files. */
-	held(userId: string | null, except: readonly string[]): Promise<{ bytes: number; entries: number }>;
+	unfinishedTotals(userId: string | null, except: readonly string[]): Promise<{ bytes: number; entries: number }>;
 	/** Expired uploads whose staged file still exists, the oldest first. */
-	expired(now: number, most: number): Promise<{ idHash: string; stagedId: string }[]>;
+	listExpired(now: number, limit: number): Promise<{ idHash: string; stagedId: string }[]>;
 	/** Lets an upload expire no sooner than that. */
-	prolong(idHash: string, expiresAt: number): Promise<void>;
+	extendExpiry(idHash: string, expiresAt: number): Promise<void>;
 	/** Clears the staged file, which was removed. The upload still exists as an expired one. */
-	drop(idHash: string): Promise<void>;
+	clearStaged(idHash: string): Promise<void>;
 	/** The number of uploads with a staged file whose id has this prefix. */
 	countStaged(prefix: string): Promise<number>;
 	/** Whether an upload has this staged file. */

@@ -1,4 +1,4 @@
-import type { JobBounds } from '@stowage/plugin-api';
+import type { JobLimits } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { databaseTime } from '../../../connection/databaseTime.js';
@@ -28,7 +28,7 @@ export async function assertRoom(
 	userId: string,
 	kind: string,
 	bytes: number,
-	most: JobBounds,
+	most: JobLimits,
 ): Promise<void> {
 	const user = await transaction<{ id: string; is_disabled: boolean | number }>('users')
 		.where({ id: userId })

@@ -117,14 +117,14 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 			return row?.input;
 		},
 
-		async isSaved(text) {
+		async isInCheckpoint(text) {
 			// Without characters that a pattern or JSON would interpret. Ids of further roots have a tilde, those of copies between roots dots.
 			if (!/^[A-Za-z0-9.~-]+$/.test(text)) return false;
 			const row = await jobs().whereIn('status', unended).where('saved', 'like', `%"${text}"%`).first('id');
 			return row !== undefined;
 		},
 
-		async list(mostEnded, userId) {
+		async list(maxEnded, userId) {
 			const chosen = () => (userId === undefined ? jobs() : jobs().where({ user_id: userId }));
 			const running = await chosen()
 				.whereNull('end_time')
@@ -132,7 +132,7 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 			const ended = await chosen()
 				.whereNotNull('end_time')
 				.orderBy('end_time', 'desc')
-				.limit(mostEnded)
+				.limit(maxEnded)
 				.select(...recordColumns);
 			return [...running, ...ended].map(toRecord).sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
 		},
@@ -145,7 +145,7 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 			return rows.map(({ kind, status, count }) => ({ kind, status, count: Number(count) }));
 		},
 
-		async held(leaseMs) {
+		async listHeld(leaseMs) {
 			const rows: (JobRow & { is_expired: boolean | number })[] = await jobs()
 				.where({ status: 'processing' })
 				.select(
@@ -257,7 +257,7 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 			await transact(knex, (transaction) => cancelJobs(transaction, { id }, now));
 		},
 
-		async changed(sinceMs) {
+		async listChanged(sinceMs) {
 			const rows = await jobs()
 				.where('updated_at', '>', knex.raw('? - ?', [time(), sinceMs]))
 				.orderBy('updated_at', 'desc')
@@ -266,20 +266,20 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 			return rows.map(toRecord);
 		},
 
-		async sweep(endedBefore, mostEnded) {
+		async sweep(endedBefore, maxEnded) {
 			let removed = await jobs().where('end_time', '<', endedBefore).delete();
 			const full = await jobs()
 				.whereNotNull('end_time')
 				.groupBy('user_id')
-				.having(knex.raw('count(*) > ?', [mostEnded]))
+				.having(knex.raw('count(*) > ?', [maxEnded]))
 				.select('user_id');
-			for (const { user_id } of full) removed += await removeBeyond(knex, user_id, mostEnded);
+			for (const { user_id } of full) removed += await removeBeyond(knex, user_id, maxEnded);
 			return removed;
 		},
 	};
 }
 
-async function removeBeyond(knex: Knex, userId: string, mostEnded: number): Promise<number> {
+async function removeBeyond(knex: Knex, userId: string, maxEnded: number): Promise<number> {
 	const beyond = await knex<JobRow>('jobs')
 		.where({ user_id: userId })
 		.whereNotNull('end_time')
@@ -287,7 +287,7 @@ async function removeBeyond(knex: Knex, userId: string, mostEnded: number): Prom
 			{ column: 'end_time', order: 'desc' },
 			{ column: 'id', order: 'desc' },
 		])
-		.offset(mostEnded)
+		.offset(maxEnded)
 		.limit(10_000)
 		.select('id');
 	let removed = 0;
