@@ -12,7 +12,7 @@ export const plugin = {
 	needs: [],
 	options: { safeParse: (data) => ({ success: true, data }) },
 	start({ providers }) {
-		providers.storage.offer('memory', driver);
+		providers.storage.register('memory', driver);
 	},
 };
 const driver = memoryStorageDriver({ space: 'unknown' });

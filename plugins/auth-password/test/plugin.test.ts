@@ -28,7 +28,7 @@ for (const options of [
 
 test('the plugin offers its provider as `password`', async (t) => {
 	const offered = new Map<string, AuthProvider>();
-	const auth = { offer: (name: string, provider: AuthProvider) => offered.set(name, provider) };
+	const auth = { register: (name: string, provider: AuthProvider) => offered.set(name, provider) };
 	await plugin.start({ providers: { auth } } as unknown as Server, plugin.options.parse({}));
 	const provider = offered.get('password');
 	const secret = (await provider?.hash('correct horse')) ?? '';

@@ -30,7 +30,7 @@ import { handbrakeCheck } from ${JSON.stringify(contract)};
 export const plugin = definePlugin({
 	name: 'converter', version: '1.0.0', needs: [], options: z.strictObject({}),
 	start(server) {
-		server.providers.capability.offer('handbrake', () => true);
+		server.providers.capability.register('handbrake', () => true);
 		server.route(route(handbrakeCheck, () => ({ available: true, version: '1.6.1' })));
 	},
 });`,

@@ -18,7 +18,7 @@ export const plugin = {
 	needs: [],
 	options: { safeParse: (data) => ({ success: true, data }) },
 	start({ providers }) {
-		providers.storage.offer('recording', {
+		providers.storage.register('recording', {
 			async open(rootId) {
 				const storage = await providers.storage.get('local').open(rootId);
 				const { close } = storage;
