@@ -5,7 +5,12 @@ import { day, hostileTexts, type Rule, second } from './rules.js';
 const leaseMs = 10 * second;
 const hour = 60 * 60 * second;
 
-async function takeLease(t: ExecutionContext, leases: LeaseStore, name: string, holder: string): Promise<AcquiredLease> {
+async function takeLease(
+	t: ExecutionContext,
+	leases: LeaseStore,
+	name: string,
+	holder: string,
+): Promise<AcquiredLease> {
 	const lease = await leases.acquire(name, holder, leaseMs);
 	t.like(lease, { name, holder });
 	if (lease === undefined) throw new Error('The lease is held by another holder.');
