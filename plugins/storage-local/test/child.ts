@@ -6,10 +6,10 @@ import { writeSync } from 'node:fs';
 import { hasWatch } from '@stowage/plugin-api';
 import { isFailure, parsePath } from '@stowage/rules';
 import { localStorageDriver } from '@stowage/storage-local';
-import { dyingCalls } from './dyingCalls.js';
+import { killingCalls } from './killingCalls.js';
 
 const [root = '', rootId = '', task = '', first = '', second = '', third = ''] = process.argv.slice(2);
-const calls = task === 'copyAndDie' ? { calls: await dyingCalls() } : {};
+const calls = task === 'copyAndDie' ? { calls: await killingCalls() } : {};
 const storage = await localStorageDriver(root, calls).open(rootId);
 writeSync(1, 'ready\n');
 

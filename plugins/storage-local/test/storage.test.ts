@@ -14,7 +14,7 @@ import './security.test.js';
 import './sharedFolders.test.js';
 import './stagedCopies.test.js';
 import './watching.test.js';
-import './weakerPath.test.js';
+import './fallbacks.test.js';
 import { atMost } from '../../../test/atMost.js';
 
 atMost(8);

@@ -6,7 +6,7 @@ import { folderKey } from './folderKey.js';
 export class FolderLocks {
 	/**
 	 * Whether changes of names are serialized: only where a name can't be taken atomically. Everywhere else the system call is atomic, and there is no wait. Set
-	 * for good when the weaker path was first taken.
+	 * for good at the first use of the fallback.
 	 */
 	isNeeded = false;
 	readonly #last = new Map<string, Promise<void>>();

@@ -64,7 +64,7 @@ async function linked({ from, fromName, to, toName }: Renaming): Promise<boolean
 }
 
 /**
- * The weaker path: creates an empty object of the same type and renames over it. Readers may see the empty one
+ * The fallback: creates an empty object of the same type and renames over it. Readers may see the empty one
  * for an instant and after a crash it stays. Within this process the folder locks exclude others.
  */
 async function renameOverPlaceholder(type: 'file' | 'directory', renaming: Renaming): Promise<void> {

@@ -46,7 +46,7 @@ export async function commitStaged(
 		(stat) => isOwn(staged, stat),
 	);
 	if (taken === undefined) throw nameTaken(path);
-	// A crash between the two steps of the weaker path left our file under both names.
+	// A crash between the two steps of the fallback left the file under both names.
 	if (!taken.isNew) await unlink(staging.at(staged.name));
 	await disk.syncs.sync(folder);
 	return toItem(taken.name, { ...(await disk.statOf(fd)), type: 'file' });

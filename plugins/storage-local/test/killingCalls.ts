@@ -2,7 +2,7 @@ import { loadSystemCalls } from '../src/system/loadSystemCalls.js';
 import type { SystemCalls } from '../src/system/systemCalls.js';
 
 /** The best calls of this machine, but the process is killed when the second batch of a large folder is read. */
-export async function dyingCalls(): Promise<SystemCalls> {
+export async function killingCalls(): Promise<SystemCalls> {
 	const calls = await loadSystemCalls();
 	return {
 		...calls,
