@@ -70,7 +70,7 @@ test('signing in ignores the case of the user name and replaces the former sessi
 	t.false(json(await replay.get('/api/checkLoginStatus')).isLoggedIn);
 });
 
-test('signing out ends that session and no other of the user', async (t) => {
+test('signing out ends the session of that client and no other', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const other = new Client(app);
@@ -159,7 +159,7 @@ const refused = async (
 	t.is(json(answer).error, json(answer).message);
 	t.is((await app.services.accounts.list()).length, 1);
 };
-const both = (password: string) => ({ password, passwordConfirm: password });
+const withConfirmation = (password: string) => ({ password, passwordConfirm: password });
 test(
 	'two different passwords are refused',
 	refused,
@@ -167,53 +167,53 @@ test(
 	400,
 	/^Passwords do not match$/,
 );
-test('a short password is refused', refused, { username: 'bob', ...both('short') }, 400, /8 to 256/);
+test('a short password is refused', refused, { username: 'bob', ...withConfirmation('short') }, 400, /8 to 256/);
 test(
 	'a password of 257 characters is refused',
 	refused,
-	{ username: 'bob', ...both('x'.repeat(257)) },
+	{ username: 'bob', ...withConfirmation('x'.repeat(257)) },
 	400,
 	/8 to 256/,
 );
 test(
 	'a user name with a slash is refused',
 	refused,
-	{ username: '../bob', ...both('correct horse') },
+	{ username: '../bob', ...withConfirmation('correct horse') },
 	400,
 	/user name/,
 );
 test(
 	'the user name anonymous is refused',
 	refused,
-	{ username: 'Anonymous', ...both('correct horse') },
+	{ username: 'Anonymous', ...withConfirmation('correct horse') },
 	400,
 	/user name/,
 );
 test(
-	'a user name that differs from another one only in case is taken',
+	'a user name that differs from another one only in case is refused as taken',
 	refused,
-	{ username: 'ADA', ...both('correct horse') },
+	{ username: 'ADA', ...withConfirmation('correct horse') },
 	409,
 	/taken/,
 );
 test(
-	'a user name whose home exists on the disk without a user is taken',
+	'a user name whose home exists on the disk without a user is refused as taken',
 	refused,
-	{ username: 'grace', ...both('correct horse') },
+	{ username: 'grace', ...withConfirmation('correct horse') },
 	409,
 	/taken/,
 );
 test(
 	'an unknown field is refused with its name',
 	refused,
-	{ username: 'bob', ...both('correct horse'), isAdmin: true },
+	{ username: 'bob', ...withConfirmation('correct horse'), isAdmin: true },
 	400,
 	/isAdmin/,
 );
 test(
 	'a field of the wrong type is refused with its name',
 	refused,
-	{ username: { a: 1 }, ...both('correct horse') },
+	{ username: { a: 1 }, ...withConfirmation('correct horse') },
 	400,
 	/username/,
 );
@@ -228,7 +228,11 @@ test(
 test('registrations an hour are limited by address, failed ones included, and users created by the administrator do not count', async (t) => {
 	const app = await testApp(t, { '--registrations-per-hour': '2', '--trusted-proxies': '127.0.0.1' });
 	const register = (username: string, from: string) =>
-		new Client(app).post('/api/register', { username, ...both('correct horse') }, { 'x-forwarded-for': from });
+		new Client(app).post(
+			'/api/register',
+			{ username, ...withConfirmation('correct horse') },
+			{ 'x-forwarded-for': from },
+		);
 	t.is((await register('ada', '203.0.113.5')).statusCode, 200);
 	t.is((await register('ada', '203.0.113.5')).statusCode, 409, 'a failed attempt counts as well');
 	const refused = await register('bob', '203.0.113.5');
@@ -241,7 +245,7 @@ test('registrations an hour are limited by address, failed ones included, and us
 
 test('with closed registration a registration is refused, and users created by the administrator can sign in', async (t) => {
 	const app = await testApp(t, { '--registration': 'closed' });
-	const answer = await new Client(app).post('/api/register', { username: 'ada', ...both('correct horse') });
+	const answer = await new Client(app).post('/api/register', { username: 'ada', ...withConfirmation('correct horse') });
 	t.is(answer.statusCode, 403);
 	t.is(json(await new Client(app).get('/api/capabilities')).registration, 'closed');
 	await app.services.accounts.create('ada', 'correct horse');

@@ -42,7 +42,7 @@ test('the session is found after the cookie of an ended one, and neither cookie 
 	t.is(answer.headers['set-cookie'], undefined);
 });
 
-test('an invalid cookie with the name of the session’s is not cleared, since it may be another program’s', async (t) => {
+test('an invalid cookie with the session cookie’s name is not cleared, since it may be another program’s', async (t) => {
 	const app = await testApp(t);
 	const answer = await new Client(app).get('/api/checkLoginStatus', { cookie: 'sid=abc' });
 	t.false(json(answer).isLoggedIn);

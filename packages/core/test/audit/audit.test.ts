@@ -90,14 +90,14 @@ test('each action is one line with its user, address, file and outcome, without 
 	t.like(of('download'), { bytes: 12 });
 	t.is(of('downloadArchive')?.entries, 3);
 	t.like(of('followLink'), { user: null, owner: 'ada', link: link.id, bytes: 12 });
-	t.is(new Set(records.map(({ request }) => request)).size, records.length, 'each request has an id of its own');
+	t.is(new Set(records.map(({ request }) => request)).size, records.length, 'each request has its own id');
 	const folder = path.join(app.dataDir, 'audit');
 	t.is((await stat(folder)).mode & 0o777, 0o700);
 	const [name = ''] = await readdir(folder);
 	t.is((await stat(path.join(folder, name))).mode & 0o777, 0o600);
 	const text = await readFile(path.join(folder, name), 'utf8');
 	t.false(text.includes(made.token));
-	t.notRegex(text, /horse/, 'no password');
+	t.notRegex(text, /horse/, 'the log contains no password');
 });
 
 test('downloads are not recorded by default, and nothing is recorded with audit.record off', async (t) => {
@@ -303,7 +303,7 @@ test('audit lines are read in order of time across days and parts, without torn 
 		`\nno line\n{}\n${lineAt(`${next}T01:00:00Z`, 0).slice(0, 40)}${lineAt(`${next}T02:00:00Z`, 6)}`,
 	);
 	await at(`${next}.jsonl`, lineAt(`${next}T03:00:00Z`, 7).slice(0, -9));
-	await at('notes.txt', 'not ours');
+	await at('notes.txt', 'not an audit file');
 	t.deepEqual(pathsOf(await collect(readAudit(dataDir, {}))), ['1', '2', '3', '4', '5', '6']);
 	const since = Date.parse(`${day}T02:00:00Z`);
 	const until = Date.parse(`${next}T00:00:00Z`);

@@ -20,7 +20,7 @@ async function site(t: ExecutionContext) {
 	const clock = { now: Date.UTC(2030, 0, 1) };
 	const database: Database = await openDatabase(`sqlite:${folder}/stowage.db`, { now: () => clock.now });
 	const relays: EventRelay[] = [];
-	const gone = new Set<string>();
+	const ended = new Set<string>();
 	t.teardown(async () => {
 		await Promise.all(relays.map((relay) => relay.close()));
 		await database.close();
@@ -39,7 +39,7 @@ async function site(t: ExecutionContext) {
 					await store.add(process, events);
 				},
 			},
-			identity: { name, isGone: async (other) => gone.has(other) },
+			identity: { name, isGone: async (other) => ended.has(other) },
 			secret,
 			databaseReserve: { assertRoom: async () => {} },
 			notifications: local,
@@ -71,7 +71,7 @@ async function site(t: ExecutionContext) {
 		// A poll that is already under way may miss events that were stored meanwhile.
 		for (const { relay } of some) for (let polls = 0; polls < 2; polls++) await relay.tick();
 	};
-	return { database, clock, gone, join, ticks };
+	return { database, clock, ended, join, ticks };
 }
 
 test('a page gets events of a ticket at another process at most once a poll, always the last state, and none twice', async (t) => {
@@ -95,12 +95,12 @@ test('a page gets events of a ticket at another process at most once a poll, alw
 });
 
 test('a process without other subscribed processes stores no events of its tickets or folders', async (t) => {
-	const { join, ticks, database, gone } = await site(t);
+	const { join, ticks, database, ended } = await site(t);
 	const [a, idle, crashed] = [join('a'), join('idle'), join('crashed')];
 	const page = a.open({ userId: 'ada' });
 	crashed.open({ userId: 'ada' });
 	await ticks(crashed);
-	gone.add('crashed');
+	ended.add('crashed');
 	for (let sent = 1; sent <= 9; sent++) {
 		a.publish('secret', sent);
 		a.relay.changedHere(parsePath('Public'));
@@ -108,7 +108,7 @@ test('a process without other subscribed processes stores no events of its ticke
 	}
 	t.deepEqual(page.received, [1, 2, 3, 4, 5, 6, 7, 8, 9]);
 	t.is(a.rowsAdded(), 0);
-	t.deepEqual(await database.events.latest(60_000, 'nobody'), []);
+	t.deepEqual(await database.events.latest(60_000, 'reader'), []);
 	t.deepEqual(await database.events.listeners(60_000, 'crashed'), [{ process: 'a', pollsFolders: false }]);
 	page.close();
 });
@@ -166,7 +166,7 @@ test('stored events do not reveal tickets, and events that were not sealed with 
 	await ticks(b);
 	a.publish('secret', 9);
 	await ticks(a);
-	const [row] = await database.events.latest(60_000, 'nobody');
+	const [row] = await database.events.latest(60_000, 'reader');
 	if (row === undefined) return t.fail();
 	t.notRegex(row.payload, /secret/);
 	t.notRegex(Buffer.from(row.payload, 'base64url').toString('latin1'), /secret|ada/);
@@ -183,12 +183,12 @@ test('stored events do not reveal tickets, and events that were not sealed with 
 
 test('the last event of a ticket during an outage of the database is delivered once the database is back', async (t) => {
 	const { join, ticks, database } = await site(t);
-	let isAway = true;
+	let isUnavailable = true;
 	const a = join('a', {
 		store: {
 			...database.events,
 			async add(process, events) {
-				if (isAway) throw new Failure('unavailable', 'The database is away.');
+				if (isUnavailable) throw new Failure('unavailable', 'The database is unavailable.');
 				await database.events.add(process, events);
 			},
 		},
@@ -201,7 +201,7 @@ test('the last event of a ticket during an outage of the database is delivered o
 	a.publish('secret', 9);
 	await ticks(a, b);
 	t.deepEqual(page.received, []);
-	isAway = false;
+	isUnavailable = false;
 	await ticks(a, b);
 	t.deepEqual(page.received, [9]);
 });
@@ -213,14 +213,14 @@ test('a process removes its old events, and one that stops stores its last event
 	await ticks(b);
 	a.publish('secret', 9);
 	await ticks(a);
-	t.is((await database.events.latest(60_000, 'nobody')).length, 2);
+	t.is((await database.events.latest(60_000, 'reader')).length, 2);
 	clock.now += 95_000;
 	await ticks(a);
-	t.deepEqual(await database.events.latest(200_000, 'nobody'), []);
+	t.deepEqual(await database.events.latest(200_000, 'reader'), []);
 	await ticks(b);
 	a.publish('secret', 9);
 	await a.relay.close();
-	t.is((await database.events.latest(60_000, 'nobody')).length > 0, true, 'the last event of a process that stops');
+	t.is((await database.events.latest(60_000, 'reader')).length > 0, true, 'the last event of a process that stops');
 	await b.relay.close();
-	t.deepEqual(await database.events.listeners(60_000, 'nobody'), []);
+	t.deepEqual(await database.events.listeners(60_000, 'reader'), []);
 });

@@ -173,11 +173,11 @@ test('signing out ends the event streams of that session and of no other', async
 	other.close();
 });
 
-test('events of tickets and jobs are sent to their owner and to clients that have the ticket', async (t) => {
+test('events of tickets and jobs are sent only to their owner and to clients that have the ticket', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const bob = await new Client(app).register('bob');
-	const [mine, foreign, visitor, stranger] = await Promise.all([
+	const [owner, otherUser, ticketHolder, visitor] = await Promise.all([
 		openEvents(app, '?type=private', ada.cookie),
 		openEvents(app, '?type=private', bob.cookie),
 		openEvents(app, '?ticket=secret1&ticket=secret2'),
@@ -205,21 +205,21 @@ test('events of tickets and jobs are sent to their owner and to clients that hav
 		endTime: null,
 	} as const;
 	app.services.notifications.publish({ userId: user?.id ?? '' }, { kind: 'job', job });
-	t.deepEqual((await visitor.next(({ event }) => event === 'ticket')).data, {
+	t.deepEqual((await ticketHolder.next(({ event }) => event === 'ticket')).data, {
 		ticket: 'secret2',
 		sent: 5,
 		size: 10,
 		state: 'sending',
 	});
-	t.is((await mine.next(({ event }) => event === 'ticket')).data.ticket, 'hers');
-	t.deepEqual((await mine.next(({ event }) => event === 'job')).data, { job });
+	t.is((await owner.next(({ event }) => event === 'ticket')).data.ticket, 'hers');
+	t.deepEqual((await owner.next(({ event }) => event === 'job')).data, { job });
 	await wait(100);
-	for (const stream of [foreign, stranger])
+	for (const stream of [otherUser, visitor])
 		t.deepEqual(
 			stream.events.filter(({ event }) => event !== 'changed'),
 			[],
 		);
-	for (const stream of [mine, foreign, visitor, stranger]) stream.close();
+	for (const stream of [owner, otherUser, ticketHolder, visitor]) stream.close();
 });
 
 test('a user has at most 32 event streams, and a closed one makes room for another', async (t) => {

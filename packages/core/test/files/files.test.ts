@@ -126,7 +126,7 @@ test('an entry is renamed unless the new name is taken or invalid, or the entry 
 	t.is(await onDisk(app, 'users/ada/b.txt'), 'B');
 	t.like(json(await rename('a.txt', 'c.txt')).entry, { name: 'c.txt', path: 'c.txt' });
 	t.is((await rename('c.txt', 'c.txt')).statusCode, 200);
-	t.is((await rename('c.txt', ' c.txt ')).statusCode, 200, 'spaces around it do not count');
+	t.is((await rename('c.txt', ' c.txt ')).statusCode, 200, 'spaces around the name are trimmed');
 	t.is((await rename('c.txt', 'x/y')).statusCode, 400);
 	t.is((await rename('Public', 'Private')).statusCode, 403);
 	t.is(json(await rename('Public', 'Private')).code, 'PROTECTED');
@@ -148,7 +148,10 @@ test('a move creates missing parent folders and takes a free name', async (t) =>
 	t.is((await move('back/again/a.txt', 'b?d/ sp /a.txt')).statusCode, 400);
 	t.is((await move('Public', 'x/Public')).statusCode, 403);
 	t.is((await move('nothing', 'x/nothing')).statusCode, 404);
-	t.false((await readdir(path.join(app.filesDir, 'users/ada'))).includes('x'), 'no parents are made for nothing');
+	t.false(
+		(await readdir(path.join(app.filesDir, 'users/ada'))).includes('x'),
+		'a refused move creates no parent folders',
+	);
 });
 
 test('a copy beside its original gets a free name, and public files of others can be copied to a home', async (t) => {

@@ -48,7 +48,7 @@ test('changes by this server are relayed to other processes, and theirs are publ
 	feeds.publish(p('docs/deep/new'));
 	t.deepEqual(changed, ['docs/deep', 'docs'], 'also without a subscriber at this process');
 	feeds.publish(p('new'));
-	t.deepEqual(changed, ['docs/deep', 'docs', ''], 'the root once');
+	t.deepEqual(changed, ['docs/deep', 'docs', ''], 'the root only once');
 	t.false(feeds.hasPolled());
 	let notified = 0;
 	const watch = await feeds.subscribe(p('docs'), () => notified++);

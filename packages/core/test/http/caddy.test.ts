@@ -10,7 +10,7 @@ const caddyAddress = `${ownAddress()}:7423`;
 const proxyAddress = '127.0.0.1';
 
 /** The shipped configuration, with this machine's ports and without certificates, in a real Caddy. */
-async function caddyBefore(t: ExecutionContext, app: TestApp): Promise<Client> {
+async function caddyInFrontOf(t: ExecutionContext, app: TestApp): Promise<Client> {
 	const shipped = await readFile('config/proxies/Caddyfile', 'utf8');
 	const config = shipped
 		.replace('{\n', '{\n\tadmin off\n')
@@ -25,7 +25,7 @@ async function caddyBefore(t: ExecutionContext, app: TestApp): Promise<Client> {
 
 test.serial('uploads and range requests pass through Caddy unchanged', async (t) => {
 	const app = await testApp(t, { '--trusted-proxies': proxyAddress });
-	const caddy = await caddyBefore(t, app);
+	const caddy = await caddyInFrontOf(t, app);
 	await caddy.register('ada');
 	const large = Buffer.alloc(3_000_000, 'stowage');
 	const answer = await caddy.upload('/api/upload', [field('type', 'private'), file('large.bin', large)]);
@@ -37,7 +37,7 @@ test.serial('uploads and range requests pass through Caddy unchanged', async (t)
 
 test.serial('through Caddy a request with too long headers is answered 431, and the next one 200', async (t) => {
 	const app = await testApp(t, { '--trusted-proxies': proxyAddress });
-	const caddy = await caddyBefore(t, app);
+	const caddy = await caddyInFrontOf(t, app);
 	t.is((await caddy.get('/api/health', { 'x-long': 'x'.repeat(60_000) })).statusCode, 431);
 	t.is((await caddy.get('/api/health')).statusCode, 200);
 });

@@ -8,13 +8,13 @@ import { Client, file, json, testApp } from '../testApp.js';
 import { begin, head, patch, remove } from '../tusClient.js';
 
 /** A log of all levels, and its lines. */
-function everyLine() {
+function recordingLog() {
 	const lines: string[] = [];
 	return { log: createLog('trace', { write: (line) => void lines.push(line) }), lines };
 }
 
 test('the log and the audit log never contain a token, a ticket, an upload id, a cookie or a password, also when requests fail', async (t) => {
-	const { log, lines } = everyLine();
+	const { log, lines } = recordingLog();
 	const app = await testApp(t, { '--audit-record': 'all' }, { log });
 	const { database, storage } = app.services;
 	const ada = await new Client(app).register('ada', 'very secret horse');
@@ -48,7 +48,7 @@ test('the log and the audit log never contain a token, a ticket, an upload id, a
 	const { find: findLink } = database.links;
 	const { find: findTicket } = database.tickets;
 	const { find: findUpload } = database.uploads;
-	for (const error of [new Failure('unavailable', 'The database is away.'), new Error('a fault')]) {
+	for (const error of [new Failure('unavailable', 'The database is unavailable.'), new Error('a fault')]) {
 		const fail = () => Promise.reject(error);
 		Object.assign(database.links, { find: fail });
 		Object.assign(database.tickets, { find: fail });
@@ -83,7 +83,9 @@ test('the log and the audit log never contain a token, a ticket, an upload id, a
 	const folder = path.join(app.dataDir, 'audit');
 	for (const name of await readdir(folder)) lines.push(await readFile(path.join(folder, name), 'utf8'));
 	const text = lines.join('');
-	t.true(text.includes('a fault') && text.includes('the disk is broken') && text.includes('The database is away.'));
+	t.true(
+		text.includes('a fault') && text.includes('the disk is broken') && text.includes('The database is unavailable.'),
+	);
 	const id = upload.split('/').at(-1) ?? '';
 	const cookies = [ada.cookie, ada.device].map((cookie) => cookie?.split('=', 2)[1] ?? '');
 	const secrets = {
@@ -103,7 +105,7 @@ test('the log and the audit log never contain a token, a ticket, an upload id, a
 });
 
 test('log lines of a request contain its id and its user', async (t) => {
-	const { log, lines } = everyLine();
+	const { log, lines } = recordingLog();
 	const app = await testApp(t, {}, { log });
 	const ada = await new Client(app).register('ada');
 	app.services.database.users.settings = () => Promise.reject(new Error('a fault'));

@@ -165,11 +165,11 @@ test('concurrent requests are limited for each client behind a trusted proxy', a
 
 test.serial('a server whose event loop is blocked for seconds answers 503 with Retry-After', async (t) => {
 	const app = await testApp(t, {}, { mostLateMs: 5000 });
-	const asked = new Client(app).get('/api/health');
+	const pending = new Client(app).get('/api/health');
 	await once(app.server.listener, 'connection');
 	// Blocks the event loop without using the processor.
 	Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6500);
-	const answer = await asked;
+	const answer = await pending;
 	t.is(answer.statusCode, 503, answer.payload);
 	t.is(json(answer).code, 'UNAVAILABLE');
 	t.is(answer.headers['retry-after'], '2');

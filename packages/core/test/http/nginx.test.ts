@@ -12,7 +12,7 @@ const nginxAddress = `${ownAddress()}:7421`;
 const strictAddress = `${ownAddress()}:7422`;
 
 /** The shipped configuration, with this machine's ports and folder, in a real nginx. */
-async function nginxBefore(
+async function nginxInFrontOf(
 	t: ExecutionContext,
 	app: TestApp,
 	onlyFile?: string,
@@ -41,11 +41,11 @@ function alwaysSending(config: string, file: string): string {
 }
 
 /** The parts of an answer that must be equal: all but those in which servers differ. */
-function essence({ statusCode, headers, bytes }: Answer) {
+function comparable({ statusCode, headers, bytes }: Answer) {
 	// nginx sends Accept-Ranges with a whole file only, which is where clients read it.
 	const { date, server, connection, 'keep-alive': keepAlive, 'accept-ranges': takesRanges, ...others } = headers;
 	if (statusCode === 200) return { statusCode, takesRanges, headers: others, bytes: bytes.toString('latin1') };
-	// A boundary is chosen anew each time.
+	// Boundaries are random.
 	const isSeveral = /^multipart/.test(headers['content-type'] ?? '');
 	if (isSeveral) return { statusCode, etag: headers.etag };
 	return { statusCode, headers: others, bytes: bytes.toString('latin1') };
@@ -57,7 +57,7 @@ const proxyAddress = '127.0.0.3';
 test.serial('a file sent by nginx has the same status, headers and content as one sent by the server', async (t) => {
 	const app = await testApp(t, { '--trusted-proxies': proxyAddress, '--downloads-accel-redirect': '/stowage-files' });
 	const direct = await new Client(app).register('ada');
-	const nginx = await nginxBefore(t, app);
+	const nginx = await nginxInFrontOf(t, app);
 	nginx.cookie = direct.cookie;
 	const docs = path.join(app.filesDir, 'users/ada/docs');
 	mkdirSync(docs);
@@ -84,13 +84,17 @@ test.serial('a file sent by nginx has the same status, headers and content as on
 		];
 		for (const headers of conditions) {
 			const [expected, actual] = [await direct.get(url, headers), await nginx.get(url, headers)];
-			t.deepEqual(essence(actual), essence(expected), `${name} ${JSON.stringify(headers)}`);
+			t.deepEqual(comparable(actual), comparable(expected), `${name} ${JSON.stringify(headers)}`);
 		}
-		for (const [method, way] of [
+		for (const [method, target] of [
 			['HEAD', url],
 			['GET', `${url}&inline=1`],
 		] as const) {
-			t.deepEqual(essence(await nginx.call(method, way)), essence(await direct.call(method, way)), `${method} ${way}`);
+			t.deepEqual(
+				comparable(await nginx.call(method, target)),
+				comparable(await direct.call(method, target)),
+				`${method} ${target}`,
+			);
 		}
 	}
 	t.is((await nginx.get('/api/download/docs/gone?type=private')).statusCode, 404);
@@ -102,7 +106,7 @@ test.serial('nginx follows no link that replaced a file or a folder above it', a
 	const app = await testApp(t, { '--trusted-proxies': proxyAddress, '--downloads-accel-redirect': '/stowage-files' });
 	const direct = await new Client(app).register('ada');
 	const home = path.join(app.filesDir, 'users/ada');
-	const nginx = await nginxBefore(t, app, path.join(home, 'docs/swapped.txt'));
+	const nginx = await nginxInFrontOf(t, app, path.join(home, 'docs/swapped.txt'));
 	nginx.cookie = direct.cookie;
 	mkdirSync(path.join(home, 'real'));
 	writeFileSync(path.join(home, 'real/swapped.txt'), 'reached');
@@ -124,7 +128,7 @@ test.serial('nginx follows no link that replaced a file or a folder above it', a
 test.serial('uploads, archives and tickets pass through nginx unchanged', async (t) => {
 	const app = await testApp(t, { '--trusted-proxies': proxyAddress, '--downloads-accel-redirect': '/stowage-files' });
 	const direct = await new Client(app).register('ada');
-	const nginx = await nginxBefore(t, app);
+	const nginx = await nginxInFrontOf(t, app);
 	nginx.cookie = direct.cookie;
 	const large = Buffer.alloc(3_000_000, 'stowage');
 	const answer = await nginx.upload('/api/upload', [field('type', 'private'), file('large.bin', large)]);
@@ -137,7 +141,7 @@ test.serial('uploads, archives and tickets pass through nginx unchanged', async 
 	const sent = await nginx.get(archive);
 	t.deepEqual([sent.statusCode, sent.headers['content-type']], [200, 'application/zip']);
 	t.true(sent.bytes.length > large.length);
-	t.deepEqual(essence(sent), essence(await direct.get(archive)));
+	t.deepEqual(comparable(sent), comparable(await direct.get(archive)));
 	const files = [{ path: 'large.bin' }];
 	const ticket = json(await nginx.post('/api/downloadTickets', { files, type: 'private', directory: '' }));
 	// A ticket publishes its progress and can be cancelled, so the server sends it and does not hand it over.
@@ -147,10 +151,10 @@ test.serial('uploads, archives and tickets pass through nginx unchanged', async 
 
 test.serial('nginx answers 100 concurrent requests, and 429 to requests over its rate limit', async (t) => {
 	const app = await testApp(t, { '--trusted-proxies': proxyAddress });
-	const nginx = await nginxBefore(t, app);
+	const nginx = await nginxInFrontOf(t, app);
 	const ask = async () => (await nginx.get('/api/health')).statusCode;
 	t.deepEqual(new Set(await Promise.all(Array.from({ length: 100 }, ask))), new Set([200]));
-	const strict = await nginxBefore(t, app, undefined, strictAddress, (config) =>
+	const strict = await nginxInFrontOf(t, app, undefined, strictAddress, (config) =>
 		config.replace('rate=200r/s', 'rate=1r/m').replace('burst=1000 nodelay', 'burst=2 nodelay'),
 	);
 	const answers: number[] = [];
@@ -160,7 +164,7 @@ test.serial('nginx answers 100 concurrent requests, and 429 to requests over its
 
 test.serial('nginx refuses open requests of a client over its limit with 429', async (t) => {
 	const app = await testApp(t, { '--trusted-proxies': proxyAddress });
-	const nginx = await nginxBefore(t, app, undefined, strictAddress, (config) =>
+	const nginx = await nginxInFrontOf(t, app, undefined, strictAddress, (config) =>
 		config.replace('limit_conn stowage_connections 128', 'limit_conn stowage_connections 2'),
 	);
 	const open = [await openEvents(t), await openEvents(t)];

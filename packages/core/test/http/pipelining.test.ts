@@ -12,7 +12,7 @@ const get = (url: string, headers = '') => `GET ${url} HTTP/1.1\r\nHost: x\r\n${
 const close = 'Connection: close\r\n';
 const statusesOf = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
 
-/** Writes the first packet, the second once the server has begun to answer the first, and resolves to all that comes back. */
+/** Writes the first packet, the second once the server has begun to answer the first, and resolves to all responses. */
 async function inTwoPackets(app: TestApp, first: string, second: string): Promise<string> {
 	const socket = connect(addressOf(app)).setNoDelay();
 	let text = '';

@@ -29,7 +29,13 @@ interface Target {
 	caddy: string;
 }
 
-async function proxyBefore(t: ExecutionContext, name: 'nginx' | 'caddy', block: string, target: Target, port: number) {
+async function proxyInFrontOf(
+	t: ExecutionContext,
+	name: 'nginx' | 'caddy',
+	block: string,
+	target: Target,
+	port: number,
+) {
 	const at = address(port);
 	if (name === 'nginx') {
 		const nginx = await startNginx(
@@ -49,13 +55,13 @@ function clientAt(app: TestApp, uri: string): Client {
 	return new Client({ ...app, server: { ...app.server, info: { ...app.server.info, uri } } } as TestApp);
 }
 
-const below = async (t: ExecutionContext, name: 'nginx' | 'caddy', way: 'kept' | 'stripped', port: number) => {
+const worksBehind = async (t: ExecutionContext, name: 'nginx' | 'caddy', prefix: 'kept' | 'stripped', port: number) => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-socket-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
-	// One way by TCP, the other by a socket.
+	// TCP where the prefix is kept, a socket where it is stripped.
 	const socket = path.join(folder, 'stowage.sock');
 	const listening: Record<string, string> =
-		way === 'kept' ? {} : { '--listen': `unix:${socket}`, '--socket-mode': '666' };
+		prefix === 'kept' ? {} : { '--listen': `unix:${socket}`, '--socket-mode': '666' };
 	const app = await testApp(t, {
 		'--base-path': '/files',
 		'--public-url': 'https://nas.lan/files',
@@ -63,10 +69,10 @@ const below = async (t: ExecutionContext, name: 'nginx' | 'caddy', way: 'kept' |
 		...listening,
 	});
 	const target =
-		way === 'kept'
+		prefix === 'kept'
 			? { nginx: app.server.info.uri, caddy: new URL(app.server.info.uri).host }
 			: { nginx: `http://unix:${socket}:`, caddy: `unix/${socket}` };
-	const uri = await proxyBefore(t, name, (await documented(name))[way], target, port);
+	const uri = await proxyInFrontOf(t, name, (await documented(name))[prefix], target, port);
 	const visitor = clientAt(app, uri);
 	const signedIn = await visitor.call('POST', '/files/api/register', {
 		username: 'ada',
@@ -104,20 +110,20 @@ const below = async (t: ExecutionContext, name: 'nginx' | 'caddy', way: 'kept' |
 	t.is(stream.statusCode, 200);
 	t.regex(String(stream.headers['content-type']), /^text\/event-stream/);
 	await once(stream, 'data');
-	if (way === 'stripped') t.is((await stat(socket)).mode & 0o777, 0o666);
+	if (prefix === 'stripped') t.is((await stat(socket)).mode & 0o777, 0o666);
 };
-test.serial('the server works behind nginx with the path prefix kept', below, 'nginx', 'kept', 7431);
+test.serial('the server works behind nginx with the path prefix kept', worksBehind, 'nginx', 'kept', 7431);
 test.serial(
 	'the server works behind nginx with the path prefix stripped, at a unix socket',
-	below,
+	worksBehind,
 	'nginx',
 	'stripped',
 	7432,
 );
-test.serial('the server works behind Caddy with the path prefix kept', below, 'caddy', 'kept', 7433);
+test.serial('the server works behind Caddy with the path prefix kept', worksBehind, 'caddy', 'kept', 7433);
 test.serial(
 	'the server works behind Caddy with the path prefix stripped, at a unix socket',
-	below,
+	worksBehind,
 	'caddy',
 	'stripped',
 	7434,
