@@ -43,7 +43,7 @@ export async function tryDeb(t: ExecutionContext, deb: string): Promise<void> {
 	await appendFile(at('etc/stowage/config.yaml'), 'port: 8080\n');
 	await dpkg('--install', '/tmp/stowage.deb');
 	t.regex(await readFile(at('etc/stowage/config.yaml'), 'utf8'), /^port: 8080$/m, 'an upgrade keeps the configuration');
-	t.regex(await run('stowage', 'user', 'list'), /^ada\t/m, 'and the data');
+	t.regex(await run('stowage', 'user', 'list'), /^ada\t/m, 'an upgrade keeps the data');
 
 	await dpkg('--remove', 'stowage');
 	t.false(await exists('usr/bin/stowage'));
