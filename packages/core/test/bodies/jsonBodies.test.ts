@@ -131,5 +131,9 @@ test('JSON with millions of values or 17 levels is refused, and brackets in a st
 	t.regex(answer.text, /too many values/);
 	const strings = `{"type":"public","directory":"${'{[,\\",'.repeat(150_000)}","files":[]}`;
 	t.is((await ada.post('/api/downloadZip', strings)).statusCode, 400, 'brackets in a string');
-	t.is((await ada.post('/api/downloadZip', '['.repeat(17))).statusCode, 400);
+	const nested = (levels: number) => ada.post('/api/downloadZip', '['.repeat(levels) + ']'.repeat(levels));
+	t.regex((await nested(17)).payload, /nested too deeply/);
+	const accepted = await nested(16);
+	t.is(accepted.statusCode, 400, 'an array is no selection');
+	t.notRegex(accepted.payload, /nested too deeply/);
 });
